@@ -1,0 +1,125 @@
+/* See arena.h.  Blocks double from 4 KiB to 1 MiB: small uses stay small, large ones
+ * pay the allocator rarely. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+struct arena_block {
+    struct arena_block *next;
+    size_t              bytes; /* usable, after this header */
+    alignas(max_align_t) uint8_t data[];
+};
+
+enum { ARENA_FIRST_BLOCK = 4096, ARENA_LARGEST_BLOCK = 1 << 20 };
+
+void arena_init(struct arena *arena, size_t limit_bytes)
+{
+    memset(arena, 0, sizeof *arena);
+    arena->limit_bytes = limit_bytes != 0 ? limit_bytes : LIMIT_ARENA_BYTES;
+}
+
+void arena_free(struct arena *arena)
+{
+    const size_t limit = arena->limit_bytes;
+    while (arena->blocks != NULL) {
+        struct arena_block *next = arena->blocks->next;
+        free(arena->blocks);
+        arena->blocks = next;
+    }
+    arena_init(arena, limit);
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_block *newest = arena->blocks;
+    if (newest == NULL)
+        return;
+    while (newest->next != NULL) {
+        struct arena_block *older = newest->next;
+        newest->next              = older->next;
+        free(older);
+    }
+    arena->at         = newest->data;
+    arena->left       = newest->bytes;
+    arena->used_bytes = 0;
+}
+
+static struct arena_block *arena_grow(struct arena *arena, size_t size)
+{
+    size_t bytes = arena->blocks != NULL ? arena->blocks->bytes * 2 : ARENA_FIRST_BLOCK;
+    if (bytes > ARENA_LARGEST_BLOCK)
+        bytes = ARENA_LARGEST_BLOCK;
+    if (bytes < size)
+        bytes = size;
+    struct arena_block *block = malloc(sizeof *block + bytes);
+    if (block == NULL)
+        return NULL;
+    block->bytes  = bytes;
+    block->next   = arena->blocks;
+    arena->blocks = block;
+    arena->at     = block->data;
+    arena->left   = bytes;
+    return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    const size_t unit = alignof(max_align_t);
+    if (arena->fail_after != 0 && --arena->fail_after == 0)
+        return NULL;
+    if (size == 0)
+        size = 1;
+    if (size > SIZE_MAX - unit)
+        return NULL;
+    size = (size + unit - 1) / unit * unit;
+    if (size > arena->limit_bytes || arena->used_bytes > arena->limit_bytes - size)
+        return NULL;
+    if (size > arena->left && arena_grow(arena, size) == NULL)
+        return NULL;
+    void *out = arena->at;
+    arena->at += size;
+    arena->left -= size;
+    arena->used_bytes += size;
+    return memset(out, 0, size);
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    if (size != 0 && count > SIZE_MAX / size)
+        return NULL;
+    return arena_alloc(arena, count * size);
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t size)
+{
+    char *out = size < SIZE_MAX ? arena_alloc(arena, size + 1) : NULL;
+    if (out != NULL && size != 0)
+        memcpy(out, text, size);
+    return out;
+}
+
+char *arena_string(struct arena *arena, const char *text)
+{
+    return text != NULL ? arena_text(arena, text, strlen(text)) : NULL;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const int length = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    char *out = length >= 0 ? arena_alloc(arena, (size_t)length + 1) : NULL;
+    if (out == NULL)
+        return NULL;
+    va_start(list, format);
+    (void)vsnprintf(out, (size_t)length + 1, format, list);
+    va_end(list);
+    return out;
+}

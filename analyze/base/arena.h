@@ -1,0 +1,60 @@
+/* Memory with one owner: an arena is filled and freed whole.
+ *
+ * By convention a function's arena for results is named `keep`, one for intermediate
+ * work `scratch`.  An arena has a maximum, so that hostile input meets ERR_LIMIT and
+ * not the machine's memory, and it can be told to fail at the Nth request, for tests.
+ * Not thread safe: one arena, one thread. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *blocks;      /* owned; newest first                          */
+    uint8_t            *at;          /* next free byte of the newest block           */
+    size_t              left;        /* free bytes of the newest block               */
+    size_t              used_bytes;  /* handed out so far, all blocks                */
+    size_t              limit_bytes; /* used_bytes never exceeds it                  */
+    uint64_t            fail_after;  /* tests: requests left before failing; 0: never */
+};
+
+/* Prepares an empty arena; nothing is allocated yet.  LIMIT_BYTES 0 means
+ * LIMIT_ARENA_BYTES. */
+void arena_init(struct arena *arena, size_t limit_bytes);
+
+/* Frees everything; the arena can be used again, with the same limit. */
+void arena_free(struct arena *arena);
+
+/* Forgets everything but keeps the newest block for the next use. */
+void arena_reset(struct arena *arena);
+
+/* Returns SIZE zeroed bytes aligned for any type, owned by the arena; NULL when the
+ * limit or the machine says no. */
+void *arena_alloc(struct arena *arena, size_t size);
+
+/* COUNT zeroed elements of SIZE bytes; NULL also when the product overflows. */
+void *arena_array(struct arena *arena, size_t count, size_t size);
+
+/* Copies SIZE bytes (plus a NUL); NULL as arena_alloc. */
+char *arena_text(struct arena *arena, const char *text, size_t size);
+
+/* Copies a C string; NULL in, NULL out. */
+char *arena_string(struct arena *arena, const char *text);
+
+/* printf into the arena; NULL as arena_alloc. */
+char *arena_printf(struct arena *arena, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/* Typed forms. */
+#define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define ARENA_ARRAY(arena, count, type) ((type *)arena_array((arena), (count), sizeof(type)))
+
+#endif

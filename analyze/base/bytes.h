@@ -1,0 +1,62 @@
+/* Untrusted bytes, read front to back.
+ *
+ * A reader borrows the memory it is laid over; that memory must outlive the reader
+ * and every pointer taken from it.  The first read that does not fit is recorded in
+ * *fault and poisons every reader sharing that fault: from then on reads return zero
+ * and move nothing.  So a parser may read a whole header in straight lines and check
+ * once, provided it checks before believing any count, size or offset it has just
+ * read.  Offsets count from the outermost file.  All numbers are little-endian. */
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+struct bytes {
+    const uint8_t *at;     /* next unread byte             */
+    size_t         left;   /* bytes from `at` to the end   */
+    uint64_t       offset; /* of `at`                      */
+    struct fault  *fault;  /* borrowed; first failure wins */
+};
+
+/* Lays a reader over SIZE bytes whose first byte is offset 0 of the file. */
+struct bytes bytes_over(const void *memory, size_t size, struct fault *fault);
+
+/* Lays a new reader over SIZE bytes starting START bytes past WHOLE->at; WHOLE
+ * itself does not move.  Fails: ERR_TRUNCATED, and the result is empty. */
+struct bytes bytes_window(const struct bytes *whole, uint64_t start, uint64_t size);
+
+uint8_t  bytes_u8(struct bytes *r);
+uint16_t bytes_u16(struct bytes *r);
+uint32_t bytes_u32(struct bytes *r);
+uint64_t bytes_u64(struct bytes *r);
+
+/* Moves past SIZE bytes and returns the first of them (borrowed), else NULL and poison. */
+const uint8_t *bytes_take(struct bytes *r, uint64_t size);
+
+/* Moves past SIZE bytes.  Fails: ERR_TRUNCATED. */
+void bytes_skip(struct bytes *r, uint64_t size);
+
+/* Moves to the next multiple of ALIGN (a power of two), counted from START's offset. */
+void bytes_align(struct bytes *r, uint64_t start, uint32_t align);
+
+/* Reads a NUL-terminated string (borrowed, terminated inside the bytes).
+ * Returns "" and poisons when no NUL is left.  Fails: ERR_TRUNCATED. */
+const char *bytes_cstring(struct bytes *r);
+
+/* Returns COUNT if that many records of SIZE bytes are left, else 0 and poison.
+ * Call it between reading a count and allocating for it.  Fails: ERR_TRUNCATED. */
+uint32_t bytes_count(struct bytes *r, uint32_t count, size_t size);
+
+/* True when a fault stands: nothing read since can be believed. */
+bool bytes_failed(const struct bytes *r);
+
+/* Unaligned little-endian loads for memory already known to be long enough. */
+uint16_t load_u16(const void *p);
+uint32_t load_u32(const void *p);
+uint64_t load_u64(const void *p);
+
+#endif

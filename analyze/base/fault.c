@@ -1,0 +1,67 @@
+/* See fault.h. */
+#include "base/fault.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what)
+{
+    return fault_set_hint(fault, code, offset, what, NULL);
+}
+
+enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset,
+                           const char *what, const char *hint)
+{
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    fault->code   = code;
+    fault->offset = offset;
+    fault->what   = what;
+    fault->hint   = hint;
+    return code;
+}
+
+void fault_set_path(struct fault *fault, const char *path)
+{
+    if (fault->code == ERR_NONE || fault->path[0] != '\0' || path == NULL)
+        return;
+    (void)snprintf(fault->path, sizeof fault->path, "%s", path);
+}
+
+void fault_clear(struct fault *fault)
+{
+    const struct fault fresh = FAULT_INIT;
+    *fault                   = fresh;
+}
+
+const char *fault_code_name(enum status code)
+{
+    static const char *const names[] = {
+        [ERR_NONE] = "ok",
+        [ERR_ABSENT] = "absent",
+        [ERR_TRUNCATED] = "truncated",
+        [ERR_MALFORMED] = "malformed",
+        [ERR_UNSUPPORTED] = "unsupported",
+        [ERR_MISMATCH] = "mismatch",
+        [ERR_LIMIT] = "limit",
+        [ERR_MEMORY] = "memory",
+        [ERR_IO] = "io",
+        [ERR_USAGE] = "usage",
+        [ERR_TIMEOUT] = "timeout",
+        [ERR_INTERRUPTED] = "interrupted",
+    };
+    const size_t index = (size_t)code;
+    return index < sizeof names / sizeof names[0] && names[index] ? names[index] : "unknown";
+}
+
+void fault_describe(const struct fault *fault, char *out, unsigned out_bytes)
+{
+    char where[32] = "";
+    if (fault->offset != FAULT_NO_OFFSET)
+        (void)snprintf(where, sizeof where, " at offset 0x%llx",
+                       (unsigned long long)fault->offset);
+    (void)snprintf(out, out_bytes, "%s%s%s%s: %s%s%s%s", fault->path,
+                   fault->path[0] != '\0' ? ": " : "", fault->what ? fault->what : "input", where,
+                   fault_code_name(fault->code), fault->hint ? " (" : "",
+                   fault->hint ? fault->hint : "", fault->hint ? ")" : "");
+}

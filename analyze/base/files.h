@@ -1,0 +1,69 @@
+/* Files and folders.  Paths are UTF-8 with '/' as separator on every system; the
+ * platform file converts at the border.  One implementation per system:
+ * files_posix.c, files_windows.c. */
+#ifndef BASE_FILES_H
+#define BASE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+
+/* A whole file mapped read-only.  Owned by whoever opened it; file_unmap() ends it and
+ * every pointer into it.  An empty file is valid: data is non-NULL, bytes 0. */
+struct file_map {
+    const uint8_t *data;
+    size_t         bytes;
+    uint64_t       modified_ns; /* last change, nanoseconds since 1970, for caches */
+};
+
+/* Fails: ERR_ABSENT no such file; ERR_IO; ERR_LIMIT over LIMIT_FILE_BYTES;
+ * ERR_UNSUPPORTED not a regular file. */
+enum status file_map(const char *path, struct file_map *out, struct fault *fault);
+void        file_unmap(struct file_map *map);
+
+/* Reads a file whole into KEEP, with a NUL behind it that *bytes does not count.
+ * MAX_BYTES bounds it.  Fails as file_map. */
+enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,
+                      size_t *bytes, struct fault *fault);
+
+/* Writes a file so that it is there whole or not at all: a temporary beside it, then
+ * a rename.  Fails: ERR_IO. */
+enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault);
+
+/* Copies, sharing the bytes (hard link) when the system can.  Replaces TO. */
+enum status file_copy(const char *from, const char *to, struct fault *fault);
+
+/* Makes a folder and its parents; an existing one is fine. */
+enum status folder_make(const char *path, struct fault *fault);
+
+/* Lists the names in a folder, sorted by byte, without "." and "..".  Fails: ERR_ABSENT, ERR_IO. */
+enum status folder_list(const char *path, struct arena *keep, const char ***names,
+                        size_t *count, struct fault *fault);
+
+/* Removes a file, or a folder with all in it; a missing one is fine.  Never follows links. */
+enum status path_remove(const char *path, struct fault *fault);
+
+bool     path_is_file(const char *path);
+bool     path_is_folder(const char *path);
+uint64_t path_bytes(const char *path); /* size of a file; 0 when there is none */
+
+/* Joins with one '/'.  Result in KEEP; NULL when out of memory. */
+char *path_join(struct arena *keep, const char *folder, const char *name);
+
+/* The part after the last '/' or '\\' (borrowed). */
+const char *path_base(const char *path);
+
+bool file_is_terminal(FILE *stream);
+
+/* A monotonic clock in nanoseconds, and the wall clock in nanoseconds since 1970. */
+uint64_t clock_ns(void);
+uint64_t clock_wall_ns(void);
+
+/* Peak resident memory of this process so far, in bytes. */
+uint64_t memory_peak_bytes(void);
+
+#endif

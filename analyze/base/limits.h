@@ -1,0 +1,25 @@
+/* Every limit of the analyser, in one place.  Each names what it protects; input that
+ * needs more is answered with ERR_LIMIT, never with a clamp. */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+#include <stdint.h>
+
+/* A stack holds at most this many frames: the first 768, the last 256 and the number
+ * left out.  Every engine and the truth elide alike, so stacks stay comparable. */
+enum { LIMIT_FRAMES = 1024, LIMIT_FRAMES_HEAD = 768, LIMIT_FRAMES_TAIL = 256 };
+
+enum {
+    LIMIT_INLINE_DEPTH = 256,  /* nesting of inline sites in one procedure           */
+    LIMIT_SCOPE_DEPTH = 512,   /* nesting of symbol scopes in one module stream      */
+    LIMIT_UNWIND_CHAIN = 32,   /* chained x64 unwind infos before it counts as a loop */
+    LIMIT_MODULES = 4096,      /* modules of one process                             */
+    LIMIT_THREADS = 4096,      /* threads of one process                             */
+    LIMIT_LINE_BYTES = 1 << 20 /* one input line of `resolve`                        */
+};
+
+#define LIMIT_ARENA_BYTES ((size_t)4 << 30)   /* one arena, unless it says otherwise   */
+#define LIMIT_FILE_BYTES ((uint64_t)8 << 30)  /* one input file; MSF itself ends at 4 GiB blocks */
+#define LIMIT_JSON_BYTES ((size_t)256 << 20)  /* one JSON document                     */
+
+#endif

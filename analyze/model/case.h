@@ -1,0 +1,119 @@
+/* A case: one run of one scenario in one variant, sealed in a folder SCENARIO.VARIANT.
+ *
+ * case.json  what ran, what was expected, what happened, every file with its SHA-256
+ * truth.json the logical frames as the victim stated them before it died
+ * record, dump, stdout, and images and PDBs (or links into a symbol store beside it)
+ * seal       the SHA-256 of case.json
+ *
+ * A case never changes; analysing again reads it and the symbols, nothing else.
+ * Reading verifies the seal and every file's size; case_verify() also the hashes. */
+#ifndef MODEL_CASE_H
+#define MODEL_CASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+
+enum { CASE_SCHEMA_VERSION = 1 };
+
+enum case_role {
+    ROLE_RECORD,
+    ROLE_DUMP,
+    ROLE_TRUTH,
+    ROLE_IMAGE,
+    ROLE_PDB,
+    ROLE_STDOUT,
+    ROLE_OTHER,
+};
+
+struct case_file {
+    enum case_role role;
+    const char    *path; /* relative to the case's folder, '/' separated */
+    uint64_t       bytes;
+    char           sha256[65];
+};
+
+struct named_version {
+    const char *name, *version;
+};
+
+struct crash_case {
+    const char *folder; /* where it was read from */
+    const char *scenario, *variant, *arch, *kind; /* kind: "crash", "hang", "calm" */
+    struct {
+        uint64_t     code;      /* exception code; 0: none expected */
+        uint64_t     exit_code; /* full 32 bits                     */
+        const char **doors;
+        uint32_t     door_count;
+    } expect;
+    struct {
+        uint64_t     code; /* as the record has it; 0: no record */
+        uint64_t     exit_code;
+        const char **doors;
+        uint32_t     door_count;
+        uint64_t     wall_ms;
+        const char  *ended_by; /* "exit", "time_limit", ... */
+    } got;
+    struct {
+        const char **images; /* file names of our own images */
+        uint32_t     image_count;
+        const char  *source_root; /* files compare relative to it */
+    } own;
+    struct {
+        const char *os, *wine, *cpu;
+    } host;
+    struct {
+        const char *compiler, *flags;
+    } toolchain;
+    struct named_version *tools;
+    uint32_t              tool_count;
+    struct case_file     *files;
+    uint32_t              file_count;
+};
+
+/* The truth: logical frames, innermost first. */
+struct truth_frame {
+    const char *function, *file;
+    uint32_t    line;
+    bool        tail; /* left by a jump: must be absent where the build jumps */
+    const char *gap;  /* a mark, not a frame: "system", "thread_start", "elided"; NULL */
+    uint32_t    gap_count; /* frames the mark stands for, when it says; else 0 */
+};
+
+struct truth_thread {
+    uint32_t            id;
+    const char         *role; /* "suspect", "main", ... */
+    struct truth_frame *frames;
+    uint32_t            frame_count;
+};
+
+struct truth {
+    struct truth_thread *threads;
+    uint32_t             thread_count;
+};
+
+/* Reads FOLDER/case.json and checks the seal.  Everything lives in KEEP.
+ * Fails: ERR_ABSENT no case.json; ERR_MALFORMED; ERR_MISMATCH broken seal or a file of
+ * another size; ERR_UNSUPPORTED newer schema_version. */
+enum status case_read(const char *folder, struct arena *keep, struct crash_case *out,
+                      struct fault *fault);
+
+/* Hashes every file.  Fails: ERR_MISMATCH names the file. */
+enum status case_verify(const struct crash_case *c, struct fault *fault);
+
+/* Fills bytes and sha256 of every file, writes case.json and seal into FOLDER. */
+enum status case_seal(const char *folder, struct crash_case *c, struct fault *fault);
+
+/* First file of a role, or NULL; full path in KEEP, or NULL when the case has none. */
+const struct case_file *case_file(const struct crash_case *c, enum case_role role);
+char *case_path(const struct crash_case *c, enum case_role role, struct arena *keep);
+
+/* Fails as case_read; ERR_ABSENT when the case states no truth (imported dumps). */
+enum status truth_read(const struct crash_case *c, struct arena *keep, struct truth *out,
+                       struct fault *fault);
+
+const char *case_role_name(enum case_role role);
+
+#endif

@@ -1,0 +1,40 @@
+/* A module: an image that was loaded in the dead process, and its identity.
+ *
+ * code_id  "%08X%x" of the PE timestamp and image size, as symbol servers spell it.
+ * debug_id 32 upper-case hex digits of the PDB's GUID (as Windows prints it) followed
+ *          by the DBI age in hex; for NB10 the 8-digit signature and the age.
+ * Either is "" when not known.  Nothing is ever matched by name alone while an
+ * identity is known: a wrong age gives plausible wrong names. */
+#ifndef MODEL_MODULE_H
+#define MODEL_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CODE_ID_BYTES = 24, DEBUG_ID_BYTES = 48 };
+
+struct module {
+    uint32_t    index;
+    const char *name;     /* file name without folder, UTF-8                          */
+    const char *path;     /* as the dead process saw it; NULL: unknown                */
+    const char *pdb_name; /* file name of the PDB as the image states it; NULL: unknown */
+    char        code_id[CODE_ID_BYTES];
+    char        debug_id[DEBUG_ID_BYTES];
+    uint64_t    base_va;
+    uint64_t    image_bytes;
+    uint64_t    loaded_at_ns;   /* since the record began; 0: before it                */
+    uint64_t    unloaded_at_ns; /* UINT64_MAX: still there                             */
+};
+
+#define MODULE_STILL_LOADED UINT64_MAX
+
+void module_code_id(uint32_t timestamp, uint32_t image_bytes, char out[CODE_ID_BYTES]);
+
+/* GUID is the 16 bytes as they stand in RSDS and PDB files. */
+void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYTES]);
+
+/* Same image, as far as the identities known on both sides say; by name (case folded)
+ * only where neither id is known on both sides. */
+bool module_same(const struct module *a, const struct module *b);
+
+#endif

@@ -1,0 +1,87 @@
+/* The symbol store: from a module's identity to names.
+ *
+ * Roots are folders in the Windows symbol-server layout (name.pdb/GUIDAGE/name.pdb,
+ * name.dll/TIMESTAMPSIZE/name.dll), plain folders (indexed by the identity inside the
+ * files, not by name), or single files.  A module whose PDB does not match its identity
+ * is SYMBOLS_MISMATCH, and nothing is guessed from it.
+ *
+ * A store keeps what it opened (mapped PDBs, indexes) until symbol_store_close().  It is
+ * safe to look up from several threads once opened. */
+#ifndef SYMBOL_STORE_H
+#define SYMBOL_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/files.h"
+#include "model/module.h"
+#include "model/stack.h"
+
+struct symbol_store;
+struct symbol_module; /* one module's sources: PDB or index, else DWARF, COFF, exports */
+
+enum symbol_names { NAMES_SHORT, NAMES_FULL, NAMES_DECORATED };
+
+struct symbol_store_options {
+    const char *const *roots; /* folders or files */
+    uint32_t           root_count;
+    enum symbol_names  names;
+    bool               use_index;    /* read index files, and write them where missing */
+    const char        *index_folder; /* NULL: beside the PDB, else the user's cache    */
+};
+
+/* A missing root is ERR_ABSENT; anything else inside roots is met lazily. */
+enum status symbol_store_open(const struct symbol_store_options *options,
+                              struct symbol_store **out, struct fault *fault);
+void        symbol_store_close(struct symbol_store *store);
+
+/* Binds a PDB file (or a pdbdump CSV) to a module name, as `--pdb NAME=FILE` and `--csv NAME=FILE`
+ * do; NAME NULL: a bare file (see architecture.md, resolved stack).  CSV_BASE is the load base
+ * that the CSV's addresses include. */
+enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, const char *path,
+                                  struct fault *fault);
+enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, const char *path,
+                                  uint64_t csv_base, struct fault *fault);
+
+/* The module's sources, opened on first use and kept.  Never NULL: a module without any
+ * answers SYMBOLS_NONE (or SYMBOLS_MISMATCH) with a reason in symbol_module_note(). */
+struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module);
+const char           *symbol_module_note(const struct symbol_module *sources);
+
+/* One logical frame of an address. */
+struct symbol_frame {
+    const char       *function; /* NULL: unknown */
+    const char       *file;     /* NULL: unknown */
+    uint32_t          line;     /* 0: unknown    */
+    uint64_t          distance; /* from the symbol's start */
+    bool              inlined;
+    enum symbols_from from;
+    const char       *compiland; /* object file of the contribution; NULL */
+};
+
+enum { SYMBOL_FRAMES_MAX = 257 }; /* LIMIT_INLINE_DEPTH + the procedure */
+
+/* Logical frames that cover OFFSET (from the image base), innermost first, the physical
+ * function last.  OFFSET is the lookup address: the caller has applied the -1 rule.
+ * Returns their number, 0 when nothing answers.  Strings live as long as the store. */
+uint32_t symbol_lookup(struct symbol_module *sources, uint64_t offset,
+                       struct symbol_frame out[SYMBOL_FRAMES_MAX]);
+
+/* Expands physical frames into logical ones: looks up each frame of IN at
+ * frame_lookup_offset() and writes the result, in KEEP, to OUT.  The one way in which
+ * every engine of ours turns addresses into names.  Fails: ERR_MEMORY. */
+enum status symbol_resolve_stack(struct symbol_store *store, const struct stack *in,
+                                 struct arena *keep, struct stack *out, struct fault *fault);
+
+/* The image file of a module (for unwind data and code bytes), mapped and kept by the
+ * store; NULL when the store has none of that identity. */
+const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module);
+
+/* The PDB reader of a module (for FPO, FrameData, S_FRAMEPROC); NULL when there is none. */
+struct pdb;
+struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module);
+
+#endif

@@ -1,0 +1,78 @@
+/* A verb: `twinstack NAME ...`.  Each lives in a file of its own, verb_NAME.c, and states its
+ * options as a table, from which parsing, --help and the reference in the README come. */
+#ifndef VERBS_VERB_H
+#define VERBS_VERB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+
+/* Stable exit codes; the meaning of each is in the README. */
+enum exit_code {
+    EXIT_GOOD = 0,
+    EXIT_DIFFERENT = 1,   /* FAIL, XPASS, UNEXPLAINED, regression, stale acceptance */
+    EXIT_USAGE = 2,
+    EXIT_INPUT = 3,       /* harness or input error, never an expected failure */
+    EXIT_DATABASE = 4,
+    EXIT_NOTHING = 5,     /* nothing selected */
+    EXIT_TIME_LIMIT = 124,
+    EXIT_INTERRUPTED = 130,
+};
+
+enum option_kind {
+    OPTION_FLAG,   /* bool *                                   */
+    OPTION_STRING, /* const char **                            */
+    OPTION_UINT,   /* uint64_t *                               */
+    OPTION_DURATION_MS, /* uint64_t *: "20s", "500ms", "2m"    */
+    OPTION_LIST,   /* struct option_list *: may be given often */
+};
+
+struct option_list {
+    const char **items;
+    uint32_t     count;
+};
+
+struct option_row {
+    const char      *name;     /* "--symbols"; short forms are rows of their own: "-k" */
+    enum option_kind kind;
+    void            *value;    /* see enum option_kind; keeps its value when not given */
+    const char      *argument; /* "DIR|FILE"; NULL for flags */
+    const char      *help;     /* one line */
+};
+
+struct verb {
+    const char *name;
+    const char *summary; /* one line, for the list of verbs */
+    const char *usage;   /* "[FILE...|-]" */
+    const char *details; /* paragraphs and examples, shown by --help */
+    const char *exits;   /* "0 ...\n3 ..." */
+    int (*run)(const struct verb *self, int argc, char **argv); /* argv after the verb's name */
+};
+
+/* Parses options and collects the other words into REST (borrowed from argv).  A lone "-" is a
+ * word; "--" ends options; "--name=value" and "--name value" are the same.  Every verb has
+ * --help.  Returns false when the verb must end at once with *exit_code: after --help (0) or a
+ * usage error, which it has reported (2). */
+bool options_parse(const struct verb *self, const struct option_row *rows, size_t row_count,
+                   int argc, char **argv, struct arena *keep, struct option_list *rest,
+                   int *exit_code);
+
+/* Says a usage error on stderr, names the verb's --help, returns EXIT_USAGE. */
+int verb_usage_error(const struct verb *self, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/* Reports a fault on stderr and returns the exit code that belongs to it. */
+int verb_fault(const struct fault *fault);
+
+extern const struct verb *const verbs[]; /* the table, in verbs.c */
+extern const size_t             verb_count;
+
+const struct verb *verb_find(const char *name);
+
+#endif

@@ -1,0 +1,257 @@
+/* The record: what a capture leaves behind.  THE contract between capture/ (writer, in a
+ * dying Windows process) and analyze/format (reader, anywhere).
+ *
+ * Freestanding: constants and an OFFSET/SIZE table, no Windows types, no structs laid
+ * over bytes.  Everything is little-endian and fixed width; text is UTF-8 without NUL.
+ *
+ * A file is a header and a run of sections.  A section is complete or it is not there:
+ * the writer appends it, then raises RECORD_H_COMMITTED over it, in that order, so that
+ * a process that dies in between leaves the earlier sections whole.  A reader believes
+ * the bytes below the committed length and nothing else.  Order: MODULES, then the
+ * STACK of the suspect by the `rtl` walker, on disk before anything else runs; then what
+ * else could be had.  Unknown section types are skipped by their length.
+ *
+ *   HEADER                     OFFSET SIZE
+ *   magic "TWINREC1"                0    8
+ *   version                         8    4   RECORD_VERSION
+ *   header bytes                   12    4   where the first section starts
+ *   machine                        16    4   IMAGE_FILE_MACHINE_*: 0x8664, 0x14c, 0xaa64
+ *   kind                           20    4   RECORD_KIND_*
+ *   process id                     24    4
+ *   suspect thread id              28    4   crashed or hanging thread
+ *   exception code                 32    4   0: none
+ *   exception flags                36    4
+ *   exception address (va)         40    8
+ *   exception information[0]       48    8
+ *   exception information[1]       56    8
+ *   started, 100 ns since 1601     64    8   UTC
+ *   committed bytes                72    8   header and all complete sections
+ *   pointer bytes                  80    4   4 or 8
+ *   writer                         84    4   RECORD_WRITER_*: in process or watcher
+ *   doors                          88    4   bit set of RECORD_DOOR_*, grows while handlers run
+ *   stop: to last rtl frame, ns    96    8   0: not a hang
+ *   stop: to end of the dump, ns  104    8
+ *   sample count                  112    4   hang: samples of the suspect; else 0
+ *   reserved, zero                116   12
+ *                                 128
+ *
+ *   SECTION HEADER             OFFSET SIZE
+ *   type                            0    4   RECORD_SECTION_*
+ *   section bytes                   4    4   with this header, multiple of 8
+ *   count                           8    4   of entries
+ *   reserved, zero                 12    4
+ *                                  16
+ *
+ *   MODULES entry              OFFSET SIZE   (variable, 8-aligned)
+ *   entry bytes                     0    4
+ *   timestamp (PE header)           4    4
+ *   base (va)                       8    8
+ *   image bytes                    16    8
+ *   loaded at, ns since install    24    8   0: before it
+ *   unloaded at, ns since install  32    8   RECORD_NEVER: still loaded
+ *   PDB GUID                       40   16   zero: none known
+ *   PDB age                        56    4
+ *   path bytes                     60    2   then the path, UTF-8
+ *   PDB name bytes                 62    2   then the PDB name, UTF-8
+ *                                  64        texts, zeros to the next multiple of 8
+ *
+ *   THREADS entry              OFFSET SIZE   (variable, 8-aligned)
+ *   entry bytes                     0    4
+ *   thread id                       4    4
+ *   flags                           8    4   RECORD_THREAD_*
+ *   name bytes                     12    4   then the name, UTF-8
+ *                                  16
+ *
+ *   STACK section, after the section header; count = frames
+ *   walker                         16    4   RECORD_WALKER_*
+ *   state                          20    4   RECORD_STATE_*
+ *   thread id                      24    4
+ *   stop                           28    4   RECORD_STOP_*: why the walk ended
+ *   frames left out                32    4   between frame 767 and the next (record limit)
+ *   sample                         36    4   hang: which sample, 0 first
+ *   walk, ns                       40    8
+ *   at, ns since install           48    8   when, for play-back against the module times
+ *   reason bytes                   56    4   why not applicable or blocked; UTF-8
+ *   label bytes                    60    4   capture_now(label); UTF-8
+ *                                  64        frames, then reason, then label, zeros to 8
+ *   frame                      OFFSET SIZE
+ *   module                          0    4   index into all MODULES entries; RECORD_NO_MODULE
+ *   flags                           4    4   RECORD_FRAME_*
+ *   offset or va                    8    8   from the module's base; the va with no module
+ *                                  16
+ *
+ *   TIMING entry               OFFSET SIZE
+ *   stage                           0    4   RECORD_STAGE_*
+ *   walker                          4    4   RECORD_WALKER_*; 0: none
+ *   ns                              8    8
+ *   bytes                          16    8   written by the stage; 0: none
+ *                                  24
+ *
+ *   CODE_MAP entry (generated code) OFFSET SIZE   (variable, 8-aligned)
+ *   entry bytes                     0    4
+ *   name bytes                      4    4   then the name, UTF-8
+ *   start (va)                      8    8
+ *   code bytes                     16    8
+ *                                  24
+ *
+ * The minidump's user stream (RECORD_DUMP_STREAM) holds one THREADS and one MODULES
+ * section in this same form behind a header of RECORD_HEADER_BYTES: identities that the
+ * dump's writer may leave out, and the suspect thread.  Engines of the dump take
+ * identities from there and from nowhere else. */
+#ifndef CAPTURE_RECORD_H
+#define CAPTURE_RECORD_H
+
+#define RECORD_MAGIC "TWINREC1"
+
+enum {
+    RECORD_VERSION = 1,
+
+    RECORD_HEADER_BYTES = 128,
+    RECORD_H_MAGIC = 0,
+    RECORD_H_VERSION = 8,
+    RECORD_H_HEADER_BYTES = 12,
+    RECORD_H_MACHINE = 16,
+    RECORD_H_KIND = 20,
+    RECORD_H_PROCESS = 24,
+    RECORD_H_SUSPECT = 28,
+    RECORD_H_CODE = 32,
+    RECORD_H_FLAGS = 36,
+    RECORD_H_ADDRESS = 40,
+    RECORD_H_INFO0 = 48,
+    RECORD_H_INFO1 = 56,
+    RECORD_H_STARTED = 64,
+    RECORD_H_COMMITTED = 72,
+    RECORD_H_POINTER_BYTES = 80,
+    RECORD_H_WRITER = 84,
+    RECORD_H_DOORS = 88,
+    RECORD_H_STOP_RTL = 96,
+    RECORD_H_STOP_DUMP = 104,
+    RECORD_H_SAMPLES = 112,
+
+    RECORD_SECTION_HEADER_BYTES = 16,
+    RECORD_S_TYPE = 0,
+    RECORD_S_BYTES = 4,
+    RECORD_S_COUNT = 8,
+
+    RECORD_SECTION_MODULES = 1,
+    RECORD_SECTION_THREADS = 2,
+    RECORD_SECTION_STACK = 3,
+    RECORD_SECTION_TIMING = 4,
+    RECORD_SECTION_CODE_MAP = 5,
+
+    RECORD_MODULE_BYTES = 64,
+    RECORD_M_ENTRY_BYTES = 0,
+    RECORD_M_TIMESTAMP = 4,
+    RECORD_M_BASE = 8,
+    RECORD_M_IMAGE_BYTES = 16,
+    RECORD_M_LOADED = 24,
+    RECORD_M_UNLOADED = 32,
+    RECORD_M_GUID = 40,
+    RECORD_M_AGE = 56,
+    RECORD_M_PATH_BYTES = 60,
+    RECORD_M_PDB_BYTES = 62,
+
+    RECORD_THREAD_BYTES = 16,
+    RECORD_T_ENTRY_BYTES = 0,
+    RECORD_T_ID = 4,
+    RECORD_T_FLAGS = 8,
+    RECORD_T_NAME_BYTES = 12,
+    RECORD_THREAD_SUSPECT = 1,
+    RECORD_THREAD_MAIN = 2,
+    RECORD_THREAD_CAPTURE = 4, /* a helper thread of capture itself */
+
+    RECORD_STACK_BYTES = 64,
+    RECORD_K_WALKER = 16,
+    RECORD_K_STATE = 20,
+    RECORD_K_THREAD = 24,
+    RECORD_K_STOP = 28,
+    RECORD_K_LEFT_OUT = 32,
+    RECORD_K_SAMPLE = 36,
+    RECORD_K_WALK_NS = 40,
+    RECORD_K_AT_NS = 48,
+    RECORD_K_REASON_BYTES = 56,
+    RECORD_K_LABEL_BYTES = 60,
+
+    RECORD_FRAME_BYTES = 16,
+    RECORD_F_MODULE = 0,
+    RECORD_F_FLAGS = 4,
+    RECORD_F_OFFSET = 8,
+    RECORD_FRAME_RETURN = 1,    /* a return address; else interrupted              */
+    RECORD_FRAME_GENERATED = 2, /* va lies in registered generated code            */
+    RECORD_FRAME_SHIFT_FOUND = 8, /* 4 bits: RECORD_FOUND_*                        */
+
+    RECORD_TIMING_BYTES = 24,
+    RECORD_G_STAGE = 0,
+    RECORD_G_WALKER = 4,
+    RECORD_G_NS = 8,
+    RECORD_G_BYTES = 16,
+
+    RECORD_CODE_MAP_BYTES = 24,
+    RECORD_C_ENTRY_BYTES = 0,
+    RECORD_C_NAME_BYTES = 4,
+    RECORD_C_START = 8,
+    RECORD_C_CODE_BYTES = 16,
+
+    /* A record holds at most this many frames of a stack; see base/limits.h. */
+    RECORD_FRAMES_HEAD = 768,
+    RECORD_FRAMES_TAIL = 256,
+
+    RECORD_KIND_CRASH = 1,
+    RECORD_KIND_HANG = 2,
+    RECORD_KIND_ON_DEMAND = 3,
+
+    RECORD_WRITER_IN_PROCESS = 1,
+    RECORD_WRITER_WATCHER = 2,
+
+    RECORD_DOOR_VECTORED = 1 << 0,
+    RECORD_DOOR_UNHANDLED = 1 << 1, /* unhandled-exception filter */
+    RECORD_DOOR_SIGABRT = 1 << 2,
+    RECORD_DOOR_INVALID_PARAMETER = 1 << 3,
+    RECORD_DOOR_PURE_CALL = 1 << 4,
+    RECORD_DOOR_TERMINATE = 1 << 5,
+    RECORD_DOOR_WATCHER = 1 << 6,
+    RECORD_DOOR_HEARTBEAT = 1 << 7, /* the hang monitor of the process itself */
+
+    RECORD_WALKER_RTL = 1,
+    RECORD_WALKER_DBGHELP = 2,     /* StackWalk64 as the article does it        */
+    RECORD_WALKER_DBGHELP_OWN = 3, /* StackWalk64 with own callbacks            */
+    RECORD_WALKER_BACKTRACE = 4,   /* RtlCaptureStackBackTrace                  */
+    RECORD_WALKER_FRAME_POINTER = 5,
+    RECORD_WALKER_COUNT = 6,
+
+    RECORD_STATE_OK = 0,
+    RECORD_STATE_NOT_APPLICABLE = 1,
+    RECORD_STATE_BLOCKED = 2, /* the watchdog gave up on it */
+    RECORD_STATE_FAULTED = 3, /* the walker itself crashed  */
+
+    RECORD_STOP_END = 0,          /* thread start reached                       */
+    RECORD_STOP_RETURN_ZERO = 1,  /* return address 0                           */
+    RECORD_STOP_STACK_BOUNDS = 2, /* stack pointer left the thread's limits     */
+    RECORD_STOP_NO_PROGRESS = 3,  /* stack pointer did not rise                 */
+    RECORD_STOP_READ_FAULT = 4,   /* memory could not be read                   */
+    RECORD_STOP_NO_UNWIND = 5,    /* no unwind data for code in no known module */
+    RECORD_STOP_LIMIT = 6,        /* the walker's own frame limit               */
+    RECORD_STOP_WALKER = 7,       /* the system's walker returned false         */
+    RECORD_STOP_BAD_SEED = 8,     /* first context unusable                     */
+
+    RECORD_FOUND_CONTEXT = 0, /* same order as enum found_by of the analyser */
+    RECORD_FOUND_UNWIND = 1,
+    RECORD_FOUND_LEAF = 2,
+    RECORD_FOUND_FRAME_POINTER = 3,
+    RECORD_FOUND_FRAME_SIZE = 4,
+    RECORD_FOUND_SCAN = 5,
+    RECORD_FOUND_GIVEN = 6,
+
+    RECORD_STAGE_WALK = 1,         /* one walker, all its frames     */
+    RECORD_STAGE_SUSPEND = 2,      /* SuspendThread to its return    */
+    RECORD_STAGE_RECORD_WRITE = 3, /* record bytes to disk           */
+    RECORD_STAGE_DUMP_WRITE = 4,   /* MiniDumpWriteDump, plain form  */
+    RECORD_STAGE_DUMP_TUNED = 5,   /* the dump tuned as well as can be */
+    RECORD_STAGE_MODULES = 6,      /* making the module section      */
+};
+
+#define RECORD_NO_MODULE 0xFFFFFFFFu
+#define RECORD_NEVER 0xFFFFFFFFFFFFFFFFull
+#define RECORD_DUMP_STREAM 0x54570001u /* user stream type: above LastReservedStream */
+
+#endif

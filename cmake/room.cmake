@@ -1,0 +1,24 @@
+# room(NAME DEPENDS room... SOURCES file... LIBRARIES target...)
+#
+# One room of the house: a static library `room_NAME` whose headers are spelt
+# "NAME/header.h".  A room sees its own headers and those of the rooms it declares, and no
+# others, because each room's include folder is private to those who name it; and a program
+# `link_NAME`, which holds the whole room and only what it declares, so that a call along an
+# undeclared arrow does not link.
+function(room name)
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;SOURCES;LIBRARIES;HEADERS_FROM" ${ARGN})
+  set(front "${CMAKE_BINARY_DIR}/rooms/${name}")
+  file(MAKE_DIRECTORY "${front}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${front}/${name}" SYMBOLIC COPY_ON_ERROR)
+
+  add_library(room_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(room_${name} PUBLIC "${front}")
+  target_link_libraries(room_${name} PRIVATE twinstack::warnings)
+  foreach(dep IN LISTS ROOM_DEPENDS)
+    target_link_libraries(room_${name} PUBLIC room_${dep})
+  endforeach()
+  target_link_libraries(room_${name} PUBLIC ${ROOM_LIBRARIES})
+
+  add_executable(link_${name} "${CMAKE_SOURCE_DIR}/cmake/link_room.c")
+  target_link_libraries(link_${name} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,room_${name}>")
+endfunction()
