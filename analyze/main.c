@@ -6,13 +6,15 @@
 
 static void print_verbs(FILE *out)
 {
-    (void)fputs("usage: twinstack VERB [OPTION...] [ARGUMENT...]\n"
-                "Takes every Windows crash twice, by dump and by module!offset frames, resolves both\n"
-                "with no Windows, and says who is right.\n\nverbs:\n",
-                out);
+    (void)fputs(
+        "usage: twinstack VERB [OPTION...] [ARGUMENT...]\n"
+        "Takes every Windows crash twice, by dump and by module!offset frames, resolves both\n"
+        "with no Windows, and says who is right.\n\nverbs:\n",
+        out);
     for (size_t i = 0; i < verb_count; i++)
         (void)fprintf(out, "  %-12s %s\n", verbs[i]->name, verbs[i]->summary);
-    (void)fputs("\n`twinstack VERB --help` tells a verb's options, examples and exit codes.\n", out);
+    (void)fputs("\n`twinstack VERB --help` tells a verb's options, examples and exit codes.\n",
+                out);
 }
 
 int main(int argc, char **argv)
@@ -21,14 +23,16 @@ int main(int argc, char **argv)
         print_verbs(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         print_verbs(stdout);
         return EXIT_GOOD;
     }
     const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
     const struct verb *verb = verb_find(name);
     if (verb == NULL) {
-        (void)fprintf(stderr, "twinstack: there is no verb '%s'; `twinstack --help` lists them\n", name);
+        (void)fprintf(stderr, "twinstack: there is no verb '%s'; `twinstack --help` lists them\n",
+                      name);
         return EXIT_USAGE;
     }
     return verb->run(verb, argc - 2, argv + 2);

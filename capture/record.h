@@ -176,8 +176,8 @@ enum {
     RECORD_F_MODULE = 0,
     RECORD_F_FLAGS = 4,
     RECORD_F_OFFSET = 8,
-    RECORD_FRAME_RETURN = 1,    /* a return address; else interrupted              */
-    RECORD_FRAME_GENERATED = 2, /* va lies in registered generated code            */
+    RECORD_FRAME_RETURN = 1,      /* a return address; else interrupted              */
+    RECORD_FRAME_GENERATED = 2,   /* va lies in registered generated code            */
     RECORD_FRAME_SHIFT_FOUND = 8, /* 4 bits: RECORD_FOUND_*                        */
 
     RECORD_TIMING_BYTES = 24,

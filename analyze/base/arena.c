@@ -12,7 +12,7 @@
 
 struct arena_block {
     struct arena_block *next;
-    size_t              bytes; /* usable, after this header */
+    size_t bytes; /* usable, after this header */
     alignas(max_align_t) uint8_t data[];
 };
 
@@ -42,11 +42,11 @@ void arena_reset(struct arena *arena)
         return;
     while (newest->next != NULL) {
         struct arena_block *older = newest->next;
-        newest->next              = older->next;
+        newest->next = older->next;
         free(older);
     }
-    arena->at         = newest->data;
-    arena->left       = newest->bytes;
+    arena->at = newest->data;
+    arena->left = newest->bytes;
     arena->used_bytes = 0;
 }
 
@@ -60,11 +60,11 @@ static struct arena_block *arena_grow(struct arena *arena, size_t size)
     struct arena_block *block = malloc(sizeof *block + bytes);
     if (block == NULL)
         return NULL;
-    block->bytes  = bytes;
-    block->next   = arena->blocks;
+    block->bytes = bytes;
+    block->next = arena->blocks;
     arena->blocks = block;
-    arena->at     = block->data;
-    arena->left   = bytes;
+    arena->at = block->data;
+    arena->left = bytes;
     return block;
 }
 

@@ -15,12 +15,12 @@
 struct arena_block;
 
 struct arena {
-    struct arena_block *blocks;      /* owned; newest first                          */
-    uint8_t            *at;          /* next free byte of the newest block           */
-    size_t              left;        /* free bytes of the newest block               */
-    size_t              used_bytes;  /* handed out so far, all blocks                */
-    size_t              limit_bytes; /* used_bytes never exceeds it                  */
-    uint64_t            fail_after;  /* tests: requests left before failing; 0: never */
+    struct arena_block *blocks; /* owned; newest first                          */
+    uint8_t *at;                /* next free byte of the newest block           */
+    size_t left;                /* free bytes of the newest block               */
+    size_t used_bytes;          /* handed out so far, all blocks                */
+    size_t limit_bytes;         /* used_bytes never exceeds it                  */
+    uint64_t fail_after;        /* tests: requests left before failing; 0: never */
 };
 
 /* Prepares an empty arena; nothing is allocated yet.  LIMIT_BYTES 0 means

@@ -36,8 +36,8 @@ struct bytes bytes_window(const struct bytes *whole, uint64_t start, uint64_t si
         fault_set(whole->fault, ERR_TRUNCATED, whole->offset + start, "range inside the file");
         return r;
     }
-    r.at     = whole->at + start;
-    r.left   = (size_t)size;
+    r.at = whole->at + start;
+    r.left = (size_t)size;
     r.offset = whole->offset + start;
     return r;
 }

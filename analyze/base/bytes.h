@@ -16,10 +16,10 @@
 #include "base/fault.h"
 
 struct bytes {
-    const uint8_t *at;     /* next unread byte             */
-    size_t         left;   /* bytes from `at` to the end   */
-    uint64_t       offset; /* of `at`                      */
-    struct fault  *fault;  /* borrowed; first failure wins */
+    const uint8_t *at;   /* next unread byte             */
+    size_t left;         /* bytes from `at` to the end   */
+    uint64_t offset;     /* of `at`                      */
+    struct fault *fault; /* borrowed; first failure wins */
 };
 
 /* Lays a reader over SIZE bytes whose first byte is offset 0 of the file. */
@@ -29,7 +29,7 @@ struct bytes bytes_over(const void *memory, size_t size, struct fault *fault);
  * itself does not move.  Fails: ERR_TRUNCATED, and the result is empty. */
 struct bytes bytes_window(const struct bytes *whole, uint64_t start, uint64_t size);
 
-uint8_t  bytes_u8(struct bytes *r);
+uint8_t bytes_u8(struct bytes *r);
 uint16_t bytes_u16(struct bytes *r);
 uint32_t bytes_u32(struct bytes *r);
 uint64_t bytes_u64(struct bytes *r);

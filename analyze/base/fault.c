@@ -9,15 +9,15 @@ enum status fault_set(struct fault *fault, enum status code, uint64_t offset, co
     return fault_set_hint(fault, code, offset, what, NULL);
 }
 
-enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset,
-                           const char *what, const char *hint)
+enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset, const char *what,
+                           const char *hint)
 {
     if (fault->code != ERR_NONE)
         return fault->code;
-    fault->code   = code;
+    fault->code = code;
     fault->offset = offset;
-    fault->what   = what;
-    fault->hint   = hint;
+    fault->what = what;
+    fault->hint = hint;
     return code;
 }
 
@@ -31,7 +31,7 @@ void fault_set_path(struct fault *fault, const char *path)
 void fault_clear(struct fault *fault)
 {
     const struct fault fresh = FAULT_INIT;
-    *fault                   = fresh;
+    *fault = fresh;
 }
 
 const char *fault_code_name(enum status code)
@@ -58,8 +58,7 @@ void fault_describe(const struct fault *fault, char *out, unsigned out_bytes)
 {
     char where[32] = "";
     if (fault->offset != FAULT_NO_OFFSET)
-        (void)snprintf(where, sizeof where, " at offset 0x%llx",
-                       (unsigned long long)fault->offset);
+        (void)snprintf(where, sizeof where, " at offset 0x%llx", (unsigned long long)fault->offset);
     (void)snprintf(out, out_bytes, "%s%s%s%s: %s%s%s%s", fault->path,
                    fault->path[0] != '\0' ? ": " : "", fault->what ? fault->what : "input", where,
                    fault_code_name(fault->code), fault->hint ? " (" : "",

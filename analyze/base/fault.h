@@ -29,10 +29,10 @@ enum { FAULT_PATH_BYTES = 512 };
 /* Plain data, copied freely.  `what` and `hint` are string constants. */
 struct fault {
     enum status code;
-    uint64_t    offset;                 /* where in the file; FAULT_NO_OFFSET: nowhere */
-    const char *what;                   /* what was being read, e.g. "MSF block size"  */
-    const char *hint;                   /* what to do about it, or NULL                */
-    char        path[FAULT_PATH_BYTES]; /* which file; "" when unknown                 */
+    uint64_t offset;             /* where in the file; FAULT_NO_OFFSET: nowhere */
+    const char *what;            /* what was being read, e.g. "MSF block size"  */
+    const char *hint;            /* what to do about it, or NULL                */
+    char path[FAULT_PATH_BYTES]; /* which file; "" when unknown                 */
 };
 
 #define FAULT_NO_OFFSET UINT64_MAX
@@ -42,8 +42,8 @@ struct fault {
 enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what);
 
 /* As fault_set, with advice for the user.  HINT is a string constant. */
-enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset,
-                           const char *what, const char *hint);
+enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset, const char *what,
+                           const char *hint);
 
 /* Names the file of a standing fault if it has no name yet. */
 void fault_set_path(struct fault *fault, const char *path);

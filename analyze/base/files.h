@@ -16,14 +16,14 @@
  * every pointer into it.  An empty file is valid: data is non-NULL, bytes 0. */
 struct file_map {
     const uint8_t *data;
-    size_t         bytes;
-    uint64_t       modified_ns; /* last change, nanoseconds since 1970, for caches */
+    size_t bytes;
+    uint64_t modified_ns; /* last change, nanoseconds since 1970, for caches */
 };
 
 /* Fails: ERR_ABSENT no such file; ERR_IO; ERR_LIMIT over LIMIT_FILE_BYTES;
  * ERR_UNSUPPORTED not a regular file. */
 enum status file_map(const char *path, struct file_map *out, struct fault *fault);
-void        file_unmap(struct file_map *map);
+void file_unmap(struct file_map *map);
 
 /* Reads a file whole into KEEP, with a NUL behind it that *bytes does not count.
  * MAX_BYTES bounds it.  Fails as file_map. */
@@ -41,14 +41,14 @@ enum status file_copy(const char *from, const char *to, struct fault *fault);
 enum status folder_make(const char *path, struct fault *fault);
 
 /* Lists the names in a folder, sorted by byte, without "." and "..".  Fails: ERR_ABSENT, ERR_IO. */
-enum status folder_list(const char *path, struct arena *keep, const char ***names,
-                        size_t *count, struct fault *fault);
+enum status folder_list(const char *path, struct arena *keep, const char ***names, size_t *count,
+                        struct fault *fault);
 
 /* Removes a file, or a folder with all in it; a missing one is fine.  Never follows links. */
 enum status path_remove(const char *path, struct fault *fault);
 
-bool     path_is_file(const char *path);
-bool     path_is_folder(const char *path);
+bool path_is_file(const char *path);
+bool path_is_folder(const char *path);
 uint64_t path_bytes(const char *path); /* size of a file; 0 when there is none */
 
 /* Joins with one '/'.  Result in KEEP; NULL when out of memory. */

@@ -20,14 +20,14 @@ enum { JSON_DEPTH_MAX = 32 };
 
 /* Either a stream or a growing buffer; see json_to_stream and json_to_text. */
 struct json {
-    FILE  *stream; /* borrowed; NULL: buffer          */
-    char  *text;   /* owned until json_take or json_free */
+    FILE *stream; /* borrowed; NULL: buffer          */
+    char *text;   /* owned until json_take or json_free */
     size_t bytes, room;
-    bool   failed;    /* out of memory or a write error */
-    bool   pretty;    /* two-space indent and newlines  */
-    int    depth;     /* open objects and arrays        */
-    bool   has_item[JSON_DEPTH_MAX + 1];
-    bool   after_key;
+    bool failed; /* out of memory or a write error */
+    bool pretty; /* two-space indent and newlines  */
+    int depth;   /* open objects and arrays        */
+    bool has_item[JSON_DEPTH_MAX + 1];
+    bool after_key;
 };
 
 void json_to_stream(struct json *j, FILE *stream, bool pretty);
@@ -42,9 +42,9 @@ void json_key(struct json *j, const char *key);
 void json_string(struct json *j, const char *text); /* NULL: null; invalid UTF-8 becomes U+FFFD */
 void json_int(struct json *j, int64_t value);
 void json_uint(struct json *j, uint64_t value);
-void json_hex(struct json *j, uint64_t value);               /* "0x1f"            */
+void json_hex(struct json *j, uint64_t value);                  /* "0x1f"            */
 void json_hex_wide(struct json *j, uint64_t value, int digits); /* "0x0000001f"   */
-void json_number(struct json *j, double value);              /* shortest form; NaN and infinity: null */
+void json_number(struct json *j, double value); /* shortest form; NaN and infinity: null */
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 void json_newline(struct json *j); /* ends a document of a stream of documents */
@@ -60,7 +60,7 @@ void json_key_null(struct json *j, const char *key);
 /* Ends a buffer document: returns the text, owned by the caller (free()), or NULL when
  * anything failed.  The writer is empty afterwards. */
 char *json_take(struct json *j, size_t *bytes);
-void  json_free(struct json *j);
+void json_free(struct json *j);
 
 /* Parses one document.  The tree is owned by the caller: cJSON_Delete().
  * Fails: ERR_MALFORMED with the offset, ERR_LIMIT over LIMIT_JSON_BYTES. */
@@ -70,11 +70,11 @@ enum status json_parse(const char *text, size_t bytes, cJSON **out, struct fault
  * one of the wrong type is ERR_MALFORMED with the key as `what`. */
 const char *json_get_string(const cJSON *object, const char *key, struct arena *keep,
                             struct fault *fault);
-uint64_t    json_get_uint(const cJSON *object, const char *key, uint64_t fallback,
-                          struct fault *fault);
-uint64_t    json_get_hex(const cJSON *object, const char *key, uint64_t fallback,
-                         struct fault *fault); /* "0x..." or a number */
-bool        json_get_bool(const cJSON *object, const char *key, bool fallback, struct fault *fault);
+uint64_t json_get_uint(const cJSON *object, const char *key, uint64_t fallback,
+                       struct fault *fault);
+uint64_t json_get_hex(const cJSON *object, const char *key, uint64_t fallback,
+                      struct fault *fault); /* "0x..." or a number */
+bool json_get_bool(const cJSON *object, const char *key, bool fallback, struct fault *fault);
 const cJSON *json_get_array(const cJSON *object, const char *key, struct fault *fault);
 const cJSON *json_get_object(const cJSON *object, const char *key, struct fault *fault);
 

@@ -18,8 +18,8 @@ enum {
     LIMIT_LINE_BYTES = 1 << 20 /* one input line of `resolve`                        */
 };
 
-#define LIMIT_ARENA_BYTES ((size_t)4 << 30)   /* one arena, unless it says otherwise   */
-#define LIMIT_FILE_BYTES ((uint64_t)8 << 30)  /* one input file; MSF itself ends at 4 GiB blocks */
-#define LIMIT_JSON_BYTES ((size_t)256 << 20)  /* one JSON document                     */
+#define LIMIT_ARENA_BYTES ((size_t)4 << 30)  /* one arena, unless it says otherwise   */
+#define LIMIT_FILE_BYTES ((uint64_t)8 << 30) /* one input file; MSF itself ends at 4 GiB blocks */
+#define LIMIT_JSON_BYTES ((size_t)256 << 20) /* one JSON document                     */
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/files.h"
 
 static enum log_level threshold = LOG_WARN;
-static bool           progress_shown;
+static bool progress_shown;
 
 void log_set_level(enum log_level level)
 {
@@ -24,7 +24,7 @@ void log_progress_end(void)
 static void log_line(enum log_level level, const char *format, va_list list)
 {
     static const char *const words[] = {"error", "warning", "info", "debug"};
-    char                     text[2048];
+    char text[2048];
 
     if (level > threshold)
         return;
@@ -68,7 +68,7 @@ void log_fault(const struct fault *fault)
 
 void log_progress(const char *format, ...)
 {
-    char    text[256];
+    char text[256];
     va_list list;
 
     if (!file_is_terminal(stderr))

@@ -13,21 +13,21 @@
 struct process_request {
     const char *const *argv;        /* NULL-terminated; argv[0] is searched in PATH       */
     const char *const *environment; /* NULL-terminated "NAME=value" rows added to ours; or NULL */
-    const char        *folder;      /* working folder; NULL: ours                         */
-    const void        *input;       /* fed to standard input; NULL: empty                 */
-    size_t             input_bytes;
-    uint32_t           limit_ms;         /* then the whole process group is killed; 0: 60,000 */
-    size_t             output_max_bytes; /* per stream; more is dropped and said; 0: 64 MiB   */
+    const char *folder;             /* working folder; NULL: ours                         */
+    const void *input;              /* fed to standard input; NULL: empty                 */
+    size_t input_bytes;
+    uint32_t limit_ms;       /* then the whole process group is killed; 0: 60,000 */
+    size_t output_max_bytes; /* per stream; more is dropped and said; 0: 64 MiB   */
 };
 
 struct process_result {
-    int      exit_code; /* 0..255; 128 + signal when killed by one */
-    bool     timed_out;
-    bool     output_cut; /* more than output_max_bytes came          */
-    char    *output;     /* standard output, NUL-terminated, in KEEP */
-    size_t   output_bytes;
-    char    *errors; /* standard error, likewise */
-    size_t   errors_bytes;
+    int exit_code; /* 0..255; 128 + signal when killed by one */
+    bool timed_out;
+    bool output_cut; /* more than output_max_bytes came          */
+    char *output;    /* standard output, NUL-terminated, in KEEP */
+    size_t output_bytes;
+    char *errors; /* standard error, likewise */
+    size_t errors_bytes;
     uint64_t wall_ns;
     uint64_t cpu_ns;     /* user + system                */
     uint64_t peak_bytes; /* largest resident size        */

@@ -16,33 +16,33 @@ struct symbol_store; /* symbol/store.h */
 
 struct engine_input {
     const struct crash_case *crash;
-    struct symbol_store     *symbols; /* borrowed; caches across cases */
-    const char *const       *launcher; /* argv prefix that runs Windows programs ("wine"); NULL: none */
-    const char              *judge_folder; /* where the judges' Windows programs are; NULL */
+    struct symbol_store *symbols; /* borrowed; caches across cases */
+    const char *const *launcher;  /* argv prefix that runs Windows programs ("wine"); NULL: none */
+    const char *judge_folder;     /* where the judges' Windows programs are; NULL */
 };
 
 struct engine_result {
-    struct stack      *stacks; /* suspect first; for hangs every thread */
-    uint32_t           stack_count;
+    struct stack *stacks; /* suspect first; for hangs every thread */
+    uint32_t stack_count;
     struct engine_cost cost;
-    const char        *version; /* of a judge's program; NULL: ours */
+    const char *version; /* of a judge's program; NULL: ours */
 };
 
 struct engine {
     const char *name;   /* stable: printed, stored, in URLs: "offset:rtl", "dump", "judge:..." */
     const char *shares; /* our code it has in common with others, in words */
-    bool        subject; /* decides verdict and exit code; else an exhibit */
+    bool subject;       /* decides verdict and exit code; else an exhibit */
     /* False: reported as skipped, with why. */
     bool (*available)(const struct engine_input *in, const char **why);
     /* A stack that is absent from the case (walker not applicable) is a stack with that
      * state, not a fault.  Results live in KEEP. */
-    enum status (*run)(const struct engine *self, const struct engine_input *in,
-                       struct arena *keep, struct engine_result *out, struct fault *fault);
+    enum status (*run)(const struct engine *self, const struct engine_input *in, struct arena *keep,
+                       struct engine_result *out, struct fault *fault);
 };
 
 /* All engines, subjects first: one table, in engine.c. */
 extern const struct engine *const engines[];
-extern const uint32_t             engine_count;
+extern const uint32_t engine_count;
 
 const struct engine *engine_find(const char *name);
 

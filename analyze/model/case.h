@@ -30,9 +30,9 @@ enum case_role {
 
 struct case_file {
     enum case_role role;
-    const char    *path; /* relative to the case's folder, '/' separated */
-    uint64_t       bytes;
-    char           sha256[65];
+    const char *path; /* relative to the case's folder, '/' separated */
+    uint64_t bytes;
+    char sha256[65];
 };
 
 struct named_version {
@@ -40,26 +40,26 @@ struct named_version {
 };
 
 struct crash_case {
-    const char *folder; /* where it was read from */
+    const char *folder;                           /* where it was read from */
     const char *scenario, *variant, *arch, *kind; /* kind: "crash", "hang", "calm" */
     struct {
-        uint64_t     code;      /* exception code; 0: none expected */
-        uint64_t     exit_code; /* full 32 bits                     */
+        uint64_t code;      /* exception code; 0: none expected */
+        uint64_t exit_code; /* full 32 bits                     */
         const char **doors;
-        uint32_t     door_count;
+        uint32_t door_count;
     } expect;
     struct {
-        uint64_t     code; /* as the record has it; 0: no record */
-        uint64_t     exit_code;
+        uint64_t code; /* as the record has it; 0: no record */
+        uint64_t exit_code;
         const char **doors;
-        uint32_t     door_count;
-        uint64_t     wall_ms;
-        const char  *ended_by; /* "exit", "time_limit", ... */
+        uint32_t door_count;
+        uint64_t wall_ms;
+        const char *ended_by; /* "exit", "time_limit", ... */
     } got;
     struct {
         const char **images; /* file names of our own images */
-        uint32_t     image_count;
-        const char  *source_root; /* files compare relative to it */
+        uint32_t image_count;
+        const char *source_root; /* files compare relative to it */
     } own;
     struct {
         const char *os, *wine, *cpu;
@@ -68,30 +68,30 @@ struct crash_case {
         const char *compiler, *flags;
     } toolchain;
     struct named_version *tools;
-    uint32_t              tool_count;
-    struct case_file     *files;
-    uint32_t              file_count;
+    uint32_t tool_count;
+    struct case_file *files;
+    uint32_t file_count;
 };
 
 /* The truth: logical frames, innermost first. */
 struct truth_frame {
     const char *function, *file;
-    uint32_t    line;
-    bool        tail; /* left by a jump: must be absent where the build jumps */
-    const char *gap;  /* a mark, not a frame: "system", "thread_start", "elided"; NULL */
-    uint32_t    gap_count; /* frames the mark stands for, when it says; else 0 */
+    uint32_t line;
+    bool tail;          /* left by a jump: must be absent where the build jumps */
+    const char *gap;    /* a mark, not a frame: "system", "thread_start", "elided"; NULL */
+    uint32_t gap_count; /* frames the mark stands for, when it says; else 0 */
 };
 
 struct truth_thread {
-    uint32_t            id;
-    const char         *role; /* "suspect", "main", ... */
+    uint32_t id;
+    const char *role; /* "suspect", "main", ... */
     struct truth_frame *frames;
-    uint32_t            frame_count;
+    uint32_t frame_count;
 };
 
 struct truth {
     struct truth_thread *threads;
-    uint32_t             thread_count;
+    uint32_t thread_count;
 };
 
 /* Reads FOLDER/case.json and checks the seal.  Everything lives in KEEP.

@@ -10,20 +10,20 @@ enum finding_level { LEVEL_PHYSICAL, LEVEL_FUNCTION, LEVEL_LINE };
 
 enum cause {
     CAUSE_NONE,
-    CAUSE_TRUNCATED,          /* the walk stopped early, and says why                */
-    CAUSE_EXTRA_SCAN,         /* a frame that scanning made up                       */
-    CAUSE_TAIL_CALL,          /* caller left by a jump: truly absent                 */
-    CAUSE_LOOKUP_ADDRESS,     /* pc and pc-1 name different functions or lines       */
-    CAUSE_INLINE_ONLY,        /* only inline frames differ                           */
-    CAUSE_FOLDED,             /* identical code folding or a thunk: an alias         */
-    CAUSE_HANDLER_CONTEXT,    /* context taken inside the handler                    */
-    CAUSE_MODULE_UNLOADED,    /* module gone, or two candidates for one address      */
+    CAUSE_TRUNCATED,       /* the walk stopped early, and says why                */
+    CAUSE_EXTRA_SCAN,      /* a frame that scanning made up                       */
+    CAUSE_TAIL_CALL,       /* caller left by a jump: truly absent                 */
+    CAUSE_LOOKUP_ADDRESS,  /* pc and pc-1 name different functions or lines       */
+    CAUSE_INLINE_ONLY,     /* only inline frames differ                           */
+    CAUSE_FOLDED,          /* identical code folding or a thunk: an alias         */
+    CAUSE_HANDLER_CONTEXT, /* context taken inside the handler                    */
+    CAUSE_MODULE_UNLOADED, /* module gone, or two candidates for one address      */
     CAUSE_SYMBOLS_MISSING,
     CAUSE_SYMBOLS_MISMATCH,
-    CAUSE_EXPORT_ONLY,        /* nearest export: not a name to trust                 */
+    CAUSE_EXPORT_ONLY, /* nearest export: not a name to trust                 */
     CAUSE_GENERATED_CODE,
     CAUSE_RECURSION_ELIDED,
-    CAUSE_NOT_CAPTURED,       /* no record or no dump, as this door allows           */
+    CAUSE_NOT_CAPTURED, /* no record or no dump, as this door allows           */
     CAUSE_UNSUPPORTED_HERE,
     CAUSE_UNEXPLAINED,
     CAUSE_COUNT
@@ -43,14 +43,14 @@ enum verdict {
 
 struct finding {
     enum finding_level level;
-    enum cause         cause;
-    const char        *engine;   /* whose stack                                  */
-    const char        *against;  /* "truth" or another engine                    */
-    const char        *wrong;    /* "truth" never; engine name, or NULL: unknown */
-    int32_t            frame_a;  /* position in the engine's stack; -1: gap      */
-    int32_t            frame_b;  /* position in the other; -1: gap               */
-    uint32_t           thread_id;
-    const char        *evidence; /* one line a reader can check                  */
+    enum cause cause;
+    const char *engine;  /* whose stack                                  */
+    const char *against; /* "truth" or another engine                    */
+    const char *wrong;   /* "truth" never; engine name, or NULL: unknown */
+    int32_t frame_a;     /* position in the engine's stack; -1: gap      */
+    int32_t frame_b;     /* position in the other; -1: gap               */
+    uint32_t thread_id;
+    const char *evidence; /* one line a reader can check                  */
 };
 
 const char *finding_level_name(enum finding_level level); /* "physical", "function", "line" */

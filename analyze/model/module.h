@@ -14,16 +14,16 @@
 enum { CODE_ID_BYTES = 24, DEBUG_ID_BYTES = 48 };
 
 struct module {
-    uint32_t    index;
+    uint32_t index;
     const char *name;     /* file name without folder, UTF-8                          */
     const char *path;     /* as the dead process saw it; NULL: unknown                */
     const char *pdb_name; /* file name of the PDB as the image states it; NULL: unknown */
-    char        code_id[CODE_ID_BYTES];
-    char        debug_id[DEBUG_ID_BYTES];
-    uint64_t    base_va;
-    uint64_t    image_bytes;
-    uint64_t    loaded_at_ns;   /* since the record began; 0: before it                */
-    uint64_t    unloaded_at_ns; /* UINT64_MAX: still there                             */
+    char code_id[CODE_ID_BYTES];
+    char debug_id[DEBUG_ID_BYTES];
+    uint64_t base_va;
+    uint64_t image_bytes;
+    uint64_t loaded_at_ns;   /* since the record began; 0: before it                */
+    uint64_t unloaded_at_ns; /* UINT64_MAX: still there                             */
 };
 
 #define MODULE_STILL_LOADED UINT64_MAX

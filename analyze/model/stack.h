@@ -57,23 +57,23 @@ enum frame_class {
 enum identity_state { IDENTITY_CHECKED, IDENTITY_UNCHECKED, IDENTITY_AMBIGUOUS };
 
 struct frame {
-    uint32_t             index;        /* of the physical frame, 0 innermost           */
-    uint16_t             inline_depth; /* 0: physical; larger: deeper inlined          */
-    enum pc_kind         kind;
-    enum found_by        found_by;
-    enum symbols_from    symbols;
-    enum frame_class     frame_class;
-    enum identity_state  identity;
-    uint64_t             pc_va;       /* 0: unknown (text stacks have only offsets)    */
-    const struct module *module;      /* NULL: pc lies in no known module              */
-    const char          *module_name; /* also when only a name is known; NULL: none    */
-    uint64_t             offset;      /* of pc from the module's base; the va if no module */
-    const char          *function;    /* undecorated UTF-8; NULL: unknown              */
-    const char          *file;        /* as spelt in the PDB; NULL: unknown            */
-    uint32_t             line;        /* 1-based; 0: unknown                           */
-    uint64_t             symbol_distance; /* bytes past the symbol's start             */
-    const char          *compiland;   /* object file that holds the function; NULL     */
-    const char          *note;        /* why something is missing, or how found; NULL  */
+    uint32_t index;        /* of the physical frame, 0 innermost           */
+    uint16_t inline_depth; /* 0: physical; larger: deeper inlined          */
+    enum pc_kind kind;
+    enum found_by found_by;
+    enum symbols_from symbols;
+    enum frame_class frame_class;
+    enum identity_state identity;
+    uint64_t pc_va;              /* 0: unknown (text stacks have only offsets)    */
+    const struct module *module; /* NULL: pc lies in no known module              */
+    const char *module_name;     /* also when only a name is known; NULL: none    */
+    uint64_t offset;             /* of pc from the module's base; the va if no module */
+    const char *function;        /* undecorated UTF-8; NULL: unknown              */
+    const char *file;            /* as spelt in the PDB; NULL: unknown            */
+    uint32_t line;               /* 1-based; 0: unknown                           */
+    uint64_t symbol_distance;    /* bytes past the symbol's start             */
+    const char *compiland;       /* object file that holds the function; NULL     */
+    const char *note;            /* why something is missing, or how found; NULL  */
 };
 
 /* What it cost an engine, nanoseconds of wall time; 0: not done or not known. */
@@ -85,29 +85,29 @@ struct engine_cost {
 enum stack_state { STACK_OK, STACK_NOT_APPLICABLE, STACK_BLOCKED, STACK_FAILED, STACK_SKIPPED };
 
 struct stack {
-    const char      *engine; /* "offset:rtl", "dump", "judge:dbghelp", ...; NULL outside cases */
-    const char      *label;  /* text form's "> label"; NULL                                    */
-    uint32_t         thread_id;
-    const char      *thread_name; /* NULL: none                                    */
-    const char      *role;        /* "suspect", "main", ...; NULL                  */
+    const char *engine; /* "offset:rtl", "dump", "judge:dbghelp", ...; NULL outside cases */
+    const char *label;  /* text form's "> label"; NULL                                    */
+    uint32_t thread_id;
+    const char *thread_name; /* NULL: none                                    */
+    const char *role;        /* "suspect", "main", ...; NULL                  */
     enum stack_state state;
-    const char      *stop; /* why the walk ended: "end of stack", ...; NULL        */
-    struct frame    *frames;
-    uint32_t         frame_count;
-    uint32_t         left_out;    /* physical frames elided between head and tail  */
-    uint32_t         sample;      /* hang records: which sample, 0 the heaviest    */
-    uint64_t         walk_ns, stopped_ns; /* in the dying process                  */
+    const char *stop; /* why the walk ended: "end of stack", ...; NULL        */
+    struct frame *frames;
+    uint32_t frame_count;
+    uint32_t left_out;            /* physical frames elided between head and tail  */
+    uint32_t sample;              /* hang records: which sample, 0 the heaviest    */
+    uint64_t walk_ns, stopped_ns; /* in the dying process                  */
     struct engine_cost cost;
 };
 
 /* The offset that symbols are asked about: one byte before a return address. */
 uint64_t frame_lookup_offset(const struct frame *frame);
 
-const char *pc_kind_name(enum pc_kind kind);            /* "interrupted", "return"     */
-const char *found_by_name(enum found_by found_by);      /* "context", "unwind", ...    */
-const char *symbols_from_name(enum symbols_from from);  /* "pdb", "pdb-public", ...    */
-const char *frame_class_name(enum frame_class c);       /* "own", "capture", ...       */
-const char *stack_state_name(enum stack_state state);   /* "ok", "not_applicable", ... */
+const char *pc_kind_name(enum pc_kind kind);           /* "interrupted", "return"     */
+const char *found_by_name(enum found_by found_by);     /* "context", "unwind", ...    */
+const char *symbols_from_name(enum symbols_from from); /* "pdb", "pdb-public", ...    */
+const char *frame_class_name(enum frame_class c);      /* "own", "capture", ...       */
+const char *stack_state_name(enum stack_state state);  /* "ok", "not_applicable", ... */
 
 /* Writes one frame object, and a whole stack in the contract's resolved JSON form
  * {schema_version, label, frames: [...]}.  Stable order; unknown is null. */

@@ -27,16 +27,16 @@ enum symbol_names { NAMES_SHORT, NAMES_FULL, NAMES_DECORATED };
 
 struct symbol_store_options {
     const char *const *roots; /* folders or files */
-    uint32_t           root_count;
-    enum symbol_names  names;
-    bool               use_index;    /* read index files, and write them where missing */
-    const char        *index_folder; /* NULL: beside the PDB, else the user's cache    */
+    uint32_t root_count;
+    enum symbol_names names;
+    bool use_index;           /* read index files, and write them where missing */
+    const char *index_folder; /* NULL: beside the PDB, else the user's cache    */
 };
 
 /* A missing root is ERR_ABSENT; anything else inside roots is met lazily. */
-enum status symbol_store_open(const struct symbol_store_options *options,
-                              struct symbol_store **out, struct fault *fault);
-void        symbol_store_close(struct symbol_store *store);
+enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
+                              struct fault *fault);
+void symbol_store_close(struct symbol_store *store);
 
 /* Binds a PDB file (or a pdbdump CSV) to a module name, as `--pdb NAME=FILE` and `--csv NAME=FILE`
  * do; NAME NULL: a bare file (see architecture.md, resolved stack).  CSV_BASE is the load base
@@ -49,17 +49,17 @@ enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, 
 /* The module's sources, opened on first use and kept.  Never NULL: a module without any
  * answers SYMBOLS_NONE (or SYMBOLS_MISMATCH) with a reason in symbol_module_note(). */
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module);
-const char           *symbol_module_note(const struct symbol_module *sources);
+const char *symbol_module_note(const struct symbol_module *sources);
 
 /* One logical frame of an address. */
 struct symbol_frame {
-    const char       *function; /* NULL: unknown */
-    const char       *file;     /* NULL: unknown */
-    uint32_t          line;     /* 0: unknown    */
-    uint64_t          distance; /* from the symbol's start */
-    bool              inlined;
+    const char *function; /* NULL: unknown */
+    const char *file;     /* NULL: unknown */
+    uint32_t line;        /* 0: unknown    */
+    uint64_t distance;    /* from the symbol's start */
+    bool inlined;
     enum symbols_from from;
-    const char       *compiland; /* object file of the contribution; NULL */
+    const char *compiland; /* object file of the contribution; NULL */
 };
 
 enum { SYMBOL_FRAMES_MAX = 257 }; /* LIMIT_INLINE_DEPTH + the procedure */

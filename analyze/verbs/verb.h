@@ -13,34 +13,34 @@
 /* Stable exit codes; the meaning of each is in the README. */
 enum exit_code {
     EXIT_GOOD = 0,
-    EXIT_DIFFERENT = 1,   /* FAIL, XPASS, UNEXPLAINED, regression, stale acceptance */
+    EXIT_DIFFERENT = 1, /* FAIL, XPASS, UNEXPLAINED, regression, stale acceptance */
     EXIT_USAGE = 2,
-    EXIT_INPUT = 3,       /* harness or input error, never an expected failure */
+    EXIT_INPUT = 3, /* harness or input error, never an expected failure */
     EXIT_DATABASE = 4,
-    EXIT_NOTHING = 5,     /* nothing selected */
+    EXIT_NOTHING = 5, /* nothing selected */
     EXIT_TIME_LIMIT = 124,
     EXIT_INTERRUPTED = 130,
 };
 
 enum option_kind {
-    OPTION_FLAG,   /* bool *                                   */
-    OPTION_STRING, /* const char **                            */
-    OPTION_UINT,   /* uint64_t *                               */
+    OPTION_FLAG,        /* bool *                                   */
+    OPTION_STRING,      /* const char **                            */
+    OPTION_UINT,        /* uint64_t *                               */
     OPTION_DURATION_MS, /* uint64_t *: "20s", "500ms", "2m"    */
-    OPTION_LIST,   /* struct option_list *: may be given often */
+    OPTION_LIST,        /* struct option_list *: may be given often */
 };
 
 struct option_list {
     const char **items;
-    uint32_t     count;
+    uint32_t count;
 };
 
 struct option_row {
-    const char      *name;     /* "--symbols"; short forms are rows of their own: "-k" */
+    const char *name; /* "--symbols"; short forms are rows of their own: "-k" */
     enum option_kind kind;
-    void            *value;    /* see enum option_kind; keeps its value when not given */
-    const char      *argument; /* "DIR|FILE"; NULL for flags */
-    const char      *help;     /* one line */
+    void *value;          /* see enum option_kind; keeps its value when not given */
+    const char *argument; /* "DIR|FILE"; NULL for flags */
+    const char *help;     /* one line */
 };
 
 struct verb {
@@ -71,7 +71,7 @@ int verb_usage_error(const struct verb *self, const char *format, ...)
 int verb_fault(const struct fault *fault);
 
 extern const struct verb *const verbs[]; /* the table, in verbs.c */
-extern const size_t             verb_count;
+extern const size_t verb_count;
 
 const struct verb *verb_find(const char *name);
 

@@ -1,0 +1,330 @@
+/* files.h on POSIX systems. */
+#define _XOPEN_SOURCE 700
+#include "base/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+
+static const uint8_t nothing[1] = {0};
+
+static enum status file_fault(struct fault *fault, const char *path, const char *what)
+{
+    const enum status code = errno == ENOENT || errno == ENOTDIR ? ERR_ABSENT : ERR_IO;
+    fault_set_hint(fault, code, FAULT_NO_OFFSET, what,
+                   code == ERR_ABSENT ? "no such file" : strerror(errno));
+    fault_set_path(fault, path);
+    return fault->code;
+}
+
+static enum status file_open_regular(const char *path, int *fd, struct stat *info,
+                                     struct fault *fault)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0)
+        return file_fault(fault, path, "file");
+    if (fstat(*fd, info) != 0) {
+        (void)close(*fd);
+        return file_fault(fault, path, "file");
+    }
+    if (!S_ISREG(info->st_mode)) {
+        (void)close(*fd);
+        fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "not a regular file");
+        fault_set_path(fault, path);
+        return fault->code;
+    }
+    return ERR_NONE;
+}
+
+enum status file_map(const char *path, struct file_map *out, struct fault *fault)
+{
+    struct stat info;
+    int fd;
+
+    memset(out, 0, sizeof *out);
+    if (file_open_regular(path, &fd, &info, fault) != ERR_NONE)
+        return fault->code;
+    const uint64_t bytes = (uint64_t)info.st_size;
+    out->data = nothing;
+    out->bytes = (size_t)bytes;
+    out->modified_ns = (uint64_t)info.st_mtim.tv_sec * 1000000000U + (uint64_t)info.st_mtim.tv_nsec;
+    if (bytes > LIMIT_FILE_BYTES) {
+        fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "file larger than this program reads");
+        fault_set_path(fault, path);
+    } else if (bytes > 0) {
+        void *memory = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (memory == MAP_FAILED)
+            (void)file_fault(fault, path, "file");
+        else
+            out->data = memory;
+    }
+    (void)close(fd);
+    if (fault->code != ERR_NONE)
+        memset(out, 0, sizeof *out);
+    return fault->code;
+}
+
+void file_unmap(struct file_map *map)
+{
+    if (map->data != NULL && map->data != nothing) {
+        /* munmap takes what mmap gave; the map is read-only for everyone else */
+        union {
+            const uint8_t *in;
+            void *out;
+        } memory = {map->data};
+        (void)munmap(memory.out, map->bytes);
+    }
+    memset(map, 0, sizeof *map);
+}
+
+enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,
+                      size_t *bytes, struct fault *fault)
+{
+    struct stat info;
+    int fd;
+
+    *out = NULL;
+    *bytes = 0;
+    if (file_open_regular(path, &fd, &info, fault) != ERR_NONE)
+        return fault->code;
+    if ((uint64_t)info.st_size > max_bytes) {
+        fault_set(fault, ERR_LIMIT, max_bytes, "file larger than expected here");
+        fault_set_path(fault, path);
+        (void)close(fd);
+        return fault->code;
+    }
+    const size_t size = (size_t)info.st_size;
+    char *text = arena_alloc(keep, size + 1);
+    size_t done = 0;
+    if (text == NULL)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "file");
+    while (text != NULL && done < size) {
+        const ssize_t got = read(fd, text + done, size - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    (void)close(fd);
+    if (text != NULL && done < size)
+        return file_fault(fault, path, "file");
+    fault_set_path(fault, path);
+    *out = text;
+    *bytes = done;
+    return fault->code;
+}
+
+static bool write_all(int fd, const void *data, size_t bytes)
+{
+    const char *at = data;
+    while (bytes > 0) {
+        const ssize_t put = write(fd, at, bytes);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        at += put;
+        bytes -= (size_t)put;
+    }
+    return true;
+}
+
+enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
+{
+    char temporary[4096];
+    const int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    if (length < 0 || (size_t)length >= sizeof temporary) {
+        errno = ENAMETOOLONG;
+        return file_fault(fault, path, "file to write");
+    }
+    const int fd = mkstemp(temporary);
+    if (fd < 0)
+        return file_fault(fault, path, "file to write");
+    const bool written = write_all(fd, data, bytes) && fchmod(fd, 0644) == 0;
+    if (close(fd) != 0 || !written || rename(temporary, path) != 0) {
+        (void)file_fault(fault, path, "file to write");
+        (void)unlink(temporary);
+    }
+    return fault->code;
+}
+
+enum status file_copy(const char *from, const char *to, struct fault *fault)
+{
+    struct file_map map;
+
+    (void)unlink(to);
+    if (link(from, to) == 0)
+        return ERR_NONE;
+    if (file_map(from, &map, fault) != ERR_NONE)
+        return fault->code;
+    (void)file_write(to, map.data, map.bytes, fault);
+    file_unmap(&map);
+    return fault->code;
+}
+
+enum status folder_make(const char *path, struct fault *fault)
+{
+    char part[4096];
+    const size_t length = strlen(path);
+
+    if (length == 0 || length >= sizeof part) {
+        errno = length == 0 ? ENOENT : ENAMETOOLONG;
+        return file_fault(fault, path, "folder to make");
+    }
+    memcpy(part, path, length + 1);
+    for (size_t i = 1; i <= length; i++) {
+        if (part[i] != '/' && part[i] != '\0')
+            continue;
+        part[i] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return file_fault(fault, path, "folder to make");
+        part[i] = path[i];
+    }
+    if (!path_is_folder(path)) {
+        errno = ENOTDIR;
+        fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "folder to make: a file is in the way");
+        fault_set_path(fault, path);
+    }
+    return fault->code;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum status folder_list(const char *path, struct arena *keep, const char ***names, size_t *count,
+                        struct fault *fault)
+{
+    size_t room = 0;
+    struct dirent *entry = NULL;
+    DIR *folder = opendir(path);
+
+    *names = NULL;
+    *count = 0;
+    if (folder == NULL)
+        return file_fault(fault, path, "folder");
+    while ((entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (*count == room) {
+            const char **wider = ARENA_ARRAY(keep, room * 2 + 32, const char *);
+            if (wider == NULL)
+                break;
+            if (*count > 0)
+                memcpy(wider, *names, *count * sizeof *wider);
+            *names = wider;
+            room = room * 2 + 32;
+        }
+        (*names)[*count] = arena_string(keep, entry->d_name);
+        if ((*names)[*count] == NULL)
+            break;
+        (*count)++;
+    }
+    if (entry != NULL)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder");
+    (void)closedir(folder);
+    if (*count > 1)
+        qsort(*names, *count, sizeof **names, compare_names);
+    return fault->code;
+}
+
+enum status path_remove(const char *path, struct fault *fault)
+{
+    struct stat info;
+
+    if (lstat(path, &info) != 0)
+        return errno == ENOENT ? ERR_NONE : file_fault(fault, path, "path to remove");
+    if (!S_ISDIR(info.st_mode))
+        return unlink(path) == 0 ? ERR_NONE : file_fault(fault, path, "path to remove");
+
+    struct arena scratch;
+    const char **names;
+    size_t count;
+    arena_init(&scratch, 0);
+    if (folder_list(path, &scratch, &names, &count, fault) == ERR_NONE) {
+        for (size_t i = 0; i < count && fault->code == ERR_NONE; i++) {
+            const char *inner = path_join(&scratch, path, names[i]);
+            if (inner == NULL)
+                fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "path to remove");
+            else
+                (void)path_remove(inner, fault);
+        }
+    }
+    arena_free(&scratch);
+    if (fault->code == ERR_NONE && rmdir(path) != 0)
+        return file_fault(fault, path, "path to remove");
+    return fault->code;
+}
+
+bool path_is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool path_is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+uint64_t path_bytes(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+}
+
+char *path_join(struct arena *keep, const char *folder, const char *name)
+{
+    const size_t length = strlen(folder);
+    const bool slash = length > 0 && folder[length - 1] == '/';
+    return arena_printf(keep, "%s%s%s", folder, slash || length == 0 ? "" : "/", name);
+}
+
+const char *path_base(const char *path)
+{
+    const char *base = path;
+    for (const char *p = path; *p != '\0'; p++)
+        if (*p == '/' || *p == '\\')
+            base = p + 1;
+    return base;
+}
+
+bool file_is_terminal(FILE *stream)
+{
+    return isatty(fileno(stream)) == 1;
+}
+
+static uint64_t clock_read(clockid_t which)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(which, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_ns(void)
+{
+    return clock_read(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_wall_ns(void)
+{
+    return clock_read(CLOCK_REALTIME);
+}
+
+uint64_t memory_peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024U : 0;
+}

@@ -1,0 +1,324 @@
+/* Writing JSON: see json.h. */
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_to_stream(struct json *j, FILE *stream, bool pretty)
+{
+    memset(j, 0, sizeof *j);
+    j->stream = stream;
+    j->pretty = pretty;
+}
+
+void json_to_text(struct json *j, bool pretty)
+{
+    json_to_stream(j, NULL, pretty);
+}
+
+static void json_put(struct json *j, const char *text, size_t bytes)
+{
+    if (j->stream != NULL) {
+        if (fwrite(text, 1, bytes, j->stream) != bytes)
+            j->failed = true;
+        return;
+    }
+    if (j->room - j->bytes <= bytes) {
+        const size_t room = (j->room + bytes) * 2 + 256;
+        char *wider = realloc(j->text, room);
+        if (wider == NULL) {
+            j->failed = true;
+            return;
+        }
+        j->text = wider;
+        j->room = room;
+    }
+    memcpy(j->text + j->bytes, text, bytes);
+    j->bytes += bytes;
+}
+
+static void json_puts(struct json *j, const char *text)
+{
+    json_put(j, text, strlen(text));
+}
+
+static void json_indent(struct json *j)
+{
+    if (!j->pretty)
+        return;
+    json_put(j, "\n", 1);
+    for (int i = 0; i < j->depth; i++)
+        json_put(j, "  ", 2);
+}
+
+/* What stands before any value: nothing after a key, else a comma where one is due. */
+static void json_separate(struct json *j)
+{
+    if (j->after_key) {
+        j->after_key = false;
+        return;
+    }
+    if (j->has_item[j->depth])
+        json_put(j, ",", 1);
+    if (j->depth > 0)
+        json_indent(j);
+    j->has_item[j->depth] = true;
+}
+
+static void json_open(struct json *j, const char *bracket)
+{
+    json_separate(j);
+    json_put(j, bracket, 1);
+    if (j->depth == JSON_DEPTH_MAX) {
+        j->failed = true;
+        return;
+    }
+    j->depth++;
+    j->has_item[j->depth] = false;
+}
+
+static void json_close(struct json *j, const char *bracket)
+{
+    const bool any = j->has_item[j->depth];
+    if (j->depth == 0) {
+        j->failed = true;
+        return;
+    }
+    j->depth--;
+    if (any)
+        json_indent(j);
+    json_put(j, bracket, 1);
+}
+
+void json_object(struct json *j)
+{
+    json_open(j, "{");
+}
+
+void json_object_end(struct json *j)
+{
+    json_close(j, "}");
+}
+
+void json_array(struct json *j)
+{
+    json_open(j, "[");
+}
+
+void json_array_end(struct json *j)
+{
+    json_close(j, "]");
+}
+
+void json_newline(struct json *j)
+{
+    json_put(j, "\n", 1);
+    j->has_item[0] = false;
+}
+
+/* Length of the valid UTF-8 sequence at TEXT, or 0.  Rejects overlong forms, surrogates
+ * and values past U+10FFFF. */
+static size_t utf8_length(const unsigned char *text)
+{
+    const unsigned char c = text[0];
+    size_t n;
+    unsigned char low = 0x80, high = 0xBF;
+
+    if (c < 0x80)
+        return 1;
+    if (c >= 0xC2 && c <= 0xDF)
+        n = 2;
+    else if (c >= 0xE0 && c <= 0xEF)
+        n = 3;
+    else if (c >= 0xF0 && c <= 0xF4)
+        n = 4;
+    else
+        return 0;
+    if (c == 0xE0)
+        low = 0xA0;
+    if (c == 0xED)
+        high = 0x9F;
+    if (c == 0xF0)
+        low = 0x90;
+    if (c == 0xF4)
+        high = 0x8F;
+    if (text[1] < low || text[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if (text[i] < 0x80 || text[i] > 0xBF)
+            return 0;
+    return n;
+}
+
+static void json_escape(struct json *j, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char wide[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+    const char short_of = c == '"'    ? '"'
+                          : c == '\\' ? '\\'
+                          : c == '\n' ? 'n'
+                          : c == '\r' ? 'r'
+                          : c == '\t' ? 't'
+                                      : '\0';
+    const char two[2] = {'\\', short_of};
+
+    if (short_of != '\0')
+        json_put(j, two, sizeof two);
+    else
+        json_put(j, wide, sizeof wide);
+}
+
+static void json_quoted(struct json *j, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+
+    json_put(j, "\"", 1);
+    while (*at != '\0') {
+        const unsigned char *run = at;
+        size_t n = 1;
+        while (*at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7F &&
+               (n = utf8_length(at)) != 0)
+            at += n;
+        json_put(j, (const char *)run, (size_t)(at - run));
+        if (*at == '\0')
+            break;
+        if (n == 0)
+            json_puts(j, "\\ufffd");
+        else
+            json_escape(j, *at);
+        at++;
+        n = 1;
+    }
+    json_put(j, "\"", 1);
+}
+
+void json_key(struct json *j, const char *key)
+{
+    json_separate(j);
+    json_quoted(j, key);
+    json_puts(j, j->pretty ? ": " : ":");
+    j->after_key = true;
+}
+
+void json_string(struct json *j, const char *text)
+{
+    json_separate(j);
+    if (text == NULL)
+        json_puts(j, "null");
+    else
+        json_quoted(j, text);
+}
+
+static void json_raw(struct json *j, const char *text)
+{
+    json_separate(j);
+    json_puts(j, text);
+}
+
+void json_int(struct json *j, int64_t value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%" PRId64, value);
+    json_raw(j, text);
+}
+
+void json_uint(struct json *j, uint64_t value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%" PRIu64, value);
+    json_raw(j, text);
+}
+
+void json_hex(struct json *j, uint64_t value)
+{
+    json_hex_wide(j, value, 1);
+}
+
+void json_hex_wide(struct json *j, uint64_t value, int digits)
+{
+    char text[40];
+    (void)snprintf(text, sizeof text, "\"0x%0*" PRIx64 "\"", digits, value);
+    json_raw(j, text);
+}
+
+void json_number(struct json *j, double value)
+{
+    char text[40] = "null";
+    if (isfinite(value)) {
+        for (int digits = 6; digits <= 17; digits++) { /* shortest that reads back the same */
+            (void)snprintf(text, sizeof text, "%.*g", digits, value);
+            if (strtod(text, NULL) == value)
+                break;
+        }
+    }
+    json_raw(j, text);
+}
+
+void json_bool(struct json *j, bool value)
+{
+    json_raw(j, value ? "true" : "false");
+}
+
+void json_null(struct json *j)
+{
+    json_raw(j, "null");
+}
+
+void json_key_string(struct json *j, const char *key, const char *text)
+{
+    json_key(j, key);
+    json_string(j, text);
+}
+
+void json_key_uint(struct json *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    json_uint(j, value);
+}
+
+void json_key_hex(struct json *j, const char *key, uint64_t value)
+{
+    json_key(j, key);
+    json_hex(j, value);
+}
+
+void json_key_number(struct json *j, const char *key, double value)
+{
+    json_key(j, key);
+    json_number(j, value);
+}
+
+void json_key_bool(struct json *j, const char *key, bool value)
+{
+    json_key(j, key);
+    json_bool(j, value);
+}
+
+void json_key_null(struct json *j, const char *key)
+{
+    json_key(j, key);
+    json_null(j);
+}
+
+char *json_take(struct json *j, size_t *bytes)
+{
+    const bool whole = !j->failed && j->depth == 0;
+    json_put(j, "", 1);
+    char *text = j->text;
+    if (bytes != NULL)
+        *bytes = j->bytes > 0 ? j->bytes - 1 : 0;
+    if (!whole || j->failed) {
+        free(text);
+        text = NULL;
+    }
+    json_to_text(j, j->pretty);
+    return text;
+}
+
+void json_free(struct json *j)
+{
+    free(j->text);
+    json_to_text(j, j->pretty);
+}

@@ -1,0 +1,120 @@
+/* Reading JSON: see json.h. */
+#include "base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/text.h"
+
+/* cJSON recurses to CJSON_NESTING_LIMIT (1,000) and no deeper. */
+enum status json_parse(const char *text, size_t bytes, cJSON **out, struct fault *fault)
+{
+    const char *end = NULL;
+
+    *out = NULL;
+    if (bytes > LIMIT_JSON_BYTES)
+        return fault_set(fault, ERR_LIMIT, LIMIT_JSON_BYTES, "JSON document");
+    *out = cJSON_ParseWithLengthOpts(text, bytes, &end, 0);
+    if (*out == NULL) {
+        const uint64_t at = end != NULL && end >= text ? (uint64_t)(end - text) : 0;
+        return fault_set(fault, ERR_MALFORMED, at, "JSON document");
+    }
+    for (const char *rest = end; rest < text + bytes; rest++) {
+        if (strchr(" \t\r\n", *rest) == NULL) {
+            cJSON_Delete(*out);
+            *out = NULL;
+            return fault_set(fault, ERR_MALFORMED, (uint64_t)(rest - text),
+                             "text after the JSON document");
+        }
+    }
+    return ERR_NONE;
+}
+
+static const cJSON *json_member(const cJSON *object, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return item == NULL || cJSON_IsNull(item) ? NULL : item;
+}
+
+static void json_wrong_type(struct fault *fault, const char *key)
+{
+    fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "JSON member of another type");
+}
+
+const char *json_get_string(const cJSON *object, const char *key, struct arena *keep,
+                            struct fault *fault)
+{
+    const cJSON *item = json_member(object, key);
+    if (item == NULL)
+        return NULL;
+    if (!cJSON_IsString(item)) {
+        json_wrong_type(fault, key);
+        return NULL;
+    }
+    const char *text = arena_string(keep, item->valuestring);
+    if (text == NULL)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, key);
+    return text;
+}
+
+uint64_t json_get_uint(const cJSON *object, const char *key, uint64_t fallback, struct fault *fault)
+{
+    const double exact_max = 9007199254740992.0; /* 2^53: beyond it doubles skip integers */
+    const cJSON *item = json_member(object, key);
+    if (item == NULL)
+        return fallback;
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0) || item->valuedouble > exact_max ||
+        floor(item->valuedouble) != item->valuedouble) {
+        json_wrong_type(fault, key);
+        return fallback;
+    }
+    return (uint64_t)item->valuedouble;
+}
+
+uint64_t json_get_hex(const cJSON *object, const char *key, uint64_t fallback, struct fault *fault)
+{
+    const cJSON *item = json_member(object, key);
+    uint64_t value = 0;
+    if (item == NULL)
+        return fallback;
+    if (!cJSON_IsString(item))
+        return json_get_uint(object, key, fallback, fault);
+    if (!text_parse_hex(item->valuestring, strlen(item->valuestring), &value)) {
+        json_wrong_type(fault, key);
+        return fallback;
+    }
+    return value;
+}
+
+bool json_get_bool(const cJSON *object, const char *key, bool fallback, struct fault *fault)
+{
+    const cJSON *item = json_member(object, key);
+    if (item == NULL)
+        return fallback;
+    if (!cJSON_IsBool(item)) {
+        json_wrong_type(fault, key);
+        return fallback;
+    }
+    return cJSON_IsTrue(item) != 0;
+}
+
+const cJSON *json_get_array(const cJSON *object, const char *key, struct fault *fault)
+{
+    const cJSON *item = json_member(object, key);
+    if (item != NULL && !cJSON_IsArray(item)) {
+        json_wrong_type(fault, key);
+        return NULL;
+    }
+    return item;
+}
+
+const cJSON *json_get_object(const cJSON *object, const char *key, struct fault *fault)
+{
+    const cJSON *item = json_member(object, key);
+    if (item != NULL && !cJSON_IsObject(item)) {
+        json_wrong_type(fault, key);
+        return NULL;
+    }
+    return item;
+}

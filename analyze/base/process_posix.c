@@ -1,0 +1,292 @@
+/* process.h on POSIX systems.  The child gets a process group of its own, so that the time
+ * limit and an interrupt end everything that it started. */
+#define _DEFAULT_SOURCE
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/files.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+void process_catch_interrupts(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+bool process_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+char *process_find(const char *name, struct arena *keep)
+{
+    if (strchr(name, '/') != NULL)
+        return access(name, X_OK) == 0 ? arena_string(keep, name) : NULL;
+    const char *path = getenv("PATH");
+    while (path != NULL && *path != '\0') {
+        const size_t length = strcspn(path, ":");
+        char *full = arena_printf(keep, "%.*s/%s", (int)length, path, name);
+        if (full == NULL)
+            return NULL;
+        if (access(full, X_OK) == 0 && path_is_file(full))
+            return full;
+        path += length + (path[length] == ':');
+    }
+    return NULL;
+}
+
+/* One pipe end that we read or write while the child runs. */
+struct pump {
+    int fd;
+    char *text; /* malloc'd while it grows */
+    size_t bytes, room, max;
+    bool cut;
+};
+
+static void pump_read(struct pump *p)
+{
+    char block[65536];
+    const ssize_t got = read(p->fd, block, sizeof block);
+
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (got <= 0) {
+        (void)close(p->fd);
+        p->fd = -1;
+        return;
+    }
+    size_t bytes = (size_t)got;
+    if (bytes > p->max - p->bytes) {
+        bytes = p->max - p->bytes;
+        p->cut = true;
+    }
+    if (p->room - p->bytes < bytes) {
+        char *wider = realloc(p->text, (p->room + bytes) * 2);
+        if (wider == NULL) {
+            p->cut = true;
+            return;
+        }
+        p->text = wider;
+        p->room = (p->room + bytes) * 2;
+    }
+    if (bytes > 0)
+        memcpy(p->text + p->bytes, block, bytes);
+    p->bytes += bytes;
+}
+
+static void pump_write(int *fd, const char **at, size_t *left)
+{
+    const ssize_t put = write(*fd, *at, *left);
+    if (put < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (put > 0) {
+        *at += put;
+        *left -= (size_t)put;
+    }
+    if (put < 0 || *left == 0) { /* a child that does not read its input is its own business */
+        (void)close(*fd);
+        *fd = -1;
+    }
+}
+
+struct child {
+    pid_t pid;
+    int input;
+    struct pump out, err;
+    const char *input_at;
+    size_t input_left;
+};
+
+static _Noreturn void child_become(const struct process_request *request, const char *program,
+                                   const int pipes[6])
+{
+    (void)setpgid(0, 0);
+    (void)signal(SIGPIPE, SIG_DFL);
+    if (dup2(pipes[0], 0) < 0 || dup2(pipes[3], 1) < 0 || dup2(pipes[5], 2) < 0)
+        _exit(127);
+    if (request->folder != NULL && chdir(request->folder) != 0)
+        _exit(127);
+    for (size_t i = 0; request->environment != NULL && request->environment[i] != NULL; i++) {
+        /* putenv keeps the pointer and never writes through it */
+        union {
+            const char *in;
+            char *out;
+        } row = {request->environment[i]};
+        (void)putenv(row.out);
+    }
+    union {
+        const char *const *in;
+        char *const *out;
+    } argv = {request->argv};
+    (void)execv(program, argv.out);
+    _exit(127);
+}
+
+static bool pipes_open(int pipes[6])
+{
+    for (int i = 0; i < 6; i++)
+        pipes[i] = -1;
+    for (int i = 0; i < 6; i += 2) {
+        if (pipe(pipes + i) != 0)
+            return false;
+        (void)fcntl(pipes[i], F_SETFD, FD_CLOEXEC);
+        (void)fcntl(pipes[i + 1], F_SETFD, FD_CLOEXEC);
+    }
+    return true;
+}
+
+static void pipes_close(const int pipes[6])
+{
+    for (int i = 0; i < 6; i++)
+        if (pipes[i] >= 0)
+            (void)close(pipes[i]);
+}
+
+static bool child_start(const struct process_request *request, const char *program, struct child *c)
+{
+    int pipes[6]; /* input read, write; output read, write; errors read, write */
+
+    if (!pipes_open(pipes)) {
+        pipes_close(pipes);
+        return false;
+    }
+    c->pid = fork();
+    if (c->pid < 0) {
+        pipes_close(pipes);
+        return false;
+    }
+    if (c->pid == 0)
+        child_become(request, program, pipes);
+    (void)setpgid(c->pid, c->pid);
+    (void)close(pipes[0]);
+    (void)close(pipes[3]);
+    (void)close(pipes[5]);
+    c->input = pipes[1];
+    c->out.fd = pipes[2];
+    c->err.fd = pipes[4];
+    c->input_at = request->input;
+    c->input_left = request->input_bytes;
+    if (c->input_left == 0) {
+        (void)close(c->input);
+        c->input = -1;
+    } else {
+        (void)fcntl(c->input, F_SETFL, O_NONBLOCK);
+    }
+    return true;
+}
+
+/* Moves bytes until both outputs are closed, the limit passed or the user interrupts. */
+static bool child_pump(struct child *c, uint64_t end_ns)
+{
+    while (c->out.fd >= 0 || c->err.fd >= 0) {
+        const uint64_t now = clock_ns();
+        if (now >= end_ns)
+            return false;
+        const uint64_t wait_ms = (end_ns - now) / 1000000U + 1;
+        struct pollfd set[3] = {
+            {c->out.fd, POLLIN, 0}, {c->err.fd, POLLIN, 0}, {c->input, POLLOUT, 0}};
+        const int ready = poll(set, 3, wait_ms < 250 ? (int)wait_ms : 250);
+        if (process_interrupted())
+            return false;
+        if (ready <= 0)
+            continue;
+        if (set[0].revents != 0)
+            pump_read(&c->out);
+        if (set[1].revents != 0)
+            pump_read(&c->err);
+        if (set[2].revents != 0)
+            pump_write(&c->input, &c->input_at, &c->input_left);
+    }
+    return true;
+}
+
+/* The outputs may close before the process ends: wait on, within the limit. */
+static bool child_wait(pid_t pid, uint64_t end_ns, int *state, struct rusage *usage)
+{
+    for (;;) {
+        const pid_t got = wait4(pid, state, WNOHANG, usage);
+        if (got == pid)
+            return true;
+        if ((got < 0 && errno != EINTR) || clock_ns() >= end_ns || process_interrupted())
+            return false;
+        (void)poll(NULL, 0, 1);
+    }
+}
+
+static char *pump_finish(struct pump *p, struct arena *keep, size_t *bytes)
+{
+    if (p->fd >= 0)
+        (void)close(p->fd);
+    char *text = arena_text(keep, p->text != NULL ? p->text : "", p->bytes);
+    *bytes = text != NULL ? p->bytes : 0;
+    free(p->text);
+    return text;
+}
+
+enum status process_run(const struct process_request *request, struct arena *keep,
+                        struct process_result *out, struct fault *fault)
+{
+    const uint64_t start_ns = clock_ns();
+    const uint64_t limit_ms = request->limit_ms != 0 ? request->limit_ms : 60000;
+    const uint64_t end_ns = start_ns + limit_ms * 1000000U;
+    struct child c;
+    struct rusage usage;
+    int state = 0;
+
+    memset(out, 0, sizeof *out);
+    memset(&c, 0, sizeof c);
+    memset(&usage, 0, sizeof usage);
+    const char *program = process_find(request->argv[0], keep);
+    if (program == NULL) {
+        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program", "not found in PATH");
+        fault_set_path(fault, request->argv[0]);
+        return fault->code;
+    }
+    c.out.max = c.err.max =
+        request->output_max_bytes != 0 ? request->output_max_bytes : (size_t)64 << 20;
+    if (!child_start(request, program, &c))
+        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start", strerror(errno));
+    if (!child_pump(&c, end_ns) || !child_wait(c.pid, end_ns, &state, &usage)) {
+        out->timed_out = !process_interrupted();
+        (void)kill(-c.pid, SIGKILL);
+        (void)kill(c.pid, SIGKILL);
+        while (wait4(c.pid, &state, 0, &usage) < 0 && errno == EINTR) {
+        }
+    }
+    if (c.input >= 0)
+        (void)close(c.input);
+    out->output = pump_finish(&c.out, keep, &out->output_bytes);
+    out->errors = pump_finish(&c.err, keep, &out->errors_bytes);
+    out->output_cut = c.out.cut || c.err.cut;
+    out->exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+    out->wall_ns = clock_ns() - start_ns;
+    out->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000U +
+                  (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000U;
+    out->peak_bytes = (uint64_t)usage.ru_maxrss * 1024U;
+    if (out->output == NULL || out->errors == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program output");
+    if (process_interrupted())
+        return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
+    return ERR_NONE;
+}

@@ -1,0 +1,103 @@
+/* See text.h. */
+#include "base/text.h"
+
+#include <nettle/sha2.h>
+#include <string.h>
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    const char lower = (char)(c | 0x20);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+static char lower_case(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+bool text_parse_hex(const char *text, size_t size, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        text += 2;
+        size -= 2;
+    }
+    if (size == 0)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        const int digit = hex_digit(text[i]);
+        if (digit < 0 || value >> 60 != 0)
+            return false;
+        value = value << 4 | (uint64_t)digit;
+    }
+    *out = value;
+    return true;
+}
+
+bool text_parse_uint(const char *text, size_t size, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (size == 0)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        const uint64_t digit = (uint64_t)(text[i] - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+bool text_equal_nocase(const char *a, const char *b)
+{
+    for (; *a != '\0' && lower_case(*a) == lower_case(*b); a++, b++) {
+    }
+    return lower_case(*a) == lower_case(*b);
+}
+
+bool text_glob(const char *pattern, const char *text)
+{
+    const char *star = NULL; /* last '*' seen, and where its match may start again */
+    const char *from = NULL;
+
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            from = text;
+        } else if (*pattern == '?' || lower_case(*pattern) == lower_case(*text)) {
+            pattern++;
+            text++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
+
+void text_sha256(const void *data, size_t bytes, char out[65])
+{
+    static const char digits[] = "0123456789abcdef";
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+
+    sha256_init(&context);
+    sha256_update(&context, bytes, data);
+    sha256_digest(&context, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++) {
+        out[2 * i] = digits[digest[i] >> 4];
+        out[2 * i + 1] = digits[digest[i] & 15];
+    }
+    out[64] = '\0';
+}

@@ -1,0 +1,181 @@
+/* Options of verbs: parsing and help from one table.  See verb.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "verbs/verb.h"
+
+static void print_help(const struct verb *self, const struct option_row *rows, size_t row_count)
+{
+    (void)printf("usage: twinstack %s %s\n%s\n", self->name, self->usage, self->summary);
+    (void)fputs("\noptions:\n", stdout);
+    for (size_t i = 0; i < row_count; i++) {
+        char left[64];
+        (void)snprintf(left, sizeof left, "%s%s%s", rows[i].name, rows[i].argument ? " " : "",
+                       rows[i].argument ? rows[i].argument : "");
+        (void)printf("  %-26s %s\n", left, rows[i].help);
+    }
+    (void)printf("  %-26s %s\n", "--help", "this text");
+    if (self->details != NULL)
+        (void)printf("\n%s\n", self->details);
+    if (self->exits != NULL)
+        (void)printf("\nexit codes:\n%s\n", self->exits);
+}
+
+static const struct option_row *find_row(const struct option_row *rows, size_t row_count,
+                                         const char *word, size_t length)
+{
+    for (size_t i = 0; i < row_count; i++)
+        if (strlen(rows[i].name) == length && strncmp(rows[i].name, word, length) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* "250", "250ms", "20s", "2m", "1h" */
+static bool parse_duration(const char *text, uint64_t *out)
+{
+    static const struct {
+        const char *suffix;
+        uint64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"", 1}};
+    const size_t digits = strspn(text, "0123456789");
+    uint64_t value = 0;
+
+    if (!text_parse_uint(text, digits, &value))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(text + digits, units[i].suffix) != 0)
+            continue;
+        if (value > UINT64_MAX / units[i].ms)
+            return false;
+        *out = value * units[i].ms;
+        return true;
+    }
+    return false;
+}
+
+static bool list_add(struct option_list *list, const char *item, struct arena *keep)
+{
+    const char **wider = ARENA_ARRAY(keep, (size_t)list->count + 1, const char *);
+    if (wider == NULL)
+        return false;
+    if (list->count > 0)
+        memcpy(wider, list->items, list->count * sizeof *wider);
+    wider[list->count++] = item;
+    list->items = wider;
+    return true;
+}
+
+static bool take_value(const struct option_row *row, const char *text, struct arena *keep)
+{
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)row->value = true;
+        return true;
+    case OPTION_STRING:
+        *(const char **)row->value = text;
+        return true;
+    case OPTION_UINT:
+        return text_parse_uint(text, strlen(text), row->value) ||
+               (strncmp(text, "0x", 2) == 0 && text_parse_hex(text, strlen(text), row->value));
+    case OPTION_DURATION_MS:
+        return parse_duration(text, row->value);
+    case OPTION_LIST:
+        return list_add(row->value, text, keep);
+    }
+    return false;
+}
+
+/* Takes one option at argv[*at]; moves *at over a separate value.  False after a usage error. */
+static bool take_option(const struct verb *self, const struct option_row *rows, size_t row_count,
+                        int argc, char **argv, int *at, struct arena *keep)
+{
+    const char *word = argv[*at];
+    const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+    const size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
+    const struct option_row *row = find_row(rows, row_count, word, length);
+    const char *value = equals != NULL ? equals + 1 : NULL;
+
+    if (row == NULL) {
+        (void)verb_usage_error(self, "there is no option '%.*s'", (int)length, word);
+        return false;
+    }
+    if (row->kind == OPTION_FLAG) {
+        if (value != NULL) {
+            (void)verb_usage_error(self, "%s takes no value", row->name);
+            return false;
+        }
+    } else if (value == NULL) {
+        if (*at + 1 >= argc) {
+            (void)verb_usage_error(self, "%s needs a value: %s", row->name, row->argument);
+            return false;
+        }
+        value = argv[++*at];
+    }
+    if (!take_value(row, value, keep)) {
+        (void)verb_usage_error(self, "%s cannot take '%s' (expected %s)", row->name, value,
+                               row->argument);
+        return false;
+    }
+    return true;
+}
+
+bool options_parse(const struct verb *self, const struct option_row *rows, size_t row_count,
+                   int argc, char **argv, struct arena *keep, struct option_list *rest,
+                   int *exit_code)
+{
+    bool options_ended = false;
+
+    rest->count = 0;
+    rest->items = NULL;
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (options_ended || word[0] != '-' || word[1] == '\0') {
+            if (!list_add(rest, word, keep)) {
+                *exit_code = EXIT_INPUT;
+                return false;
+            }
+        } else if (strcmp(word, "--") == 0) {
+            options_ended = true;
+        } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            print_help(self, rows, row_count);
+            *exit_code = EXIT_GOOD;
+            return false;
+        } else if (!take_option(self, rows, row_count, argc, argv, &i, keep)) {
+            *exit_code = EXIT_USAGE;
+            return false;
+        }
+    }
+    return true;
+}
+
+int verb_usage_error(const struct verb *self, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    log_error("%s; see `twinstack %s --help`", text, self->name);
+    return EXIT_USAGE;
+}
+
+int verb_fault(const struct fault *fault)
+{
+    log_fault(fault);
+    switch (fault->code) {
+    case ERR_NONE:
+        return EXIT_GOOD;
+    case ERR_USAGE:
+        return EXIT_USAGE;
+    case ERR_TIMEOUT:
+        return EXIT_TIME_LIMIT;
+    case ERR_INTERRUPTED:
+        return EXIT_INTERRUPTED;
+    default:
+        return EXIT_INPUT;
+    }
+}

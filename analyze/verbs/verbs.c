@@ -1,0 +1,18 @@
+/* The table of verbs, in the order that a user meets them. */
+#include "verbs/verbs.h"
+
+#include <string.h>
+
+const struct verb *const verbs[] = {
+    &verb_version,
+};
+
+const size_t verb_count = sizeof verbs / sizeof verbs[0];
+
+const struct verb *verb_find(const char *name)
+{
+    for (size_t i = 0; i < verb_count; i++)
+        if (strcmp(verbs[i]->name, name) == 0)
+            return verbs[i];
+    return NULL;
+}

@@ -1,0 +1,9 @@
+/* Every verb's entry, one a file verb_NAME.c; the table of them is in verbs.c. */
+#ifndef VERBS_VERBS_H
+#define VERBS_VERBS_H
+
+#include "verbs/verb.h"
+
+extern const struct verb verb_version;
+
+#endif

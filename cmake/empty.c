@@ -1,0 +1,1 @@
+extern int empty_room; int empty_room;
