@@ -1,0 +1,33 @@
+/* A few threads and the two locks they need.  One implementation per system:
+ * thread_posix.c, thread_windows.c. */
+#ifndef BASE_THREAD_H
+#define BASE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+struct mutex;
+struct signal; /* a condition variable */
+
+/* Starts BODY(CONTEXT) in a thread of its own; NULL when the system says no.  Owned by the
+ * caller until thread_join(). */
+struct thread *thread_start(void (*body)(void *context), void *context);
+void thread_join(struct thread *thread);
+
+/* Owned by the caller; NULL when out of memory. */
+struct mutex *mutex_new(void);
+void mutex_free(struct mutex *mutex);
+void mutex_lock(struct mutex *mutex);
+void mutex_unlock(struct mutex *mutex);
+
+struct signal *signal_new(void);
+void signal_free(struct signal *signal);
+/* Waits with MUTEX held by the caller; may wake for no reason, so wait in a loop. */
+void signal_wait(struct signal *signal, struct mutex *mutex);
+void signal_wake_all(struct signal *signal);
+
+/* Processors that this process may use, at least 1. */
+uint32_t thread_processors(void);
+
+#endif

@@ -1,0 +1,108 @@
+/* thread.h on POSIX systems. */
+#define _DEFAULT_SOURCE
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct thread {
+    pthread_t id;
+    void (*body)(void *context);
+    void *context;
+};
+
+struct mutex {
+    pthread_mutex_t lock;
+};
+
+struct signal {
+    pthread_cond_t condition;
+};
+
+static void *thread_main(void *argument)
+{
+    struct thread *thread = argument;
+    thread->body(thread->context);
+    return NULL;
+}
+
+struct thread *thread_start(void (*body)(void *context), void *context)
+{
+    struct thread *thread = malloc(sizeof *thread);
+    if (thread == NULL)
+        return NULL;
+    thread->body = body;
+    thread->context = context;
+    if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
+        free(thread);
+        return NULL;
+    }
+    return thread;
+}
+
+void thread_join(struct thread *thread)
+{
+    if (thread == NULL)
+        return;
+    (void)pthread_join(thread->id, NULL);
+    free(thread);
+}
+
+struct mutex *mutex_new(void)
+{
+    struct mutex *mutex = malloc(sizeof *mutex);
+    if (mutex != NULL)
+        (void)pthread_mutex_init(&mutex->lock, NULL);
+    return mutex;
+}
+
+void mutex_free(struct mutex *mutex)
+{
+    if (mutex == NULL)
+        return;
+    (void)pthread_mutex_destroy(&mutex->lock);
+    free(mutex);
+}
+
+void mutex_lock(struct mutex *mutex)
+{
+    (void)pthread_mutex_lock(&mutex->lock);
+}
+
+void mutex_unlock(struct mutex *mutex)
+{
+    (void)pthread_mutex_unlock(&mutex->lock);
+}
+
+struct signal *signal_new(void)
+{
+    struct signal *signal = malloc(sizeof *signal);
+    if (signal != NULL)
+        (void)pthread_cond_init(&signal->condition, NULL);
+    return signal;
+}
+
+void signal_free(struct signal *signal)
+{
+    if (signal == NULL)
+        return;
+    (void)pthread_cond_destroy(&signal->condition);
+    free(signal);
+}
+
+void signal_wait(struct signal *signal, struct mutex *mutex)
+{
+    (void)pthread_cond_wait(&signal->condition, &mutex->lock);
+}
+
+void signal_wake_all(struct signal *signal)
+{
+    (void)pthread_cond_broadcast(&signal->condition);
+}
+
+uint32_t thread_processors(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint32_t)count : 1;
+}
