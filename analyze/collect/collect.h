@@ -1,0 +1,90 @@
+/* Starts victims, takes what they leave, and seals it as cases.
+ *
+ * Victims are Windows programs: they are started directly on Windows and through a
+ * launcher prefix ("wine") elsewhere.  Every victim runs under capture's own launcher
+ * program, which keeps the full 32-bit exit code and ends the victim after its time limit;
+ * a second, outer limit kills what does not end at all.
+ *
+ * Cases land in OUT/cases/SCENARIO.VARIANT; images and PDBs once each in OUT/symbols, in
+ * the Windows symbol-server layout, and each case names them by a relative path. */
+#ifndef COLLECT_COLLECT_H
+#define COLLECT_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "model/case.h"
+
+enum { COLLECT_SCHEMA_VERSION = 1 };
+
+/* One scenario in one variant, as the victim program describes itself. */
+struct scenario {
+    const char *name, *variant;
+    const char *kind;    /* "crash", "hang", "calm"                         */
+    const char *about;   /* one sentence: what it does to a reporter        */
+    const char *program; /* path of victims-<variant>.exe                   */
+    uint64_t code;       /* expected exception code; 0: none                */
+    uint64_t exit_code;  /* expected, full 32 bits                          */
+    uint64_t limit_ms;
+    const char **tags, **doors;
+    uint32_t tag_count, door_count;
+    const char *unsupported; /* why this host cannot show it; NULL: it can  */
+};
+
+struct collect_options {
+    const char *victims_folder;        /* victims-<variant>.exe and what they need              */
+    const char *source_root;           /* of the victims' sources; files compare relative to it */
+    const char *out_folder;            /* cases/ and symbols/ are made in it                    */
+    const char *const *launcher;       /* argv prefix that runs Windows programs; NULL: none    */
+    const char *prefix_folder;         /* WINEPREFIX template; workers use clones; NULL: none   */
+    uint32_t jobs;                     /* 0: one per two processors                             */
+    uint64_t timeout_ms;               /* replaces each scenario's own limit; 0: it stands      */
+    const struct named_version *tools; /* of this run, written into every case             */
+    uint32_t tool_count;
+};
+
+/* How one run of a scenario ended. */
+enum collect_outcome {
+    COLLECT_SEALED,      /* a case lies in its folder                                     */
+    COLLECT_CALM,        /* a calm scenario that left no case, as it should               */
+    COLLECT_UNSUPPORTED, /* not run: this host cannot show it                             */
+    COLLECT_ERROR,       /* the victim did not build, start or signal                     */
+    COLLECT_TIME_LIMIT,  /* it had to be ended from outside                               */
+    COLLECT_INTERRUPTED,
+};
+
+struct collected {
+    const struct scenario *scenario;
+    uint32_t repeat;
+    enum collect_outcome outcome;
+    const char *folder; /* of the case, when one was sealed */
+    const char *why;    /* one line, when there is none     */
+    uint64_t wall_ns;
+};
+
+/* Asks every victims-*.exe of the folder for its scenarios, sorted by name, then variant.
+ * Fails: ERR_ABSENT no victims there; ERR_IO; ERR_MALFORMED. */
+enum status collect_list(const struct collect_options *options, struct arena *keep,
+                         struct scenario **out, uint32_t *count, struct fault *fault);
+
+/* True when EXPR selects the scenario.  EXPR: words joined by `and`, `or`, `not` and
+ * parentheses; a word is true when it is part of "name.variant", or equals kind or a tag.
+ * NULL selects all.  Fails: ERR_USAGE. */
+enum status collect_select(const char *expr, const struct scenario *scenario, bool *selected,
+                           struct fault *fault);
+
+/* Called once for each finished scenario, never two at a time. */
+typedef void collect_done_fn(void *context, const struct collected *done);
+
+/* Runs SCENARIOS[0..COUNT) REPEAT times each and seals their cases; results in order of the
+ * list in OUT (COUNT * REPEAT).  One scenario's failure is its outcome, not a fault.
+ * Fails: ERR_IO when the folders cannot be made; ERR_INTERRUPTED. */
+enum status collect_run(const struct collect_options *options, const struct scenario *scenarios,
+                        uint32_t count, uint32_t repeat, struct arena *keep, collect_done_fn *done,
+                        void *context, struct collected **out, struct fault *fault);
+
+const char *collect_outcome_name(enum collect_outcome outcome); /* "sealed", "calm", ... */
+
+#endif

@@ -1,0 +1,111 @@
+/* Reads what a capture left: capture/record.h into model structs.
+ *
+ * A record is a header and whole sections below its committed length.  Everything here
+ * borrows nothing: texts are copied into the arena, so the file may be unmapped at once.
+ *
+ * Three states, never mixed:
+ *   sound    ERR_NONE.  Bytes past the committed length are a section that the dying
+ *            process did not finish; they are counted in uncommitted_bytes and not read.
+ *   cut      ERR_TRUNCATED: the file ends before the committed length.  The sections that
+ *            are whole are in *out, which says `partial`.
+ *   damaged  ERR_MALFORMED, ERR_UNSUPPORTED, ERR_LIMIT: *out holds the sections before
+ *            the damage and says `partial`; a header that cannot be read leaves it empty.
+ *
+ * The same sections come in a minidump's user stream: record_read_stream(). */
+#ifndef FORMAT_RECORD_H
+#define FORMAT_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/json.h"
+#include "capture/record.h"
+#include "model/module.h"
+#include "model/stack.h"
+
+struct record_thread {
+    uint32_t id;
+    uint32_t flags;   /* RECORD_THREAD_*     */
+    const char *name; /* NULL: it has none   */
+};
+
+/* One walk of one thread by one walker.  Frames are physical: no symbols were asked. */
+struct record_stack {
+    uint32_t walker, state, stop; /* RECORD_WALKER_*, RECORD_STATE_*, RECORD_STOP_* */
+    uint32_t thread_id, sample, left_out;
+    uint64_t walk_ns, at_ns;
+    const char *reason, *label; /* NULL: none */
+    struct frame *frames;
+    uint32_t frame_count;
+};
+
+struct record_timing {
+    uint32_t stage, walker; /* RECORD_STAGE_*, RECORD_WALKER_*; walker 0: none */
+    uint64_t ns, bytes;
+};
+
+/* A function of generated code that the program registered by name. */
+struct record_code {
+    const char *name;
+    uint64_t start_va, code_bytes;
+};
+
+struct record {
+    uint32_t machine, kind, process_id, suspect_id, writer, doors, pointer_bytes;
+    uint32_t exception_code, exception_flags;
+    uint64_t exception_va, exception_info[2];
+    uint64_t started_100ns;             /* since 1601, UTC                    */
+    uint64_t stop_rtl_ns, stop_dump_ns; /* how long the target stood; 0: no hang */
+    uint32_t sample_count;
+    bool partial;               /* cut or damaged: not all that was written is here */
+    uint64_t uncommitted_bytes; /* past the committed length, unread                */
+    struct module *modules;     /* module.index is the position here                */
+    struct record_thread *threads;
+    struct record_stack *stacks; /* in file order                                   */
+    struct record_timing *timings;
+    struct record_code *codes;
+    uint32_t module_count, thread_count, stack_count, timing_count, code_count;
+};
+
+/* Reads a record file's bytes.  Fails: see the states above; ERR_MEMORY. */
+enum status record_read(struct bytes r, struct arena *keep, struct record *out);
+
+/* Maps PATH and reads it; the fault names the file.  An empty file is ERR_TRUNCATED. */
+enum status record_read_file(const char *path, struct arena *keep, struct record *out,
+                             struct fault *fault);
+
+/* Reads the user stream of a minidump (RECORD_DUMP_STREAM): the same form; the stream's own
+ * length stands for the committed length when the header leaves that 0. */
+enum status record_read_stream(struct bytes r, struct arena *keep, struct record *out);
+
+/* The thread's entry, or NULL. */
+const struct record_thread *record_thread_find(const struct record *record, uint32_t thread_id);
+
+/* First stack of WALKER for THREAD and SAMPLE, or NULL. */
+const struct record_stack *record_stack_find(const struct record *record, uint32_t walker,
+                                             uint32_t thread_id, uint32_t sample);
+
+/* First timing of STAGE (and WALKER unless 0), or NULL. */
+const struct record_timing *record_timing_find(const struct record *record, uint32_t stage,
+                                               uint32_t walker);
+
+/* The role of a thread: "suspect", "main", "capture", "other". */
+const char *record_thread_role(const struct record *record, const struct record_thread *thread);
+
+/* Writes the offset stack, JSON form: what `resolve` reads. */
+void record_write_json(struct json *j, const struct record *record);
+
+/* Writes one stack in the offset stack's text form ("> label" first when LABEL is given). */
+void record_write_text(FILE *out, const struct record_stack *stack, const char *label);
+
+const char *record_walker_name(uint32_t walker); /* "rtl", "dbghelp", ...; "unknown"    */
+uint32_t record_walker_find(const char *name);   /* 0: there is none of that name       */
+const char *record_stop_name(uint32_t stop);     /* "end of stack", ...                 */
+const char *record_state_name(uint32_t state);   /* "ok", "not_applicable", ...         */
+const char *record_stage_name(uint32_t stage);   /* "walk", "dump_write", ...           */
+const char *record_door_name(uint32_t bit);      /* bit 0..7: "vectored", ...; NULL: none */
+const char *record_kind_name(uint32_t kind);     /* "crash", "hang", "on_demand"        */
+
+#endif
