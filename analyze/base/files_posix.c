@@ -285,22 +285,6 @@ uint64_t path_bytes(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
 }
 
-char *path_join(struct arena *keep, const char *folder, const char *name)
-{
-    const size_t length = strlen(folder);
-    const bool slash = length > 0 && folder[length - 1] == '/';
-    return arena_printf(keep, "%s%s%s", folder, slash || length == 0 ? "" : "/", name);
-}
-
-const char *path_base(const char *path)
-{
-    const char *base = path;
-    for (const char *p = path; *p != '\0'; p++)
-        if (*p == '/' || *p == '\\')
-            base = p + 1;
-    return base;
-}
-
 bool file_is_terminal(FILE *stream)
 {
     return isatty(fileno(stream)) == 1;

@@ -21,7 +21,11 @@ void log_progress_end(void)
     progress_shown = false;
 }
 
-static void log_line(enum log_level level, const char *format, va_list list)
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 0)))
+#endif
+static void
+log_line(enum log_level level, const char *format, va_list list)
 {
     static const char *const words[] = {"error", "warning", "info", "debug"};
     char text[2048];

@@ -1,0 +1,339 @@
+/* files.h on Windows.  Paths are UTF-8 here and wide at the Win32 border. */
+#include "base/files.h"
+
+#include <io.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+#include <psapi.h>
+
+#include "base/limits.h"
+
+enum { WIDE_PATH = 4096 };
+
+static const uint8_t nothing[1] = {0};
+static const uint64_t EPOCH_1970_IN_100NS = 116444736000000000ULL;
+
+static bool widen(const char *path, wchar_t out[WIDE_PATH])
+{
+    return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, out, WIDE_PATH) > 0;
+}
+
+static enum status file_fault(struct fault *fault, const char *path, const char *what)
+{
+    const DWORD error = GetLastError();
+    const bool absent = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
+    fault_set_hint(fault, absent ? ERR_ABSENT : ERR_IO, FAULT_NO_OFFSET, what,
+                   absent ? "no such file" : "the system refused; is it open elsewhere?");
+    fault_set_path(fault, path);
+    return fault->code;
+}
+
+static uint64_t filetime_ns(FILETIME t)
+{
+    const uint64_t ticks = (uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime;
+    return ticks > EPOCH_1970_IN_100NS ? (ticks - EPOCH_1970_IN_100NS) * 100 : 0;
+}
+
+static HANDLE file_open_read(const char *path, LARGE_INTEGER *size, FILETIME *modified,
+                             struct fault *fault)
+{
+    wchar_t wide[WIDE_PATH];
+    HANDLE file = INVALID_HANDLE_VALUE;
+
+    if (path_is_folder(path)) {
+        fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "not a regular file");
+        fault_set_path(fault, path);
+        return file;
+    }
+    if (widen(path, wide))
+        file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL,
+                           OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+    if (file == INVALID_HANDLE_VALUE) {
+        (void)file_fault(fault, path, "file");
+        return file;
+    }
+    if (!GetFileSizeEx(file, size) || !GetFileTime(file, NULL, NULL, modified)) {
+        (void)file_fault(fault, path, "file");
+        (void)CloseHandle(file);
+        return INVALID_HANDLE_VALUE;
+    }
+    return file;
+}
+
+enum status file_map(const char *path, struct file_map *out, struct fault *fault)
+{
+    LARGE_INTEGER size;
+    FILETIME modified;
+
+    memset(out, 0, sizeof *out);
+    HANDLE file = file_open_read(path, &size, &modified, fault);
+    if (file == INVALID_HANDLE_VALUE)
+        return fault->code;
+    if ((uint64_t)size.QuadPart > LIMIT_FILE_BYTES) {
+        fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "file larger than this program reads");
+        fault_set_path(fault, path);
+    } else if (size.QuadPart == 0) {
+        out->data = nothing;
+    } else {
+        HANDLE mapping = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
+        out->data = mapping ? MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0) : NULL;
+        if (out->data == NULL)
+            (void)file_fault(fault, path, "file");
+        if (mapping != NULL)
+            (void)CloseHandle(mapping);
+    }
+    (void)CloseHandle(file);
+    if (fault->code == ERR_NONE) {
+        out->bytes = (size_t)size.QuadPart;
+        out->modified_ns = filetime_ns(modified);
+    }
+    return fault->code;
+}
+
+void file_unmap(struct file_map *map)
+{
+    if (map->data != NULL && map->data != nothing)
+        (void)UnmapViewOfFile(map->data);
+    memset(map, 0, sizeof *map);
+}
+
+enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,
+                      size_t *bytes, struct fault *fault)
+{
+    struct file_map map;
+
+    *out = NULL;
+    *bytes = 0;
+    if (file_map(path, &map, fault) != ERR_NONE)
+        return fault->code;
+    if (map.bytes > max_bytes)
+        fault_set(fault, ERR_LIMIT, max_bytes, "file larger than expected here");
+    else if ((*out = arena_text(keep, (const char *)map.data, map.bytes)) == NULL)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "file");
+    else
+        *bytes = map.bytes;
+    file_unmap(&map);
+    fault_set_path(fault, path);
+    return fault->code;
+}
+
+static bool write_all(HANDLE file, const void *data, size_t bytes)
+{
+    const char *at = data;
+    while (bytes > 0) {
+        DWORD put = 0;
+        const DWORD part = bytes > 1U << 30 ? 1U << 30 : (DWORD)bytes;
+        if (!WriteFile(file, at, part, &put, NULL) || put == 0)
+            return false;
+        at += put;
+        bytes -= put;
+    }
+    return true;
+}
+
+enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
+{
+    wchar_t final[WIDE_PATH], temporary[WIDE_PATH];
+    char name[WIDE_PATH];
+    const int length = snprintf(name, sizeof name, "%s.%lu-%lu.new", path, GetCurrentProcessId(),
+                                GetCurrentThreadId());
+
+    if (length < 0 || length >= (int)sizeof name || !widen(path, final) || !widen(name, temporary))
+        return file_fault(fault, path, "file to write");
+    HANDLE file =
+        CreateFileW(temporary, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
+    if (file == INVALID_HANDLE_VALUE)
+        return file_fault(fault, path, "file to write");
+    const bool written = write_all(file, data, bytes);
+    (void)CloseHandle(file);
+    if (!written || !MoveFileExW(temporary, final, MOVEFILE_REPLACE_EXISTING)) {
+        (void)file_fault(fault, path, "file to write");
+        (void)DeleteFileW(temporary);
+    }
+    return fault->code;
+}
+
+enum status file_copy(const char *from, const char *to, struct fault *fault)
+{
+    wchar_t wide_from[WIDE_PATH], wide_to[WIDE_PATH];
+
+    if (!widen(from, wide_from) || !widen(to, wide_to))
+        return file_fault(fault, from, "file to copy");
+    (void)DeleteFileW(wide_to);
+    if (CreateHardLinkW(wide_to, wide_from, NULL) || CopyFileW(wide_from, wide_to, FALSE))
+        return ERR_NONE;
+    return file_fault(fault, from, "file to copy");
+}
+
+enum status folder_make(const char *path, struct fault *fault)
+{
+    char part[WIDE_PATH];
+    wchar_t wide[WIDE_PATH];
+    const size_t length = strlen(path);
+
+    if (length == 0 || length >= sizeof part)
+        return file_fault(fault, path, "folder to make");
+    memcpy(part, path, length + 1);
+    for (size_t i = 1; i <= length; i++) {
+        if ((part[i] != '/' && part[i] != '\\' && part[i] != '\0') || part[i - 1] == ':')
+            continue;
+        part[i] = '\0';
+        if (!widen(part, wide) ||
+            (!CreateDirectoryW(wide, NULL) && GetLastError() != ERROR_ALREADY_EXISTS))
+            return file_fault(fault, path, "folder to make");
+        part[i] = path[i];
+    }
+    return path_is_folder(path) ? ERR_NONE : file_fault(fault, path, "folder to make");
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool names_add(struct arena *keep, const char ***names, size_t *count, size_t *room,
+                      const wchar_t *wide)
+{
+    char name[MAX_PATH * 4];
+
+    if (wcscmp(wide, L".") == 0 || wcscmp(wide, L"..") == 0)
+        return true;
+    if (WideCharToMultiByte(CP_UTF8, 0, wide, -1, name, sizeof name, NULL, NULL) == 0)
+        return false;
+    if (*count == *room) {
+        const char **wider = ARENA_ARRAY(keep, *room * 2 + 32, const char *);
+        if (wider == NULL)
+            return false;
+        if (*count > 0)
+            memcpy(wider, *names, *count * sizeof *wider);
+        *names = wider;
+        *room = *room * 2 + 32;
+    }
+    (*names)[*count] = arena_string(keep, name);
+    return (*names)[(*count)++] != NULL;
+}
+
+enum status folder_list(const char *path, struct arena *keep, const char ***names, size_t *count,
+                        struct fault *fault)
+{
+    WIN32_FIND_DATAW entry;
+    wchar_t wide[WIDE_PATH];
+    size_t room = 0;
+    const char *pattern = path_join(keep, path, "*");
+
+    *names = NULL;
+    *count = 0;
+    if (pattern == NULL || !widen(pattern, wide))
+        return file_fault(fault, path, "folder");
+    HANDLE search = FindFirstFileW(wide, &entry);
+    if (search == INVALID_HANDLE_VALUE)
+        return file_fault(fault, path, "folder");
+    do {
+        if (!names_add(keep, names, count, &room, entry.cFileName)) {
+            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder");
+            break;
+        }
+    } while (FindNextFileW(search, &entry));
+    (void)FindClose(search);
+    if (*count > 1)
+        qsort(*names, *count, sizeof **names, compare_names);
+    return fault->code;
+}
+
+static DWORD attributes_of(const char *path)
+{
+    wchar_t wide[WIDE_PATH];
+    return widen(path, wide) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+}
+
+static enum status folder_remove(const char *path, const wchar_t *wide, struct fault *fault)
+{
+    struct arena scratch;
+    const char **names;
+    size_t count;
+
+    arena_init(&scratch, 0);
+    if (folder_list(path, &scratch, &names, &count, fault) == ERR_NONE) {
+        for (size_t i = 0; i < count && fault->code == ERR_NONE; i++) {
+            const char *inner = path_join(&scratch, path, names[i]);
+            if (inner == NULL)
+                fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "path to remove");
+            else
+                (void)path_remove(inner, fault);
+        }
+    }
+    arena_free(&scratch);
+    if (fault->code == ERR_NONE && !RemoveDirectoryW(wide))
+        return file_fault(fault, path, "path to remove");
+    return fault->code;
+}
+
+enum status path_remove(const char *path, struct fault *fault)
+{
+    wchar_t wide[WIDE_PATH];
+    const DWORD attributes = attributes_of(path);
+
+    if (attributes == INVALID_FILE_ATTRIBUTES)
+        return ERR_NONE;
+    if (!widen(path, wide))
+        return file_fault(fault, path, "path to remove");
+    if ((attributes & FILE_ATTRIBUTE_DIRECTORY) == 0)
+        return DeleteFileW(wide) ? ERR_NONE : file_fault(fault, path, "path to remove");
+    if ((attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0)
+        return RemoveDirectoryW(wide) ? ERR_NONE : file_fault(fault, path, "path to remove");
+    return folder_remove(path, wide, fault);
+}
+
+bool path_is_file(const char *path)
+{
+    const DWORD attributes = attributes_of(path);
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) == 0;
+}
+
+bool path_is_folder(const char *path)
+{
+    const DWORD attributes = attributes_of(path);
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
+uint64_t path_bytes(const char *path)
+{
+    WIN32_FILE_ATTRIBUTE_DATA info;
+    wchar_t wide[WIDE_PATH];
+
+    if (!widen(path, wide) || !GetFileAttributesExW(wide, GetFileExInfoStandard, &info) ||
+        (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0)
+        return 0;
+    return (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow;
+}
+
+bool file_is_terminal(FILE *stream)
+{
+    return _isatty(_fileno(stream)) != 0;
+}
+
+uint64_t clock_ns(void)
+{
+    LARGE_INTEGER frequency, now;
+    (void)QueryPerformanceFrequency(&frequency);
+    (void)QueryPerformanceCounter(&now);
+    const uint64_t ticks = (uint64_t)now.QuadPart, rate = (uint64_t)frequency.QuadPart;
+    return ticks / rate * 1000000000U + ticks % rate * 1000000000U / rate;
+}
+
+uint64_t clock_wall_ns(void)
+{
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    return filetime_ns(now);
+}
+
+uint64_t memory_peak_bytes(void)
+{
+    PROCESS_MEMORY_COUNTERS counters;
+    return GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters)
+               ? counters.PeakWorkingSetSize
+               : 0;
+}
