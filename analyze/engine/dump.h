@@ -1,0 +1,44 @@
+/* A minidump opened for walking: the dump, the images and PDBs behind its modules, and the
+ * stacks that come out.  What the `dump` engine, the verb `dump` and the judges share. */
+#ifndef ENGINE_DUMP_H
+#define ENGINE_DUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/files.h"
+#include "engine/engine.h"
+#include "format/minidump.h"
+#include "model/stack.h"
+#include "unwind/unwind.h"
+
+struct dump_session; /* lives in the arena it was opened with; end it with dump_close() */
+
+/* Opens PATH.  SYMBOLS is borrowed and may be NULL: then no image or PDB is asked.
+ * Fails as file_map and minidump_read. */
+enum status dump_open(const char *path, struct symbol_store *symbols, struct arena *keep,
+                      struct dump_session **out, struct fault *fault);
+void dump_close(struct dump_session *session);
+
+const struct minidump *dump_minidump(const struct dump_session *session);
+
+/* Modules with the identities that count: the user stream's where the dump has one, else the
+ * module list's.  module.index is the position. */
+const struct module *dump_modules(const struct dump_session *session, uint32_t *count);
+
+uint32_t dump_suspect(const struct dump_session *session, const char **why);
+
+/* Walks a thread from the exception's context where it is the crashed one. */
+enum status dump_walk(struct dump_session *session, uint32_t thread_id, struct arena *keep,
+                      struct unwind_stack *out, struct fault *fault);
+
+/* The physical frames of a walk as a stack; resolve it with symbol_resolve_stack(). */
+enum status dump_stack(struct dump_session *session, uint32_t thread_id,
+                       const struct unwind_stack *walk, struct arena *keep, struct stack *out,
+                       struct fault *fault);
+
+extern const struct engine engine_dump;
+
+#endif

@@ -1,0 +1,264 @@
+/* Minidumps: every stream that real writers write, read without trust.
+ *
+ * Source of the format: https://learn.microsoft.com/windows/win32/api/minidumpapiset/
+ * and, for the extras, Breakpad's minidump_format.h and Crashpad's minidump_extensions.h.
+ *
+ *   HEADER            OFFSET SIZE      DIRECTORY entry   OFFSET SIZE
+ *   "MDMP"                 0    4      stream type            0    4
+ *   version                4    4      bytes                  4    4
+ *   stream count           8    4      file offset            8    4
+ *   directory offset      12    4                            12
+ *   checksum              16    4
+ *   timestamp             20    4
+ *   flags                 24    8
+ *                         32
+ *
+ * A damaged stream costs that stream and no other: its row of `streams` keeps the fault,
+ * what was read of it before stays, and `partial` is raised.  Only a damaged header or
+ * directory fails the whole dump.  Of two streams of one type the first is believed.
+ *
+ * Everything points into the arena or the caller's bytes; both must outlive the struct. */
+#ifndef FORMAT_MINIDUMP_H
+#define FORMAT_MINIDUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/json.h"
+#include "format/record.h"
+#include "format/registers.h"
+#include "model/module.h"
+
+enum minidump_stream_type {
+    STREAM_UNUSED = 0,
+    STREAM_THREAD_LIST = 3,
+    STREAM_MODULE_LIST = 4,
+    STREAM_MEMORY_LIST = 5,
+    STREAM_EXCEPTION = 6,
+    STREAM_SYSTEM_INFO = 7,
+    STREAM_THREAD_EX_LIST = 8,
+    STREAM_MEMORY64_LIST = 9,
+    STREAM_COMMENT_A = 10,
+    STREAM_COMMENT_W = 11,
+    STREAM_HANDLE_DATA = 12,
+    STREAM_FUNCTION_TABLE = 13,
+    STREAM_UNLOADED_MODULE_LIST = 14,
+    STREAM_MISC_INFO = 15,
+    STREAM_MEMORY_INFO_LIST = 16,
+    STREAM_THREAD_INFO_LIST = 17,
+    STREAM_HANDLE_OPERATION_LIST = 18,
+    STREAM_TOKEN = 19,
+    STREAM_SYSTEM_MEMORY_INFO = 21,
+    STREAM_PROCESS_VM_COUNTERS = 22,
+    STREAM_THREAD_NAMES = 24,
+    STREAM_CRASHPAD_INFO = 0x43500001,
+    STREAM_BREAKPAD_INFO = 0x47670001,
+    STREAM_ASSERTION_INFO = 0x47670002,
+};
+
+/* A place in the dump file.  foff + bytes was checked against the file's size. */
+struct minidump_place {
+    uint64_t foff;
+    uint64_t bytes;
+};
+
+struct minidump_stream {
+    uint32_t type;
+    struct minidump_place place;
+    struct fault fault; /* code ERR_NONE: sound, or a type that is only listed */
+};
+
+struct minidump_text { /* "key: value" rows of Crashpad's annotations */
+    const char *key, *value;
+};
+
+struct minidump_module {
+    struct module module; /* identity as the dump's own module list states it */
+    uint32_t timestamp, checksum;
+    uint64_t file_version, product_version; /* 4 x 16 bits; 0: none stated */
+    const char *codeview;                   /* "RSDS", "NB10", or NULL       */
+    const struct minidump_text *annotations;
+    uint32_t annotation_count;
+};
+
+struct minidump_unloaded {
+    struct module module;
+    uint32_t timestamp, checksum;
+};
+
+struct minidump_thread {
+    uint32_t id;
+    uint32_t suspend_count, priority_class, priority;
+    uint64_t teb_va;
+    uint64_t stack_start_va;
+    struct minidump_place stack, context, backing_store;
+    const char *name; /* ThreadNames stream, else our user stream; NULL */
+    const char *role; /* our user stream: "suspect", "main", "capture"; NULL */
+    bool has_info;    /* ThreadInfoList */
+    uint32_t dump_flags, dump_error, exit_status;
+    uint64_t create_time, exit_time, kernel_time, user_time, start_va, affinity;
+};
+
+struct minidump_memory { /* sorted by start; may overlap */
+    uint64_t start_va;
+    struct minidump_place place;
+};
+
+struct minidump_region { /* MemoryInfoList */
+    uint64_t base_va, allocation_base_va, bytes;
+    uint32_t allocation_protection, state, protection, type;
+};
+
+struct minidump_exception {
+    bool present;
+    uint32_t thread_id, code, flags, info_count;
+    uint64_t record_va, address_va, info[15];
+    struct minidump_place context;
+};
+
+struct minidump_system {
+    bool present;
+    uint16_t architecture, level, revision;
+    uint8_t processors, product_type;
+    uint32_t major, minor, build, platform;
+    uint16_t suite;
+    const char *service_pack; /* NULL: none */
+    char vendor[13];          /* x86 only; "" */
+    uint32_t cpu_features[3];
+};
+
+struct minidump_misc {
+    bool present;
+    uint32_t bytes, flags, process_id;
+    uint32_t create_time, user_s, kernel_s; /* create_time: seconds since 1970 */
+    uint32_t max_mhz, current_mhz, limit_mhz;
+    uint32_t integrity_level, execute_flags, protected_process;
+    int32_t bias_minutes;
+    const char *time_zone, *build, *debugger_build; /* NULL: not stated */
+    uint32_t process_cookie;
+    uint64_t xstate_features;
+};
+
+struct minidump_handle {
+    uint64_t handle;
+    const char *type, *name; /* NULL: none */
+    uint32_t attributes, access, handle_count, pointer_count;
+};
+
+struct minidump_function_table { /* generated code with registered unwind data */
+    uint64_t start_va, end_va, base_va;
+    uint32_t entry_count, entry_bytes;
+    struct minidump_place entries;
+};
+
+struct minidump_token {
+    uint32_t id;
+    uint64_t handle;
+    uint32_t bytes;
+};
+
+struct minidump_system_memory {
+    bool present;
+    uint32_t page_bytes;
+    uint64_t physical_pages, available_pages, committed_pages, commit_limit_pages;
+};
+
+struct minidump_vm_counters {
+    bool present;
+    uint16_t revision;
+    uint32_t page_faults;
+    uint64_t peak_working_set_bytes, working_set_bytes, pagefile_bytes, peak_pagefile_bytes,
+        private_bytes;
+};
+
+struct minidump_breakpad {
+    bool present;
+    uint32_t validity, dump_thread_id, requesting_thread_id;
+    const char *assert_expression, *assert_function, *assert_file; /* NULL: no such stream */
+    uint32_t assert_line, assert_type;
+};
+
+struct minidump_crashpad {
+    bool present;
+    uint32_t version;
+    char report_id[40], client_id[40];
+    const struct minidump_text *annotations;
+    uint32_t annotation_count;
+};
+
+struct minidump {
+    const uint8_t *data; /* borrowed */
+    uint64_t data_bytes;
+    uint32_t version, timestamp, checksum;
+    uint64_t flags;
+    bool partial;      /* at least one stream has a fault */
+    enum cpu cpu;      /* of the process: a WoW64 dump says x86 here    */
+    enum cpu dump_cpu; /* of the thread contexts: WoW64 dumps say x64   */
+    struct minidump_stream *streams;
+    struct minidump_system system;
+    struct minidump_misc misc;
+    struct minidump_exception exception;
+    struct minidump_system_memory system_memory;
+    struct minidump_vm_counters vm_counters;
+    struct minidump_breakpad breakpad;
+    struct minidump_crashpad crashpad;
+    struct minidump_module *modules;
+    struct minidump_unloaded *unloaded;
+    struct minidump_thread *threads;
+    struct minidump_memory *memory;
+    uint64_t *memory_reach_va; /* highest end of memory[0..i], for overlaps */
+    struct minidump_region *regions;
+    struct minidump_handle *handles;
+    struct minidump_function_table *tables;
+    struct minidump_token *tokens;
+    const char *comment;       /* NULL: none */
+    const struct record *user; /* our user stream; NULL: the dump has none */
+    uint32_t stream_count, module_count, unloaded_count, thread_count, memory_count, region_count,
+        handle_count, table_count, token_count;
+};
+
+/* Reads a dump.  DATA is borrowed.  Fails: ERR_TRUNCATED, ERR_MALFORMED (not a dump),
+ * ERR_LIMIT, ERR_MEMORY; see above for damage in single streams. */
+enum status minidump_read(const void *data, size_t bytes, struct arena *keep, struct minidump *out,
+                          struct fault *fault);
+
+/* Copies SIZE bytes of the dead process at VA.  False when the dump lacks any of them. */
+bool minidump_memory_read(const struct minidump *dump, uint64_t va, void *out, size_t bytes);
+
+/* The dump's bytes at VA (borrowed), and in *BYTES how many follow without a gap; NULL: none. */
+const uint8_t *minidump_memory_at(const struct minidump *dump, uint64_t va, uint64_t *bytes);
+
+/* The thread of that id, or NULL. */
+const struct minidump_thread *minidump_thread_find(const struct minidump *dump, uint32_t id);
+
+/* Registers of a thread, from its CONTEXT in the thread list.  In a WoW64 process this is the
+ * x86 context, found through the 64-bit TEB (TLS slot 1), and *WOW64 says so.
+ * Fails: ERR_ABSENT no context, ERR_TRUNCATED, ERR_UNSUPPORTED. */
+enum status minidump_thread_registers(const struct minidump *dump,
+                                      const struct minidump_thread *thread, struct registers *out,
+                                      bool *wow64, struct fault *fault);
+
+/* Registers of the exception.  Fails as above; ERR_ABSENT: no exception stream. */
+enum status minidump_exception_registers(const struct minidump *dump, struct registers *out,
+                                         bool *wow64, struct fault *fault);
+
+/* Id of the thread that the dump is about: exception stream, then our user stream, then
+ * Breakpad's requesting thread, then the first thread.  *why names the source. */
+uint32_t minidump_suspect(const struct minidump *dump, const char **why);
+
+/* Everything above as one JSON object. */
+void minidump_write_json(struct json *j, const struct minidump *dump);
+
+const char *minidump_stream_name(uint32_t type);       /* "ThreadList"; NULL: unknown   */
+const char *minidump_code_name(uint32_t code);         /* "EXCEPTION_ACCESS_VIOLATION"  */
+const char *minidump_fast_fail_name(uint64_t subcode); /* "FAST_FAIL_FATAL_APP_EXIT"    */
+/* "EXCEPTION_ACCESS_VIOLATION_WRITE", with the fast-fail or access kind; never NULL. */
+const char *minidump_reason(const struct minidump *dump, struct arena *keep);
+/* What the fault touched for access violations, else the exception's address. */
+uint64_t minidump_crash_va(const struct minidump *dump);
+const char *minidump_os_name(const struct minidump *dump, struct arena *keep);
+
+#endif

@@ -1,0 +1,52 @@
+/* The registers of one thread, as an unwinder needs them, for every processor we read.
+ *
+ * r[] is numbered as the processor's own encoding numbers its registers, since unwind
+ * data speaks in those numbers:
+ *   x86    eax ecx edx ebx esp ebp esi edi
+ *   x64    rax rcx rdx rbx rsp rbp rsi rdi r8 .. r15
+ *   arm64  x0 .. x28, x29 (frame pointer), x30 (return address)
+ * The stack pointer is `sp` alone: r[4] of x86 and x64 is never read or written. */
+#ifndef FORMAT_REGISTERS_H
+#define FORMAT_REGISTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+enum cpu { CPU_UNKNOWN, CPU_X86, CPU_X64, CPU_ARM64 };
+
+enum {
+    REG_X86_EBX = 3,
+    REG_X86_EBP = 5,
+    REG_X86_ESI = 6,
+    REG_X86_EDI = 7,
+    REG_X64_RBP = 5,
+    REG_ARM64_FP = 29,
+    REG_ARM64_LR = 30,
+    REG_COUNT = 32,
+    REG_VECTOR_COUNT = 32,
+};
+
+struct registers {
+    enum cpu cpu;
+    uint64_t pc, sp;
+    uint64_t r[REG_COUNT];
+    uint64_t vector[REG_VECTOR_COUNT][2]; /* xmm0-15; arm64: d0-31 in [0] */
+    uint32_t flags;
+    uint32_t context_flags; /* as the CONTEXT says: which groups it holds */
+};
+
+/* Reads a Windows CONTEXT of CPU at R, with or without extended state behind it.
+ * Breakpad's own arm64 form is read too.  Fails: ERR_TRUNCATED, ERR_UNSUPPORTED. */
+enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out);
+
+/* Reads an x86 CONTEXT as WoW64 keeps it in 64-bit memory: the same form. */
+const char *cpu_name(enum cpu cpu); /* "x86", "x64", "arm64", "unknown" */
+uint32_t cpu_pointer_bytes(enum cpu cpu);
+
+/* Name of r[INDEX]: "rax", "x29"; NULL past the processor's last. */
+const char *register_name(enum cpu cpu, uint32_t index);
+uint32_t register_count(enum cpu cpu);
+
+#endif
