@@ -1,0 +1,105 @@
+/* Frames and stacks: the lookup address, the words, the JSON form.  See stack.h. */
+#include "model/stack.h"
+
+static const char *const pc_kind_names[] = {
+    [PC_INTERRUPTED] = "interrupted",
+    [PC_RETURN] = "return",
+};
+
+static const char *const found_by_names[] = {
+    [FOUND_CONTEXT] = "context",
+    [FOUND_UNWIND] = "unwind",
+    [FOUND_LEAF] = "leaf",
+    [FOUND_FRAME_POINTER] = "frame_pointer",
+    [FOUND_FRAME_SIZE] = "frame_size",
+    [FOUND_SCAN] = "scan",
+    [FOUND_GIVEN] = "given",
+    [FOUND_INLINED] = "inlined",
+};
+
+static const char *const symbols_from_names[] = {
+    [SYMBOLS_NONE] = "none",   [SYMBOLS_PDB] = "pdb",   [SYMBOLS_PDB_PUBLIC] = "pdb-public",
+    [SYMBOLS_DWARF] = "dwarf", [SYMBOLS_COFF] = "coff", [SYMBOLS_EXPORT] = "export",
+    [SYMBOLS_CSV] = "csv",     [SYMBOLS_JIT] = "jit",   [SYMBOLS_MISMATCH] = "mismatch",
+};
+
+static const char *const frame_class_names[] = {
+    [CLASS_NONE] = "none",       [CLASS_OWN] = "own",       [CLASS_CAPTURE] = "capture",
+    [CLASS_RUNTIME] = "runtime", [CLASS_SYSTEM] = "system", [CLASS_GENERATED] = "generated",
+};
+
+static const char *const stack_state_names[] = {
+    [STACK_OK] = "ok",           [STACK_NOT_APPLICABLE] = "not_applicable",
+    [STACK_BLOCKED] = "blocked", [STACK_FAILED] = "failed",
+    [STACK_SKIPPED] = "skipped",
+};
+
+static const char *const identity_names[] = {
+    [IDENTITY_CHECKED] = "checked",
+    [IDENTITY_UNCHECKED] = "unchecked",
+    [IDENTITY_AMBIGUOUS] = "ambiguous",
+};
+
+uint64_t frame_lookup_offset(const struct frame *frame)
+{
+    return frame->kind == PC_RETURN && frame->offset > 0 ? frame->offset - 1 : frame->offset;
+}
+
+const char *pc_kind_name(enum pc_kind kind)
+{
+    return pc_kind_names[kind];
+}
+
+const char *found_by_name(enum found_by found_by)
+{
+    return found_by_names[found_by];
+}
+
+const char *symbols_from_name(enum symbols_from from)
+{
+    return symbols_from_names[from];
+}
+
+const char *frame_class_name(enum frame_class c)
+{
+    return frame_class_names[c];
+}
+
+const char *stack_state_name(enum stack_state state)
+{
+    return stack_state_names[state];
+}
+
+void frame_write_json(struct json *j, const struct frame *frame)
+{
+    json_object(j);
+    json_key_uint(j, "index", frame->index);
+    json_key_uint(j, "inline_depth", frame->inline_depth);
+    json_key_string(j, "module", frame->module_name);
+    json_key_hex(j, "offset", frame->offset);
+    json_key_string(j, "function", frame->function);
+    json_key_string(j, "file", frame->file);
+    if (frame->line != 0)
+        json_key_uint(j, "line", frame->line);
+    else
+        json_key_null(j, "line");
+    json_key_bool(j, "inlined", frame->inline_depth > 0);
+    json_key_string(j, "found_by", found_by_name(frame->found_by));
+    json_key_string(j, "symbols", symbols_from_name(frame->symbols));
+    json_key_string(j, "identity", identity_names[frame->identity]);
+    json_key_string(j, "note", frame->note);
+    json_object_end(j);
+}
+
+void stack_write_json(struct json *j, const struct stack *stack)
+{
+    json_object(j);
+    json_key_uint(j, "schema_version", 1);
+    json_key_string(j, "label", stack->label);
+    json_key(j, "frames");
+    json_array(j);
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        frame_write_json(j, &stack->frames[i]);
+    json_array_end(j);
+    json_object_end(j);
+}
