@@ -19,11 +19,10 @@
 #include "base/files.h"
 #include "model/module.h"
 #include "model/stack.h"
+#include "symbol/undecorate.h"
 
 struct symbol_store;
 struct symbol_module; /* one module's sources: PDB or index, else DWARF, COFF, exports */
-
-enum symbol_names { NAMES_SHORT, NAMES_FULL, NAMES_DECORATED };
 
 struct symbol_store_options {
     const char *const *roots; /* folders or files */

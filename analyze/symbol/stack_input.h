@@ -1,0 +1,47 @@
+/* Offset stacks from a stream: the text form that people paste, the JSON form (one document, or
+ * one object a line), and record files.  The form is found from the first bytes.
+ *
+ * Streaming: memory is bounded by one stack (and, for a JSON document, by LIMIT_JSON_BYTES), never
+ * by the stream.  A line that is no frame, an object that is no stack, a line over
+ * LIMIT_LINE_BYTES comes back as an item with a fault and does not end the stream. */
+#ifndef SYMBOL_STACK_INPUT_H
+#define SYMBOL_STACK_INPUT_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/json.h"
+#include "model/stack.h"
+
+enum stack_input_form { INPUT_UNKNOWN, INPUT_TEXT, INPUT_JSON, INPUT_NDJSON, INPUT_RECORD };
+
+struct stack_input;
+
+/* One stack, or one thing that could not be read.  For a fault, `what` and `hint` are constants and
+ * fault.offset counts from the stream's start. */
+struct stack_item {
+    struct stack stack; /* valid when fault.code is ERR_NONE; physical frames only */
+    struct fault fault;
+    const char *label; /* of the stack, or of the one the bad line stands in; NULL */
+};
+
+/* STREAM is borrowed until stack_input_close(); NAME is for messages.  Fails: ERR_MEMORY. */
+enum status stack_input_open(FILE *stream, const char *name, struct stack_input **out,
+                             struct fault *fault);
+void stack_input_close(struct stack_input *input);
+
+/* Opens PATH ("-": standard input).  Fails: ERR_ABSENT, ERR_IO, ERR_MEMORY. */
+enum status stack_input_open_path(const char *path, struct stack_input **out, struct fault *fault);
+
+/* The next item; everything in it lives in KEEP or as long as the input.  Returns false at the end.
+ * A stream that breaks off (ERR_IO) is an item with that fault, then the end. */
+bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out);
+
+/* Known after the first stack_input_next(). */
+enum stack_input_form stack_input_form(const struct stack_input *input);
+
+/* {schema_version, label, error: {code, what, offset, hint}} */
+void stack_item_write_error(struct json *j, const struct stack_item *item);
+
+#endif
