@@ -102,7 +102,7 @@ struct minidump_thread {
     uint64_t create_time, exit_time, kernel_time, user_time, start_va, affinity;
 };
 
-struct minidump_memory { /* sorted by start; may overlap */
+struct minidump_memory { /* sorted, without overlaps: of two ranges the earlier start wins */
     uint64_t start_va;
     struct minidump_place place;
 };
@@ -209,7 +209,6 @@ struct minidump {
     struct minidump_unloaded *unloaded;
     struct minidump_thread *threads;
     struct minidump_memory *memory;
-    uint64_t *memory_reach_va; /* highest end of memory[0..i], for overlaps */
     struct minidump_region *regions;
     struct minidump_handle *handles;
     struct minidump_function_table *tables;
@@ -218,6 +217,7 @@ struct minidump {
     const struct record *user; /* our user stream; NULL: the dump has none */
     uint32_t stream_count, module_count, unloaded_count, thread_count, memory_count, region_count,
         handle_count, table_count, token_count;
+    uint32_t memory_listed; /* ranges as listed, before overlaps were cut */
 };
 
 /* Reads a dump.  DATA is borrowed.  Fails: ERR_TRUNCATED, ERR_MALFORMED (not a dump),

@@ -1,0 +1,80 @@
+/* Registers out of a minidump, also of 32-bit threads in a 64-bit dump.
+ *
+ * A WoW64 thread has two contexts.  A 64-bit dump writer stores the 64-bit one.  While the
+ * thread runs 32-bit code (code segment 0x23) that one holds the 32-bit registers; else the
+ * 32-bit context is where WoW64 keeps it: slot 1 of the 64-bit TEB's TLS array points to
+ * WOW64_CPURESERVED, two 16-bit words and then a 32-bit CONTEXT. */
+#include <string.h>
+
+#include "format/minidump_parts.h"
+
+enum {
+    TEB64_TLS_SLOT_1 = 0x1480 + 8,
+    WOW64_CONTEXT_OFFSET = 4,
+    X86_CONTEXT_BYTES = 0xcc,
+    X64_CONTEXT_CS = 0x38,
+    SEGMENT_WOW64 = 0x23,
+};
+
+static void narrow(struct registers *regs)
+{
+    regs->cpu = CPU_X86;
+    regs->pc &= UINT32_MAX;
+    regs->sp &= UINT32_MAX;
+    for (int i = 0; i < REG_COUNT; i++)
+        regs->r[i] = i < 8 ? regs->r[i] & UINT32_MAX : 0;
+}
+
+static bool read_wow64_context(const struct minidump *dump, uint64_t teb_va, struct registers *out)
+{
+    uint8_t pointer[8], context[X86_CONTEXT_BYTES];
+    if (teb_va == 0 ||
+        !minidump_memory_read(dump, teb_va + TEB64_TLS_SLOT_1, pointer, sizeof(pointer)) ||
+        !minidump_memory_read(dump, load_u64(pointer) + WOW64_CONTEXT_OFFSET, context,
+                              sizeof(context)))
+        return false;
+    struct fault fault = FAULT_INIT;
+    return registers_read(bytes_over(context, sizeof(context), &fault), CPU_X86, out) == ERR_NONE;
+}
+
+static enum status read_place(const struct minidump *dump, struct minidump_place place,
+                              uint64_t teb_va, struct registers *out, bool *wow64,
+                              struct fault *fault)
+{
+    *wow64 = false;
+    *out = (struct registers){.cpu = dump->dump_cpu};
+    if (place.bytes == 0)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "thread context");
+    struct bytes r = minidump_at(dump, place, fault);
+    enum status status = registers_read(r, dump->dump_cpu, out);
+    if (status != ERR_NONE || dump->cpu != CPU_X86 || dump->dump_cpu != CPU_X64)
+        return status;
+    struct registers inner;
+    if (load_u16(r.at + X64_CONTEXT_CS) == SEGMENT_WOW64) {
+        narrow(out);
+        *wow64 = true;
+    } else if (read_wow64_context(dump, teb_va, &inner)) {
+        *out = inner;
+        *wow64 = true;
+    }
+    return ERR_NONE;
+}
+
+enum status minidump_thread_registers(const struct minidump *dump,
+                                      const struct minidump_thread *thread, struct registers *out,
+                                      bool *wow64, struct fault *fault)
+{
+    return read_place(dump, thread->context, thread->teb_va, out, wow64, fault);
+}
+
+enum status minidump_exception_registers(const struct minidump *dump, struct registers *out,
+                                         bool *wow64, struct fault *fault)
+{
+    *wow64 = false;
+    *out = (struct registers){.cpu = dump->dump_cpu};
+    if (!dump->exception.present)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "exception stream");
+    const struct minidump_thread *thread = minidump_thread_find(dump, dump->exception.thread_id);
+    return read_place(dump, dump->exception.context, thread != NULL ? thread->teb_va : 0, out,
+                      wow64, fault);
+}

@@ -1,0 +1,185 @@
+/* Words for the numbers of a minidump: streams, exception codes, systems. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/minidump.h"
+
+struct number_name {
+    uint32_t number;
+    const char *name;
+};
+
+static const struct number_name streams[] = {
+    {STREAM_UNUSED, "Unused"},
+    {STREAM_THREAD_LIST, "ThreadList"},
+    {STREAM_MODULE_LIST, "ModuleList"},
+    {STREAM_MEMORY_LIST, "MemoryList"},
+    {STREAM_EXCEPTION, "Exception"},
+    {STREAM_SYSTEM_INFO, "SystemInfo"},
+    {STREAM_THREAD_EX_LIST, "ThreadExList"},
+    {STREAM_MEMORY64_LIST, "Memory64List"},
+    {STREAM_COMMENT_A, "CommentA"},
+    {STREAM_COMMENT_W, "CommentW"},
+    {STREAM_HANDLE_DATA, "HandleData"},
+    {STREAM_FUNCTION_TABLE, "FunctionTable"},
+    {STREAM_UNLOADED_MODULE_LIST, "UnloadedModuleList"},
+    {STREAM_MISC_INFO, "MiscInfo"},
+    {STREAM_MEMORY_INFO_LIST, "MemoryInfoList"},
+    {STREAM_THREAD_INFO_LIST, "ThreadInfoList"},
+    {STREAM_HANDLE_OPERATION_LIST, "HandleOperationList"},
+    {STREAM_TOKEN, "Token"},
+    {20, "JavaScriptData"},
+    {STREAM_SYSTEM_MEMORY_INFO, "SystemMemoryInfo"},
+    {STREAM_PROCESS_VM_COUNTERS, "ProcessVmCounters"},
+    {23, "IptTrace"},
+    {STREAM_THREAD_NAMES, "ThreadNames"},
+    {0xfff0, "WineElfModules"},
+    {STREAM_CRASHPAD_INFO, "CrashpadInfo"},
+    {STREAM_BREAKPAD_INFO, "BreakpadInfo"},
+    {STREAM_ASSERTION_INFO, "AssertionInfo"},
+    {RECORD_DUMP_STREAM, "TwinstackInfo"},
+};
+
+static const struct number_name codes[] = {
+    {0x40000015, "STATUS_FATAL_APP_EXIT"},
+    {0x40010005, "DBG_CONTROL_C"},
+    {0x40010006, "DBG_PRINTEXCEPTION_C"},
+    {0x406d1388, "MSVC_SET_THREAD_NAME"},
+    {0x80000001, "EXCEPTION_GUARD_PAGE"},
+    {0x80000002, "EXCEPTION_DATATYPE_MISALIGNMENT"},
+    {0x80000003, "EXCEPTION_BREAKPOINT"},
+    {0x80000004, "EXCEPTION_SINGLE_STEP"},
+    {0xc0000005, "EXCEPTION_ACCESS_VIOLATION"},
+    {0xc0000006, "EXCEPTION_IN_PAGE_ERROR"},
+    {0xc0000008, "EXCEPTION_INVALID_HANDLE"},
+    {0xc0000017, "STATUS_NO_MEMORY"},
+    {0xc000001d, "EXCEPTION_ILLEGAL_INSTRUCTION"},
+    {0xc0000025, "EXCEPTION_NONCONTINUABLE_EXCEPTION"},
+    {0xc0000026, "EXCEPTION_INVALID_DISPOSITION"},
+    {0xc000008c, "EXCEPTION_ARRAY_BOUNDS_EXCEEDED"},
+    {0xc000008d, "EXCEPTION_FLT_DENORMAL_OPERAND"},
+    {0xc000008e, "EXCEPTION_FLT_DIVIDE_BY_ZERO"},
+    {0xc000008f, "EXCEPTION_FLT_INEXACT_RESULT"},
+    {0xc0000090, "EXCEPTION_FLT_INVALID_OPERATION"},
+    {0xc0000091, "EXCEPTION_FLT_OVERFLOW"},
+    {0xc0000092, "EXCEPTION_FLT_STACK_CHECK"},
+    {0xc0000093, "EXCEPTION_FLT_UNDERFLOW"},
+    {0xc0000094, "EXCEPTION_INT_DIVIDE_BY_ZERO"},
+    {0xc0000095, "EXCEPTION_INT_OVERFLOW"},
+    {0xc0000096, "EXCEPTION_PRIV_INSTRUCTION"},
+    {0xc00000fd, "EXCEPTION_STACK_OVERFLOW"},
+    {0xc000013a, "STATUS_CONTROL_C_EXIT"},
+    {0xc0000194, "EXCEPTION_POSSIBLE_DEADLOCK"},
+    {0xc0000374, "STATUS_HEAP_CORRUPTION"},
+    {0xc0000409, "STATUS_STACK_BUFFER_OVERRUN"},
+    {0xc0000417, "STATUS_INVALID_CRUNTIME_PARAMETER"},
+    {0xc0000420, "STATUS_ASSERTION_FAILURE"},
+    {0xc0000602, "STATUS_FAIL_FAST_EXCEPTION"},
+    {0xc06d007e, "DELAY_LOAD_MODULE_NOT_FOUND"},
+    {0xc06d007f, "DELAY_LOAD_PROCEDURE_NOT_FOUND"},
+    {0xe06d7363, "CPP_EXCEPTION"},
+    {0x0517a7ed, "CRASHPAD_SIMULATED"},
+};
+
+static const struct number_name fast_fails[] = {
+    {0, "FAST_FAIL_LEGACY_GS_VIOLATION"},
+    {1, "FAST_FAIL_VTGUARD_CHECK_FAILURE"},
+    {2, "FAST_FAIL_STACK_COOKIE_CHECK_FAILURE"},
+    {3, "FAST_FAIL_CORRUPT_LIST_ENTRY"},
+    {4, "FAST_FAIL_INCORRECT_STACK"},
+    {5, "FAST_FAIL_INVALID_ARG"},
+    {6, "FAST_FAIL_GS_COOKIE_INIT"},
+    {7, "FAST_FAIL_FATAL_APP_EXIT"},
+    {8, "FAST_FAIL_RANGE_CHECK_FAILURE"},
+    {9, "FAST_FAIL_UNSAFE_REGISTRY_ACCESS"},
+    {10, "FAST_FAIL_GUARD_ICALL_CHECK_FAILURE"},
+    {11, "FAST_FAIL_GUARD_WRITE_CHECK_FAILURE"},
+    {12, "FAST_FAIL_INVALID_FIBER_SWITCH"},
+    {13, "FAST_FAIL_INVALID_SET_OF_CONTEXT"},
+    {14, "FAST_FAIL_INVALID_REFERENCE_COUNT"},
+    {18, "FAST_FAIL_INVALID_JUMP_BUFFER"},
+    {19, "FAST_FAIL_MRDATA_MODIFIED"},
+    {20, "FAST_FAIL_CERTIFICATION_FAILURE"},
+    {21, "FAST_FAIL_INVALID_EXCEPTION_CHAIN"},
+    {22, "FAST_FAIL_CRYPTO_LIBRARY"},
+    {23, "FAST_FAIL_INVALID_CALL_IN_DLL_CALLOUT"},
+    {24, "FAST_FAIL_INVALID_IMAGE_BASE"},
+    {25, "FAST_FAIL_DLOAD_PROTECTION_FAILURE"},
+    {26, "FAST_FAIL_UNSAFE_EXTENSION_CALL"},
+};
+
+static const char *find(const struct number_name *rows, size_t count, uint64_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].number == number)
+            return rows[i].name;
+    return NULL;
+}
+
+const char *minidump_stream_name(uint32_t type)
+{
+    return find(streams, sizeof(streams) / sizeof(streams[0]), type);
+}
+
+const char *minidump_code_name(uint32_t code)
+{
+    return find(codes, sizeof(codes) / sizeof(codes[0]), code);
+}
+
+const char *minidump_fast_fail_name(uint64_t subcode)
+{
+    return find(fast_fails, sizeof(fast_fails) / sizeof(fast_fails[0]), subcode);
+}
+
+static bool is_access(const struct minidump_exception *exception)
+{
+    return (exception->code == 0xc0000005 || exception->code == 0xc0000006) &&
+           exception->info_count >= 2;
+}
+
+const char *minidump_reason(const struct minidump *dump, struct arena *keep)
+{
+    const struct minidump_exception *exception = &dump->exception;
+    if (!exception->present)
+        return "no exception";
+    const char *name = minidump_code_name(exception->code);
+    if (exception->code == 0xc0000409 && exception->info_count >= 1) {
+        const char *sub = minidump_fast_fail_name(exception->info[0]);
+        return sub != NULL ? sub : name;
+    }
+    const char *text = NULL;
+    if (is_access(exception))
+        text = arena_printf(keep, "%s_%s", name,
+                            exception->info[0] == 0   ? "READ"
+                            : exception->info[0] == 1 ? "WRITE"
+                                                      : "EXEC");
+    else if (name == NULL)
+        text = arena_printf(keep, "0x%08" PRIx32, exception->code);
+    return text != NULL ? text : name != NULL ? name : "exception";
+}
+
+uint64_t minidump_crash_va(const struct minidump *dump)
+{
+    const struct minidump_exception *exception = &dump->exception;
+    uint64_t va = is_access(exception) ? exception->info[1] : exception->address_va;
+    /* 32-bit writers sign-extend addresses: a known trap of real dumps */
+    return dump->cpu == CPU_X86 ? va & UINT32_MAX : va;
+}
+
+const char *minidump_os_name(const struct minidump *dump, struct arena *keep)
+{
+    static const struct number_name platforms[] = {
+        {1, "Windows"},    {2, "Windows NT"},   {0x8101, "Mac OS X"}, {0x8102, "iOS"},
+        {0x8201, "Linux"}, {0x8203, "Android"}, {0x8205, "NaCl"},     {0x8206, "Fuchsia"},
+    };
+    const struct minidump_system *system = &dump->system;
+    if (!system->present)
+        return "unknown";
+    const char *name = find(platforms, sizeof(platforms) / sizeof(platforms[0]), system->platform);
+    const char *text = arena_printf(keep, "%s %" PRIu32 ".%" PRIu32 ".%" PRIu32 "%s%s",
+                                    name != NULL ? name : "unknown", system->major, system->minor,
+                                    system->build, system->service_pack != NULL ? " " : "",
+                                    system->service_pack != NULL ? system->service_pack : "");
+    return text != NULL ? text : "unknown";
+}
