@@ -4,6 +4,7 @@
 #ifndef MODEL_FINDING_H
 #define MODEL_FINDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum finding_level { LEVEL_PHYSICAL, LEVEL_FUNCTION, LEVEL_LINE };
@@ -50,6 +51,8 @@ struct finding {
     int32_t frame_a;     /* position in the engine's stack; -1: gap      */
     int32_t frame_b;     /* position in the other; -1: gap               */
     uint32_t thread_id;
+    uint32_t row;         /* in the thread's alignment table                     */
+    bool fails;           /* a subject is wrong, or nobody knows why: decides the verdict */
     const char *evidence; /* one line a reader can check                  */
 };
 

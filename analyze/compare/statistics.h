@@ -1,0 +1,57 @@
+/* The few statistics that verdicts and reports need, each against known values in tests. */
+#ifndef COMPARE_STATISTICS_H
+#define COMPARE_STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An interval with its point in the middle. */
+struct interval {
+    double low, value, high;
+};
+
+/* Wilson's 95 % score interval of RIGHT out of TOTAL; 0..1 when TOTAL is 0. */
+struct interval statistics_wilson(uint64_t right, uint64_t total);
+
+/* VALUES are sorted in place.  NaN when COUNT is 0. */
+double statistics_median(double *values, size_t count);
+double statistics_quantile(double *values, size_t count, double q); /* linear, 0 <= q <= 1 */
+
+/* Median absolute deviation, unscaled.  SCRATCH holds COUNT numbers. */
+double statistics_mad(const double *values, size_t count, double *scratch);
+
+/* Two-sided Mann-Whitney U: the probability of so large a difference by chance.  Exact for
+ * up to 20 samples a side without ties, else the normal approximation with tie and continuity
+ * corrections.  1 when either side is empty or all values are equal. */
+double statistics_mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count);
+
+/* Bootstrap 95 % interval of median(A) / median(B), 2,000 resamples, seeded by SEED so that
+ * the same input gives the same interval.  Scratch holds a_count + b_count numbers. */
+struct interval statistics_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
+                                 uint64_t seed, double *scratch);
+
+/* Q3 + 3 IQR of a history: above it a value is out of the ordinary.  Infinity under 4 values. */
+double statistics_fence(const double *history, size_t count, double *scratch);
+
+double statistics_geometric_mean(const double *values, size_t count);
+
+enum { STATISTICS_MIN_SAMPLES = 8 };
+
+enum change { CHANGE_TOO_FEW, CHANGE_NONE, CHANGE_SLOWER, CHANGE_FASTER };
+
+struct change_verdict {
+    enum change change;
+    double effect;    /* median(now) / median(before) - 1      */
+    double threshold; /* max(3 %, noise, fence)                */
+    double p;
+};
+
+/* Slower or faster only with p < 0.01 and an effect above max(3 %, NOISE, FENCE). */
+struct change_verdict statistics_change(const double *before, size_t before_count,
+                                        const double *now, size_t now_count, double noise,
+                                        double fence, double *scratch);
+
+const char *change_name(enum change change); /* "too_few", "same", "slower", "faster" */
+
+#endif

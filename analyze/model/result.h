@@ -1,0 +1,104 @@
+/* What comes out of holding a case's stacks against its truth and against each other:
+ * claims go in (what each engine said), a result comes out (aligned rows, findings, scores,
+ * verdict).  Filled by compare, kept by store, shown by report and the dashboard. */
+#ifndef MODEL_RESULT_H
+#define MODEL_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/case.h"
+#include "model/finding.h"
+#include "model/stack.h"
+
+/* At most so many engines are held against each other in one case. */
+enum { CLAIMS_MAX = 16 };
+
+/* What one engine said about one case. */
+struct engine_claim {
+    const char *engine;   /* "offset:rtl", "dump", "judge:..."                 */
+    const char *shares;   /* our code it has in common with others; NULL: none */
+    const char *version;  /* of a judge's program; NULL: ours                  */
+    bool subject;         /* decides the verdict; else an exhibit              */
+    bool skipped;         /* not asked, and `why` says why                     */
+    const char *why;      /* also why it failed; NULL                          */
+    struct stack *stacks; /* suspect first; hangs: every thread and sample     */
+    uint32_t stack_count;
+    struct engine_cost cost;
+};
+
+/* How one cell of the alignment table stands to the cell it is held against: the truth's
+ * where the row has one, else the reference engine's. */
+enum cell_mark {
+    CELL_GAP,      /* nothing here, and nothing was demanded                     */
+    CELL_SAME,     /* agrees at every level that could be judged                 */
+    CELL_LINE,     /* same function, another file or line                        */
+    CELL_FUNCTION, /* same place in the stack, another function                  */
+    CELL_PHYSICAL, /* another address, module or kind                            */
+    CELL_MISSING,  /* a gap where a frame was demanded                           */
+    CELL_EXTRA,    /* a frame that the other side lacks                          */
+    CELL_UNJUDGED, /* shown only: nothing to hold it against                     */
+    CELL_MARK_COUNT
+};
+
+struct align_cell {
+    int32_t frame; /* index in the column's frames; -1: gap */
+    enum cell_mark mark;
+    enum cause cause; /* CAUSE_NONE while nothing differs      */
+};
+
+/* One thread, all columns side by side.  Column 0 is the truth, column 1 + i is claim i.
+ * A frame that some stack lacks is a gap in that column and shifts nothing. */
+struct thread_result {
+    uint32_t thread_id;
+    const char *name, *role;          /* NULL: unknown                        */
+    const struct truth_thread *truth; /* NULL: the truth does not speak of it */
+    const struct stack **stacks;      /* claim_count; NULL: that engine has none */
+    uint32_t row_count, column_count; /* 1 + claim_count           */
+    struct align_cell *cells;         /* row_count x column_count, row by row  */
+};
+
+/* How well one engine did on one case.  Counts, so that runs can add them up. */
+struct engine_score {
+    const char *engine;
+    bool subject;
+    enum stack_state state; /* of the suspect's stack                            */
+    const char *reason;     /* why there is no stack; NULL                       */
+    bool judged;            /* there was a truth and a stack to hold against it  */
+    bool exact;             /* function, file and line of every demanded frame, no wrong extra */
+    bool top1, top5;        /* innermost own frame(s) right        */
+    bool reference;         /* the stack that others were held against */
+    uint32_t truth_frames;  /* demanded by the truth               */
+    uint32_t own_frames;    /* `own` logical frames it claimed     */
+    uint32_t right_frames;  /* function right, in order            */
+    uint32_t lines_judged, lines_right; /* of right_frames: file and line   */
+    uint32_t inline_demanded, inline_right;
+    uint32_t physical_judged, physical_same; /* against the reference       */
+    int32_t first_divergence;                /* row of the first difference; -1     */
+    uint32_t frames;                         /* logical frames in its stacks         */
+};
+
+struct case_result {
+    enum verdict verdict;
+    const char *reason;    /* one line: why this verdict                 */
+    const char *right;     /* who is right: "all", "offset:rtl", ...; NULL: cannot be said */
+    const char *signature; /* of the worst findings, for `accept`; NULL  */
+    struct thread_result *threads; /* suspect first */
+    uint32_t thread_count;
+    struct engine_score *scores; /* one a claim, in their order */
+    uint32_t score_count;
+    struct finding *findings;
+    uint32_t finding_count;
+};
+
+const char *cell_mark_name(enum cell_mark mark); /* "gap", "same", ... */
+
+/* The cell at ROW and COLUMN. */
+const struct align_cell *thread_result_cell(const struct thread_result *thread, uint32_t row,
+                                            uint32_t column);
+
+/* The reverse of names that are stored and typed; false when there is no such word. */
+bool verdict_parse(const char *name, enum verdict *out);
+bool cause_parse(const char *name, enum cause *out);
+
+#endif

@@ -1,0 +1,90 @@
+/* A run: many cases taken and judged together, and what was true around them.
+ * The form in which verbs hand runs to the store and the store to reports and dashboard. */
+#ifndef MODEL_RUN_H
+#define MODEL_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "model/result.h"
+
+/* What happened in the dying process; 0: not measured. */
+struct case_timing {
+    uint64_t walk_ns;         /* walker rtl                                     */
+    uint64_t stop_walk_ns;    /* target stood still, to the last rtl frame      */
+    uint64_t stop_dump_ns;    /* ... to the end of the dump                     */
+    uint64_t record_write_ns; /* record on disk                                 */
+    uint64_t dump_write_ns;
+    uint64_t record_bytes, dump_bytes;
+};
+
+/* One case of a run.  In lists `claims` and `result.threads` are empty; result's verdict,
+ * reason, signature, scores and findings are always there. */
+struct run_case {
+    uint64_t id; /* in the store; 0: not yet there */
+    uint64_t run_id;
+    const char *scenario, *variant, *arch, *kind;
+    uint32_t repeat;                        /* 0-based */
+    const char *folder;                     /* the sealed case; NULL: there is none */
+    const char *case_sha256;                /* of case.json, what `seal` holds; NULL */
+    const char *expected_doors, *got_doors; /* comma separated; NULL */
+    uint64_t expected_code, got_code, expected_exit_code, got_exit_code;
+    uint64_t wall_ms;
+    struct case_timing timing;
+    struct engine_claim *claims;
+    uint32_t claim_count;
+    const struct truth *truth; /* NULL: none */
+    struct case_result result;
+    const char *known_id; /* the acceptance that made it XFAIL; NULL */
+};
+
+enum run_state { RUN_RUNNING, RUN_COMPLETE, RUN_INTERRUPTED, RUN_STATE_COUNT };
+
+struct run_info {
+    uint64_t id;
+    const char *uuid; /* the same run in any database */
+    enum run_state state;
+    const char *label;                /* "run", "check", "regrade of 3", "bench", ... */
+    uint64_t started_ns, finished_ns; /* since 1970, UTC; 0: not yet */
+    const char *commit, *branch;      /* of the code under test; NULL: unknown */
+    const char *platform;             /* "linux x86-64, wine 8.0"      */
+    const char *compiler, *flags, *cpu;
+    const char *command;         /* the command line                    */
+    struct named_version *tools; /* twinstack itself first              */
+    uint32_t tool_count;
+    struct named_version *environment; /* everything else that may matter     */
+    uint32_t environment_count;
+    uint32_t case_count;
+    uint32_t verdicts[VERDICT_COUNT]; /* true totals, never filtered */
+    const char *known_text;           /* the acceptances that this run used; NULL: none */
+};
+
+const char *run_state_name(enum run_state state); /* "running", "complete", "interrupted" */
+bool run_state_parse(const char *name, enum run_state *out);
+
+/* The exit code's half that verdicts decide: true when none of them fails a run. */
+bool run_verdict_fails(enum verdict verdict);
+
+/* What the engines of a whole run did, added up over its cases; in order of first sight. */
+struct engine_total {
+    const char *engine, *shares, *version;
+    bool subject;
+    uint32_t cases, stacks, skipped, judged, exact, top1, top5, divergent;
+    uint64_t truth_frames, own_frames, right_frames, lines_judged, lines_right;
+    uint64_t inline_demanded, inline_right, physical_judged, physical_same;
+    const char *skip_reason; /* the first one; NULL */
+};
+
+/* Adds up the scores of CASES.  Fails: ERR_MEMORY. */
+enum status run_total_engines(const struct run_case *cases, uint32_t count, struct arena *keep,
+                              struct engine_total **out, uint32_t *out_count, struct fault *fault);
+
+/* The documented JSON forms: see report/README.md. */
+void run_info_write_json(struct json *j, const struct run_info *run);
+void run_case_write_json(struct json *j, const struct run_case *c, bool with_stacks);
+void finding_write_json(struct json *j, const struct finding *finding);
+void engine_score_write_json(struct json *j, const struct engine_score *score);
+
+#endif

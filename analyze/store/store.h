@@ -1,0 +1,208 @@
+/* Runs in SQLite: the schema and every SQL statement are in this room.
+ *
+ * - WAL; one writer, any number of read-only handles (query_only).  A handle belongs to one
+ *   thread.
+ * - user_version says the schema; opening for writing upgrades forward, one step a version;
+ *   a newer database is ERR_UNSUPPORTED and is not touched.
+ * - A case is written in one transaction; a run says `running` until it is finished, and what
+ *   stopped half way is `interrupted`, never mistaken for complete.
+ * - A finished run is never changed.
+ * - Everything is read into the caller's arena; lists come in pages by key, each with the true
+ *   total of its filter. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "model/run.h"
+
+struct store;
+
+enum store_mode {
+    STORE_READ,  /* must exist; nothing can be written through it             */
+    STORE_WRITE, /* made when missing, upgraded when older                    */
+};
+
+enum { STORE_SCHEMA_VERSION = 1, STORE_PAGE_MAX = 1000 };
+
+/* Fails: ERR_ABSENT (read) no such file; ERR_UNSUPPORTED newer, or (read) older than this
+ * program; ERR_MALFORMED not a database of ours; ERR_IO. */
+enum status store_open(const char *path, enum store_mode mode, struct store **out,
+                       struct fault *fault);
+void store_close(struct store *store);
+
+/* Changes whenever anything visible to readers changed: for ETags. */
+uint64_t store_version(struct store *store);
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+/* Writes the head of a run (state RUN_RUNNING), fills run->id, and run->uuid when NULL. */
+enum status store_begin_run(struct store *store, struct run_info *run, struct arena *keep,
+                            struct fault *fault);
+
+/* Writes a case with all its stacks, rows and findings: whole or not at all.  Fills c->id. */
+enum status store_put_case(struct store *store, uint64_t run_id, struct run_case *c,
+                           struct fault *fault);
+
+/* Sets the state and the time; the run is never changed again. */
+enum status store_finish_run(struct store *store, uint64_t run_id, enum run_state state,
+                             uint64_t finished_ns, struct fault *fault);
+
+/* Takes an interrupted run up again (state RUN_RUNNING).  Fails: ERR_USAGE it is complete. */
+enum status store_resume_run(struct store *store, uint64_t run_id, struct fault *fault);
+
+/* Sets verdict, reason and known_id of a case of a run that is still running: FLAKY and
+ * acceptances are known only when all repeats are there. */
+enum status store_set_verdict(struct store *store, uint64_t case_id, enum verdict verdict,
+                              const char *reason, const char *known_id, struct fault *fault);
+
+enum status store_delete_run(struct store *store, uint64_t run_id, struct fault *fault);
+
+/* ---- runs --------------------------------------------------------------------------- */
+
+struct run_query {
+    const char *branch, *platform, *label; /* NULL: any                                  */
+    bool with_running;                     /* also those that are still going            */
+    bool oldest_first;
+    uint64_t after; /* the last page's `next`; 0: from the start  */
+    uint32_t limit; /* 0: 50                                      */
+};
+
+struct run_page {
+    struct run_info *runs; /* tools and environment empty: see store_read_run */
+    uint32_t count;
+    uint64_t total; /* of the filter, whatever the page */
+    uint64_t next;  /* 0: this was the last page        */
+};
+
+enum status store_list_runs(struct store *store, const struct run_query *query, struct arena *keep,
+                            struct run_page *out, struct fault *fault);
+
+/* Fails: ERR_ABSENT. */
+enum status store_read_run(struct store *store, uint64_t run_id, struct arena *keep,
+                           struct run_info *out, struct fault *fault);
+
+/* WORD: an id, a uuid's start, "latest", "baseline", or "latest~N".  Fails: ERR_ABSENT, ERR_USAGE.
+ */
+enum status store_find_run(struct store *store, const char *word, uint64_t *run_id,
+                           struct fault *fault);
+
+/* ---- cases -------------------------------------------------------------------------- */
+
+struct case_query {
+    uint64_t run_id;                /* 0: of any finished run */
+    const char *scenario, *variant; /* exact; NULL: any      */
+    const char *kind;               /* NULL: any              */
+    const char *verdict, *cause;    /* words; NULL: any       */
+    const char *search;             /* part of "scenario.variant"; NULL: any */
+    bool newest_first;              /* by id, falling: a scenario's history  */
+    uint64_t after;
+    uint32_t limit; /* 0: 50 */
+};
+
+struct case_page {
+    struct run_case *cases; /* without claims, truth and threads; scores and findings are there */
+    uint32_t count;
+    uint64_t total, next;
+};
+
+enum status store_list_cases(struct store *store, const struct case_query *query,
+                             struct arena *keep, struct case_page *out, struct fault *fault);
+
+/* Everything: claims with stacks, truth, aligned rows, findings.  Fails: ERR_ABSENT. */
+enum status store_read_case(struct store *store, uint64_t case_id, struct arena *keep,
+                            struct run_case *out, struct fault *fault);
+
+/* Case of a run by name; repeat 0 unless told.  Fails: ERR_ABSENT. */
+enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,
+                            const char *variant, uint32_t repeat, uint64_t *case_id,
+                            struct fault *fault);
+
+/* One engine's cost on one case, for timing pages. */
+struct case_cost {
+    uint64_t case_id;
+    const char *scenario, *variant, *engine;
+    struct engine_cost cost;
+    struct case_timing timing;
+    uint32_t frames;
+};
+
+/* Every engine of every case of a run that gave a stack, by case, then engine. */
+enum status store_read_costs(struct store *store, uint64_t run_id, struct arena *keep,
+                             struct case_cost **out, uint32_t *count, struct fault *fault);
+
+/* Findings of a run counted by cause, most first. */
+struct cause_count {
+    enum cause cause;
+    uint64_t findings, cases, subject_findings;
+};
+enum status store_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct cause_count **out, uint32_t *count, struct fault *fault);
+
+/* What the doors saw: one row a case. */
+struct door_row {
+    uint64_t case_id;
+    const char *scenario, *variant, *expected, *got; /* comma separated */
+};
+enum status store_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
+                             struct door_row **out, uint32_t *count, struct fault *fault);
+
+/* The modules that a run's frames name, and what answered for them. */
+struct symbol_row {
+    const char *module, *code_id, *debug_id, *symbols;
+    uint64_t frames, inlined;
+};
+enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct symbol_row **out, uint32_t *count, struct fault *fault);
+
+/* A figure of each finished run, oldest first, for trends: "capture_rate", "exact", "f1",
+ * "speed_ratio", "offset_ns", "dump_ns"; SCENARIO and VARIANT NULL: of the whole run.
+ * Fails: ERR_USAGE no such metric. */
+struct trend_point {
+    uint64_t run_id, started_ns;
+    double value;   /* NaN: that run cannot say */
+    uint64_t count; /* samples or frames behind it */
+};
+enum status store_read_trend(struct store *store, const char *metric, const char *scenario,
+                             const char *variant, uint32_t limit, struct arena *keep,
+                             struct trend_point **out, uint32_t *count, struct fault *fault);
+
+/* ---- baseline ----------------------------------------------------------------------- */
+
+/* One reference run a branch and platform; NULL: the one for all. */
+enum status store_set_baseline(struct store *store, uint64_t run_id, const char *branch,
+                               const char *platform, struct fault *fault);
+/* Fails: ERR_ABSENT there is none. */
+enum status store_get_baseline(struct store *store, const char *branch, const char *platform,
+                               uint64_t *run_id, struct fault *fault);
+
+/* ---- bench samples ------------------------------------------------------------------ */
+
+struct bench_sample {
+    const char *subject; /* "dump", "offset", "offset-control", ... */
+    const char *stage;   /* "total", "unwind", ...                  */
+    bool cold;
+    uint32_t round;
+    uint64_t ns;
+};
+enum status store_put_samples(struct store *store, uint64_t run_id,
+                              const struct bench_sample *samples, uint32_t count,
+                              struct fault *fault);
+enum status store_read_samples(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct bench_sample **out, uint32_t *count, struct fault *fault);
+
+/* ---- whole databases ---------------------------------------------------------------- */
+
+/* Copies runs that TO lacks (by uuid); returns how many. */
+enum status store_import(struct store *to, struct store *from, uint32_t *copied,
+                         struct fault *fault);
+/* A one-file copy without WAL that opens from a read-only folder. */
+enum status store_publish(struct store *store, const char *path, struct fault *fault);
+/* Deletes all but the newest KEEP_RUNS finished runs and the baselines; then shrinks. */
+enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *deleted,
+                        struct fault *fault);
+
+#endif
