@@ -1,0 +1,67 @@
+/* MSF 7.00, the container of PDB files: a file of equal blocks, and streams that are lists
+ * of blocks.
+ *
+ * Opening reads the superblock and the stream directory and nothing else; streams are read
+ * in place wherever their blocks follow each other in the file, as they mostly do.
+ *
+ *     OFFSET SIZE  superblock
+ *          0   32  "Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0"
+ *         32    4  block size, a power of two
+ *         36    4  free block map
+ *         40    4  blocks in the file
+ *         44    4  bytes of the stream directory
+ *         48    4  unknown
+ *         52    4  block that lists the directory's blocks
+ * Directory: stream count, bytes of each stream (0xffffffff: none), their block lists.
+ * Source: https://llvm.org/docs/PDB/MsfFile.html */
+#ifndef FORMAT_MSF_H
+#define FORMAT_MSF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+
+struct msf {
+    const uint8_t *data; /* borrowed: the whole file */
+    size_t         bytes;
+    uint32_t       block_bytes, block_shift, block_count;
+    uint32_t       stream_count;
+    const uint8_t *directory; /* in the file, or a copy in the arena when scattered */
+    uint32_t       directory_bytes;
+    uint32_t      *list_at; /* per stream: offset of its block list in the directory */
+};
+
+struct msf_stream {
+    const struct msf *msf;
+    const uint8_t    *list;  /* block numbers, 4 bytes each */
+    uint32_t          bytes; /* 0 also for streams that do not exist */
+};
+
+/* Fails: ERR_UNSUPPORTED MSF 2.00, MSFZ, portable PDB or no PDB at all, each named;
+ * ERR_TRUNCATED; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY.  COPIES owns what could not stay
+ * in the file. */
+enum status msf_open(const void *data, size_t bytes, struct arena *copies, struct msf *out,
+                     struct fault *fault);
+
+/* Stream INDEX; an empty stream when there is none of that number. */
+struct msf_stream msf_stream(const struct msf *msf, uint32_t index);
+
+/* BYTES of the stream from SOFF on: in place when they lie together in the file, else copied
+ * to COPIES.  NULL when the stream is shorter, the file damaged, or memory short. */
+const uint8_t *msf_view(const struct msf_stream *stream, uint32_t soff, uint32_t bytes,
+                        struct arena *copies);
+
+/* Copies BYTES (a small record) to TO; false as msf_view. */
+bool msf_copy(const struct msf_stream *stream, uint32_t soff, uint32_t bytes, void *to);
+
+/* Where the byte at SOFF lies in the file and how many follow it there, up to the stream's
+ * end and the first gap; NULL past the end. */
+const uint8_t *msf_at(const struct msf_stream *stream, uint32_t soff, uint32_t *left);
+
+/* The NUL-terminated string at SOFF, in place or copied; "" when it does not end. */
+const char *msf_string(const struct msf_stream *stream, uint32_t soff, struct arena *copies);
+
+#endif

@@ -1,0 +1,111 @@
+/* PE images, read from file bytes: sections, data directories, identity, exports, the COFF
+ * symbol table.  Everything is borrowed from the file's memory, which must outlive the struct.
+ *
+ * Source: Microsoft PE format, https://learn.microsoft.com/windows/win32/debug/pe-format. */
+#ifndef FORMAT_PE_H
+#define FORMAT_PE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+
+enum pe_machine {
+    PE_MACHINE_X86 = 0x014c,
+    PE_MACHINE_X64 = 0x8664,
+    PE_MACHINE_ARM64 = 0xaa64,
+    PE_MACHINE_ARM = 0x01c4,
+};
+
+enum pe_directory_index {
+    PE_DIR_EXPORT = 0,
+    PE_DIR_IMPORT = 1,
+    PE_DIR_EXCEPTION = 3, /* .pdata: RUNTIME_FUNCTION rows */
+    PE_DIR_DEBUG = 6,
+    PE_DIR_CLR = 14,
+    PE_DIRECTORIES = 16,
+};
+
+enum { PE_SECTION_CODE = 0x00000020, PE_SECTION_EXECUTE = 0x20000000 };
+
+struct pe_directory {
+    uint32_t rva, bytes;
+};
+
+struct pe_section {
+    char     name[9]; /* as in the header; "/123" names of mingw stay so, see pe_section_name() */
+    uint32_t rva, virtual_bytes;
+    uint32_t foff, raw_bytes;
+    uint32_t flags;
+};
+
+struct pe {
+    const uint8_t *data; /* borrowed: the whole file */
+    size_t         bytes;
+    uint16_t       machine;
+    bool           is_64; /* PE32+ */
+    uint32_t       timestamp, image_bytes;
+    uint64_t       preferred_base_va;
+    uint32_t       entry_rva;
+    uint32_t       header_bytes; /* file bytes that are mapped at rva 0 */
+    uint32_t       section_count;
+    uint32_t       section_table_foff;
+    uint32_t       coff_symbols_foff, coff_symbol_count;
+    struct pe_directory directories[PE_DIRECTORIES];
+};
+
+/* Fails: ERR_UNSUPPORTED not a PE file; ERR_TRUNCATED; ERR_MALFORMED. */
+enum status pe_open(const void *data, size_t bytes, struct pe *out, struct fault *fault);
+
+/* The section of INDEX (0-based); false when there is none. */
+bool pe_section(const struct pe *pe, uint32_t index, struct pe_section *out);
+
+/* The section that RVA lies in; false when none does. */
+bool pe_section_of_rva(const struct pe *pe, uint32_t rva, struct pe_section *out);
+
+/* The section by its name, long names of mingw included ("/4" → ".debug_info"). */
+bool pe_section_named(const struct pe *pe, const char *name, struct pe_section *out);
+
+/* The section's full name (borrowed from the struct or the file's string table). */
+const char *pe_section_name(const struct pe *pe, const struct pe_section *section);
+
+/* BYTES file-backed bytes at RVA, borrowed; NULL when any of them is not in the file. */
+const uint8_t *pe_at(const struct pe *pe, uint32_t rva, uint32_t bytes);
+
+/* As many file-backed bytes as follow RVA in its section; *bytes 0 and NULL when none. */
+const uint8_t *pe_tail(const struct pe *pe, uint32_t rva, uint32_t *bytes);
+
+/* What the debug directory says about the PDB. */
+struct pe_codeview {
+    uint8_t     guid[16];  /* as in the file; zero for NB10          */
+    uint32_t    signature; /* NB10's timestamp; 0 for RSDS           */
+    uint32_t    age;
+    bool        nb10;
+    const char *pdb_path;  /* borrowed */
+};
+
+/* False when the image names no PDB. */
+bool pe_codeview(const struct pe *pe, struct pe_codeview *out);
+
+/* debug_id and code_id as model/module.h spells them; "" when unknown. */
+void pe_debug_id(const struct pe *pe, char *out, size_t out_bytes);
+void pe_code_id(const struct pe *pe, char *out, size_t out_bytes);
+
+struct pe_symbol {
+    uint32_t    rva;
+    const char *name; /* borrowed, or in KEEP */
+};
+
+/* Exported functions and data that lie in the image (no forwarders), sorted by rva; exports
+ * by ordinal alone are named "#N".  An image without exports has 0.
+ * Fails: ERR_TRUNCATED, ERR_MALFORMED, ERR_LIMIT, ERR_MEMORY. */
+enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
+                       uint32_t *count, struct fault *fault);
+
+/* Functions of the COFF symbol table (mingw), sorted by rva.  Fails as pe_exports. */
+enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
+                              uint32_t *count, struct fault *fault);
+
+#endif

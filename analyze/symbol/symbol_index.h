@@ -1,0 +1,50 @@
+/* The symbol index: a file made once from a PDB that answers an address in one or two cache
+ * misses.  Position independent and checksummed; used through one read-only mapping by any
+ * number of threads and processes.  Answers are exactly those of pdb_lookup().
+ *
+ * An index belongs to one PDB (identity, size, time of change), one spelling of names and one
+ * version of this code; any other is made anew.  Builders write beside the target and rename,
+ * so that several at once do no harm. */
+#ifndef SYMBOL_INDEX_H
+#define SYMBOL_INDEX_H
+
+#include <stdint.h>
+
+#include "base/files.h"
+#include "format/pdb.h"
+#include "symbol/store.h"
+
+struct symbol_index;
+
+/* Opens the index at PATH if it is that of PDB_FILE with NAMES.  Fails: ERR_ABSENT; ERR_MISMATCH
+ * of another PDB, spelling or version; ERR_MALFORMED, ERR_TRUNCATED damaged.  In all of these
+ * build anew. */
+enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
+                              enum symbol_names names, struct symbol_index **out,
+                              struct fault *fault);
+void        symbol_index_close(struct symbol_index *index);
+
+struct symbol_index_cost {
+    uint64_t build_ns;
+    uint64_t index_bytes, ranges, nodes;
+    uint32_t threads;
+};
+
+/* Builds the index of PDB (opened over PDB_FILE) and writes it to PATH.  THREADS 0: as many as
+ * this process may use.  COST may be NULL.  Fails: ERR_IO, ERR_MEMORY, ERR_LIMIT. */
+enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb_file,
+                               enum symbol_names names, uint32_t threads, const char *path,
+                               struct symbol_index_cost *cost, struct fault *fault);
+
+/* As pdb_lookup(); safe from several threads.  Strings live as long as the index. */
+uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
+                             struct symbol_frame out[SYMBOL_FRAMES_MAX]);
+
+/* Many addresses with their cache misses overlapped.  Frames of all answers are written one
+ * after another to OUT (room for FRAME_MAX); COUNTS[i] is how many belong to RVAS[i].  Returns
+ * how many addresses were answered: fewer than COUNT when OUT is full. */
+uint32_t symbol_index_lookup_batch(const struct symbol_index *index, const uint32_t *rvas,
+                                   uint32_t count, struct symbol_frame *out, uint32_t frame_max,
+                                   uint32_t *counts);
+
+#endif
