@@ -1,0 +1,61 @@
+/* One test, one child process: fork, run, wait. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "isolate.h"
+
+/* Slow builds (sanitizers) ask for more of everything. */
+static unsigned scaled(unsigned seconds)
+{
+    const char *text = getenv("TWINSTACK_TEST_SLOWNESS");
+    long factor = text ? strtol(text, NULL, 10) : 1;
+    return seconds * (unsigned)(factor >= 1 && factor <= 100 ? factor : 1);
+}
+
+void isolate_limit(unsigned seconds)
+{
+    (void)alarm(scaled(seconds));
+}
+
+int isolate_run(const struct test_case *test, const char *program, char *why, size_t why_bytes)
+{
+    (void)program;
+    why[0] = '\0';
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0) {
+        snprintf(why, why_bytes, "cannot fork: %s", strerror(errno));
+        return ISOLATE_FAIL;
+    }
+    if (child == 0) {
+        isolate_limit(TEST_SECONDS);
+        exit(test_run_here(test));
+    }
+
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return ISOLATE_FAIL;
+    if (WIFSIGNALED(status)) {
+        int number = WTERMSIG(status);
+        snprintf(why, why_bytes, "%s", number == SIGALRM ? "time limit" : strsignal(number));
+        return ISOLATE_FAIL;
+    }
+    int code = WEXITSTATUS(status);
+    if (code == ISOLATE_PASS || code == ISOLATE_FAIL || code == ISOLATE_SKIP)
+        return code;
+    snprintf(why, why_bytes, "exit status %d", code);
+    return ISOLATE_FAIL;
+}
+
+bool isolate_folder(char *out, size_t out_bytes)
+{
+    const char *root = getenv("TMPDIR");
+    snprintf(out, out_bytes, "%s/twinstack-test-XXXXXX", root && *root ? root : "/tmp");
+    return mkdtemp(out) != NULL;
+}

@@ -1,0 +1,58 @@
+/* One test, one child process: this program again with "--here NAME". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <windows.h>
+
+#include "isolate.h"
+
+static DWORD CALLBACK end_late_test(void *seconds)
+{
+    Sleep((DWORD)(uintptr_t)seconds * 1000);
+    TerminateProcess(GetCurrentProcess(), WAIT_TIMEOUT);
+    return 0;
+}
+
+/* The first limit to pass ends the test, so a test can only shorten its time here. */
+void isolate_limit(unsigned seconds)
+{
+    HANDLE thread = CreateThread(NULL, 0, end_late_test, (void *)(uintptr_t)seconds, 0, NULL);
+    if (thread)
+        CloseHandle(thread);
+}
+
+int isolate_run(const struct test_case *test, const char *program, char *why, size_t why_bytes)
+{
+    char line[1024];
+    STARTUPINFOA start = {.cb = sizeof start};
+    PROCESS_INFORMATION child;
+    DWORD code = 0;
+
+    why[0] = '\0';
+    fflush(NULL);
+    snprintf(line, sizeof line, "\"%s\" --here %s", program, test->name);
+    if (!CreateProcessA(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &child)) {
+        snprintf(why, why_bytes, "cannot start: error %lu", GetLastError());
+        return ISOLATE_FAIL;
+    }
+    WaitForSingleObject(child.hProcess, INFINITE);
+    GetExitCodeProcess(child.hProcess, &code);
+    CloseHandle(child.hThread);
+    CloseHandle(child.hProcess);
+    if (code == ISOLATE_PASS || code == ISOLATE_FAIL || code == ISOLATE_SKIP)
+        return (int)code;
+    if (code == WAIT_TIMEOUT)
+        snprintf(why, why_bytes, "time limit");
+    else
+        snprintf(why, why_bytes, "exit status 0x%08lx", code);
+    return ISOLATE_FAIL;
+}
+
+bool isolate_folder(char *out, size_t out_bytes)
+{
+    char root[MAX_PATH];
+    if (!GetTempPathA(sizeof root, root))
+        return false;
+    snprintf(out, out_bytes, "%stwinstack-test-%lu-%llu", root, GetCurrentProcessId(),
+             GetTickCount64());
+    return CreateDirectoryA(out, NULL) != 0;
+}

@@ -1,0 +1,348 @@
+/* The test framework's checks, helpers and main().  See test.h. */
+#include "test.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "isolate.h"
+
+static struct test_case *all_tests; /* in the order of the file, by test_register */
+static const struct test_case *running;
+static char row[256];
+static unsigned failures; /* of the running test */
+static char scratch[512]; /* "" until asked for  */
+static char skip_reason[256];
+
+/* Prints the failures of one test, at most; a table of ten thousand rows stays readable. */
+enum { FAILURES_SHOWN = 20 };
+
+void test_register(struct test_case *test)
+{
+    struct test_case **end = &all_tests;
+    while (*end)
+        end = &(*end)->next;
+    *end = test;
+}
+
+void test_row(const char *name)
+{
+    snprintf(row, sizeof row, "%s", name ? name : "");
+}
+
+void test_limit(unsigned seconds)
+{
+    isolate_limit(seconds);
+}
+
+void test_fail(const char *file, int line, const char *format, ...)
+{
+    va_list list;
+    failures++;
+    if (failures > FAILURES_SHOWN)
+        return;
+    if (strncmp(file, TEST_SOURCE_ROOT "/", sizeof TEST_SOURCE_ROOT) == 0)
+        file += sizeof TEST_SOURCE_ROOT; /* as it is spelt in the source tree */
+    printf("  %s:%d: ", file, line);
+    if (row[0])
+        printf("[%s] ", row);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    printf("\n");
+}
+
+bool test_check(const char *file, int line, const char *what, bool held)
+{
+    if (!held)
+        test_fail(file, line, "%s", what);
+    return held;
+}
+
+/* Ends the running test at once; what it allocated is the child's, and ends with it. */
+static void end_test(int outcome)
+{
+    if (scratch[0])
+        (void)path_remove(scratch, &(struct fault)FAULT_INIT);
+    fflush(NULL);
+    _Exit(outcome);
+}
+
+void test_require(const char *file, int line, const char *what, bool held)
+{
+    if (test_check(file, line, what, held))
+        return;
+    end_test(ISOLATE_FAIL);
+}
+
+bool test_check_number(const char *file, int line, const char *what, int64_t got, int64_t want)
+{
+    if (got != want)
+        test_fail(file, line, "%s is %" PRId64 ", not %" PRId64, what, got, want);
+    return got == want;
+}
+
+bool test_check_hex(const char *file, int line, const char *what, uint64_t got, uint64_t want)
+{
+    if (got != want)
+        test_fail(file, line, "%s is 0x%" PRIx64 ", not 0x%" PRIx64, what, got, want);
+    return got == want;
+}
+
+bool test_check_string(const char *file, int line, const char *what, const char *got,
+                       const char *want)
+{
+    bool held = got && want ? strcmp(got, want) == 0 : got == want;
+    if (!held)
+        test_fail(file, line, "%s is \"%s\", not \"%s\"", what, got ? got : "(null)",
+                  want ? want : "(null)");
+    return held;
+}
+
+bool test_check_part(const char *file, int line, const char *what, const char *got,
+                     const char *part)
+{
+    bool held = got && strstr(got, part);
+    if (!held)
+        test_fail(file, line, "%s lacks \"%s\": \"%s\"", what, part, got ? got : "(null)");
+    return held;
+}
+
+bool test_check_near(const char *file, int line, const char *what, double got, double want,
+                     double within)
+{
+    bool held = fabs(got - want) <= within; /* false for NaN */
+    if (!held)
+        test_fail(file, line, "%s is %.9g, not within %g of %.9g", what, got, within, want);
+    return held;
+}
+
+bool test_check_memory(const char *file, int line, const char *what, const void *got,
+                       const void *want, size_t size)
+{
+    const uint8_t *a = got;
+    const uint8_t *b = want;
+    for (size_t i = 0; i < size; i++) {
+        if (a[i] == b[i])
+            continue;
+        test_fail(file, line, "%s differs at byte %zu: %02x, not %02x", what, i, a[i], b[i]);
+        return false;
+    }
+    return true;
+}
+
+void test_skip(const char *file, int line, const char *reason)
+{
+    (void)file;
+    (void)line;
+    printf("skip %s: %s\n", running->name, reason);
+    end_test(failures ? ISOLATE_FAIL : ISOLATE_SKIP);
+}
+
+/* Keeps what test_fixture and test_source hand out reachable, so that it is no leak. */
+static const char *path_of(const char *folder, const char *name)
+{
+    static char paths[64][768];
+    static unsigned next;
+    char *path = paths[next++ % COUNT_OF(paths)];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+const char *test_source(const char *name)
+{
+    return path_of(TEST_SOURCE_ROOT, name);
+}
+
+const char *test_fixture(const char *name)
+{
+    const char *root = getenv("TWINSTACK_FIXTURES");
+    const char *path = path_of(root && *root ? root : TEST_SOURCE_ROOT "/../shared/fixtures", name);
+    if (!path_is_file(path) && !path_is_folder(path)) {
+        snprintf(skip_reason, sizeof skip_reason, "no fixture %s ($TWINSTACK_FIXTURES)", name);
+        test_skip(__FILE__, __LINE__, skip_reason);
+    }
+    return path;
+}
+
+const char *test_scratch(void)
+{
+    if (!scratch[0] && !isolate_folder(scratch, sizeof scratch)) {
+        test_fail(__FILE__, __LINE__, "cannot make a folder %s", scratch);
+        scratch[0] = '\0';
+        end_test(ISOLATE_FAIL);
+    }
+    return scratch;
+}
+
+/* Ends the test over FILE's trouble. */
+static void give_up(const char *path, const char *what)
+{
+    test_fail(__FILE__, __LINE__, "cannot %s %s", what, path);
+    end_test(ISOLATE_FAIL);
+}
+
+uint8_t *test_read(const char *path, size_t *bytes)
+{
+    static void *kept[256]; /* reachable, so no leak */
+    static unsigned next;
+    FILE *file = fopen(path, "rb");
+    long size = -1;
+    if (!file)
+        give_up(path, "open");
+    if (fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    if (size < 0 || fseek(file, 0, SEEK_SET) != 0)
+        give_up(path, "size");
+    uint8_t *data = malloc((size_t)size + 1);
+    if (!data || fread(data, 1, (size_t)size, file) != (size_t)size)
+        give_up(path, "read");
+    fclose(file);
+    data[size] = 0; /* not counted: lets text be read as a string */
+    *bytes = (size_t)size;
+    kept[next++ % COUNT_OF(kept)] = data;
+    return data;
+}
+
+void test_write(const char *path, const void *data, size_t bytes)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        give_up(path, "create");
+    size_t written = fwrite(data, 1, bytes, file);
+    if (fclose(file) != 0 || written != bytes)
+        give_up(path, "write");
+}
+
+static void damage(const uint8_t *data, size_t bytes, size_t at, int change, test_damage_fn *fn,
+                   void *context)
+{
+    uint8_t *copy = malloc(bytes ? bytes : 1);
+    if (!copy) {
+        FAIL("out of memory for %zu bytes", bytes);
+        return;
+    }
+    memcpy(copy, data, bytes);
+    switch (change) {
+    case 1:
+        copy[at] = 0x00;
+        break;
+    case 2:
+        copy[at] = 0xff;
+        break;
+    case 3:
+        copy[at] = (uint8_t)(copy[at] + 1);
+        break;
+    case 4:
+        copy[at] ^= 0x80;
+        break;
+    default:
+        break;
+    }
+    fn(copy, bytes, context);
+    free(copy);
+}
+
+void test_truncations(const uint8_t *data, size_t bytes, test_damage_fn *fn, void *context)
+{
+    size_t step = bytes / TEST_DAMAGE_CALLS + 1;
+    for (size_t size = 0; size < bytes; size += step)
+        damage(data, size, 0, 0, fn, context);
+}
+
+void test_flips(const uint8_t *data, size_t bytes, test_damage_fn *fn, void *context)
+{
+    size_t step = bytes * 4 / TEST_DAMAGE_CALLS + 1;
+    for (size_t at = 0; at < bytes; at += step)
+        for (int change = 1; change <= 4; change++)
+            damage(data, bytes, at, change, fn, context);
+}
+
+int test_run_here(const struct test_case *test)
+{
+    running = test;
+    test->body();
+    if (failures > FAILURES_SHOWN)
+        printf("  ... and %u more\n", failures - FAILURES_SHOWN);
+    if (scratch[0])
+        (void)path_remove(scratch, &(struct fault)FAULT_INIT);
+    fflush(NULL);
+    return failures ? ISOLATE_FAIL : ISOLATE_PASS;
+}
+
+static bool wanted(const struct test_case *test, int count, char **filters)
+{
+    for (int i = 0; i < count; i++)
+        if (strstr(test->name, filters[i]))
+            return true;
+    return count == 0;
+}
+
+/* Runs one test and says what came of it; returns the outcome to count. */
+static int run_and_tell(const struct test_case *test, const char *program, bool verbose)
+{
+    char why[128];
+    uint64_t start_ns = clock_ns();
+    int outcome = isolate_run(test, program, why, sizeof why);
+    double ms = (double)(clock_ns() - start_ns) / 1e6;
+
+    if (test->todo && outcome == ISOLATE_FAIL) {
+        printf("skip %s: known to fail: %s\n", test->name, test->todo);
+        return ISOLATE_SKIP;
+    }
+    if (test->todo && outcome == ISOLATE_PASS) {
+        printf("FAIL %s: passes now, so make it a TEST\n", test->name);
+        return ISOLATE_FAIL;
+    }
+    if (outcome == ISOLATE_FAIL)
+        printf("FAIL %s%s%s (%.0f ms)\n", test->name, why[0] ? ": " : "", why, ms);
+    else if (verbose && outcome == ISOLATE_PASS)
+        printf("pass %s (%.0f ms)\n", test->name, ms);
+    return outcome;
+}
+
+/* "--here NAME": the body in this very process, for a child and for a debugger. */
+static int run_one_here(const char *name)
+{
+    for (const struct test_case *test = all_tests; test; test = test->next) {
+        if (strcmp(test->name, name) != 0)
+            continue;
+        isolate_limit(TEST_SECONDS);
+        return test_run_here(test);
+    }
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *program = argv[0];
+    bool verbose = false;
+    unsigned passed = 0, failed = 0, skipped = 0;
+
+    if (argc == 3 && strcmp(argv[1], "--here") == 0)
+        return run_one_here(argv[2]);
+    argc--, argv++;
+    if (argc > 0 && strcmp(argv[0], "-l") == 0) {
+        for (const struct test_case *test = all_tests; test; test = test->next)
+            puts(test->name);
+        return 0;
+    }
+    if (argc > 0 && strcmp(argv[0], "-v") == 0) {
+        verbose = true;
+        argc--, argv++;
+    }
+    for (const struct test_case *test = all_tests; test; test = test->next) {
+        if (!wanted(test, argc, argv))
+            continue;
+        int outcome = run_and_tell(test, program, verbose);
+        passed += outcome == ISOLATE_PASS;
+        failed += outcome == ISOLATE_FAIL;
+        skipped += outcome == ISOLATE_SKIP;
+    }
+    printf("tally %u %u %u\n", passed, failed, skipped);
+    return failed ? 1 : 0;
+}
