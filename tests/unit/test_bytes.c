@@ -1,0 +1,183 @@
+/* base/bytes, base/fault and base/arena: what every parser stands on. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "test.h"
+
+TEST(bytes_read_little_endian_and_move)
+{
+    static const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 'h', 'i', 0};
+    struct fault fault = FAULT_INIT;
+    struct bytes r = bytes_over(data, sizeof data, &fault);
+
+    CHECK_HEX(bytes_u8(&r), 0x01);
+    CHECK_HEX(bytes_u16(&r), 0x0302);
+    CHECK_HEX(bytes_u32(&r), 0x07060504);
+    CHECK_HEX(bytes_u64(&r), 0x0F0E0D0C0B0A0908);
+    CHECK_EQ(r.offset, 15);
+    CHECK_STR(bytes_cstring(&r), "hi");
+    CHECK_EQ(r.left, 0);
+    CHECK(!bytes_failed(&r));
+}
+
+TEST(bytes_first_failure_poisons_and_moves_nothing)
+{
+    static const uint8_t data[] = {1, 2, 3};
+    struct fault fault = FAULT_INIT;
+    struct bytes r = bytes_over(data, sizeof data, &fault);
+    struct bytes other = bytes_over(data, sizeof data, &fault);
+
+    CHECK_EQ(bytes_u32(&r), 0);
+    CHECK_EQ(fault.code, ERR_TRUNCATED);
+    CHECK_EQ(fault.offset, 0);
+    CHECK_EQ(bytes_u8(&r), 0);
+    CHECK_EQ(r.left, 3);
+    CHECK_EQ(bytes_u8(&other), 0); /* shares the fault, so is poisoned too */
+    CHECK_EQ(fault_set(&fault, ERR_LIMIT, 7, "later"), ERR_TRUNCATED);
+}
+
+static const struct {
+    const char *name;
+    uint64_t start, size;
+    enum status want;
+    size_t left;
+} windows[] = {
+    {"whole", 0, 8, ERR_NONE, 8},
+    {"empty at the end", 8, 0, ERR_NONE, 0},
+    {"middle", 2, 3, ERR_NONE, 3},
+    {"one past the end", 0, 9, ERR_TRUNCATED, 0},
+    {"start past the end", 9, 0, ERR_TRUNCATED, 0},
+    {"sum wraps around", 4, UINT64_MAX - 1, ERR_TRUNCATED, 0},
+    {"start wraps around", UINT64_MAX, 2, ERR_TRUNCATED, 0},
+};
+
+TEST(bytes_window_refuses_what_does_not_fit)
+{
+    static const uint8_t data[8] = {0};
+    for (size_t i = 0; i < COUNT_OF(windows); i++) {
+        struct fault fault = FAULT_INIT;
+        const struct bytes whole = bytes_over(data, sizeof data, &fault);
+        test_row(windows[i].name);
+        const struct bytes part = bytes_window(&whole, windows[i].start, windows[i].size);
+        CHECK_EQ(fault.code, windows[i].want);
+        CHECK_EQ(part.left, windows[i].left);
+        if (windows[i].want == ERR_NONE)
+            CHECK_EQ(part.offset, windows[i].start);
+    }
+}
+
+static const struct {
+    const char *name;
+    uint32_t count;
+    size_t size;
+    uint32_t want;
+} counts[] = {
+    {"exactly", 4, 4, 4},
+    {"one too many", 5, 4, 0},
+    {"none", 0, 4, 0},
+    {"product would wrap", UINT32_MAX, SIZE_MAX, 0},
+};
+
+TEST(bytes_count_is_checked_before_it_is_believed)
+{
+    static const uint8_t data[16] = {0};
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        struct fault fault = FAULT_INIT;
+        struct bytes r = bytes_over(data, sizeof data, &fault);
+        test_row(counts[i].name);
+        CHECK_EQ(bytes_count(&r, counts[i].count, counts[i].size), counts[i].want);
+        CHECK_EQ(fault.code, counts[i].want == counts[i].count ? ERR_NONE : ERR_TRUNCATED);
+    }
+}
+
+TEST(bytes_align_counts_from_the_start_given)
+{
+    static const uint8_t data[16] = {0};
+    struct fault fault = FAULT_INIT;
+    struct bytes r = bytes_over(data, sizeof data, &fault);
+
+    bytes_skip(&r, 3);
+    bytes_align(&r, 1, 4);
+    CHECK_EQ(r.offset, 5);
+    bytes_align(&r, 1, 4);
+    CHECK_EQ(r.offset, 5);
+    bytes_skip(&r, 10);
+    bytes_align(&r, 0, 16);
+    CHECK_EQ(r.offset, 16);
+}
+
+TEST(bytes_cstring_needs_its_terminator)
+{
+    static const uint8_t data[] = {'a', 'b'};
+    struct fault fault = FAULT_INIT;
+    struct bytes r = bytes_over(data, sizeof data, &fault);
+
+    CHECK_STR(bytes_cstring(&r), "");
+    CHECK_EQ(fault.code, ERR_TRUNCATED);
+}
+
+TEST(fault_says_where_what_and_what_to_do)
+{
+    struct fault fault = FAULT_INIT;
+    char text[256];
+
+    fault_set_hint(&fault, ERR_MISMATCH, 0x1C, "PDB age", "use the PDB of the same build");
+    fault_set_path(&fault, "a.pdb");
+    fault_set_path(&fault, "second.pdb");
+    fault_describe(&fault, text, sizeof text);
+    CHECK_STR(text, "a.pdb: PDB age at offset 0x1c: mismatch (use the PDB of the same build)");
+    fault_clear(&fault);
+    CHECK_EQ(fault.code, ERR_NONE);
+}
+
+TEST(arena_gives_zeroed_aligned_memory_up_to_its_limit)
+{
+    struct arena arena;
+    arena_init(&arena, 1000);
+    uint8_t *a = arena_alloc(&arena, 100);
+    REQUIRE(a != NULL);
+    CHECK_EQ((uintptr_t)a % 16, 0);
+    for (int i = 0; i < 100; i++)
+        CHECK_EQ(a[i], 0);
+    memset(a, 0xFF, 100);
+    CHECK(arena_alloc(&arena, 900) == NULL);
+    CHECK(arena_alloc(&arena, SIZE_MAX) == NULL);
+    CHECK(arena_array(&arena, SIZE_MAX / 2, 4) == NULL);
+    arena_reset(&arena);
+    a = arena_alloc(&arena, 100);
+    REQUIRE(a != NULL);
+    CHECK_EQ(a[99], 0); /* memory that comes back is zeroed again */
+    arena_free(&arena);
+}
+
+TEST(arena_keeps_what_it_gave_while_it_grows)
+{
+    struct arena arena;
+    char *texts[500];
+    arena_init(&arena, 0);
+    for (int i = 0; i < 500; i++) {
+        texts[i] = arena_printf(&arena, "%0*d", 50 + i, i);
+        REQUIRE(texts[i] != NULL);
+    }
+    for (int i = 0; i < 500; i++) {
+        int value = -1;
+        CHECK_EQ(strlen(texts[i]), 50 + i);
+        CHECK_EQ(sscanf(texts[i], "%d", &value), 1);
+        CHECK_EQ(value, i);
+    }
+    arena_free(&arena);
+}
+
+TEST(arena_fails_at_the_nth_request_when_told)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    arena.fail_after = 3;
+    CHECK(arena_alloc(&arena, 1) != NULL);
+    CHECK(arena_alloc(&arena, 1) != NULL);
+    CHECK(arena_alloc(&arena, 1) == NULL);
+    CHECK(arena_alloc(&arena, 1) != NULL);
+    arena_free(&arena);
+}

@@ -1,0 +1,218 @@
+/* base/files, base/process and base/thread against the real system. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "base/thread.h"
+#include "test.h"
+
+static char *in_scratch(struct arena *keep, const char *name)
+{
+    char *path = path_join(keep, test_scratch(), name);
+    REQUIRE(path != NULL);
+    return path;
+}
+
+TEST(files_come_back_as_they_were_written)
+{
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    struct file_map map;
+    char *text;
+    size_t bytes;
+
+    arena_init(&keep, 0);
+    const char *path = in_scratch(&keep, "a");
+    CHECK_EQ(file_write(path, "hello", 5, &fault), ERR_NONE);
+    CHECK_EQ(file_write(path, "hullo!", 6, &fault), ERR_NONE); /* replaces */
+    REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
+    CHECK_EQ(map.bytes, 6);
+    CHECK_MEM(map.data, "hullo!", 6);
+    file_unmap(&map);
+    CHECK_EQ(file_read(path, 100, &keep, &text, &bytes, &fault), ERR_NONE);
+    CHECK_STR(text, "hullo!");
+    CHECK_EQ(path_bytes(path), 6);
+    CHECK_EQ(file_write(path, "", 0, &fault), ERR_NONE);
+    REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
+    CHECK_EQ(map.bytes, 0);
+    CHECK(map.data != NULL);
+    file_unmap(&map);
+    arena_free(&keep);
+}
+
+TEST(files_faults_name_the_path)
+{
+    struct arena keep;
+    struct file_map map;
+    char *text;
+    size_t bytes;
+    struct fault absent = FAULT_INIT, folder = FAULT_INIT, large = FAULT_INIT;
+
+    arena_init(&keep, 0);
+    CHECK_EQ(file_map(in_scratch(&keep, "none"), &map, &absent), ERR_ABSENT);
+    CHECK_HAS(absent.path, "none");
+    CHECK_EQ(file_map(test_scratch(), &map, &folder), ERR_UNSUPPORTED);
+    const char *path = in_scratch(&keep, "large");
+    test_write(path, "0123456789", 10);
+    CHECK_EQ(file_read(path, 9, &keep, &text, &bytes, &large), ERR_LIMIT);
+    arena_free(&keep);
+}
+
+TEST(folders_are_made_listed_in_order_and_removed)
+{
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    const char **names;
+    size_t count;
+
+    arena_init(&keep, 0);
+    CHECK_EQ(folder_make(in_scratch(&keep, "x/y/z"), &fault), ERR_NONE);
+    CHECK_EQ(folder_make(in_scratch(&keep, "x/y/z"), &fault), ERR_NONE);
+    for (int i = 99; i >= 10; i--) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "x/y/f%d", i);
+        test_write(in_scratch(&keep, name), "", 0);
+    }
+    REQUIRE(folder_list(in_scratch(&keep, "x/y"), &keep, &names, &count, &fault) == ERR_NONE);
+    REQUIRE(count == 91);
+    CHECK_STR(names[0], "f10");
+    CHECK_STR(names[89], "f99");
+    CHECK_STR(names[90], "z");
+    CHECK_EQ(path_remove(in_scratch(&keep, "x"), &fault), ERR_NONE);
+    CHECK(!path_is_folder(in_scratch(&keep, "x")));
+    CHECK_EQ(path_remove(in_scratch(&keep, "x"), &fault), ERR_NONE);
+    CHECK_EQ(folder_list(in_scratch(&keep, "x"), &keep, &names, &count, &fault), ERR_ABSENT);
+    arena_free(&keep);
+}
+
+TEST(paths_know_both_separators)
+{
+    struct arena keep;
+    arena_init(&keep, 0);
+    CHECK_STR(path_base("C:\\a\\b.dll"), "b.dll");
+    CHECK_STR(path_base("/usr/lib/x"), "x");
+    CHECK_STR(path_base("plain"), "plain");
+    CHECK_STR(path_join(&keep, "a", "b"), "a/b");
+    CHECK_STR(path_join(&keep, "a/", "b"), "a/b");
+    CHECK_STR(path_join(&keep, "", "b"), "b");
+    arena_free(&keep);
+}
+
+static void run_shell(const char *script, uint32_t limit_ms, const char *input,
+                      struct process_result *out, struct arena *keep)
+{
+    const char *argv[] = {"sh", "-c", script, NULL};
+    const char *environment[] = {"TWINSTACK_TEST=yes", NULL};
+    struct process_request request = {.argv = argv,
+                                      .environment = environment,
+                                      .input = input,
+                                      .input_bytes = input != NULL ? strlen(input) : 0,
+                                      .limit_ms = limit_ms,
+                                      .output_max_bytes = 100000};
+    struct fault fault = FAULT_INIT;
+    REQUIRE(process_run(&request, keep, out, &fault) == ERR_NONE);
+}
+
+TEST(process_gives_output_errors_and_the_exit_code)
+{
+    struct arena keep;
+    struct process_result out;
+    arena_init(&keep, 0);
+    run_shell("cat; echo $TWINSTACK_TEST; echo bad >&2; exit 7", 5000, "in\n", &out, &keep);
+    CHECK_STR(out.output, "in\nyes\n");
+    CHECK_STR(out.errors, "bad\n");
+    CHECK_EQ(out.exit_code, 7);
+    CHECK(!out.timed_out);
+    CHECK(out.peak_bytes > 0);
+    arena_free(&keep);
+}
+
+TEST(process_over_its_limit_is_ended_with_all_it_started)
+{
+    struct arena keep;
+    struct process_result out;
+    arena_init(&keep, 0);
+    const uint64_t start_ns = clock_ns();
+    run_shell("sleep 30 & sleep 30", 200, NULL, &out, &keep);
+    CHECK(out.timed_out);
+    CHECK(clock_ns() - start_ns < 10000000000U);
+    arena_free(&keep);
+}
+
+TEST(process_keeps_no_more_output_than_asked_and_says_so)
+{
+    struct arena keep;
+    struct process_result out;
+    arena_init(&keep, 0);
+    run_shell("head -c 300000 /dev/zero", 5000, NULL, &out, &keep);
+    CHECK_EQ(out.output_bytes, 100000);
+    CHECK(out.output_cut);
+    CHECK_EQ(out.exit_code, 0);
+    arena_free(&keep);
+}
+
+TEST(process_that_does_not_read_its_input_is_no_problem)
+{
+    struct arena keep;
+    struct process_result out;
+    const size_t bytes = 1 << 20;
+    arena_init(&keep, 0);
+    char *input = arena_alloc(&keep, bytes + 1);
+    REQUIRE(input != NULL);
+    memset(input, 'x', bytes);
+    process_catch_interrupts(); /* ignores SIGPIPE, as every verb that starts programs does */
+    run_shell("exec 0<&-; echo done", 5000, input, &out, &keep);
+    CHECK_STR(out.output, "done\n");
+    arena_free(&keep);
+}
+
+TEST(process_absent_program_is_absent)
+{
+    struct arena keep;
+    struct process_result out;
+    struct fault fault = FAULT_INIT;
+    const char *argv[] = {"no-such-program-here", NULL};
+    const struct process_request request = {.argv = argv};
+    arena_init(&keep, 0);
+    CHECK_EQ(process_run(&request, &keep, &out, &fault), ERR_ABSENT);
+    CHECK_STR(fault.path, "no-such-program-here");
+    arena_free(&keep);
+}
+
+struct counter {
+    struct mutex *mutex;
+    struct signal *full;
+    unsigned count;
+};
+
+static void count_up(void *context)
+{
+    struct counter *c = context;
+    for (int i = 0; i < 10000; i++) {
+        mutex_lock(c->mutex);
+        c->count++;
+        if (c->count == 40000)
+            signal_wake_all(c->full);
+        mutex_unlock(c->mutex);
+    }
+}
+
+TEST(threads_count_together)
+{
+    struct counter c = {mutex_new(), signal_new(), 0};
+    struct thread *threads[4];
+    for (int i = 0; i < 4; i++)
+        threads[i] = thread_start(count_up, &c);
+    mutex_lock(c.mutex);
+    while (c.count < 40000)
+        signal_wait(c.full, c.mutex);
+    mutex_unlock(c.mutex);
+    for (int i = 0; i < 4; i++)
+        thread_join(threads[i]);
+    CHECK_EQ(c.count, 40000);
+    CHECK(thread_processors() >= 1);
+    signal_free(c.full);
+    mutex_free(c.mutex);
+}

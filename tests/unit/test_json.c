@@ -1,0 +1,230 @@
+/* base/json and base/text: what goes out is valid JSON whatever the strings are, and what comes in
+ * is believed only as far as its types. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "test.h"
+
+static const struct {
+    const char *name, *text, *want;
+} strings[] = {
+    {"plain", "abc", "\"abc\""},
+    {"quote and backslash", "a\"b\\c", "\"a\\\"b\\\\c\""},
+    {"line ends and tab", "\r\n\t", "\"\\r\\n\\t\""},
+    {"control and delete", "\x01\x7f", "\"\\u0001\\u007f\""},
+    {"two, three and four bytes", "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80",
+     "\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\""},
+    {"lone continuation", "a\x80z", "\"a\\ufffdz\""},
+    {"overlong slash", "\xC0\xAF", "\"\\ufffd\\ufffd\""},
+    {"surrogate", "\xED\xA0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
+    {"past the last code point", "\xF4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
+    {"cut short at the end", "a\xE2\x82", "\"a\\ufffd\\ufffd\""},
+    {"none", NULL, "null"},
+};
+
+TEST(json_strings_are_valid_whatever_they_hold)
+{
+    for (size_t i = 0; i < COUNT_OF(strings); i++) {
+        struct json j;
+        test_row(strings[i].name);
+        json_to_text(&j, false);
+        json_string(&j, strings[i].text);
+        char *text = json_take(&j, NULL);
+        CHECK_STR(text, strings[i].want);
+        free(text);
+    }
+}
+
+static const struct {
+    double value;
+    const char *want;
+} numbers[] = {
+    {0, "0"},
+    {1.5, "1.5"},
+    {0.1, "0.1"},
+    {1e300, "1e+300"},
+    {1.0 / 3, "0.3333333333333333"},
+    {-2, "-2"},
+    {(double)NAN, "null"},
+    {(double)INFINITY, "null"},
+};
+
+TEST(json_numbers_are_the_shortest_that_read_back)
+{
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        struct json j;
+        json_to_text(&j, false);
+        json_number(&j, numbers[i].value);
+        char *text = json_take(&j, NULL);
+        CHECK_STR(text, numbers[i].want);
+        free(text);
+    }
+}
+
+static char *document(bool pretty)
+{
+    struct json j;
+    json_to_text(&j, pretty);
+    json_object(&j);
+    json_key_uint(&j, "schema_version", 1);
+    json_key(&j, "frames");
+    json_array(&j);
+    json_hex(&j, 0x1F);
+    json_hex_wide(&j, 0x1F, 16);
+    json_object(&j);
+    json_object_end(&j);
+    json_array(&j);
+    json_array_end(&j);
+    json_array_end(&j);
+    json_key_null(&j, "label");
+    json_key_bool(&j, "ok", true);
+    json_object_end(&j);
+    return json_take(&j, NULL);
+}
+
+TEST(json_layout_is_stable)
+{
+    char *flat = document(false), *pretty = document(true);
+    CHECK_STR(flat, "{\"schema_version\":1,\"frames\":[\"0x1f\",\"0x000000000000001f\",{},[]],"
+                    "\"label\":null,\"ok\":true}");
+    CHECK_STR(pretty, "{\n  \"schema_version\": 1,\n  \"frames\": [\n    \"0x1f\",\n"
+                      "    \"0x000000000000001f\",\n    {},\n    []\n  ],\n  \"label\": null,\n"
+                      "  \"ok\": true\n}");
+    free(flat);
+    free(pretty);
+}
+
+TEST(json_unbalanced_documents_are_not_handed_out)
+{
+    struct json j;
+    json_to_text(&j, false);
+    json_object(&j);
+    CHECK(json_take(&j, NULL) == NULL);
+    for (int i = 0; i < JSON_DEPTH_MAX + 5; i++)
+        json_array(&j);
+    for (int i = 0; i < JSON_DEPTH_MAX + 5; i++)
+        json_array_end(&j);
+    CHECK(json_take(&j, NULL) == NULL);
+    json_free(&j);
+}
+
+static const struct {
+    const char *name, *text;
+    enum status want;
+} documents[] = {
+    {"object", "{\"a\": 1}", ERR_NONE},
+    {"blanks behind", "[1] \r\n\t ", ERR_NONE},
+    {"text behind", "[1] x", ERR_MALFORMED},
+    {"cut", "{\"a\": ", ERR_MALFORMED},
+    {"empty", "", ERR_MALFORMED},
+};
+
+TEST(json_parse_takes_one_whole_document)
+{
+    for (size_t i = 0; i < COUNT_OF(documents); i++) {
+        struct fault fault = FAULT_INIT;
+        cJSON *tree;
+        test_row(documents[i].name);
+        CHECK_EQ(json_parse(documents[i].text, strlen(documents[i].text), &tree, &fault),
+                 documents[i].want);
+        CHECK((tree != NULL) == (documents[i].want == ERR_NONE));
+        cJSON_Delete(tree);
+    }
+}
+
+static const struct {
+    const char *name, *text;
+    uint64_t want;
+    enum status status;
+} members[] = {
+    {"hex string", "{\"v\": \"0xffffffffffffffff\"}", UINT64_MAX, ERR_NONE},
+    {"number", "{\"v\": 17}", 17, ERR_NONE},
+    {"null is absent", "{\"v\": null}", 42, ERR_NONE},
+    {"absent", "{}", 42, ERR_NONE},
+    {"negative", "{\"v\": -1}", 42, ERR_MALFORMED},
+    {"fraction", "{\"v\": 1.5}", 42, ERR_MALFORMED},
+    {"beyond what a double holds", "{\"v\": 1e300}", 42, ERR_MALFORMED},
+    {"no hex", "{\"v\": \"zz\"}", 42, ERR_MALFORMED},
+    {"65 bits", "{\"v\": \"0x1ffffffffffffffff\"}", 42, ERR_MALFORMED},
+    {"an array", "{\"v\": []}", 42, ERR_MALFORMED},
+};
+
+TEST(json_members_have_the_type_that_is_asked_for)
+{
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
+        struct fault fault = FAULT_INIT;
+        cJSON *tree;
+        test_row(members[i].name);
+        REQUIRE(json_parse(members[i].text, strlen(members[i].text), &tree, &fault) == ERR_NONE);
+        CHECK_HEX(json_get_hex(tree, "v", 42, &fault), members[i].want);
+        CHECK_EQ(fault.code, members[i].status);
+        cJSON_Delete(tree);
+    }
+}
+
+static const struct {
+    const char *text;
+    bool hex_ok, dec_ok;
+    uint64_t hex, dec;
+} numerals[] = {
+    {"10", true, true, 16, 10},
+    {"0x10", true, false, 16, 0},
+    {"fF", true, false, 255, 0},
+    {"", false, false, 0, 0},
+    {"0x", false, false, 0, 0},
+    {"-1", false, false, 0, 0},
+    {" 1", false, false, 0, 0},
+    {"18446744073709551615", false, true, 0, UINT64_MAX},
+    {"18446744073709551616", false, false, 0, 0},
+    {"ffffffffffffffff", true, false, UINT64_MAX, 0},
+};
+
+TEST(text_numerals_are_taken_whole_or_not)
+{
+    for (size_t i = 0; i < COUNT_OF(numerals); i++) {
+        const char *text = numerals[i].text;
+        uint64_t value = 0;
+        test_row(text);
+        CHECK_EQ(text_parse_hex(text, strlen(text), &value), numerals[i].hex_ok);
+        if (numerals[i].hex_ok)
+            CHECK_HEX(value, numerals[i].hex);
+        CHECK_EQ(text_parse_uint(text, strlen(text), &value), numerals[i].dec_ok);
+        if (numerals[i].dec_ok)
+            CHECK_HEX(value, numerals[i].dec);
+    }
+}
+
+static const struct {
+    const char *pattern, *text;
+    bool want;
+} globs[] = {
+    {"*", "", true},
+    {"*.dll", "A.DLL", true},
+    {"victims-*.exe", "victims-ob2.exe", true},
+    {"a?c", "abc", true},
+    {"a?c", "ac", false},
+    {"a*b*c", "a1b2b3c", true},
+    {"a*b*c", "a1b2b3", false},
+    {"", "x", false},
+    {"**", "anything", true},
+};
+
+TEST(text_glob_matches_as_users_expect)
+{
+    for (size_t i = 0; i < COUNT_OF(globs); i++) {
+        test_row(globs[i].pattern);
+        CHECK_EQ(text_glob(globs[i].pattern, globs[i].text), globs[i].want);
+    }
+}
+
+TEST(text_sha256_matches_the_standards_examples)
+{
+    char digest[65];
+    text_sha256("abc", 3, digest); /* FIPS 180-2, B.1 */
+    CHECK_STR(digest, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    text_sha256("", 0, digest);
+    CHECK_STR(digest, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
