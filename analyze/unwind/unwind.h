@@ -42,8 +42,7 @@ struct unwind_process {
     struct pdb *(*pdb)(void *self, const struct module *module);
     /* Unwind data of generated code.  May be NULL itself. */
     bool (*generated)(void *self, uint64_t va, struct unwind_entry *out);
-    uint64_t stack_start_va, stack_end_va; /* limits of this thread's stack; end 0: unknown */
-    struct unwind_tables *tables;          /* what was learnt of modules; see below */
+    struct unwind_tables *tables; /* what was learnt of modules; see below */
 };
 
 /* How one frame was left; what `dump --explain` prints. */
@@ -61,7 +60,6 @@ struct unwind_frame {
     uint64_t unwind_data_va;                       /* 0: none */
     uint64_t return_slot_va;                       /* where the caller's pc was read; 0: register */
     uint64_t caller_sp_va;
-    struct registers registers; /* of this frame, as far as recovered */
 };
 
 struct unwind_stack {

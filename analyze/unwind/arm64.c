@@ -1,0 +1,252 @@
+/* One arm64 step.  Each code of the unwind data stands for one instruction, so in a prologue the
+ * codes of what has not run yet are passed over, and in an epilogue those of what has. */
+#include "unwind/arm64_info.h"
+#include "unwind/unwind_parts.h"
+
+enum { CONTEXT_SP = 0x100, CONTEXT_PC = 0x108, CONTEXT_X0 = 8 };
+
+/* User addresses have 48 bits; what pointer authentication puts above them is cut. */
+static uint64_t strip(uint64_t va)
+{
+    return va & 0x0000ffffffffffffull;
+}
+
+struct undo {
+    struct unwind_walker *w;
+    uint32_t next_count; /* save_next codes met: further pairs of the next save */
+    bool interrupted;    /* a machine frame or context gave pc and sp           */
+};
+
+static bool restore(struct undo *u, const struct arm64_code *code, uint32_t index, uint64_t va)
+{
+    struct registers *regs = &u->w->regs;
+    uint64_t value;
+    if (!unwind_read_u64(u->w->process, va, &value))
+        return false;
+    bool vector = code->op >= ARM64_SAVE_FREGP && code->op <= ARM64_SAVE_QREG;
+    if (vector && index < REG_VECTOR_COUNT)
+        regs->vector[index][0] = value;
+    else if (!vector && index <= REG_ARM64_LR)
+        regs->r[index] = value;
+    if (!vector && index == REG_ARM64_LR)
+        u->w->frame->return_slot_va = va;
+    return true;
+}
+
+static bool undo_save(struct undo *u, const struct arm64_code *code)
+{
+    uint64_t at = u->w->regs.sp + (code->writeback ? 0 : code->bytes);
+    bool pair = code->op == ARM64_SAVE_REGP || code->op == ARM64_SAVE_FREGP ||
+                code->op == ARM64_SAVE_QREGP || code->op == ARM64_SAVE_LRPAIR;
+    uint32_t step = code->op == ARM64_SAVE_QREGP ? 16 : 8;
+    uint32_t second = code->op == ARM64_SAVE_LRPAIR ? REG_ARM64_LR : (uint32_t)code->reg + 1;
+    for (uint32_t i = 0; i <= u->next_count; i++) {
+        uint64_t va = at + (uint64_t)i * 2 * step;
+        if (!restore(u, code, code->reg + 2 * i, va) ||
+            (pair && !restore(u, code, i == 0 ? second : code->reg + 2 * i + 1, va + step)))
+            return false;
+    }
+    u->next_count = 0;
+    if (code->writeback)
+        u->w->regs.sp += code->bytes;
+    return true;
+}
+
+/* A CONTEXT, or a machine frame {sp, pc}, that an exception left at sp. */
+static bool undo_frame(struct undo *u, const struct arm64_code *code)
+{
+    struct registers *regs = &u->w->regs;
+    uint64_t base = regs->sp, sp, pc;
+    bool context = code->op == ARM64_CONTEXT;
+    if (!unwind_read_u64(u->w->process, base + (context ? CONTEXT_SP : 0), &sp) ||
+        !unwind_read_u64(u->w->process, base + (context ? CONTEXT_PC : 8), &pc))
+        return false;
+    for (uint32_t i = 0; context && i <= REG_ARM64_LR; i++)
+        if (!unwind_read_u64(u->w->process, base + CONTEXT_X0 + i * 8, &regs->r[i]))
+            return false;
+    u->w->frame->return_slot_va = base + (context ? CONTEXT_PC : 8);
+    regs->sp = sp;
+    regs->pc = pc;
+    u->interrupted = true;
+    return true;
+}
+
+static bool undo_code(struct undo *u, const struct arm64_code *code)
+{
+    struct registers *regs = &u->w->regs;
+    switch (code->op) {
+    case ARM64_ALLOC:
+        regs->sp += code->bytes;
+        return true;
+    case ARM64_SET_FP:
+        regs->sp = regs->r[REG_ARM64_FP];
+        return true;
+    case ARM64_ADD_FP:
+        regs->sp = regs->r[REG_ARM64_FP] - code->bytes;
+        return true;
+    case ARM64_SAVE_NEXT:
+        u->next_count++;
+        return u->next_count < 16;
+    case ARM64_SIGN_LR:
+        regs->r[REG_ARM64_LR] = strip(regs->r[REG_ARM64_LR]);
+        return true;
+    case ARM64_MACHINE_FRAME:
+    case ARM64_TRAP_FRAME:
+    case ARM64_CONTEXT:
+        return undo_frame(u, code);
+    case ARM64_NOP:
+    case ARM64_END:
+    case ARM64_END_C:
+    case ARM64_CLEAR_UNWOUND_TO_CALL:
+    case ARM64_RESERVED:
+        return true;
+    default:
+        return undo_save(u, code);
+    }
+}
+
+/* Undoes COUNT codes, the first SKIP of them passed over. */
+static const char *undo_codes(struct unwind_walker *w, const struct arm64_code *codes,
+                              uint32_t count, uint32_t skip)
+{
+    struct undo u = {.w = w};
+    w->frame->return_slot_va = 0;
+    for (uint32_t i = skip; i < count && codes[i].op != ARM64_END && !u.interrupted; i++)
+        if (!undo_code(&u, &codes[i]))
+            return unwind_stop_memory;
+    if (u.interrupted) {
+        w->caller_kind = PC_INTERRUPTED;
+        w->caller_note = "over a machine frame";
+    } else {
+        w->regs.pc = strip(w->regs.r[REG_ARM64_LR]);
+    }
+    return NULL;
+}
+
+/* Codes up to END or END_C, each one instruction. */
+static uint32_t instructions(const struct arm64_code *codes, uint32_t count)
+{
+    uint32_t n = 0;
+    while (n < count && codes[n].op != ARM64_END && codes[n].op != ARM64_END_C)
+        n++;
+    return n;
+}
+
+static const char *step_xdata(struct unwind_walker *w, const struct arm64_info *info, uint32_t into)
+{
+    struct arm64_code codes[ARM64_CODES_MAX];
+    uint32_t count, start, index;
+    bool interrupted = w->frame->kind == PC_INTERRUPTED;
+    uint32_t scopes = info->single_epilogue ? 1 : info->epilogue_count;
+    if (!arm64_codes_read(w->process, info, 0, codes, ARM64_CODES_MAX, &count))
+        return "unwind data is malformed";
+    uint32_t prologue = instructions(codes, count);
+    if (into / 4 < prologue) {
+        w->frame->where = WHERE_PROLOGUE;
+        return undo_codes(w, codes, count, prologue - into / 4);
+    }
+    w->frame->where = WHERE_BODY;
+    for (uint32_t i = 0; i < scopes && interrupted; i++) {
+        struct arm64_code epilogue[ARM64_CODES_MAX];
+        uint32_t epilogue_count;
+        start = 0;
+        index = info->epilogue_count;
+        if (!info->single_epilogue && !arm64_scope_read(w->process, info, i, &start, &index))
+            return "unwind data is missing";
+        if (!info->single_epilogue && (into < start || into - start > ARM64_CODES_MAX * 4))
+            continue;
+        if (!arm64_codes_read(w->process, info, index, epilogue, ARM64_CODES_MAX, &epilogue_count))
+            return "unwind data is malformed";
+        uint32_t bytes = (instructions(epilogue, epilogue_count) + 1) * 4; /* with its ret */
+        if (info->single_epilogue)
+            start = info->function_bytes > bytes ? info->function_bytes - bytes : 0;
+        if (into < start || into - start >= bytes)
+            continue;
+        w->frame->where = WHERE_EPILOGUE;
+        return undo_codes(w, epilogue, epilogue_count, (into - start) / 4);
+    }
+    return undo_codes(w, codes, count, 0);
+}
+
+/* A packed function's epilogue mirrors its prologue, without what an epilogue need not do. */
+static uint32_t packed_epilogue(const struct arm64_code *codes, uint32_t count,
+                                struct arm64_code *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (codes[i].op != ARM64_SET_FP && codes[i].op != ARM64_NOP)
+            out[n++] = codes[i];
+    return n;
+}
+
+static const char *step_packed(struct unwind_walker *w, const struct arm64_info *info,
+                               uint32_t into)
+{
+    struct arm64_code codes[64], epilogue[64];
+    uint32_t count = arm64_packed_expand(&info->packed, codes, 64);
+    uint32_t prologue = instructions(codes, count);
+    w->frame->where = WHERE_BODY;
+    if (info->form == ARM64_PACKED_FRAGMENT)
+        return undo_codes(w, codes, count, 0); /* has neither prologue nor epilogue */
+    if (into / 4 < prologue) {
+        w->frame->where = WHERE_PROLOGUE;
+        return undo_codes(w, codes, count, prologue - into / 4);
+    }
+    uint32_t epilogue_count = packed_epilogue(codes, count, epilogue);
+    uint32_t bytes = epilogue_count * 4; /* END stands for the ret */
+    if (w->frame->kind == PC_INTERRUPTED && info->function_bytes >= bytes &&
+        into >= info->function_bytes - bytes) {
+        w->frame->where = WHERE_EPILOGUE;
+        return undo_codes(w, epilogue, epilogue_count, (into - (info->function_bytes - bytes)) / 4);
+    }
+    return undo_codes(w, codes, count, 0);
+}
+
+static const char *step_entry(struct unwind_walker *w, const struct unwind_entry *entry,
+                              bool *covers)
+{
+    struct arm64_info info;
+    const char *stop = arm64_info_read(w->process, entry->base_va, entry->unwind_rva, &info);
+    uint32_t rva = (uint32_t)(w->regs.pc - entry->base_va), into = rva - entry->begin_rva;
+    *covers = stop != NULL || into - (w->frame->kind == PC_RETURN) < info.function_bytes;
+    if (stop != NULL || !*covers)
+        return stop;
+    w->frame->function_begin_rva = entry->begin_rva;
+    w->frame->function_end_rva = entry->begin_rva + info.function_bytes;
+    w->frame->unwind_data_va = info.form == ARM64_XDATA ? entry->base_va + entry->unwind_rva : 0;
+    return info.form == ARM64_XDATA ? step_xdata(w, &info, into) : step_packed(w, &info, into);
+}
+
+static const char *step_leaf(struct unwind_walker *w)
+{
+    uint64_t lr = strip(w->regs.r[REG_ARM64_LR]);
+    if (w->frame->kind == PC_INTERRUPTED && (lr == 0 || unwind_is_return(w, lr))) {
+        w->regs.pc = lr;
+        w->caller_found = FOUND_LEAF;
+        return NULL;
+    }
+    if (unwind_frame_pointer(w, REG_ARM64_FP)) {
+        w->regs.r[REG_ARM64_LR] = w->regs.pc;
+        return NULL;
+    }
+    return unwind_scan(w);
+}
+
+const char *unwind_step_arm64(struct unwind_walker *w)
+{
+    const struct module *module = w->frame->module;
+    const struct unwind_module *facts =
+        module != NULL ? unwind_module_of(w->process, module) : NULL;
+    struct unwind_entry entry;
+    uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
+    bool covers;
+    if (facts != NULL &&
+        unwind_pdata_find(w->process, facts, (uint32_t)(lookup_va - module->base_va), 8, &entry)) {
+        const struct registers before = w->regs;
+        const char *stop = step_entry(w, &entry, &covers);
+        if (covers && (stop == NULL || stop == unwind_stop_memory))
+            return stop;
+        w->regs = before;
+    }
+    return step_leaf(w);
+}

@@ -1,0 +1,198 @@
+/* What unwinders learn of a module from its headers in the dead process's address space:
+ * executable sections, .pdata, and where ntdll's KiUserExceptionDispatcher stands. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "unwind/unwind_parts.h"
+
+struct table_node {
+    struct unwind_module facts;
+    struct table_node *next;
+};
+
+struct unwind_tables {
+    struct arena *keep;
+    struct table_node *first;
+};
+
+struct unwind_tables *unwind_tables_new(struct arena *keep)
+{
+    struct unwind_tables *tables = ARENA_NEW(keep, struct unwind_tables);
+    if (tables != NULL)
+        tables->keep = keep;
+    return tables;
+}
+
+bool unwind_read_u32(const struct unwind_process *process, uint64_t va, uint32_t *out)
+{
+    uint8_t raw[4];
+    if (!process->read(process->self, va, raw, sizeof(raw)))
+        return false;
+    *out = load_u32(raw);
+    return true;
+}
+
+bool unwind_read_u64(const struct unwind_process *process, uint64_t va, uint64_t *out)
+{
+    uint8_t raw[8];
+    if (!process->read(process->self, va, raw, sizeof(raw)))
+        return false;
+    *out = load_u64(raw);
+    return true;
+}
+
+/* The name of export NUMBER compared with WANT: < 0, 0, > 0; *known false when unreadable. */
+static int compare_export(const struct unwind_process *process, uint64_t base_va,
+                          uint32_t names_rva, uint32_t number, const char *want, bool *known)
+{
+    char name[40] = {0};
+    uint32_t rva;
+    *known = unwind_read_u32(process, base_va + names_rva + (uint64_t)number * 4, &rva) &&
+             process->read(process->self, base_va + rva, name, sizeof(name) - 1);
+    return *known ? strncmp(name, want, sizeof(name) - 1) : 0;
+}
+
+/* RVA of an export, by binary search of the sorted name table; 0: none. */
+static uint32_t find_export(const struct unwind_process *process, uint64_t base_va,
+                            uint32_t directory_rva, const char *want)
+{
+    uint8_t raw[40];
+    if (directory_rva == 0 ||
+        !process->read(process->self, base_va + directory_rva, raw, sizeof(raw)))
+        return 0;
+    uint32_t functions = load_u32(raw + 28), names = load_u32(raw + 32);
+    uint32_t ordinals = load_u32(raw + 36), low = 0, high = load_u32(raw + 24);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        bool known;
+        int order = compare_export(process, base_va, names, middle, want, &known);
+        if (!known)
+            return 0;
+        if (order < 0) {
+            low = middle + 1;
+        } else if (order > 0) {
+            high = middle;
+        } else {
+            uint8_t ordinal[2];
+            uint32_t rva;
+            if (process->read(process->self, base_va + ordinals + (uint64_t)middle * 2, ordinal,
+                              2) &&
+                unwind_read_u32(process, base_va + functions + (uint64_t)load_u16(ordinal) * 4,
+                                &rva))
+                return rva;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* KiUserExceptionDispatcher's range: a frame below one in it was interrupted.  Windows's has a
+ * machine frame in its unwind data, Wine's has not, so the name decides. */
+static void find_dispatcher(const struct unwind_process *process, struct unwind_module *facts,
+                            uint32_t export_rva, uint32_t entry_bytes)
+{
+    if (facts->module->name == NULL || !text_equal_nocase(facts->module->name, "ntdll.dll"))
+        return;
+    uint32_t rva =
+        find_export(process, facts->module->base_va, export_rva, "KiUserExceptionDispatcher");
+    struct unwind_entry entry;
+    if (rva == 0)
+        return;
+    if (entry_bytes == 12 && unwind_pdata_find(process, facts, rva, entry_bytes, &entry))
+        facts->dispatcher = (struct unwind_range){entry.begin_rva, entry.end_rva};
+    else
+        facts->dispatcher = (struct unwind_range){rva, rva + 0x100};
+}
+
+static void read_sections(const struct unwind_process *process, struct unwind_module *facts,
+                          uint64_t table_va, uint32_t count)
+{
+    uint8_t raw[40];
+    for (uint32_t i = 0; i < count && facts->code_count < UNWIND_CODE_RANGES_MAX; i++) {
+        if (!process->read(process->self, table_va + (uint64_t)i * 40, raw, sizeof(raw)))
+            return;
+        uint32_t bytes = load_u32(raw + 8), rva = load_u32(raw + 12);
+        if (bytes == 0)
+            bytes = load_u32(raw + 16);
+        if ((load_u32(raw + 36) & 0x20000000) == 0 || bytes > UINT32_MAX - rva)
+            continue;
+        facts->code[facts->code_count++] = (struct unwind_range){rva, rva + bytes};
+    }
+}
+
+/* Reads DOS header, PE header, directories.  Source: Microsoft PE format. */
+static void read_headers(const struct unwind_process *process, struct unwind_module *facts)
+{
+    uint64_t base_va = facts->module->base_va;
+    uint8_t dos[64], pe[24 + 2], directory[8];
+    if (!process->read(process->self, base_va, dos, sizeof(dos)) || load_u16(dos) != 0x5a4d)
+        return;
+    uint64_t pe_va = base_va + load_u32(dos + 60);
+    if (!process->read(process->self, pe_va, pe, sizeof(pe)) || load_u32(pe) != 0x00004550)
+        return;
+    uint16_t machine = load_u16(pe + 4);
+    uint64_t directories_va = pe_va + 24 + (load_u16(pe + 24) == 0x20b ? 112 : 96);
+    uint32_t entry_bytes = machine == 0x8664 ? 12 : machine == 0xaa64 ? 8 : 0;
+    facts->has_headers = true;
+    read_sections(process, facts, pe_va + 24 + load_u16(pe + 20), load_u16(pe + 6));
+    if (entry_bytes != 0 &&
+        process->read(process->self, directories_va + 3 * 8, directory, sizeof(directory))) {
+        facts->pdata_rva = load_u32(directory);
+        facts->pdata_count = load_u32(directory + 4) / entry_bytes;
+        if (facts->pdata_count > UNWIND_PDATA_MAX)
+            facts->pdata_count = 0;
+    }
+    if (process->read(process->self, directories_va, directory, sizeof(directory)))
+        find_dispatcher(process, facts, load_u32(directory), entry_bytes);
+}
+
+const struct unwind_module *unwind_module_of(const struct unwind_process *process,
+                                             const struct module *module)
+{
+    struct unwind_tables *tables = process->tables;
+    for (struct table_node **at = &tables->first; *at != NULL; at = &(*at)->next) {
+        struct table_node *node = *at;
+        if (node->facts.module != module)
+            continue;
+        *at = node->next; /* to the front: walks stay in few modules */
+        node->next = tables->first;
+        tables->first = node;
+        return &node->facts;
+    }
+    struct table_node *node = ARENA_NEW(tables->keep, struct table_node);
+    if (node == NULL)
+        return NULL;
+    node->facts.module = module;
+    node->next = tables->first;
+    tables->first = node;
+    read_headers(process, &node->facts);
+    return &node->facts;
+}
+
+bool unwind_pdata_find(const struct unwind_process *process, const struct unwind_module *module,
+                       uint32_t rva, uint32_t entry_bytes, struct unwind_entry *out)
+{
+    uint64_t table_va = module->module->base_va + module->pdata_rva;
+    uint32_t low = 0, high = module->pdata_count;
+    uint8_t raw[12];
+    while (low < high) { /* first row that starts behind RVA */
+        uint32_t middle = low + (high - low) / 2;
+        if (!process->read(process->self, table_va + (uint64_t)middle * entry_bytes, raw, 4))
+            return false;
+        if (load_u32(raw) <= rva)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || !process->read(process->self, table_va + (uint64_t)(low - 1) * entry_bytes, raw,
+                                   entry_bytes))
+        return false;
+    *out = (struct unwind_entry){module->module->base_va, load_u32(raw), 0, load_u32(raw + 4)};
+    if (entry_bytes == 12) {
+        out->end_rva = load_u32(raw + 4);
+        out->unwind_rva = load_u32(raw + 8);
+        return rva < out->end_rva;
+    }
+    return true;
+}

@@ -1,0 +1,72 @@
+/* Private to the unwinders: what their files share. */
+#ifndef UNWIND_PARTS_H
+#define UNWIND_PARTS_H
+
+#include "unwind/unwind.h"
+
+enum { UNWIND_CODE_RANGES_MAX = 96, UNWIND_PDATA_MAX = 1 << 24 };
+
+struct unwind_range {
+    uint32_t begin_rva, end_rva;
+};
+
+/* What is known of one module from its headers, wherever they were read. */
+struct unwind_module {
+    const struct module *module;
+    bool has_headers;
+    uint32_t pdata_rva, pdata_count;
+    struct unwind_range code[UNWIND_CODE_RANGES_MAX]; /* executable sections */
+    uint32_t code_count;
+    struct unwind_range dispatcher; /* KiUserExceptionDispatcher; empty: not here */
+};
+
+/* Never NULL for a module while memory lasts. */
+const struct unwind_module *unwind_module_of(const struct unwind_process *process,
+                                             const struct module *module);
+
+/* The RUNTIME_FUNCTION that covers RVA; ENTRY_BYTES 12 (x64) or 8 (arm64, where the end is not
+ * in the row: the last row at or before RVA is given, end_rva 0). */
+bool unwind_pdata_find(const struct unwind_process *process, const struct unwind_module *module,
+                       uint32_t rva, uint32_t entry_bytes, struct unwind_entry *out);
+
+/* One walk in progress. */
+struct unwind_walker {
+    const struct unwind_process *process;
+    struct registers regs;        /* of the frame that is being left, then of its caller */
+    struct unwind_frame *frame;   /* that is being left: steps explain themselves here   */
+    enum pc_kind caller_kind;     /* of the caller's pc                                   */
+    enum found_by caller_found;   /* how the caller was found                             */
+    const char *caller_note;      /* goes to the caller's frame                           */
+    uint32_t callee_params_bytes; /* x86: arguments that stand above the caller's frame */
+};
+
+/* One step: turns regs into the caller's.  NULL, or why there is none. */
+const char *unwind_step_x64(struct unwind_walker *w);
+const char *unwind_step_x86(struct unwind_walker *w);
+const char *unwind_step_arm64(struct unwind_walker *w);
+
+/* Reads numbers of the dead process. */
+bool unwind_read_u32(const struct unwind_process *process, uint64_t va, uint32_t *out);
+bool unwind_read_u64(const struct unwind_process *process, uint64_t va, uint64_t *out);
+bool unwind_read_pointer(const struct unwind_walker *w, uint64_t va, uint64_t *out);
+
+/* True when VA can be a return address: code of a module, behind a call where its bytes are
+ * known; or generated code. */
+bool unwind_is_return(const struct unwind_walker *w, uint64_t va);
+
+/* True when VA lies in an executable section (or in a module whose sections are unknown), or in
+ * generated code. */
+bool unwind_is_code(const struct unwind_walker *w, uint64_t va);
+
+/* Pops one return address at sp: what a leaf does, and what is done for a pc that lies nowhere. */
+const char *unwind_pop(struct unwind_walker *w, enum found_by found_by, const char *note);
+
+/* Takes FP as a chained frame pointer: {caller's fp, return address}.  False when it is none. */
+bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register);
+
+/* Looks for a return address on the stack: the last resort. */
+const char *unwind_scan(struct unwind_walker *w);
+
+extern const char unwind_stop_memory[]; /* "stack memory is missing" */
+
+#endif

@@ -1,0 +1,264 @@
+/* One x64 step.
+ *
+ * With unwind data: an epilogue is carried out (see x64_epilogue.c), else the codes of the
+ * prologue are undone, those that had run, then the chained ones whole.  Without: a leaf pops
+ * its return address, if it was interrupted; a module whose image is missing is helped by the
+ * frame sizes of its PDB; the rest is scanned. */
+#include "base/limits.h"
+#include "format/pdb_module.h"
+#include "unwind/unwind_parts.h"
+#include "unwind/x64_info.h"
+
+/* What is undone so far of one frame. */
+struct undo {
+    struct unwind_walker *w;
+    uint64_t base_va; /* of saves: the frame register's, or the stack pointer */
+    bool machine_frame;
+};
+
+static const char *undo_machine_frame(struct undo *u, const struct x64_code *code)
+{
+    struct registers *regs = &u->w->regs;
+    uint64_t at = regs->sp + (code->info != 0 ? 8 : 0), pc, sp;
+    if (!unwind_read_u64(u->w->process, at, &pc) || !unwind_read_u64(u->w->process, at + 24, &sp))
+        return unwind_stop_memory;
+    u->w->frame->return_slot_va = at;
+    regs->pc = pc;
+    regs->sp = sp;
+    u->machine_frame = true;
+    return NULL;
+}
+
+static const char *undo_code(struct undo *u, const struct x64_info *info,
+                             const struct x64_code *code)
+{
+    struct registers *regs = &u->w->regs;
+    const struct unwind_process *process = u->w->process;
+    uint64_t value;
+    switch (code->op) {
+    case X64_PUSH_NONVOL:
+        if (!unwind_read_u64(process, regs->sp, &value))
+            return unwind_stop_memory;
+        if (code->info != 4)
+            regs->r[code->info] = value;
+        regs->sp += 8;
+        return NULL;
+    case X64_ALLOC_LARGE:
+    case X64_ALLOC_SMALL:
+        regs->sp += code->bytes;
+        return NULL;
+    case X64_SET_FPREG:
+        regs->sp = regs->r[info->frame_register] - info->frame_offset;
+        return NULL;
+    case X64_SAVE_NONVOL:
+    case X64_SAVE_NONVOL_FAR:
+        if (!unwind_read_u64(process, u->base_va + code->bytes, &value))
+            return unwind_stop_memory;
+        if (code->info != 4)
+            regs->r[code->info] = value;
+        return NULL;
+    case X64_SAVE_XMM128:
+    case X64_SAVE_XMM128_FAR:
+        if (!unwind_read_u64(process, u->base_va + code->bytes, &regs->vector[code->info][0]) ||
+            !unwind_read_u64(process, u->base_va + code->bytes + 8, &regs->vector[code->info][1]))
+            return unwind_stop_memory;
+        return NULL;
+    case X64_PUSH_MACHFRAME:
+        return undo_machine_frame(u, code);
+    default:
+        return NULL; /* epilogue descriptions, reserved codes */
+    }
+}
+
+/* Saves count from the frame register once it is set, before that from the stack pointer. */
+static uint64_t save_base(const struct registers *regs, const struct x64_info *info, uint32_t into,
+                          bool whole)
+{
+    if (info->frame_register == 0)
+        return regs->sp;
+    bool set = whole || into >= info->prologue_bytes;
+    for (uint32_t i = 0; i < info->code_count && !set; i++)
+        set = info->codes[i].op == X64_SET_FPREG && info->codes[i].prologue_offset <= into;
+    return set ? regs->r[info->frame_register] - info->frame_offset : regs->sp;
+}
+
+/* Undoes one UNWIND_INFO.  INTO: bytes into the function; WHOLE: all of it had run. */
+static const char *undo_info(struct undo *u, const struct x64_info *info, uint32_t into, bool whole)
+{
+    u->base_va = save_base(&u->w->regs, info, into, whole);
+    for (uint32_t i = 0; i < info->code_count && !u->machine_frame; i++) {
+        const struct x64_code *code = &info->codes[i];
+        if (code->op == X64_EPILOG && info->version >= 2)
+            continue;
+        if (!whole && into < code->prologue_offset)
+            continue; /* not yet run */
+        const char *stop = undo_code(u, info, code);
+        if (stop != NULL)
+            return stop;
+    }
+    return NULL;
+}
+
+/* The pops of an epilogue that version 2 lists: they mirror the pushes, so that no code bytes
+ * are needed.  INTO: bytes into the epilogue; those pops have run. */
+static const char *undo_listed_epilogue(struct undo *u, const struct x64_info *info, uint32_t into)
+{
+    for (uint32_t i = 0; i < info->code_count; i++) {
+        const struct x64_code *code = &info->codes[i];
+        if (code->op != X64_PUSH_NONVOL)
+            continue;
+        uint32_t pop_bytes = code->info >= 8 ? 2 : 1;
+        if (into >= pop_bytes) {
+            into -= pop_bytes;
+            continue;
+        }
+        into = 0;
+        const char *stop = undo_code(u, info, code);
+        if (stop != NULL)
+            return stop;
+    }
+    return NULL;
+}
+
+/* Undoes an entry and all it chains to, then takes the return address. */
+static const char *undo_entry(struct unwind_walker *w, struct unwind_entry entry,
+                              struct x64_info *info, uint32_t into)
+{
+    struct undo u = {.w = w};
+    bool whole = w->frame->where == WHERE_BODY;
+    for (uint32_t chain = 0;; chain++) {
+        const char *stop = undo_info(&u, info, into, whole);
+        if (stop != NULL)
+            return stop;
+        if (u.machine_frame) {
+            w->caller_kind = PC_INTERRUPTED;
+            w->caller_note = "over a machine frame";
+            return NULL;
+        }
+        if ((info->flags & X64_CHAINED) == 0)
+            break;
+        if (chain == LIMIT_UNWIND_CHAIN)
+            return "unwind data is chained in a loop";
+        entry = info->chained;
+        whole = true;
+        stop = x64_info_read(w->process, entry.base_va, entry.unwind_rva & ~1u, info);
+        if (stop != NULL)
+            return stop;
+    }
+    return unwind_pop(w, FOUND_UNWIND, NULL);
+}
+
+/* A row whose unwind rva is odd stands for another row. */
+static const char *follow_rows(struct unwind_walker *w, struct unwind_entry *entry)
+{
+    for (uint32_t i = 0; (entry->unwind_rva & 1) != 0; i++) {
+        uint8_t raw[12];
+        if (i == LIMIT_UNWIND_CHAIN)
+            return "unwind data is chained in a loop";
+        if (!w->process->read(w->process->self, entry->base_va + entry->unwind_rva - 1, raw,
+                              sizeof(raw)))
+            return "unwind data is missing";
+        entry->unwind_rva = load_u32(raw + 8);
+    }
+    return NULL;
+}
+
+static const char *step_entry(struct unwind_walker *w, struct unwind_entry entry)
+{
+    struct x64_info info;
+    struct unwind_frame *frame = w->frame;
+    const char *stop = follow_rows(w, &entry);
+    if (stop == NULL)
+        stop = x64_info_read(w->process, entry.base_va, entry.unwind_rva, &info);
+    if (stop != NULL)
+        return stop;
+    uint32_t pc_rva = (uint32_t)(w->regs.pc - entry.base_va), into = pc_rva - entry.begin_rva;
+    uint32_t into_epilogue;
+    frame->function_begin_rva = entry.begin_rva;
+    frame->function_end_rva = entry.end_rva;
+    frame->unwind_data_va = entry.base_va + entry.unwind_rva;
+    frame->where =
+        into < info.prologue_bytes && (info.flags & X64_CHAINED) == 0 ? WHERE_PROLOGUE : WHERE_BODY;
+    /* A return address never stands inside an epilogue, whatever its bytes look like. */
+    if (frame->kind == PC_INTERRUPTED && frame->where == WHERE_BODY) {
+        if (x64_in_listed_epilogue(&info, &entry, pc_rva, &into_epilogue)) {
+            struct undo u = {.w = w};
+            frame->where = WHERE_EPILOGUE;
+            stop = undo_listed_epilogue(&u, &info, into_epilogue);
+            return stop != NULL ? stop : unwind_pop(w, FOUND_UNWIND, NULL);
+        }
+        if (info.version < 2 &&
+            x64_epilogue(w->process, &entry, &info, &w->regs, &frame->return_slot_va)) {
+            frame->where = WHERE_EPILOGUE;
+            return NULL;
+        }
+    }
+    if ((info.flags & X64_CHAINED) != 0 && into < info.prologue_bytes)
+        frame->where = WHERE_PROLOGUE; /* of a part: its own codes are partly run */
+    return undo_entry(w, entry, &info, into);
+}
+
+/* Without the image: the size of the frame as the PDB states it. */
+static bool step_frame_size(struct unwind_walker *w)
+{
+    const struct module *module = w->frame->module;
+    struct pdb *pdb = w->process->pdb != NULL ? w->process->pdb(w->process->self, module) : NULL;
+    struct pdb_frame_proc proc;
+    uint32_t rva = (uint32_t)(w->regs.pc - module->base_va) - (w->frame->kind == PC_RETURN);
+    uint64_t pc;
+    if (pdb == NULL || !pdb_frame_proc_at(pdb, rva, &proc))
+        return false;
+    uint64_t slot = w->regs.sp + proc.frame_bytes + proc.saved_bytes;
+    if (slot < w->regs.sp || !unwind_read_u64(w->process, slot, &pc) || !unwind_is_return(w, pc))
+        return false;
+    w->frame->function_begin_rva = proc.start_rva;
+    w->frame->function_end_rva = proc.start_rva + proc.code_bytes;
+    w->frame->return_slot_va = slot;
+    w->regs.pc = pc;
+    w->regs.sp = slot + 8;
+    w->caller_found = FOUND_FRAME_SIZE;
+    return true;
+}
+
+/* No unwind data covers the pc: a leaf, as far as calling convention and caution allow. */
+static const char *step_leaf(struct unwind_walker *w, const char *note)
+{
+    uint64_t pc;
+    if (!unwind_read_u64(w->process, w->regs.sp, &pc))
+        return unwind_stop_memory;
+    if (w->frame->kind == PC_INTERRUPTED && (pc == 0 || unwind_is_return(w, pc)))
+        return unwind_pop(w, FOUND_LEAF, note);
+    if (unwind_frame_pointer(w, REG_X64_RBP))
+        return NULL;
+    return unwind_scan(w);
+}
+
+const char *unwind_step_x64(struct unwind_walker *w)
+{
+    const struct unwind_process *process = w->process;
+    const struct module *module = w->frame->module;
+    struct unwind_entry entry;
+    uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
+    if (process->generated != NULL && process->generated(process->self, lookup_va, &entry))
+        return step_entry(w, entry);
+    if (module == NULL)
+        return step_leaf(w, "below a pc in no module: one return address popped");
+    const struct unwind_module *facts = unwind_module_of(process, module);
+    if (facts == NULL)
+        return "out of memory";
+    if (facts->pdata_count == 0) {
+        if (step_frame_size(w))
+            return NULL;
+        return facts->has_headers ? step_leaf(w, NULL) : unwind_scan(w);
+    }
+    uint32_t rva = (uint32_t)(lookup_va - module->base_va);
+    if (unwind_pdata_find(process, facts, rva, 12, &entry)) {
+        const struct registers before = w->regs;
+        const char *stop = step_entry(w, entry);
+        if (stop == NULL || stop == unwind_stop_memory)
+            return stop;
+        w->regs = before;
+        return step_frame_size(w) ? NULL : unwind_scan(w);
+    }
+    return step_leaf(w, NULL);
+}

@@ -1,0 +1,200 @@
+/* x64 epilogues by their code bytes.
+ *
+ * Version 1 unwind data does not say where epilogues are; the calling convention says what they
+ * look like instead:
+ *     [add rsp, n | lea rsp, [fp + n]]   pop reg ...   ret | jmp out of the function
+ * So the rest of one, from any pc, can be recognised and carried out.  A jump counts when it
+ * leaves the function, also its chained parts, or goes to its very first byte (a tail call to
+ * itself); jumps through registers count with a REX.W prefix, which compilers set for that.
+ * Source: https://learn.microsoft.com/cpp/build/prolog-and-epilog */
+#include "base/limits.h"
+#include "unwind/unwind_parts.h"
+#include "unwind/x64_info.h"
+
+enum { WINDOW_BYTES = 64 };
+
+/* Code bytes from the pc on; zero where unknown, which is no epilogue. */
+struct window {
+    uint8_t code[WINDOW_BYTES];
+    uint32_t bytes, at;
+};
+
+static void read_window(const struct unwind_process *process, uint64_t va, struct window *out)
+{
+    *out = (struct window){0};
+    for (uint32_t bytes = WINDOW_BYTES; bytes > 0; bytes /= 2) {
+        if (process->read(process->self, va, out->code, bytes)) {
+            out->bytes = bytes;
+            return;
+        }
+    }
+}
+
+static const uint8_t *take(struct window *win, uint32_t bytes)
+{
+    static const uint8_t none[16];
+    if (bytes > win->bytes - win->at)
+        return none;
+    return win->code + win->at;
+}
+
+static int32_t signed_u32(const uint8_t *p)
+{
+    return (int32_t)load_u32(p);
+}
+
+/* add rsp, n */
+static bool take_add(struct window *win, struct registers *regs)
+{
+    const uint8_t *p = take(win, 7);
+    if (win->bytes - win->at < 7)
+        p = take(win, 4);
+    if (p[0] != 0x48 || (p[1] != 0x83 && p[1] != 0x81) || p[2] != 0xc4)
+        return false;
+    if (p[1] == 0x83) {
+        regs->sp += (uint64_t)(int64_t)(int8_t)p[3];
+        win->at += 4;
+    } else {
+        regs->sp += (uint64_t)(int64_t)signed_u32(p + 3);
+        win->at += 7;
+    }
+    return true;
+}
+
+/* lea rsp, [fp + n], with FP the frame register of the unwind data */
+static bool take_lea(struct window *win, const struct x64_info *info, struct registers *regs)
+{
+    const uint8_t *p = take(win, 7);
+    if (win->bytes - win->at < 7)
+        p = take(win, 4);
+    uint8_t fp = info->frame_register;
+    if (fp == 0 || (p[0] & 0xfe) != 0x48 || p[1] != 0x8d || (p[2] & 0x38) != 0x20)
+        return false;
+    if ((p[2] & 7) != (fp & 7) || (p[2] & 7) == 4 || (p[0] & 1) != fp >> 3)
+        return false;
+    switch (p[2] >> 6) {
+    case 0:
+        if ((p[2] & 7) == 5)
+            return false; /* relative to rip */
+        regs->sp = regs->r[fp];
+        win->at += 3;
+        return true;
+    case 1:
+        regs->sp = regs->r[fp] + (uint64_t)(int64_t)(int8_t)p[3];
+        win->at += 4;
+        return true;
+    case 2:
+        regs->sp = regs->r[fp] + (uint64_t)(int64_t)signed_u32(p + 3);
+        win->at += 7;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* pop reg; false at the first other instruction, or when the stack cannot be read (*lost). */
+static bool take_pop(struct window *win, const struct unwind_process *process,
+                     struct registers *regs, bool *lost)
+{
+    const uint8_t *p = take(win, 2);
+    uint8_t high = (p[0] & 0xf8) == 0x40 ? 1 : 0;
+    uint8_t opcode = p[high], number = (uint8_t)(opcode & 7);
+    if ((opcode & 0xf8) != 0x58)
+        return false;
+    if (high == 1 && (p[0] & 1) != 0)
+        number = (uint8_t)(number + 8);
+    uint64_t value;
+    if (!unwind_read_u64(process, regs->sp, &value)) {
+        *lost = true;
+        return false;
+    }
+    if (number != 4)
+        regs->r[number] = value;
+    regs->sp += 8;
+    win->at += 1u + high;
+    return true;
+}
+
+/* The function that ENTRY is a part of: the end of its chain. */
+static struct unwind_entry primary(const struct unwind_process *process, struct unwind_entry entry)
+{
+    struct x64_info info;
+    for (uint32_t i = 0; i < LIMIT_UNWIND_CHAIN; i++) {
+        if (x64_info_read(process, entry.base_va, entry.unwind_rva & ~1u, &info) != NULL ||
+            (info.flags & X64_CHAINED) == 0)
+            break;
+        entry = info.chained;
+    }
+    return entry;
+}
+
+static bool find_entry(const struct unwind_process *process, uint64_t va, struct unwind_entry *out)
+{
+    const struct module *module = process->module_at(process->self, va);
+    if (module == NULL)
+        return process->generated != NULL && process->generated(process->self, va, out);
+    const struct unwind_module *facts = unwind_module_of(process, module);
+    return facts != NULL &&
+           unwind_pdata_find(process, facts, (uint32_t)(va - module->base_va), 12, out);
+}
+
+static bool jump_leaves(const struct unwind_process *process, const struct unwind_entry *entry,
+                        const struct x64_info *info, uint64_t target_va)
+{
+    uint64_t rva = target_va - entry->base_va;
+    if (rva >= entry->begin_rva && rva < entry->end_rva)
+        return rva == entry->begin_rva && (info->flags & X64_CHAINED) == 0;
+    struct unwind_entry other;
+    if (!find_entry(process, target_va, &other))
+        return true;
+    struct unwind_entry ours = primary(process, *entry), theirs = primary(process, other);
+    return theirs.base_va != ours.base_va || theirs.begin_rva != ours.begin_rva ||
+           rva == ours.begin_rva;
+}
+
+/* The instruction that ends an epilogue: ret in its forms, or a jump that leaves. */
+static bool takes_leave(const struct window *win, const struct unwind_process *process,
+                        const struct unwind_entry *entry, const struct x64_info *info,
+                        uint64_t pc_va)
+{
+    struct window copy = *win;
+    const uint8_t *p = take(&copy, 5);
+    uint32_t have = win->bytes - win->at;
+    if (have < 5)
+        p = take(&copy, have < 1 ? 1 : have);
+    uint64_t here = pc_va + win->at;
+    if (p[0] == 0xc3 || (p[0] == 0xc2 && have >= 3) || (p[0] == 0xf3 && have >= 2 && p[1] == 0xc3))
+        return true;
+    if (p[0] == 0xf2 && have >= 2 && p[1] == 0xc3) /* bnd ret */
+        return true;
+    if (p[0] == 0xeb && have >= 2)
+        return jump_leaves(process, entry, info, here + 2 + (uint64_t)(int64_t)(int8_t)p[1]);
+    if (p[0] == 0xe9 && have >= 5)
+        return jump_leaves(process, entry, info, here + 5 + (uint64_t)(int64_t)signed_u32(p + 1));
+    if (p[0] == 0xff && have >= 2 && p[1] == 0x25)
+        return true;
+    return (p[0] & 0xf8) == 0x48 && have >= 3 && p[1] == 0xff && (p[2] & 0x38) == 0x20;
+}
+
+bool x64_epilogue(const struct unwind_process *process, const struct unwind_entry *entry,
+                  const struct x64_info *info, struct registers *regs, uint64_t *return_slot_va)
+{
+    struct window win;
+    struct registers after = *regs;
+    bool lost = false;
+    read_window(process, regs->pc, &win);
+    if (!take_add(&win, &after))
+        (void)take_lea(&win, info, &after);
+    while (take_pop(&win, process, &after, &lost)) {
+    }
+    if (lost || !takes_leave(&win, process, entry, info, regs->pc))
+        return false;
+    uint64_t pc;
+    if (!unwind_read_u64(process, after.sp, &pc))
+        return false;
+    *return_slot_va = after.sp;
+    after.pc = pc;
+    after.sp += 8;
+    *regs = after;
+    return true;
+}
