@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "format/msf.h"
+#include "model/module.h"
 
 struct pdb_section {
     uint32_t rva, virtual_bytes, flags; /* flags: IMAGE_SCN_... */
@@ -78,8 +79,7 @@ struct pdb {
     uint16_t          fpo_stream, frame_data_stream;       /* 0xffff: none */
 };
 
-/* True when a module's numbers are 65535 or fewer and DATA looks like any PDB that this
- * program knows by name. */
+/* True when DATA starts like a PDB of any form that is known by name, readable or not. */
 bool pdb_recognize(const void *data, size_t bytes);
 
 /* DATA must outlive the struct.  Fails: as msf_open; ERR_UNSUPPORTED a version before 1995.
@@ -88,7 +88,7 @@ enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fau
 void        pdb_close(struct pdb *pdb);
 
 /* debug_id as model/module.h spells it: GUID or signature, then age. */
-void pdb_debug_id(const struct pdb *pdb, char *out, size_t out_bytes);
+void pdb_debug_id(const struct pdb *pdb, char out[DEBUG_ID_BYTES]);
 
 /* Stream number of a named stream ("/names", "srcsrv", "sourcelink$1"); -1: none. */
 int32_t pdb_named_stream(const struct pdb *pdb, const char *name);

@@ -25,8 +25,9 @@ struct pdb_line_range {
     uint32_t         bytes;
     uint32_t         at; /* offset of the table in the module's stream */
     uint32_t         table_bytes;
-    bool             c11;
     bool             has_columns;
+    bool             c11;
+    struct pdb_file  c11_file;
 };
 
 /* Walks the tables of a module.  Start with *CURSOR 0; false at the end. */
@@ -39,11 +40,6 @@ struct pdb_line_row {
     struct pdb_file file;
 };
 
-/* Calls EACH for all rows of a table in the order of the file. */
-typedef void pdb_line_fn(void *context, const struct pdb_line_row *row);
-void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range *range,
-                   pdb_line_fn *each, void *context);
-
 /* The file's path as spelt in the PDB; "" when unknown. */
 const char *pdb_file_name(const struct pdb_module *module, struct pdb_file file,
                           struct arena *copies);
@@ -54,6 +50,11 @@ struct pdb_subsections {
     uint32_t       checksum_bytes;
 };
 void pdb_subsections_find(const struct pdb_module *module, struct pdb_subsections *out);
+
+/* Calls EACH for all rows of a table in the order of the file. */
+typedef void pdb_line_fn(void *context, const struct pdb_line_row *row);
+void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range *range,
+                   const struct pdb_subsections *subsections, pdb_line_fn *each, void *context);
 
 /* Walks the records of all inlinee-lines subsections. */
 struct pdb_inlinee {
@@ -80,9 +81,9 @@ struct pdb_inline_row {
     int32_t  line_delta; /* to the inlinee's first line */
 };
 
-/* Decodes annotations.  END_DEFAULT closes the last row when the annotations do not.
- * Writes up to MAX rows and returns how many there are. */
+/* Decodes annotations; OUT needs room for BYTES / 2 + 1 rows.  END_DEFAULT closes the last row
+ * when the annotations do not.  Returns how many rows were written. */
 uint32_t pdb_inline_rows(const uint8_t *annotations, uint32_t bytes, uint32_t file,
-                         uint32_t end_default, struct pdb_inline_row *out, uint32_t max);
+                         uint32_t end_default, struct pdb_inline_row *out);
 
 #endif

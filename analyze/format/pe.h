@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "model/module.h"
 
 enum pe_machine {
     PE_MACHINE_X86 = 0x014c,
@@ -90,8 +91,8 @@ struct pe_codeview {
 bool pe_codeview(const struct pe *pe, struct pe_codeview *out);
 
 /* debug_id and code_id as model/module.h spells them; "" when unknown. */
-void pe_debug_id(const struct pe *pe, char *out, size_t out_bytes);
-void pe_code_id(const struct pe *pe, char *out, size_t out_bytes);
+void pe_debug_id(const struct pe *pe, char out[DEBUG_ID_BYTES]);
+void pe_code_id(const struct pe *pe, char out[CODE_ID_BYTES]);
 
 struct pe_symbol {
     uint32_t    rva;
