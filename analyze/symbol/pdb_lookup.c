@@ -1,0 +1,148 @@
+/* See pdb_lookup.h and, for the rules, symbol/README.md. */
+#include "symbol/pdb_lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/pdb_names.h"
+#include "symbol/pdb_unit.h"
+
+struct pdb_lookup {
+    const struct pdb *pdb;
+    struct pdb_names  names;
+    struct arena      keep, scratch;
+    struct pdb_unit **units; /* by module index; NULL: not met yet */
+};
+
+enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names,
+                            struct pdb_lookup **out, struct fault *fault)
+{
+    struct pdb_lookup *lookup = calloc(1, sizeof *lookup);
+    if (lookup == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB lookup");
+    lookup->pdb = pdb;
+    pdb_names_open(pdb, names, &lookup->names);
+    arena_init(&lookup->keep, 0);
+    arena_init(&lookup->scratch, 0);
+    lookup->units = ARENA_ARRAY(&lookup->keep, (size_t)pdb->module_count + 1, struct pdb_unit *);
+    if (lookup->units == NULL) {
+        pdb_lookup_close(lookup);
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB lookup");
+    }
+    *out = lookup;
+    return ERR_NONE;
+}
+
+void pdb_lookup_close(struct pdb_lookup *lookup)
+{
+    if (lookup == NULL)
+        return;
+    pdb_names_close(&lookup->names);
+    arena_free(&lookup->keep);
+    arena_free(&lookup->scratch);
+    free(lookup);
+}
+
+static const struct pdb_unit *unit_of(struct pdb_lookup *lookup, uint32_t module)
+{
+    if (module >= lookup->pdb->module_count)
+        return NULL;
+    if (lookup->units[module] == NULL) {
+        struct pdb_unit *unit = ARENA_NEW(&lookup->keep, struct pdb_unit);
+        if (unit == NULL || !pdb_unit_open(lookup->pdb, module, &lookup->keep, unit))
+            return NULL;
+        lookup->units[module] = unit;
+    }
+    return lookup->units[module];
+}
+
+static void set_line(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+                     struct pdb_place place, struct symbol_frame *frame)
+{
+    struct pdb_line_row row;
+    if (!pdb_unit_line_at(unit, place, &row) || row.line == 0)
+        return;
+    frame->line = row.line;
+    frame->file = pdb_names_file(&lookup->names, unit, row.file);
+}
+
+static void set_inlined(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+                        const struct unit_site *site, struct symbol_frame *frame)
+{
+    struct pdb_inlinee inlinee;
+    frame->inlined  = true;
+    frame->function = pdb_names_inlinee(&lookup->names, unit, site->inlinee);
+    if (!pdb_unit_inlinee(unit, site->inlinee, &inlinee))
+        return;
+    const uint32_t file = site->file == UNIT_INLINEE_FILE ? inlinee.file : site->file;
+    frame->line         = inlinee.line + (uint32_t)site->line_delta;
+    frame->file         = pdb_names_file(&lookup->names, unit,
+                                         pdb_checksum_file(&unit->subsections, file));
+}
+
+static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+                                    uint32_t code, struct pdb_place place,
+                                    struct symbol_frame *out)
+{
+    struct unit_site     sites[LIMIT_INLINE_DEPTH];
+    struct pdb_procedure procedure;
+    if (!pdb_unit_procedure(unit, code, &procedure))
+        return 0;
+    const uint32_t distance = place.offset - procedure.start.offset;
+    const uint32_t depth    = pdb_unit_sites_at(unit, &procedure, distance, &lookup->scratch, sites);
+    memset(out, 0, (depth + 1) * sizeof *out);
+    for (uint32_t i = 0; i <= depth; i++) {
+        struct symbol_frame *frame = &out[i];
+        frame->distance            = distance;
+        frame->from                = SYMBOLS_PDB;
+        frame->compiland           = unit->module.name;
+        if (i < depth)
+            set_inlined(lookup, unit, &sites[depth - 1 - i], frame);
+    }
+    out[depth].function = pdb_names_procedure(&lookup->names, unit, &procedure);
+    set_line(lookup, unit, place, &out[depth]);
+    return depth + 1;
+}
+
+/* No procedure: the nearest public before, if it belongs to the same contribution; where no
+ * contribution is known, to the same section. */
+static uint32_t frame_of_public(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+                                const struct pdb_contribution *contribution,
+                                struct pdb_place place, struct symbol_frame *out)
+{
+    struct pdb_public pub;
+    uint32_t          end;
+    const bool found = pdb_public_before(lookup->pdb, place, NULL, &pub, &end) &&
+                       (contribution == NULL || pub.place.offset >= contribution->start.offset);
+    memset(out, 0, sizeof *out);
+    if (unit != NULL) {
+        out->compiland = unit->module.name;
+        set_line(lookup, unit, place, out);
+    }
+    if (found) {
+        out->function = pdb_names_public(&lookup->names, &pub);
+        out->distance = place.offset - pub.place.offset;
+    }
+    out->from = found ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
+    return found || out->line != 0 ? 1 : 0;
+}
+
+uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
+                    struct symbol_frame out[SYMBOL_FRAMES_MAX])
+{
+    struct pdb_place        place;
+    struct pdb_contribution contribution;
+    if (!pdb_place_of_rva(lookup->pdb, rva, &place))
+        return 0;
+    arena_reset(&lookup->scratch);
+    if (!pdb_contribution_at(lookup->pdb, place, &contribution)) {
+        if (lookup->pdb->contribution_count != 0)
+            return 0;
+        return frame_of_public(lookup, NULL, NULL, place, out);
+    }
+    const struct pdb_unit *unit = unit_of(lookup, contribution.module);
+    const int64_t          code = unit != NULL ? pdb_unit_code_at(unit, place) : -1;
+    if (code >= 0)
+        return frames_in_procedure(lookup, unit, (uint32_t)code, place, out);
+    return frame_of_public(lookup, unit, &contribution, place, out);
+}

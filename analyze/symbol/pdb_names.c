@@ -1,0 +1,320 @@
+/* See pdb_names.h. */
+#include "symbol/pdb_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "format/pe.h"
+
+/* The kind of a name is the top of its key, what it names the rest. */
+enum name_kind { NAME_ID = 1, NAME_PROCEDURE, NAME_FILE, NAME_MODULE_FILE, NAME_PUBLIC };
+
+static uint64_t name_key(enum name_kind kind, uint32_t high, uint32_t low)
+{
+    return (uint64_t)kind << 60 | (uint64_t)(high & 0xfffffff) << 32 | low;
+}
+
+static uint32_t key_hash(uint64_t key)
+{
+    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pdb_names *out)
+{
+    memset(out, 0, sizeof *out);
+    out->pdb      = pdb;
+    out->spelling = spelling;
+    (void)pdb_types_open(pdb, PDB_STREAM_TPI, &out->types);
+    (void)pdb_types_open(pdb, PDB_STREAM_IPI, &out->ids);
+    arena_init(&out->keep, 0);
+    arena_init(&out->scratch, 0);
+}
+
+void pdb_names_close(struct pdb_names *names)
+{
+    arena_free(&names->keep);
+    arena_free(&names->scratch);
+    free(names->slots);
+    names->slots = NULL;
+}
+
+static struct name_slot *find_slot(struct name_slot *slots, uint32_t count, uint64_t key)
+{
+    uint32_t at = key_hash(key) & (count - 1);
+    while (slots[at].key != 0 && slots[at].key != key)
+        at = (at + 1) & (count - 1);
+    return &slots[at];
+}
+
+/* The slot of KEY, free (text NULL, key 0) when it is new; NULL when out of memory. */
+static struct name_slot *name_slot(struct pdb_names *names, uint64_t key)
+{
+    if (names->used * 2 >= names->slot_count) {
+        const uint32_t    count = names->slot_count != 0 ? names->slot_count * 2 : 64;
+        struct name_slot *slots = calloc(count, sizeof *slots);
+        if (slots == NULL)
+            return NULL;
+        for (uint32_t i = 0; i < names->slot_count; i++)
+            if (names->slots[i].key != 0)
+                *find_slot(slots, count, names->slots[i].key) = names->slots[i];
+        free(names->slots);
+        names->slots      = slots;
+        names->slot_count = count;
+    }
+    return find_slot(names->slots, names->slot_count, key);
+}
+
+static const char *keep_name(struct pdb_names *names, struct name_slot *slot, uint64_t key,
+                             const char *text)
+{
+    slot->key  = key;
+    slot->text = text != NULL && text[0] != '\0' ? text : NULL;
+    names->used++;
+    return slot->text;
+}
+
+static const char *readable(struct pdb_names *names, const char *text)
+{
+    const bool x86 = names->pdb->machine == PE_MACHINE_X86;
+    char      *out = arena_alloc(&names->scratch, UNDECORATED_BYTES);
+    if (text == NULL || out == NULL ||
+        undecorate(text, names->spelling, x86, out, UNDECORATED_BYTES) == 0)
+        return text;
+    return arena_string(&names->keep, out);
+}
+
+/* NAME with the parameters of its type behind it, when the spelling asks for them. */
+static const char *with_parameters(struct pdb_names *names, const char *scope, const char *name,
+                                   uint32_t function_type)
+{
+    enum { PARAMETERS_BYTES = 8192 };
+    char *parameters = NULL;
+    if (names->spelling == NAMES_FULL && function_type != 0) {
+        parameters = arena_alloc(&names->scratch, PARAMETERS_BYTES);
+        if (parameters != NULL)
+            (void)pdb_type_parameters(&names->types, function_type, &names->scratch, parameters,
+                                      PARAMETERS_BYTES);
+    }
+    if (scope[0] == '\0' && (parameters == NULL || parameters[0] == '\0'))
+        return name;
+    return arena_printf(&names->keep, "%s%s%s%s", scope, scope[0] != '\0' ? "::" : "", name,
+                        parameters != NULL ? parameters : "");
+}
+
+static uint32_t procedure_type(struct pdb_names *names, const struct pdb_procedure *procedure)
+{
+    struct pdb_id_name id;
+    if (procedure->is_managed)
+        return 0;
+    if (!procedure->type_is_id)
+        return procedure->type;
+    return pdb_id_function(&names->ids, &names->types, procedure->type, &names->scratch, &id)
+               ? id.function_type
+               : 0;
+}
+
+static const char *decorated_at(struct pdb_names *names, struct pdb_place place)
+{
+    struct pdb_public pub;
+    uint32_t          end;
+    if (!pdb_public_before(names->pdb, place, &names->keep, &pub, &end) ||
+        pub.place.offset != place.offset)
+        return NULL;
+    return pub.name;
+}
+
+const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *unit,
+                                const struct pdb_procedure *procedure)
+{
+    const bool terminated = procedure->name[procedure->name_bytes] == '\0';
+    const bool plain = terminated && names->spelling == NAMES_SHORT && procedure->name[0] != '?';
+    if (plain)
+        return procedure->name_bytes != 0 ? procedure->name : NULL;
+    const uint64_t    key  = name_key(NAME_PROCEDURE, unit->module.index, procedure->soff);
+    struct name_slot *slot = name_slot(names, key);
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : NULL;
+    const char *text = arena_text(&names->keep, procedure->name, procedure->name_bytes);
+    if (names->spelling == NAMES_DECORATED) {
+        const char *decorated = decorated_at(names, procedure->start);
+        if (decorated != NULL)
+            text = decorated;
+    } else if (text != NULL && text[0] == '?') {
+        text = readable(names, text);
+    } else if (text != NULL) {
+        text = with_parameters(names, "", text, procedure_type(names, procedure));
+    }
+    arena_reset(&names->scratch);
+    return keep_name(names, slot, key, text);
+}
+
+const char *pdb_names_inlinee(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id)
+{
+    struct pdb_id_name name;
+    const uint32_t     global = pdb_names_global_id(names, unit, id);
+    const uint64_t     key    = name_key(NAME_ID, 0, global);
+    struct name_slot  *slot   = name_slot(names, key);
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : NULL;
+    const char *text = NULL;
+    if (global != 0 && pdb_id_function(&names->ids, &names->types, global, &names->keep, &name))
+        text = with_parameters(names, name.scope, name.name, name.function_type);
+    arena_reset(&names->scratch);
+    return keep_name(names, slot, key, text);
+}
+
+const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
+                           struct pdb_file file)
+{
+    if (file.at == UINT32_MAX)
+        return NULL;
+    const uint64_t key = file.in_module ? name_key(NAME_MODULE_FILE, unit->module.index, file.at)
+                                        : name_key(NAME_FILE, 0, file.at);
+    struct name_slot *slot = name_slot(names, key);
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : NULL;
+    return keep_name(names, slot, key, pdb_file_name(&unit->module, file, &names->keep));
+}
+
+const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *pub)
+{
+    struct pdb_public read;
+    uint32_t          end;
+    const uint64_t    key  = name_key(NAME_PUBLIC, pub->place.section, pub->place.offset);
+    struct name_slot *slot = name_slot(names, key);
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : NULL;
+    const char *text = NULL;
+    if (pdb_public_before(names->pdb, pub->place, &names->keep, &read, &end))
+        text = readable(names, read.name);
+    arena_reset(&names->scratch);
+    return keep_name(names, slot, key, text);
+}
+
+/* Cross-module ids: link-time code generation leaves, in a module, ids that stand for ids of
+ * other modules.  0xf7 imports: module name in "/names", count, ids; 0xf8 exports: pairs of a
+ * module's id and the program's.  0x80000000 | import << 20 | number in that import. */
+enum { SUBSECTION_IMPORTS = 0xf7, SUBSECTION_EXPORTS = 0xf8, CROSS_MODULE = 1 };
+
+static const uint8_t *subsection(const struct pdb_module *module, uint32_t wanted,
+                                 uint32_t *bytes)
+{
+    const uint8_t *c13  = module->data + module->symbol_bytes + module->c11_bytes;
+    uint32_t       at   = 0;
+    *bytes              = 0;
+    while (at <= module->c13_bytes && module->c13_bytes - at >= 8) {
+        const uint32_t kind = load_u32(c13 + at), size = load_u32(c13 + at + 4);
+        if (size > module->c13_bytes - at - 8)
+            return NULL;
+        if (kind == wanted) {
+            *bytes = size;
+            return c13 + at + 8;
+        }
+        at += 8 + size;
+        at += (4 - (at & 3)) & 3;
+    }
+    return NULL;
+}
+
+/* The id that import number NUMBER of import MODULE stands for in the exporting module. */
+static bool import_at(const struct pdb_module *module, uint32_t import, uint32_t number,
+                      uint32_t *module_name, uint32_t *id)
+{
+    uint32_t       left;
+    const uint8_t *at = subsection(module, SUBSECTION_IMPORTS, &left);
+    for (; at != NULL && left >= 8; import--) {
+        const uint32_t count = load_u32(at + 4);
+        if (count > (left - 8) / 4)
+            return false;
+        if (import == 0) {
+            *module_name = load_u32(at);
+            *id          = number < count ? load_u32(at + 8 + 4 * (size_t)number) : 0;
+            return number < count;
+        }
+        at += 8 + 4 * (size_t)count;
+        left -= 8 + 4 * count;
+    }
+    return false;
+}
+
+static bool export_of(struct pdb_names *names, uint32_t module_index, uint32_t id, uint32_t *out)
+{
+    struct pdb_module module;
+    uint32_t          bytes;
+    if (!pdb_module_open(names->pdb, module_index, &names->scratch, &module))
+        return false;
+    const uint8_t *pairs = subsection(&module, SUBSECTION_EXPORTS, &bytes);
+    for (uint32_t i = 0; pairs != NULL && i < bytes / 8; i++) {
+        if (load_u32(pairs + 8 * (size_t)i) == id) {
+            *out = load_u32(pairs + 8 * (size_t)i + 4);
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t fold(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint32_t)(c - 'A' + 'a') : (uint8_t)c;
+}
+
+static uint32_t text_hash(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    for (; *text != '\0'; text++)
+        hash = (hash ^ fold(*text)) * 16777619u;
+    return hash;
+}
+
+static bool same_folded(const char *a, const char *b)
+{
+    while (*a != '\0' && fold(*a) == fold(*b)) {
+        a++;
+        b++;
+    }
+    return fold(*a) == fold(*b);
+}
+
+/* Modules by name, in a hash table made when it is first wanted. */
+static bool module_named(struct pdb_names *names, const char *name, uint32_t *out)
+{
+    struct pdb_module module;
+    if (names->modules_by_name == NULL) {
+        uint32_t count = 64;
+        while (count < 2 * (uint64_t)names->pdb->module_count)
+            count *= 2;
+        names->modules_by_name = ARENA_ARRAY(&names->keep, count, uint32_t);
+        if (names->modules_by_name == NULL)
+            return false;
+        names->modules_by_name_count = count;
+        for (uint32_t i = 0; pdb_module_info(names->pdb, i, &module); i++) {
+            uint32_t at = text_hash(module.name) & (count - 1);
+            while (names->modules_by_name[at] != 0)
+                at = (at + 1) & (count - 1);
+            names->modules_by_name[at] = i + 1;
+        }
+    }
+    const uint32_t mask = names->modules_by_name_count - 1;
+    for (uint32_t at = text_hash(name) & mask; names->modules_by_name[at] != 0;
+         at          = (at + 1) & mask) {
+        *out = names->modules_by_name[at] - 1;
+        if (pdb_module_info(names->pdb, *out, &module) && same_folded(module.name, name))
+            return true;
+    }
+    return false;
+}
+
+uint32_t pdb_names_global_id(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id)
+{
+    uint32_t name, module, global = 0;
+    if (id >> 31 != CROSS_MODULE)
+        return id;
+    if (!import_at(&unit->module, id >> 20 & 0x7ff, id & 0xfffff, &name, &id))
+        return 0;
+    if (module_named(names, pdb_name(names->pdb, name, &names->keep), &module))
+        (void)export_of(names, module, id, &global);
+    arena_reset(&names->scratch);
+    return global;
+}

@@ -1,0 +1,46 @@
+/* Names of procedures, inlined functions, publics and files, in one spelling, each made once
+ * and kept.  For one thread at a time. */
+#ifndef SYMBOL_PDB_NAMES_H
+#define SYMBOL_PDB_NAMES_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "format/pdb_types.h"
+#include "symbol/pdb_unit.h"
+#include "symbol/undecorate.h"
+
+struct name_slot {
+    uint64_t    key; /* 0: free */
+    const char *text;
+};
+
+struct pdb_names {
+    const struct pdb *pdb;
+    enum symbol_names spelling;
+    struct pdb_types  types, ids;
+    struct arena      keep, scratch;
+    struct name_slot *slots; /* open addressing, by key */
+    uint32_t          slot_count, used;
+    uint32_t         *modules_by_name; /* index + 1; made when the first cross-module id is met */
+    uint32_t          modules_by_name_count;
+};
+
+void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pdb_names *out);
+void pdb_names_close(struct pdb_names *names);
+
+/* All live until pdb_names_close() or as long as the PDB.  NULL: no name. */
+const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *unit,
+                                const struct pdb_procedure *procedure);
+const char *pdb_names_inlinee(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id);
+const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
+                           struct pdb_file file);
+
+/* PUB: as pdb_public() reads it without its name. */
+const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *pub);
+
+/* The id that an inline site's id stands for in the whole program: itself, or, with bit 31
+ * set, what the exporting module says.  0: cannot be resolved. */
+uint32_t pdb_names_global_id(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id);
+
+#endif
