@@ -1,0 +1,223 @@
+/* Inside of the capture: state and the steps between an exception and bytes on disk.
+ *
+ * Who runs where:
+ *   victim thread   vectored handler (candidate), unhandled-exception filter (claims the
+ *                   crash, then waits), SIGABRT and the other doors
+ *   monitor         made at install; polls heartbeats, writes record and dumps; needs no
+ *                   stack, heap or lock of the victim
+ *   runners         made at install; run what may block (dbghelp, the dump) while the
+ *                   monitor waits with a time limit
+ *
+ * Invariants
+ * 1. cap_crash_* allocates nothing and takes no lock that the victim may hold; all memory
+ *    is static and all handles are opened at install.
+ * 2. Only the monitor writes to the record, so sections never interleave.
+ * 3. One crash or hang is captured in a process's life; the first wins. */
+#ifndef CAPTURE_CAP_H
+#define CAPTURE_CAP_H
+
+#include <windows.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "capture/port.h"
+#include "capture/record.h"
+
+enum {
+    CAP_MODULES = 512,
+    CAP_PATH_BYTES = 512,
+    CAP_PDB_BYTES = 128,
+    CAP_THREADS = 512,
+    CAP_NAME_BYTES = 64,
+    CAP_CANDIDATES = 16,
+    CAP_CODE_MAPS = 64,
+    CAP_BUFFER_BYTES = 2 << 20,
+    CAP_WALK_LIMIT_MS = 4000,  /* a walker that needs longer is BLOCKED            */
+    CAP_DUMP_LIMIT_MS = 10000, /* the dump; twice: with and without suspension     */
+    CAP_FRAMES = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL,
+};
+
+/* An address range of the stack that a thread may own; low is the reserve's start. */
+struct cap_bounds {
+    uint64_t low_va, high_va;
+};
+
+struct cap_frame {
+    uint64_t pc_va;
+    uint32_t flags; /* RECORD_FRAME_* and the found_by bits */
+};
+
+/* One walk.  Frames past the head go round in the tail. */
+struct cap_walk {
+    uint32_t walker, state, stop, thread_id;
+    uint32_t total; /* frames seen, also those left out */
+    uint32_t sample;
+    uint64_t walk_ns, at_ns;
+    const char *reason; /* static text; NULL: none */
+    struct cap_frame frames[CAP_FRAMES];
+};
+
+struct cap_module {
+    volatile LONG ready; /* set last by the writer of the entry */
+    uint32_t timestamp;
+    uint64_t base_va, image_bytes;
+    uint64_t loaded_ns;
+    volatile uint64_t unloaded_ns;
+    uint8_t guid[16];
+    uint32_t age;
+    uint16_t path_bytes, pdb_bytes;
+    char path[CAP_PATH_BYTES], pdb[CAP_PDB_BYTES];
+};
+
+struct cap_code {
+    volatile LONG ready;
+    uint64_t start_va, code_bytes;
+    char name[CAP_NAME_BYTES];
+};
+
+struct cap_thread {
+    HANDLE handle;
+    uint32_t id, flags;
+    uint32_t name_bytes;
+    char name[CAP_NAME_BYTES];
+    struct cap_bounds bounds;
+};
+
+/* A candidate of the vectored handler: dropped if the program goes on. */
+struct cap_candidate {
+    volatile LONG thread_id;
+    uint32_t code;
+    uint64_t address_va;
+    struct cap_walk walk;
+};
+
+/* What a crash is captured from; filled by the thread that claims it. */
+struct cap_crash {
+    volatile LONG claimed_by; /* thread id; 0: nobody yet                            */
+    volatile LONG ready;      /* everything below is stored                          */
+    uint32_t thread_id, doors;
+    bool captured_context; /* from RtlCaptureContext: the first frame is `return` */
+    bool own_stack_usable; /* false after a stack overflow                        */
+    EXCEPTION_POINTERS *pointers;
+    struct cap_bounds bounds;
+};
+
+struct cap_state {
+    struct capture_options options;
+    volatile LONG installed, quitting;
+    LARGE_INTEGER frequency, installed_at;
+    uint64_t started_filetime;
+
+    HANDLE record, dump, dump_tuned; /* opened at install                            */
+    uint64_t record_bytes, dump_bytes, dump_tuned_bytes;
+
+    HANDLE monitor, go, done;
+    uint32_t monitor_id, runner_ids[2], main_id;
+
+    volatile LONG module_count;
+    struct cap_module modules[CAP_MODULES];
+    volatile LONG code_count;
+    struct cap_code codes[CAP_CODE_MAPS];
+
+    struct cap_candidate candidates[CAP_CANDIDATES];
+    struct cap_crash crash;
+
+    volatile LONG watched_id; /* thread that beats; 0: none yet                  */
+    volatile LONG64 beat_ns;  /* 0: paused                                        */
+
+    struct cap_bounds dispatcher, thread_start; /* code ranges in ntdll             */
+};
+
+extern struct cap_state cap;
+
+/* ---- clock and small helpers (install.c, support.c) ---- */
+uint64_t cap_crash_now_ns(void);
+bool cap_crash_is_ours(uint32_t thread_id);
+struct cap_bounds cap_crash_own_bounds(void);
+bool cap_crash_thread_bounds(HANDLE thread, struct cap_bounds *out);
+uint32_t cap_crash_utf8(const wchar_t *text, uint32_t units, char *out, uint32_t room_bytes);
+void cap_crash_copy(void *to, const void *from, uint64_t bytes);
+void cap_crash_clear(void *at, uint64_t bytes);
+uint32_t cap_crash_length(const char *text);
+bool cap_crash_within(struct cap_bounds range, uint64_t va);
+
+/* ---- modules.c ---- */
+bool cap_modules_start(void);
+void cap_modules_stop(void);
+/* Index into the table of the module that holds VA now, else of the last that did and is
+ * unloaded; -1: none. */
+int cap_crash_module_at(uint64_t va);
+bool cap_crash_in_loaded_module(uint64_t va);
+bool cap_crash_in_code_map(uint64_t va);
+
+/* ---- walkers: each fills OUT and never faults outward ---- */
+void cap_crash_walk_begin(struct cap_walk *out, uint32_t walker, uint32_t thread_id);
+void cap_crash_walk_add(struct cap_walk *out, uint64_t pc_va, uint32_t flags, uint32_t found);
+void cap_crash_walk_not(struct cap_walk *out, uint32_t state, const char *reason);
+
+/* First frame `interrupted`, or `return` when the context was captured in a call. */
+void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
+                        struct cap_walk *out);
+void cap_crash_walk_framepointer(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
+                                 struct cap_walk *out);
+/* Own thread only.  FAULT_VA is where the handler frames end and the crash starts. */
+void cap_crash_walk_backtrace(uint64_t fault_va, bool seed_is_return, struct cap_walk *out);
+void cap_walk_dbghelp(const CONTEXT *seed, HANDLE thread, bool seed_is_return,
+                      struct cap_walk *out);
+void cap_walk_dbghelp_own(const CONTEXT *seed, HANDLE thread, bool seed_is_return,
+                          struct cap_walk *out);
+
+/* ---- write_record.c: called by the monitor only ---- */
+void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_RECORD *exception,
+                            uint32_t doors);
+void cap_crash_record_modules(void);
+void cap_crash_record_threads(const struct cap_thread *threads, uint32_t count);
+void cap_crash_record_stack(const struct cap_walk *walk);
+void cap_crash_record_code_map(void);
+void cap_crash_record_timing(uint32_t stage, uint32_t walker, uint64_t ns, uint64_t bytes);
+void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples);
+/* Header, THREADS and MODULES for the dump's user stream; valid until the next call. */
+const void *cap_crash_dump_stream(uint32_t *bytes);
+
+/* ---- write_minidump.c ---- */
+/* Writes into FILE; EXCEPTION is NULL for a hang.  True: bytes_out and ns_out are set. */
+bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
+                    uint64_t *bytes_out, uint64_t *ns_out);
+
+/* ---- support.c: threads of the process, without allocation ---- */
+uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspect_id,
+                           uint32_t main_id);
+
+/* ---- runner.c ---- */
+enum cap_runner { CAP_RUNNER_WALK, CAP_RUNNER_DUMP, CAP_RUNNER_CRASHED };
+bool cap_runners_start(void);
+/* Runs JOB on a runner; false: not done in time (it may still finish), or still busy. */
+bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms);
+/* The crashed thread waits here for jobs until cap.done; is it at one now? */
+void cap_crash_serve_until_done(void);
+bool cap_crash_serving(void);
+
+/* ---- on_crash.c, on_hang.c, capture_case.c ---- */
+bool cap_doors_open(void);
+void cap_doors_close(void);
+void cap_crash_take(void); /* monitor: the claimed crash becomes a case; ends the process */
+void cap_hang_check(void); /* monitor: every CAPTURE_POLL_MS */
+
+/* Walks with every chosen walker but rtl, each a section of its own; then the dumps. */
+struct cap_subject {
+    EXCEPTION_POINTERS *exception; /* NULL: a hang */
+    const CONTEXT *seed;
+    HANDLE thread;
+    uint32_t thread_id;
+    struct cap_bounds bounds;
+    bool seed_is_return;
+    bool can_run;             /* the thread itself can be given jobs        */
+    const char *no_backtrace; /* why not                                    */
+};
+void cap_crash_further_walkers(const struct cap_subject *subject);
+/* Returns false when the dump did not come within LIMIT_MS. */
+bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms);
+
+#endif

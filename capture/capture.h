@@ -1,0 +1,43 @@
+/* All that a host program sees of the capture.
+ *
+ * capture_install() once, early; from then on an unhandled crash leaves a record and two
+ * minidumps.  A program that wants hangs reported calls capture_heartbeat() from the
+ * thread to be watched: the first call arms the watch, a pause longer than hang_ms fires
+ * it.  The watch looks every CAPTURE_POLL_MS, so a hang is found between hang_ms and
+ * hang_ms + CAPTURE_POLL_MS after the last beat. */
+#ifndef CAPTURE_CAPTURE_H
+#define CAPTURE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CAPTURE_POLL_MS = 10 };
+
+/* Exit code of a process that the capture ended after it had recorded a hang. */
+#define CAPTURE_EXIT_HANG 0xCA970001u
+
+struct capture_options {
+    const wchar_t *folder;  /* where record.rec, dump.dmp and dump-tuned.dmp go; must exist  */
+    uint32_t hang_ms;       /* a pause between heartbeats that counts as a hang; 0: no watch */
+    uint32_t walkers;       /* bits 1 << RECORD_WALKER_*; `rtl` always walks; 0: all         */
+    bool end_after_hang;    /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */
+    bool tuned_dump;        /* also write the dump in its cheapest form                      */
+    void (*on_crash)(void); /* on the crashed thread, once everything is on disk; NULL: none */
+};
+
+/* False: could not open the files or start the helper threads; nothing is installed. */
+bool capture_install(const struct capture_options *options);
+
+/* Takes the hooks out again and removes the files if nothing was captured. */
+void capture_uninstall(void);
+
+void capture_heartbeat(void);
+
+/* The calling thread means to rest: no hang until its next heartbeat. */
+void capture_heartbeat_pause(void);
+
+/* Code made at run time, so that its frames get names.  NAME is copied.
+ * False: no room left. */
+bool capture_register_code(const char *name, const void *start, uint64_t bytes);
+
+#endif

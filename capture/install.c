@@ -1,0 +1,141 @@
+/* Installing and uninstalling: everything that the crash path will need is opened, made
+ * and measured here, while the program is well. */
+#include "capture/cap.h"
+
+#include <dbghelp.h>
+
+static DWORD WINAPI monitor(void *argument)
+{
+    (void)argument;
+    while (!cap.quitting) {
+        WaitForSingleObject(cap.go, CAPTURE_POLL_MS);
+        if (cap.crash.ready)
+            cap_crash_take();
+        cap_hang_check();
+    }
+    return 0;
+}
+
+static HANDLE open_file(const wchar_t *folder, const wchar_t *name)
+{
+    static wchar_t path[1024];
+    size_t at = 0;
+    for (; folder[at] != 0 && at < 900; at++)
+        path[at] = folder[at];
+    path[at++] = L'\\';
+    for (size_t i = 0; i < 32 && (path[at + i] = name[i]) != 0; i++)
+        ;
+    return CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE,
+                       FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, CREATE_ALWAYS,
+                       FILE_ATTRIBUTE_NORMAL, NULL);
+}
+
+static bool open_files(void)
+{
+    cap.record = open_file(cap.options.folder, L"record.rec");
+    cap.dump = open_file(cap.options.folder, L"dump.dmp");
+    cap.dump_tuned = INVALID_HANDLE_VALUE;
+    if (cap.options.tuned_dump)
+        cap.dump_tuned = open_file(cap.options.folder, L"dump-tuned.dmp");
+    return cap.record != INVALID_HANDLE_VALUE && cap.dump != INVALID_HANDLE_VALUE &&
+           (!cap.options.tuned_dump || cap.dump_tuned != INVALID_HANDLE_VALUE);
+}
+
+/* Code range of an exported function: from its unwind data, else the first page of it. */
+static struct cap_bounds code_of(const char *name)
+{
+    struct cap_bounds range = {0, 0};
+    FARPROC function = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name);
+    if (function == NULL)
+        return range;
+    range.low_va = (uintptr_t)function;
+    range.high_va = range.low_va + 64;
+#if defined(_WIN64)
+    DWORD64 base = 0;
+    const RUNTIME_FUNCTION *entry = RtlLookupFunctionEntry(range.low_va, &base, NULL);
+    if (entry != NULL) {
+        range.low_va = base + entry->BeginAddress;
+        range.high_va = base + entry->EndAddress;
+    }
+#endif
+    return range;
+}
+
+static bool start_monitor(void)
+{
+    DWORD id = 0;
+    cap.go = CreateEventW(NULL, FALSE, FALSE, NULL);
+    cap.done = CreateEventW(NULL, TRUE, FALSE, NULL);
+    if (cap.go == NULL || cap.done == NULL || !cap_runners_start())
+        return false;
+    cap.monitor = CreateThread(NULL, 0, monitor, NULL, 0, &id);
+    cap.monitor_id = id;
+    return cap.monitor != NULL;
+}
+
+static bool uses_dbghelp(void)
+{
+    const uint32_t both = 1u << RECORD_WALKER_DBGHELP | 1u << RECORD_WALKER_DBGHELP_OWN;
+    return cap.options.walkers == 0 || (cap.options.walkers & both) != 0;
+}
+
+bool capture_install(const struct capture_options *options)
+{
+    if (InterlockedExchange(&cap.installed, 1) != 0)
+        return false;
+    cap.options = *options;
+    QueryPerformanceFrequency(&cap.frequency);
+    QueryPerformanceCounter(&cap.installed_at);
+    cap.main_id = GetCurrentThreadId();
+    cap.dispatcher = code_of("KiUserExceptionDispatcher");
+    cap.thread_start = code_of("RtlUserThreadStart");
+    if (!open_files() || !cap_modules_start())
+        return false;
+    if (uses_dbghelp()) { /* before anything else of dbghelp, as the article found out */
+        SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);
+        SymInitialize(GetCurrentProcess(), NULL, TRUE);
+    }
+    return start_monitor() && cap_doors_open();
+}
+
+static void discard(HANDLE file, uint64_t bytes)
+{
+    FILE_DISPOSITION_INFO remove = {.DeleteFile = TRUE};
+    if (file == INVALID_HANDLE_VALUE)
+        return;
+    if (bytes == 0)
+        SetFileInformationByHandle(file, FileDispositionInfo, &remove, sizeof remove);
+    CloseHandle(file);
+}
+
+void capture_uninstall(void)
+{
+    if (!cap.installed)
+        return;
+    cap_doors_close();
+    InterlockedExchange(&cap.quitting, 1);
+    SetEvent(cap.go);
+    WaitForSingleObject(cap.monitor, INFINITE);
+    cap_modules_stop();
+    discard(cap.record, cap.record_bytes);
+    discard(cap.dump, cap.dump_bytes);
+    discard(cap.dump_tuned, cap.dump_tuned_bytes);
+    InterlockedExchange(&cap.installed, 0);
+}
+
+bool capture_register_code(const char *name, const void *start, uint64_t bytes)
+{
+    LONG at = InterlockedIncrement(&cap.code_count) - 1;
+    if (at >= CAP_CODE_MAPS)
+        return false;
+    struct cap_code *code = &cap.codes[at];
+    uint32_t length = cap_crash_length(name);
+    if (length >= CAP_NAME_BYTES)
+        length = CAP_NAME_BYTES - 1;
+    cap_crash_copy(code->name, name, length);
+    code->name[length] = 0;
+    code->start_va = (uintptr_t)start;
+    code->code_bytes = bytes;
+    InterlockedExchange(&code->ready, 1);
+    return true;
+}

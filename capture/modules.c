@@ -1,0 +1,184 @@
+/* The table of modules, kept by load notifications and never asked for at a crash: every
+ * query that names a module takes the loader lock.
+ *
+ * Invariants
+ * 1. The notification is registered before the first snapshot, so nothing is missed; what
+ *    both saw is entered once (by base, while loaded).
+ * 2. Entries are only ever added; `ready` is set last; an unload stamps a time. */
+#include "capture/cap.h"
+
+#include <psapi.h>
+#include <winternl.h>
+
+enum {
+    NOTIFY_LOADED = 1,
+    NOTIFY_UNLOADED = 2,
+    CODEVIEW_HEADER_BYTES = 24, /* "RSDS", GUID, age; then the name */
+};
+
+struct load_notice {
+    ULONG flags;
+    const UNICODE_STRING *full_name, *base_name;
+    void *base;
+    ULONG image_bytes;
+};
+
+typedef void(CALLBACK *notify_function)(ULONG, const struct load_notice *, void *);
+extern LONG NTAPI LdrRegisterDllNotification(ULONG, notify_function, void *, void **);
+extern LONG NTAPI LdrUnregisterDllNotification(void *);
+
+static void *cookie;
+
+static void set_pdb_name(struct cap_module *module, const char *name, uint64_t room_bytes)
+{
+    uint32_t start = 0, length = 0;
+    while (length < room_bytes && length < 1024 && name[length] != 0)
+        length++;
+    for (uint32_t i = 0; i < length; i++)
+        if (name[i] == '\\' || name[i] == '/')
+            start = i + 1;
+    length -= start;
+    if (length > CAP_PDB_BYTES)
+        length = 0;
+    cap_crash_copy(module->pdb, name + start, length);
+    module->pdb_bytes = (uint16_t)length;
+}
+
+/* Debug directory of a mapped image: the CodeView entry names the PDB. */
+static NOINLINE void read_identity(struct cap_module *module)
+{
+    const uint8_t *base = (const uint8_t *)(uintptr_t)module->base_va;
+    const IMAGE_DOS_HEADER *dos = (const IMAGE_DOS_HEADER *)base;
+    const IMAGE_NT_HEADERS *nt = (const IMAGE_NT_HEADERS *)(base + dos->e_lfanew);
+    module->timestamp = nt->FileHeader.TimeDateStamp;
+    module->image_bytes = nt->OptionalHeader.SizeOfImage;
+
+    const IMAGE_DATA_DIRECTORY *where =
+        &nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_DEBUG];
+    if (nt->OptionalHeader.NumberOfRvaAndSizes <= IMAGE_DIRECTORY_ENTRY_DEBUG ||
+        where->VirtualAddress == 0 ||
+        (uint64_t)where->VirtualAddress + where->Size > module->image_bytes)
+        return;
+    const IMAGE_DEBUG_DIRECTORY *entry =
+        (const IMAGE_DEBUG_DIRECTORY *)(base + where->VirtualAddress);
+    for (uint32_t i = 0; i < where->Size / sizeof *entry; i++) {
+        const uint32_t rva = entry[i].AddressOfRawData, bytes = entry[i].SizeOfData;
+        if (entry[i].Type != IMAGE_DEBUG_TYPE_CODEVIEW || rva == 0 ||
+            bytes <= CODEVIEW_HEADER_BYTES || (uint64_t)rva + bytes > module->image_bytes)
+            continue;
+        const uint8_t *codeview = base + rva;
+        if (codeview[0] != 'R' || codeview[1] != 'S' || codeview[2] != 'D' || codeview[3] != 'S')
+            continue;
+        cap_crash_copy(module->guid, codeview + 4, sizeof module->guid);
+        cap_crash_copy(&module->age, codeview + 20, sizeof module->age);
+        set_pdb_name(module, (const char *)codeview + CODEVIEW_HEADER_BYTES,
+                     bytes - CODEVIEW_HEADER_BYTES);
+        return;
+    }
+}
+
+static bool is_listed(uint64_t base_va)
+{
+    for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++)
+        if (cap.modules[i].ready && cap.modules[i].base_va == base_va &&
+            cap.modules[i].unloaded_ns == RECORD_NEVER)
+            return true;
+    return false;
+}
+
+static void add(void *base, uint64_t image_bytes, const wchar_t *path, uint32_t path_units,
+                uint64_t loaded_ns)
+{
+    LONG at = InterlockedIncrement(&cap.module_count) - 1;
+    if (at >= CAP_MODULES)
+        return;
+    struct cap_module *module = &cap.modules[at];
+    module->base_va = (uintptr_t)base;
+    module->image_bytes = image_bytes;
+    module->loaded_ns = loaded_ns;
+    module->unloaded_ns = RECORD_NEVER;
+    module->path_bytes = (uint16_t)cap_crash_utf8(path, path_units, module->path, CAP_PATH_BYTES);
+    __try {
+        read_identity(module);
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        module->age = 0;
+    }
+    InterlockedExchange(&module->ready, 1);
+}
+
+static void CALLBACK on_notice(ULONG reason, const struct load_notice *notice, void *context)
+{
+    const uint64_t base_va = (uintptr_t)notice->base, now_ns = cap_crash_now_ns();
+    (void)context;
+    if (reason == NOTIFY_LOADED && !is_listed(base_va)) {
+        add(notice->base, notice->image_bytes, notice->full_name->Buffer,
+            notice->full_name->Length / 2u, now_ns);
+    } else if (reason == NOTIFY_UNLOADED) {
+        for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++)
+            if (cap.modules[i].base_va == base_va && cap.modules[i].unloaded_ns == RECORD_NEVER)
+                cap.modules[i].unloaded_ns = now_ns;
+    }
+}
+
+bool cap_modules_start(void)
+{
+    static HMODULE loaded[CAP_MODULES];
+    static wchar_t path[1024];
+    DWORD bytes = 0;
+    if (LdrRegisterDllNotification(0, on_notice, NULL, &cookie) != 0)
+        return false;
+    if (!K32EnumProcessModules(GetCurrentProcess(), loaded, sizeof loaded, &bytes))
+        return false;
+    for (DWORD i = 0; i < bytes / sizeof loaded[0] && i < CAP_MODULES; i++) {
+        MODULEINFO info = {0};
+        if (is_listed((uintptr_t)loaded[i]) ||
+            !K32GetModuleInformation(GetCurrentProcess(), loaded[i], &info, sizeof info))
+            continue;
+        DWORD units = GetModuleFileNameW(loaded[i], path, sizeof path / sizeof path[0]);
+        add(loaded[i], info.SizeOfImage, path, units, 0);
+    }
+    return true;
+}
+
+void cap_modules_stop(void)
+{
+    if (cookie != NULL)
+        LdrUnregisterDllNotification(cookie);
+    cookie = NULL;
+}
+
+static bool holds(const struct cap_module *module, uint64_t va)
+{
+    return module->ready && va - module->base_va < module->image_bytes;
+}
+
+bool cap_crash_in_loaded_module(uint64_t va)
+{
+    for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++)
+        if (holds(&cap.modules[i], va) && cap.modules[i].unloaded_ns == RECORD_NEVER)
+            return true;
+    return false;
+}
+
+int cap_crash_module_at(uint64_t va)
+{
+    int best = -1;
+    for (int i = 0; i < cap.module_count && i < CAP_MODULES; i++) {
+        const struct cap_module *module = &cap.modules[i];
+        if (!holds(module, va))
+            continue;
+        if (module->unloaded_ns == RECORD_NEVER)
+            return i;
+        if (best < 0 || module->unloaded_ns > cap.modules[best].unloaded_ns)
+            best = i;
+    }
+    return best;
+}
+
+bool cap_crash_in_code_map(uint64_t va)
+{
+    for (LONG i = 0; i < cap.code_count && i < CAP_CODE_MAPS; i++)
+        if (cap.codes[i].ready && va - cap.codes[i].start_va < cap.codes[i].code_bytes)
+            return true;
+    return false;
+}

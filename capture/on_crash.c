@@ -1,0 +1,235 @@
+/* The doors through which a crash comes in, and how a crash becomes a case.
+ *
+ *   vectored handler       sees every exception first, also those that the program will
+ *                          handle: stores a candidate, nothing more, and goes on.  Only a
+ *                          stack overflow is taken at once: nobody is called afterwards.
+ *   unhandled filter       nobody handled it: claims the crash
+ *   SIGABRT and others     the C runtime gives up without an exception: claims, with a
+ *                          context captured on the spot
+ *
+ * The thread that claims the crash publishes its pointers and waits.  The monitor does the
+ * work and ends the process.  A crash of that thread in its own handler ends the process
+ * with what is on disk; other threads that crash meanwhile are kept waiting. */
+#include "capture/cap.h"
+
+#include <signal.h>
+
+enum {
+    CODE_DEBUG_TEXT = 0x40010006,
+    CODE_DEBUG_TEXT_WIDE = 0x4001000A,
+    CODE_THREAD_NAME = 0x406D1388,
+    CODE_FATAL_APP_EXIT = 0x40000015,
+    ABORT_EXIT = 3,
+    CANDIDATE_STACK_BYTES = 16 << 10, /* a candidate is only walked with this much room left */
+    HOST_LIMIT_MS = 5000,             /* for the host's on_crash()                    */
+};
+
+static void *vectored;
+static LPTOP_LEVEL_EXCEPTION_FILTER previous_filter;
+static void (*previous_abort)(int);
+
+/* ---- claiming ---- */
+
+static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, bool captured, bool stack_usable)
+{
+    const uint32_t me = GetCurrentThreadId();
+    if (InterlockedCompareExchange(&cap.crash.claimed_by, (LONG)me, 0) != 0)
+        return false;
+    cap.crash.thread_id = me;
+    cap.crash.doors = doors;
+    cap.crash.captured_context = captured;
+    cap.crash.own_stack_usable = stack_usable;
+    cap.crash.pointers = pointers;
+    cap.crash.bounds = cap_crash_own_bounds();
+    InterlockedExchange(&cap.crash.ready, 1);
+    return true;
+}
+
+static uint64_t context_pc(const CONTEXT *context)
+{
+#if defined(_WIN64)
+    return context->Rip;
+#else
+    return context->Eip;
+#endif
+}
+
+static void wait_for_monitor(void)
+{
+    SetEvent(cap.go);
+    cap_crash_serve_until_done();
+}
+
+static void end_process(uint32_t exit_code)
+{
+    if (cap.options.on_crash != NULL)
+        cap.options.on_crash();
+    TerminateProcess(GetCurrentProcess(), exit_code);
+}
+
+/* ---- the vectored handler ---- */
+
+static bool is_chatter(uint32_t code)
+{
+    return code == CODE_DEBUG_TEXT || code == CODE_DEBUG_TEXT_WIDE || code == CODE_THREAD_NAME;
+}
+
+static struct cap_candidate *candidate_of(uint32_t thread_id)
+{
+    for (int i = 0; i < CAP_CANDIDATES; i++)
+        if (cap.candidates[i].thread_id == (LONG)thread_id)
+            return &cap.candidates[i];
+    for (int i = 0; i < CAP_CANDIDATES; i++)
+        if (InterlockedCompareExchange(&cap.candidates[i].thread_id, (LONG)thread_id, 0) == 0)
+            return &cap.candidates[i];
+    return NULL;
+}
+
+static NOINLINE void store_candidate(const EXCEPTION_POINTERS *pointers, struct cap_bounds bounds)
+{
+    const uint32_t me = GetCurrentThreadId();
+    struct cap_candidate *candidate = candidate_of(me);
+    if (candidate == NULL)
+        return; /* more threads raise than we keep: the filter walks anyway */
+    candidate->code = pointers->ExceptionRecord->ExceptionCode;
+    candidate->address_va = (uintptr_t)pointers->ExceptionRecord->ExceptionAddress;
+    cap_crash_walk_begin(&candidate->walk, RECORD_WALKER_RTL, me);
+    cap_crash_walk_rtl(pointers->ContextRecord, bounds, false, &candidate->walk);
+}
+
+/* Keeps its own frame small: after a stack overflow a page is left, half of it used. */
+static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
+{
+    const uint32_t code = pointers->ExceptionRecord->ExceptionCode;
+    const uint32_t me = GetCurrentThreadId();
+    if (is_chatter(code) || cap_crash_is_ours(me))
+        return EXCEPTION_CONTINUE_SEARCH;
+    if (cap.crash.claimed_by == (LONG)me) {
+        if (cap_crash_serving())
+            return EXCEPTION_CONTINUE_SEARCH; /* jobs catch their own faults */
+        TerminateProcess(GetCurrentProcess(), cap.crash.pointers->ExceptionRecord->ExceptionCode);
+    }
+    if (code == EXCEPTION_STACK_OVERFLOW) {
+        if (claim(pointers, RECORD_DOOR_VECTORED, false, false))
+            for (;;) /* no room for a wait; the monitor polls and ends the process */
+                PAUSE();
+        return EXCEPTION_CONTINUE_SEARCH;
+    }
+    struct cap_bounds bounds = cap_crash_own_bounds();
+    if ((uintptr_t)&bounds < bounds.low_va + CANDIDATE_STACK_BYTES)
+        return EXCEPTION_CONTINUE_SEARCH;
+    store_candidate(pointers, bounds);
+    return EXCEPTION_CONTINUE_SEARCH;
+}
+
+/* ---- the unhandled-exception filter and the C runtime's doors ---- */
+
+static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
+{
+    const EXCEPTION_RECORD *record = pointers->ExceptionRecord;
+    const uint32_t me = GetCurrentThreadId();
+    /* We are the broken ones: keep what is on disk. */
+    if (cap_crash_is_ours(me) || cap.crash.claimed_by == (LONG)me)
+        TerminateProcess(GetCurrentProcess(), record->ExceptionCode);
+    uint32_t doors = RECORD_DOOR_UNHANDLED;
+    for (int i = 0; i < CAP_CANDIDATES; i++)
+        if (cap.candidates[i].thread_id == (LONG)me &&
+            cap.candidates[i].code == record->ExceptionCode &&
+            cap.candidates[i].address_va == (uintptr_t)record->ExceptionAddress)
+            doors |= RECORD_DOOR_VECTORED;
+    if (!claim(pointers, doors, false, true))
+        Sleep(INFINITE); /* somebody else's crash is being taken; it ends the process */
+    wait_for_monitor();
+    end_process(record->ExceptionCode);
+    return EXCEPTION_EXECUTE_HANDLER;
+}
+
+/* A door without an exception: the context is captured here, so its first frame is a
+ * return address in this function. */
+static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
+{
+    static CONTEXT context; /* only the thread that claims uses it */
+    static EXCEPTION_RECORD record;
+    static EXCEPTION_POINTERS pointers = {&record, &context};
+    if (cap.crash.claimed_by != 0)
+        return;
+    RtlCaptureContext(&context);
+    record.ExceptionCode = code;
+    record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
+    record.ExceptionAddress = (void *)(uintptr_t)context_pc(&context);
+    if (!claim(&pointers, door, true, true))
+        Sleep(INFINITE);
+    wait_for_monitor();
+    end_process(exit_code);
+}
+
+static void on_abort(int number)
+{
+    (void)number;
+    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_SIGABRT, ABORT_EXIT);
+}
+
+bool cap_doors_open(void)
+{
+    vectored = AddVectoredExceptionHandler(1, on_exception);
+    previous_filter = SetUnhandledExceptionFilter(on_unhandled);
+    previous_abort = signal(SIGABRT, on_abort);
+    return vectored != NULL;
+}
+
+void cap_doors_close(void)
+{
+    if (vectored != NULL)
+        RemoveVectoredExceptionHandler(vectored);
+    SetUnhandledExceptionFilter(previous_filter);
+    if (previous_abort != SIG_ERR)
+        signal(SIGABRT, previous_abort);
+}
+
+/* ---- the monitor's part ---- */
+
+static struct cap_walk suspect_walk;
+static struct cap_thread threads[CAP_THREADS];
+
+void cap_crash_take(void)
+{
+    const struct cap_crash *crash = &cap.crash;
+    const EXCEPTION_RECORD *record = crash->pointers->ExceptionRecord;
+
+    cap_crash_walk_begin(&suspect_walk, RECORD_WALKER_RTL, crash->thread_id);
+    cap_crash_walk_rtl(crash->pointers->ContextRecord, crash->bounds, crash->captured_context,
+                       &suspect_walk);
+    cap_crash_record_begin(RECORD_KIND_CRASH, crash->thread_id, record, crash->doors);
+    cap_crash_record_modules();
+    cap_crash_record_stack(&suspect_walk);
+    cap_crash_record_timing(RECORD_STAGE_WALK, RECORD_WALKER_RTL, suspect_walk.walk_ns, 0);
+    cap_crash_record_timing(RECORD_STAGE_RECORD_WRITE, 0,
+                            cap_crash_now_ns() - suspect_walk.at_ns - suspect_walk.walk_ns,
+                            cap.record_bytes);
+    cap_crash_record_code_map();
+
+    const uint32_t count = cap_crash_threads(threads, CAP_THREADS, crash->thread_id, cap.main_id);
+    cap_crash_record_threads(threads, count);
+    struct cap_subject subject = {
+        .exception = crash->pointers,
+        .seed = crash->pointers->ContextRecord,
+        .thread_id = crash->thread_id,
+        .bounds = crash->bounds,
+        .seed_is_return = crash->captured_context,
+        .can_run = crash->own_stack_usable,
+        .no_backtrace = "no stack left to run on",
+    };
+    for (uint32_t i = 0; i < count; i++)
+        if (threads[i].id == crash->thread_id)
+            subject.thread = threads[i].handle;
+    cap_crash_further_walkers(&subject);
+    cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS);
+    if (cap.options.tuned_dump)
+        cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
+
+    if (crash->own_stack_usable) {
+        SetEvent(cap.done);
+        Sleep(HOST_LIMIT_MS);
+    }
+    TerminateProcess(GetCurrentProcess(), record->ExceptionCode);
+}

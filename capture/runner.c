@@ -1,0 +1,74 @@
+/* Runners: threads that do what may block, while the monitor waits with a time limit.  Two
+ * are made at install; the third is the crashed thread itself, for what must or should run
+ * there.  A runner that does not come back keeps its job; its results are then never looked
+ * at, and further jobs for it are refused. */
+#include "capture/cap.h"
+
+enum { THREADS = 2, RUNNERS = 3, RUNNER_STACK_BYTES = 256 << 10 };
+
+static struct runner {
+    HANDLE thread, start, finished;
+    void (*job)(void *);
+    void *argument;
+    volatile LONG busy;
+} runners[RUNNERS];
+
+static void run_job(struct runner *runner)
+{
+    runner->job(runner->argument);
+    InterlockedExchange(&runner->busy, 0);
+    SetEvent(runner->finished);
+}
+
+static DWORD WINAPI serve(void *argument)
+{
+    struct runner *runner = argument;
+    while (WaitForSingleObject(runner->start, INFINITE) == WAIT_OBJECT_0)
+        run_job(runner);
+    return 0;
+}
+
+void cap_crash_serve_until_done(void)
+{
+    struct runner *runner = &runners[CAP_RUNNER_CRASHED];
+    HANDLE turns[2] = {cap.done, runner->start};
+    while (WaitForMultipleObjects(2, turns, FALSE, INFINITE) == WAIT_OBJECT_0 + 1)
+        run_job(runner);
+}
+
+bool cap_crash_serving(void)
+{
+    return runners[CAP_RUNNER_CRASHED].busy != 0;
+}
+
+bool cap_runners_start(void)
+{
+    for (int i = 0; i < RUNNERS; i++) {
+        DWORD id = 0;
+        runners[i].start = CreateEventW(NULL, FALSE, FALSE, NULL);
+        runners[i].finished = CreateEventW(NULL, FALSE, FALSE, NULL);
+        if (runners[i].start == NULL || runners[i].finished == NULL)
+            return false;
+        if (i >= THREADS)
+            continue;
+        /* A small stack: under Wine the dump holds all of it. */
+        runners[i].thread = CreateThread(NULL, RUNNER_STACK_BYTES, serve, &runners[i],
+                                         STACK_SIZE_PARAM_IS_A_RESERVATION, &id);
+        if (runners[i].thread == NULL)
+            return false;
+        cap.runner_ids[i] = id;
+    }
+    return true;
+}
+
+bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms)
+{
+    struct runner *r = &runners[runner];
+    if (InterlockedExchange(&r->busy, 1) != 0)
+        return false;
+    r->job = job;
+    r->argument = argument;
+    ResetEvent(r->finished);
+    SetEvent(r->start);
+    return WaitForSingleObject(r->finished, limit_ms) == WAIT_OBJECT_0;
+}

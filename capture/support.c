@@ -1,0 +1,166 @@
+/* Helpers of the crash path: clock, text, thread bounds, the list of threads.  No heap, no
+ * locks, no C runtime. */
+#include "capture/cap.h"
+
+#include <winternl.h>
+
+struct cap_state cap;
+
+typedef LONG(NTAPI *nt_query_thread)(HANDLE, int, void *, ULONG, ULONG *);
+typedef LONG(NTAPI *nt_next_thread)(HANDLE, HANDLE, ACCESS_MASK, ULONG, ULONG, HANDLE *);
+
+enum {
+    THREAD_BASIC_INFORMATION = 0,
+    THREAD_NAME_INFORMATION = 38,
+#if defined(_WIN64)
+    TEB_DEALLOCATION_STACK = 0x1478,
+#else
+    TEB_DEALLOCATION_STACK = 0xE0C,
+#endif
+};
+
+struct thread_basic {
+    LONG status;
+    void *teb;
+    void *process_id, *thread_id;
+    ULONG_PTR affinity;
+    LONG priority, base_priority;
+};
+
+extern LONG NTAPI NtQueryInformationThread(HANDLE, THREADINFOCLASS, PVOID, ULONG, PULONG);
+extern LONG NTAPI NtGetNextThread(HANDLE, HANDLE, ACCESS_MASK, ULONG, ULONG, HANDLE *);
+
+uint64_t cap_crash_now_ns(void)
+{
+    LARGE_INTEGER now;
+    QueryPerformanceCounter(&now);
+    uint64_t ticks = (uint64_t)(now.QuadPart - cap.installed_at.QuadPart);
+    uint64_t rate = (uint64_t)cap.frequency.QuadPart;
+    return ticks / rate * 1000000000u + ticks % rate * 1000000000u / rate;
+}
+
+void cap_crash_copy(void *to, const void *from, uint64_t bytes)
+{
+    volatile uint8_t *out = to;
+    const uint8_t *in = from;
+    for (uint64_t i = 0; i < bytes; i++)
+        out[i] = in[i];
+}
+
+void cap_crash_clear(void *at, uint64_t bytes)
+{
+    volatile uint8_t *out = at;
+    for (uint64_t i = 0; i < bytes; i++)
+        out[i] = 0;
+}
+
+uint32_t cap_crash_length(const char *text)
+{
+    uint32_t length = 0;
+    while (text[length] != 0)
+        length++;
+    return length;
+}
+
+bool cap_crash_within(struct cap_bounds range, uint64_t va)
+{
+    return va >= range.low_va && va < range.high_va;
+}
+
+bool cap_crash_is_ours(uint32_t thread_id)
+{
+    return thread_id == cap.monitor_id || thread_id == cap.runner_ids[0] ||
+           thread_id == cap.runner_ids[1];
+}
+
+static struct cap_bounds bounds_of_teb(const uint8_t *teb)
+{
+    const NT_TIB *tib = (const NT_TIB *)teb;
+    struct cap_bounds bounds = {
+        .low_va = (uintptr_t)*(void *const *)(teb + TEB_DEALLOCATION_STACK),
+        .high_va = (uintptr_t)tib->StackBase,
+    };
+    /* A fiber's or a hand-made stack may leave the reserve's start stale. */
+    if (bounds.low_va == 0 || bounds.low_va > (uintptr_t)tib->StackLimit)
+        bounds.low_va = (uintptr_t)tib->StackLimit;
+    return bounds;
+}
+
+struct cap_bounds cap_crash_own_bounds(void)
+{
+    return bounds_of_teb((const uint8_t *)NtCurrentTeb());
+}
+
+/* An exited thread has no TEB. */
+bool cap_crash_thread_bounds(HANDLE thread, struct cap_bounds *out)
+{
+    struct thread_basic basic = {0};
+    if (NtQueryInformationThread(thread, THREAD_BASIC_INFORMATION, &basic, sizeof basic, NULL) !=
+            0 ||
+        basic.teb == NULL)
+        return false;
+    *out = bounds_of_teb(basic.teb);
+    return true;
+}
+
+/* UTF-16 to UTF-8; a lone surrogate becomes U+FFFD.  Stops before what does not fit. */
+uint32_t cap_crash_utf8(const wchar_t *text, uint32_t units, char *out, uint32_t room_bytes)
+{
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < units; i++) {
+        uint32_t c = text[i];
+        if (c >= 0xD800 && c < 0xDC00 && i + 1 < units && text[i + 1] >= 0xDC00 &&
+            text[i + 1] < 0xE000)
+            c = 0x10000 + ((c - 0xD800) << 10) + (text[++i] - 0xDC00u);
+        else if (c >= 0xD800 && c < 0xE000)
+            c = 0xFFFD;
+        uint32_t need = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+        if (used + need > room_bytes)
+            break;
+        for (uint32_t k = need; k-- > 1; c >>= 6)
+            out[used + k] = (char)(0x80 | (c & 0x3F));
+        out[used] = (char)(need == 1 ? c : (0xF00u >> need & 0xFF) | c);
+        used += need;
+    }
+    return used;
+}
+
+static void read_thread_name(struct cap_thread *thread)
+{
+    struct {
+        UNICODE_STRING text;
+        wchar_t room[256];
+    } name = {0};
+    thread->name_bytes = 0;
+    if (NtQueryInformationThread(thread->handle, THREAD_NAME_INFORMATION, &name, sizeof name,
+                                 NULL) == 0 &&
+        name.text.Buffer != NULL)
+        thread->name_bytes =
+            cap_crash_utf8(name.text.Buffer, name.text.Length / 2u, thread->name, CAP_NAME_BYTES);
+}
+
+uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspect_id,
+                           uint32_t main_id)
+{
+    const ACCESS_MASK access =
+        THREAD_QUERY_INFORMATION | THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT;
+    HANDLE at = NULL;
+    uint32_t count = 0;
+    while (count < room && NtGetNextThread(GetCurrentProcess(), at, access, 0, 0, &at) == 0) {
+        struct cap_thread *thread = &out[count];
+        struct thread_basic basic = {0};
+        if (NtQueryInformationThread(at, THREAD_BASIC_INFORMATION, &basic, sizeof basic, NULL) !=
+                0 ||
+            basic.teb == NULL)
+            continue;
+        thread->handle = at;
+        thread->id = (uint32_t)(uintptr_t)basic.thread_id;
+        thread->bounds = bounds_of_teb(basic.teb);
+        thread->flags = (thread->id == suspect_id ? RECORD_THREAD_SUSPECT : 0u) |
+                        (thread->id == main_id ? RECORD_THREAD_MAIN : 0u) |
+                        (cap_crash_is_ours(thread->id) ? RECORD_THREAD_CAPTURE : 0u);
+        read_thread_name(thread);
+        count++;
+    }
+    return count;
+}

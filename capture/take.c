@@ -1,0 +1,131 @@
+/* What crash and hang have in common once the suspect's `rtl` stack is on disk: the other
+ * walkers, each a section of its own under a time limit, and the dumps. */
+#include "capture/cap.h"
+
+struct walk_job {
+    void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *);
+    const struct cap_subject *subject;
+    struct cap_walk *out;
+};
+
+/* Static, one a walker: a walker that was given up may still be writing to its own. */
+static struct cap_walk walks[RECORD_WALKER_COUNT];
+static struct walk_job walk_jobs[RECORD_WALKER_COUNT];
+
+static void run_walk(void *argument)
+{
+    const struct walk_job *job = argument;
+    job->walk(job->subject->seed, job->subject->thread, job->subject->seed_is_return, job->out);
+}
+
+static void write_walk(const struct cap_walk *walk)
+{
+    cap_crash_record_stack(walk);
+    if (walk->state == RECORD_STATE_OK)
+        cap_crash_record_timing(RECORD_STAGE_WALK, walk->walker, walk->walk_ns, 0);
+}
+
+static void write_blocked(uint32_t walker, uint32_t thread_id, const char *reason)
+{
+    static struct cap_walk blocked;
+    cap_crash_walk_begin(&blocked, walker, thread_id);
+    cap_crash_walk_not(&blocked, RECORD_STATE_BLOCKED, reason);
+    cap_crash_record_stack(&blocked);
+}
+
+static bool wanted(uint32_t walker)
+{
+    return cap.options.walkers == 0 || (cap.options.walkers & 1u << walker) != 0;
+}
+
+static void walk_on_runner(const struct cap_subject *subject, uint32_t walker,
+                           void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *))
+{
+    struct walk_job *job = &walk_jobs[walker];
+    if (!wanted(walker))
+        return;
+    *job = (struct walk_job){walk, subject, &walks[walker]};
+    cap_crash_walk_begin(job->out, walker, subject->thread_id);
+    if (cap_crash_run(CAP_RUNNER_WALK, run_walk, job, CAP_WALK_LIMIT_MS))
+        write_walk(job->out);
+    else
+        write_blocked(walker, subject->thread_id, "no answer in time");
+}
+
+static void run_backtrace(void *argument)
+{
+    const struct walk_job *job = argument;
+    const CONTEXT *seed = job->subject->seed;
+#if defined(_WIN64)
+    cap_crash_walk_backtrace(seed->Rip, job->subject->seed_is_return, job->out);
+#else
+    cap_crash_walk_backtrace(seed->Eip, job->subject->seed_is_return, job->out);
+#endif
+}
+
+static void walk_backtrace(const struct cap_subject *subject)
+{
+    struct walk_job *job = &walk_jobs[RECORD_WALKER_BACKTRACE];
+    *job = (struct walk_job){NULL, subject, &walks[RECORD_WALKER_BACKTRACE]};
+    if (!wanted(RECORD_WALKER_BACKTRACE))
+        return;
+    cap_crash_walk_begin(job->out, RECORD_WALKER_BACKTRACE, subject->thread_id);
+    if (!subject->can_run)
+        cap_crash_walk_not(job->out, RECORD_STATE_NOT_APPLICABLE, subject->no_backtrace);
+    else if (!cap_crash_run(CAP_RUNNER_CRASHED, run_backtrace, job, CAP_WALK_LIMIT_MS)) {
+        write_blocked(RECORD_WALKER_BACKTRACE, subject->thread_id, "no answer in time");
+        return;
+    }
+    write_walk(job->out);
+}
+
+void cap_crash_further_walkers(const struct cap_subject *subject)
+{
+    struct cap_walk *out = &walks[RECORD_WALKER_FRAME_POINTER];
+    walk_backtrace(subject);
+    if (wanted(RECORD_WALKER_FRAME_POINTER)) {
+        cap_crash_walk_begin(out, RECORD_WALKER_FRAME_POINTER, subject->thread_id);
+        cap_crash_walk_framepointer(subject->seed, subject->bounds, subject->seed_is_return, out);
+        write_walk(out);
+    }
+    walk_on_runner(subject, RECORD_WALKER_DBGHELP, cap_walk_dbghelp);
+    walk_on_runner(subject, RECORD_WALKER_DBGHELP_OWN, cap_walk_dbghelp_own);
+}
+
+/* ---- dumps ---- */
+
+static struct dump_job {
+    const struct cap_subject *subject;
+    bool tuned;
+    volatile LONG written;
+    uint64_t bytes, ns;
+} dump_jobs[2];
+
+static void run_dump(void *argument)
+{
+    struct dump_job *job = argument;
+    HANDLE file = job->tuned ? cap.dump_tuned : cap.dump;
+    if (cap_dump_write(file, job->subject->exception, job->subject->thread_id, job->tuned,
+                       &job->bytes, &job->ns))
+        InterlockedExchange(&job->written, 1);
+}
+
+bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms)
+{
+    struct dump_job *job = &dump_jobs[tuned];
+    *job = (struct dump_job){.subject = subject, .tuned = tuned};
+    /* As the article does it: on the crashed thread, if that still has a stack. */
+    const enum cap_runner runner = subject->can_run ? CAP_RUNNER_CRASHED : CAP_RUNNER_DUMP;
+    if (!cap_crash_run(runner, run_dump, job, limit_ms)) {
+        HANDLE file = tuned ? cap.dump_tuned : cap.dump; /* half a dump is no dump */
+        SetFilePointer(file, 0, NULL, FILE_BEGIN);
+        SetEndOfFile(file);
+        return false;
+    }
+    if (job->written) {
+        *(tuned ? &cap.dump_tuned_bytes : &cap.dump_bytes) = job->bytes;
+        cap_crash_record_timing(tuned ? RECORD_STAGE_DUMP_TUNED : RECORD_STAGE_DUMP_WRITE, 0,
+                                job->ns, job->bytes);
+    }
+    return true;
+}

@@ -1,0 +1,37 @@
+/* What all walkers share: adding frames under the record's limit. */
+#include "capture/cap.h"
+
+void cap_crash_walk_begin(struct cap_walk *out, uint32_t walker, uint32_t thread_id)
+{
+    out->walker = walker;
+    out->state = RECORD_STATE_OK;
+    out->stop = RECORD_STOP_END;
+    out->thread_id = thread_id;
+    out->total = 0;
+    out->sample = 0;
+    out->walk_ns = 0;
+    out->at_ns = cap_crash_now_ns();
+    out->reason = NULL;
+}
+
+void cap_crash_walk_add(struct cap_walk *out, uint64_t pc_va, uint32_t flags, uint32_t found)
+{
+    uint32_t n = out->total++, last = n - 1;
+    /* Below the system's dispatcher stands the place that the exception interrupted. */
+    if (last >= CAP_FRAMES && n > 0)
+        last = RECORD_FRAMES_HEAD + (last - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
+    if (n > 0 && cap_crash_within(cap.dispatcher, out->frames[last].pc_va - 1))
+        flags &= ~(uint32_t)RECORD_FRAME_RETURN;
+    if (n >= CAP_FRAMES)
+        n = RECORD_FRAMES_HEAD + (n - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
+    out->frames[n].pc_va = pc_va;
+    out->frames[n].flags = flags | found << RECORD_FRAME_SHIFT_FOUND;
+}
+
+void cap_crash_walk_not(struct cap_walk *out, uint32_t state, const char *reason)
+{
+    out->state = state;
+    out->stop = RECORD_STOP_WALKER;
+    out->total = 0;
+    out->reason = reason;
+}

@@ -1,0 +1,49 @@
+/* The walker `framepointer`: the classic `while (fp)` loop, with checked reads.  Right only
+ * where every function keeps its frame pointer, which it cannot know; x64 code rarely does.
+ *
+ * May call: nothing. */
+#include "capture/cap.h"
+
+enum { FRAME_LIMIT = 1 << 16 };
+
+#if defined(_WIN64)
+#define PC(context) ((context)->Rip)
+#define FP(context) ((context)->Rbp)
+#else
+#define PC(context) ((context)->Eip)
+#define FP(context) ((context)->Ebp)
+#endif
+
+static NOINLINE uint32_t walk(uint64_t fp, struct cap_bounds bounds, struct cap_walk *out)
+{
+    const uint64_t pointer_bytes = sizeof(void *);
+    for (uint32_t n = 0; n < FRAME_LIMIT; n++) {
+        if (fp % pointer_bytes != 0 || !cap_crash_within(bounds, fp) ||
+            fp + 2 * pointer_bytes > bounds.high_va)
+            return RECORD_STOP_STACK_BOUNDS;
+        const uintptr_t *at = (const uintptr_t *)(uintptr_t)fp;
+        if (at[1] == 0)
+            return RECORD_STOP_RETURN_ZERO;
+        cap_crash_walk_add(out, at[1], RECORD_FRAME_RETURN, RECORD_FOUND_FRAME_POINTER);
+        if (cap_crash_within(cap.thread_start, at[1]))
+            return RECORD_STOP_END;
+        if (at[0] <= fp)
+            return RECORD_STOP_NO_PROGRESS;
+        fp = at[0];
+    }
+    return RECORD_STOP_LIMIT;
+}
+
+void cap_crash_walk_framepointer(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
+                                 struct cap_walk *out)
+{
+    const uint64_t start_ns = cap_crash_now_ns();
+    cap_crash_walk_add(out, PC(seed), seed_is_return ? RECORD_FRAME_RETURN : 0u,
+                       RECORD_FOUND_CONTEXT);
+    __try {
+        out->stop = walk(FP(seed), bounds, out);
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        out->stop = RECORD_STOP_READ_FAULT;
+    }
+    out->walk_ns = cap_crash_now_ns() - start_ns;
+}

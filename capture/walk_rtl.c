@@ -1,0 +1,148 @@
+/* The walker `rtl`: RtlLookupFunctionEntry and RtlVirtualUnwind, frame by frame.
+ *
+ * May call: those two, NtQueryVirtualMemory through VirtualQuery, and nothing that
+ * allocates.  RtlLookupFunctionEntry takes no lock for code in a module; for generated
+ * code it looks through the tables that were registered at run time. */
+#include "capture/cap.h"
+
+enum {
+    UNWIND_PUSH_NONVOL = 0,
+    UNWIND_ALLOC_LARGE = 1,
+    UNWIND_SAVE_NONVOL = 4,
+    UNWIND_SAVE_NONVOL_FAR = 5,
+    UNWIND_EPILOG = 6,
+    UNWIND_SPARE = 7,
+    UNWIND_SAVE_XMM128 = 8,
+    UNWIND_SAVE_XMM128_FAR = 9,
+    UNWIND_PUSH_MACHFRAME = 10,
+    FRAME_LIMIT = 1 << 16, /* no sane stack is deeper: 1 MB of 16-byte frames */
+};
+
+#if defined(_WIN64)
+
+/* Does the function save its caller as an interrupted place?  Reads UNWIND_INFO:
+ * version and flags, prologue size, count of codes, frame register, then 2-byte codes. */
+static bool pushes_machine_frame(uint64_t base_va, const RUNTIME_FUNCTION *function)
+{
+    const uint8_t *info = (const uint8_t *)(uintptr_t)(base_va + function->UnwindData);
+    const uint32_t count = info[2];
+    for (uint32_t i = 0; i < count;) {
+        uint32_t op = info[4 + 2 * i + 1] & 15, large = info[4 + 2 * i + 1] >> 4;
+        if (op == UNWIND_PUSH_MACHFRAME)
+            return true;
+        if (op == UNWIND_ALLOC_LARGE)
+            i += large == 0 ? 2 : 3;
+        else if (op == UNWIND_SAVE_NONVOL || op == UNWIND_SAVE_XMM128)
+            i += 2;
+        else if (op == UNWIND_SAVE_NONVOL_FAR || op == UNWIND_SAVE_XMM128_FAR)
+            i += 3;
+        else
+            i += 1;
+    }
+    return false;
+}
+
+static bool is_executable(uint64_t va)
+{
+    MEMORY_BASIC_INFORMATION info;
+    const DWORD executable =
+        PAGE_EXECUTE | PAGE_EXECUTE_READ | PAGE_EXECUTE_READWRITE | PAGE_EXECUTE_WRITECOPY;
+    if (cap_crash_in_loaded_module(va)) /* quick answer for nearly every frame */
+        return true;
+    return VirtualQuery((const void *)(uintptr_t)va, &info, sizeof info) != 0 &&
+           info.State == MEM_COMMIT && (info.Protect & executable) != 0;
+}
+
+/* Pops a return address, as a leaf's RET would.  False: there is none to pop. */
+static bool pop_return(CONTEXT *context, struct cap_bounds bounds)
+{
+    if (!cap_crash_within(bounds, context->Rsp) || context->Rsp + 8 > bounds.high_va)
+        return false;
+    context->Rip = *(const uint64_t *)(uintptr_t)context->Rsp;
+    context->Rsp += 8;
+    return true;
+}
+
+struct step {
+    bool is_return; /* of the frame in hand, then of the next  */
+    uint32_t found; /* how the next frame was found            */
+};
+
+/* Moves CONTEXT to the caller.  Returns RECORD_STOP_LIMIT to go on, else the reason to stop. */
+static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first, struct step *step)
+{
+    const uint64_t pc = context->Rip, lookup = step->is_return ? pc - 1 : pc;
+    DWORD64 base = 0, establisher = 0;
+    PVOID handler_data = NULL;
+    RUNTIME_FUNCTION *function = NULL;
+
+    if (!(first && !is_executable(pc)))
+        function = RtlLookupFunctionEntry(lookup, &base, NULL);
+    if (function == NULL) {
+        /* A call to nowhere, or a leaf, both leave the return address at the top. */
+        if (!first && !cap_crash_in_loaded_module(lookup))
+            return RECORD_STOP_NO_UNWIND;
+        if (!pop_return(context, bounds))
+            return RECORD_STOP_STACK_BOUNDS;
+        step->is_return = true;
+        step->found = RECORD_FOUND_LEAF;
+        return RECORD_STOP_LIMIT;
+    }
+    bool interrupted =
+        cap_crash_within(cap.dispatcher, lookup) || pushes_machine_frame(base, function);
+    /* Past its function's end stands a return address whose call never returns. */
+    bool past_end = step->is_return && pc - base >= function->EndAddress;
+    RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, past_end ? lookup : pc, function, context,
+                     &handler_data, &establisher, NULL);
+    step->is_return = !interrupted;
+    step->found = RECORD_FOUND_UNWIND;
+    return RECORD_STOP_LIMIT;
+}
+
+static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step step,
+                              struct cap_walk *out)
+{
+    step.found = RECORD_FOUND_CONTEXT;
+    for (uint32_t n = 0; n < FRAME_LIMIT; n++) {
+        const uint64_t pc = context->Rip, sp = context->Rsp;
+        cap_crash_walk_add(out, pc, step.is_return ? RECORD_FRAME_RETURN : 0u, step.found);
+        if (cap_crash_within(cap.thread_start, pc))
+            return RECORD_STOP_END;
+        if (n == 0 && (!cap_crash_within(bounds, sp) || sp % 8 != 0))
+            return RECORD_STOP_BAD_SEED;
+        uint32_t stop = step_out(context, bounds, n == 0, &step);
+        if (stop != RECORD_STOP_LIMIT)
+            return stop;
+        if (context->Rip == 0)
+            return RECORD_STOP_RETURN_ZERO;
+        if (context->Rsp <= sp)
+            return RECORD_STOP_NO_PROGRESS;
+        if (context->Rsp > bounds.high_va)
+            return RECORD_STOP_STACK_BOUNDS;
+    }
+    return RECORD_STOP_LIMIT;
+}
+
+void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
+                        struct cap_walk *out)
+{
+    CONTEXT context = *seed;
+    const uint64_t start_ns = cap_crash_now_ns();
+    __try {
+        out->stop = walk(&context, bounds, (struct step){.is_return = seed_is_return}, out);
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        out->stop = RECORD_STOP_READ_FAULT;
+    }
+    out->walk_ns = cap_crash_now_ns() - start_ns;
+}
+
+#else
+
+void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
+                        struct cap_walk *out)
+{
+    (void)seed, (void)bounds, (void)seed_is_return;
+    cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "no table-based unwinding on x86");
+}
+
+#endif

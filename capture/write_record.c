@@ -1,0 +1,298 @@
+/* Writes the record of capture/record.h: sections are built in static memory, appended,
+ * and only then is RECORD_H_COMMITTED raised over them. */
+#include "capture/cap.h"
+
+struct buffer {
+    uint8_t *at;
+    uint32_t used, room;
+};
+
+static uint8_t record_memory[CAP_BUFFER_BYTES];
+static uint8_t stream_memory[CAP_BUFFER_BYTES / 2];
+static uint8_t header[RECORD_HEADER_BYTES];
+static struct buffer section = {record_memory, 0, sizeof record_memory};
+
+/* The threads written last: the dump's user stream repeats them. */
+static struct cap_thread threads_seen[CAP_THREADS];
+static uint32_t threads_seen_count;
+
+static void put32(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void put64(uint8_t *to, uint64_t value)
+{
+    put32(to, (uint32_t)value);
+    put32(to + 4, (uint32_t)(value >> 32));
+}
+
+/* BYTES zeroed bytes at the end, or NULL when they do not fit: the entry is left out. */
+static uint8_t *extend(struct buffer *b, uint32_t bytes)
+{
+    if (bytes > b->room - b->used)
+        return NULL;
+    uint8_t *at = b->at + b->used;
+    cap_crash_clear(at, bytes);
+    b->used += bytes;
+    return at;
+}
+
+static uint32_t padded(uint32_t bytes)
+{
+    return (bytes + 7u) & ~7u;
+}
+
+/* ---- sections into a buffer ---- */
+
+static uint8_t *section_start(struct buffer *b, uint32_t type)
+{
+    uint8_t *at = extend(b, RECORD_SECTION_HEADER_BYTES);
+    if (at != NULL)
+        put32(at + RECORD_S_TYPE, type);
+    return at;
+}
+
+static void section_end(struct buffer *b, uint8_t *start, uint32_t count)
+{
+    put32(start + RECORD_S_BYTES, (uint32_t)(b->at + b->used - start));
+    put32(start + RECORD_S_COUNT, count);
+}
+
+static void build_modules(struct buffer *b)
+{
+    uint32_t count = 0;
+    uint8_t *start = section_start(b, RECORD_SECTION_MODULES);
+    if (start == NULL)
+        return;
+    for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++) {
+        const struct cap_module *m = &cap.modules[i];
+        const uint32_t bytes = padded(RECORD_MODULE_BYTES + m->path_bytes + m->pdb_bytes);
+        uint8_t *e = extend(b, bytes);
+        if (e == NULL)
+            break;
+        put32(e + RECORD_M_ENTRY_BYTES, bytes);
+        put32(e + RECORD_M_TIMESTAMP, m->timestamp);
+        put64(e + RECORD_M_BASE, m->base_va);
+        put64(e + RECORD_M_IMAGE_BYTES, m->image_bytes);
+        put64(e + RECORD_M_LOADED, m->loaded_ns);
+        put64(e + RECORD_M_UNLOADED, m->unloaded_ns);
+        cap_crash_copy(e + RECORD_M_GUID, m->guid, sizeof m->guid);
+        put32(e + RECORD_M_AGE, m->age);
+        put32(e + RECORD_M_PATH_BYTES, m->path_bytes | (uint32_t)m->pdb_bytes << 16);
+        cap_crash_copy(e + RECORD_MODULE_BYTES, m->path, m->path_bytes);
+        cap_crash_copy(e + RECORD_MODULE_BYTES + m->path_bytes, m->pdb, m->pdb_bytes);
+        count++;
+    }
+    section_end(b, start, count);
+}
+
+static void build_threads(struct buffer *b)
+{
+    uint8_t *start = section_start(b, RECORD_SECTION_THREADS);
+    uint32_t count = 0;
+    if (start == NULL)
+        return;
+    for (; count < threads_seen_count; count++) {
+        const struct cap_thread *t = &threads_seen[count];
+        const uint32_t bytes = padded(RECORD_THREAD_BYTES + t->name_bytes);
+        uint8_t *e = extend(b, bytes);
+        if (e == NULL)
+            break;
+        put32(e + RECORD_T_ENTRY_BYTES, bytes);
+        put32(e + RECORD_T_ID, t->id);
+        put32(e + RECORD_T_FLAGS, t->flags);
+        put32(e + RECORD_T_NAME_BYTES, t->name_bytes);
+        cap_crash_copy(e + RECORD_THREAD_BYTES, t->name, t->name_bytes);
+    }
+    section_end(b, start, count);
+}
+
+static void build_frame(uint8_t *e, const struct cap_frame *frame)
+{
+    const bool is_return = (frame->flags & RECORD_FRAME_RETURN) != 0;
+    const int module = cap_crash_module_at(is_return ? frame->pc_va - 1 : frame->pc_va);
+    uint32_t flags = frame->flags;
+    uint64_t offset = frame->pc_va;
+    if (module >= 0)
+        offset -= cap.modules[module].base_va;
+    else if (cap_crash_in_code_map(frame->pc_va))
+        flags |= RECORD_FRAME_GENERATED;
+    put32(e + RECORD_F_MODULE, module >= 0 ? (uint32_t)module : RECORD_NO_MODULE);
+    put32(e + RECORD_F_FLAGS, flags);
+    put64(e + RECORD_F_OFFSET, offset);
+}
+
+static void build_stack(struct buffer *b, const struct cap_walk *walk)
+{
+    const uint32_t count = walk->total < CAP_FRAMES ? walk->total : CAP_FRAMES;
+    const uint32_t reason_bytes = walk->reason != NULL ? cap_crash_length(walk->reason) : 0;
+    uint8_t *start = section_start(b, RECORD_SECTION_STACK);
+    uint8_t *rest = extend(b, RECORD_STACK_BYTES - RECORD_SECTION_HEADER_BYTES);
+    uint8_t *frames = extend(b, count * RECORD_FRAME_BYTES);
+    uint8_t *reason = extend(b, padded(reason_bytes));
+    if (start == NULL || rest == NULL || frames == NULL || reason == NULL)
+        return;
+    put32(start + RECORD_K_WALKER, walk->walker);
+    put32(start + RECORD_K_STATE, walk->state);
+    put32(start + RECORD_K_THREAD, walk->thread_id);
+    put32(start + RECORD_K_STOP, walk->stop);
+    put32(start + RECORD_K_LEFT_OUT, walk->total - count);
+    put32(start + RECORD_K_SAMPLE, walk->sample);
+    put64(start + RECORD_K_WALK_NS, walk->walk_ns);
+    put64(start + RECORD_K_AT_NS, walk->at_ns);
+    put32(start + RECORD_K_REASON_BYTES, reason_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t from = i;
+        if (walk->total > CAP_FRAMES && i >= RECORD_FRAMES_HEAD) /* oldest of the ring first */
+            from = RECORD_FRAMES_HEAD +
+                   (walk->total - RECORD_FRAMES_HEAD + i - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
+        build_frame(frames + i * RECORD_FRAME_BYTES, &walk->frames[from]);
+    }
+    if (walk->reason != NULL)
+        cap_crash_copy(reason, walk->reason, reason_bytes);
+    section_end(b, start, count);
+}
+
+/* ---- buffers to disk ---- */
+
+static void write_at(uint64_t offset, const void *from, uint32_t bytes)
+{
+    OVERLAPPED where = {0};
+    DWORD done = 0;
+    where.Offset = (DWORD)offset;
+    where.OffsetHigh = (DWORD)(offset >> 32);
+    WriteFile(cap.record, from, bytes, &done, &where);
+}
+
+static void write_header(void)
+{
+    put64(header + RECORD_H_COMMITTED, cap.record_bytes);
+    write_at(0, header, sizeof header);
+}
+
+static void append(struct buffer *b)
+{
+    if (b->used != 0) {
+        write_at(cap.record_bytes, b->at, b->used);
+        cap.record_bytes += b->used;
+        b->used = 0;
+        write_header();
+    }
+}
+
+void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_RECORD *exception,
+                            uint32_t doors)
+{
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    cap_crash_clear(header, sizeof header);
+    cap_crash_copy(header, RECORD_MAGIC, 8);
+    put32(header + RECORD_H_VERSION, RECORD_VERSION);
+    put32(header + RECORD_H_HEADER_BYTES, RECORD_HEADER_BYTES);
+#if defined(_WIN64)
+    put32(header + RECORD_H_MACHINE, IMAGE_FILE_MACHINE_AMD64);
+#else
+    put32(header + RECORD_H_MACHINE, IMAGE_FILE_MACHINE_I386);
+#endif
+    put32(header + RECORD_H_KIND, kind);
+    put32(header + RECORD_H_PROCESS, GetCurrentProcessId());
+    put32(header + RECORD_H_SUSPECT, thread_id);
+    if (exception != NULL) {
+        put32(header + RECORD_H_CODE, exception->ExceptionCode);
+        put32(header + RECORD_H_FLAGS, exception->ExceptionFlags);
+        put64(header + RECORD_H_ADDRESS, (uintptr_t)exception->ExceptionAddress);
+        for (DWORD i = 0; i < 2 && i < exception->NumberParameters; i++)
+            put64(header + RECORD_H_INFO0 + 8 * i, exception->ExceptionInformation[i]);
+    }
+    put64(header + RECORD_H_STARTED, (uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
+    put32(header + RECORD_H_POINTER_BYTES, sizeof(void *));
+    put32(header + RECORD_H_WRITER, RECORD_WRITER_IN_PROCESS);
+    put32(header + RECORD_H_DOORS, doors);
+    cap.record_bytes = RECORD_HEADER_BYTES;
+    write_header();
+}
+
+void cap_crash_record_modules(void)
+{
+    const uint64_t start_ns = cap_crash_now_ns();
+    build_modules(&section);
+    const uint32_t bytes = section.used;
+    const uint64_t built_ns = cap_crash_now_ns();
+    append(&section);
+    cap_crash_record_timing(RECORD_STAGE_MODULES, 0, built_ns - start_ns, bytes);
+}
+
+void cap_crash_record_threads(const struct cap_thread *threads, uint32_t count)
+{
+    threads_seen_count = count < CAP_THREADS ? count : CAP_THREADS;
+    cap_crash_copy(threads_seen, threads, threads_seen_count * sizeof threads[0]);
+    build_threads(&section);
+    append(&section);
+}
+
+void cap_crash_record_stack(const struct cap_walk *walk)
+{
+    build_stack(&section, walk);
+    append(&section);
+}
+
+void cap_crash_record_code_map(void)
+{
+    if (cap.code_count == 0)
+        return;
+    uint32_t count = 0;
+    uint8_t *start = section_start(&section, RECORD_SECTION_CODE_MAP);
+    for (LONG i = 0; start != NULL && i < cap.code_count && i < CAP_CODE_MAPS; i++) {
+        const struct cap_code *code = &cap.codes[i];
+        const uint32_t name_bytes = cap_crash_length(code->name);
+        const uint32_t bytes = padded(RECORD_CODE_MAP_BYTES + name_bytes);
+        uint8_t *e = code->ready ? extend(&section, bytes) : NULL;
+        if (e == NULL)
+            continue;
+        put32(e + RECORD_C_ENTRY_BYTES, bytes);
+        put32(e + RECORD_C_NAME_BYTES, name_bytes);
+        put64(e + RECORD_C_START, code->start_va);
+        put64(e + RECORD_C_CODE_BYTES, code->code_bytes);
+        cap_crash_copy(e + RECORD_CODE_MAP_BYTES, code->name, name_bytes);
+        count++;
+    }
+    if (start != NULL)
+        section_end(&section, start, count);
+    append(&section);
+}
+
+void cap_crash_record_timing(uint32_t stage, uint32_t walker, uint64_t ns, uint64_t bytes)
+{
+    uint8_t *start = section_start(&section, RECORD_SECTION_TIMING);
+    uint8_t *e = extend(&section, RECORD_TIMING_BYTES);
+    if (start == NULL || e == NULL)
+        return;
+    put32(e + RECORD_G_STAGE, stage);
+    put32(e + RECORD_G_WALKER, walker);
+    put64(e + RECORD_G_NS, ns);
+    put64(e + RECORD_G_BYTES, bytes);
+    section_end(&section, start, 1);
+    append(&section);
+}
+
+void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples)
+{
+    put64(header + RECORD_H_STOP_RTL, rtl_ns);
+    put64(header + RECORD_H_STOP_DUMP, dump_ns);
+    put32(header + RECORD_H_SAMPLES, samples);
+    write_header();
+}
+
+const void *cap_crash_dump_stream(uint32_t *bytes)
+{
+    struct buffer stream = {stream_memory, 0, sizeof stream_memory};
+    uint8_t *copy = extend(&stream, RECORD_HEADER_BYTES);
+    cap_crash_copy(copy, header, RECORD_HEADER_BYTES);
+    build_threads(&stream);
+    build_modules(&stream);
+    put64(copy + RECORD_H_COMMITTED, stream.used);
+    *bytes = stream.used;
+    return stream_memory;
+}

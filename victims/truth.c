@@ -1,0 +1,82 @@
+/* Filling the truth mapping: opening it, threads, images.  Linked into the program and,
+ * for the slot alone, into plugins. */
+#include "victims/victim.h"
+
+#include <string.h>
+
+uint32_t truth_slot;
+static struct truth_map *truth;
+
+static bool open_mapping(void)
+{
+    wchar_t name[128];
+    HANDLE mapping;
+    DWORD length = GetEnvironmentVariableW(TRUTH_VARIABLE, name, 128);
+    if (length > 0 && length < 128)
+        mapping = OpenFileMappingW(FILE_MAP_ALL_ACCESS, FALSE, name);
+    else /* run by hand: nobody will read it */
+        mapping = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0,
+                                     sizeof(struct truth_map), NULL);
+    if (mapping == NULL)
+        return false;
+    truth = MapViewOfFile(mapping, FILE_MAP_ALL_ACCESS, 0, 0, sizeof(struct truth_map));
+    return truth != NULL;
+}
+
+void truth_image(const void *base)
+{
+    const uint8_t *image = base;
+    const IMAGE_NT_HEADERS *nt =
+        (const IMAGE_NT_HEADERS *)(image + ((const IMAGE_DOS_HEADER *)image)->e_lfanew);
+    const IMAGE_SECTION_HEADER *section = IMAGE_FIRST_SECTION(nt);
+    for (int i = 0; i < nt->FileHeader.NumberOfSections; i++, section++) {
+        const uint32_t bytes = section->Misc.VirtualSize;
+        if (memcmp(section->Name, ".rdata", 6) != 0 || truth->image_count >= TRUTH_IMAGES ||
+            bytes > TRUTH_TEXT_BYTES - truth->text_used)
+            continue;
+        struct truth_image *entry = &truth->images[truth->image_count];
+        entry->va = (uintptr_t)image + section->VirtualAddress;
+        entry->bytes = bytes;
+        entry->text_offset = truth->text_used;
+        memcpy(truth->text + truth->text_used, image + section->VirtualAddress, bytes);
+        truth->text_used += bytes;
+        truth->image_count++;
+    }
+}
+
+bool truth_start(void)
+{
+    DWORD slot = TlsAlloc();
+    if (slot >= 64 || !open_mapping()) /* later slots are not in the environment block */
+        return false;
+    truth_slot = slot;
+    truth_image(GetModuleHandleW(NULL));
+    truth->magic = TRUTH_MAGIC;
+    return true;
+}
+
+void truth_thread(const char *role, bool suspect)
+{
+    LONG at = InterlockedIncrement((volatile LONG *)&truth->stack_count) - 1;
+    if (at >= TRUTH_THREADS) {
+        TerminateProcess(GetCurrentProcess(), EXIT_USAGE);
+        return;
+    }
+    struct truth_stack *stack = &truth->stacks[at];
+    stack->thread_id = GetCurrentThreadId();
+    for (size_t i = 0; i + 1 < sizeof stack->role && role[i] != 0; i++)
+        stack->role[i] = role[i];
+    stack->suspect = suspect;
+    TlsSetValue(truth_slot, stack);
+    TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_THREAD_START);
+}
+
+uint32_t truth_depth(void)
+{
+    return TRUTH_STACK->depth;
+}
+
+void truth_cut(uint32_t depth)
+{
+    TRUTH_STACK->depth = depth;
+}

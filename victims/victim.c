@@ -1,0 +1,273 @@
+/* The victim program: finds its scenarios, answers questions about them, runs one. */
+#include "victims/victim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { HANG_MS = 300, LIMIT_MS = 20000, SCENARIO_LIMIT = 512, PATH_UNITS = 1024 };
+
+bool truth_start(void);
+void truth_image(const void *base);
+
+volatile int victim_zero;
+volatile int *volatile victim_null;
+
+IN_SECTION("vict$a") const struct scenario *const scenario_first = NULL;
+IN_SECTION("vict$z") const struct scenario *const scenario_last = NULL;
+
+static const struct scenario *scenarios[SCENARIO_LIMIT];
+static int scenario_count;
+
+static const struct {
+    uint32_t bit;
+    const char *name;
+} door_names[] = {
+    {RECORD_DOOR_VECTORED, "vectored"},   {RECORD_DOOR_UNHANDLED, "unhandled"},
+    {RECORD_DOOR_SIGABRT, "sigabrt"},     {RECORD_DOOR_INVALID_PARAMETER, "invalid_parameter"},
+    {RECORD_DOOR_PURE_CALL, "pure_call"}, {RECORD_DOOR_TERMINATE, "terminate"},
+    {RECORD_DOOR_WATCHER, "watcher"},     {RECORD_DOOR_HEARTBEAT, "heartbeat"},
+};
+
+static const struct {
+    uint32_t bit;
+    const char *name;
+} walker_names[] = {
+    {RECORD_WALKER_DBGHELP, "dbghelp"},
+    {RECORD_WALKER_DBGHELP_OWN, "dbghelp-own"},
+    {RECORD_WALKER_BACKTRACE, "backtrace"},
+    {RECORD_WALKER_FRAME_POINTER, "framepointer"},
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct scenario *const *)a)->name,
+                  (*(const struct scenario *const *)b)->name);
+}
+
+/* The linker put the pointers of all files between the two ends, with gaps of zero. */
+static void find_scenarios(void)
+{
+    const struct scenario *const volatile *at = &scenario_first;
+    const uintptr_t end = (uintptr_t)&scenario_last;
+    for (; (uintptr_t)at < end && scenario_count < SCENARIO_LIMIT; at++)
+        if (*at != NULL)
+            scenarios[scenario_count++] = *at;
+    qsort(scenarios, (size_t)scenario_count, sizeof scenarios[0], by_name);
+}
+
+static const struct scenario *find(const char *name)
+{
+    for (int i = 0; i < scenario_count; i++)
+        if (strcmp(scenarios[i]->name, name) == 0)
+            return scenarios[i];
+    return NULL;
+}
+
+static bool on_wine(void)
+{
+    return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != NULL;
+}
+
+/* ---- what a scenario promises on this host ---- */
+
+static const char *unsupported(const struct scenario *s)
+{
+    return on_wine() ? s->not_on_wine : NULL;
+}
+
+static uint32_t expected_code(const struct scenario *s)
+{
+    return s->wine_code != 0 && on_wine() ? s->wine_code : s->code;
+}
+
+static uint32_t expected_exit(const struct scenario *s)
+{
+    if (s->wine_exit_code != 0 && on_wine())
+        return s->wine_exit_code;
+    if (s->exit_code != 0)
+        return s->exit_code;
+    return s->kind == KIND_CRASH ? expected_code(s) : s->kind == KIND_HANG ? CAPTURE_EXIT_HANG : 0;
+}
+
+static uint32_t expected_doors(const struct scenario *s)
+{
+    if (s->doors != 0 || s->no_case)
+        return s->doors;
+    return s->kind == KIND_CRASH  ? (uint32_t)DOOR_CRASH
+           : s->kind == KIND_HANG ? (uint32_t)RECORD_DOOR_HEARTBEAT
+                                  : 0;
+}
+
+static const char *kind_name(const struct scenario *s)
+{
+    return s->kind == KIND_CRASH ? "crash" : s->kind == KIND_HANG ? "hang" : "calm";
+}
+
+static void print_json(const struct scenario *s)
+{
+    const char *reason = unsupported(s), *comma = "";
+    const uint32_t doors = expected_doors(s);
+    printf("{\"name\":\"%s\",\"kind\":\"%s\",\"group\":\"%s\",\"sentence\":\"%s\","
+           "\"code\":\"0x%08X\",\"exit_code\":\"0x%08X\",\"doors\":[",
+           s->name, kind_name(s), s->group, s->sentence, (unsigned)expected_code(s),
+           (unsigned)expected_exit(s));
+    for (size_t i = 0; i < sizeof door_names / sizeof door_names[0]; i++)
+        if ((doors & door_names[i].bit) != 0) {
+            printf("%s\"%s\"", comma, door_names[i].name);
+            comma = ",";
+        }
+    printf("],\"limit_ms\":%u,\"supported\":%s,\"reason\":",
+           (unsigned)(s->limit_ms != 0 ? s->limit_ms : LIMIT_MS),
+           reason == NULL ? "true" : "false");
+    printf(reason != NULL ? "\"%s\"}\n" : "null}\n", reason);
+}
+
+static int list(bool json)
+{
+    for (int i = 0; i < scenario_count; i++) {
+        if (json)
+            print_json(scenarios[i]);
+        else
+            printf("%s\n", scenarios[i]->name);
+    }
+    return 0;
+}
+
+static int describe(const struct scenario *s)
+{
+    const uint32_t doors = expected_doors(s);
+    printf("%s (%s, group %s)\n%s\n", s->name, kind_name(s), s->group, s->sentence);
+    printf("expected: code 0x%08X, exit code 0x%08X, doors", (unsigned)expected_code(s),
+           (unsigned)expected_exit(s));
+    for (size_t i = 0; i < sizeof door_names / sizeof door_names[0]; i++)
+        if ((doors & door_names[i].bit) != 0)
+            printf(" %s", door_names[i].name);
+    printf("%s\n", doors == 0 ? " none" : "");
+    if (unsupported(s) != NULL)
+        printf("UNSUPPORTED(%s)\n", unsupported(s));
+    return 0;
+}
+
+/* ---- for scenarios ---- */
+
+void victim_say(const char *text)
+{
+    DWORD done;
+    HANDLE out = GetStdHandle(STD_OUTPUT_HANDLE);
+    WriteFile(out, text, (DWORD)strlen(text), &done, NULL);
+    WriteFile(out, "\n", 1, &done, NULL);
+}
+
+void victim_ready(void)
+{
+    victim_say("ready to hang");
+    capture_heartbeat();
+}
+
+static void fail(const char *text)
+{
+    victim_say(text);
+    TerminateProcess(GetCurrentProcess(), EXIT_USAGE);
+}
+
+FARPROC victim_function(HMODULE plugin, const char *name)
+{
+    FARPROC function = plugin != NULL ? GetProcAddress(plugin, name) : NULL;
+    if (function == NULL)
+        fail("a plugin or its function is missing");
+    return function;
+}
+
+HMODULE victim_load(const char *name)
+{
+    wchar_t path[PATH_UNITS];
+    DWORD length = GetModuleFileNameW(NULL, path, PATH_UNITS - 128);
+    while (length > 0 && path[length - 1] != L'\\')
+        length--;
+    swprintf(path + length, PATH_UNITS - length, L"%hs-%hs.dll", name, VICTIM_VARIANT);
+    HMODULE plugin = LoadLibraryW(path);
+    if (plugin != NULL) {
+        FARPROC set_slot = GetProcAddress(plugin, "plugin_set_slot");
+        if (set_slot != NULL)
+            ((void (*)(uint32_t))(void (*)(void))set_slot)(truth_slot);
+        truth_image(plugin);
+    }
+    return plugin;
+}
+
+/* ---- running ---- */
+
+static uint32_t chosen_walkers(void)
+{
+    wchar_t names[256];
+    uint32_t walkers = 1u << RECORD_WALKER_RTL;
+    DWORD length = GetEnvironmentVariableW(TRUTH_WALKERS_VARIABLE, names, 256);
+    if (length == 0 || length >= 256)
+        return 0;
+    for (wchar_t *part = wcstok(names, L","); part != NULL; part = wcstok(NULL, L","))
+        for (size_t i = 0; i < sizeof walker_names / sizeof walker_names[0]; i++) {
+            wchar_t wide[32];
+            swprintf(wide, 32, L"%hs", walker_names[i].name);
+            if (wcscmp(part, wide) == 0)
+                walkers |= 1u << walker_names[i].bit;
+        }
+    return walkers;
+}
+
+static bool install(const struct scenario *s)
+{
+    static wchar_t folder[PATH_UNITS];
+    DWORD length = GetEnvironmentVariableW(TRUTH_OUT_VARIABLE, folder, PATH_UNITS);
+    if (length == 0 || length >= PATH_UNITS)
+        return true;
+    struct capture_options options = {
+        .folder = folder,
+        .hang_ms = s->hang_ms != 0        ? s->hang_ms
+                   : s->kind == KIND_HANG ? HANG_MS
+                                          : 0,
+        .walkers = chosen_walkers(),
+        .end_after_hang = true,
+        .tuned_dump = true,
+        .on_crash = s->on_crash,
+    };
+    return capture_install(&options);
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: victims-%s SCENARIO | --list [--json] | --describe SCENARIO\n",
+            VICTIM_VARIANT);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    const struct scenario *s;
+    find_scenarios();
+    if (argc >= 2 && strcmp(argv[1], "--list") == 0)
+        return list(argc == 3 && strcmp(argv[2], "--json") == 0);
+    s = argc == 3 && strcmp(argv[1], "--describe") == 0 ? find(argv[2]) : NULL;
+    if (s != NULL)
+        return describe(s);
+    s = argc == 2 ? find(argv[1]) : NULL;
+    if (s == NULL)
+        return usage();
+
+    SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
+    setvbuf(stdout, NULL, _IONBF, 0);
+    if (!truth_start() || !install(s)) {
+        fprintf(stderr, "victims-%s: cannot set up the truth mapping or the capture\n",
+                VICTIM_VARIANT);
+        return 3;
+    }
+    truth_thread("main", false);
+    victim_say(s->kind == KIND_CALM ? "staying calm, as asked" : "about to die, as asked");
+    victim_say(s->name);
+    int result = HERE(s->run());
+    if (s->kind == KIND_CALM) {
+        capture_uninstall();
+        return result;
+    }
+    victim_say("survived the fault");
+    return EXIT_SURVIVED;
+}
