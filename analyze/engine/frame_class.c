@@ -1,0 +1,59 @@
+/* See frame_class.h. */
+#include "engine/frame_class.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+static bool starts_with(const char *text, size_t length, const char *start)
+{
+    const size_t start_length = strlen(start);
+    return length >= start_length && strncmp(text, start, start_length) == 0;
+}
+
+/* CMake puts the objects of a target into TARGET.dir, with every generator; the innermost
+ * such folder names the target that the object belongs to. */
+enum frame_class frame_class_of_compiland(const char *compiland)
+{
+    enum frame_class found = CLASS_RUNTIME;
+
+    while (compiland != NULL && *compiland != '\0') {
+        const size_t length = strcspn(compiland, "/\\");
+        if (length > 4 && strncmp(compiland + length - 4, ".dir", 4) == 0) {
+            if (starts_with(compiland, length, "victims-") ||
+                starts_with(compiland, length, "plugin"))
+                found = CLASS_OWN;
+            else
+                found = starts_with(compiland, length, "capture") ? CLASS_CAPTURE : CLASS_RUNTIME;
+        }
+        compiland += length + (compiland[length] != '\0');
+    }
+    return found;
+}
+
+static bool is_own_image(const struct crash_case *crash, const struct frame *frame)
+{
+    if (crash->own.image_count == 0)
+        return frame->symbols == SYMBOLS_PDB;
+    for (uint32_t i = 0; i < crash->own.image_count; i++)
+        if (text_equal_nocase(crash->own.images[i], frame->module_name))
+            return true;
+    return false;
+}
+
+static enum frame_class class_of(const struct crash_case *crash, const struct frame *frame)
+{
+    if (frame->frame_class == CLASS_GENERATED || frame->symbols == SYMBOLS_JIT)
+        return CLASS_GENERATED;
+    if (frame->module_name == NULL)
+        return CLASS_NONE;
+    if (!is_own_image(crash, frame))
+        return CLASS_SYSTEM;
+    return crash->own.image_count == 0 ? CLASS_OWN : frame_class_of_compiland(frame->compiland);
+}
+
+void frame_class_assign(const struct crash_case *crash, struct stack *stack)
+{
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        stack->frames[i].frame_class = class_of(crash, &stack->frames[i]);
+}

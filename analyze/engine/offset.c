@@ -1,0 +1,189 @@
+/* See offset.h. */
+#include "engine/offset.h"
+
+#include <string.h>
+
+#include "base/files.h"
+#include "engine/frame_class.h"
+#include "format/record.h"
+#include "symbol/store.h"
+
+static const char name_prefix[] = "offset:";
+
+static bool always_available(const struct engine_input *in, const char **why)
+{
+    (void)in;
+    (void)why;
+    return true;
+}
+
+static enum stack_state state_of(const struct record_stack *stack)
+{
+    switch (stack->state) {
+    case RECORD_STATE_OK:
+        return STACK_OK;
+    case RECORD_STATE_NOT_APPLICABLE:
+        return STACK_NOT_APPLICABLE;
+    case RECORD_STATE_BLOCKED:
+        return STACK_BLOCKED;
+    default:
+        return STACK_FAILED;
+    }
+}
+
+/* The recorded stack as the model has it: physical frames, no names yet. */
+static void describe_stack(const struct record *record, const struct record_stack *from,
+                           const char *engine, struct stack *out)
+{
+    const struct record_thread *thread = record_thread_find(record, from->thread_id);
+
+    memset(out, 0, sizeof *out);
+    out->engine = engine;
+    out->label = from->label;
+    out->thread_id = from->thread_id;
+    out->thread_name = thread != NULL ? thread->name : NULL;
+    out->role = thread != NULL                          ? record_thread_role(record, thread)
+                : from->thread_id == record->suspect_id ? "suspect"
+                                                        : NULL;
+    out->state = state_of(from);
+    out->stop = from->reason != NULL ? from->reason : record_stop_name(from->stop);
+    out->frames = from->frames;
+    out->frame_count = from->frame_count;
+    out->left_out = from->left_out;
+    out->sample = from->sample;
+    out->walk_ns = from->walk_ns;
+    out->stopped_ns = from->walker == RECORD_WALKER_RTL ? record->stop_rtl_ns : 0;
+}
+
+/* Opens the symbols of every module that the stack passes, so that loading and resolving
+ * are timed apart. */
+static void load_modules(struct symbol_store *symbols, const struct stack *stack)
+{
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        if (stack->frames[i].module != NULL)
+            (void)symbol_store_module(symbols, stack->frames[i].module);
+}
+
+static enum status resolve_stack(const struct engine *self, const struct engine_input *in,
+                                 const struct record *record, const struct record_stack *from,
+                                 struct arena *keep, struct stack *out, struct fault *fault)
+{
+    struct stack physical;
+    const uint64_t start_ns = clock_ns();
+
+    describe_stack(record, from, self->name, &physical);
+    load_modules(in->symbols, &physical);
+    const uint64_t loaded_ns = clock_ns();
+    if (symbol_resolve_stack(in->symbols, &physical, keep, out, fault) != ERR_NONE)
+        return fault->code;
+    const uint64_t end_ns = clock_ns();
+    out->cost.load_ns = loaded_ns - start_ns;
+    out->cost.resolve_ns = end_ns - loaded_ns;
+    out->cost.total_ns = end_ns - start_ns;
+    frame_class_assign(in->crash, out);
+    return ERR_NONE;
+}
+
+/* A case that holds no stack of this walker says so with one stack that has no frames. */
+static enum status say_absent(const struct engine *self, const struct record *record,
+                              const char *why, struct arena *keep, struct engine_result *out,
+                              struct fault *fault)
+{
+    out->stacks = ARENA_NEW(keep, struct stack);
+    if (out->stacks == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stack");
+    out->stack_count = 1;
+    out->stacks->engine = self->name;
+    out->stacks->role = "suspect";
+    out->stacks->thread_id = record != NULL ? record->suspect_id : 0;
+    out->stacks->state = STACK_NOT_APPLICABLE;
+    out->stacks->stop = why;
+    return ERR_NONE;
+}
+
+/* Stacks of the suspect, or of all others, in the record's order. */
+static enum status take_stacks(const struct engine *self, const struct engine_input *in,
+                               const struct record *record, bool suspect, struct arena *keep,
+                               struct engine_result *out, struct fault *fault)
+{
+    const uint32_t walker = record_walker_find(self->name + strlen(name_prefix));
+
+    for (uint32_t i = 0; i < record->stack_count; i++) {
+        const struct record_stack *from = &record->stacks[i];
+        if (from->walker != walker || (from->thread_id == record->suspect_id) != suspect)
+            continue;
+        struct stack *to = &out->stacks[out->stack_count];
+        if (resolve_stack(self, in, record, from, keep, to, fault) != ERR_NONE)
+            return fault->code;
+        out->cost.load_ns += to->cost.load_ns;
+        out->cost.resolve_ns += to->cost.resolve_ns;
+        out->stack_count++;
+    }
+    return ERR_NONE;
+}
+
+static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    const uint64_t start_ns = clock_ns();
+    const size_t start_bytes = keep->used_bytes;
+    const char *path = case_path(in->crash, ROLE_RECORD, keep);
+    struct record record;
+
+    memset(out, 0, sizeof *out);
+    if (path == NULL)
+        return say_absent(self, NULL, "the case has no record", keep, out, fault);
+    if (record_read_file(path, keep, &record, fault) != ERR_NONE)
+        return fault->code;
+    out->cost.open_ns = clock_ns() - start_ns;
+    out->stacks = ARENA_ARRAY(keep, record.stack_count, struct stack);
+    if (out->stacks == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+    if (take_stacks(self, in, &record, true, keep, out, fault) != ERR_NONE ||
+        take_stacks(self, in, &record, false, keep, out, fault) != ERR_NONE)
+        return fault->code;
+    if (out->stack_count == 0 && say_absent(self, &record, "the record has no stack of this walker",
+                                            keep, out, fault) != ERR_NONE)
+        return fault->code;
+    out->cost.total_ns = clock_ns() - start_ns;
+    out->cost.peak_bytes = keep->used_bytes - start_bytes;
+    return ERR_NONE;
+}
+
+#define SHARES_LOOKUP "symbol lookup with the dump engine; nothing of the walk"
+
+const struct engine engine_offset_rtl = {
+    .name = "offset:rtl",
+    .shares = SHARES_LOOKUP,
+    .subject = true,
+    .available = always_available,
+    .run = run,
+};
+
+const struct engine engine_offset_dbghelp = {
+    .name = "offset:dbghelp",
+    .shares = SHARES_LOOKUP,
+    .available = always_available,
+    .run = run,
+};
+
+const struct engine engine_offset_dbghelp_own = {
+    .name = "offset:dbghelp-own",
+    .shares = "symbol lookup with the dump engine; function tables with offset:rtl",
+    .available = always_available,
+    .run = run,
+};
+
+const struct engine engine_offset_backtrace = {
+    .name = "offset:backtrace",
+    .shares = "symbol lookup with the dump engine; the system's unwinder with offset:rtl",
+    .available = always_available,
+    .run = run,
+};
+
+const struct engine engine_offset_frame_pointer = {
+    .name = "offset:framepointer",
+    .shares = SHARES_LOOKUP,
+    .available = always_available,
+    .run = run,
+};
