@@ -13,4 +13,7 @@ endif()
 if(TWINSTACK_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
+    add_compile_options(-fsanitize=fuzzer-no-link) # so that the fuzzers can see where they get
+  endif()
 endif()

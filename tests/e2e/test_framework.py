@@ -1,0 +1,36 @@
+"""The unit test framework itself: a program of tests that fail in every way has a known tally."""
+
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+
+class Framework(e2e.Case):
+    def selftest(self, *argv):
+        return subprocess.run([e2e.BUILD / "tests/selftest", *argv], capture_output=True, text=True, check=False)
+
+    def test_every_outcome_is_counted(self):
+        done = self.selftest()
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout.splitlines()[-1], "tally 2 7 3")
+
+    def test_a_failure_names_its_place_row_and_values(self):
+        self.assertRegex(self.selftest("fails_with_its_row").stdout,
+                         r"tests/lib/selftest\.c:\d+: \[the third row\] 2 \+ 2 is 4, not 5")
+
+    def test_crash_and_hang_say_so(self):
+        self.assertIn("FAIL crashes: Aborted", self.selftest("crashes").stdout)
+        self.assertIn("FAIL hangs: time limit", self.selftest("hangs").stdout)
+
+    def test_a_skip_gives_its_reason(self):
+        self.assertIn("skip skips: because it says so", self.selftest("skips").stdout)
+
+    def test_a_filter_narrows(self):
+        done = self.selftest("damage")
+        self.assertEqual((done.returncode, done.stdout), (0, "tally 1 0 0\n"))
+
+
+e2e.main()

@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+"""Runs one fuzzer for a short while: first everything that was ever found (tests/fuzz/found/NAME),
+then new inputs grown from there and from the seeds (corpus, fixtures).  A find is kept beside the
+old ones, to be committed with the fix: from then on it is replayed for ever.
+
+usage: fuzz.py build/sanitize/tests/fuzz_NAME [SECONDS]
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SECONDS = 8
+SEED_BYTES_MAX = 1 << 20
+# Which files a fuzzer grows from, by the ending of their names.
+SEEDS = {
+    "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),
+    "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",),
+    "stack_input": (".txt", ".json"), "csv": (".csv",), "case": ("case.json",), "truth": ("truth.json",),
+}
+
+
+def seeds(name, folder):
+    """Copies small seed files into FOLDER, so that the fuzzer never writes beside the originals."""
+    roots = [ROOT / "corpus", ROOT / "tests/golden",
+             pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))]
+    for root in roots:
+        for file in sorted(root.rglob("*")) if root.is_dir() else []:
+            if file.name.endswith(SEEDS.get(name, ())) and file.is_file() and file.stat().st_size <= SEED_BYTES_MAX:
+                (folder / f"{file.parent.name}-{file.name}").write_bytes(file.read_bytes())
+
+
+def main():
+    program = pathlib.Path(sys.argv[1])
+    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else SECONDS
+    name = program.name.removeprefix("fuzz_")
+    found = ROOT / "tests/fuzz/found" / name
+    old = sorted(str(f) for f in found.glob("*")) if found.is_dir() else []
+    failed = 0
+
+    if old and subprocess.run([program, "-timeout=20", *old], capture_output=True, check=False).returncode:
+        print(f"FAIL {name}: an old find is back; run {program.name} over each file of tests/fuzz/found/{name}")
+        failed += 1
+    with tempfile.TemporaryDirectory() as grown, tempfile.TemporaryDirectory() as start:
+        seeds(name, pathlib.Path(start))
+        run = subprocess.run(
+            [program, f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=1024",
+             f"-max_len={SEED_BYTES_MAX}", "-print_final_stats=1", f"-artifact_prefix={grown}/find-", grown, start],
+            capture_output=True, text=True, errors="replace", check=False)
+        finds = sorted(pathlib.Path(grown).glob("find-*"))
+        if run.returncode:
+            failed += 1
+            kept = []
+            for find in finds:
+                found.mkdir(parents=True, exist_ok=True)
+                target = found / find.name.removeprefix("find-")
+                target.write_bytes(find.read_bytes())
+                kept.append(str(target.relative_to(ROOT)))
+            print(f"FAIL {name}: {' '.join(kept) or 'no file kept'}")
+            print("\n".join(run.stderr.splitlines()[-40:]))
+        else:
+            units = [l.split()[-1] for l in run.stderr.splitlines() if "number_of_executed_units" in l]
+            print(f"{len(old)} old finds, {units[0] if units else '?'} new inputs in {seconds} s")
+    print(f"tally {1 - min(failed, 1) + (1 if old and not failed else 0)} {failed} 0")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

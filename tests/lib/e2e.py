@@ -1,0 +1,93 @@
+"""What the end-to-end tests share: the program, the places, and a main() that ends with a tally.
+
+A test is a method test_* of a unittest.TestCase; it skips with self.skipTest(reason)."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
+PROGRAM = BUILD / "bin" / "twinstack"
+FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))
+
+
+def twinstack(*argv, stdin="", limit_s=60, env=None):
+    """Runs the program; returns the finished process with text in stdout and stderr."""
+    return subprocess.run([str(PROGRAM), *map(str, argv)], input=stdin, capture_output=True, text=True,
+                          errors="replace", timeout=limit_s, check=False, cwd=ROOT, env={**os.environ, **(env or {})})
+
+
+class Case(unittest.TestCase):
+    """A TestCase that shows what the program said when a check on it fails."""
+
+    maxDiff = 4000
+
+    def run_twinstack(self, *argv, exit_code=0, **options):
+        done = twinstack(*argv, **options)
+        if done.returncode != exit_code:
+            self.fail(f"twinstack {' '.join(map(str, argv))}: exit status {done.returncode}, not {exit_code}\n"
+                      f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done
+
+    def run_json(self, *argv, **options):
+        done = self.run_twinstack(*argv, **options)
+        return json.loads(done.stdout)
+
+    def fixture(self, name):
+        path = FIXTURES / name
+        if not path.exists():
+            self.skipTest(f"no fixture {name} ($TWINSTACK_FIXTURES)")
+        return path
+
+
+class _Result(unittest.TestResult):
+    def __init__(self):
+        super().__init__()
+        self.passed = 0
+
+    def addSuccess(self, test):
+        self.passed += 1
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        print(f"skip {test.id().split('.', 1)[1]}: {reason}")
+
+    def _bad(self, test, error):
+        print(f"FAIL {test.id().split('.', 1)[1]}")
+        print("".join(f"  {line}\n" for line in self._exc_info_to_string(error, test).splitlines()), end="")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._bad(test, err)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._bad(test, err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self._bad(subtest, err)
+
+
+def main():
+    """Runs the tests of the calling file; arguments are substrings of names to run."""
+    tests = unittest.defaultTestLoader.loadTestsFromName("__main__")
+    result = _Result()
+
+    def flat(suite):
+        for item in suite:
+            if isinstance(item, unittest.TestSuite):
+                yield from flat(item)
+            else:
+                yield item
+
+    chosen = [t for t in flat(tests) if len(sys.argv) < 2 or any(a in t.id() for a in sys.argv[1:])]
+    unittest.TestSuite(chosen).run(result)
+    failed = len(result.failures) + len(result.errors)
+    print(f"tally {result.passed} {failed} {len(result.skipped)}")
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, file length,
+Python syntax.  clang-tidy's good answers are remembered in build/lint by what went into them, so only what
+changed is looked at again.
+
+usage: lint.py [FILE...]
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
+CODE_FOLDERS = ("analyze", "dashboard", "capture", "victims", "tests", "cmake")
+FILE_LINES_MAX = 600
+# What has a bounded twin or hides an error; each with what to use instead.
+BANNED = {
+    "strcpy": "arena_string or snprintf", "strcat": "snprintf", "sprintf": "snprintf", "vsprintf": "vsnprintf",
+    "gets": "fgets", "atoi": "text_parse_uint", "atol": "text_parse_uint", "strtok": "strcspn",
+    "alloca": "the arena", "system": "process_run", "popen": "process_run",
+}
+
+
+def files(*suffixes, folders=CODE_FOLDERS):
+    for folder in folders:
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.suffix in suffixes and "node_modules" not in file.parts:
+                yield file
+
+
+def check_format():
+    bad = []
+    sources = [str(f) for f in files(".c", ".h", ".cpp")]
+    run = subprocess.run(["clang-format-19", "--dry-run", "-Werror", *sources], capture_output=True, text=True, check=False)
+    for line in run.stderr.splitlines():
+        if "error:" in line:
+            bad.append(line.split(": error")[0].replace(f"{ROOT}/", ""))
+    return [f"{b}: not as clang-format-19 has it" for b in sorted(set(bad))[:20]]
+
+
+def dependencies():
+    """Source file -> every file that its object was built from, as ninja remembers it."""
+    run = subprocess.run(["ninja", "-C", str(BUILD), "-t", "deps"], capture_output=True, text=True, check=False)
+    found = {}
+    for block in run.stdout.split("\n\n"):
+        names = [l.strip() for l in block.splitlines()[1:] if l.startswith("    ")]
+        names = [str((BUILD / n).resolve()) for n in names]
+        if names:
+            found[names[0]] = [n for n in names if n.startswith(str(ROOT))]
+    return found
+
+
+def tidy_key(source, deps, version, command):
+    digest = hashlib.sha256((version + (ROOT / ".clang-tidy").read_text() + command).encode())
+    for name in sorted(deps):
+        digest.update(pathlib.Path(name).read_bytes())
+    return f"{source.stem}-{digest.hexdigest()[:32]}"
+
+
+def check_tidy():
+    commands = {}
+    for row in json.loads((BUILD / "compile_commands.json").read_text()):
+        commands.setdefault(row["file"], row["command"])
+    deps = dependencies()
+    version = subprocess.run(["clang-tidy-19", "--version"], capture_output=True, text=True, check=False).stdout
+    good = BUILD / "lint"
+    good.mkdir(exist_ok=True)
+
+    def one(source):
+        name = str(source)
+        key = good / tidy_key(source, deps.get(name, [name]), version, commands[name])
+        if key.exists():
+            return []
+        run = subprocess.run(["clang-tidy-19", "-p", str(BUILD), "--quiet", name], capture_output=True, text=True, check=False)
+        said = [l.replace(f"{ROOT}/", "") for l in run.stdout.splitlines() if re.search(r": (error|warning): ", l)]
+        if run.returncode == 0 and not said:
+            key.touch()
+            return []
+        return said or [f"{source.relative_to(ROOT)}: clang-tidy-19 exit status {run.returncode}"]
+
+    sources = [f for f in files(".c", folders=("analyze", "dashboard")) if str(f) in commands]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return [line for said in pool.map(one, sources) for line in said]
+
+
+def check_shell():
+    scripts = [ROOT / "run", ROOT / ".ci/run", *files(".sh")]
+    run = subprocess.run(["shellcheck", "-f", "gcc", *map(str, scripts)], capture_output=True, text=True, check=False)
+    return run.stdout.replace(f"{ROOT}/", "").splitlines()
+
+
+def check_banned():
+    pattern = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
+    bad = []
+    for file in files(".c", ".h", folders=("analyze", "dashboard")):
+        text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), file.read_text(encoding="utf-8"), flags=re.S)
+        text = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+        for number, line in enumerate(text.splitlines(), 1):
+            for name in pattern.findall(line):
+                bad.append(f"{file.relative_to(ROOT)}:{number}: {name}: use {BANNED[name]}")
+    return bad
+
+
+def check_length():
+    return [f"{f.relative_to(ROOT)}: {n} lines, more than {FILE_LINES_MAX}"
+            for f in files(".c", ".h", ".cpp", ".S", ".js", ".mjs", ".css", ".py")
+            if (n := len(f.read_text(encoding="utf-8").splitlines())) > FILE_LINES_MAX]
+
+
+def check_python():
+    bad = []
+    for file in files(".py"):
+        try:
+            compile(file.read_text(encoding="utf-8"), str(file), "exec")
+        except SyntaxError as error:
+            bad.append(f"{file.relative_to(ROOT)}:{error.lineno}: {error.msg}")
+    return bad
+
+
+def main():
+    passed = failed = 0
+    for check in (check_format, check_tidy, check_shell, check_banned, check_length, check_python):
+        said = check()
+        for line in said:
+            print(line)
+        if said:
+            print(f"FAIL {check.__name__}: {len(said)}")
+        passed, failed = passed + (not said), failed + bool(said)
+    print(f"tally {passed} {failed} 0")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
