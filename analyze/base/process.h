@@ -18,6 +18,7 @@ struct process_request {
     size_t input_bytes;
     uint32_t limit_ms;       /* then the whole process group is killed; 0: 60,000 */
     size_t output_max_bytes; /* per stream; more is dropped and said; 0: 64 MiB   */
+    bool despite_interrupt;  /* clean-up: runs on though the user asked to stop   */
 };
 
 struct process_result {
@@ -34,7 +35,7 @@ struct process_result {
 };
 
 /* Runs to the end.  A program that fails is no fault: see exit_code.  Fails: ERR_ABSENT
- * when argv[0] cannot be found, ERR_IO, ERR_MEMORY. */
+ * when argv[0] cannot be found, ERR_IO, ERR_MEMORY, ERR_INTERRUPTED.  Safe from several threads. */
 enum status process_run(const struct process_request *request, struct arena *keep,
                         struct process_result *out, struct fault *fault);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,7 @@ static void pump_write(int *fd, const char **at, size_t *left)
 }
 
 struct child {
+    bool despite_interrupt;
     pid_t pid;
     int input;
     struct pump out, err;
@@ -163,15 +165,24 @@ static void pipes_close(const int pipes[6])
             (void)close(pipes[i]);
 }
 
+static bool child_stopped(const struct child *c)
+{
+    return !c->despite_interrupt && process_interrupted();
+}
+
+/* From the pipes' making to the fork nobody else may fork: a child that inherits the write
+ * end of another's pipe keeps its reader waiting. */
+static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
+
 static bool child_start(const struct process_request *request, const char *program, struct child *c)
 {
     int pipes[6]; /* input read, write; output read, write; errors read, write */
 
-    if (!pipes_open(pipes)) {
-        pipes_close(pipes);
-        return false;
-    }
-    c->pid = fork();
+    (void)pthread_mutex_lock(&forking);
+    const bool opened = pipes_open(pipes);
+    c->pid = opened ? fork() : -1;
+    if (c->pid != 0)
+        (void)pthread_mutex_unlock(&forking);
     if (c->pid < 0) {
         pipes_close(pipes);
         return false;
@@ -207,7 +218,7 @@ static bool child_pump(struct child *c, uint64_t end_ns)
         struct pollfd set[3] = {
             {c->out.fd, POLLIN, 0}, {c->err.fd, POLLIN, 0}, {c->input, POLLOUT, 0}};
         const int ready = poll(set, 3, wait_ms < 250 ? (int)wait_ms : 250);
-        if (process_interrupted())
+        if (child_stopped(c))
             return false;
         if (ready <= 0)
             continue;
@@ -222,13 +233,13 @@ static bool child_pump(struct child *c, uint64_t end_ns)
 }
 
 /* The outputs may close before the process ends: wait on, within the limit. */
-static bool child_wait(pid_t pid, uint64_t end_ns, int *state, struct rusage *usage)
+static bool child_wait(const struct child *c, uint64_t end_ns, int *state, struct rusage *usage)
 {
     for (;;) {
-        const pid_t got = wait4(pid, state, WNOHANG, usage);
-        if (got == pid)
+        const pid_t got = wait4(c->pid, state, WNOHANG, usage);
+        if (got == c->pid)
             return true;
-        if ((got < 0 && errno != EINTR) || clock_ns() >= end_ns || process_interrupted())
+        if ((got < 0 && errno != EINTR) || clock_ns() >= end_ns || child_stopped(c))
             return false;
         (void)poll(NULL, 0, 1);
     }
@@ -257,6 +268,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
     memset(&usage, 0, sizeof usage);
+    c.despite_interrupt = request->despite_interrupt;
     const char *program = process_find(request->argv[0], keep);
     if (program == NULL) {
         fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program", "not found in PATH");
@@ -267,8 +279,8 @@ enum status process_run(const struct process_request *request, struct arena *kee
         request->output_max_bytes != 0 ? request->output_max_bytes : (size_t)64 << 20;
     if (!child_start(request, program, &c))
         return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start", strerror(errno));
-    if (!child_pump(&c, end_ns) || !child_wait(c.pid, end_ns, &state, &usage)) {
-        out->timed_out = !process_interrupted();
+    if (!child_pump(&c, end_ns) || !child_wait(&c, end_ns, &state, &usage)) {
+        out->timed_out = !child_stopped(&c);
         (void)kill(-c.pid, SIGKILL);
         (void)kill(c.pid, SIGKILL);
         while (wait4(c.pid, &state, 0, &usage) < 0 && errno == EINTR) {
@@ -286,7 +298,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     out->peak_bytes = (uint64_t)usage.ru_maxrss * 1024U;
     if (out->output == NULL || out->errors == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program output");
-    if (process_interrupted())
+    if (child_stopped(&c))
         return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
     return ERR_NONE;
 }

@@ -186,10 +186,10 @@ static bool child_start(const struct process_request *request, const char *line,
 }
 
 /* True when the child ended by itself within the limit. */
-static bool child_wait(HANDLE process, uint64_t limit_ms)
+static bool child_wait(HANDLE process, uint64_t limit_ms, bool despite_interrupt)
 {
     const uint64_t end_ns = clock_ns() + limit_ms * 1000000U;
-    while (clock_ns() < end_ns && !process_interrupted())
+    while (clock_ns() < end_ns && (despite_interrupt || !process_interrupted()))
         if (WaitForSingleObject(process, 50) == WAIT_OBJECT_0)
             return true;
     return false;
@@ -226,8 +226,9 @@ static void child_run(const struct process_request *request, PROCESS_INFORMATION
                                  thread_start(pump_read, &streams[0]),
                                  thread_start(pump_read, &streams[1])};
 
-    if (!child_wait(child->hProcess, request->limit_ms != 0 ? request->limit_ms : 60000))
-        out->timed_out = !process_interrupted();
+    if (!child_wait(child->hProcess, request->limit_ms != 0 ? request->limit_ms : 60000,
+                    request->despite_interrupt))
+        out->timed_out = request->despite_interrupt || !process_interrupted();
     (void)TerminateJobObject(job, 128 + 9); /* what the child left behind, or the child itself */
     (void)WaitForSingleObject(child->hProcess, INFINITE);
     for (int i = 0; i < 3; i++)
@@ -280,7 +281,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     out->wall_ns = clock_ns() - start_ns;
     if (job != NULL)
         (void)CloseHandle(job);
-    if (process_interrupted())
+    if (!request->despite_interrupt && process_interrupted())
         return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
     return fault->code;
 }
