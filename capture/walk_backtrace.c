@@ -2,7 +2,7 @@
  * where it is called, so the handler's frames come first; they end where the exception
  * was dispatched.  Wine adds four words of junk after the thread's start.
  *
- * May call: RtlCaptureStackBackTrace. */
+ * May call: RtlCaptureStackBackTrace, RtlLookupFunctionEntry. */
 #include "capture/cap.h"
 
 enum { DEPTH = 4096, SLICE = 60 }; /* older systems refuse more than 62 at a time */
@@ -24,6 +24,20 @@ static NOINLINE uint32_t fetch(void)
     return count;
 }
 
+/* Is PC where the crash starts?  A context that a function captured itself stands for any
+ * later place in that function. */
+static bool is_place(uint64_t pc, uint64_t fault_va, bool seed_is_return)
+{
+#if defined(_WIN64)
+    DWORD64 base;
+    if (seed_is_return) {
+        const RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(pc - 1, &base, NULL);
+        return function != NULL && function == RtlLookupFunctionEntry(fault_va - 1, &base, NULL);
+    }
+#endif
+    return pc == fault_va;
+}
+
 void cap_crash_walk_backtrace(uint64_t fault_va, bool seed_is_return, struct cap_walk *out)
 {
     const uint64_t start_ns = cap_crash_now_ns();
@@ -36,10 +50,12 @@ void cap_crash_walk_backtrace(uint64_t fault_va, bool seed_is_return, struct cap
     out->walk_ns = cap_crash_now_ns() - start_ns;
     out->stop = count == DEPTH ? RECORD_STOP_LIMIT : RECORD_STOP_WALKER;
 
-    while (first < count && (uintptr_t)addresses[first] != fault_va)
+    while (first < count && !is_place((uintptr_t)addresses[first], fault_va, seed_is_return))
         first++;
     const bool known = first < count;
-    if (!known) /* the place is not in it: give what there is, handler and all */
+    if (known) /* a thread that captured its own context has gone on since */
+        addresses[first] = (void *)(uintptr_t)fault_va;
+    else /* the place is not in it: give what there is, handler and all */
         first = 0;
     for (uint32_t i = first; i < count; i++) {
         uint64_t pc = (uintptr_t)addresses[i];
