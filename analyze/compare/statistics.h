@@ -43,7 +43,7 @@ enum change { CHANGE_TOO_FEW, CHANGE_NONE, CHANGE_SLOWER, CHANGE_FASTER };
 struct change_verdict {
     enum change change;
     double effect;    /* median(now) / median(before) - 1      */
-    double threshold; /* max(3 %, noise, fence)                */
+    double threshold; /* max(3 %, noise, fence), as a share */
     double p;
 };
 

@@ -55,6 +55,7 @@ struct thread_result {
     const struct truth_thread *truth; /* NULL: the truth does not speak of it */
     const struct stack **stacks;      /* claim_count; NULL: that engine has none */
     uint32_t row_count, column_count; /* 1 + claim_count           */
+    uint32_t reference;               /* column that the others were held against; 0: none */
     struct align_cell *cells;         /* row_count x column_count, row by row  */
 };
 

@@ -1,0 +1,106 @@
+/* What the files of this room share and nobody else sees. */
+#ifndef COMPARE_PARTS_H
+#define COMPARE_PARTS_H
+
+#include "compare/compare.h"
+
+/* Hashes of the spelling that compare_names() compares; 0 for NULL. */
+uint64_t compare_name_hash(const char *name);
+uint64_t compare_last_name_hash(const char *name); /* what an unqualified truth equals */
+
+/* What alignment needs of a frame, made once. */
+struct frame_key {
+    uint64_t name, last_name; /* hashes; 0: unknown                       */
+    uint64_t offset;
+    const char *file;
+    uint32_t module; /* number of the module in this case; 0: none */
+    uint32_t line;
+    uint16_t inline_depth;
+    bool own;       /* can be held against the truth                  */
+    bool nameless;  /* of an own image, but its name is not to be trusted */
+    bool mark;      /* truth: a mark, not a frame                     */
+    bool tail;      /* truth: demanded absent                         */
+    bool qualified; /* truth: the name has a "::"                     */
+};
+
+/* One column of a thread's table: the truth or one engine's stack. */
+struct column {
+    const struct engine_claim *claim; /* NULL: the truth            */
+    const struct stack *stack;        /* NULL: nothing to show      */
+    const struct truth_thread *truth;
+    const struct frame_key *keys;
+    uint32_t count; /* frames up to the thread's start; what lies behind it is cut */
+};
+
+/* One thread under judgement. */
+struct table {
+    uint32_t column_count, row_count;
+    struct column *columns; /* 0: truth, 1 + i: claim i */
+    int32_t *cells;         /* row_count x column_count: frame or -1 */
+    uint32_t reference;     /* column that the others are held against; 0: none */
+};
+
+/* The distinct modules of a case, numbered, so that identity is asked once a module. */
+struct module_list {
+    struct module_entry {
+        const struct module *module; /* NULL: known by name only */
+        const char *name;
+    } *entries;
+    uint32_t count, room;
+};
+
+/* Makes a column's keys and cuts it behind the thread's start. */
+enum status column_prepare(struct column *column, const struct crash_case *crash,
+                           struct module_list *modules, struct arena *scratch, struct fault *fault);
+
+/* Aligns the columns into rows, the reference first, the truth last. */
+enum status table_build(struct table *table, const char *root, struct arena *scratch,
+                        struct fault *fault);
+
+/* Sum of similarities of the best alignment: how near two columns are to each other. */
+enum status column_similarity(const struct column *a, const struct column *b, struct arena *scratch,
+                              uint64_t *out, struct fault *fault);
+
+/* The frame at ROW of an engine's column, or NULL. */
+const struct frame *table_frame(const struct table *table, uint32_t row, uint32_t column);
+const struct truth_frame *table_truth(const struct table *table, uint32_t row);
+const struct frame_key *table_key(const struct table *table, uint32_t row, uint32_t column);
+
+/* Same module and offset. */
+bool keys_same_place(const struct frame_key *a, const struct frame_key *b);
+
+/* One difference, and what is known around it. */
+struct difference {
+    const struct compare_input *in;
+    const struct table *table;
+    uint32_t row;
+    uint32_t column;  /* the engine in question                       */
+    uint32_t against; /* 0: the truth, else the reference's column    */
+    enum cell_mark mark;
+};
+
+struct explanation {
+    enum cause cause;
+    const char *evidence;
+    uint32_t blame; /* column that is wrong; 0: cannot be said */
+};
+
+/* Finds the cause: the first rule that holds, else CAUSE_UNEXPLAINED.  Evidence in KEEP. */
+enum status difference_explain(const struct difference *d, struct arena *keep,
+                               struct explanation *out, struct fault *fault);
+
+/* True for causes that are nobody's fault: a stack with only these is right. */
+bool cause_is_innocent(enum cause cause);
+
+/* True when the stop word says that the thread's start was reached, or nothing at all. */
+bool stop_is_end(const char *stop);
+
+/* Fills the scores of one claim from the marked threads. */
+void score_claim(const struct compare_input *in, const struct case_result *result, uint32_t claim,
+                 struct engine_score *out);
+
+/* Decides verdict, reason and who is right. */
+enum status judge_verdict(const struct compare_input *in, struct arena *keep,
+                          struct case_result *out, struct fault *fault);
+
+#endif

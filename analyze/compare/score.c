@@ -1,0 +1,145 @@
+/* Figures of one engine on one case, counted from the marked tables.  Counts only: rates and
+ * their intervals are made where they are shown, so that runs can add them up. */
+#include <string.h>
+
+#include "compare/parts.h"
+
+enum { TOP_FRAMES = 5 };
+
+static bool is_demanded(const struct thread_result *thread, uint32_t row,
+                        const struct truth_frame **out)
+{
+    const int32_t at = thread_result_cell(thread, row, 0)->frame;
+    if (at < 0 || thread->truth == NULL)
+        return false;
+    *out = &thread->truth->frames[at];
+    return (*out)->gap == NULL && !(*out)->tail;
+}
+
+static const struct frame *frame_at(const struct thread_result *thread, uint32_t row,
+                                    uint32_t column)
+{
+    const int32_t at = thread_result_cell(thread, row, column)->frame;
+    return at < 0 ? NULL : &thread->stacks[column - 1]->frames[at];
+}
+
+/* Inline in this build: no engine found the frame as a physical one.  (An engine that looks up
+ * another address may name the wrong function, but never turns an inline frame physical.) */
+static bool is_inline_row(const struct thread_result *thread, uint32_t row,
+                          const struct truth_frame *truth)
+{
+    for (uint32_t c = 1; c < thread->column_count; c++) {
+        const struct frame *frame = frame_at(thread, row, c);
+        if (frame != NULL && frame->inline_depth == 0 &&
+            compare_names(truth->function, frame->function))
+            return false;
+    }
+    return true;
+}
+
+static void score_truth(const struct thread_result *thread, uint32_t column, const char *root,
+                        struct engine_score *out, bool *wrong)
+{
+    uint32_t demanded = 0, right_so_far = 0, own_so_far = 0;
+
+    for (uint32_t row = 0; row < thread->row_count; row++) {
+        const struct align_cell *cell = thread_result_cell(thread, row, column);
+        const struct frame *frame = frame_at(thread, row, column);
+        const struct truth_frame *truth = NULL;
+        const bool wanted = is_demanded(thread, row, &truth);
+        if (frame != NULL && (frame->frame_class == CLASS_OWN || cell->mark == CELL_EXTRA)) {
+            out->own_frames++;
+            own_so_far++;
+        }
+        if (cell->mark == CELL_EXTRA || cell->mark == CELL_MISSING || cell->mark == CELL_FUNCTION ||
+            cell->mark == CELL_LINE)
+            *wrong = *wrong || !cause_is_innocent(cell->cause) || wanted;
+        if (!wanted)
+            continue;
+        demanded++;
+        out->truth_frames++;
+        const bool right = frame != NULL && compare_names(truth->function, frame->function);
+        const bool inlined = is_inline_row(thread, row, truth);
+        out->inline_demanded += inlined;
+        if (!right)
+            continue;
+        out->right_frames++;
+        out->inline_right += inlined;
+        right_so_far++;
+        if (truth->line != 0) {
+            out->lines_judged++;
+            out->lines_right +=
+                frame->line == truth->line &&
+                (truth->file == NULL || compare_files(truth->file, frame->file, root));
+        }
+        if (right_so_far == demanded && own_so_far == demanded) {
+            out->top1 = out->top1 || demanded == 1;
+            out->top5 = out->top5 || demanded == TOP_FRAMES;
+        }
+    }
+    if (demanded > 0 && demanded < TOP_FRAMES && right_so_far == demanded)
+        out->top5 = true;
+}
+
+static void score_physical(const struct thread_result *thread, uint32_t column, uint32_t reference,
+                           struct engine_score *out)
+{
+    for (uint32_t row = 0; row < thread->row_count; row++) {
+        const struct frame *a = frame_at(thread, row, column);
+        const struct frame *b = frame_at(thread, row, reference);
+        const bool counts =
+            (a != NULL && a->inline_depth == 0) || (b != NULL && b->inline_depth == 0);
+        if (!counts)
+            continue;
+        out->physical_judged++;
+        const bool same_module =
+            a != NULL && b != NULL &&
+            (a->module == b->module ||
+             (a->module != NULL && b->module != NULL && module_same(a->module, b->module)));
+        out->physical_same += same_module && a->offset == b->offset && a->kind == b->kind;
+    }
+}
+
+void score_claim(const struct compare_input *in, const struct case_result *result, uint32_t claim,
+                 struct engine_score *out)
+{
+    const char *root = in->crash != NULL ? in->crash->own.source_root : NULL;
+    const struct engine_claim *claimed = &in->claims[claim];
+    bool wrong = false;
+    memset(out, 0, sizeof *out);
+    out->engine = claimed->engine;
+    out->subject = claimed->subject;
+    out->first_divergence = -1;
+    out->state = claimed->skipped ? STACK_SKIPPED : STACK_FAILED;
+    out->reason = claimed->why;
+
+    for (uint32_t i = 0; i < result->thread_count; i++) {
+        const struct thread_result *thread = &result->threads[i];
+        const struct stack *stack = thread->stacks[claim];
+        if (i == 0 && stack != NULL) {
+            out->state = stack->state;
+            if (stack->state != STACK_OK)
+                out->reason = stack->stop != NULL ? stack->stop : claimed->why;
+            else
+                out->reason = NULL;
+        }
+        if (stack == NULL || stack->state != STACK_OK)
+            continue;
+        for (uint32_t row = 0; row < thread->row_count; row++)
+            out->frames += frame_at(thread, row, claim + 1) != NULL;
+        if (thread->truth != NULL) {
+            out->judged = true;
+            score_truth(thread, claim + 1, root, out, &wrong);
+        }
+        if (thread->reference == claim + 1)
+            out->reference = true;
+        else if (thread->reference != 0)
+            score_physical(thread, claim + 1, thread->reference, out);
+    }
+    for (uint32_t i = 0; i < result->finding_count && out->first_divergence < 0; i++)
+        if (strcmp(result->findings[i].engine, claimed->engine) == 0 &&
+            (!out->judged || strcmp(result->findings[i].against, "truth") == 0))
+            out->first_divergence = (int32_t)result->findings[i].row;
+    out->exact = out->judged && !wrong && out->right_frames == out->truth_frames &&
+                 out->lines_right == out->lines_judged;
+}

@@ -1,0 +1,246 @@
+/* Statistics of verdicts and reports: see statistics.h.
+ *
+ * Mann-Whitney U: exact counts by the recurrence of Mann and Whitney (1947) for small samples
+ * without ties; else the normal approximation with the tie-corrected variance. */
+#include "compare/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EXACT_MAX = 20,
+    BOOTSTRAP_ROUNDS = 2000,
+    POOL_MAX = 4096, /* samples a side that one test looks at */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+struct interval statistics_wilson(uint64_t right, uint64_t total)
+{
+    if (total == 0)
+        return (struct interval){0, (double)NAN, 1};
+    const double z = 1.959963984540054, n = (double)total, p = (double)right / n;
+    const double middle = p + z * z / (2 * n);
+    const double spread = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    const double scale = 1 + z * z / n;
+    const double low = right == 0 ? 0 : (middle - spread) / scale;
+    const double high = right == total ? 1 : (middle + spread) / scale;
+    return (struct interval){low, p, high};
+}
+
+static double sorted_quantile(const double *values, size_t count, double q)
+{
+    if (count == 0)
+        return (double)NAN;
+    const double at = q * (double)(count - 1);
+    const size_t below = (size_t)at;
+    const size_t above = below + 1 < count ? below + 1 : below;
+    return values[below] + (values[above] - values[below]) * (at - (double)below);
+}
+
+double statistics_quantile(double *values, size_t count, double q)
+{
+    if (count > 1)
+        qsort(values, count, sizeof *values, by_value);
+    return sorted_quantile(values, count, q);
+}
+
+double statistics_median(double *values, size_t count)
+{
+    return statistics_quantile(values, count, 0.5);
+}
+
+double statistics_mad(const double *values, size_t count, double *scratch)
+{
+    if (count == 0)
+        return (double)NAN;
+    memcpy(scratch, values, count * sizeof *values);
+    const double median = statistics_median(scratch, count);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = fabs(values[i] - median);
+    return statistics_median(scratch, count);
+}
+
+/* P(U <= u) for samples of N and M without ties: the share of the orders of N + M values in
+ * which U is that small.  ways[i][u] counts orders with i values of the first side. */
+static double exact_tail(size_t n, size_t m, size_t u)
+{
+    static const size_t width = EXACT_MAX * EXACT_MAX + 1;
+    double *now = calloc((n + 1) * width, sizeof *now);
+    double *before = calloc((n + 1) * width, sizeof *before);
+    double tail = (double)NAN;
+    if (now != NULL && before != NULL) {
+        for (size_t i = 0; i <= n; i++)
+            before[i * width] = 1; /* no values of the second side: U is 0 */
+        for (size_t j = 1; j <= m; j++) {
+            memset(now, 0, (n + 1) * width * sizeof *now);
+            now[0] = 1;
+            for (size_t i = 1; i <= n; i++)
+                for (size_t k = 0; k <= i * j; k++)
+                    now[i * width + k] =
+                        (k >= j ? now[(i - 1) * width + k - j] : 0) + before[i * width + k];
+            double *swap = now;
+            now = before;
+            before = swap;
+        }
+        double all = 0, small = 0;
+        for (size_t k = 0; k <= n * m; k++) {
+            all += before[n * width + k];
+            small += k <= u ? before[n * width + k] : 0;
+        }
+        tail = small / all;
+    }
+    free(now);
+    free(before);
+    return tail;
+}
+
+struct ranked {
+    double value;
+    bool first;
+};
+
+static int by_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* U of the first side, and the sum of t^3 - t over ties. */
+static double count_u(struct ranked *pool, size_t count, size_t n, double *ties)
+{
+    double rank_sum = 0;
+    qsort(pool, count, sizeof *pool, by_ranked);
+    *ties = 0;
+    for (size_t i = 0; i < count;) {
+        size_t end = i;
+        while (end < count && !(pool[end].value > pool[i].value))
+            end++;
+        const double rank = ((double)i + 1 + (double)end) / 2, t = (double)(end - i);
+        *ties += t * t * t - t;
+        for (; i < end; i++)
+            rank_sum += pool[i].first ? rank : 0;
+    }
+    return rank_sum - (double)n * ((double)n + 1) / 2;
+}
+
+double statistics_mann_whitney(const double *a, size_t n, const double *b, size_t m)
+{
+    if (n == 0 || m == 0 || n > POOL_MAX || m > POOL_MAX)
+        return 1;
+    struct ranked *pool = malloc((n + m) * sizeof *pool);
+    if (pool == NULL)
+        return 1;
+    for (size_t i = 0; i < n + m; i++) {
+        pool[i].value = i < n ? a[i] : b[i - n];
+        pool[i].first = i < n;
+    }
+    double ties = 0;
+    const double u = count_u(pool, n + m, n, &ties);
+    free(pool);
+    const double product = (double)n * (double)m, count = (double)(n + m);
+    const double small = u < product - u ? u : product - u;
+    double p = 1;
+    if (n <= EXACT_MAX && m <= EXACT_MAX && ties < 1) {
+        p = 2 * exact_tail(n, m, (size_t)(small + 0.5));
+    } else {
+        const double variance = product / 12 * (count + 1 - ties / (count * (count - 1)));
+        if (variance <= 0)
+            return 1;
+        const double z = (product / 2 - small - 0.5) / sqrt(variance);
+        p = z <= 0 ? 1 : erfc(z / sqrt(2));
+    }
+    return p < 1 ? p : 1;
+}
+
+/* xorshift64*: small, and the same everywhere. */
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 2685821657736338717u;
+}
+
+static double resampled_median(const double *values, size_t count, uint64_t *state, double *scratch)
+{
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = values[(size_t)((next_random(state) >> 33) % count)];
+    return statistics_median(scratch, count);
+}
+
+struct interval statistics_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
+                                 uint64_t seed, double *scratch)
+{
+    struct interval out = {(double)NAN, (double)NAN, (double)NAN};
+    if (a_count == 0 || b_count == 0)
+        return out;
+    memcpy(scratch, a, a_count * sizeof *a);
+    const double above = statistics_median(scratch, a_count);
+    memcpy(scratch, b, b_count * sizeof *b);
+    out.value = above / statistics_median(scratch, b_count);
+    double *ratios = malloc(BOOTSTRAP_ROUNDS * sizeof *ratios);
+    if (ratios == NULL)
+        return out;
+    uint64_t state = seed == 0 ? 88172645463325252u : seed;
+    for (size_t i = 0; i < BOOTSTRAP_ROUNDS; i++) {
+        const double x = resampled_median(a, a_count, &state, scratch);
+        ratios[i] = x / resampled_median(b, b_count, &state, scratch);
+    }
+    qsort(ratios, BOOTSTRAP_ROUNDS, sizeof *ratios, by_value);
+    out.low = sorted_quantile(ratios, BOOTSTRAP_ROUNDS, 0.025);
+    out.high = sorted_quantile(ratios, BOOTSTRAP_ROUNDS, 0.975);
+    free(ratios);
+    return out;
+}
+
+double statistics_fence(const double *history, size_t count, double *scratch)
+{
+    if (count < 4)
+        return (double)INFINITY;
+    memcpy(scratch, history, count * sizeof *history);
+    const double q3 = statistics_quantile(scratch, count, 0.75);
+    const double q1 = sorted_quantile(scratch, count, 0.25);
+    return q3 + 3 * (q3 - q1);
+}
+
+double statistics_geometric_mean(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += log(values[i]);
+    return count == 0 ? (double)NAN : exp(sum / (double)count);
+}
+
+struct change_verdict statistics_change(const double *before, size_t before_count,
+                                        const double *now, size_t now_count, double noise,
+                                        double fence, double *scratch)
+{
+    struct change_verdict out = {CHANGE_TOO_FEW, (double)NAN, 0.03, 1};
+    if (noise > out.threshold)
+        out.threshold = noise;
+    if (fence > out.threshold)
+        out.threshold = fence;
+    if (before_count < STATISTICS_MIN_SAMPLES || now_count < STATISTICS_MIN_SAMPLES)
+        return out;
+    memcpy(scratch, before, before_count * sizeof *before);
+    const double old = statistics_median(scratch, before_count);
+    memcpy(scratch, now, now_count * sizeof *now);
+    out.effect = statistics_median(scratch, now_count) / old - 1;
+    out.p = statistics_mann_whitney(before, before_count, now, now_count);
+    out.change = CHANGE_NONE;
+    if (out.p < 0.01 && fabs(out.effect) > out.threshold)
+        out.change = out.effect > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
+    return out;
+}
+
+const char *change_name(enum change change)
+{
+    static const char *const names[] = {"too_few", "same", "slower", "faster"};
+    return names[change];
+}

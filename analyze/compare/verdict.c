@@ -1,0 +1,220 @@
+/* The verdict of a case: what was expected, what was captured, and what the subjects' findings
+ * say.  Acceptances (XFAIL, XPASS) and repeats (FLAKY) come later: see known.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "compare/parts.h"
+
+struct judgement {
+    const struct compare_input *in;
+    struct arena *keep;
+    struct case_result *out;
+};
+
+static void decide(struct judgement *j, enum verdict verdict, const char *reason)
+{
+    j->out->verdict = verdict;
+    j->out->reason = reason;
+}
+
+static bool has_role(const struct crash_case *crash, enum case_role role)
+{
+    for (uint32_t i = 0; i < crash->file_count; i++)
+        if (crash->files[i].role == role && crash->files[i].bytes > 0)
+            return true;
+    return false;
+}
+
+static bool is_kind(const struct crash_case *crash, const char *kind)
+{
+    return crash != NULL && crash->kind != NULL && strcmp(crash->kind, kind) == 0;
+}
+
+/* The first subject that could not read what is there: our fault, never an expected one. */
+static const struct engine_claim *failed_subject(const struct compare_input *in)
+{
+    for (uint32_t c = 0; c < in->claim_count; c++)
+        if (in->claims[c].subject && !in->claims[c].skipped && in->claims[c].stack_count == 0 &&
+            in->claims[c].why != NULL)
+            return &in->claims[c];
+    return NULL;
+}
+
+static bool saw_expected_door(const struct crash_case *crash)
+{
+    if (crash->expect.door_count == 0 || crash->got.door_count == 0)
+        return true;
+    for (uint32_t e = 0; e < crash->expect.door_count; e++)
+        for (uint32_t g = 0; g < crash->got.door_count; g++)
+            if (strcmp(crash->expect.doors[e], crash->got.doors[g]) == 0)
+                return true;
+    return false;
+}
+
+/* What the scenario promised and did not keep; NULL: all kept. */
+static const char *broken_promise(struct judgement *j)
+{
+    const struct crash_case *c = j->in->crash;
+    if (c->expect.code != 0 && c->got.code != 0 && c->got.code != c->expect.code)
+        return arena_printf(j->keep, "exception code 0x%08" PRIX64 ", expected 0x%08" PRIX64,
+                            c->got.code, c->expect.code);
+    if (c->got.ended_by != NULL && strcmp(c->got.ended_by, "exit") == 0 &&
+        c->expect.exit_code != 0 && c->got.exit_code != c->expect.exit_code)
+        return arena_printf(j->keep, "exit code 0x%08" PRIX64 ", expected 0x%08" PRIX64,
+                            c->got.exit_code, c->expect.exit_code);
+    if (!saw_expected_door(c))
+        return arena_printf(j->keep, "seen through door %s, expected %s", c->got.doors[0],
+                            c->expect.doors[0]);
+    return NULL;
+}
+
+/* True when the case is decided before any stack is looked at. */
+static bool decide_by_capture(struct judgement *j)
+{
+    const struct compare_input *in = j->in;
+    const struct crash_case *c = in->crash;
+    if (in->harness_error != NULL)
+        return decide(j, VERDICT_ERROR, in->harness_error), true;
+    if (in->unsupported != NULL)
+        return decide(j, VERDICT_UNSUPPORTED, in->unsupported), true;
+    if (c == NULL)
+        return false;
+    const bool captured = has_role(c, ROLE_RECORD) || has_role(c, ROLE_DUMP);
+    if (is_kind(c, "calm"))
+        return decide(j, captured ? VERDICT_FAIL : VERDICT_PASS,
+                      captured ? "a calm program was taken for a dead one"
+                               : "no case, as it should be"),
+               true;
+    if (captured)
+        return false;
+    if (c->expect.door_count == 0)
+        return decide(j, VERDICT_NOT_CAPTURED_AS_EXPECTED, "no door sees this death, and none did"),
+               true;
+    return decide(j, VERDICT_FAIL, "neither record nor dump was captured"), true;
+}
+
+static const struct finding *worst_finding(const struct case_result *out, uint32_t *failing)
+{
+    const struct finding *worst = NULL;
+    *failing = 0;
+    for (uint32_t i = 0; i < out->finding_count; i++) {
+        const struct finding *f = &out->findings[i];
+        if (!f->fails)
+            continue;
+        (*failing)++;
+        if (worst == NULL || (f->cause == CAUSE_UNEXPLAINED && worst->cause != CAUSE_UNEXPLAINED))
+            worst = f;
+    }
+    return worst;
+}
+
+/* "offset:rtl missing inline_only; dump ..." would be unreadable: engine and cause, each once. */
+static const char *make_signature(struct judgement *j)
+{
+    const char *text = NULL;
+    for (uint32_t i = 0; i < j->out->finding_count; i++) {
+        const struct finding *f = &j->out->findings[i];
+        if (!f->fails)
+            continue;
+        const char *part = arena_printf(j->keep, "%s=%s", f->engine, cause_name(f->cause));
+        if (part == NULL)
+            return text;
+        if (text == NULL)
+            text = part;
+        else if (strstr(text, part) == NULL)
+            text = arena_printf(j->keep, "%s %s", text, part);
+    }
+    return text;
+}
+
+/* Who is right among the subjects that could be judged. */
+static const char *who_is_right(struct judgement *j)
+{
+    uint32_t judged = 0, exact = 0;
+    const char *right = NULL;
+    for (uint32_t i = 0; i < j->out->score_count; i++) {
+        const struct engine_score *s = &j->out->scores[i];
+        if (!s->subject || !s->judged)
+            continue;
+        judged++;
+        if (!s->exact)
+            continue;
+        right = exact == 0 ? s->engine : arena_printf(j->keep, "%s, %s", right, s->engine);
+        exact++;
+    }
+    if (judged == 0)
+        return NULL;
+    return exact == 0 ? "none" : exact == judged ? "all" : right;
+}
+
+/* A difference between two engines that the truth decides. */
+static void blame_by_truth(struct case_result *out)
+{
+    for (uint32_t i = 0; i < out->finding_count; i++) {
+        struct finding *f = &out->findings[i];
+        const struct engine_score *a = NULL, *b = NULL;
+        for (uint32_t s = 0; s < out->score_count; s++) {
+            if (strcmp(out->scores[s].engine, f->engine) == 0)
+                a = &out->scores[s];
+            if (strcmp(out->scores[s].engine, f->against) == 0)
+                b = &out->scores[s];
+        }
+        if (f->wrong != NULL || a == NULL || b == NULL || !a->judged || !b->judged ||
+            a->exact == b->exact)
+            continue;
+        f->wrong = a->exact ? f->against : f->engine;
+    }
+}
+
+static bool any_subject_stack(const struct case_result *out)
+{
+    for (uint32_t i = 0; i < out->score_count; i++)
+        if (out->scores[i].subject && out->scores[i].state == STACK_OK && out->scores[i].frames > 0)
+            return true;
+    return false;
+}
+
+static enum status decide_by_findings(struct judgement *j)
+{
+    const struct engine_claim *failed = failed_subject(j->in);
+    if (failed != NULL) {
+        decide(j, VERDICT_ERROR, arena_printf(j->keep, "%s: %s", failed->engine, failed->why));
+        return ERR_NONE;
+    }
+    const char *promise = j->in->crash != NULL ? broken_promise(j) : NULL;
+    uint32_t failing = 0;
+    const struct finding *worst = worst_finding(j->out, &failing);
+    if (promise != NULL)
+        decide(j, VERDICT_FAIL, promise);
+    else if (worst != NULL && failing == 1)
+        decide(j, VERDICT_FAIL,
+               arena_printf(j->keep, "%s, %s: %s", worst->engine, cause_name(worst->cause),
+                            worst->evidence));
+    else if (worst != NULL)
+        decide(j, VERDICT_FAIL,
+               arena_printf(j->keep, "%s, %s: %s (%u findings in all)", worst->engine,
+                            cause_name(worst->cause), worst->evidence, failing));
+    else if (j->in->claim_count > 0 && !any_subject_stack(j->out))
+        decide(j, VERDICT_ERROR, "no subject gave a stack");
+    else
+        decide(j, VERDICT_PASS,
+               j->in->truth == NULL ? "the subjects agree; there is no truth to hold them against"
+               : j->out->finding_count == 0
+                   ? "every stack agrees"
+                   : "subjects are right; differences have innocent causes");
+    return ERR_NONE;
+}
+
+enum status judge_verdict(const struct compare_input *in, struct arena *keep,
+                          struct case_result *out, struct fault *fault)
+{
+    struct judgement j = {in, keep, out};
+    blame_by_truth(out);
+    out->right = who_is_right(&j);
+    out->signature = make_signature(&j);
+    if (!decide_by_capture(&j) && decide_by_findings(&j) != ERR_NONE)
+        return fault->code;
+    if (out->reason == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "verdict");
+    return ERR_NONE;
+}

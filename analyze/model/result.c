@@ -1,0 +1,41 @@
+/* Words and cells of results, and their JSON: see result.h and run.h. */
+#include "model/result.h"
+
+#include <string.h>
+
+static const char *const mark_names[CELL_MARK_COUNT] = {
+    [CELL_GAP] = "gap",           [CELL_SAME] = "same",         [CELL_LINE] = "line",
+    [CELL_FUNCTION] = "function", [CELL_PHYSICAL] = "physical", [CELL_MISSING] = "missing",
+    [CELL_EXTRA] = "extra",       [CELL_UNJUDGED] = "unjudged",
+};
+
+const char *cell_mark_name(enum cell_mark mark)
+{
+    return mark_names[mark];
+}
+
+const struct align_cell *thread_result_cell(const struct thread_result *thread, uint32_t row,
+                                            uint32_t column)
+{
+    return &thread->cells[(size_t)row * thread->column_count + column];
+}
+
+bool verdict_parse(const char *name, enum verdict *out)
+{
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        if (strcmp(verdict_name((enum verdict)i), name) == 0) {
+            *out = (enum verdict)i;
+            return true;
+        }
+    return false;
+}
+
+bool cause_parse(const char *name, enum cause *out)
+{
+    for (int i = 0; i < CAUSE_COUNT; i++)
+        if (strcmp(cause_name((enum cause)i), name) == 0) {
+            *out = (enum cause)i;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,268 @@
+/* A run's words, its sums, and the documented JSON of runs and cases: see run.h. */
+#include "model/run.h"
+
+#include <string.h>
+
+static const char *const state_names[RUN_STATE_COUNT] = {"running", "complete", "interrupted"};
+
+const char *run_state_name(enum run_state state)
+{
+    return state_names[state];
+}
+
+bool run_state_parse(const char *name, enum run_state *out)
+{
+    for (int i = 0; i < RUN_STATE_COUNT; i++)
+        if (strcmp(state_names[i], name) == 0) {
+            *out = (enum run_state)i;
+            return true;
+        }
+    return false;
+}
+
+bool run_verdict_fails(enum verdict verdict)
+{
+    return verdict == VERDICT_FAIL || verdict == VERDICT_XPASS || verdict == VERDICT_FLAKY ||
+           verdict == VERDICT_ERROR;
+}
+
+static struct engine_total *total_of(struct engine_total *totals, uint32_t *count,
+                                     const struct engine_score *score)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (strcmp(totals[i].engine, score->engine) == 0)
+            return &totals[i];
+    if (*count == CLAIMS_MAX)
+        return NULL;
+    totals[*count].engine = score->engine;
+    totals[*count].subject = score->subject;
+    return &totals[(*count)++];
+}
+
+static void total_add(struct engine_total *t, const struct engine_score *s)
+{
+    t->cases++;
+    t->stacks += s->state == STACK_OK && s->frames > 0;
+    t->skipped += s->state == STACK_SKIPPED;
+    t->judged += s->judged;
+    t->exact += s->exact;
+    t->top1 += s->judged && s->top1;
+    t->top5 += s->judged && s->top5;
+    t->divergent += s->first_divergence >= 0;
+    t->truth_frames += s->truth_frames;
+    t->own_frames += s->own_frames;
+    t->right_frames += s->right_frames;
+    t->lines_judged += s->lines_judged;
+    t->lines_right += s->lines_right;
+    t->inline_demanded += s->inline_demanded;
+    t->inline_right += s->inline_right;
+    t->physical_judged += s->physical_judged;
+    t->physical_same += s->physical_same;
+    if (t->skip_reason == NULL && s->state != STACK_OK)
+        t->skip_reason = s->reason;
+}
+
+enum status run_total_engines(const struct run_case *cases, uint32_t count, struct arena *keep,
+                              struct engine_total **out, uint32_t *out_count, struct fault *fault)
+{
+    *out_count = 0;
+    *out = ARENA_ARRAY(keep, CLAIMS_MAX, struct engine_total);
+    if (*out == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals of a run");
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t s = 0; s < cases[i].result.score_count; s++) {
+            struct engine_total *t = total_of(*out, out_count, &cases[i].result.scores[s]);
+            if (t == NULL)
+                return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one run");
+            total_add(t, &cases[i].result.scores[s]);
+            for (uint32_t c = 0; c < cases[i].claim_count; c++)
+                if (t->shares == NULL && strcmp(cases[i].claims[c].engine, t->engine) == 0) {
+                    t->shares = cases[i].claims[c].shares;
+                    t->version = cases[i].claims[c].version;
+                }
+        }
+    return ERR_NONE;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+static void write_versions(struct json *j, const char *key, const struct named_version *rows,
+                           uint32_t count)
+{
+    json_key(j, key);
+    json_array(j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object(j);
+        json_key_string(j, "name", rows[i].name);
+        json_key_string(j, "version", rows[i].version);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+void run_info_write_json(struct json *j, const struct run_info *run)
+{
+    json_object(j);
+    json_key_uint(j, "id", run->id);
+    json_key_string(j, "uuid", run->uuid);
+    json_key_string(j, "state", run_state_name(run->state));
+    json_key_string(j, "label", run->label);
+    json_key_uint(j, "started_ns", run->started_ns);
+    if (run->finished_ns != 0)
+        json_key_uint(j, "finished_ns", run->finished_ns);
+    else
+        json_key_null(j, "finished_ns");
+    json_key_string(j, "commit", run->commit);
+    json_key_string(j, "branch", run->branch);
+    json_key_string(j, "platform", run->platform);
+    json_key_string(j, "compiler", run->compiler);
+    json_key_string(j, "flags", run->flags);
+    json_key_string(j, "cpu", run->cpu);
+    json_key_string(j, "command", run->command);
+    write_versions(j, "tools", run->tools, run->tool_count);
+    write_versions(j, "environment", run->environment, run->environment_count);
+    json_key_uint(j, "case_count", run->case_count);
+    json_key(j, "verdicts");
+    json_object(j);
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        json_key_uint(j, verdict_name((enum verdict)v), run->verdicts[v]);
+    json_object_end(j);
+    json_object_end(j);
+}
+
+void finding_write_json(struct json *j, const struct finding *f)
+{
+    json_object(j);
+    json_key_string(j, "level", finding_level_name(f->level));
+    json_key_string(j, "cause", cause_name(f->cause));
+    json_key_string(j, "engine", f->engine);
+    json_key_string(j, "against", f->against);
+    json_key_string(j, "wrong", f->wrong);
+    json_key(j, "thread_id");
+    json_uint(j, f->thread_id);
+    json_key_uint(j, "row", f->row);
+    json_key(j, "frame_a");
+    f->frame_a < 0 ? json_null(j) : json_int(j, f->frame_a);
+    json_key(j, "frame_b");
+    f->frame_b < 0 ? json_null(j) : json_int(j, f->frame_b);
+    json_key_bool(j, "fails", f->fails);
+    json_key_string(j, "evidence", f->evidence);
+    json_object_end(j);
+}
+
+void engine_score_write_json(struct json *j, const struct engine_score *s)
+{
+    json_object(j);
+    json_key_string(j, "engine", s->engine);
+    json_key_bool(j, "subject", s->subject);
+    json_key_string(j, "state", stack_state_name(s->state));
+    json_key_string(j, "reason", s->reason);
+    json_key_bool(j, "judged", s->judged);
+    json_key_bool(j, "reference", s->reference);
+    json_key_bool(j, "exact", s->exact);
+    json_key_bool(j, "top1", s->top1);
+    json_key_bool(j, "top5", s->top5);
+    json_key_uint(j, "frames", s->frames);
+    json_key_uint(j, "truth_frames", s->truth_frames);
+    json_key_uint(j, "own_frames", s->own_frames);
+    json_key_uint(j, "right_frames", s->right_frames);
+    json_key_uint(j, "lines_judged", s->lines_judged);
+    json_key_uint(j, "lines_right", s->lines_right);
+    json_key_uint(j, "inline_demanded", s->inline_demanded);
+    json_key_uint(j, "inline_right", s->inline_right);
+    json_key_uint(j, "physical_judged", s->physical_judged);
+    json_key_uint(j, "physical_same", s->physical_same);
+    json_key(j, "first_divergence");
+    s->first_divergence < 0 ? json_null(j) : json_int(j, s->first_divergence);
+    json_object_end(j);
+}
+
+static void write_cost(struct json *j, const struct engine_cost *c)
+{
+    json_object(j);
+    json_key_uint(j, "open_ns", c->open_ns);
+    json_key_uint(j, "load_ns", c->load_ns);
+    json_key_uint(j, "unwind_ns", c->unwind_ns);
+    json_key_uint(j, "resolve_ns", c->resolve_ns);
+    json_key_uint(j, "total_ns", c->total_ns);
+    json_key_uint(j, "peak_bytes", c->peak_bytes);
+    json_object_end(j);
+}
+
+static void write_claims(struct json *j, const struct run_case *c, bool with_stacks)
+{
+    json_key(j, "engines");
+    json_array(j);
+    for (uint32_t i = 0; i < c->claim_count; i++) {
+        const struct engine_claim *claim = &c->claims[i];
+        json_object(j);
+        json_key_string(j, "engine", claim->engine);
+        json_key_string(j, "shares", claim->shares);
+        json_key_string(j, "version", claim->version);
+        json_key_bool(j, "subject", claim->subject);
+        json_key_bool(j, "skipped", claim->skipped);
+        json_key_string(j, "why", claim->why);
+        json_key(j, "cost");
+        write_cost(j, &claim->cost);
+        if (with_stacks) {
+            json_key(j, "stacks");
+            json_array(j);
+            for (uint32_t s = 0; s < claim->stack_count; s++)
+                stack_write_json(j, &claim->stacks[s]);
+            json_array_end(j);
+        }
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void write_timing(struct json *j, const struct case_timing *t)
+{
+    json_key(j, "timing");
+    json_object(j);
+    json_key_uint(j, "walk_ns", t->walk_ns);
+    json_key_uint(j, "stop_walk_ns", t->stop_walk_ns);
+    json_key_uint(j, "stop_dump_ns", t->stop_dump_ns);
+    json_key_uint(j, "record_write_ns", t->record_write_ns);
+    json_key_uint(j, "dump_write_ns", t->dump_write_ns);
+    json_key_uint(j, "record_bytes", t->record_bytes);
+    json_key_uint(j, "dump_bytes", t->dump_bytes);
+    json_object_end(j);
+}
+
+void run_case_write_json(struct json *j, const struct run_case *c, bool with_stacks)
+{
+    json_object(j);
+    json_key_uint(j, "id", c->id);
+    json_key_string(j, "scenario", c->scenario);
+    json_key_string(j, "variant", c->variant);
+    json_key_string(j, "arch", c->arch);
+    json_key_string(j, "kind", c->kind);
+    json_key_uint(j, "repeat", c->repeat);
+    json_key_string(j, "verdict", verdict_name(c->result.verdict));
+    json_key_string(j, "reason", c->result.reason);
+    json_key_string(j, "right", c->result.right);
+    json_key_string(j, "signature", c->result.signature);
+    json_key_string(j, "known_id", c->known_id);
+    json_key_string(j, "case_sha256", c->case_sha256);
+    json_key_string(j, "expected_doors", c->expected_doors);
+    json_key_string(j, "got_doors", c->got_doors);
+    json_key_hex(j, "expected_code", c->expected_code);
+    json_key_hex(j, "got_code", c->got_code);
+    json_key_hex(j, "expected_exit_code", c->expected_exit_code);
+    json_key_hex(j, "got_exit_code", c->got_exit_code);
+    json_key_uint(j, "wall_ms", c->wall_ms);
+    write_timing(j, &c->timing);
+    json_key(j, "scores");
+    json_array(j);
+    for (uint32_t i = 0; i < c->result.score_count; i++)
+        engine_score_write_json(j, &c->result.scores[i]);
+    json_array_end(j);
+    json_key(j, "findings");
+    json_array(j);
+    for (uint32_t i = 0; i < c->result.finding_count; i++)
+        finding_write_json(j, &c->result.findings[i]);
+    json_array_end(j);
+    write_claims(j, c, with_stacks);
+    json_object_end(j);
+}
