@@ -1,0 +1,195 @@
+/* twinstack-dbghelp: the system's own dump reader as a reference.  See README.md here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "capture/judge/judge.h"
+#include "capture/record.h"
+
+enum { EXIT_USAGE = 2, EXIT_BAD_DUMP = 3, FRAME_LIMIT = 1 << 17 };
+
+struct judge judge;
+
+uint64_t judge_now_ns(void)
+{
+    LARGE_INTEGER rate, now;
+    QueryPerformanceFrequency(&rate);
+    QueryPerformanceCounter(&now);
+    return (uint64_t)((double)now.QuadPart * 1e9 / (double)rate.QuadPart);
+}
+
+void *judge_at(uint64_t offset, uint64_t bytes)
+{
+    if (offset > judge.dump_bytes || bytes > judge.dump_bytes - offset)
+        return NULL;
+    return judge.dump + offset;
+}
+
+void *judge_stream(uint32_t type, uint32_t *bytes)
+{
+    const MINIDUMP_HEADER *header = judge_at(0, sizeof *header);
+    const MINIDUMP_DIRECTORY *directory =
+        judge_at(header->StreamDirectoryRva, (uint64_t)header->NumberOfStreams * sizeof *directory);
+    for (uint32_t i = 0; directory != NULL && i < header->NumberOfStreams; i++)
+        if (directory[i].StreamType == type) {
+            *bytes = directory[i].Location.DataSize;
+            return judge_at(directory[i].Location.Rva, *bytes);
+        }
+    return NULL;
+}
+
+static bool open_dump(const wchar_t *path)
+{
+    LARGE_INTEGER size;
+    HANDLE file = CreateFileW(path, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
+    if (file == INVALID_HANDLE_VALUE || !GetFileSizeEx(file, &size))
+        return false;
+    HANDLE mapping = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
+    if (mapping == NULL)
+        return false;
+    judge.dump = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0);
+    judge.dump_bytes = (uint64_t)size.QuadPart;
+    const MINIDUMP_HEADER *header = judge_at(0, sizeof *header);
+    return judge.dump != NULL && header != NULL && header->Signature == MINIDUMP_SIGNATURE;
+}
+
+/* Under Wine drive Z: is the root of the Unix file system. */
+static wchar_t *windows_path(const wchar_t *from)
+{
+    wchar_t *path = calloc(JUDGE_PATH_UNITS, sizeof *path);
+    if (path == NULL)
+        return NULL;
+    swprintf(path, JUDGE_PATH_UNITS, L"%ls%ls", from[0] == L'/' ? L"Z:" : L"", from);
+    for (wchar_t *c = path; *c != 0; c++)
+        if (*c == L'/')
+            *c = L'\\';
+    return path;
+}
+
+/* Without an exception the context was captured in a call: its first frame is `return`. */
+static bool seed_is_return(bool crashed)
+{
+    uint32_t bytes = 0, doors, kind;
+    const uint8_t *header = judge_stream(RECORD_DUMP_STREAM, &bytes);
+    if (!crashed || header == NULL || bytes < RECORD_HEADER_BYTES)
+        return false;
+    memcpy(&doors, header + RECORD_H_DOORS, sizeof doors);
+    memcpy(&kind, header + RECORD_H_KIND, sizeof kind);
+    return kind == RECORD_KIND_CRASH &&
+           (doors & (RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED)) == 0;
+}
+
+static uint32_t walk(const CONTEXT *seed, uint64_t pcs[])
+{
+    const uint64_t start_ns = judge_now_ns();
+    CONTEXT context = *seed;
+    STACKFRAME64 frame = {0};
+    uint32_t total = 0;
+    frame.AddrPC.Offset = context.Rip;
+    frame.AddrFrame.Offset = context.Rbp;
+    frame.AddrStack.Offset = context.Rsp;
+    frame.AddrPC.Mode = frame.AddrFrame.Mode = frame.AddrStack.Mode = AddrModeFlat;
+    while (total < FRAME_LIMIT &&
+           StackWalk64(IMAGE_FILE_MACHINE_AMD64, JUDGE_PROCESS, (HANDLE)1, &frame, &context,
+                       judge_read, SymFunctionTableAccess64, SymGetModuleBase64, NULL) &&
+           (frame.AddrPC.Offset != 0 || total == 0)) {
+        uint32_t at = total++;
+        if (at >= RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL)
+            at = RECORD_FRAMES_HEAD + (at - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
+        pcs[at] = frame.AddrPC.Offset;
+    }
+    judge.unwind_ns += judge_now_ns() - start_ns;
+    return total;
+}
+
+static void print_thread(uint32_t id, MINIDUMP_LOCATION_DESCRIPTOR where, bool crashed, bool first)
+{
+    static uint64_t pcs[RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL];
+    const uint32_t limit = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL;
+    const CONTEXT *seed = judge_at(where.Rva, sizeof *seed);
+    uint32_t total = seed != NULL ? walk(seed, pcs) : 0;
+    const uint32_t kept = total < limit ? total : limit;
+    printf("%s\n{\"id\":%u,\"crashed\":%s,\"left_out\":%u,\"frames\":[", first ? "" : ",",
+           (unsigned)id, crashed ? "true" : "false", (unsigned)(total - kept));
+    for (uint32_t i = 0; i < kept; i++) {
+        uint32_t at = i, index = i;
+        if (total > limit && i >= RECORD_FRAMES_HEAD) {
+            at = RECORD_FRAMES_HEAD +
+                 (total - RECORD_FRAMES_HEAD + i - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
+            index = i + total - limit;
+        }
+        judge_print_frame(index, pcs[at], i > 0 || seed_is_return(crashed), i == 0);
+    }
+    printf("]}");
+}
+
+static void print_threads(void)
+{
+    uint32_t bytes = 0;
+    bool first = true;
+    const MINIDUMP_EXCEPTION_STREAM *exception = judge_stream(ExceptionStream, &bytes);
+    if (exception != NULL && bytes >= sizeof *exception) {
+        print_thread(exception->ThreadId, exception->ThreadContext, true, true);
+        first = false;
+    }
+    const MINIDUMP_THREAD_LIST *list = judge_stream(ThreadListStream, &bytes);
+    for (uint32_t i = 0; list != NULL && i < list->NumberOfThreads; i++) {
+        const MINIDUMP_THREAD *thread = &list->Threads[i];
+        if ((const uint8_t *)(thread + 1) > (const uint8_t *)list + bytes)
+            break;
+        if (exception != NULL && thread->ThreadId == exception->ThreadId)
+            continue;
+        print_thread(thread->ThreadId, thread->ThreadContext, false, first);
+        first = false;
+    }
+}
+
+static void print_version(void)
+{
+    char text[64] = "dbghelp of Windows";
+    FARPROC function = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version");
+    if (function != NULL)
+        snprintf(text, sizeof text, "dbghelp of Wine %s",
+                 ((const char *(*)(void))(void (*)(void))function)());
+    judge_print_text(text);
+}
+
+int wmain(int argc, wchar_t **argv)
+{
+    static wchar_t search[16 * JUDGE_PATH_UNITS];
+    const uint64_t start_ns = judge_now_ns();
+    if (argc < 2 || argv[1][0] == L'-') {
+        fprintf(stderr, "usage: twinstack-dbghelp FILE.dmp [SYMDIR...]\n");
+        return EXIT_USAGE;
+    }
+    if (!open_dump(windows_path(argv[1]))) {
+        fprintf(stderr, "twinstack-dbghelp: not a readable minidump\n");
+        return EXIT_BAD_DUMP;
+    }
+    for (int i = 2; i < argc && judge.folder_count < 15; i++) {
+        wchar_t *folder = judge.folders[judge.folder_count++] = windows_path(argv[i]);
+        if (i > 2)
+            wcscat(search, L";");
+        wcscat(search, folder);
+    }
+    SymSetOptions(SYMOPT_UNDNAME | SYMOPT_LOAD_LINES | SYMOPT_DEFERRED_LOADS);
+    SymInitializeW(JUDGE_PROCESS, search[0] != 0 ? search : NULL, FALSE);
+    judge.open_ns = judge_now_ns() - start_ns;
+
+    const uint64_t load_ns = judge_now_ns();
+    judge_load_modules();
+    judge.load_ns = judge_now_ns() - load_ns;
+
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    printf("{\"schema_version\":1,\"version\":");
+    print_version();
+    printf(",\"threads\":[");
+    print_threads();
+    printf("],\n\"times\":{\"open_ns\":%llu,\"load_ns\":%llu,\"unwind_ns\":%llu,"
+           "\"resolve_ns\":%llu}}\n",
+           (unsigned long long)judge.open_ns, (unsigned long long)judge.load_ns,
+           (unsigned long long)judge.unwind_ns, (unsigned long long)judge.resolve_ns);
+    fflush(stdout);
+    return 0;
+}

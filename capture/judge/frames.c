@@ -1,0 +1,104 @@
+/* One physical frame into its logical frames, by dbghelp's inline interface.
+ * Asking at the byte of the call, not behind it, gives the line of the call; StackWalkEx
+ * asks at the return address and would give the next one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/judge/judge.h"
+
+/* mingw-w64 10 declares none of these. */
+DWORD WINAPI SymAddrIncludeInlineTrace(HANDLE, DWORD64);
+BOOL WINAPI SymQueryInlineTrace(HANDLE, DWORD64, DWORD, DWORD64, DWORD64, LPDWORD, LPDWORD);
+BOOL WINAPI SymFromInlineContext(HANDLE, DWORD64, ULONG, PDWORD64, PSYMBOL_INFO);
+BOOL WINAPI SymGetLineFromInlineContext(HANDLE, DWORD64, ULONG, DWORD64, PDWORD, PIMAGEHLP_LINE64);
+
+#define REGULAR_CONTEXT 0x80000000u
+
+enum { NAME_BYTES = 2000 };
+
+void judge_print_text(const char *text)
+{
+    putchar('"');
+    for (; *text != 0; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c < 0x20)
+            printf("\\u%04x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+
+static void print_known(const char *key, const char *text)
+{
+    printf(",\"%s\":", key);
+    if (text != NULL)
+        judge_print_text(text);
+    else
+        printf("null");
+}
+
+/* Wine's dbghelp puts the current folder before a relative path of a PDB. */
+static const char *without_folder(const char *file)
+{
+    char folder[JUDGE_PATH_UNITS];
+    DWORD length = GetCurrentDirectoryA(sizeof folder, folder);
+    if (length == 0 || length >= sizeof folder || strncmp(file, folder, length) != 0 ||
+        (file[length] != '\\' && file[length] != '/'))
+        return file;
+    return file + length + 1;
+}
+
+static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64_t lookup_va,
+                          DWORD context)
+{
+    union {
+        SYMBOL_INFO info;
+        char room[sizeof(SYMBOL_INFO) + NAME_BYTES];
+    } symbol;
+    IMAGEHLP_LINE64 line = {.SizeOfStruct = sizeof line};
+    DWORD64 distance = 0;
+    DWORD line_distance = 0;
+    const struct judge_module *module = judge_module_at(lookup_va);
+
+    const uint64_t start_ns = judge_now_ns();
+    memset(&symbol, 0, sizeof symbol.info);
+    symbol.info.SizeOfStruct = sizeof symbol.info;
+    symbol.info.MaxNameLen = NAME_BYTES;
+    BOOL named = SymFromInlineContext(JUDGE_PROCESS, lookup_va, context, &distance, &symbol.info);
+    BOOL has_line =
+        SymGetLineFromInlineContext(JUDGE_PROCESS, lookup_va, context, 0, &line_distance, &line);
+    judge.resolve_ns += judge_now_ns() - start_ns;
+
+    printf("{\"index\":%u,\"inline_depth\":%u", (unsigned)index, (unsigned)depth);
+    print_known("module", module != NULL ? module->name : NULL);
+    printf(",\"offset\":\"0x%llx\"",
+           (unsigned long long)(module != NULL ? pc_va - module->base_va : pc_va));
+    print_known("function", named ? symbol.info.Name : NULL);
+    print_known("file", has_line ? without_folder(line.FileName) : NULL);
+    if (has_line)
+        printf(",\"line\":%lu", line.LineNumber);
+    else
+        printf(",\"line\":null");
+    printf(",\"inlined\":%s}", depth > 0 ? "true" : "false");
+}
+
+void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool first)
+{
+    const uint64_t lookup_va = is_return ? pc_va - 1 : pc_va;
+    const uint64_t start_ns = judge_now_ns();
+    DWORD context = 0, at = 0;
+    DWORD count = SymAddrIncludeInlineTrace(JUDGE_PROCESS, lookup_va);
+    if (count != 0 &&
+        !SymQueryInlineTrace(JUDGE_PROCESS, lookup_va, 0, lookup_va, lookup_va, &context, &at))
+        count = 0;
+    judge.resolve_ns += judge_now_ns() - start_ns;
+    for (DWORD i = 0; i < count; i++, first = false) {
+        printf("%s\n", first ? "" : ",");
+        print_logical(index, count - i, pc_va, lookup_va, context + i);
+    }
+    printf("%s\n", first ? "" : ",");
+    print_logical(index, 0, pc_va, lookup_va, REGULAR_CONTEXT);
+}
