@@ -39,6 +39,20 @@ enum status dump_stack(struct dump_session *session, uint32_t thread_id,
                        const struct unwind_stack *walk, struct arena *keep, struct stack *out,
                        struct fault *fault);
 
+/* The registers a walk of that thread starts from, and what kind of address its pc is.
+ * Fails: ERR_ABSENT no such thread or context; ERR_MISMATCH the context is another thread's. */
+enum status dump_registers(const struct dump_session *session, uint32_t thread_id,
+                           struct registers *out, enum pc_kind *kind, struct fault *fault);
+
+/* Walks, converts and resolves one thread, with the cost of each stage.  SYMBOLS NULL: the
+ * physical frames alone. */
+enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
+                              struct symbol_store *symbols, struct arena *keep, struct stack *out,
+                              struct fault *fault);
+
+/* The dead process as the unwinders see it, for explaining a frame. */
+const struct unwind_process *dump_process(const struct dump_session *session);
+
 extern const struct engine engine_dump;
 
 #endif

@@ -153,13 +153,13 @@ void minidump_read_handles(struct minidump_reader *m, struct bytes r)
     out->handle_count = count;
 }
 
-/* Header of 24 bytes, then for each table: 32 bytes, the system's own descriptor, entries. */
+/* Header of 24 bytes and its padding, then for each table: 32 bytes, the system's own descriptor, entries. */
 void minidump_read_tables(struct minidump_reader *m, struct bytes r)
 {
     struct minidump *out = m->out;
     struct bytes whole = r;
     uint32_t header = bytes_u32(&r), descriptor = bytes_u32(&r), native = bytes_u32(&r);
-    uint32_t entry_bytes = bytes_u32(&r), count = bytes_u32(&r);
+    uint32_t entry_bytes = bytes_u32(&r), count = bytes_u32(&r), head_pad = bytes_u32(&r);
     if (bytes_failed(&r))
         return;
     if (header < 24 || header > whole.left || descriptor < 32 || entry_bytes < 8) {
@@ -167,6 +167,7 @@ void minidump_read_tables(struct minidump_reader *m, struct bytes r)
         return;
     }
     r = bytes_window(&whole, header, whole.left - header);
+    bytes_skip(&r, head_pad);
     count = bytes_count(&r, count, descriptor);
     out->tables = minidump_array(m, count, sizeof(*out->tables));
     if (out->tables == NULL)

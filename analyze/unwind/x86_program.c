@@ -22,6 +22,14 @@ struct machine {
     uint32_t variable_count;
 };
 
+static void set_name(struct item *item, const char *name)
+{
+    size_t i = 0;
+    for (; i + 1 < WORD_MAX && name[i] != '\0'; i++)
+        item->name[i] = name[i];
+    item->name[i] = '\0';
+}
+
 static struct item *variable(struct machine *m, const char *name)
 {
     for (uint32_t i = 0; i < m->variable_count; i++)
@@ -37,7 +45,7 @@ static bool assign(struct machine *m, const char *name, uint32_t value)
         if (m->variable_count == VARIABLES_MAX)
             return false;
         slot = &m->variables[m->variable_count++];
-        (void)strncpy(slot->name, name, WORD_MAX - 1);
+        set_name(slot, name);
     }
     slot->value = value;
     return true;
@@ -48,9 +56,7 @@ static bool push(struct machine *m, const char *name, uint32_t value)
     if (m->depth == STACK_MAX)
         return false;
     struct item *top = &m->stack[m->depth++];
-    memset(top->name, 0, sizeof(top->name));
-    if (name != NULL)
-        (void)strncpy(top->name, name, WORD_MAX - 1);
+    set_name(top, name != NULL ? name : "");
     top->value = value;
     return true;
 }

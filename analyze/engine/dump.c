@@ -1,0 +1,332 @@
+/* Opening a dump for walking: its memory, backed by the images of its modules, under the
+ * identities that count; and the `dump` engine over it. */
+#include "engine/dump.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/pe.h"
+#include "symbol/store.h"
+
+/* A module's image, asked from the store at most once. */
+struct image_slot {
+    bool asked, open;
+    struct pe pe;
+};
+
+struct dump_session {
+    struct file_map map;
+    struct minidump dump;
+    struct symbol_store *symbols; /* borrowed; NULL */
+    struct module *modules;       /* index = position                      */
+    struct image_slot *images;    /* one for each module                   */
+    uint32_t *by_base;            /* positions, sorted by base             */
+    uint32_t module_count;
+    uint32_t last; /* position in by_base of the last answer: walks stay near */
+    struct unwind_process process;
+};
+
+static bool still_loaded(const struct module *module)
+{
+    return module->unloaded_at_ns == MODULE_STILL_LOADED;
+}
+
+/* Modules of the user stream that are loaded, then those of the dump's own list whose base is
+ * not among them.  Where the dump has our stream, that is the one word on identities. */
+static enum status gather_modules(struct dump_session *s, struct arena *keep, struct fault *fault)
+{
+    const struct minidump *dump = &s->dump;
+    const struct record *user = dump->user;
+    uint32_t most = dump->module_count + (user != NULL ? user->module_count : 0);
+    s->modules = ARENA_ARRAY(keep, most + 1, struct module);
+    s->images = ARENA_ARRAY(keep, most + 1, struct image_slot);
+    s->by_base = ARENA_ARRAY(keep, most + 1, uint32_t);
+    if (s->modules == NULL || s->images == NULL || s->by_base == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules of a dump");
+    for (uint32_t i = 0; user != NULL && i < user->module_count; i++)
+        if (still_loaded(&user->modules[i]))
+            s->modules[s->module_count++] = user->modules[i];
+    uint32_t known = s->module_count;
+    for (uint32_t i = 0; i < dump->module_count; i++) {
+        bool again = false;
+        for (uint32_t k = 0; k < known && !again; k++)
+            again = s->modules[k].base_va == dump->modules[i].module.base_va;
+        if (!again)
+            s->modules[s->module_count++] = dump->modules[i].module;
+    }
+    for (uint32_t i = 0; i < s->module_count; i++)
+        s->modules[i].index = i;
+    return ERR_NONE;
+}
+
+/* Insertion sort: lists come almost sorted, and are short. */
+static void sort_modules(struct dump_session *s)
+{
+    for (uint32_t i = 0; i < s->module_count; i++) {
+        uint32_t at = i;
+        while (at > 0 && s->modules[s->by_base[at - 1]].base_va > s->modules[i].base_va) {
+            s->by_base[at] = s->by_base[at - 1];
+            at--;
+        }
+        s->by_base[at] = i;
+    }
+}
+
+static bool module_holds(const struct dump_session *s, uint32_t place, uint64_t va)
+{
+    const struct module *module = &s->modules[s->by_base[place]];
+    return va >= module->base_va && va - module->base_va < module->image_bytes;
+}
+
+static const struct module *module_at(void *self, uint64_t va)
+{
+    struct dump_session *s = self;
+    if (s->last < s->module_count && module_holds(s, s->last, va))
+        return &s->modules[s->by_base[s->last]];
+    uint32_t low = 0, high = s->module_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->modules[s->by_base[middle]].base_va <= va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || !module_holds(s, low - 1, va))
+        return NULL;
+    s->last = low - 1;
+    return &s->modules[s->by_base[low - 1]];
+}
+
+static const struct pe *image_of(struct dump_session *s, const struct module *module)
+{
+    struct image_slot *slot = &s->images[module->index];
+    if (!slot->asked) {
+        slot->asked = true;
+        const struct file_map *map =
+            s->symbols != NULL ? symbol_store_image(s->symbols, module) : NULL;
+        struct fault ignored = FAULT_INIT;
+        slot->open = map != NULL && pe_open(map->data, map->bytes, &slot->pe, &ignored) == ERR_NONE;
+    }
+    return slot->open ? &slot->pe : NULL;
+}
+
+/* The dump's memory, and where it has none the image's: real dumps leave code out. */
+static bool read_memory(void *self, uint64_t va, void *out, size_t bytes)
+{
+    struct dump_session *s = self;
+    if (minidump_memory_read(&s->dump, va, out, bytes))
+        return true;
+    const struct module *module = module_at(s, va);
+    const struct pe *pe = module != NULL ? image_of(s, module) : NULL;
+    uint64_t rva = module != NULL ? va - module->base_va : 0;
+    if (pe == NULL || rva > UINT32_MAX || bytes > UINT32_MAX)
+        return false;
+    const uint8_t *from = pe_at(pe, (uint32_t)rva, (uint32_t)bytes);
+    if (from == NULL)
+        return false;
+    memcpy(out, from, bytes);
+    return true;
+}
+
+static struct pdb *pdb_of(void *self, const struct module *module)
+{
+    struct dump_session *s = self;
+    return s->symbols != NULL ? symbol_store_pdb(s->symbols, module) : NULL;
+}
+
+/* RUNTIME_FUNCTION rows of generated code, as the FunctionTable stream has them: sorted, as
+ * Windows demands of those who register them. */
+static bool generated_entry(void *self, uint64_t va, struct unwind_entry *out)
+{
+    struct dump_session *s = self;
+    for (uint32_t i = 0; i < s->dump.table_count; i++) {
+        const struct minidump_function_table *table = &s->dump.tables[i];
+        if (va < table->start_va || va >= table->end_va || table->entry_bytes < 12)
+            continue;
+        const uint8_t *rows = s->dump.data + table->entries.foff;
+        uint32_t low = 0, high = table->entry_count;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (load_u32(rows + (size_t)middle * table->entry_bytes) <= va - table->base_va)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        const uint8_t *row = rows + (size_t)(low > 0 ? low - 1 : 0) * table->entry_bytes;
+        if (low == 0 || va - table->base_va >= load_u32(row + 4))
+            continue;
+        *out = (struct unwind_entry){table->base_va, load_u32(row), load_u32(row + 4),
+                                     load_u32(row + 8)};
+        return true;
+    }
+    return false;
+}
+
+enum status dump_open(const char *path, struct symbol_store *symbols, struct arena *keep,
+                      struct dump_session **out, struct fault *fault)
+{
+    struct dump_session *s = ARENA_NEW(keep, struct dump_session);
+    *out = NULL;
+    if (s == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+    enum status status = file_map(path, &s->map, fault);
+    if (status != ERR_NONE)
+        return status;
+    s->symbols = symbols;
+    s->process = (struct unwind_process){.self = s,
+                                         .read = read_memory,
+                                         .module_at = module_at,
+                                         .pdb = pdb_of,
+                                         .tables = unwind_tables_new(keep)};
+    status = minidump_read(s->map.data, s->map.bytes, keep, &s->dump, fault);
+    if (status == ERR_NONE)
+        status = gather_modules(s, keep, fault);
+    if (status == ERR_NONE && s->process.tables == NULL)
+        status = fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "dump");
+    if (status != ERR_NONE) {
+        fault_set_path(fault, path);
+        file_unmap(&s->map);
+        return status;
+    }
+    if (s->dump.table_count > 0)
+        s->process.generated = generated_entry;
+    sort_modules(s);
+    *out = s;
+    return ERR_NONE;
+}
+
+void dump_close(struct dump_session *session)
+{
+    if (session != NULL)
+        file_unmap(&session->map);
+}
+
+const struct minidump *dump_minidump(const struct dump_session *session)
+{
+    return &session->dump;
+}
+
+const struct unwind_process *dump_process(const struct dump_session *session)
+{
+    return &session->process;
+}
+
+const struct module *dump_modules(const struct dump_session *session, uint32_t *count)
+{
+    *count = session->module_count;
+    return session->modules;
+}
+
+uint32_t dump_suspect(const struct dump_session *session, const char **why)
+{
+    return minidump_suspect(&session->dump, why);
+}
+
+/* No exception led here (abort, a capture on demand): the context was made by
+ * RtlCaptureContext, and its pc is where that call returns to. */
+static bool is_captured(const struct record *user)
+{
+    return user != NULL && user->kind != RECORD_KIND_HANG &&
+           (user->doors & (RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED)) == 0;
+}
+
+/* The registers to walk a thread from.  Wine's MiniDumpWriteDump, called by a helper thread,
+ * gives that helper the exception's context: such a row of the thread list says nothing. */
+enum status dump_registers(const struct dump_session *session, uint32_t thread_id,
+                           struct registers *out, enum pc_kind *kind, struct fault *fault)
+{
+    const struct minidump *dump = &session->dump;
+    const struct minidump_thread *thread = minidump_thread_find(dump, thread_id);
+    bool crashed = dump->exception.present && dump->exception.thread_id == thread_id, wow64;
+    struct registers exception;
+    struct fault ignored = FAULT_INIT;
+    bool known = minidump_exception_registers(dump, &exception, &wow64, &ignored) == ERR_NONE;
+    *kind = PC_INTERRUPTED;
+    if (crashed && known) {
+        *out = exception;
+        if (is_captured(dump->user))
+            *kind = PC_RETURN;
+        return ERR_NONE;
+    }
+    if (thread == NULL)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "thread in the thread list");
+    enum status status = minidump_thread_registers(dump, thread, out, &wow64, fault);
+    if (status == ERR_NONE && known && out->pc == exception.pc && out->sp == exception.sp)
+        return fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET,
+                         "context of this thread is the crashed thread's");
+    return status;
+}
+
+enum status dump_walk(struct dump_session *session, uint32_t thread_id, struct arena *keep,
+                      struct unwind_stack *out, struct fault *fault)
+{
+    struct registers regs;
+    enum pc_kind kind;
+    *out = (struct unwind_stack){.stop = "no registers"};
+    enum status status = dump_registers(session, thread_id, &regs, &kind, fault);
+    return status == ERR_NONE ? unwind_walk(&session->process, &regs, kind, keep, out, fault)
+                              : status;
+}
+
+/* Which module stood at VA before it was unloaded; NULL: none did. */
+static const struct module *unloaded_at(const struct dump_session *s, uint64_t va)
+{
+    const struct minidump *dump = &s->dump;
+    for (uint32_t i = 0; i < dump->unloaded_count; i++) {
+        const struct module *module = &dump->unloaded[i].module;
+        if (va >= module->base_va && va - module->base_va < module->image_bytes)
+            return module;
+    }
+    for (uint32_t i = 0; dump->user != NULL && i < dump->user->module_count; i++) {
+        const struct module *module = &dump->user->modules[i];
+        if (!still_loaded(module) && va >= module->base_va &&
+            va - module->base_va < module->image_bytes)
+            return module;
+    }
+    return NULL;
+}
+
+static void fill_frame(struct dump_session *s, const struct unwind_frame *from, uint32_t index,
+                       struct arena *keep, struct frame *out)
+{
+    *out = (struct frame){.index = index,
+                          .kind = from->kind,
+                          .found_by = from->found_by,
+                          .frame_class = CLASS_NONE,
+                          .identity = IDENTITY_UNCHECKED,
+                          .pc_va = from->pc_va,
+                          .module = from->module,
+                          .offset = from->pc_va,
+                          .note = from->note};
+    if (from->module != NULL) {
+        out->module_name = from->module->name;
+        out->offset = from->pc_va - from->module->base_va;
+        if (from->module->debug_id[0] != '\0')
+            out->identity = IDENTITY_CHECKED;
+        return;
+    }
+    const struct module *gone = unloaded_at(s, from->pc_va);
+    if (gone != NULL)
+        out->note = arena_printf(keep, "in %s, which was unloaded", gone->name);
+}
+
+enum status dump_stack(struct dump_session *session, uint32_t thread_id,
+                       const struct unwind_stack *walk, struct arena *keep, struct stack *out,
+                       struct fault *fault)
+{
+    const struct minidump_thread *thread = minidump_thread_find(&session->dump, thread_id);
+    const char *why;
+    *out = (struct stack){.engine = "dump", .thread_id = thread_id, .stop = walk->stop};
+    out->thread_name = thread != NULL ? thread->name : NULL;
+    out->role = thread != NULL ? thread->role : NULL;
+    if (thread_id == dump_suspect(session, &why))
+        out->role = "suspect";
+    out->frames = ARENA_ARRAY(keep, walk->frame_count + 1, struct frame);
+    if (out->frames == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+    for (uint32_t i = 0; i < walk->frame_count; i++)
+        fill_frame(session, &walk->frames[i], i, keep, &out->frames[i]);
+    out->frame_count = walk->frame_count;
+    out->left_out = walk->left_out;
+    return ERR_NONE;
+}

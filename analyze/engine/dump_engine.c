@@ -1,0 +1,124 @@
+/* The `dump` engine: the stacks of a case's minidump, by our own reader, unwinder and symbols. */
+#include "engine/dump.h"
+
+#include <string.h>
+
+#include "symbol/store.h"
+
+static bool available(const struct engine_input *in, const char **why)
+{
+    if (case_file(in->crash, ROLE_DUMP) != NULL)
+        return true;
+    *why = "the case has no dump";
+    return false;
+}
+
+/* Opens the sources of a stack's modules before the clock of resolving starts. */
+static void load_symbols(struct symbol_store *symbols, const struct stack *stack)
+{
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        if (stack->frames[i].module != NULL)
+            (void)symbol_store_module(symbols, stack->frames[i].module);
+}
+
+enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
+                              struct symbol_store *symbols, struct arena *keep, struct stack *out,
+                              struct fault *fault)
+{
+    struct unwind_stack walk;
+    struct stack physical;
+    uint64_t start = clock_ns();
+    enum status status = dump_walk(session, thread_id, keep, &walk, fault);
+    if (status == ERR_NONE)
+        status = dump_stack(session, thread_id, &walk, keep, &physical, fault);
+    if (status != ERR_NONE)
+        return status;
+    uint64_t walked = clock_ns();
+    if (symbols == NULL) {
+        *out = physical;
+        out->cost.unwind_ns = walked - start;
+        return ERR_NONE;
+    }
+    load_symbols(symbols, &physical);
+    uint64_t loaded = clock_ns();
+    status = symbol_resolve_stack(symbols, &physical, keep, out, fault);
+    out->cost.unwind_ns = walked - start;
+    out->cost.load_ns = loaded - walked;
+    out->cost.resolve_ns = clock_ns() - loaded;
+    out->cost.total_ns = clock_ns() - start;
+    return status;
+}
+
+/* One thread's stack; a thread that cannot be walked is a stack that says so. */
+static enum status add_thread(struct dump_session *session, const struct engine_input *in,
+                              uint32_t thread_id, struct arena *keep, struct engine_result *out,
+                              struct fault *fault)
+{
+    struct stack *stack = &out->stacks[out->stack_count];
+    struct fault single = FAULT_INIT;
+    enum status status = dump_thread_stack(session, thread_id, in->symbols, keep, stack, &single);
+    if (status == ERR_MEMORY) {
+        *fault = single;
+        return status;
+    }
+    if (status != ERR_NONE) {
+        const struct minidump_thread *thread =
+            minidump_thread_find(dump_minidump(session), thread_id);
+        *stack = (struct stack){.thread_id = thread_id, .state = STACK_FAILED};
+        stack->stop = single.what;
+        stack->role = thread != NULL ? thread->role : NULL;
+    }
+    stack->engine = "dump";
+    out->stack_count++;
+    out->cost.unwind_ns += stack->cost.unwind_ns;
+    out->cost.load_ns += stack->cost.load_ns;
+    out->cost.resolve_ns += stack->cost.resolve_ns;
+    return ERR_NONE;
+}
+
+/* The suspect alone is enough for a crash; of a hang every thread may be to blame. */
+static enum status run_threads(struct dump_session *session, const struct engine_input *in,
+                               struct arena *keep, struct engine_result *out, struct fault *fault)
+{
+    const struct minidump *dump = dump_minidump(session);
+    const char *why;
+    uint32_t suspect = dump_suspect(session, &why);
+    bool all = in->crash->kind != NULL && strcmp(in->crash->kind, "hang") == 0;
+    out->stacks = ARENA_ARRAY(keep, dump->thread_count + 1, struct stack);
+    if (out->stacks == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+    enum status status = add_thread(session, in, suspect, keep, out, fault);
+    for (uint32_t i = 0; all && status == ERR_NONE && i < dump->thread_count; i++)
+        if (dump->threads[i].id != suspect)
+            status = add_thread(session, in, dump->threads[i].id, keep, out, fault);
+    return status;
+}
+
+static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    (void)self;
+    struct dump_session *session;
+    uint64_t start = clock_ns();
+    *out = (struct engine_result){0};
+    const char *path = case_path(in->crash, ROLE_DUMP, keep);
+    if (path == NULL)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "dump of the case");
+    enum status status = dump_open(path, in->symbols, keep, &session, fault);
+    if (status != ERR_NONE)
+        return status;
+    out->cost.open_ns = clock_ns() - start;
+    status = run_threads(session, in, keep, out, fault);
+    dump_close(session);
+    out->cost.total_ns = clock_ns() - start;
+    out->cost.peak_bytes = memory_peak_bytes();
+    return status;
+}
+
+const struct engine engine_dump = {
+    .name = "dump",
+    .shares = "minidump reader, unwinder and symbol lookup: ours; the lookup also serves offset",
+    .subject = true,
+    .available = available,
+    .run = run,
+};
