@@ -8,7 +8,7 @@
 #include "base/limits.h"
 
 static const char msf7_magic[32] = "Microsoft C/C++ MSF 7.00\r\n\x1a\x44\x53\0\0";
-static const char msf2_magic[]   = "Microsoft C/C++ program database 2.00";
+static const char msf2_magic[] = "Microsoft C/C++ program database 2.00";
 
 enum { SUPERBLOCK_BYTES = 56, NO_STREAM_BYTES = -1 };
 
@@ -34,9 +34,9 @@ static enum status msf_check_magic(const void *data, size_t bytes, struct fault 
 static enum status msf_read_superblock(struct bytes r, struct msf *out, uint32_t *map_block)
 {
     const uint64_t start = r.offset;
-    out->block_bytes     = bytes_u32(&r);
+    out->block_bytes = bytes_u32(&r);
     (void)bytes_u32(&r); /* free block map: only writers need it */
-    out->block_count     = bytes_u32(&r);
+    out->block_count = bytes_u32(&r);
     out->directory_bytes = bytes_u32(&r);
     (void)bytes_u32(&r); /* unknown */
     *map_block = bytes_u32(&r);
@@ -60,18 +60,19 @@ static uint32_t blocks_of(const struct msf *msf, uint32_t bytes)
 const uint8_t *msf_at(const struct msf_stream *stream, uint32_t soff, uint32_t *left)
 {
     const struct msf *msf = stream->msf;
-    *left                 = 0;
+    *left = 0;
     if (soff >= stream->bytes)
         return NULL;
     const uint32_t shift = msf->block_shift, mask = msf->block_bytes - 1;
-    const uint32_t want  = stream->bytes - soff;
+    const uint32_t want = stream->bytes - soff;
     const uint32_t first = soff >> shift, last = (stream->bytes - 1) >> shift;
     const uint32_t block = load_u32(stream->list + 4 * (size_t)first);
-    const uint64_t foff  = ((uint64_t)block << shift) + (soff & mask);
+    const uint64_t foff = ((uint64_t)block << shift) + (soff & mask);
     if (block >= msf->block_count || foff >= msf->bytes)
         return NULL;
     uint32_t at = first; /* a few blocks are enough for any string */
-    while (at < last && at - first < 16 && load_u32(stream->list + 4 * ((size_t)at + 1)) == block + (at + 1 - first))
+    while (at < last && at - first < 16 &&
+           load_u32(stream->list + 4 * ((size_t)at + 1)) == block + (at + 1 - first))
         at++;
     uint64_t there = ((uint64_t)(at - first + 1) << shift) - (soff & mask);
     if (there > msf->bytes - foff)
@@ -85,13 +86,13 @@ bool msf_copy(const struct msf_stream *stream, uint32_t soff, uint32_t bytes, vo
     uint8_t *out = to;
     if (soff > stream->bytes || bytes > stream->bytes - soff)
         return false;
-    const struct msf *msf   = stream->msf;
-    const uint32_t    shift = msf->block_shift, mask = msf->block_bytes - 1;
+    const struct msf *msf = stream->msf;
+    const uint32_t shift = msf->block_shift, mask = msf->block_bytes - 1;
     while (bytes != 0) {
         const uint32_t block = load_u32(stream->list + 4 * (size_t)(soff >> shift));
-        const uint32_t into  = soff & mask;
-        const uint64_t foff  = ((uint64_t)block << shift) + into;
-        const uint32_t part  = bytes < msf->block_bytes - into ? bytes : msf->block_bytes - into;
+        const uint32_t into = soff & mask;
+        const uint64_t foff = ((uint64_t)block << shift) + into;
+        const uint32_t part = bytes < msf->block_bytes - into ? bytes : msf->block_bytes - into;
         if (block >= msf->block_count || foff > msf->bytes || part > msf->bytes - foff)
             return false;
         memcpy(out, msf->data + foff, part);
@@ -105,15 +106,14 @@ bool msf_copy(const struct msf_stream *stream, uint32_t soff, uint32_t bytes, vo
 /* True when BYTES at SOFF lie together in the file; checks no more blocks than they span. */
 static bool lies_together(const struct msf_stream *stream, uint32_t soff, uint32_t bytes)
 {
-    const struct msf *msf   = stream->msf;
-    const uint32_t    first = soff >> msf->block_shift;
-    const uint32_t    last  = (soff + bytes - 1) >> msf->block_shift;
-    const uint32_t    block = load_u32(stream->list + 4 * (size_t)first);
+    const struct msf *msf = stream->msf;
+    const uint32_t first = soff >> msf->block_shift;
+    const uint32_t last = (soff + bytes - 1) >> msf->block_shift;
+    const uint32_t block = load_u32(stream->list + 4 * (size_t)first);
     for (uint32_t i = first + 1; i <= last; i++)
         if (load_u32(stream->list + 4 * (size_t)i) != block + (i - first))
             return false;
-    const uint64_t foff =
-        ((uint64_t)block << msf->block_shift) + (soff & (msf->block_bytes - 1));
+    const uint64_t foff = ((uint64_t)block << msf->block_shift) + (soff & (msf->block_bytes - 1));
     return block < msf->block_count && foff <= msf->bytes && bytes <= msf->bytes - foff;
 }
 
@@ -137,7 +137,7 @@ const uint8_t *msf_view(const struct msf_stream *stream, uint32_t soff, uint32_t
 
 const char *msf_string(const struct msf_stream *stream, uint32_t soff, struct arena *copies)
 {
-    uint32_t       left;
+    uint32_t left;
     const uint8_t *at = msf_at(stream, soff, &left);
     if (at == NULL)
         return "";
@@ -162,8 +162,8 @@ struct msf_stream msf_stream(const struct msf *msf, uint32_t index)
     struct msf_stream out = {msf, msf->directory, 0};
     if (index < msf->stream_count) {
         const uint32_t bytes = load_u32(msf->directory + 4 + 4 * (size_t)index);
-        out.bytes            = bytes == (uint32_t)NO_STREAM_BYTES ? 0 : bytes;
-        out.list             = msf->directory + msf->list_at[index];
+        out.bytes = bytes == (uint32_t)NO_STREAM_BYTES ? 0 : bytes;
+        out.list = msf->directory + msf->list_at[index];
     }
     return out;
 }
@@ -182,7 +182,7 @@ static enum status msf_place_lists(struct msf *msf, struct arena *copies, struct
     uint64_t at = 4 + 4 * (uint64_t)msf->stream_count;
     for (uint32_t i = 0; i < msf->stream_count; i++) {
         const uint32_t bytes = load_u32(msf->directory + 4 + 4 * (size_t)i);
-        msf->list_at[i]      = (uint32_t)at;
+        msf->list_at[i] = (uint32_t)at;
         if (bytes != (uint32_t)NO_STREAM_BYTES)
             at += 4 * (uint64_t)blocks_of(msf, bytes);
         if (at > msf->directory_bytes)
@@ -196,7 +196,7 @@ enum status msf_open(const void *data, size_t bytes, struct arena *copies, struc
 {
     uint32_t map_block = 0;
     memset(out, 0, sizeof *out);
-    out->data  = data;
+    out->data = data;
     out->bytes = bytes;
     if (msf_check_magic(data, bytes, fault) != ERR_NONE)
         return fault->code;
@@ -207,10 +207,10 @@ enum status msf_open(const void *data, size_t bytes, struct arena *copies, struc
 
     /* The directory is a stream whose block list fills blocks of its own, which follow each
      * other from map_block on. */
-    const uint64_t map_foff  = (uint64_t)map_block << out->block_shift;
+    const uint64_t map_foff = (uint64_t)map_block << out->block_shift;
     const uint64_t map_bytes = 4 * (uint64_t)blocks_of(out, out->directory_bytes);
-    struct bytes   file      = bytes_over(data, bytes, fault);
-    struct bytes   map       = bytes_window(&file, map_foff, map_bytes);
+    struct bytes file = bytes_over(data, bytes, fault);
+    struct bytes map = bytes_window(&file, map_foff, map_bytes);
     if (bytes_failed(&map))
         return fault->code;
     const struct msf_stream directory = {out, map.at, out->directory_bytes};

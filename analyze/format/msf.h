@@ -26,18 +26,18 @@
 
 struct msf {
     const uint8_t *data; /* borrowed: the whole file */
-    size_t         bytes;
-    uint32_t       block_bytes, block_shift, block_count;
-    uint32_t       stream_count;
+    size_t bytes;
+    uint32_t block_bytes, block_shift, block_count;
+    uint32_t stream_count;
     const uint8_t *directory; /* in the file, or a copy in the arena when scattered */
-    uint32_t       directory_bytes;
-    uint32_t      *list_at; /* per stream: offset of its block list in the directory */
+    uint32_t directory_bytes;
+    uint32_t *list_at; /* per stream: offset of its block list in the directory */
 };
 
 struct msf_stream {
     const struct msf *msf;
-    const uint8_t    *list;  /* block numbers, 4 bytes each */
-    uint32_t          bytes; /* 0 also for streams that do not exist */
+    const uint8_t *list; /* block numbers, 4 bytes each */
+    uint32_t bytes;      /* 0 also for streams that do not exist */
 };
 
 /* Fails: ERR_UNSUPPORTED MSF 2.00, MSFZ, portable PDB or no PDB at all, each named;

@@ -66,18 +66,18 @@ bool pdb_recognize(const void *data, size_t bytes)
  * of which only the pairs are wanted.  Returns the offset behind it. */
 static int32_t named_stream(struct bytes *r, const char *name)
 {
-    int32_t        found       = -1;
+    int32_t found = -1;
     const uint32_t names_bytes = bytes_u32(r);
-    struct bytes   names       = bytes_window(r, 0, names_bytes);
+    struct bytes names = bytes_window(r, 0, names_bytes);
     bytes_skip(r, names_bytes);
     const uint32_t pairs = bytes_u32(r);
-    (void)bytes_u32(r); /* capacity */
+    (void)bytes_u32(r);               /* capacity */
     for (int set = 0; set < 2; set++) /* present and deleted */
         bytes_skip(r, 4 * (uint64_t)bytes_u32(r));
     const uint32_t count = bytes_count(r, pairs, 8);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t name_at = bytes_u32(r);
-        const uint32_t stream  = bytes_u32(r);
+        const uint32_t stream = bytes_u32(r);
         if (name == NULL || name_at >= names.left)
             continue;
         const size_t left = names.left - name_at;
@@ -90,8 +90,8 @@ static int32_t named_stream(struct bytes *r, const char *name)
 static struct bytes info_names(const struct pdb *pdb, struct arena *copies, struct fault *fault)
 {
     const struct msf_stream info = msf_stream(&pdb->msf, STREAM_INFO);
-    const uint8_t          *at   = msf_view(&info, 0, info.bytes, copies);
-    struct bytes            r    = bytes_over(at, at != NULL ? info.bytes : 0, fault);
+    const uint8_t *at = msf_view(&info, 0, info.bytes, copies);
+    struct bytes r = bytes_over(at, at != NULL ? info.bytes : 0, fault);
     bytes_skip(&r, pdb->nb10 ? 12 : 28);
     return r;
 }
@@ -101,7 +101,7 @@ int32_t pdb_named_stream(const struct pdb *pdb, const char *name)
     struct fault fault = FAULT_INIT;
     struct arena copies;
     arena_init(&copies, 0);
-    struct bytes  r     = info_names(pdb, &copies, &fault);
+    struct bytes r = info_names(pdb, &copies, &fault);
     const int32_t found = named_stream(&r, name);
     arena_free(&copies);
     return found;
@@ -109,17 +109,17 @@ int32_t pdb_named_stream(const struct pdb *pdb, const char *name)
 
 static enum status open_info(struct pdb *pdb, struct fault *fault)
 {
-    const struct msf_stream info     = msf_stream(&pdb->msf, STREAM_INFO);
-    uint8_t                 head[28] = {0};
+    const struct msf_stream info = msf_stream(&pdb->msf, STREAM_INFO);
+    uint8_t head[28] = {0};
     if (!msf_copy(&info, 0, 12, head))
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "PDB information stream");
     const uint32_t version = load_u32(head);
     if (version < INFO_VERSION_VC4)
         return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "PDB older than Visual C++ 4");
     pdb->signature = load_u32(head + 4);
-    pdb->info_age  = load_u32(head + 8);
-    pdb->age       = pdb->info_age;
-    pdb->nb10      = version < INFO_VERSION_GUID;
+    pdb->info_age = load_u32(head + 8);
+    pdb->age = pdb->info_age;
+    pdb->nb10 = version < INFO_VERSION_GUID;
     if (!pdb->nb10) {
         if (!msf_copy(&info, 0, sizeof head, head))
             return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB information stream");
@@ -127,9 +127,9 @@ static enum status open_info(struct pdb *pdb, struct fault *fault)
     }
 
     /* Damage in what follows costs "/names" and the features, not the file. */
-    struct fault  ignored = FAULT_INIT;
-    struct bytes  r       = info_names(pdb, &pdb->arena, &ignored);
-    const int32_t names   = named_stream(&r, "/names");
+    struct fault ignored = FAULT_INIT;
+    struct bytes r = info_names(pdb, &pdb->arena, &ignored);
+    const int32_t names = named_stream(&r, "/names");
     if (names >= 0)
         pdb->names = msf_stream(&pdb->msf, (uint32_t)names);
     (void)bytes_u32(&r); /* highest stream number, always 0 */
@@ -140,9 +140,8 @@ static enum status open_info(struct pdb *pdb, struct fault *fault)
     if (msf_copy(&pdb->names, 0, sizeof head_names, head_names) &&
         load_u32(head_names) == (uint32_t)NAMES_MAGIC) {
         const uint32_t bytes = load_u32(head_names + 8);
-        pdb->names_soff      = NAMES_HEADER_BYTES;
-        pdb->names_bytes =
-            bytes <= pdb->names.bytes - NAMES_HEADER_BYTES ? bytes : 0;
+        pdb->names_soff = NAMES_HEADER_BYTES;
+        pdb->names_bytes = bytes <= pdb->names.bytes - NAMES_HEADER_BYTES ? bytes : 0;
     }
     return ERR_NONE;
 }
@@ -155,8 +154,8 @@ static enum status open_modules(struct pdb *pdb, uint32_t bytes, struct fault *f
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB module list");
     pdb->module_info_bytes = bytes;
     for (int pass = 0; pass < 2; pass++) { /* count, then note */
-        struct bytes r     = bytes_over(pdb->module_info, bytes, fault);
-        uint32_t     count = 0;
+        struct bytes r = bytes_over(pdb->module_info, bytes, fault);
+        uint32_t count = 0;
         while (r.left >= MODULE_HEADER_BYTES) {
             if (pass == 1)
                 pdb->module_at[count] = (uint32_t)r.offset;
@@ -171,7 +170,7 @@ static enum status open_modules(struct pdb *pdb, uint32_t bytes, struct fault *f
         }
         if (pass == 0) {
             pdb->module_count = count;
-            pdb->module_at    = ARENA_ARRAY(&pdb->arena, count, uint32_t);
+            pdb->module_at = ARENA_ARRAY(&pdb->arena, count, uint32_t);
             if (pdb->module_at == NULL)
                 return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB module list");
         }
@@ -188,15 +187,15 @@ static void open_contributions(struct pdb *pdb, uint32_t soff, uint32_t bytes)
     if (version != (uint32_t)CONTRIBUTIONS_V1 && version != (uint32_t)CONTRIBUTIONS_V2)
         return;
     pdb->contribution_bytes_each = version == (uint32_t)CONTRIBUTIONS_V2 ? 32 : 28;
-    pdb->contribution_soff       = soff + 4;
-    pdb->contribution_count      = (bytes - 4) / pdb->contribution_bytes_each;
+    pdb->contribution_soff = soff + 4;
+    pdb->contribution_count = (bytes - 4) / pdb->contribution_bytes_each;
 }
 
 static struct pdb_section *read_sections(struct pdb *pdb, uint16_t stream_index, uint32_t *count)
 {
     const struct msf_stream stream = msf_stream(&pdb->msf, stream_index);
-    const uint32_t          rows   = stream.bytes / SECTION_BYTES;
-    *count                         = 0;
+    const uint32_t rows = stream.bytes / SECTION_BYTES;
+    *count = 0;
     if (stream_index == UINT16_MAX || rows == 0 || rows > UINT16_MAX)
         return NULL;
     struct pdb_section *out = ARENA_ARRAY(&pdb->arena, rows, struct pdb_section);
@@ -206,20 +205,20 @@ static struct pdb_section *read_sections(struct pdb *pdb, uint16_t stream_index,
             return NULL;
         const uint32_t raw = load_u32(row + 16);
         out[i].virtual_bytes = load_u32(row + 8) != 0 ? load_u32(row + 8) : raw;
-        out[i].rva           = load_u32(row + 12);
-        out[i].flags         = load_u32(row + 36);
-        *count               = i + 1;
+        out[i].rva = load_u32(row + 12);
+        out[i].flags = load_u32(row + 36);
+        *count = i + 1;
     }
     return out;
 }
 
 static struct pdb_table read_table(struct pdb *pdb, uint16_t stream_index, uint32_t row_bytes)
 {
-    struct pdb_table        out    = {NULL, 0};
+    struct pdb_table out = {NULL, 0};
     const struct msf_stream stream = msf_stream(&pdb->msf, stream_index);
     if (stream_index == UINT16_MAX || stream.bytes < row_bytes)
         return out;
-    out.at    = msf_view(&stream, 0, stream.bytes, &pdb->arena);
+    out.at = msf_view(&stream, 0, stream.bytes, &pdb->arena);
     out.count = out.at != NULL ? stream.bytes / row_bytes : 0;
     return out;
 }
@@ -234,16 +233,15 @@ static void open_debug_streams(struct pdb *pdb, uint32_t soff, uint32_t bytes)
             (void)msf_copy(&pdb->dbi, soff + 2 * i, 2, number);
         streams[i] = load_u16(number);
     }
-    pdb->fpo_stream        = streams[DEBUG_FPO];
+    pdb->fpo_stream = streams[DEBUG_FPO];
     pdb->frame_data_stream = streams[DEBUG_FRAME_DATA];
-    pdb->omap_to_source    = read_table(pdb, streams[DEBUG_OMAP_TO_SOURCE], 8);
-    pdb->omap_from_source  = read_table(pdb, streams[DEBUG_OMAP_FROM_SOURCE], 8);
-    pdb->sections_final =
-        read_sections(pdb, streams[DEBUG_SECTIONS], &pdb->section_final_count);
+    pdb->omap_to_source = read_table(pdb, streams[DEBUG_OMAP_TO_SOURCE], 8);
+    pdb->omap_from_source = read_table(pdb, streams[DEBUG_OMAP_FROM_SOURCE], 8);
+    pdb->sections_final = read_sections(pdb, streams[DEBUG_SECTIONS], &pdb->section_final_count);
     if (pdb->omap_to_source.at != NULL)
         pdb->sections = read_sections(pdb, streams[DEBUG_SECTIONS_SOURCE], &pdb->section_count);
     if (pdb->sections == NULL) {
-        pdb->sections      = pdb->sections_final;
+        pdb->sections = pdb->sections_final;
         pdb->section_count = pdb->section_final_count;
     }
 }
@@ -258,7 +256,7 @@ static void open_publics(struct pdb *pdb, uint16_t stream_index)
     const uint32_t left = pdb->publics.bytes - PUBLICS_HEADER_BYTES;
     if (hash_bytes > left || map_bytes > left - hash_bytes)
         return;
-    pdb->address_map_soff  = PUBLICS_HEADER_BYTES + hash_bytes;
+    pdb->address_map_soff = PUBLICS_HEADER_BYTES + hash_bytes;
     pdb->address_map_count = map_bytes / 4;
 }
 
@@ -272,16 +270,16 @@ static enum status open_dbi(struct pdb *pdb, struct fault *fault)
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB DBI header");
     if (load_u32(head) != UINT32_MAX)
         return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "DBI stream before 1997");
-    pdb->has_dbi           = true;
-    pdb->age               = load_u32(head + 8);
-    const uint16_t flags   = load_u16(head + 56);
-    pdb->incremental       = (flags & 1) != 0;
-    pdb->stripped          = (flags & 2) != 0;
-    pdb->machine           = load_u16(head + 58);
-    pdb->symbol_records    = msf_stream(&pdb->msf, load_u16(head + 20));
+    pdb->has_dbi = true;
+    pdb->age = load_u32(head + 8);
+    const uint16_t flags = load_u16(head + 56);
+    pdb->incremental = (flags & 1) != 0;
+    pdb->stripped = (flags & 2) != 0;
+    pdb->machine = load_u16(head + 58);
+    pdb->symbol_records = msf_stream(&pdb->msf, load_u16(head + 20));
 
     const uint32_t modules = load_u32(head + 24), contributions = load_u32(head + 28);
-    uint64_t       debug   = DBI_HEADER_BYTES;
+    uint64_t debug = DBI_HEADER_BYTES;
     for (uint32_t at = 24; at <= 40; at += 4)
         debug += load_u32(head + at);
     debug += load_u32(head + 52);
@@ -301,13 +299,13 @@ enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fau
     memset(out, 0, sizeof *out);
     /* No honest file makes us copy more than itself, twice for the lists' sake. */
     arena_init(&out->arena, 2 * bytes + (1U << 20));
-    out->fpo_stream        = UINT16_MAX;
+    out->fpo_stream = UINT16_MAX;
     out->frame_data_stream = UINT16_MAX;
     if (msf_open(data, bytes, &out->arena, &out->msf, fault) == ERR_NONE) {
-        out->dbi            = msf_stream(&out->msf, UINT32_MAX);
-        out->names          = out->dbi;
+        out->dbi = msf_stream(&out->msf, UINT32_MAX);
+        out->names = out->dbi;
         out->symbol_records = out->dbi;
-        out->publics        = out->dbi;
+        out->publics = out->dbi;
         if (open_info(out, fault) == ERR_NONE)
             (void)open_dbi(out, fault);
     }

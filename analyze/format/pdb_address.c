@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "format/pdb.h"
 #include "format/pdb_module.h"
+#include "format/pe.h"
 
 static bool place_in(const struct pdb_section *sections, uint32_t count, uint32_t rva,
                      struct pdb_place *out)
@@ -14,7 +15,7 @@ static bool place_in(const struct pdb_section *sections, uint32_t count, uint32_
     for (uint32_t i = 0; i < count; i++) {
         if (rva >= sections[i].rva && rva - sections[i].rva < sections[i].virtual_bytes) {
             out->section = (uint16_t)(i + 1);
-            out->offset  = rva - sections[i].rva;
+            out->offset = rva - sections[i].rva;
             return true;
         }
     }
@@ -42,8 +43,8 @@ static bool omap_translate(struct pdb_table omap, uint32_t rva, uint32_t *out)
     if (row == omap.count)
         return false;
     const uint32_t from = load_u32(omap.at + 8 * (size_t)row);
-    const uint32_t to   = load_u32(omap.at + 8 * (size_t)row + 4);
-    *out                = to + (rva - from);
+    const uint32_t to = load_u32(omap.at + 8 * (size_t)row + 4);
+    *out = to + (rva - from);
     return to != 0;
 }
 
@@ -75,6 +76,12 @@ bool pdb_rva_of_place(const struct pdb *pdb, struct pdb_place place, uint32_t *r
     return pdb->omap_from_source.at == NULL || omap_translate(pdb->omap_from_source, *rva, rva);
 }
 
+bool pdb_is_code(const struct pdb *pdb, struct pdb_place place)
+{
+    return place.section != 0 && place.section <= pdb->section_count &&
+           (pdb->sections[place.section - 1].flags & (PE_SECTION_CODE | PE_SECTION_EXECUTE)) != 0;
+}
+
 bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out)
 {
     uint8_t row[28];
@@ -83,10 +90,10 @@ bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribu
                   sizeof row, row))
         return false;
     out->start.section = load_u16(row);
-    out->start.offset  = load_u32(row + 4);
-    out->bytes         = load_u32(row + 8);
-    out->flags         = load_u32(row + 12);
-    out->module        = load_u16(row + 16);
+    out->start.offset = load_u32(row + 4);
+    out->bytes = load_u32(row + 8);
+    out->flags = load_u32(row + 12);
+    out->module = load_u16(row + 16);
     return true;
 }
 
@@ -131,13 +138,13 @@ static bool public_read(const struct pdb *pdb, uint32_t soff, struct arena *copi
     if (!msf_copy(&pdb->symbol_records, soff, sizeof head, head))
         return false;
     const uint16_t bytes = load_u16(head), kind = load_u16(head + 2);
-    const bool     is_16t = kind == PDB_PUB32_16T;
+    const bool is_16t = kind == PDB_PUB32_16T;
     if ((kind != PDB_PUB32 && kind != PDB_PUB32_ST && !is_16t) || bytes < 12)
         return false;
-    out->flags         = kind == PDB_PUB32 ? load_u32(head + 4) : 0;
-    out->place.offset  = load_u32(head + (is_16t ? 4 : 8));
+    out->flags = kind == PDB_PUB32 ? load_u32(head + 4) : 0;
+    out->place.offset = load_u32(head + (is_16t ? 4 : 8));
     out->place.section = load_u16(head + (is_16t ? 8 : 12));
-    out->name          = "";
+    out->name = "";
     if (copies == NULL)
         return true;
     const uint32_t name_soff = soff + (is_16t ? 12 : 14);
@@ -149,13 +156,12 @@ static bool public_read(const struct pdb *pdb, uint32_t soff, struct arena *copi
     if (!msf_copy(&pdb->symbol_records, name_soff, 1, &length))
         return false;
     const uint8_t *text = msf_view(&pdb->symbol_records, name_soff + 1, length, copies);
-    const char    *name = text != NULL ? arena_text(copies, (const char *)text, length) : NULL;
-    out->name           = name != NULL ? name : "";
+    const char *name = text != NULL ? arena_text(copies, (const char *)text, length) : NULL;
+    out->name = name != NULL ? name : "";
     return true;
 }
 
-bool pdb_public(const struct pdb *pdb, uint32_t index, struct arena *copies,
-                struct pdb_public *out)
+bool pdb_public(const struct pdb *pdb, uint32_t index, struct arena *copies, struct pdb_public *out)
 {
     uint8_t at[4];
     return index < pdb->address_map_count &&
@@ -167,7 +173,7 @@ bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct are
                        struct pdb_public *out, uint32_t *end)
 {
     uint32_t low = 0, high = pdb->address_map_count;
-    *end         = UINT32_MAX;
+    *end = UINT32_MAX;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (!pdb_public(pdb, middle, NULL, out))
@@ -181,17 +187,8 @@ bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct are
     }
     if (low == 0)
         return false;
-    uint32_t index = low - 1;
-    if (!pdb_public(pdb, index, NULL, out) || out->place.section != place.section)
-        return false;
-    /* Of several names of one place the first counts, so that the answer does not depend on
-     * the way the search came. */
-    const uint32_t   offset = out->place.offset;
-    struct pdb_public same;
-    while (index > 0 && pdb_public(pdb, index - 1, NULL, &same) &&
-           same.place.section == place.section && same.place.offset == offset)
-        index--;
-    return pdb_public(pdb, index, copies, out);
+    /* Of several names of one place the last counts. */
+    return pdb_public(pdb, low - 1, copies, out) && out->place.section == place.section;
 }
 
 /*     OFFSET SIZE  FRAMEDATA                OFFSET SIZE  FPO_DATA
@@ -211,8 +208,8 @@ enum { FRAME_DATA_BYTES = 32, FPO_BYTES = 16, FRAME_DATA_STEPS = 64 };
 static int64_t covering_row(const struct msf_stream *stream, uint32_t row_bytes, uint32_t rva)
 {
     const uint32_t count = stream->bytes / row_bytes;
-    uint32_t       low = 0, high = count;
-    uint8_t        head[8];
+    uint32_t low = 0, high = count;
+    uint8_t head[8];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (!msf_copy(stream, middle * row_bytes, sizeof head, head))
@@ -241,41 +238,41 @@ bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies
                        struct pdb_frame_data *out)
 {
     const struct msf_stream stream = msf_stream(&pdb->msf, pdb->frame_data_stream);
-    uint8_t                 row[FRAME_DATA_BYTES];
+    uint8_t row[FRAME_DATA_BYTES];
     if (pdb->frame_data_stream == UINT16_MAX || !source_rva(pdb, rva, &rva))
         return false;
     const int64_t index = covering_row(&stream, FRAME_DATA_BYTES, rva);
     if (index < 0 || !msf_copy(&stream, (uint32_t)index * FRAME_DATA_BYTES, sizeof row, row))
         return false;
-    out->start_rva       = load_u32(row);
-    out->code_bytes      = load_u32(row + 4);
-    out->locals_bytes    = load_u32(row + 8);
-    out->params_bytes    = load_u32(row + 12);
+    out->start_rva = load_u32(row);
+    out->code_bytes = load_u32(row + 4);
+    out->locals_bytes = load_u32(row + 8);
+    out->params_bytes = load_u32(row + 12);
     out->stack_max_bytes = load_u32(row + 16);
-    out->program         = pdb_name(pdb, load_u32(row + 20), copies);
-    out->prolog_bytes    = load_u16(row + 24);
-    out->saved_bytes     = load_u16(row + 26);
-    out->flags           = load_u32(row + 28);
+    out->program = pdb_name(pdb, load_u32(row + 20), copies);
+    out->prolog_bytes = load_u16(row + 24);
+    out->saved_bytes = load_u16(row + 26);
+    out->flags = load_u32(row + 28);
     return true;
 }
 
 bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out)
 {
     const struct msf_stream stream = msf_stream(&pdb->msf, pdb->fpo_stream);
-    uint8_t                 row[FPO_BYTES];
+    uint8_t row[FPO_BYTES];
     if (pdb->fpo_stream == UINT16_MAX || !source_rva(pdb, rva, &rva))
         return false;
     const int64_t index = covering_row(&stream, FPO_BYTES, rva);
     if (index < 0 || !msf_copy(&stream, (uint32_t)index * FPO_BYTES, sizeof row, row))
         return false;
-    out->start_rva       = load_u32(row);
-    out->code_bytes      = load_u32(row + 4);
-    out->locals_bytes    = load_u32(row + 8) * 4;
-    out->params_bytes    = load_u16(row + 12) * 4U;
-    out->prolog_bytes    = row[14];
+    out->start_rva = load_u32(row);
+    out->code_bytes = load_u32(row + 4);
+    out->locals_bytes = load_u32(row + 8) * 4;
+    out->params_bytes = load_u16(row + 12) * 4U;
+    out->prolog_bytes = row[14];
     out->saved_registers = row[15] & 7;
-    out->has_seh         = (row[15] >> 3 & 1) != 0;
-    out->uses_ebp        = (row[15] >> 4 & 1) != 0;
-    out->frame_type      = row[15] >> 6;
+    out->has_seh = (row[15] >> 3 & 1) != 0;
+    out->uses_ebp = (row[15] >> 4 & 1) != 0;
+    out->frame_type = row[15] >> 6;
     return true;
 }

@@ -23,14 +23,14 @@ enum annotation {
 
 struct annotation_reader {
     const uint8_t *at, *end;
-    bool           failed;
+    bool failed;
 };
 
 /* 7 bits in one byte, 14 in two, 29 in four, most significant first. */
 static uint32_t read_operand(struct annotation_reader *r)
 {
-    const uint8_t *p    = r->at;
-    const size_t   left = (size_t)(r->end - p);
+    const uint8_t *p = r->at;
+    const size_t left = (size_t)(r->end - p);
     if (left >= 1 && (p[0] & 0x80) == 0) {
         r->at += 1;
         return p[0];
@@ -55,9 +55,9 @@ static int32_t signed_operand(uint32_t value)
 
 struct row_writer {
     struct pdb_inline_row *rows;
-    uint32_t               count;
-    bool                   open; /* the last row has no end yet */
-    uint32_t               base, offset, file, line;
+    uint32_t count;
+    bool open; /* the last row has no end yet */
+    uint32_t base, offset, file, line;
 };
 
 static void close_row(struct row_writer *w, uint32_t end)
@@ -76,14 +76,14 @@ static void open_row(struct row_writer *w)
     const uint32_t start = w->base + w->offset;
     close_row(w, start);
     const struct pdb_inline_row row = {start, start, w->file, (int32_t)w->line};
-    w->rows[w->count++]             = row;
-    w->open                         = true;
+    w->rows[w->count++] = row;
+    w->open = true;
 }
 
 static void apply(struct row_writer *w, uint32_t op, struct annotation_reader *r)
 {
     const uint32_t value = read_operand(r);
-    uint32_t       move  = 0;
+    uint32_t move = 0;
     if (op == ANNOTATION_LENGTH_MOVE)
         move = read_operand(r);
     if (r->failed)
@@ -129,7 +129,7 @@ uint32_t pdb_inline_rows(const uint8_t *annotations, uint32_t bytes, uint32_t fi
                          uint32_t end_default, struct pdb_inline_row *out)
 {
     struct annotation_reader r = {annotations, annotations + bytes, false};
-    struct row_writer        w = {out, 0, false, 0, 0, file, 0};
+    struct row_writer w = {out, 0, false, 0, 0, file, 0};
     while (r.at < r.end && !r.failed) {
         const uint32_t op = read_operand(&r);
         if (r.failed || op == ANNOTATION_END || op > ANNOTATION_LAST)

@@ -7,9 +7,10 @@
  *     0xf6 lines of inlinees: signature; id, checksum offset, line [, more files]
  *
  *     C11 table: files, sections; offsets of files; ranges; sections
- *          file: sections, 0; offsets of its tables; their ranges; name with length byte
+ *          file: sections, 0; offsets of its tables; their ranges; name
  *          table: section, rows; offsets; lines (2 bytes each)
- *     All its offsets count from the start of the C11 bytes. */
+ *     All its offsets count from the start of the C11 bytes.  Names end with NUL where the
+ *     module's signature is 4, and start with a length byte where it is older. */
 #include "format/pdb_lines.h"
 
 #include <string.h>
@@ -27,6 +28,7 @@ enum {
     BLOCK_HEADER_BYTES = 12,
     ROW_BYTES = 8,
     COLUMN_BYTES = 4,
+    SIGNATURE_C13 = 4,
     LINE_NONE_STEP_OVER = 0xf00f00,
     LINE_NONE_STEP_INTO = 0xfeefee,
 };
@@ -42,11 +44,11 @@ static bool next_subsection(const struct pdb_module *module, uint32_t *next, uin
 {
     if (*next > module->c13_bytes || module->c13_bytes - *next < 8)
         return false;
-    const uint8_t *at   = module->data + c13_soff(module) + *next;
+    const uint8_t *at = module->data + c13_soff(module) + *next;
     const uint32_t left = module->c13_bytes - *next - 8;
-    *kind               = load_u32(at);
-    *bytes              = load_u32(at + 4);
-    *data               = at + 8;
+    *kind = load_u32(at);
+    *bytes = load_u32(at + 4);
+    *data = at + 8;
     if (*bytes > left)
         return false;
     *next += 8 + *bytes;
@@ -57,15 +59,10 @@ static bool next_subsection(const struct pdb_module *module, uint32_t *next, uin
 /* *CURSOR counts through C11 tables first, then through C13 bytes; the top bit tells which. */
 enum { CURSOR_C13 = 1U << 30 };
 
-struct c11_file {
-    uint32_t at, tables; /* of the file's record; how many tables it has */
-};
-
 /* Table NUMBER of the module, counted over all files; false behind the last. */
-static bool c11_table(const struct pdb_module *module, uint32_t number,
-                      struct pdb_line_range *out)
+static bool c11_table(const struct pdb_module *module, uint32_t number, struct pdb_line_range *out)
 {
-    const uint8_t *c11   = module->data + module->symbol_bytes;
+    const uint8_t *c11 = module->data + module->symbol_bytes;
     const uint32_t bytes = module->c11_bytes;
     if (bytes < 4)
         return false;
@@ -80,7 +77,7 @@ static bool c11_table(const struct pdb_module *module, uint32_t number,
             continue;
         }
         const uint32_t name_at = at + 4 + 12 * tables;
-        if (name_at >= bytes || c11[name_at] >= bytes - name_at)
+        if (name_at >= bytes)
             return false;
         const uint8_t *range = c11 + at + 4 + 4 * (size_t)tables + 8 * (size_t)number;
         const uint32_t table = load_u32(c11 + at + 4 + 4 * (size_t)number);
@@ -89,14 +86,14 @@ static bool c11_table(const struct pdb_module *module, uint32_t number,
         const uint32_t rows = load_u16(c11 + table + 2);
         if (rows > (bytes - table - 4) / 6 || load_u32(range + 4) < load_u32(range))
             return false;
-        out->start.section      = load_u16(c11 + table);
-        out->start.offset       = load_u32(range);
-        out->bytes              = load_u32(range + 4) - load_u32(range) + 1;
-        out->at                 = module->symbol_bytes + table;
-        out->table_bytes        = 4 + 6 * rows;
-        out->c11                = true;
-        out->has_columns        = false;
-        out->c11_file.at        = module->symbol_bytes + name_at;
+        out->start.section = load_u16(c11 + table);
+        out->start.offset = load_u32(range);
+        out->bytes = load_u32(range + 4) - load_u32(range) + 1;
+        out->at = module->symbol_bytes + table;
+        out->table_bytes = 4 + 6 * rows;
+        out->c11 = true;
+        out->has_columns = false;
+        out->c11_file.at = module->symbol_bytes + name_at;
         out->c11_file.in_module = true;
         return true;
     }
@@ -113,20 +110,20 @@ bool pdb_line_range_next(const struct pdb_module *module, uint32_t *cursor,
         }
         *cursor = CURSOR_C13;
     }
-    uint32_t       next = *cursor & ~(uint32_t)CURSOR_C13, kind, bytes;
+    uint32_t next = *cursor & ~(uint32_t)CURSOR_C13, kind, bytes;
     const uint8_t *data;
     while (next < CURSOR_C13 && next_subsection(module, &next, &kind, &data, &bytes)) {
         if (kind != SUBSECTION_LINES || bytes < LINES_HEADER_BYTES)
             continue;
-        out->start.offset  = load_u32(data);
+        out->start.offset = load_u32(data);
         out->start.section = load_u16(data + 4);
-        out->has_columns   = (load_u16(data + 6) & 1) != 0;
-        out->bytes         = load_u32(data + 8);
-        out->at            = (uint32_t)(data - module->data) + LINES_HEADER_BYTES;
-        out->table_bytes   = bytes - LINES_HEADER_BYTES;
-        out->c11           = false;
-        out->c11_file      = PDB_NO_FILE;
-        *cursor            = CURSOR_C13 | next;
+        out->has_columns = (load_u16(data + 6) & 1) != 0;
+        out->bytes = load_u32(data + 8);
+        out->at = (uint32_t)(data - module->data) + LINES_HEADER_BYTES;
+        out->table_bytes = bytes - LINES_HEADER_BYTES;
+        out->c11 = false;
+        out->c11_file = PDB_NO_FILE;
+        *cursor = CURSOR_C13 | next;
         return true;
     }
     return false;
@@ -136,11 +133,11 @@ static void c11_rows(const struct pdb_module *module, const struct pdb_line_rang
                      pdb_line_fn *each, void *context)
 {
     const uint8_t *table = module->data + range->at;
-    const uint32_t rows  = load_u16(table + 2);
+    const uint32_t rows = load_u16(table + 2);
     for (uint32_t i = 0; i < rows; i++) {
-        const struct pdb_line_row row = {
-            load_u32(table + 4 + 4 * (size_t)i),
-            load_u16(table + 4 + 4 * (size_t)rows + 2 * (size_t)i), range->c11_file};
+        const struct pdb_line_row row = {load_u32(table + 4 + 4 * (size_t)i),
+                                         load_u16(table + 4 + 4 * (size_t)rows + 2 * (size_t)i),
+                                         range->c11_file};
         each(context, &row);
     }
 }
@@ -152,8 +149,8 @@ void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range 
         c11_rows(module, range, each, context);
         return;
     }
-    const uint8_t *at       = module->data + range->at;
-    uint32_t       left     = range->table_bytes;
+    const uint8_t *at = module->data + range->at;
+    uint32_t left = range->table_bytes;
     const uint32_t row_size = ROW_BYTES + (range->has_columns ? COLUMN_BYTES : 0);
     while (left >= BLOCK_HEADER_BYTES) {
         const uint32_t rows = load_u32(at + 4), bytes = load_u32(at + 8);
@@ -163,8 +160,8 @@ void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range 
         struct pdb_line_row row = {0, 0, pdb_checksum_file(subsections, load_u32(at))};
         for (uint32_t i = 0; i < rows; i++) {
             const uint8_t *p = at + BLOCK_HEADER_BYTES + (size_t)i * ROW_BYTES;
-            row.offset       = range->start.offset + load_u32(p);
-            row.line         = load_u32(p + 4) & 0xffffff;
+            row.offset = range->start.offset + load_u32(p);
+            row.line = load_u32(p + 4) & 0xffffff;
             if (row.line == LINE_NONE_STEP_OVER || row.line == LINE_NONE_STEP_INTO)
                 row.line = 0;
             each(context, &row);
@@ -180,21 +177,28 @@ const char *pdb_file_name(const struct pdb_module *module, struct pdb_file file,
     if (!file.in_module)
         return pdb_name(module->pdb, file.at, copies);
     const uint32_t end = module->symbol_bytes + module->c11_bytes;
-    if (file.at >= end || module->data[file.at] >= end - file.at)
+    if (file.at >= end)
         return "";
-    const char *name =
-        arena_text(copies, (const char *)module->data + file.at + 1, module->data[file.at]);
+    const uint8_t *text = module->data + file.at;
+    const uint32_t left = end - file.at;
+    const bool ends = module->symbol_bytes >= 4 && load_u32(module->data) >= SIGNATURE_C13;
+    const uint8_t *nul = ends ? memchr(text, 0, left) : NULL;
+    const char *name = NULL;
+    if (nul != NULL)
+        return (const char *)text;
+    if (!ends && text[0] < left)
+        name = arena_text(copies, (const char *)text + 1, text[0]);
     return name != NULL ? name : "";
 }
 
 void pdb_subsections_find(const struct pdb_module *module, struct pdb_subsections *out)
 {
-    uint32_t       next = 0, kind, bytes;
+    uint32_t next = 0, kind, bytes;
     const uint8_t *data;
     memset(out, 0, sizeof *out);
     while (next_subsection(module, &next, &kind, &data, &bytes)) {
         if (kind == SUBSECTION_CHECKSUMS) {
-            out->checksums      = data;
+            out->checksums = data;
             out->checksum_bytes = bytes;
             return;
         }
@@ -223,9 +227,9 @@ bool pdb_inlinee_next(const struct pdb_module *module, struct pdb_inlinee_cursor
         cursor->at += 4;
         cursor->left = bytes - 4;
     }
-    out->id       = load_u32(cursor->at);
-    out->file     = load_u32(cursor->at + 4);
-    out->line     = load_u32(cursor->at + 8);
+    out->id = load_u32(cursor->at);
+    out->file = load_u32(cursor->at + 4);
+    out->line = load_u32(cursor->at + 8);
     uint64_t size = 12;
     if (cursor->extra_files && cursor->left >= 16)
         size += 4 + 4 * (uint64_t)load_u32(cursor->at + 12);

@@ -15,19 +15,19 @@
 /* A file of a module: an offset in "/names", or, for C11 lines, in the module's stream. */
 struct pdb_file {
     uint32_t at;
-    bool     in_module;
+    bool in_module;
 };
 #define PDB_NO_FILE ((struct pdb_file){UINT32_MAX, false})
 
 /* A run of code that one line table (or one block of a C11 table) covers. */
 struct pdb_line_range {
     struct pdb_place start;
-    uint32_t         bytes;
-    uint32_t         at; /* offset of the table in the module's stream */
-    uint32_t         table_bytes;
-    bool             has_columns;
-    bool             c11;
-    struct pdb_file  c11_file;
+    uint32_t bytes;
+    uint32_t at; /* offset of the table in the module's stream */
+    uint32_t table_bytes;
+    bool has_columns;
+    bool c11;
+    struct pdb_file c11_file;
 };
 
 /* Walks the tables of a module.  Start with *CURSOR 0; false at the end. */
@@ -35,8 +35,8 @@ bool pdb_line_range_next(const struct pdb_module *module, uint32_t *cursor,
                          struct pdb_line_range *out);
 
 struct pdb_line_row {
-    uint32_t        offset; /* in the section */
-    uint32_t        line;   /* 0: this code has no line */
+    uint32_t offset; /* in the section */
+    uint32_t line;   /* 0: this code has no line */
     struct pdb_file file;
 };
 
@@ -47,7 +47,7 @@ const char *pdb_file_name(const struct pdb_module *module, struct pdb_file file,
 /* The subsections of a module that are looked into again and again. */
 struct pdb_subsections {
     const uint8_t *checksums; /* of files */
-    uint32_t       checksum_bytes;
+    uint32_t checksum_bytes;
 };
 void pdb_subsections_find(const struct pdb_module *module, struct pdb_subsections *out);
 
@@ -58,15 +58,15 @@ void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range 
 
 /* Walks the records of all inlinee-lines subsections. */
 struct pdb_inlinee {
-    uint32_t        id; /* as inline sites name it; may have bit 31 */
-    uint32_t        file; /* offset in the checksums */
-    uint32_t        line;
+    uint32_t id;   /* as inline sites name it; may have bit 31 */
+    uint32_t file; /* offset in the checksums */
+    uint32_t line;
 };
 struct pdb_inlinee_cursor {
-    uint32_t       next; /* offset in C13 of the next subsection */
+    uint32_t next; /* offset in C13 of the next subsection */
     const uint8_t *at;
-    uint32_t       left;
-    bool           extra_files;
+    uint32_t left;
+    bool extra_files;
 };
 bool pdb_inlinee_next(const struct pdb_module *module, struct pdb_inlinee_cursor *cursor,
                       struct pdb_inlinee *out);
@@ -78,7 +78,7 @@ struct pdb_file pdb_checksum_file(const struct pdb_subsections *subsections, uin
 struct pdb_inline_row {
     uint32_t start, end; /* from the procedure's start */
     uint32_t file;       /* offset in the checksums; starts as the inlinee's */
-    int32_t  line_delta; /* to the inlinee's first line */
+    int32_t line_delta;  /* to the inlinee's first line */
 };
 
 /* Decodes annotations; OUT needs room for BYTES / 2 + 1 rows.  END_DEFAULT closes the last row

@@ -19,13 +19,13 @@ bool pdb_module_info(const struct pdb *pdb, uint32_t index, struct pdb_module *o
     if (index >= pdb->module_count)
         return false;
     const uint8_t *record = pdb->module_info + pdb->module_at[index];
-    out->pdb              = pdb;
-    out->index            = index;
-    out->symbol_bytes     = load_u32(record + 36);
-    out->c11_bytes        = load_u32(record + 40);
-    out->c13_bytes        = load_u32(record + 44);
-    out->name             = (const char *)record + 64;
-    out->object           = out->name + strlen(out->name) + 1;
+    out->pdb = pdb;
+    out->index = index;
+    out->symbol_bytes = load_u32(record + 36);
+    out->c11_bytes = load_u32(record + 40);
+    out->c13_bytes = load_u32(record + 44);
+    out->name = (const char *)record + 64;
+    out->object = out->name + strlen(out->name) + 1;
     return true;
 }
 
@@ -35,15 +35,15 @@ bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies
     if (!pdb_module_info(pdb, index, out))
         return false;
     const uint16_t number = load_u16(pdb->module_info + pdb->module_at[index] + 34);
-    const uint64_t bytes  = (uint64_t)out->symbol_bytes + out->c11_bytes + out->c13_bytes;
+    const uint64_t bytes = (uint64_t)out->symbol_bytes + out->c11_bytes + out->c13_bytes;
     if (number != UINT16_MAX && bytes <= UINT32_MAX) {
         const struct msf_stream stream = msf_stream(&pdb->msf, number);
-        out->data                      = msf_view(&stream, 0, (uint32_t)bytes, copies);
+        out->data = msf_view(&stream, 0, (uint32_t)bytes, copies);
     }
     if (out->data == NULL) {
         out->symbol_bytes = 0;
-        out->c11_bytes    = 0;
-        out->c13_bytes    = 0;
+        out->c11_bytes = 0;
+        out->c13_bytes = 0;
     }
     return true;
 }
@@ -52,15 +52,15 @@ bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff, struct pdb_sy
 {
     if (soff < 4 || soff > module->symbol_bytes || module->symbol_bytes - soff < 4)
         return false;
-    const uint8_t *at    = module->data + soff;
+    const uint8_t *at = module->data + soff;
     const uint32_t bytes = load_u16(at);
     if (bytes < 2 || bytes > module->symbol_bytes - soff - 2)
         return false;
-    out->soff     = soff;
+    out->soff = soff;
     out->end_soff = soff + 2 + bytes;
-    out->kind     = load_u16(at + 2);
-    out->data     = at + 4;
-    out->bytes    = bytes - 2;
+    out->kind = load_u16(at + 2);
+    out->data = at + 4;
+    out->bytes = bytes - 2;
     return true;
 }
 
@@ -115,10 +115,10 @@ uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbo
 
 /* Where each kind keeps its fields, behind the kind; all start with parent, end. */
 struct procedure_layout {
-    uint16_t           kind;
+    uint16_t kind;
     enum pdb_code_kind code;
-    uint8_t            bytes_at, bytes_size, offset_at, section_at, type_at, type_size, name_at;
-    bool               pascal, is_id, managed;
+    uint8_t bytes_at, bytes_size, offset_at, section_at, type_at, type_size, name_at;
+    bool pascal, is_id, managed;
 };
 
 static const struct procedure_layout layouts[] = {
@@ -157,14 +157,14 @@ static bool read_name(const struct pdb_symbol *symbol, uint32_t at, bool pascal,
     if (pascal) {
         if (left == 0 || name[0] > left - 1)
             return false;
-        out->name       = (const char *)name + 1;
+        out->name = (const char *)name + 1;
         out->name_bytes = name[0];
         return true;
     }
     const void *nul = left != 0 ? memchr(name, 0, left) : NULL;
     if (nul == NULL)
         return false;
-    out->name       = (const char *)name;
+    out->name = (const char *)name;
     out->name_bytes = (uint32_t)((const uint8_t *)nul - name);
     return true;
 }
@@ -182,19 +182,19 @@ bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol
     if (layout == NULL || symbol->bytes < layout->name_at)
         return false;
     memset(out, 0, sizeof *out);
-    out->kind          = layout->code;
-    out->soff          = symbol->soff;
-    out->end_soff      = load_u32(symbol->data + 4);
-    out->bytes         = field(symbol, layout->bytes_at, layout->bytes_size);
-    out->start.offset  = field(symbol, layout->offset_at, 4);
+    out->kind = layout->code;
+    out->soff = symbol->soff;
+    out->end_soff = load_u32(symbol->data + 4);
+    out->bytes = field(symbol, layout->bytes_at, layout->bytes_size);
+    out->start.offset = field(symbol, layout->offset_at, 4);
     out->start.section = (uint16_t)field(symbol, layout->section_at, 2);
-    out->type          = field(symbol, layout->type_at, layout->type_size);
-    out->type_is_id    = layout->is_id;
-    out->is_managed    = layout->managed;
+    out->type = field(symbol, layout->type_at, layout->type_size);
+    out->type_is_id = layout->is_id;
+    out->is_managed = layout->managed;
     if (layout->code == PDB_CODE_SEPARATED) {
-        out->parent.offset  = load_u32(symbol->data + 20);
+        out->parent.offset = load_u32(symbol->data + 20);
         out->parent.section = load_u16(symbol->data + 26);
-        out->name           = "";
+        out->name = "";
         return true;
     }
     return read_name(symbol, layout->name_at, layout->pascal, out);
@@ -210,17 +210,17 @@ bool pdb_procedure_at(const struct pdb *pdb, struct pdb_place place, struct aren
                       struct pdb_module *module, struct pdb_procedure *out)
 {
     struct pdb_contribution contribution;
-    struct pdb_symbol       symbol;
-    bool                    found = false;
+    struct pdb_symbol symbol;
+    bool found = false;
     if (!pdb_contribution_at(pdb, place, &contribution) ||
         !pdb_module_open(pdb, contribution.module, copies, module))
         return false;
     for (uint32_t soff = 4; pdb_symbol_at(module, soff, &symbol);
-         soff          = pdb_symbol_next(module, &symbol)) {
+         soff = pdb_symbol_next(module, &symbol)) {
         struct pdb_procedure one;
         if (pdb_procedure_read(module, &symbol, &one) && holds(&one, place) &&
             (!found || one.start.offset > out->start.offset)) {
-            *out  = one;
+            *out = one;
             found = true;
         }
     }
@@ -229,12 +229,12 @@ bool pdb_procedure_at(const struct pdb *pdb, struct pdb_place place, struct aren
 
 bool pdb_frame_proc_at(const struct pdb *pdb, uint32_t rva, struct pdb_frame_proc *out)
 {
-    struct arena         copies;
-    struct pdb_module    module;
+    struct arena copies;
+    struct pdb_module module;
     struct pdb_procedure procedure;
-    struct pdb_place     place;
-    struct pdb_symbol    symbol;
-    bool                 found = false;
+    struct pdb_place place;
+    struct pdb_symbol symbol;
+    bool found = false;
     arena_init(&copies, 0);
     if (pdb_place_of_rva(pdb, rva, &place) &&
         pdb_procedure_at(pdb, place, &copies, &module, &procedure) &&
@@ -244,11 +244,11 @@ bool pdb_frame_proc_at(const struct pdb *pdb, uint32_t rva, struct pdb_frame_pro
              soff = symbol.end_soff) {
             if (symbol.kind != PDB_FRAMEPROC || symbol.bytes < 26)
                 continue;
-            found            = pdb_rva_of_place(pdb, procedure.start, &out->start_rva);
-            out->code_bytes  = procedure.bytes;
+            found = pdb_rva_of_place(pdb, procedure.start, &out->start_rva);
+            out->code_bytes = procedure.bytes;
             out->frame_bytes = load_u32(symbol.data);
             out->saved_bytes = load_u32(symbol.data + 12);
-            out->flags       = load_u32(symbol.data + 22);
+            out->flags = load_u32(symbol.data + 22);
         }
     }
     arena_free(&copies);

@@ -15,11 +15,11 @@
 
 struct pdb_module {
     const struct pdb *pdb;
-    uint32_t          index;
-    const char       *name;   /* as the linker knew it: "main.obj", "* Linker *", "Import:X.dll" */
-    const char       *object; /* the object file or library it came from */
-    const uint8_t    *data;   /* the whole stream; NULL when it has none or could not be read */
-    uint32_t          symbol_bytes, c11_bytes, c13_bytes; /* in that order */
+    uint32_t index;
+    const char *name;    /* as the linker knew it: "main.obj", "* Linker *", "Import:X.dll" */
+    const char *object;  /* the object file or library it came from */
+    const uint8_t *data; /* the whole stream; NULL when it has none or could not be read */
+    uint32_t symbol_bytes, c11_bytes, c13_bytes; /* in that order */
 };
 
 /* Only names and sizes, nothing of the stream.  False when there is no such module. */
@@ -68,11 +68,11 @@ enum pdb_symbol_kind {
 };
 
 struct pdb_symbol {
-    uint32_t       soff; /* of the record in the module's stream */
-    uint32_t       end_soff; /* of the byte behind it */
-    uint16_t       kind;
+    uint32_t soff;     /* of the record in the module's stream */
+    uint32_t end_soff; /* of the byte behind it */
+    uint16_t kind;
     const uint8_t *data; /* behind the kind */
-    uint32_t       bytes; /* of data */
+    uint32_t bytes;      /* of data */
 };
 
 /* The record at SOFF (4 for the first); false at the end and where records make no sense. */
@@ -91,16 +91,16 @@ enum pdb_code_kind { PDB_CODE_PROCEDURE, PDB_CODE_SEPARATED, PDB_CODE_THUNK };
 /* A procedure, a separated part of one, or a thunk. */
 struct pdb_procedure {
     enum pdb_code_kind kind;
-    struct pdb_place   start;
-    uint32_t           bytes;
-    struct pdb_place   parent; /* of a separated part: where its procedure starts */
-    uint32_t           soff;   /* of the record in the module's stream */
-    uint32_t           end_soff; /* of the record that closes its scope */
-    uint32_t           type;   /* in TPI, or in IPI when type_is_id; 0: unknown */
-    bool               type_is_id;
-    bool               is_managed; /* type is a token */
-    const char        *name;   /* borrowed; not terminated for old records: see name_bytes */
-    uint32_t           name_bytes;
+    struct pdb_place start;
+    uint32_t bytes;
+    struct pdb_place parent; /* of a separated part: where its procedure starts */
+    uint32_t soff;           /* of the record in the module's stream */
+    uint32_t end_soff;       /* of the record that closes its scope */
+    uint32_t type;           /* in TPI, or in IPI when type_is_id; 0: unknown */
+    bool type_is_id;
+    bool is_managed;  /* type is a token */
+    const char *name; /* borrowed; not terminated for old records: see name_bytes */
+    uint32_t name_bytes;
 };
 
 /* Reads a record as a procedure; false for other kinds and damaged records. */
@@ -114,10 +114,10 @@ bool pdb_procedure_at(const struct pdb *pdb, struct pdb_place place, struct aren
 
 /* S_FRAMEPROC of the procedure that holds RVA of the loaded image. */
 struct pdb_frame_proc {
-    uint32_t start_rva;     /* of the procedure */
+    uint32_t start_rva; /* of the procedure */
     uint32_t code_bytes;
-    uint32_t frame_bytes;   /* locals and temporaries, without saved registers */
-    uint32_t saved_bytes;   /* of saved registers */
+    uint32_t frame_bytes; /* locals and temporaries, without saved registers */
+    uint32_t saved_bytes; /* of saved registers */
     uint32_t flags;
 };
 

@@ -26,7 +26,12 @@ enum leaf {
     LF_INTERFACE = 0x1519,
 };
 
-enum { POINTER_CONST = 1 << 10, POINTER_VOLATILE = 1 << 9, MODIFIER_CONST = 1, MODIFIER_VOLATILE = 2 };
+enum {
+    POINTER_CONST = 1 << 10,
+    POINTER_VOLATILE = 1 << 9,
+    MODIFIER_CONST = 1,
+    MODIFIER_VOLATILE = 2
+};
 
 /* Bytes of a numeric leaf: small numbers stand for themselves, others have a kind. */
 static uint32_t numeric_bytes(const struct pdb_type *type, uint32_t at)
@@ -54,12 +59,12 @@ static uint32_t numeric_bytes(const struct pdb_type *type, uint32_t at)
 static uint32_t name_of(const struct pdb_type *type, const char **name)
 {
     uint32_t at;
-    bool     pascal = false;
+    bool pascal = false;
     switch (type->kind) {
     case LF_CLASS_ST:
     case LF_STRUCTURE_ST:
         pascal = true;
-        at     = 16 + numeric_bytes(type, 16);
+        at = 16 + numeric_bytes(type, 16);
         break;
     case LF_CLASS:
     case LF_STRUCTURE:
@@ -68,14 +73,14 @@ static uint32_t name_of(const struct pdb_type *type, const char **name)
         break;
     case LF_UNION_ST:
         pascal = true;
-        at     = 8 + numeric_bytes(type, 8);
+        at = 8 + numeric_bytes(type, 8);
         break;
     case LF_UNION:
         at = 8 + numeric_bytes(type, 8);
         break;
     case LF_ENUM_ST:
         pascal = true;
-        at     = 12;
+        at = 12;
         break;
     case LF_ENUM:
         at = 12;
@@ -97,8 +102,8 @@ static uint32_t name_of(const struct pdb_type *type, const char **name)
 const char *pdb_type_name(const struct pdb_types *types, uint32_t index, struct arena *copies)
 {
     struct pdb_type type;
-    const char     *name = "";
-    uint32_t        bytes;
+    const char *name = "";
+    uint32_t bytes;
     if (!pdb_type(types, index, copies, &type) || (bytes = name_of(&type, &name)) == 0)
         return "";
     if (type.kind >= LF_ARRAY)
@@ -110,22 +115,48 @@ const char *pdb_type_name(const struct pdb_types *types, uint32_t index, struct 
 static const char *simple_name(uint32_t kind)
 {
     static const struct {
-        uint8_t     kind;
+        uint8_t kind;
         const char *name;
     } names[] = {
-        {0x03, "void"},          {0x08, "HRESULT"},        {0x10, "signed char"},
-        {0x11, "short"},         {0x12, "long"},           {0x13, "__int64"},
-        {0x14, "__int128"},      {0x20, "unsigned char"},  {0x21, "unsigned short"},
-        {0x22, "unsigned long"}, {0x23, "unsigned __int64"}, {0x24, "unsigned __int128"},
-        {0x30, "bool"},          {0x31, "bool16"},         {0x32, "bool32"},
-        {0x33, "bool64"},        {0x40, "float"},          {0x41, "double"},
-        {0x42, "long double"},   {0x43, "__float128"},     {0x44, "float48"},
-        {0x45, "float"},         {0x46, "_Float16"},       {0x50, "_Complex float"},
-        {0x51, "_Complex double"}, {0x68, "__int8"},       {0x69, "unsigned __int8"},
-        {0x70, "char"},          {0x71, "wchar_t"},        {0x72, "short"},
-        {0x73, "unsigned short"}, {0x74, "int"},           {0x75, "unsigned int"},
-        {0x76, "__int64"},       {0x77, "unsigned __int64"}, {0x78, "__int128"},
-        {0x79, "unsigned __int128"}, {0x7a, "char16_t"},   {0x7b, "char32_t"},
+        {0x03, "void"},
+        {0x08, "HRESULT"},
+        {0x10, "signed char"},
+        {0x11, "short"},
+        {0x12, "long"},
+        {0x13, "__int64"},
+        {0x14, "__int128"},
+        {0x20, "unsigned char"},
+        {0x21, "unsigned short"},
+        {0x22, "unsigned long"},
+        {0x23, "unsigned __int64"},
+        {0x24, "unsigned __int128"},
+        {0x30, "bool"},
+        {0x31, "bool16"},
+        {0x32, "bool32"},
+        {0x33, "bool64"},
+        {0x40, "float"},
+        {0x41, "double"},
+        {0x42, "long double"},
+        {0x43, "__float128"},
+        {0x44, "float48"},
+        {0x45, "float"},
+        {0x46, "_Float16"},
+        {0x50, "_Complex float"},
+        {0x51, "_Complex double"},
+        {0x68, "__int8"},
+        {0x69, "unsigned __int8"},
+        {0x70, "char"},
+        {0x71, "wchar_t"},
+        {0x72, "short"},
+        {0x73, "unsigned short"},
+        {0x74, "int"},
+        {0x75, "unsigned int"},
+        {0x76, "__int64"},
+        {0x77, "unsigned __int64"},
+        {0x78, "__int128"},
+        {0x79, "unsigned __int128"},
+        {0x7a, "char16_t"},
+        {0x7b, "char32_t"},
         {0x7c, "char8_t"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -136,11 +167,11 @@ static const char *simple_name(uint32_t kind)
 
 struct type_writer {
     const struct pdb_types *types;
-    struct arena           *scratch;
-    char                   *out;
-    size_t                  bytes, at;
-    uint32_t                steps; /* left: bounds what hostile types can cost */
-    bool                    failed;
+    struct arena *scratch;
+    char *out;
+    size_t bytes, at;
+    uint32_t steps; /* left: bounds what hostile types can cost */
+    bool failed;
 };
 
 static void put(struct type_writer *w, const char *text, size_t bytes)
@@ -218,12 +249,12 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
         w->failed = true;
         return;
     }
-    const uint32_t  target = load_u32(pointer->data), attributes = load_u32(pointer->data + 4);
-    const uint32_t  mode   = attributes >> 5 & 7;
-    const char     *mark   = mode < 5 ? marks[mode] : "*";
-    const bool      member = (mode == 2 || mode == 3) && pointer->bytes >= 12;
+    const uint32_t target = load_u32(pointer->data), attributes = load_u32(pointer->data + 4);
+    const uint32_t mode = attributes >> 5 & 7;
+    const char *mark = mode < 5 ? marks[mode] : "*";
+    const bool member = (mode == 2 || mode == 3) && pointer->bytes >= 12;
     struct pdb_type function;
-    const bool      to_function = pdb_type(w->types, target, w->scratch, &function) &&
+    const bool to_function = pdb_type(w->types, target, w->scratch, &function) &&
                              (function.kind == LF_PROCEDURE || function.kind == LF_MFUNCTION) &&
                              function.bytes >= 4;
     put_type(w, to_function ? load_u32(function.data) : target, depth + 1);
@@ -246,10 +277,10 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
 static void put_modifier(struct type_writer *w, const struct pdb_type *type, uint32_t depth)
 {
     struct pdb_type target;
-    const uint32_t  index   = load_u32(type->data);
-    const uint16_t  flags   = load_u16(type->data + 4);
-    const bool      pointer = pdb_type(w->types, index, w->scratch, &target) &&
-                         target.kind == LF_POINTER;
+    const uint32_t index = load_u32(type->data);
+    const uint16_t flags = load_u16(type->data + 4);
+    const bool pointer =
+        pdb_type(w->types, index, w->scratch, &target) && target.kind == LF_POINTER;
     if (pointer)
         put_type(w, index, depth + 1);
     if ((flags & MODIFIER_CONST) != 0)
@@ -279,7 +310,7 @@ static void put_simple(struct type_writer *w, uint32_t index)
 static void put_type(struct type_writer *w, uint32_t index, uint32_t depth)
 {
     struct pdb_type type;
-    const char     *name = NULL;
+    const char *name = NULL;
     if (depth > LIMIT_TYPE_DEPTH || w->steps == 0) {
         w->failed = true;
         return;
@@ -315,7 +346,7 @@ size_t pdb_type_parameters(const struct pdb_types *types, uint32_t function_type
                            struct arena *scratch, char *out, size_t out_bytes)
 {
     struct type_writer w = {types, scratch, out, out_bytes, 0, LIMIT_TYPE_STEPS, false};
-    struct pdb_type    function;
+    struct pdb_type function;
     out[0] = '\0';
     if (!pdb_type(types, function_type, scratch, &function) || !put_parameters(&w, &function, 0) ||
         w.failed) {

@@ -21,23 +21,23 @@ bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *ou
     uint8_t head[TYPES_HEADER_BYTES];
     memset(out, 0, sizeof *out);
     out->stream = msf_stream(&pdb->msf, stream);
-    out->hash   = out->stream;
+    out->hash = out->stream;
     if (!msf_copy(&out->stream, 0, sizeof head, head) || load_u32(head) < TYPES_VERSION_VC7)
         return false;
-    out->records_soff  = load_u32(head + 4);
+    out->records_soff = load_u32(head + 4);
     out->records_bytes = load_u32(head + 16);
     if (out->records_soff > out->stream.bytes ||
         out->records_bytes > out->stream.bytes - out->records_soff)
         return false;
     out->first = load_u32(head + 8);
-    out->end   = load_u32(head + 12);
+    out->end = load_u32(head + 12);
 
     const uint16_t hash = load_u16(head + 20);
     const uint32_t at = load_u32(head + 40), bytes = load_u32(head + 44);
     if (hash != UINT16_MAX) {
         out->hash = msf_stream(&pdb->msf, hash);
         if (at <= out->hash.bytes && bytes <= out->hash.bytes - at) {
-            out->offsets_soff  = at;
+            out->offsets_soff = at;
             out->offsets_count = bytes / 8;
         }
     }
@@ -45,21 +45,20 @@ bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *ou
 }
 
 /* The last row of the sparse table at or before INDEX; without one, the first record. */
-static void nearest(const struct pdb_types *types, uint32_t index, uint32_t *at_index,
-                    uint32_t *at)
+static void nearest(const struct pdb_types *types, uint32_t index, uint32_t *at_index, uint32_t *at)
 {
     uint32_t low = 0, high = types->offsets_count;
-    uint8_t  row[8];
+    uint8_t row[8];
     *at_index = types->first;
-    *at       = 0;
+    *at = 0;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (!msf_copy(&types->hash, types->offsets_soff + 8 * middle, sizeof row, row))
             return;
         if (load_u32(row) <= index) {
-            low       = middle + 1;
+            low = middle + 1;
             *at_index = load_u32(row);
-            *at       = load_u32(row + 4);
+            *at = load_u32(row + 4);
         } else {
             high = middle;
         }
@@ -70,7 +69,7 @@ bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copie
               struct pdb_type *out)
 {
     uint32_t at_index, at;
-    uint8_t  head[4];
+    uint8_t head[4];
     if (index < types->first || index >= types->end)
         return false;
     nearest(types, index, &at_index, &at);
@@ -82,9 +81,9 @@ bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copie
         if (bytes < 2 || bytes > types->records_bytes - at - 2)
             return false;
         if (at_index == index) {
-            out->kind  = load_u16(head + 2);
+            out->kind = load_u16(head + 2);
             out->bytes = bytes - 2;
-            out->data  = msf_view(&types->stream, types->records_soff + at + 4, bytes - 2, copies);
+            out->data = msf_view(&types->stream, types->records_soff + at + 4, bytes - 2, copies);
             return out->data != NULL;
         }
         at += 2 + bytes;
@@ -107,8 +106,8 @@ bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types,
     if (!pdb_type(ids, id, copies, &record) || record.bytes < 8)
         return false;
     const uint32_t scope_index = load_u32(record.data);
-    out->function_type         = load_u32(record.data + 4);
-    out->name                  = string_at(&record, 8);
+    out->function_type = load_u32(record.data + 4);
+    out->name = string_at(&record, 8);
     if (record.kind == LF_FUNC_ID) {
         if (scope_index != 0 && pdb_type(ids, scope_index, copies, &scope) &&
             scope.kind == LF_STRING_ID)

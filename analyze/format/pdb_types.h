@@ -12,11 +12,11 @@
 
 struct pdb_types {
     struct msf_stream stream;
-    uint32_t          first, end;   /* type indexes */
-    uint32_t          records_soff, records_bytes;
-    struct msf_stream hash;         /* holds the sparse table of offsets */
-    uint32_t          offsets_soff; /* pairs: type index, offset of its record */
-    uint32_t          offsets_count;
+    uint32_t first, end; /* type indexes */
+    uint32_t records_soff, records_bytes;
+    struct msf_stream hash; /* holds the sparse table of offsets */
+    uint32_t offsets_soff;  /* pairs: type index, offset of its record */
+    uint32_t offsets_count;
 };
 
 enum { PDB_STREAM_TPI = 2, PDB_STREAM_IPI = 4 };
@@ -25,9 +25,9 @@ enum { PDB_STREAM_TPI = 2, PDB_STREAM_IPI = 4 };
 bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *out);
 
 struct pdb_type {
-    uint16_t       kind;
+    uint16_t kind;
     const uint8_t *data; /* behind the kind */
-    uint32_t       bytes;
+    uint32_t bytes;
 };
 
 /* A record by its index.  COPIES: see msf_view. */
@@ -38,9 +38,9 @@ bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copie
 const char *pdb_type_name(const struct pdb_types *types, uint32_t index, struct arena *copies);
 
 struct pdb_id_name {
-    const char *scope;   /* namespace or class; "" when none */
+    const char *scope; /* namespace or class; "" when none */
     const char *name;
-    uint32_t    function_type; /* in TPI */
+    uint32_t function_type; /* in TPI */
 };
 
 /* The function that an id of IPI names.  False: no such id, or not a function. */

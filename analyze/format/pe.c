@@ -21,7 +21,7 @@ enum { SECTION_BYTES = 40, COFF_SYMBOL_BYTES = 18, DEBUG_ENTRY_BYTES = 28, DEBUG
 static void pe_read_optional(struct bytes *r, struct pe *out)
 {
     const uint16_t magic = bytes_u16(r);
-    out->is_64           = magic == 0x20b;
+    out->is_64 = magic == 0x20b;
     if (magic != 0x10b && magic != 0x20b) {
         fault_set(r->fault, ERR_MALFORMED, r->offset - 2, "PE optional header");
         return;
@@ -31,12 +31,12 @@ static void pe_read_optional(struct bytes *r, struct pe *out)
     bytes_skip(r, out->is_64 ? 4 : 8);
     out->preferred_base_va = out->is_64 ? bytes_u64(r) : bytes_u32(r);
     bytes_skip(r, 24);
-    out->image_bytes  = bytes_u32(r);
+    out->image_bytes = bytes_u32(r);
     out->header_bytes = bytes_u32(r);
     bytes_skip(r, out->is_64 ? 40 : 24);
     const uint32_t directories = bytes_u32(r);
     for (uint32_t i = 0; i < directories && i < PE_DIRECTORIES && r->left >= 8; i++) {
-        out->directories[i].rva   = bytes_u32(r);
+        out->directories[i].rva = bytes_u32(r);
         out->directories[i].bytes = bytes_u32(r);
     }
 }
@@ -45,18 +45,18 @@ enum status pe_open(const void *data, size_t bytes, struct pe *out, struct fault
 {
     struct bytes file = bytes_over(data, bytes, fault);
     memset(out, 0, sizeof *out);
-    out->data  = data;
+    out->data = data;
     out->bytes = bytes;
     if (bytes < 64 || load_u16(data) != 0x5a4d)
         return fault_set(fault, ERR_UNSUPPORTED, 0, "PE image");
     const uint32_t head_foff = load_u32((const uint8_t *)data + 60);
-    struct bytes   r         = file;
+    struct bytes r = file;
     bytes_skip(&r, head_foff);
     if (bytes_u32(&r) != 0x4550)
         return fault_set(fault, ERR_UNSUPPORTED, head_foff, "PE signature");
-    out->machine       = bytes_u16(&r);
+    out->machine = bytes_u16(&r);
     out->section_count = bytes_u16(&r);
-    out->timestamp     = bytes_u32(&r);
+    out->timestamp = bytes_u32(&r);
     out->coff_symbols_foff = bytes_u32(&r);
     out->coff_symbol_count = bytes_u32(&r);
     const uint16_t optional_bytes = bytes_u16(&r);
@@ -77,12 +77,12 @@ bool pe_section(const struct pe *pe, uint32_t index, struct pe_section *out)
         return false;
     const uint8_t *p = pe->data + pe->section_table_foff + (size_t)index * SECTION_BYTES;
     memcpy(out->name, p, 8);
-    out->name[8]       = '\0';
+    out->name[8] = '\0';
     out->virtual_bytes = load_u32(p + 8);
-    out->rva           = load_u32(p + 12);
-    out->raw_bytes     = load_u32(p + 16);
-    out->foff          = load_u32(p + 20);
-    out->flags         = load_u32(p + 36);
+    out->rva = load_u32(p + 12);
+    out->raw_bytes = load_u32(p + 16);
+    out->foff = load_u32(p + 20);
+    out->flags = load_u32(p + 36);
     return true;
 }
 
@@ -129,11 +129,11 @@ bool pe_section_named(const struct pe *pe, const char *name, struct pe_section *
 const uint8_t *pe_tail(const struct pe *pe, uint32_t rva, uint32_t *bytes)
 {
     struct pe_section s;
-    uint64_t          foff = 0, left = 0;
+    uint64_t foff = 0, left = 0;
     *bytes = 0;
     if (pe_section_of_rva(pe, rva, &s)) {
-        const uint32_t into  = rva - s.rva;
-        const uint32_t span  = section_span(&s);
+        const uint32_t into = rva - s.rva;
+        const uint32_t span = section_span(&s);
         const uint32_t there = s.raw_bytes < span ? s.raw_bytes : span;
         if (into >= there)
             return NULL;
@@ -153,7 +153,7 @@ const uint8_t *pe_tail(const struct pe *pe, uint32_t rva, uint32_t *bytes)
 
 const uint8_t *pe_at(const struct pe *pe, uint32_t rva, uint32_t bytes)
 {
-    uint32_t       left;
+    uint32_t left;
     const uint8_t *p = pe_tail(pe, rva, &left);
     return p != NULL && bytes <= left ? p : NULL;
 }
@@ -169,15 +169,15 @@ static bool read_codeview(const uint8_t *p, size_t left, struct pe_codeview *out
     memset(out, 0, sizeof *out);
     if (left >= 24 && memcmp(p, "RSDS", 4) == 0) {
         memcpy(out->guid, p + 4, 16);
-        out->age      = load_u32(p + 20);
+        out->age = load_u32(p + 20);
         out->pdb_path = string_in(p + 24, left - 24);
         return true;
     }
     if (left >= 16 && memcmp(p, "NB10", 4) == 0) {
-        out->nb10      = true;
+        out->nb10 = true;
         out->signature = load_u32(p + 8);
-        out->age       = load_u32(p + 12);
-        out->pdb_path  = string_in(p + 16, left - 16);
+        out->age = load_u32(p + 12);
+        out->pdb_path = string_in(p + 16, left - 16);
         return true;
     }
     return false;
@@ -213,7 +213,7 @@ static int compare_symbols(const void *a, const void *b)
 
 static const char *string_at(const struct pe *pe, uint32_t rva)
 {
-    uint32_t       left;
+    uint32_t left;
     const uint8_t *at = pe_tail(pe, rva, &left);
     return at != NULL && memchr(at, 0, left) != NULL ? (const char *)at : NULL;
 }
@@ -222,20 +222,20 @@ static const char *string_at(const struct pe *pe, uint32_t rva)
 static enum status collect_exports(const struct pe *pe, const uint8_t *head, struct arena *keep,
                                    struct pe_symbol **out, uint32_t *count, struct fault *fault)
 {
-    const struct pe_directory dir        = pe->directories[PE_DIR_EXPORT];
-    const uint32_t            base       = load_u32(head + 16);
-    const uint32_t            functions  = load_u32(head + 20);
-    const uint32_t            name_count = load_u32(head + 24);
+    const struct pe_directory dir = pe->directories[PE_DIR_EXPORT];
+    const uint32_t base = load_u32(head + 16);
+    const uint32_t functions = load_u32(head + 20);
+    const uint32_t name_count = load_u32(head + 24);
     if (functions > 65536 || name_count > 65536)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "PE export counts");
-    const uint8_t *rvas     = pe_at(pe, load_u32(head + 28), functions * 4);
-    const uint8_t *names    = pe_at(pe, load_u32(head + 32), name_count * 4);
+    const uint8_t *rvas = pe_at(pe, load_u32(head + 28), functions * 4);
+    const uint8_t *names = pe_at(pe, load_u32(head + 32), name_count * 4);
     const uint8_t *ordinals = pe_at(pe, load_u32(head + 36), name_count * 2);
     if ((functions != 0 && rvas == NULL) ||
         (name_count != 0 && (names == NULL || ordinals == NULL)))
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PE export tables");
-    const char       **by_ordinal = ARENA_ARRAY(keep, functions, const char *);
-    struct pe_symbol  *list = ARENA_ARRAY(keep, (size_t)functions, struct pe_symbol);
+    const char **by_ordinal = ARENA_ARRAY(keep, functions, const char *);
+    struct pe_symbol *list = ARENA_ARRAY(keep, (size_t)functions, struct pe_symbol);
     if (by_ordinal == NULL || list == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PE exports");
     for (uint32_t i = 0; i < name_count; i++) {
@@ -247,11 +247,11 @@ static enum status collect_exports(const struct pe *pe, const uint8_t *head, str
         const uint32_t rva = load_u32(rvas + 4 * (size_t)i);
         if (rva == 0 || (rva >= dir.rva && rva - dir.rva < dir.bytes))
             continue; /* unused, or a forwarder: its rva points at text in the directory */
-        const char *name = by_ordinal[i] != NULL ? by_ordinal[i]
-                                                 : arena_printf(keep, "#%u", (unsigned)(base + i));
+        const char *name =
+            by_ordinal[i] != NULL ? by_ordinal[i] : arena_printf(keep, "#%u", (unsigned)(base + i));
         if (name == NULL)
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PE exports");
-        list[*count].rva  = rva;
+        list[*count].rva = rva;
         list[*count].name = name;
         *count += 1;
     }
@@ -262,7 +262,7 @@ static enum status collect_exports(const struct pe *pe, const uint8_t *head, str
 enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
                        uint32_t *count, struct fault *fault)
 {
-    *out   = NULL;
+    *out = NULL;
     *count = 0;
     if (pe->directories[PE_DIR_EXPORT].rva == 0)
         return ERR_NONE;
@@ -294,7 +294,7 @@ static const char *coff_name(const struct pe *pe, const uint8_t *p, struct arena
 enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
                               uint32_t *count, struct fault *fault)
 {
-    *out   = NULL;
+    *out = NULL;
     *count = 0;
     if (pe->coff_symbols_foff == 0 || pe->coff_symbol_count == 0)
         return ERR_NONE;
@@ -306,7 +306,7 @@ enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "COFF symbols");
     const uint8_t *table = pe->data + pe->coff_symbols_foff;
     for (uint32_t i = 0; i < pe->coff_symbol_count; i++) {
-        const uint8_t    *p = table + (size_t)i * COFF_SYMBOL_BYTES;
+        const uint8_t *p = table + (size_t)i * COFF_SYMBOL_BYTES;
         struct pe_section s;
         i += p[17];
         if ((load_u16(p + 14) & 0x30) != 0x20 || (p[16] != 2 && p[16] != 3) ||
@@ -315,7 +315,7 @@ enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe
         const char *name = coff_name(pe, p, keep);
         if (name == NULL)
             continue;
-        list[*count].rva  = s.rva + load_u32(p + 8);
+        list[*count].rva = s.rva + load_u32(p + 8);
         list[*count].name = name;
         *count += 1;
     }

@@ -36,7 +36,7 @@ struct pe_directory {
 };
 
 struct pe_section {
-    char     name[9]; /* as in the header; "/123" names of mingw stay so, see pe_section_name() */
+    char name[9]; /* as in the header; "/123" names of mingw stay so, see pe_section_name() */
     uint32_t rva, virtual_bytes;
     uint32_t foff, raw_bytes;
     uint32_t flags;
@@ -44,16 +44,16 @@ struct pe_section {
 
 struct pe {
     const uint8_t *data; /* borrowed: the whole file */
-    size_t         bytes;
-    uint16_t       machine;
-    bool           is_64; /* PE32+ */
-    uint32_t       timestamp, image_bytes;
-    uint64_t       preferred_base_va;
-    uint32_t       entry_rva;
-    uint32_t       header_bytes; /* file bytes that are mapped at rva 0 */
-    uint32_t       section_count;
-    uint32_t       section_table_foff;
-    uint32_t       coff_symbols_foff, coff_symbol_count;
+    size_t bytes;
+    uint16_t machine;
+    bool is_64; /* PE32+ */
+    uint32_t timestamp, image_bytes;
+    uint64_t preferred_base_va;
+    uint32_t entry_rva;
+    uint32_t header_bytes; /* file bytes that are mapped at rva 0 */
+    uint32_t section_count;
+    uint32_t section_table_foff;
+    uint32_t coff_symbols_foff, coff_symbol_count;
     struct pe_directory directories[PE_DIRECTORIES];
 };
 
@@ -80,11 +80,11 @@ const uint8_t *pe_tail(const struct pe *pe, uint32_t rva, uint32_t *bytes);
 
 /* What the debug directory says about the PDB. */
 struct pe_codeview {
-    uint8_t     guid[16];  /* as in the file; zero for NB10          */
-    uint32_t    signature; /* NB10's timestamp; 0 for RSDS           */
-    uint32_t    age;
-    bool        nb10;
-    const char *pdb_path;  /* borrowed */
+    uint8_t guid[16];   /* as in the file; zero for NB10          */
+    uint32_t signature; /* NB10's timestamp; 0 for RSDS           */
+    uint32_t age;
+    bool nb10;
+    const char *pdb_path; /* borrowed */
 };
 
 /* False when the image names no PDB. */
@@ -95,7 +95,7 @@ void pe_debug_id(const struct pe *pe, char out[DEBUG_ID_BYTES]);
 void pe_code_id(const struct pe *pe, char out[CODE_ID_BYTES]);
 
 struct pe_symbol {
-    uint32_t    rva;
+    uint32_t rva;
     const char *name; /* borrowed, or in KEEP */
 };
 

@@ -9,13 +9,13 @@
 
 struct pdb_lookup {
     const struct pdb *pdb;
-    struct pdb_names  names;
-    struct arena      keep, scratch;
+    struct pdb_names names;
+    struct arena keep, scratch;
     struct pdb_unit **units; /* by module index; NULL: not met yet */
 };
 
-enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names,
-                            struct pdb_lookup **out, struct fault *fault)
+enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, struct pdb_lookup **out,
+                            struct fault *fault)
 {
     struct pdb_lookup *lookup = calloc(1, sizeof *lookup);
     if (lookup == NULL)
@@ -56,8 +56,8 @@ static const struct pdb_unit *unit_of(struct pdb_lookup *lookup, uint32_t module
     return lookup->units[module];
 }
 
-static void set_line(struct pdb_lookup *lookup, const struct pdb_unit *unit,
-                     struct pdb_place place, struct symbol_frame *frame)
+static void set_line(struct pdb_lookup *lookup, const struct pdb_unit *unit, struct pdb_place place,
+                     struct symbol_frame *frame)
 {
     struct pdb_line_row row;
     if (!pdb_unit_line_at(unit, place, &row) || row.line == 0)
@@ -70,32 +70,30 @@ static void set_inlined(struct pdb_lookup *lookup, const struct pdb_unit *unit,
                         const struct unit_site *site, struct symbol_frame *frame)
 {
     struct pdb_inlinee inlinee;
-    frame->inlined  = true;
+    frame->inlined = true;
     frame->function = pdb_names_inlinee(&lookup->names, unit, site->inlinee);
     if (!pdb_unit_inlinee(unit, site->inlinee, &inlinee))
         return;
     const uint32_t file = site->file == UNIT_INLINEE_FILE ? inlinee.file : site->file;
-    frame->line         = inlinee.line + (uint32_t)site->line_delta;
-    frame->file         = pdb_names_file(&lookup->names, unit,
-                                         pdb_checksum_file(&unit->subsections, file));
+    frame->line = inlinee.line + (uint32_t)site->line_delta;
+    frame->file = pdb_names_file(&lookup->names, unit, pdb_checksum_file(&unit->subsections, file));
 }
 
 static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_unit *unit,
-                                    uint32_t code, struct pdb_place place,
-                                    struct symbol_frame *out)
+                                    uint32_t code, struct pdb_place place, struct symbol_frame *out)
 {
-    struct unit_site     sites[LIMIT_INLINE_DEPTH];
+    struct unit_site sites[LIMIT_INLINE_DEPTH];
     struct pdb_procedure procedure;
     if (!pdb_unit_procedure(unit, code, &procedure))
         return 0;
     const uint32_t distance = place.offset - procedure.start.offset;
-    const uint32_t depth    = pdb_unit_sites_at(unit, &procedure, distance, &lookup->scratch, sites);
+    const uint32_t depth = pdb_unit_sites_at(unit, &procedure, distance, &lookup->scratch, sites);
     memset(out, 0, (depth + 1) * sizeof *out);
     for (uint32_t i = 0; i <= depth; i++) {
         struct symbol_frame *frame = &out[i];
-        frame->distance            = distance;
-        frame->from                = SYMBOLS_PDB;
-        frame->compiland           = unit->module.name;
+        frame->distance = distance;
+        frame->from = SYMBOLS_PDB;
+        frame->compiland = unit->module.name;
         if (i < depth)
             set_inlined(lookup, unit, &sites[depth - 1 - i], frame);
     }
@@ -104,14 +102,14 @@ static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_
     return depth + 1;
 }
 
-/* No procedure: the nearest public before, if it belongs to the same contribution; where no
- * contribution is known, to the same section. */
+/* No procedure.  In a contribution: the nearest public before, if it belongs to it too, else
+ * code without a name.  Outside: padding, or code that the linker made, of the public before. */
 static uint32_t frame_of_public(struct pdb_lookup *lookup, const struct pdb_unit *unit,
-                                const struct pdb_contribution *contribution,
-                                struct pdb_place place, struct symbol_frame *out)
+                                const struct pdb_contribution *contribution, struct pdb_place place,
+                                struct symbol_frame *out)
 {
     struct pdb_public pub;
-    uint32_t          end;
+    uint32_t end;
     const bool found = pdb_public_before(lookup->pdb, place, NULL, &pub, &end) &&
                        (contribution == NULL || pub.place.offset >= contribution->start.offset);
     memset(out, 0, sizeof *out);
@@ -124,24 +122,24 @@ static uint32_t frame_of_public(struct pdb_lookup *lookup, const struct pdb_unit
         out->distance = place.offset - pub.place.offset;
     }
     out->from = found ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
-    return found || out->line != 0 ? 1 : 0;
+    return found || contribution != NULL ? 1 : 0;
 }
 
 uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
                     struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
-    struct pdb_place        place;
+    struct pdb_place place;
     struct pdb_contribution contribution;
-    if (!pdb_place_of_rva(lookup->pdb, rva, &place))
+    if (!pdb_place_of_rva(lookup->pdb, rva, &place) || !pdb_is_code(lookup->pdb, place))
         return 0;
     arena_reset(&lookup->scratch);
     if (!pdb_contribution_at(lookup->pdb, place, &contribution)) {
-        if (lookup->pdb->contribution_count != 0)
-            return 0;
-        return frame_of_public(lookup, NULL, NULL, place, out);
+        /* FASTLINK leaves the names to the object files: publics there are no measure of what
+         * lies between contributions. */
+        return lookup->pdb->fastlink ? 0 : frame_of_public(lookup, NULL, NULL, place, out);
     }
     const struct pdb_unit *unit = unit_of(lookup, contribution.module);
-    const int64_t          code = unit != NULL ? pdb_unit_code_at(unit, place) : -1;
+    const int64_t code = unit != NULL ? pdb_unit_code_at(unit, place) : -1;
     if (code >= 0)
         return frames_in_procedure(lookup, unit, (uint32_t)code, place, out);
     return frame_of_public(lookup, unit, &contribution, place, out);

@@ -14,9 +14,9 @@
 struct pdb_lookup;
 
 /* PDB is borrowed.  Fails: ERR_MEMORY. */
-enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names,
-                            struct pdb_lookup **out, struct fault *fault);
-void        pdb_lookup_close(struct pdb_lookup *lookup);
+enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, struct pdb_lookup **out,
+                            struct fault *fault);
+void pdb_lookup_close(struct pdb_lookup *lookup);
 
 /* Logical frames that cover RVA, innermost first, the procedure last; 0 when nothing does.
  * `from` is SYMBOLS_PDB, or SYMBOLS_PDB_PUBLIC for the nearest public symbol before, which is

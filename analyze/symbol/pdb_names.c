@@ -24,7 +24,7 @@ static uint32_t key_hash(uint64_t key)
 void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pdb_names *out)
 {
     memset(out, 0, sizeof *out);
-    out->pdb      = pdb;
+    out->pdb = pdb;
     out->spelling = spelling;
     (void)pdb_types_open(pdb, PDB_STREAM_TPI, &out->types);
     (void)pdb_types_open(pdb, PDB_STREAM_IPI, &out->ids);
@@ -52,7 +52,7 @@ static struct name_slot *find_slot(struct name_slot *slots, uint32_t count, uint
 static struct name_slot *name_slot(struct pdb_names *names, uint64_t key)
 {
     if (names->used * 2 >= names->slot_count) {
-        const uint32_t    count = names->slot_count != 0 ? names->slot_count * 2 : 64;
+        const uint32_t count = names->slot_count != 0 ? names->slot_count * 2 : 64;
         struct name_slot *slots = calloc(count, sizeof *slots);
         if (slots == NULL)
             return NULL;
@@ -60,7 +60,7 @@ static struct name_slot *name_slot(struct pdb_names *names, uint64_t key)
             if (names->slots[i].key != 0)
                 *find_slot(slots, count, names->slots[i].key) = names->slots[i];
         free(names->slots);
-        names->slots      = slots;
+        names->slots = slots;
         names->slot_count = count;
     }
     return find_slot(names->slots, names->slot_count, key);
@@ -69,16 +69,30 @@ static struct name_slot *name_slot(struct pdb_names *names, uint64_t key)
 static const char *keep_name(struct pdb_names *names, struct name_slot *slot, uint64_t key,
                              const char *text)
 {
-    slot->key  = key;
+    slot->key = key;
     slot->text = text != NULL && text[0] != '\0' ? text : NULL;
     names->used++;
     return slot->text;
 }
 
+/* Compilers write an unnamed namespace as "?A0x" and a hash of the file. */
+static const char *with_unnamed(struct pdb_names *names, const char *text)
+{
+    static const char unnamed[] = "`anonymous namespace'";
+    const char *at = text != NULL ? strstr(text, "?A0x") : NULL;
+    if (at == NULL)
+        return text;
+    size_t hash = 4;
+    while (strchr("0123456789abcdef", at[hash]) != NULL && at[hash] != '\0')
+        hash++;
+    const char *rest = with_unnamed(names, at + hash);
+    return arena_printf(&names->keep, "%.*s%s%s", (int)(at - text), text, unnamed, rest);
+}
+
 static const char *readable(struct pdb_names *names, const char *text)
 {
     const bool x86 = names->pdb->machine == PE_MACHINE_X86;
-    char      *out = arena_alloc(&names->scratch, UNDECORATED_BYTES);
+    char *out = arena_alloc(&names->scratch, UNDECORATED_BYTES);
     if (text == NULL || out == NULL ||
         undecorate(text, names->spelling, x86, out, UNDECORATED_BYTES) == 0)
         return text;
@@ -118,7 +132,7 @@ static uint32_t procedure_type(struct pdb_names *names, const struct pdb_procedu
 static const char *decorated_at(struct pdb_names *names, struct pdb_place place)
 {
     struct pdb_public pub;
-    uint32_t          end;
+    uint32_t end;
     if (!pdb_public_before(names->pdb, place, &names->keep, &pub, &end) ||
         pub.place.offset != place.offset)
         return NULL;
@@ -132,7 +146,7 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
     const bool plain = terminated && names->spelling == NAMES_SHORT && procedure->name[0] != '?';
     if (plain)
         return procedure->name_bytes != 0 ? procedure->name : NULL;
-    const uint64_t    key  = name_key(NAME_PROCEDURE, unit->module.index, procedure->soff);
+    const uint64_t key = name_key(NAME_PROCEDURE, unit->module.index, procedure->soff);
     struct name_slot *slot = name_slot(names, key);
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : NULL;
@@ -144,7 +158,8 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
     } else if (text != NULL && text[0] == '?') {
         text = readable(names, text);
     } else if (text != NULL) {
-        text = with_parameters(names, "", text, procedure_type(names, procedure));
+        text =
+            with_unnamed(names, with_parameters(names, "", text, procedure_type(names, procedure)));
     }
     arena_reset(&names->scratch);
     return keep_name(names, slot, key, text);
@@ -153,14 +168,15 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
 const char *pdb_names_inlinee(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id)
 {
     struct pdb_id_name name;
-    const uint32_t     global = pdb_names_global_id(names, unit, id);
-    const uint64_t     key    = name_key(NAME_ID, 0, global);
-    struct name_slot  *slot   = name_slot(names, key);
+    const uint32_t global = pdb_names_global_id(names, unit, id);
+    const uint64_t key = name_key(NAME_ID, 0, global);
+    struct name_slot *slot = name_slot(names, key);
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : NULL;
     const char *text = NULL;
     if (global != 0 && pdb_id_function(&names->ids, &names->types, global, &names->keep, &name))
-        text = with_parameters(names, name.scope, name.name, name.function_type);
+        text =
+            with_unnamed(names, with_parameters(names, name.scope, name.name, name.function_type));
     arena_reset(&names->scratch);
     return keep_name(names, slot, key, text);
 }
@@ -181,8 +197,8 @@ const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
 const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *pub)
 {
     struct pdb_public read;
-    uint32_t          end;
-    const uint64_t    key  = name_key(NAME_PUBLIC, pub->place.section, pub->place.offset);
+    uint32_t end;
+    const uint64_t key = name_key(NAME_PUBLIC, pub->place.section, pub->place.offset);
     struct name_slot *slot = name_slot(names, key);
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : NULL;
@@ -198,12 +214,11 @@ const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *p
  * module's id and the program's.  0x80000000 | import << 20 | number in that import. */
 enum { SUBSECTION_IMPORTS = 0xf7, SUBSECTION_EXPORTS = 0xf8, CROSS_MODULE = 1 };
 
-static const uint8_t *subsection(const struct pdb_module *module, uint32_t wanted,
-                                 uint32_t *bytes)
+static const uint8_t *subsection(const struct pdb_module *module, uint32_t wanted, uint32_t *bytes)
 {
-    const uint8_t *c13  = module->data + module->symbol_bytes + module->c11_bytes;
-    uint32_t       at   = 0;
-    *bytes              = 0;
+    const uint8_t *c13 = module->data + module->symbol_bytes + module->c11_bytes;
+    uint32_t at = 0;
+    *bytes = 0;
     while (at <= module->c13_bytes && module->c13_bytes - at >= 8) {
         const uint32_t kind = load_u32(c13 + at), size = load_u32(c13 + at + 4);
         if (size > module->c13_bytes - at - 8)
@@ -222,7 +237,7 @@ static const uint8_t *subsection(const struct pdb_module *module, uint32_t wante
 static bool import_at(const struct pdb_module *module, uint32_t import, uint32_t number,
                       uint32_t *module_name, uint32_t *id)
 {
-    uint32_t       left;
+    uint32_t left;
     const uint8_t *at = subsection(module, SUBSECTION_IMPORTS, &left);
     for (; at != NULL && left >= 8; import--) {
         const uint32_t count = load_u32(at + 4);
@@ -230,7 +245,7 @@ static bool import_at(const struct pdb_module *module, uint32_t import, uint32_t
             return false;
         if (import == 0) {
             *module_name = load_u32(at);
-            *id          = number < count ? load_u32(at + 8 + 4 * (size_t)number) : 0;
+            *id = number < count ? load_u32(at + 8 + 4 * (size_t)number) : 0;
             return number < count;
         }
         at += 8 + 4 * (size_t)count;
@@ -242,7 +257,7 @@ static bool import_at(const struct pdb_module *module, uint32_t import, uint32_t
 static bool export_of(struct pdb_names *names, uint32_t module_index, uint32_t id, uint32_t *out)
 {
     struct pdb_module module;
-    uint32_t          bytes;
+    uint32_t bytes;
     if (!pdb_module_open(names->pdb, module_index, &names->scratch, &module))
         return false;
     const uint8_t *pairs = subsection(&module, SUBSECTION_EXPORTS, &bytes);
@@ -298,7 +313,7 @@ static bool module_named(struct pdb_names *names, const char *name, uint32_t *ou
     }
     const uint32_t mask = names->modules_by_name_count - 1;
     for (uint32_t at = text_hash(name) & mask; names->modules_by_name[at] != 0;
-         at          = (at + 1) & mask) {
+         at = (at + 1) & mask) {
         *out = names->modules_by_name[at] - 1;
         if (pdb_module_info(names->pdb, *out, &module) && same_folded(module.name, name))
             return true;

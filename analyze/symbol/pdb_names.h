@@ -11,19 +11,19 @@
 #include "symbol/undecorate.h"
 
 struct name_slot {
-    uint64_t    key; /* 0: free */
+    uint64_t key; /* 0: free */
     const char *text;
 };
 
 struct pdb_names {
     const struct pdb *pdb;
     enum symbol_names spelling;
-    struct pdb_types  types, ids;
-    struct arena      keep, scratch;
+    struct pdb_types types, ids;
+    struct arena keep, scratch;
     struct name_slot *slots; /* open addressing, by key */
-    uint32_t          slot_count, used;
-    uint32_t         *modules_by_name; /* index + 1; made when the first cross-module id is met */
-    uint32_t          modules_by_name_count;
+    uint32_t slot_count, used;
+    uint32_t *modules_by_name; /* index + 1; made when the first cross-module id is met */
+    uint32_t modules_by_name_count;
 };
 
 void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pdb_names *out);

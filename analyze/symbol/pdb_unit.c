@@ -7,31 +7,30 @@
 
 static uint32_t walk_codes(const struct pdb_module *module, struct unit_code *out)
 {
-    struct pdb_symbol    symbol;
+    struct pdb_symbol symbol;
     struct pdb_procedure procedure;
-    uint32_t             count = 0;
+    uint32_t count = 0;
     for (uint32_t soff = 4; pdb_symbol_at(module, soff, &symbol);
-         soff          = pdb_symbol_next(module, &symbol)) {
+         soff = pdb_symbol_next(module, &symbol)) {
         if (!pdb_procedure_read(module, &symbol, &procedure))
             continue;
         if (out != NULL) {
             out[count].start = procedure.start;
             out[count].bytes = procedure.bytes;
-            out[count].soff  = procedure.soff;
+            out[count].soff = procedure.soff;
         }
         count++;
     }
     return count;
 }
 
-bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep,
-                   struct pdb_unit *out)
+bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, struct pdb_unit *out)
 {
     memset(out, 0, sizeof *out);
     if (!pdb_module_open(pdb, index, keep, &out->module))
         return false;
     out->code_count = walk_codes(&out->module, NULL);
-    out->codes      = ARENA_ARRAY(keep, out->code_count, struct unit_code);
+    out->codes = ARENA_ARRAY(keep, out->code_count, struct unit_code);
     struct pdb_line_range range;
     for (uint32_t cursor = 0; pdb_line_range_next(&out->module, &cursor, &range);)
         out->range_count++;
@@ -53,7 +52,7 @@ int64_t pdb_unit_code_at(const struct pdb_unit *unit, struct pdb_place place)
         if (code->start.section != place.section ||
             place.offset - code->start.offset >= code->bytes || place.offset < code->start.offset)
             continue;
-        if (found < 0 || code->start.offset >= unit->codes[found].start.offset)
+        if (found < 0 || code->start.offset > unit->codes[found].start.offset)
             found = i;
     }
     return found;
@@ -61,9 +60,10 @@ int64_t pdb_unit_code_at(const struct pdb_unit *unit, struct pdb_place place)
 
 bool pdb_unit_procedure(const struct pdb_unit *unit, uint32_t code, struct pdb_procedure *out)
 {
-    struct pdb_symbol    symbol;
+    struct pdb_symbol symbol;
     struct pdb_procedure parent;
-    if (code >= unit->code_count || !pdb_symbol_at(&unit->module, unit->codes[code].soff, &symbol) ||
+    if (code >= unit->code_count ||
+        !pdb_symbol_at(&unit->module, unit->codes[code].soff, &symbol) ||
         !pdb_procedure_read(&unit->module, &symbol, out))
         return false;
     if (out->kind != PDB_CODE_SEPARATED)
@@ -72,31 +72,29 @@ bool pdb_unit_procedure(const struct pdb_unit *unit, uint32_t code, struct pdb_p
     if (of < 0 || !pdb_symbol_at(&unit->module, unit->codes[of].soff, &symbol) ||
         !pdb_procedure_read(&unit->module, &symbol, &parent) || parent.kind == PDB_CODE_SEPARATED)
         return true;
-    out->name       = parent.name;
+    out->name = parent.name;
     out->name_bytes = parent.name_bytes;
-    out->type       = parent.type;
+    out->type = parent.type;
     out->type_is_id = parent.type_is_id;
     return true;
 }
 
 struct line_search {
-    uint32_t            offset;
-    bool                found;
+    uint32_t offset;
+    bool found;
     struct pdb_line_row best;
 };
 
 static void line_search_row(void *context, const struct pdb_line_row *row)
 {
     struct line_search *search = context;
-    if (row->offset <= search->offset &&
-        (!search->found || row->offset >= search->best.offset)) {
+    if (row->offset <= search->offset && (!search->found || row->offset >= search->best.offset)) {
         search->found = true;
-        search->best  = *row;
+        search->best = *row;
     }
 }
 
-bool pdb_unit_line_at(const struct pdb_unit *unit, struct pdb_place place,
-                      struct pdb_line_row *out)
+bool pdb_unit_line_at(const struct pdb_unit *unit, struct pdb_place place, struct pdb_line_row *out)
 {
     struct line_search search = {place.offset, false, {0, 0, PDB_NO_FILE}};
     for (uint32_t i = 0; i < unit->range_count; i++) {
@@ -116,9 +114,9 @@ bool pdb_unit_read_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
     const uint32_t at = symbol->kind == PDB_INLINESITE2 ? 16 : 12;
     if ((symbol->kind != PDB_INLINESITE && symbol->kind != PDB_INLINESITE2) || symbol->bytes < at)
         return false;
-    *inlinee     = load_u32(symbol->data + 8);
+    *inlinee = load_u32(symbol->data + 8);
     *annotations = symbol->data + at;
-    *bytes       = symbol->bytes - at;
+    *bytes = symbol->bytes - at;
     return true;
 }
 
@@ -130,7 +128,7 @@ static bool row_at(const struct pdb_inline_row *rows, uint32_t count, uint32_t o
     for (uint32_t i = 0; i < count; i++) {
         if (rows[i].start <= offset && offset < rows[i].end &&
             (!found || rows[i].start >= out->start)) {
-            *out  = rows[i];
+            *out = rows[i];
             found = true;
         }
     }
@@ -141,19 +139,19 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
                            uint32_t offset, struct arena *scratch,
                            struct unit_site out[LIMIT_INLINE_DEPTH])
 {
-    struct pdb_symbol      symbol;
-    struct pdb_inline_row *rows       = NULL;
-    uint32_t               room_bytes = 0, depth = 0;
+    struct pdb_symbol symbol;
+    struct pdb_inline_row *rows = NULL;
+    uint32_t room_bytes = 0, depth = 0;
     if (!pdb_symbol_at(&unit->module, procedure->soff, &symbol))
         return 0;
     uint32_t soff = symbol.end_soff, end = procedure->end_soff;
     while (depth < LIMIT_INLINE_DEPTH) { /* one level of sites at a time */
-        bool                  found    = false;
-        uint32_t              site_end = end, site_soff = soff;
+        bool found = false;
+        uint32_t site_end = end, site_soff = soff;
         struct pdb_inline_row best = {0, 0, 0, 0};
         while (soff < end && pdb_symbol_at(&unit->module, soff, &symbol)) {
-            const uint8_t        *annotations;
-            uint32_t              inlinee, bytes;
+            const uint8_t *annotations;
+            uint32_t inlinee, bytes;
             struct pdb_inline_row row = {0, 0, 0, 0};
             soff = pdb_symbol_next(&unit->module, &symbol);
             if (symbol.kind == PDB_BLOCK32 || symbol.kind == PDB_WITH32)
@@ -162,27 +160,27 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
                 continue;
             if (bytes > room_bytes) {
                 room_bytes = bytes < 512 ? 512 : bytes;
-                rows       = ARENA_ARRAY(scratch, room_bytes / 2 + 1, struct pdb_inline_row);
+                rows = ARENA_ARRAY(scratch, room_bytes / 2 + 1, struct pdb_inline_row);
                 if (rows == NULL)
                     return depth;
             }
-            const uint32_t count = pdb_inline_rows(annotations, bytes, UNIT_INLINEE_FILE,
-                                                   procedure->bytes, rows);
+            const uint32_t count =
+                pdb_inline_rows(annotations, bytes, UNIT_INLINEE_FILE, procedure->bytes, rows);
             if (!row_at(rows, count, offset, &row) || (found && row.start < best.start))
                 continue;
-            found                 = true;
-            best                  = row;
-            site_soff             = symbol.end_soff;
-            site_end              = load_u32(symbol.data + 4);
-            out[depth].inlinee    = inlinee;
-            out[depth].file       = row.file;
+            found = true;
+            best = row;
+            site_soff = symbol.end_soff;
+            site_end = load_u32(symbol.data + 4);
+            out[depth].inlinee = inlinee;
+            out[depth].file = row.file;
             out[depth].line_delta = row.line_delta;
         }
         if (!found)
             break;
         depth++;
         soff = site_soff;
-        end  = site_end < end ? site_end : end;
+        end = site_end < end ? site_end : end;
     }
     return depth;
 }
@@ -190,8 +188,13 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
 bool pdb_unit_inlinee(const struct pdb_unit *unit, uint32_t id, struct pdb_inlinee *out)
 {
     struct pdb_inlinee_cursor cursor = {0, NULL, 0, false};
-    while (pdb_inlinee_next(&unit->module, &cursor, out))
-        if (out->id == id)
-            return true;
-    return false;
+    struct pdb_inlinee one;
+    bool found = false;
+    while (pdb_inlinee_next(&unit->module, &cursor, &one)) {
+        if (one.id == id) { /* of several the last counts, as for lines */
+            *out = one;
+            found = true;
+        }
+    }
+    return found;
 }

@@ -15,26 +15,25 @@
 /* What is kept of each procedure; the rest is read again from its record. */
 struct unit_code {
     struct pdb_place start;
-    uint32_t         bytes;
-    uint32_t         soff;
+    uint32_t bytes;
+    uint32_t soff;
 };
 
 struct pdb_unit {
-    struct pdb_module      module;
+    struct pdb_module module;
     struct pdb_subsections subsections;
-    struct unit_code      *codes; /* procedures, separated parts, thunks; in file order */
-    uint32_t               code_count;
+    struct unit_code *codes; /* procedures, separated parts, thunks; in file order */
+    uint32_t code_count;
     struct pdb_line_range *ranges; /* line tables, in file order */
-    uint32_t               range_count;
+    uint32_t range_count;
 };
 
 /* Reads module INDEX; KEEP owns all that could not stay in the file.  False: out of memory or
  * no such module. */
-bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep,
-                   struct pdb_unit *out);
+bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, struct pdb_unit *out);
 
-/* The code that holds PLACE: of several the one that starts last, and of those the last record
- * (as DIA does).  -1: none. */
+/* The code that holds PLACE: of several the one that starts last, and of those the first record.
+ * -1: none. */
 int64_t pdb_unit_code_at(const struct pdb_unit *unit, struct pdb_place place);
 
 /* The code's record; a separated part has the name and type of its procedure. */
@@ -49,7 +48,7 @@ bool pdb_unit_line_at(const struct pdb_unit *unit, struct pdb_place place,
 struct unit_site {
     uint32_t inlinee; /* id as the site names it */
     uint32_t file;    /* offset in the checksums; UNIT_INLINEE_FILE: the inlinee's own */
-    int32_t  line_delta;
+    int32_t line_delta;
 };
 #define UNIT_INLINEE_FILE UINT32_MAX
 

@@ -22,7 +22,7 @@ struct symbol_index;
 enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
                               enum symbol_names names, struct symbol_index **out,
                               struct fault *fault);
-void        symbol_index_close(struct symbol_index *index);
+void symbol_index_close(struct symbol_index *index);
 
 struct symbol_index_cost {
     uint64_t build_ns;
