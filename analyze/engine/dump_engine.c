@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/frame_class.h"
 #include "symbol/store.h"
 
 static bool available(const struct engine_input *in, const char **why)
@@ -69,6 +70,7 @@ static enum status add_thread(struct dump_session *session, const struct engine_
         stack->role = thread != NULL ? thread->role : NULL;
     }
     stack->engine = "dump";
+    frame_class_assign(in->crash, stack);
     out->stack_count++;
     out->cost.unwind_ns += stack->cost.unwind_ns;
     out->cost.load_ns += stack->cost.load_ns;

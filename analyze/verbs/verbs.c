@@ -4,6 +4,7 @@
 #include <string.h>
 
 const struct verb *const verbs[] = {
+    &verb_dump,
     &verb_version,
 };
 

@@ -1,0 +1,171 @@
+/* `dump --explain`: the evidence for one frame, in text and JSON. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "unwind/x64_info.h"
+#include "verbs/dump_text.h"
+
+static const char *rule_of(enum found_by found)
+{
+    switch (found) {
+    case FOUND_CONTEXT:
+        return "given: the thread's registers";
+    case FOUND_UNWIND:
+        return "the callee's unwind data";
+    case FOUND_LEAF:
+        return "the callee was a leaf: the return address stood on top of the stack";
+    case FOUND_FRAME_POINTER:
+        return "the chain of frame pointers: no unwind data";
+    case FOUND_FRAME_SIZE:
+        return "the callee's frame size in the PDB: its image is missing";
+    case FOUND_SCAN:
+        return "a scan of the stack: may be stale";
+    case FOUND_GIVEN:
+    case FOUND_INLINED:
+        break;
+    }
+    return "given";
+}
+
+/* Which of the codes had run when the frame was left. */
+static bool had_run(const struct unwind_frame *frame, const struct x64_code *code)
+{
+    uint64_t rva = frame->pc_va - frame->module->base_va;
+    return frame->where != WHERE_PROLOGUE ||
+           rva - frame->function_begin_rva >= code->prologue_offset;
+}
+
+static bool x64_codes(const struct dump_session *session, const struct unwind_frame *frame,
+                      struct x64_info *out)
+{
+    return dump_minidump(session)->cpu == CPU_X64 && frame->module != NULL &&
+           frame->unwind_data_va != 0 &&
+           x64_info_read(dump_process(session), frame->module->base_va,
+                         (uint32_t)(frame->unwind_data_va - frame->module->base_va), out) == NULL;
+}
+
+static void print_code(FILE *out, const struct x64_code *code, bool ran)
+{
+    (void)fprintf(out, "    +0x%02x %-20s", code->prologue_offset, x64_op_name(code->op));
+    switch (code->op) {
+    case X64_PUSH_NONVOL:
+        (void)fprintf(out, " %s", register_name(CPU_X64, code->info));
+        break;
+    case X64_ALLOC_LARGE:
+    case X64_ALLOC_SMALL:
+        (void)fprintf(out, " %" PRIu32 " bytes", code->bytes);
+        break;
+    case X64_SAVE_NONVOL:
+    case X64_SAVE_NONVOL_FAR:
+        (void)fprintf(out, " %s at +0x%" PRIx32, register_name(CPU_X64, code->info), code->bytes);
+        break;
+    case X64_SAVE_XMM128:
+    case X64_SAVE_XMM128_FAR:
+        (void)fprintf(out, " xmm%u at +0x%" PRIx32, (unsigned)code->info, code->bytes);
+        break;
+    default:
+        break;
+    }
+    (void)fprintf(out, "%s\n", ran ? "" : "   (had not run)");
+}
+
+static void print_address(FILE *out, const char *what, uint64_t va)
+{
+    if (va != 0)
+        (void)fprintf(out, "  %-16s 0x%016" PRIx64 "\n", what, va);
+}
+
+void dump_print_explain(FILE *out, const struct dump_session *session,
+                        const struct unwind_stack *walk, uint32_t index,
+                        const struct stack *resolved)
+{
+    const struct unwind_frame *frame = &walk->frames[index];
+    struct x64_info info;
+    (void)fprintf(out, "frame %" PRIu32, index);
+    for (uint32_t i = 0; resolved != NULL && i < resolved->frame_count; i++)
+        if (resolved->frames[i].index == index)
+            (void)fprintf(
+                out, "%s %s", i > 0 && resolved->frames[i - 1].index == index ? " <" : ":",
+                resolved->frames[i].function != NULL ? resolved->frames[i].function : "?");
+    (void)fprintf(out, "\n  found by         %s: %s\n", found_by_name(frame->found_by),
+                  rule_of(frame->found_by));
+    if (frame->note != NULL)
+        (void)fprintf(out, "  note             %s\n", frame->note);
+    print_address(out, "pc", frame->pc_va);
+    print_address(out, "stack pointer", frame->sp_va);
+    (void)fprintf(out, "  kind             %s: symbols are asked about %s\n",
+                  pc_kind_name(frame->kind),
+                  frame->kind == PC_RETURN ? "pc - 1, inside the call" : "pc itself");
+    if (frame->module != NULL)
+        (void)fprintf(out, "  module           %s+0x%" PRIx64 " (code id %s, debug id %s)\n",
+                      frame->module->name, frame->pc_va - frame->module->base_va,
+                      frame->module->code_id, frame->module->debug_id);
+    else
+        (void)fputs("  module           none\n", out);
+    if (frame->function_end_rva != 0)
+        (void)fprintf(out, "  unwind range     0x%" PRIx32 "-0x%" PRIx32 ", pc in the %s\n",
+                      frame->function_begin_rva, frame->function_end_rva,
+                      unwind_where_name(frame->where));
+    print_address(out, "unwind data", frame->unwind_data_va);
+    if (x64_codes(session, frame, &info)) {
+        (void)fprintf(out, "  version %u, prologue of %u bytes%s\n", (unsigned)info.version,
+                      (unsigned)info.prologue_bytes,
+                      (info.flags & X64_CHAINED) != 0 ? ", chained to another" : "");
+        for (uint32_t i = 0; i < info.code_count; i++)
+            print_code(out, &info.codes[i], had_run(frame, &info.codes[i]));
+    }
+    print_address(out, "return slot", frame->return_slot_va);
+    print_address(out, "caller's sp", frame->caller_sp_va);
+    if (index + 1 == walk->frame_count)
+        (void)fprintf(out, "  walk ends here   %s\n", walk->stop);
+}
+
+static void key_address(struct json *j, const char *key, uint64_t va)
+{
+    if (va != 0)
+        json_key_hex(j, key, va);
+    else
+        json_key_null(j, key);
+}
+
+void dump_write_explain(struct json *j, const struct dump_session *session,
+                        const struct unwind_stack *walk, uint32_t index)
+{
+    const struct unwind_frame *frame = &walk->frames[index];
+    struct x64_info info;
+    bool coded = x64_codes(session, frame, &info);
+    json_object(j);
+    json_key_uint(j, "schema_version", 1);
+    json_key_uint(j, "index", index);
+    json_key_string(j, "found_by", found_by_name(frame->found_by));
+    json_key_string(j, "rule", rule_of(frame->found_by));
+    json_key_string(j, "note", frame->note);
+    json_key_string(j, "kind", pc_kind_name(frame->kind));
+    json_key_hex(j, "pc", frame->pc_va);
+    json_key_hex(j, "sp", frame->sp_va);
+    json_key_string(j, "module", frame->module != NULL ? frame->module->name : NULL);
+    key_address(j, "module_base", frame->module != NULL ? frame->module->base_va : 0);
+    json_key_string(j, "where",
+                    frame->where != WHERE_NONE ? unwind_where_name(frame->where) : NULL);
+    key_address(j, "function_begin", frame->function_begin_rva);
+    key_address(j, "function_end", frame->function_end_rva);
+    key_address(j, "unwind_data", frame->unwind_data_va);
+    json_key(j, "codes");
+    json_array(j);
+    for (uint32_t i = 0; coded && i < info.code_count; i++) {
+        const struct x64_code *code = &info.codes[i];
+        json_object(j);
+        json_key_string(j, "op", x64_op_name(code->op));
+        json_key_hex(j, "prologue_offset", code->prologue_offset);
+        json_key_uint(j, "info", code->info);
+        json_key_uint(j, "bytes", code->bytes);
+        json_key_bool(j, "had_run", had_run(frame, code));
+        json_object_end(j);
+    }
+    json_array_end(j);
+    key_address(j, "return_slot", frame->return_slot_va);
+    key_address(j, "caller_sp", frame->caller_sp_va);
+    json_key_string(j, "stop", index + 1 == walk->frame_count ? walk->stop : NULL);
+    json_object_end(j);
+}

@@ -1,0 +1,125 @@
+/* The summary of a dump and its stacks, for people. */
+#include "verbs/dump_text.h"
+
+#include <inttypes.h>
+
+#include "base/limits.h"
+
+static void print_streams(FILE *out, const struct minidump *d)
+{
+    (void)fputs("streams:\n", out);
+    for (uint32_t i = 0; i < d->stream_count; i++) {
+        const struct minidump_stream *stream = &d->streams[i];
+        const char *name = minidump_stream_name(stream->type);
+        if (stream->type == STREAM_UNUSED)
+            continue;
+        (void)fprintf(out, "  %-20s %10" PRIu64 " bytes at 0x%" PRIx64, name != NULL ? name : "?",
+                      stream->place.bytes, stream->place.foff);
+        if (name == NULL)
+            (void)fprintf(out, "  type 0x%" PRIx32, stream->type);
+        if (stream->fault.code != ERR_NONE)
+            (void)fprintf(out, "  damaged: %s: %s", stream->fault.what,
+                          fault_code_name(stream->fault.code));
+        (void)fputc('\n', out);
+    }
+}
+
+static void print_crash(FILE *out, const struct minidump *d, struct arena *scratch)
+{
+    const struct minidump_exception *e = &d->exception;
+    if (!e->present) {
+        (void)fputs("crash:   none; the dump has no exception stream\n", out);
+        return;
+    }
+    (void)fprintf(out, "crash:   %s (0x%08" PRIx32 ") in thread %" PRIu32 " at 0x%" PRIx64,
+                  minidump_reason(d, scratch), e->code, e->thread_id, e->address_va);
+    if (minidump_crash_va(d) != e->address_va || e->code == 0xc0000005)
+        (void)fprintf(out, ", touching 0x%" PRIx64, minidump_crash_va(d));
+    (void)fputc('\n', out);
+    if (d->breakpad.assert_expression != NULL)
+        (void)fprintf(out, "assert:  %s\n", d->breakpad.assert_expression);
+}
+
+static void print_counts(FILE *out, const struct dump_session *session)
+{
+    const struct minidump *d = dump_minidump(session);
+    const char *why;
+    uint64_t memory = 0;
+    uint32_t modules;
+    (void)dump_modules(session, &modules);
+    for (uint32_t i = 0; i < d->memory_count; i++)
+        memory += d->memory[i].place.bytes;
+    (void)fprintf(out,
+                  "holds:   %" PRIu32 " threads, %" PRIu32 " modules, %" PRIu32
+                  " unloaded, %" PRIu64 " bytes of memory in %" PRIu32 " ranges\n",
+                  d->thread_count, modules, d->unloaded_count, memory, d->memory_listed);
+    (void)fprintf(out, "suspect: thread %" PRIu32 ", by the %s\n", dump_suspect(session, &why),
+                  why);
+    if (d->user != NULL)
+        (void)fprintf(out, "capture: identities of %" PRIu32 " modules in the user stream\n",
+                      d->user->module_count);
+}
+
+void dump_print_summary(FILE *out, const char *path, const struct dump_session *session)
+{
+    const struct minidump *d = dump_minidump(session);
+    struct arena scratch;
+    arena_init(&scratch, (size_t)1 << 20);
+    (void)fprintf(out, "%s: %" PRIu64 " bytes%s\n", path, d->data_bytes,
+                  d->partial ? ", damaged" : "");
+    (void)fprintf(out, "system:  %s, %s%s, %u processors\n", minidump_os_name(d, &scratch),
+                  cpu_name(d->cpu), d->cpu != d->dump_cpu ? " on x64 (WoW64)" : "",
+                  (unsigned)d->system.processors);
+    if (d->misc.present)
+        (void)fprintf(out, "process: %" PRIu32 "%s%s\n", d->misc.process_id,
+                      d->misc.build != NULL ? ", Windows build " : "",
+                      d->misc.build != NULL ? d->misc.build : "");
+    print_crash(out, d, &scratch);
+    print_counts(out, session);
+    print_streams(out, d);
+    arena_free(&scratch);
+}
+
+static void print_frame(FILE *out, const struct frame *frame)
+{
+    char place[512] = "";
+    if (frame->file != NULL)
+        (void)snprintf(place, sizeof(place), "%s:%" PRIu32, path_base(frame->file), frame->line);
+    if (frame->inline_depth > 0) {
+        (void)fprintf(out, "         %-44s %-28s inlined\n",
+                      frame->function != NULL ? frame->function : "?", place);
+        return;
+    }
+    (void)fprintf(out, "  #%-4" PRIu32 "  %-44s %-28s ", frame->index,
+                  frame->function != NULL ? frame->function : "?", place);
+    if (frame->module_name != NULL)
+        (void)fprintf(out, "%s!0x%" PRIx64, frame->module_name, frame->offset);
+    else
+        (void)fprintf(out, "?!0x%" PRIx64, frame->pc_va);
+    (void)fprintf(out, "  %s%s", found_by_name(frame->found_by),
+                  frame->kind == PC_INTERRUPTED ? ", interrupted" : "");
+    if (frame->note != NULL)
+        (void)fprintf(out, " (%s)", frame->note);
+    (void)fputc('\n', out);
+}
+
+void dump_print_stack(FILE *out, const struct stack *stack)
+{
+    (void)fprintf(out, "\nthread %" PRIu32, stack->thread_id);
+    if (stack->thread_name != NULL)
+        (void)fprintf(out, " \"%s\"", stack->thread_name);
+    if (stack->role != NULL)
+        (void)fprintf(out, " (%s)", stack->role);
+    (void)fputc('\n', out);
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        if (stack->left_out > 0 && i > 0 && frame->index != stack->frames[i - 1].index &&
+            frame->index == LIMIT_FRAMES_HEAD)
+            (void)fprintf(out, "         ... %" PRIu32 " frames left out\n", stack->left_out);
+        print_frame(out, frame);
+    }
+    if (stack->state == STACK_FAILED)
+        (void)fprintf(out, "  not walked: %s\n", stack->stop);
+    else if (stack->stop != NULL)
+        (void)fprintf(out, "  stop: %s\n", stack->stop);
+}

@@ -1,0 +1,23 @@
+/* The text forms of the verb `dump`: what a dump holds, its stacks, why a frame is there. */
+#ifndef VERBS_DUMP_TEXT_H
+#define VERBS_DUMP_TEXT_H
+
+#include <stdio.h>
+
+#include "engine/dump.h"
+
+/* Everything known at a glance: system, crash, streams, counts. */
+void dump_print_summary(FILE *out, const char *path, const struct dump_session *session);
+
+/* One resolved stack, a line a logical frame; inline frames are indented. */
+void dump_print_stack(FILE *out, const struct stack *stack);
+
+/* How frame INDEX of a walk was found and how its caller was: unwind codes, addresses, rules.
+ * RESOLVED may be NULL. */
+void dump_print_explain(FILE *out, const struct dump_session *session,
+                        const struct unwind_stack *walk, uint32_t index,
+                        const struct stack *resolved);
+void dump_write_explain(struct json *j, const struct dump_session *session,
+                        const struct unwind_stack *walk, uint32_t index);
+
+#endif

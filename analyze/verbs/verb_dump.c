@@ -1,0 +1,240 @@
+/* twinstack dump: what a minidump holds, its stacks, and why a frame is where it is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "engine/dump.h"
+#include "format/foreign_stack.h"
+#include "symbol/store.h"
+#include "verbs/dump_text.h"
+#include "verbs/verbs.h"
+
+struct dump_request {
+    const char *path, *format;
+    const char *explain;
+    struct option_list symbols;
+    bool json, stacks;
+    uint64_t thread; /* 0: the suspect */
+    struct symbol_store *store;
+    struct dump_session *session;
+    struct arena *keep;
+};
+
+/* One thread's stack; one that cannot be walked says why in its place. */
+static enum status thread_stack(struct dump_request *q, uint32_t thread_id, struct stack *out,
+                                struct fault *fault)
+{
+    struct fault single = FAULT_INIT;
+    enum status status = dump_thread_stack(q->session, thread_id, q->store, q->keep, out, &single);
+    if (status == ERR_MEMORY) {
+        *fault = single;
+        return status;
+    }
+    if (status != ERR_NONE) {
+        *out = (struct stack){.thread_id = thread_id, .state = STACK_FAILED, .stop = single.what};
+    }
+    return ERR_NONE;
+}
+
+/* All threads in the dump's order, or those asked for with the suspect first. */
+static enum status all_stacks(struct dump_request *q, bool suspect_first, struct stack **out,
+                              uint32_t *count, struct fault *fault)
+{
+    const struct minidump *dump = dump_minidump(q->session);
+    const char *why;
+    uint32_t suspect = q->thread != 0 ? (uint32_t)q->thread : dump_suspect(q->session, &why);
+    *count = 0;
+    *out = ARENA_ARRAY(q->keep, (size_t)dump->thread_count + 1, struct stack);
+    if (*out == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+    enum status status = ERR_NONE;
+    if (suspect_first)
+        status = thread_stack(q, suspect, &(*out)[(*count)++], fault);
+    bool all = !suspect_first || q->stacks;
+    for (uint32_t i = 0; all && status == ERR_NONE && i < dump->thread_count; i++)
+        if (!suspect_first || dump->threads[i].id != suspect)
+            status = thread_stack(q, dump->threads[i].id, &(*out)[(*count)++], fault);
+    return status;
+}
+
+/* rust-minidump leaves the thread that wrote the dump unwalked; its readers expect that. */
+static int print_stackwalk(struct dump_request *q, struct fault *fault)
+{
+    const struct minidump *dump = dump_minidump(q->session);
+    struct stack *stacks;
+    struct registers regs;
+    struct json j;
+    struct fault ignored = FAULT_INIT;
+    enum pc_kind kind;
+    uint32_t count, crashed = UINT32_MAX;
+    const char *why;
+    uint32_t suspect = dump_suspect(q->session, &why);
+    if (all_stacks(q, false, &stacks, &count, fault) != ERR_NONE)
+        return verb_fault(fault);
+    for (uint32_t i = 0; i < count; i++) {
+        if (dump->breakpad.present && (dump->breakpad.validity & 1) != 0 &&
+            stacks[i].thread_id == dump->breakpad.dump_thread_id)
+            stacks[i].frame_count = 0;
+        if (stacks[i].thread_id == suspect)
+            crashed = i;
+    }
+    bool known = dump_registers(q->session, suspect, &regs, &kind, &ignored) == ERR_NONE;
+    json_to_stream(&j, stdout, true);
+    foreign_stack_write(&j, dump, stacks, count, crashed, known ? &regs : NULL);
+    json_newline(&j);
+    return EXIT_GOOD;
+}
+
+static int print_explain(struct dump_request *q, const struct verb *self, struct fault *fault)
+{
+    struct unwind_stack walk;
+    struct stack resolved;
+    const char *why;
+    uint64_t index = 0;
+    uint32_t thread = q->thread != 0 ? (uint32_t)q->thread : dump_suspect(q->session, &why);
+    char *end;
+    index = strtoull(q->explain, &end, 10);
+    if (end == q->explain || *end != '\0')
+        return verb_usage_error(self, "--explain takes the number of a frame, not '%s'",
+                                q->explain);
+    if (dump_walk(q->session, thread, q->keep, &walk, fault) != ERR_NONE)
+        return verb_fault(fault);
+    if (index >= walk.frame_count)
+        return verb_usage_error(self, "thread %" PRIu32 " has frames 0 to %" PRIu32, thread,
+                                walk.frame_count - 1);
+    if (q->json) {
+        struct json j;
+        json_to_stream(&j, stdout, true);
+        dump_write_explain(&j, q->session, &walk, (uint32_t)index);
+        json_newline(&j);
+        return EXIT_GOOD;
+    }
+    bool named = thread_stack(q, thread, &resolved, fault) == ERR_NONE;
+    dump_print_explain(stdout, q->session, &walk, (uint32_t)index, named ? &resolved : NULL);
+    return EXIT_GOOD;
+}
+
+static void write_stacks(const struct stack *stacks, uint32_t count)
+{
+    struct json j;
+    json_to_stream(&j, stdout, true);
+    json_object(&j);
+    json_key_uint(&j, "schema_version", 1);
+    json_key(&j, "threads");
+    json_array(&j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object(&j);
+        json_key_uint(&j, "id", stacks[i].thread_id);
+        json_key_string(&j, "name", stacks[i].thread_name);
+        json_key_string(&j, "role", stacks[i].role);
+        json_key_string(&j, "state", stack_state_name(stacks[i].state));
+        json_key_string(&j, "stop", stacks[i].stop);
+        json_key_uint(&j, "left_out", stacks[i].left_out);
+        json_key(&j, "stack");
+        stack_write_json(&j, &stacks[i]);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_object_end(&j);
+    json_newline(&j);
+}
+
+static int print_dump(struct dump_request *q, struct fault *fault)
+{
+    struct stack *stacks;
+    uint32_t count;
+    if (q->json && !q->stacks) {
+        struct json j;
+        json_to_stream(&j, stdout, true);
+        minidump_write_json(&j, dump_minidump(q->session));
+        json_newline(&j);
+        return EXIT_GOOD;
+    }
+    if (all_stacks(q, true, &stacks, &count, fault) != ERR_NONE)
+        return verb_fault(fault);
+    if (q->json) {
+        write_stacks(stacks, count);
+        return EXIT_GOOD;
+    }
+    if (!q->stacks)
+        dump_print_summary(stdout, q->path, q->session);
+    for (uint32_t i = 0; i < count; i++)
+        dump_print_stack(stdout, &stacks[i]);
+    return EXIT_GOOD;
+}
+
+static int run_request(struct dump_request *q, const struct verb *self)
+{
+    struct fault fault = FAULT_INIT;
+    struct symbol_store_options options = {
+        .roots = q->symbols.items, .root_count = q->symbols.count, .names = NAMES_SHORT};
+    int code;
+    if (symbol_store_open(&options, &q->store, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    if (dump_open(q->path, q->store, q->keep, &q->session, &fault) != ERR_NONE) {
+        symbol_store_close(q->store);
+        return verb_fault(&fault);
+    }
+    if (q->format != NULL && strcmp(q->format, "stackwalk-json") == 0)
+        code = print_stackwalk(q, &fault);
+    else if (q->explain != NULL)
+        code = print_explain(q, self, &fault);
+    else
+        code = print_dump(q, &fault);
+    dump_close(q->session);
+    symbol_store_close(q->store);
+    return code;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct arena keep;
+    struct dump_request q = {.keep = &keep};
+    const struct option_row rows[] = {
+        {"--stacks", OPTION_FLAG, &q.stacks, NULL, "every thread's stack, the crashed one first"},
+        {"--symbols", OPTION_LIST, &q.symbols, "DIR|FILE",
+         "symbol store, folder or file with images and PDBs; may be given often"},
+        {"--thread", OPTION_UINT, &q.thread, "ID", "this thread instead of the crashed one"},
+        {"--explain", OPTION_STRING, &q.explain, "FRAME", "how that frame was found, and left"},
+        {"--json", OPTION_FLAG, &q.json, NULL, "one JSON document: all streams, or the stacks"},
+        {"--format", OPTION_STRING, &q.format, "text|json|stackwalk-json",
+         "stackwalk-json is rust-minidump's schema"},
+    };
+    struct option_list rest;
+    int code = EXIT_GOOD;
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        if (q.format != NULL && strcmp(q.format, "json") == 0)
+            q.json = true;
+        else if (q.format != NULL && strcmp(q.format, "text") != 0 &&
+                 strcmp(q.format, "stackwalk-json") != 0)
+            code = verb_usage_error(self, "there is no format '%s'", q.format);
+        if (code == EXIT_GOOD && rest.count != 1)
+            code = verb_usage_error(self, "one minidump file is wanted, not %" PRIu32, rest.count);
+        q.path = rest.count == 1 ? rest.items[0] : NULL;
+        if (code == EXIT_GOOD)
+            code = run_request(&q, self);
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_dump = {
+    .name = "dump",
+    .summary = "what a minidump holds; its stacks",
+    .usage = "FILE [--stacks] [--symbols DIR|FILE]... [--explain FRAME] [--json]",
+    .details =
+        "Reads a minidump of any writer and walks its threads without Windows.  Without options "
+        "it\n"
+        "prints a summary and the crashed thread's stack.  Each frame says how it was found:\n"
+        "context, unwind, leaf, frame_pointer, frame_size or scan.\n\n"
+        "examples:\n"
+        "  twinstack dump crash.dmp --symbols symbols/\n"
+        "  twinstack dump crash.dmp --stacks --json\n"
+        "  twinstack dump crash.dmp --explain 2\n"
+        "  twinstack dump crash.dmp --format stackwalk-json > stack.json\n",
+    .exits = "  0  printed\n  2  usage\n  3  the file is missing, damaged or no minidump",
+    .run = run,
+};
