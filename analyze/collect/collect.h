@@ -23,13 +23,14 @@ enum { COLLECT_SCHEMA_VERSION = 1 };
 struct scenario {
     const char *name, *variant;
     const char *kind;    /* "crash", "hang", "calm"                         */
+    const char *group;   /* of the scenario list: "A1", ..., "calm"         */
     const char *about;   /* one sentence: what it does to a reporter        */
     const char *program; /* path of victims-<variant>.exe                   */
     uint64_t code;       /* expected exception code; 0: none                */
     uint64_t exit_code;  /* expected, full 32 bits                          */
     uint64_t limit_ms;
-    const char **tags, **doors;
-    uint32_t tag_count, door_count;
+    const char **doors; /* expected                                        */
+    uint32_t door_count;
     const char *unsupported; /* why this host cannot show it; NULL: it can  */
 };
 
@@ -38,20 +39,21 @@ struct collect_options {
     const char *source_root;           /* of the victims' sources; files compare relative to it */
     const char *out_folder;            /* cases/ and symbols/ are made in it                    */
     const char *const *launcher;       /* argv prefix that runs Windows programs; NULL: none    */
-    const char *prefix_folder;         /* WINEPREFIX template; workers use clones; NULL: none   */
-    uint32_t jobs;                     /* 0: one per two processors                             */
+    const char *prefix_folder;         /* Wine prefix, made when missing; the first worker uses
+                                          it, the others clones beside it; NULL: no Wine        */
+    uint32_t jobs;                     /* 0: one a processor                                      */
     uint64_t timeout_ms;               /* replaces each scenario's own limit; 0: it stands      */
     const struct named_version *tools; /* of this run, written into every case             */
     uint32_t tool_count;
 };
 
-/* How one run of a scenario ended. */
+/* How one run of a scenario ended.  A calm victim is sealed like any other: that it left no
+ * record is what its case shows. */
 enum collect_outcome {
-    COLLECT_SEALED,      /* a case lies in its folder                                     */
-    COLLECT_CALM,        /* a calm scenario that left no case, as it should               */
-    COLLECT_UNSUPPORTED, /* not run: this host cannot show it                             */
-    COLLECT_ERROR,       /* the victim did not build, start or signal                     */
-    COLLECT_TIME_LIMIT,  /* it had to be ended from outside                               */
+    COLLECT_SEALED,      /* the victim ran, and its case lies in its folder */
+    COLLECT_UNSUPPORTED, /* not run: this host cannot show it               */
+    COLLECT_ERROR,       /* the victim did not build, start or signal       */
+    COLLECT_TIME_LIMIT,  /* not even the launcher could end it              */
     COLLECT_INTERRUPTED,
 };
 
@@ -70,8 +72,8 @@ enum status collect_list(const struct collect_options *options, struct arena *ke
                          struct scenario **out, uint32_t *count, struct fault *fault);
 
 /* True when EXPR selects the scenario.  EXPR: words joined by `and`, `or`, `not` and
- * parentheses; a word is true when it is part of "name.variant", or equals kind or a tag.
- * NULL selects all.  Fails: ERR_USAGE. */
+ * parentheses; a word is true when it is part of "name.variant", or equals its kind, group or
+ * variant. NULL selects all.  Fails: ERR_USAGE. */
 enum status collect_select(const char *expr, const struct scenario *scenario, bool *selected,
                            struct fault *fault);
 
@@ -79,12 +81,20 @@ enum status collect_select(const char *expr, const struct scenario *scenario, bo
 typedef void collect_done_fn(void *context, const struct collected *done);
 
 /* Runs SCENARIOS[0..COUNT) REPEAT times each and seals their cases; results in order of the
- * list in OUT (COUNT * REPEAT).  One scenario's failure is its outcome, not a fault.
- * Fails: ERR_IO when the folders cannot be made; ERR_INTERRUPTED. */
+ * list in OUT (COUNT * REPEAT).  Repeats after the first land in OUT/cases.1, OUT/cases.2, ...  One
+ * scenario's failure is its outcome, not a fault. Fails: ERR_IO when the folders cannot be made;
+ * ERR_INTERRUPTED. */
 enum status collect_run(const struct collect_options *options, const struct scenario *scenarios,
                         uint32_t count, uint32_t repeat, struct arena *keep, collect_done_fn *done,
                         void *context, struct collected **out, struct fault *fault);
 
-const char *collect_outcome_name(enum collect_outcome outcome); /* "sealed", "calm", ... */
+/* What this machine is, for cases and runs; unknown members are NULL. */
+struct collect_host {
+    const char *os, *wine, *cpu;
+};
+enum status collect_describe_host(const struct collect_options *options, struct arena *keep,
+                                  struct collect_host *out, struct fault *fault);
+
+const char *collect_outcome_name(enum collect_outcome outcome); /* "sealed", "unsupported", ... */
 
 #endif

@@ -1,0 +1,275 @@
+/* Running scenarios, several at a time: see collect.h.  A work queue over the list; each
+ * worker has a runner of its own, results go into the slot of their scenario. */
+#include "collect/collect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/thread.h"
+#include "collect/parts.h"
+
+enum {
+    OUTER_LIMIT_EXTRA_MS = 45000, /* past the launcher's own limit: start, two dumps, truth */
+    JOBS_MAX = 64,
+    WHY_BYTES = 1024,
+};
+
+static const char launcher_name[] = "twinstack-launch.exe";
+
+struct queue {
+    struct evidence evidence;
+    const struct collect_options *options; /* with absolute folders */
+    const char *launcher;                  /* twinstack-launch.exe  */
+    struct collected *results;
+    char (*whys)[WHY_BYTES]; /* one a result */
+    uint32_t count, next;
+    struct mutex *lock; /* over next and done */
+    collect_done_fn *done;
+    void *context;
+};
+
+struct worker {
+    struct queue *queue;
+    uint32_t index;
+    struct thread *thread;
+    struct fault fault; /* why its runner did not open */
+};
+
+const char *collect_outcome_name(enum collect_outcome outcome)
+{
+    static const char *const names[] = {
+        [COLLECT_SEALED] = "sealed",
+        [COLLECT_UNSUPPORTED] = "unsupported",
+        [COLLECT_ERROR] = "error",
+        [COLLECT_TIME_LIMIT] = "time_limit",
+        [COLLECT_INTERRUPTED] = "interrupted",
+    };
+    return names[outcome];
+}
+
+/* Why the launcher did not do its work, from what it said. */
+static void explain(struct collected *result, char *why, const char *what, const char *said)
+{
+    result->outcome = COLLECT_ERROR;
+    (void)snprintf(why, WHY_BYTES, "%s%s%.*s", what, said[0] != '\0' ? ": " : "",
+                   (int)strcspn(said, "\r\n"), said);
+    result->why = why;
+}
+
+static void explain_fault(struct collected *result, char *why, const struct fault *fault)
+{
+    result->outcome = fault->code == ERR_INTERRUPTED ? COLLECT_INTERRUPTED
+                      : fault->code == ERR_TIMEOUT   ? COLLECT_TIME_LIMIT
+                                                     : COLLECT_ERROR;
+    fault_describe(fault, why, WHY_BYTES);
+    result->why = why;
+}
+
+/* Starts the victim; its files land in FOLDER. */
+static enum status start_victim(const struct queue *q, struct runner *runner,
+                                const struct scenario *scenario, const char *folder,
+                                struct arena *scratch, struct process_result *out,
+                                struct fault *fault)
+{
+    const uint64_t limit_ms =
+        q->options->timeout_ms != 0 ? q->options->timeout_ms : scenario->limit_ms;
+    const char *limit = arena_printf(scratch, "%llu", (unsigned long long)limit_ms);
+    const char *const args[] = {q->launcher, "--out",           folder,         "--limit-ms",
+                                limit,       scenario->program, scenario->name, NULL};
+
+    return runner_run(runner, args, (uint32_t)limit_ms + OUTER_LIMIT_EXTRA_MS, scratch, out, fault);
+}
+
+/* Runs into a folder beside the case's, so that a case is there whole or not at all. */
+static void run_into(struct queue *q, struct runner *runner, struct collected *result, char *why,
+                     const char *part, struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    struct process_result ended;
+
+    if (path_remove(result->folder, &fault) != ERR_NONE || path_remove(part, &fault) != ERR_NONE ||
+        folder_make(part, &fault) != ERR_NONE ||
+        start_victim(q, runner, result->scenario, part, scratch, &ended, &fault) != ERR_NONE) {
+        explain_fault(result, why, &fault);
+        return;
+    }
+    if (ended.timed_out) {
+        result->outcome = COLLECT_TIME_LIMIT;
+        result->why = "neither the victim nor its launcher ended in time";
+        (void)runner_reset(runner, &fault);
+        return;
+    }
+    if (ended.exit_code != 0) {
+        explain(result, why, "the victim could not be started", ended.errors);
+        return;
+    }
+    if (evidence_seal(&q->evidence, runner, result->scenario, part, &fault) != ERR_NONE) {
+        explain_fault(result, why, &fault);
+        return;
+    }
+    if (rename(part, result->folder) != 0) {
+        explain(result, why, "the case's folder cannot be put in place", result->folder);
+        return;
+    }
+    result->outcome = COLLECT_SEALED;
+}
+
+static void run_one(struct queue *q, struct runner *runner, uint32_t index)
+{
+    struct collected *result = &q->results[index];
+    struct fault ignored = FAULT_INIT;
+    struct arena scratch;
+    const uint64_t start_ns = clock_ns();
+
+    arena_init(&scratch, 0);
+    if (result->scenario->unsupported != NULL) {
+        result->outcome = COLLECT_UNSUPPORTED;
+        result->why = result->scenario->unsupported;
+    } else {
+        const char *part = arena_printf(&scratch, "%s.part", result->folder);
+        run_into(q, runner, result, q->whys[index], part, &scratch);
+        if (result->outcome != COLLECT_SEALED) {
+            (void)path_remove(part, &ignored);
+            result->folder = NULL;
+        }
+    }
+    if (result->outcome == COLLECT_UNSUPPORTED)
+        result->folder = NULL;
+    result->wall_ns = clock_ns() - start_ns;
+    arena_free(&scratch);
+}
+
+static bool take_next(struct queue *q, uint32_t *index)
+{
+    mutex_lock(q->lock);
+    const bool any = q->next < q->count && !process_interrupted();
+    if (any)
+        *index = q->next++;
+    mutex_unlock(q->lock);
+    return any;
+}
+
+static void work(void *argument)
+{
+    struct worker *w = argument;
+    struct queue *q = w->queue;
+    struct runner runner;
+    uint32_t index = 0;
+
+    if (runner_open(q->options, w->index, &runner, &w->fault) == ERR_NONE) {
+        while (take_next(q, &index)) {
+            run_one(q, &runner, index);
+            mutex_lock(q->lock);
+            if (q->done != NULL && q->results[index].outcome != COLLECT_INTERRUPTED)
+                q->done(q->context, &q->results[index]);
+            mutex_unlock(q->lock);
+        }
+    }
+    runner_close(&runner);
+}
+
+/* Clones are made of the first worker's prefix, so that one has to be there, and quiet. */
+static enum status make_ready(const struct collect_options *options, struct fault *fault)
+{
+    struct runner runner;
+
+    (void)runner_open(options, 0, &runner, fault);
+    runner_close(&runner);
+    return fault->code;
+}
+
+static uint32_t job_count(const struct collect_options *options, uint32_t work_count)
+{
+    uint32_t jobs = options->jobs != 0 ? options->jobs : thread_processors();
+    if (jobs > JOBS_MAX)
+        jobs = JOBS_MAX;
+    return jobs < work_count ? jobs : work_count;
+}
+
+static enum status run_workers(struct queue *q, struct fault *fault)
+{
+    const uint32_t jobs = job_count(q->options, q->count);
+    static const struct fault none = FAULT_INIT;
+    struct worker workers[JOBS_MAX];
+
+    if (jobs > 1 && make_ready(q->options, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < jobs; i++) {
+        workers[i].queue = q;
+        workers[i].index = i;
+        workers[i].fault = none;
+        workers[i].thread = jobs > 1 ? thread_start(work, &workers[i]) : NULL;
+        if (workers[i].thread == NULL && i == 0) /* one worker, or no threads to be had */
+            work(&workers[i]);
+    }
+    for (uint32_t i = 0; i < jobs; i++)
+        thread_join(workers[i].thread);
+    if (process_interrupted())
+        return fault_set_hint(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "run",
+                              "stopped as asked; finished cases are kept");
+    for (uint32_t i = 0; i < jobs && q->next < q->count; i++) /* nobody could take the rest */
+        if (workers[i].fault.code != ERR_NONE && fault->code == ERR_NONE)
+            *fault = workers[i].fault;
+    return fault->code;
+}
+
+static enum status fill_results(struct queue *q, const struct scenario *scenarios, uint32_t count,
+                                uint32_t repeat, struct arena *keep, struct fault *fault)
+{
+    q->count = count * repeat;
+    q->results = ARENA_ARRAY(keep, (size_t)q->count + 1, struct collected);
+    q->whys = arena_array(keep, (size_t)q->count + 1, WHY_BYTES);
+    if (q->results == NULL || q->whys == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+    for (uint32_t i = 0; i < q->count; i++) {
+        struct collected *result = &q->results[i];
+        result->scenario = &scenarios[i % count];
+        result->repeat = i / count;
+        result->outcome = COLLECT_INTERRUPTED; /* until it has run */
+        const char *cases = result->repeat == 0
+                                ? arena_printf(keep, "%s/cases", q->options->out_folder)
+                                : arena_printf(keep, "%s/cases.%u", q->options->out_folder,
+                                               (unsigned)result->repeat);
+        result->folder = arena_printf(keep, "%s/%s.%s", cases, result->scenario->name,
+                                      result->scenario->variant);
+        if (cases == NULL || result->folder == NULL)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+        if (i % count == 0 && folder_make(cases, fault) != ERR_NONE)
+            return fault->code;
+    }
+    return ERR_NONE;
+}
+
+enum status collect_run(const struct collect_options *options, const struct scenario *scenarios,
+                        uint32_t count, uint32_t repeat, struct arena *keep, collect_done_fn *done,
+                        void *context, struct collected **out, struct fault *fault)
+{
+    struct collect_options here = *options;
+    struct queue q;
+
+    *out = NULL;
+    memset(&q, 0, sizeof q);
+    if (count == 0 || repeat == 0 || count > UINT32_MAX / repeat)
+        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "nothing to run");
+    if (folder_make(options->out_folder, fault) != ERR_NONE)
+        return fault->code;
+    here.out_folder = host_absolute_path(options->out_folder, keep);
+    here.victims_folder = host_absolute_path(options->victims_folder, keep);
+    if (here.out_folder == NULL || here.victims_folder == NULL)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "folder of the run or of the victims");
+    q.options = &here;
+    q.done = done;
+    q.context = context;
+    q.launcher = path_join(keep, here.victims_folder, launcher_name);
+    q.lock = mutex_new();
+    if (q.launcher == NULL || q.lock == NULL)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+    else if (evidence_open(&here, keep, &q.evidence, fault) == ERR_NONE &&
+             fill_results(&q, scenarios, count, repeat, keep, fault) == ERR_NONE)
+        (void)run_workers(&q, fault);
+    *out = q.results;
+    evidence_close(&q.evidence);
+    mutex_free(q.lock);
+    return fault->code;
+}

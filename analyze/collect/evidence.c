@@ -1,0 +1,384 @@
+/* Making a case of what a victim left: see parts.h.
+ *
+ * Images and PDBs of our own are copied once each into OUT/symbols, by identity, and every
+ * case lists them with their hashes; the system's images go there too, by hard link, but no
+ * case lists them, so that a case can travel without them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "collect/parts.h"
+#include "format/pe.h"
+#include "format/record.h"
+
+enum { OUTCOME_MAX_BYTES = 1 << 20, CASE_FILES_MAX = 512 };
+
+/* What the launcher and the capture write, and what it is in a case. */
+static const struct {
+    const char *name;
+    enum case_role role;
+} known_files[] = {
+    {"record.rec", ROLE_RECORD},
+    {"dump.dmp", ROLE_DUMP},
+    {"truth.json", ROLE_TRUTH},
+    {"stdout.txt", ROLE_STDOUT},
+};
+
+/* One case in the making; everything lives in KEEP. */
+struct draft {
+    const struct evidence *evidence;
+    const struct runner *runner;
+    const struct scenario *scenario;
+    const char *folder;
+    struct arena *keep;
+    struct fault *fault;
+    struct record record; /* empty when there is none */
+    struct crash_case crash;
+};
+
+static enum status out_of_memory(struct draft *d)
+{
+    return fault_set(d->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+}
+
+static void add_file(struct draft *d, enum case_role role, const char *path)
+{
+    struct crash_case *c = &d->crash;
+
+    if (path == NULL || c->file_count == CASE_FILES_MAX) {
+        (void)out_of_memory(d);
+        return;
+    }
+    c->files[c->file_count].role = role;
+    c->files[c->file_count++].path = path;
+}
+
+static void add_left_files(struct draft *d)
+{
+    const char **names = NULL;
+    size_t count = 0;
+
+    if (folder_list(d->folder, d->keep, &names, &count, d->fault) != ERR_NONE)
+        return;
+    for (size_t i = 0; i < count && d->fault->code == ERR_NONE; i++) {
+        enum case_role role = ROLE_OTHER;
+        for (size_t k = 0; k < sizeof known_files / sizeof known_files[0]; k++)
+            if (strcmp(known_files[k].name, names[i]) == 0)
+                role = known_files[k].role;
+        add_file(d, role, names[i]);
+    }
+}
+
+/* The line that the launcher leaves about the victim's end. */
+static void read_outcome(struct draft *d)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    cJSON *root = NULL;
+    const char *path = path_join(d->keep, d->folder, "outcome.json");
+
+    if (path == NULL) {
+        (void)out_of_memory(d);
+        return;
+    }
+    if (file_read(path, OUTCOME_MAX_BYTES, d->keep, &text, &bytes, d->fault) == ERR_NONE &&
+        json_parse(text, bytes, &root, d->fault) == ERR_NONE) {
+        d->crash.got.exit_code = json_get_hex(root, "exit_code", 0, d->fault);
+        d->crash.got.wall_ms = json_get_uint(root, "wall_ms", 0, d->fault);
+        d->crash.got.ended_by = json_get_string(root, "ended_by", d->keep, d->fault);
+    }
+    fault_set_path(d->fault, path);
+    cJSON_Delete(root);
+}
+
+/* A damaged record is evidence too: it is sealed as it is, and whoever reads it says so. */
+static void read_record(struct draft *d)
+{
+    struct fault damage = FAULT_INIT;
+    const char *path = path_join(d->keep, d->folder, "record.rec");
+
+    if (path == NULL || !path_is_file(path))
+        return;
+    if (record_read_file(path, d->keep, &d->record, &damage) == ERR_MEMORY)
+        (void)out_of_memory(d);
+    d->crash.got.code = d->record.exception_code;
+    d->crash.got.doors = ARENA_ARRAY(d->keep, 32, const char *);
+    for (uint32_t bit = 0; bit < 32 && d->crash.got.doors != NULL; bit++)
+        if ((d->record.doors >> bit & 1U) != 0 && record_door_name(bit) != NULL)
+            d->crash.got.doors[d->crash.got.door_count++] = record_door_name(bit);
+}
+
+/* Copies FROM to its place in the shared store, unless it is there; the place in the form
+ * that a case lists, or NULL. */
+static const char *keep_symbols(struct draft *d, const char *from, const char *name, const char *id,
+                                bool link)
+{
+    const char *inside = arena_printf(d->keep, "symbols/%s/%s", name, id);
+    const char *folder =
+        inside != NULL ? path_join(d->keep, d->evidence->options->out_folder, inside) : NULL;
+    const char *to = folder != NULL ? path_join(d->keep, folder, name) : NULL;
+    struct file_map map;
+
+    if (to == NULL) {
+        (void)out_of_memory(d);
+        return NULL;
+    }
+    mutex_lock(d->evidence->symbols_lock);
+    if (!path_is_file(to) || path_bytes(to) != path_bytes(from)) {
+        if (folder_make(folder, d->fault) == ERR_NONE) {
+            if (link) {
+                (void)file_copy(from, to, d->fault);
+            } else if (file_map(from, &map, d->fault) == ERR_NONE) {
+                (void)file_write(to, map.data, map.bytes, d->fault);
+                file_unmap(&map);
+            }
+        }
+    }
+    mutex_unlock(d->evidence->symbols_lock);
+    return d->fault->code == ERR_NONE ? arena_printf(d->keep, "../../%s/%s", inside, name) : NULL;
+}
+
+struct identity {
+    char code_id[CODE_ID_BYTES], debug_id[DEBUG_ID_BYTES];
+    const char *pdb_name; /* NULL: none */
+};
+
+static bool read_identity(const char *path, struct arena *keep, struct identity *out)
+{
+    struct fault ignored = FAULT_INIT;
+    struct file_map map;
+    struct pe pe;
+    struct pe_codeview view;
+
+    memset(out, 0, sizeof *out);
+    if (file_map(path, &map, &ignored) != ERR_NONE)
+        return false;
+    const bool sound = pe_open(map.data, map.bytes, &pe, &ignored) == ERR_NONE;
+    if (sound) {
+        pe_code_id(&pe, out->code_id);
+        pe_debug_id(&pe, out->debug_id);
+        if (pe_codeview(&pe, &view))
+            out->pdb_name = arena_string(keep, path_base(view.pdb_path));
+    }
+    file_unmap(&map);
+    return sound;
+}
+
+/* An image of ours, from the victims' folder.  MODULE NULL: it left no record. */
+static void add_own_image(struct draft *d, const char *path, const struct module *module)
+{
+    struct identity id;
+    const char *name = path_base(path);
+
+    if (!read_identity(path, d->keep, &id) ||
+        (module != NULL && !text_equal_nocase(module->code_id, id.code_id))) {
+        fault_set_hint(d->fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image of a victim",
+                       "it was built anew while the victims ran; run again");
+        fault_set_path(d->fault, path);
+        return;
+    }
+    d->crash.own.images[d->crash.own.image_count++] = arena_string(d->keep, name);
+    add_file(d, ROLE_IMAGE, keep_symbols(d, path, name, id.code_id, false));
+    if (id.pdb_name == NULL || id.debug_id[0] == '\0' || d->fault->code != ERR_NONE)
+        return;
+    const char *pdb = path_join(d->keep, d->evidence->options->victims_folder, id.pdb_name);
+    if (pdb != NULL && path_is_file(pdb))
+        add_file(d, ROLE_PDB, keep_symbols(d, pdb, id.pdb_name, id.debug_id, false));
+}
+
+static bool is_known_own(const struct draft *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->crash.own.image_count; i++)
+        if (text_equal_nocase(d->crash.own.images[i], name))
+            return true;
+    return false;
+}
+
+/* A system image of the record: into the store if its file is the one that was loaded. */
+static void keep_system_image(struct draft *d, const struct module *module)
+{
+    struct identity id;
+    const char *path =
+        module->path != NULL ? runner_host_path(d->runner, module->path, d->keep) : NULL;
+
+    if (path != NULL && read_identity(path, d->keep, &id) &&
+        text_equal_nocase(id.code_id, module->code_id))
+        (void)keep_symbols(d, path, module->name, module->code_id, true);
+}
+
+static void add_images(struct draft *d)
+{
+    const uint32_t count = d->record.module_count;
+    const char *program = path_base(d->scenario->program);
+
+    d->crash.own.images = ARENA_ARRAY(d->keep, (size_t)count + 1, const char *);
+    if (d->crash.own.images == NULL) {
+        (void)out_of_memory(d);
+        return;
+    }
+    for (uint32_t i = 0; i < count && d->fault->code == ERR_NONE; i++) {
+        const struct module *module = &d->record.modules[i];
+        if (module->name == NULL || is_known_own(d, module->name))
+            continue;
+        const char *path = path_join(d->keep, d->evidence->options->victims_folder, module->name);
+        if (path != NULL && path_is_file(path))
+            add_own_image(d, path, module);
+        else
+            keep_system_image(d, module);
+    }
+    if (d->fault->code == ERR_NONE && !is_known_own(d, program))
+        add_own_image(d, d->scenario->program, NULL);
+}
+
+static const char *arch_name(const struct record *record)
+{
+    switch (record->machine) {
+    case PE_MACHINE_X86:
+        return "x86";
+    case PE_MACHINE_ARM64:
+        return "arm64";
+    default:
+        return "x64";
+    }
+}
+
+static const char *flags_of(const struct evidence *evidence, const char *variant)
+{
+    for (uint32_t i = 0; i < evidence->flags_count; i++)
+        if (strcmp(evidence->flags[i].name, variant) == 0)
+            return evidence->flags[i].version;
+    return NULL;
+}
+
+static void describe(struct draft *d)
+{
+    const struct evidence *evidence = d->evidence;
+    struct crash_case *c = &d->crash;
+    union { /* the tools are only read on the way out */
+        const struct named_version *in;
+        struct named_version *out;
+    } tools = {evidence->options->tools};
+
+    c->folder = d->folder;
+    c->scenario = d->scenario->name;
+    c->variant = d->scenario->variant;
+    c->kind = d->scenario->kind;
+    c->arch = arch_name(&d->record);
+    c->expect.code = d->scenario->code;
+    c->expect.exit_code = d->scenario->exit_code;
+    c->expect.doors = d->scenario->doors;
+    c->expect.door_count = d->scenario->door_count;
+    c->own.source_root = evidence->options->source_root;
+    c->host.os = evidence->host.os;
+    c->host.wine = evidence->host.wine;
+    c->host.cpu = evidence->host.cpu;
+    c->toolchain.compiler = evidence->compiler;
+    c->toolchain.flags = flags_of(evidence, d->scenario->variant);
+    c->tools = tools.out;
+    c->tool_count = evidence->options->tool_count;
+}
+
+enum status evidence_seal(const struct evidence *evidence, const struct runner *runner,
+                          const struct scenario *scenario, const char *folder, struct fault *fault)
+{
+    struct arena keep;
+    struct draft d;
+
+    arena_init(&keep, 0);
+    memset(&d, 0, sizeof d);
+    d.evidence = evidence;
+    d.runner = runner;
+    d.scenario = scenario;
+    d.folder = folder;
+    d.keep = &keep;
+    d.fault = fault;
+    d.crash.files = ARENA_ARRAY(&keep, CASE_FILES_MAX, struct case_file);
+    if (d.crash.files == NULL)
+        (void)out_of_memory(&d);
+    if (fault->code == ERR_NONE)
+        read_outcome(&d);
+    if (fault->code == ERR_NONE)
+        read_record(&d);
+    if (fault->code == ERR_NONE)
+        add_left_files(&d);
+    if (fault->code == ERR_NONE)
+        add_images(&d);
+    describe(&d);
+    if (fault->code == ERR_NONE)
+        (void)case_seal(folder, &d.crash, fault);
+    arena_free(&keep);
+    return fault->code;
+}
+
+/* {"compiler": "...", "variants": {"ob0": "...", ...}} */
+static void read_toolchain(const char *path, struct arena *keep, struct evidence *out,
+                           struct fault *fault)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    cJSON *root = NULL;
+    const cJSON *row;
+
+    if (file_read(path, OUTCOME_MAX_BYTES, keep, &text, &bytes, fault) != ERR_NONE ||
+        json_parse(text, bytes, &root, fault) != ERR_NONE) {
+        fault_set_path(fault, path);
+        return;
+    }
+    out->compiler = json_get_string(root, "compiler", keep, fault);
+    const cJSON *variants = json_get_object(root, "variants", fault);
+    out->flags = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(variants) + 1, struct named_version);
+    cJSON_ArrayForEach(row, variants)
+    {
+        if (out->flags == NULL || !cJSON_IsString(row))
+            continue;
+        out->flags[out->flags_count].name = arena_string(keep, row->string);
+        out->flags[out->flags_count++].version = arena_string(keep, row->valuestring);
+    }
+    fault_set_path(fault, path);
+    cJSON_Delete(root);
+}
+
+enum status collect_describe_host(const struct collect_options *options, struct arena *keep,
+                                  struct collect_host *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    if (host_describe(keep, &out->os, &out->cpu, fault) != ERR_NONE)
+        return fault->code;
+    if (options->launcher == NULL || options->launcher[0] == NULL ||
+        strstr(path_base(options->launcher[0]), "wine") == NULL)
+        return ERR_NONE;
+    const char *const argv[] = {options->launcher[0], "--version", NULL};
+    struct process_request request;
+    struct process_result answer;
+    struct fault ignored = FAULT_INIT;
+    memset(&request, 0, sizeof request);
+    request.argv = argv;
+    request.limit_ms = 15000;
+    if (process_run(&request, keep, &answer, &ignored) == ERR_NONE && answer.exit_code == 0)
+        out->wine = arena_text(keep, answer.output, strcspn(answer.output, "\r\n"));
+    return ERR_NONE;
+}
+
+enum status evidence_open(const struct collect_options *options, struct arena *keep,
+                          struct evidence *out, struct fault *fault)
+{
+    const char *toolchain = path_join(keep, options->victims_folder, "toolchain.json");
+
+    memset(out, 0, sizeof *out);
+    out->options = options;
+    out->symbols_lock = mutex_new();
+    if (out->symbols_lock == NULL || toolchain == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "collector");
+    if (path_is_file(toolchain))
+        read_toolchain(toolchain, keep, out, fault);
+    return fault->code != ERR_NONE ? fault->code
+                                   : collect_describe_host(options, keep, &out->host, fault);
+}
+
+void evidence_close(struct evidence *evidence)
+{
+    mutex_free(evidence->symbols_lock);
+}

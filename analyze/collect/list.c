@@ -1,0 +1,181 @@
+/* Asking victims for their scenarios: `victims-VARIANT.exe --list --json`, one object a line. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "collect/parts.h"
+
+enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096 };
+
+static const char program_start[] = "victims-";
+static const char program_end[] = ".exe";
+
+static const char **read_doors(const cJSON *row, struct arena *keep, uint32_t *count,
+                               struct fault *fault)
+{
+    const cJSON *list = json_get_array(row, "doors", fault);
+    const cJSON *item;
+    const char **doors = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(list) + 1, const char *);
+
+    *count = 0;
+    if (doors == NULL) {
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "doors");
+        return NULL;
+    }
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsString(item)) {
+            fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "doors");
+            return NULL;
+        }
+        doors[(*count)++] = arena_string(keep, item->valuestring);
+    }
+    return doors;
+}
+
+static void read_scenario(const cJSON *row, struct arena *keep, struct scenario *out,
+                          struct fault *fault)
+{
+    out->name = json_get_string(row, "name", keep, fault);
+    out->kind = json_get_string(row, "kind", keep, fault);
+    out->group = json_get_string(row, "group", keep, fault);
+    out->about = json_get_string(row, "sentence", keep, fault);
+    out->code = json_get_hex(row, "code", 0, fault);
+    out->exit_code = json_get_hex(row, "exit_code", 0, fault);
+    out->limit_ms = json_get_uint(row, "limit_ms", 20000, fault);
+    out->doors = read_doors(row, keep, &out->door_count, fault);
+    if (!json_get_bool(row, "supported", true, fault)) {
+        const char *reason = json_get_string(row, "reason", keep, fault);
+        out->unsupported = reason != NULL ? reason : "this host cannot show it";
+    }
+    if (out->name == NULL || out->kind == NULL)
+        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "scenario of a victim program",
+                       "it has no name or no kind");
+}
+
+static uint32_t count_lines(const char *text)
+{
+    uint32_t lines = 1;
+    for (; *text != '\0'; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* Reads the lines of one program's answer into OUT, which has room for all. */
+static enum status read_answer(const char *text, const char *program, const char *variant,
+                               struct arena *keep, struct scenario *out, uint32_t *count,
+                               struct fault *fault)
+{
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\r\n");
+        cJSON *row = NULL;
+        if (length > 0 && json_parse(text, length, &row, fault) == ERR_NONE) {
+            struct scenario *scenario = &out[(*count)++];
+            scenario->program = program;
+            scenario->variant = variant;
+            read_scenario(row, keep, scenario, fault);
+        }
+        cJSON_Delete(row);
+        if (fault->code != ERR_NONE) {
+            fault_set_path(fault, program);
+            return fault->code;
+        }
+        text += length + (text[length] != '\0');
+    }
+    return ERR_NONE;
+}
+
+static enum status ask_program(const struct runner *runner, const char *program,
+                               const char *variant, struct arena *keep, struct scenario **list,
+                               uint32_t *count, struct fault *fault)
+{
+    const char *const args[] = {program, "--list", "--json", NULL};
+    struct process_result answer;
+
+    if (runner_run(runner, args, LIST_LIMIT_MS, keep, &answer, fault) != ERR_NONE)
+        return fault->code;
+    if (answer.timed_out || answer.exit_code != 0) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program",
+                       answer.timed_out ? "it did not answer in time" : "it failed");
+        fault_set_path(fault, program);
+        return fault->code;
+    }
+    const uint32_t lines = count_lines(answer.output);
+    if (*count + lines > SCENARIOS_MAX)
+        return fault_set(fault, ERR_LIMIT, SCENARIOS_MAX, "scenarios of the victims");
+    struct scenario *wider = ARENA_ARRAY(keep, *count + lines, struct scenario);
+    if (wider == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "scenarios");
+    if (*count > 0)
+        memcpy(wider, *list, *count * sizeof *wider);
+    *list = wider;
+    return read_answer(answer.output, program, variant, keep, wider, count, fault);
+}
+
+static int compare_scenarios(const void *a, const void *b)
+{
+    const struct scenario *x = a, *y = b;
+    const int by_name = strcmp(x->name, y->name);
+    return by_name != 0 ? by_name : strcmp(x->variant, y->variant);
+}
+
+/* The variant in "victims-VARIANT.exe"; NULL: another file. */
+static const char *variant_of(const char *name, struct arena *keep)
+{
+    const size_t length = strlen(name);
+    const size_t start = sizeof program_start - 1, end = sizeof program_end - 1;
+
+    if (length <= start + end || strncmp(name, program_start, start) != 0 ||
+        !text_equal_nocase(name + length - end, program_end))
+        return NULL;
+    return arena_text(keep, name + start, length - start - end);
+}
+
+static enum status ask_all(const struct collect_options *options, const struct runner *runner,
+                           struct arena *keep, struct scenario **out, uint32_t *count,
+                           struct fault *fault)
+{
+    const char **names = NULL;
+    size_t name_count = 0;
+    const char *folder = host_absolute_path(options->victims_folder, keep);
+
+    if (folder == NULL)
+        folder = options->victims_folder;
+    if (folder_list(folder, keep, &names, &name_count, fault) != ERR_NONE)
+        return fault->code;
+    for (size_t i = 0; i < name_count && fault->code == ERR_NONE; i++) {
+        const char *variant = variant_of(names[i], keep);
+        if (variant != NULL)
+            (void)ask_program(runner, path_join(keep, folder, names[i]), variant, keep, out, count,
+                              fault);
+    }
+    if (fault->code == ERR_NONE && *count == 0) {
+        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "victims-*.exe",
+                       "build the victims first: `./run setup`");
+        fault_set_path(fault, folder);
+    }
+    if (*count > 1)
+        qsort(*out, *count, sizeof **out, compare_scenarios);
+    return fault->code;
+}
+
+enum status collect_list(const struct collect_options *options, struct arena *keep,
+                         struct scenario **out, uint32_t *count, struct fault *fault)
+{
+    struct runner runner;
+
+    *out = NULL;
+    *count = 0;
+    if (!path_is_folder(options->victims_folder)) {
+        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "folder of the victims",
+                       "build the victims first: `./run setup`");
+        fault_set_path(fault, options->victims_folder);
+        return fault->code;
+    }
+    if (runner_open(options, 0, &runner, fault) == ERR_NONE)
+        (void)ask_all(options, &runner, keep, out, count, fault);
+    runner_close(&runner);
+    return fault->code;
+}

@@ -1,0 +1,64 @@
+/* What the files of this room share and nobody else sees. */
+#ifndef COLLECT_PARTS_H
+#define COLLECT_PARTS_H
+
+#include "base/process.h"
+#include "collect/collect.h"
+
+/* Runs Windows programs on this host; one a worker.  Under Wine each has a prefix, and so a
+ * wineserver, of its own, since MiniDumpWriteDump serialises on the server. */
+struct runner {
+    const struct collect_options *options;
+    struct arena keep;
+    const char *prefix;         /* WINEPREFIX; NULL: no Wine */
+    const char *environment[8]; /* NULL-terminated           */
+};
+
+/* WORKER 0 gets the prefix itself, made when missing; the others a clone.  Fails: ERR_ABSENT
+ * the launcher is not there; ERR_IO; ERR_TIMEOUT; ERR_INTERRUPTED. */
+enum status runner_open(const struct collect_options *options, uint32_t worker, struct runner *out,
+                        struct fault *fault);
+
+/* Ends everything that still runs there. */
+void runner_close(struct runner *runner);
+
+/* Runs a Windows program: ARGS[0] is its path on this host.  Fails as process_run. */
+enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
+                       struct arena *keep, struct process_result *out, struct fault *fault);
+
+/* After a program that could not be ended: clears the ground for the next. */
+enum status runner_reset(struct runner *runner, struct fault *fault);
+
+/* The file on this host that a Windows path names; NULL when there is none. */
+const char *runner_host_path(const struct runner *runner, const char *windows_path,
+                             struct arena *keep);
+
+/* An absolute path; NULL when the file does not exist or memory is out. */
+char *host_absolute_path(const char *path, struct arena *keep);
+
+/* Operating system and processor in words. */
+enum status host_describe(struct arena *keep, const char **os, const char **cpu,
+                          struct fault *fault);
+
+/* What cases share, and what one worker at a time may do. */
+struct evidence {
+    const struct collect_options *options; /* with absolute folders */
+    struct collect_host host;
+    const char *compiler;
+    struct named_version *flags; /* variant, flags */
+    uint32_t flags_count;
+    struct mutex *symbols_lock; /* over the shared symbols folder */
+};
+
+/* Reads toolchain.json of the victims' folder, if there is one. */
+enum status evidence_open(const struct collect_options *options, struct arena *keep,
+                          struct evidence *out, struct fault *fault);
+void evidence_close(struct evidence *evidence);
+
+/* Makes a case of what lies in FOLDER (a folder in OUT/cases) after a victim ran, and seals it.
+ * Fails: ERR_ABSENT the launcher left no outcome; ERR_MISMATCH an image of ours is of another
+ * build than the one that ran; ERR_IO. */
+enum status evidence_seal(const struct evidence *evidence, const struct runner *runner,
+                          const struct scenario *scenario, const char *folder, struct fault *fault);
+
+#endif

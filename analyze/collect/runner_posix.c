@@ -1,0 +1,292 @@
+/* Running Windows programs through Wine: see parts.h.
+ *
+ * Facts of Wine 8 that shape this file:
+ * - a launch takes 16-20 ms with a persistent wineserver and 430-520 ms without;
+ *   `wineserver -p` must be the first to start one, or it changes nothing;
+ * - what the first program of a session starts (services.exe, ...) inherits its outputs and
+ *   outlives it, so the first program writes to /dev/null, or our pipes would never close;
+ * - a clone of a prefix by hard links takes 20-28 ms and works;
+ * - a server can vanish and leave its services behind, so at the end what still has our
+ *   WINEPREFIX in its environment is ended by its id. */
+#define _XOPEN_SOURCE 700
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "collect/parts.h"
+
+enum {
+    PREFIX_LIMIT_MS = 180000,
+    WARM_LIMIT_MS = 90000,
+    SERVER_LIMIT_MS = 15000,
+    ARGUMENTS_MAX = 32,
+    ENVIRON_MAX_BYTES = 1 << 20,
+};
+
+char *host_absolute_path(const char *path, struct arena *keep)
+{
+    char *resolved = realpath(path, NULL);
+    char *out = resolved != NULL ? arena_string(keep, resolved) : NULL;
+    free(resolved);
+    return out;
+}
+
+enum status host_describe(struct arena *keep, const char **os, const char **cpu,
+                          struct fault *fault)
+{
+    struct utsname name;
+    char line[512];
+    FILE *info = fopen("/proc/cpuinfo", "r");
+
+    *cpu = NULL;
+    while (info != NULL && *cpu == NULL && fgets(line, sizeof line, info) != NULL) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon != NULL && colon[1] == ' ')
+            *cpu = arena_text(keep, colon + 2, strcspn(colon + 2, "\n"));
+    }
+    if (info != NULL)
+        (void)fclose(info);
+    *os = uname(&name) == 0
+              ? arena_printf(keep, "%s %s %s", name.sysname, name.release, name.machine)
+              : NULL;
+    return *os != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "host");
+}
+
+/* Runs a command line of the host in the runner's environment. */
+static enum status run_host(const struct runner *runner, const char *const *argv, uint32_t limit_ms,
+                            bool despite_interrupt, int *exit_code, struct fault *fault)
+{
+    struct process_request request;
+    struct process_result result;
+    struct arena scratch;
+
+    memset(&request, 0, sizeof request);
+    request.argv = argv;
+    request.environment = runner->environment;
+    request.limit_ms = limit_ms;
+    request.despite_interrupt = despite_interrupt;
+    arena_init(&scratch, 0);
+    if (process_run(&request, &scratch, &result, fault) == ERR_NONE && result.timed_out)
+        fault_set_hint(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, argv[0], "it did not end in time");
+    *exit_code = result.exit_code;
+    arena_free(&scratch);
+    return fault->code;
+}
+
+/* The same with all outputs closed: for what leaves servers behind. */
+static enum status run_quiet(const struct runner *runner, const char *command, uint32_t limit_ms,
+                             struct fault *fault)
+{
+    const char *const argv[] = {"sh", "-c", command, NULL};
+    int exit_code = 0;
+
+    if (run_host(runner, argv, limit_ms, false, &exit_code, fault) == ERR_NONE && exit_code != 0) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "Wine", "it did not start");
+        fault_set_path(fault, runner->prefix);
+    }
+    return fault->code;
+}
+
+static enum status make_prefix(const struct runner *runner, struct fault *fault)
+{
+    return run_quiet(runner, "wineboot -i </dev/null >/dev/null 2>&1 && wineserver -w",
+                     PREFIX_LIMIT_MS, fault);
+}
+
+static enum status clone_prefix(const struct runner *runner, const char *from, struct fault *fault)
+{
+    const char *const argv[] = {"cp", "-al", from, runner->prefix, NULL};
+    int exit_code = 0;
+
+    if (path_remove(runner->prefix, fault) != ERR_NONE)
+        return fault->code;
+    if (run_host(runner, argv, WARM_LIMIT_MS, false, &exit_code, fault) == ERR_NONE &&
+        exit_code != 0) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "clone of the Wine prefix", "cp failed");
+        fault_set_path(fault, from);
+    }
+    return fault->code;
+}
+
+/* Starts the persistent server and Wine's services. */
+static enum status warm_up(const struct runner *runner, struct fault *fault)
+{
+    return run_quiet(runner,
+                     "exec </dev/null >/dev/null 2>&1; wineserver -p; exec wine cmd /c exit 0",
+                     WARM_LIMIT_MS, fault);
+}
+
+/* True when process ID's environment holds ROW. */
+static bool process_has(const char *id, const char *row, struct arena *scratch)
+{
+    const char *path = arena_printf(scratch, "/proc/%s/environ", id);
+    char *text = arena_alloc(scratch, ENVIRON_MAX_BYTES);
+    FILE *file = path != NULL && text != NULL ? fopen(path, "rb") : NULL;
+
+    if (file == NULL)
+        return false;
+    const size_t bytes = fread(text, 1, ENVIRON_MAX_BYTES - 1, file);
+    (void)fclose(file);
+    for (size_t at = 0; at < bytes; at += strlen(text + at) + 1)
+        if (strcmp(text + at, row) == 0)
+            return true;
+    return false;
+}
+
+/* Ends whatever still runs in our prefix.  Ours alone: the prefix is private. */
+static void end_leftovers(const struct runner *runner)
+{
+    struct fault ignored = FAULT_INIT;
+    struct arena list, scratch;
+    const char **names = NULL;
+    size_t count = 0;
+
+    arena_init(&list, 0);
+    arena_init(&scratch, 0);
+    const char *row = arena_printf(&list, "WINEPREFIX=%s", runner->prefix);
+    if (row != NULL && folder_list("/proc", &list, &names, &count, &ignored) == ERR_NONE) {
+        for (size_t i = 0; i < count; i++) {
+            uint64_t id = 0;
+            arena_reset(&scratch);
+            if (text_parse_uint(names[i], strlen(names[i]), &id) && id > 1 &&
+                process_has(names[i], row, &scratch))
+                (void)kill((pid_t)id, SIGKILL);
+        }
+    }
+    arena_free(&scratch);
+    arena_free(&list);
+}
+
+static void end_server(const struct runner *runner)
+{
+    static const char *const stop[] = {"wineserver", "-k", NULL};
+    static const char *const wait[] = {"wineserver", "-w", NULL};
+    struct fault ignored = FAULT_INIT;
+    int exit_code = 0;
+
+    (void)run_host(runner, stop, SERVER_LIMIT_MS, true, &exit_code, &ignored);
+    fault_clear(&ignored);
+    (void)run_host(runner, wait, SERVER_LIMIT_MS, true, &exit_code, &ignored);
+    end_leftovers(runner);
+}
+
+static bool set_environment(struct runner *runner, const char *prefix)
+{
+    const char **row = runner->environment;
+
+    runner->prefix = prefix;
+    *row++ = arena_printf(&runner->keep, "WINEPREFIX=%s", prefix);
+    *row++ = "WINEARCH=win64";
+    *row++ = "WINEDEBUG=-all";
+    *row++ = "WINEDLLOVERRIDES=mscoree,mshtml,winedbg.exe=";
+    *row++ = "DISPLAY=";
+    return prefix != NULL && runner->environment[0] != NULL;
+}
+
+static bool prefix_is_made(const char *prefix, struct arena *keep)
+{
+    const char *registry = path_join(keep, prefix, "system.reg");
+    return registry != NULL && path_is_file(registry);
+}
+
+enum status runner_open(const struct collect_options *options, uint32_t worker, struct runner *out,
+                        struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->options = options;
+    arena_init(&out->keep, 0);
+    if (options->launcher == NULL || options->launcher[0] == NULL)
+        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "launcher for Windows programs",
+                              "install Wine, or name one with --launcher");
+    if (process_find(options->launcher[0], &out->keep) == NULL) {
+        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "launcher for Windows programs",
+                       "install Wine, or name another with --launcher");
+        fault_set_path(fault, options->launcher[0]);
+        return fault->code;
+    }
+    if (options->prefix_folder == NULL)
+        return ERR_NONE;
+    if (folder_make(options->prefix_folder, fault) != ERR_NONE)
+        return fault->code;
+    const char *base = host_absolute_path(options->prefix_folder, &out->keep);
+    const char *mine = worker == 0 || base == NULL
+                           ? base
+                           : arena_printf(&out->keep, "%s-%u", base, (unsigned)worker);
+    if (!set_environment(out, mine))
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
+    if (worker == 0 && !prefix_is_made(mine, &out->keep))
+        (void)make_prefix(out, fault);
+    else if (worker != 0)
+        (void)clone_prefix(out, base, fault);
+    return fault->code != ERR_NONE ? fault->code : warm_up(out, fault);
+}
+
+void runner_close(struct runner *runner)
+{
+    if (runner->prefix != NULL)
+        end_server(runner);
+    arena_free(&runner->keep);
+    memset(runner, 0, sizeof *runner);
+}
+
+enum status runner_reset(struct runner *runner, struct fault *fault)
+{
+    if (runner->prefix == NULL)
+        return ERR_NONE;
+    end_server(runner);
+    return warm_up(runner, fault);
+}
+
+enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
+                       struct arena *keep, struct process_result *out, struct fault *fault)
+{
+    const char *argv[ARGUMENTS_MAX + 1];
+    size_t count = 0;
+    struct process_request request;
+
+    for (size_t i = 0; runner->options->launcher[i] != NULL && count < ARGUMENTS_MAX; i++)
+        argv[count++] = runner->options->launcher[i];
+    for (size_t i = 0; args[i] != NULL && count < ARGUMENTS_MAX; i++)
+        argv[count++] = args[i];
+    argv[count] = NULL;
+    memset(&request, 0, sizeof request);
+    request.argv = argv;
+    request.environment = runner->prefix != NULL ? runner->environment : NULL;
+    request.limit_ms = limit_ms;
+    return process_run(&request, keep, out, fault);
+}
+
+static void lower_case(char *text)
+{
+    for (; *text != '\0'; text++)
+        *text = (char)tolower((unsigned char)*text);
+}
+
+/* Drive C: is the prefix's drive_c, Z: the root.  Names in the prefix are lower case. */
+const char *runner_host_path(const struct runner *runner, const char *windows_path,
+                             struct arena *keep)
+{
+    const bool on_z = text_glob("z:\\*", windows_path);
+
+    if (!on_z && (runner->prefix == NULL || !text_glob("c:\\*", windows_path)))
+        return NULL;
+    char *inner = arena_string(keep, windows_path + 3);
+    for (char *p = inner; p != NULL && *p != '\0'; p++)
+        if (*p == '\\')
+            *p = '/';
+    if (inner == NULL)
+        return NULL;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        const char *path = on_z ? arena_printf(keep, "/%s", inner)
+                                : arena_printf(keep, "%s/drive_c/%s", runner->prefix, inner);
+        if (path != NULL && path_is_file(path))
+            return path;
+        lower_case(inner);
+    }
+    return NULL;
+}

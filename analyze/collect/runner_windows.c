@@ -1,0 +1,96 @@
+/* Running Windows programs where they are at home: see parts.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <windows.h>
+
+#include "base/files.h"
+#include "collect/parts.h"
+
+enum { ARGUMENTS_MAX = 32 };
+
+char *host_absolute_path(const char *path, struct arena *keep)
+{
+    char full[4 * MAX_PATH];
+
+    if (_fullpath(full, path, sizeof full) == NULL)
+        return NULL;
+    for (char *p = full; *p != '\0'; p++)
+        if (*p == '\\')
+            *p = '/';
+    return path_is_file(full) || path_is_folder(full) ? arena_string(keep, full) : NULL;
+}
+
+enum status host_describe(struct arena *keep, const char **os, const char **cpu,
+                          struct fault *fault)
+{
+    const char *name = getenv("PROCESSOR_IDENTIFIER");
+    HKEY key;
+    char build[64] = "";
+    DWORD bytes = sizeof build - 1;
+
+    if (RegOpenKeyExA(HKEY_LOCAL_MACHINE, "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion", 0,
+                      KEY_READ, &key) == ERROR_SUCCESS) {
+        (void)RegQueryValueExA(key, "CurrentBuild", NULL, NULL, (BYTE *)build, &bytes);
+        (void)RegCloseKey(key);
+    }
+    *cpu = name != NULL ? arena_string(keep, name) : NULL;
+    *os = arena_printf(keep, "Windows build %s", build[0] != '\0' ? build : "unknown");
+    return *os != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "host");
+}
+
+enum status runner_open(const struct collect_options *options, uint32_t worker, struct runner *out,
+                        struct fault *fault)
+{
+    (void)worker;
+    (void)fault;
+    memset(out, 0, sizeof *out);
+    out->options = options;
+    arena_init(&out->keep, 0);
+    return ERR_NONE;
+}
+
+void runner_close(struct runner *runner)
+{
+    arena_free(&runner->keep);
+    memset(runner, 0, sizeof *runner);
+}
+
+/* process_run ends the program's whole job, so nothing is left behind. */
+enum status runner_reset(struct runner *runner, struct fault *fault)
+{
+    (void)runner;
+    (void)fault;
+    return ERR_NONE;
+}
+
+enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
+                       struct arena *keep, struct process_result *out, struct fault *fault)
+{
+    const char *argv[ARGUMENTS_MAX + 1];
+    size_t count = 0;
+    struct process_request request;
+    const char *const *launcher = runner->options->launcher;
+
+    for (size_t i = 0; launcher != NULL && launcher[i] != NULL && count < ARGUMENTS_MAX; i++)
+        argv[count++] = launcher[i];
+    for (size_t i = 0; args[i] != NULL && count < ARGUMENTS_MAX; i++)
+        argv[count++] = args[i];
+    argv[count] = NULL;
+    memset(&request, 0, sizeof request);
+    request.argv = argv;
+    request.limit_ms = limit_ms;
+    return process_run(&request, keep, out, fault);
+}
+
+const char *runner_host_path(const struct runner *runner, const char *windows_path,
+                             struct arena *keep)
+{
+    char *path = arena_string(keep, windows_path);
+
+    (void)runner;
+    for (char *p = path; p != NULL && *p != '\0'; p++)
+        if (*p == '\\')
+            *p = '/';
+    return path != NULL && path_is_file(path) ? path : NULL;
+}
