@@ -1,0 +1,207 @@
+"""How the Windows programs are built: what their flags mean, that builds repeat, and what the crash path calls.
+
+Needs clang 19 for mingw-w64 and the tree that ./run builds, but no Wine."""
+
+import collections
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims"))
+
+COMMON = ["-I.", "-D_WIN32_WINNT=0x0A00", "-D__USE_MINGW_ANSI_STDIO=0", '-DVICTIM_VARIANT="x"', "-w"]
+MAPPED = {"ob0": ["-O3", "-fno-inline"], "ob1": ["-O3", "-finline-hint-functions"],
+          "ob2": ["-O3", "-finline-functions"]}
+LITERAL = {"ob0": ["/O2", "/Ob0"], "ob1": ["/O2", "/Ob1"], "ob2": ["/O2", "/Ob2"]}
+# What makes clang's cl driver compile for mingw-w64's headers; nothing here is about optimisation
+# but the sibling calls, which are off in both.
+CL = ["clang-19", "--driver-mode=cl", "--target=x86_64-pc-windows-msvc", "/nologo", "/c", "/Z7", "/GS-", "/X",
+      "/clang:-fgnuc-version=4.2.1", "-fno-ms-compatibility", "-U_MSC_VER", "-D__MINGW32__=1", "-D__MINGW64__=1",
+      "-D__MSVCRT__=1", "/imsvc", "/usr/x86_64-w64-mingw32/include", "/clang:-std=c11",
+      "/clang:-fno-optimize-sibling-calls", "/clang:-fno-strict-aliasing"]
+GNU = ["clang-19", "--target=x86_64-w64-mingw32", "-c", "-g", "-gcodeview", "-fms-extensions", "-std=c11",
+       "-fno-optimize-sibling-calls", "-fno-strict-aliasing"]
+
+SCENARIOS = sorted(p for kind in ("crash", "hang", "calm") for p in (e2e.ROOT / "victims" / kind).glob("*.c"))
+
+
+def compile_object(argv, output):
+    done = subprocess.run(argv, cwd=e2e.ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(argv)}\n{done.stderr[-3000:]}")
+    return output
+
+
+def inline_sites(obj):
+    """{function: [(depth, inlinee), ...]} of an object file, in the order of its symbols."""
+    dump = subprocess.run(["llvm-pdbutil-19", "dump", "-symbols", str(obj)], capture_output=True, text=True, check=True)
+    sites, function, depth = collections.OrderedDict(), None, 0
+    for line in dump.stdout.splitlines():
+        if match := re.search(r"S_[GL]PROC32(?:_ID)? \[.*`(.*)`", line):
+            function, depth = match[1], 0
+            sites[function] = []
+        elif "S_INLINESITE_END" in line:
+            depth -= 1
+        elif re.search(r"S_INLINESITE2? \[", line):
+            depth += 1
+        elif function and (match := re.search(r"inlinee = 0x[0-9A-F]+ \((.*?)\)", line)):
+            sites[function].append((depth, match[1]))
+    return sites
+
+
+class Flags(e2e.Case):
+    """/Ob0, /Ob1 and /Ob2 as we spell them give the inline sites of the literal flags."""
+
+    @staticmethod
+    @functools.lru_cache
+    def sites(variant):
+        found = []
+        with tempfile.TemporaryDirectory() as folder:
+            for source in SCENARIOS:
+                name = f"{folder}/{source.stem}"
+                mapped = compile_object([*GNU, *MAPPED[variant], *COMMON, str(source), "-o", f"{name}.m.obj"],
+                                        f"{name}.m.obj")
+                literal = compile_object([*CL, *LITERAL[variant], *COMMON, f"/Fo{name}.l.obj", "--", str(source)],
+                                         f"{name}.l.obj")
+                found.append((source.stem, inline_sites(mapped), inline_sites(literal)))
+        return found
+
+    def check(self, variant):
+        total = 0
+        for name, mapped, literal in self.sites(variant):
+            with self.subTest(scenario=name):
+                self.assertTrue(mapped, "no functions found")
+                self.assertEqual(mapped, literal)
+            total += sum(map(len, mapped.values()))
+        return total
+
+    def test_ob0_inlines_nothing(self):
+        self.assertEqual(self.check("ob0"), 0)
+
+    def test_ob2_inlines(self):
+        self.assertGreater(self.check("ob2"), len(SCENARIOS))
+
+    def test_the_tree_uses_these_flags(self):
+        text = (e2e.ROOT / "victims/CMakeLists.txt").read_text(encoding="utf-8")
+        for variant in MAPPED:
+            for flags in (MAPPED[variant], LITERAL[variant]):
+                self.assertIn(f"set(TWINSTACK_{variant.upper()} {' '.join(flags)})", text)
+
+    def test_inline_chain_and_twice_are_what_they_say(self):
+        sites = {name: mapped for name, mapped, _ in self.sites("ob2")}
+        chain = [(1, "chain_one"), (2, "chain_two"), (3, "chain_three"), (4, "chain_four")]
+        self.assertEqual(sites["inline_chain"]["run_inline_chain"], chain)
+        stores = [inlinee for _, inlinee in sites["inline_twice"]["run_inline_twice"]]
+        self.assertEqual(stores.count("store"), 2)
+
+
+class Reproducible(e2e.Case):
+    def build_in(self, folder):
+        for name in ("capture", "victims", "cmake"):
+            shutil.copytree(e2e.ROOT / name, folder / name)
+        tree = folder / "out"
+        for command in (["cmake", "-G", "Ninja", "-S", folder / "victims", "-B", tree, "-DTWINSTACK_VARIANTS=ob2",
+                         "--toolchain", folder / "cmake/wine-clang.cmake"], ["ninja", "-C", tree]):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-3000:])
+        return tree / "bin"
+
+    def test_two_folders_give_the_same_bytes(self):
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+            first = self.build_in(pathlib.Path(one) / "a")
+            second = self.build_in(pathlib.Path(two) / "another/one")
+            names = sorted(p.name for p in first.iterdir())
+            self.assertEqual(names, sorted(p.name for p in second.iterdir()))
+            self.assertIn("victims-ob2.pdb", names)
+            for name in names:
+                with self.subTest(file=name):
+                    self.assertEqual((first / name).read_bytes(), (second / name).read_bytes())
+                    self.assertNotIn(one.encode(), (first / name).read_bytes())
+
+
+# What may be called between an exception and the bytes on disk: nothing of this allocates from a heap
+# or takes a lock that the victim may hold.
+ALLOWED = {
+    "memcpy", "memset", "__C_specific_handler",
+    "RtlLookupFunctionEntry", "RtlVirtualUnwind", "RtlCaptureStackBackTrace", "RtlCaptureContext", "VirtualQuery",
+    "NtGetNextThread", "NtQueryInformationThread",
+    "QueryPerformanceCounter", "GetSystemTimeAsFileTime",
+    "GetCurrentProcess", "GetCurrentProcessId", "GetCurrentThreadId",
+    "SuspendThread", "GetThreadContext", "ResumeThread", "Sleep", "TerminateProcess",
+    "SetEvent", "ResetEvent", "WaitForSingleObject", "WaitForMultipleObjects",
+    "WriteFile", "SetFilePointer", "SetEndOfFile",
+}
+# These run on a runner under a time limit and may block; the crash path only hands them over.
+HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write"}
+ROOTS = re.compile(r"cap_crash_\w+|cap_hang_check|on_exception|on_unhandled|on_runtime_door")
+
+
+def references(folder):
+    """{(object, function): {symbols it refers to}} over the objects of the capture, from their relocations."""
+    found = collections.defaultdict(set)
+    for obj in sorted(folder.glob("*.obj")):
+        text = subprocess.run(["llvm-objdump-19", "-dr", "--no-show-raw-insn", str(obj)], capture_output=True,
+                              text=True, check=True).stdout
+        function = None
+        for line in text.splitlines():
+            if match := re.match(r"[0-9a-f]+ <(.+)>:", line):
+                function = (obj.name, match[1])
+            elif function and (match := re.search(r"IMAGE_REL_AMD64_\w+\s+(\S+)", line)):
+                found[function].add(re.sub(r"[-+]0x[0-9a-f]+$", "", match[1]).removeprefix("__imp_"))
+    return found
+
+
+def externals(folder):
+    """What the objects of the capture need from elsewhere."""
+    text = subprocess.run(["llvm-nm-19", *map(str, sorted(folder.glob("*.obj")))], capture_output=True, text=True,
+                          check=True).stdout
+    symbols = [(match[1], match[2]) for match in re.finditer(r"^[0-9a-f ]+ ([A-Za-z]) (\S+)$", text, re.MULTILINE)]
+    defined = {name for kind, name in symbols if kind != "U"}
+    return {name.removeprefix("__imp_") for kind, name in symbols if kind == "U" and name not in defined}
+
+
+class CrashPath(e2e.Case):
+    def test_calls_only_what_is_allowed(self):
+        folder = VICTIMS / "capture/CMakeFiles/capture.dir"
+        if not folder.is_dir():
+            self.skipTest("the Windows programs are not built")
+        calls = references(folder)
+        homes = {name: obj for obj, name in calls}
+        waiting = [key for key in calls if ROOTS.fullmatch(key[1])]
+        self.assertGreater(len(waiting), 20)
+        outside, seen = externals(folder), set()
+        while waiting:
+            key = waiting.pop()
+            if key in seen or key[1] in HANDED_OVER:
+                continue
+            seen.add(key)
+            for callee in calls[key]:
+                if callee in homes:  # a static function of the same object comes first
+                    waiting.append((key[0] if (key[0], callee) in calls else homes[callee], callee))
+                elif callee in outside:
+                    self.assertIn(callee, ALLOWED, f"{key[1]} of {key[0]} refers to {callee}")
+        self.assertLessEqual({"RtlVirtualUnwind", "WriteFile", "SuspendThread"},
+                             set().union(*(calls[key] for key in seen)), "the walk through the calls is broken")
+
+    def test_the_stack_probe_has_unwind_data(self):
+        program = VICTIMS / "bin/victims-ob2.exe"
+        if not program.is_file():
+            self.skipTest("the Windows programs are not built")
+        dump = subprocess.run(["llvm-pdbutil-19", "dump", "-publics", str(program.with_suffix(".pdb"))],
+                              capture_output=True, text=True, check=True).stdout
+        self.assertIn("___chkstk_ms", dump)
+        probe = VICTIMS / "CMakeFiles/victims-ob2.dir/asm/chkstk.S.obj"
+        unwind = subprocess.run(["llvm-readobj-19", "--unwind", str(probe)], capture_output=True, text=True, check=True)
+        self.assertIn("StartAddress: ___chkstk_ms", unwind.stdout)
+
+
+if __name__ == "__main__":
+    e2e.main()
