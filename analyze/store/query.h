@@ -1,0 +1,130 @@
+/* One prepared statement at work, inside this room.  Values are bound in the order of the
+ * statement's parameters and columns read in its order, so a call reads like the SQL:
+ *
+ *     struct query q = query_begin(store, SQL_READ_RUN, keep, fault);
+ *     query_int(&q, run_id);
+ *     while (query_row(&q))
+ *         info->label = query_get_text(&q);
+ *     return query_end(&q);
+ *
+ * After a fault every call does nothing and query_row() is false. */
+#ifndef STORE_QUERY_H
+#define STORE_QUERY_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+enum sql {
+    SQL_BEGIN,
+    SQL_COMMIT,
+    SQL_ROLLBACK,
+    SQL_ADD_RUN,
+    SQL_ADD_RUN_NOTE,
+    SQL_ADD_VERDICT,
+    SQL_FINISH_RUN,
+    SQL_RUN_STATE,
+    SQL_SET_STATE,
+    SQL_ADD_CASE,
+    SQL_ADD_CLAIM,
+    SQL_ADD_THREAD,
+    SQL_ADD_TRUTH_THREAD,
+    SQL_ADD_TRUTH_FRAME,
+    SQL_ADD_STACK,
+    SQL_ADD_FRAME,
+    SQL_ADD_GAP,
+    SQL_ADD_FINDING,
+    SQL_ADD_TEXT,
+    SQL_FIND_TEXT,
+    SQL_ADD_MODULE,
+    SQL_FIND_MODULE,
+    SQL_CASE_VERDICT,
+    SQL_SET_VERDICT,
+    SQL_DELETE_RUN,
+    SQL_LIST_RUNS,
+    SQL_LIST_RUNS_UP,
+    SQL_COUNT_RUNS,
+    SQL_READ_RUN,
+    SQL_READ_RUN_NOTES,
+    SQL_READ_RUN_VERDICTS,
+    SQL_FIND_RUN_UUID,
+    SQL_FIND_RUN_LATEST,
+    SQL_LIST_CASES,
+    SQL_LIST_CASES_DOWN,
+    SQL_COUNT_CASES,
+    SQL_READ_CASE,
+    SQL_READ_CLAIMS,
+    SQL_READ_FINDINGS,
+    SQL_READ_THREADS,
+    SQL_READ_TRUTH_THREADS,
+    SQL_READ_TRUTH_FRAMES,
+    SQL_READ_STACKS,
+    SQL_READ_FRAMES,
+    SQL_READ_GAPS,
+    SQL_FIND_CASE,
+    SQL_READ_COSTS,
+    SQL_COUNT_CAUSES,
+    SQL_READ_DOORS,
+    SQL_READ_SYMBOLS,
+    SQL_TREND_SCORES,
+    SQL_TREND_CASES,
+    SQL_TREND_COST,
+    SQL_SET_BASELINE,
+    SQL_CLEAR_BASELINE,
+    SQL_GET_BASELINE,
+    SQL_ADD_SAMPLE,
+    SQL_READ_SAMPLES,
+    SQL_PRUNE_LIST,
+    SQL_COUNT
+};
+
+extern const char *const store_sql[SQL_COUNT];
+/* What takes a database from version i to i + 1: statements, ended by NULL. */
+extern const char *const *const store_migrations[STORE_SCHEMA_VERSION];
+
+struct store {
+    sqlite3 *db;
+    enum store_mode mode;
+    sqlite3_stmt *statements[SQL_COUNT]; /* prepared on first use */
+    int nested;                          /* transactions inside transactions are one */
+};
+
+struct query {
+    struct store *store;
+    sqlite3_stmt *statement; /* NULL after a fault */
+    struct arena *keep;      /* for texts; NULL: none are read */
+    struct fault *fault;
+    int bound, column;
+};
+
+struct query query_begin(struct store *store, enum sql sql, struct arena *keep,
+                         struct fault *fault);
+void query_int(struct query *q, uint64_t value);
+void query_signed(struct query *q, int64_t value);
+void query_id(struct query *q, uint64_t id); /* 0: NULL */
+void query_text(struct query *q, const char *text);
+bool query_row(struct query *q);
+uint64_t query_get(struct query *q);
+int64_t query_get_signed(struct query *q);
+double query_get_number(struct query *q);    /* NULL: NaN */
+const char *query_get_text(struct query *q); /* NULL: NULL */
+
+/* Ends it; returns the standing fault's code. */
+enum status query_end(struct query *q);
+
+/* Runs to the end a statement whose values are bound. */
+enum status query_run(struct query *q);
+
+/* The id of the last row added. */
+uint64_t query_added(const struct store *store);
+
+enum status store_begin(struct store *store, struct fault *fault);
+/* Commits when STATUS is ERR_NONE, else takes everything back; returns what stands. */
+enum status store_end(struct store *store, enum status status, struct fault *fault);
+
+/* What sqlite said, as a fault. */
+enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault);
+
+#endif

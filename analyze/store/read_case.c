@@ -1,0 +1,558 @@
+/* Cases out of the database, with everything that was put in: see store.h. */
+#include <string.h>
+
+#include "store/query.h"
+
+enum { PAGE_DEFAULT = 50, MODULE_SLOTS = 256 };
+
+struct reader {
+    struct store *store;
+    struct arena *keep;
+    struct fault *fault;
+    struct run_case *c;
+    uint64_t module_ids[MODULE_SLOTS]; /* one struct a module, however many frames name it */
+    const struct module *modules[MODULE_SLOTS];
+};
+
+static bool no_memory(struct reader *r)
+{
+    (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case from the database");
+    return false;
+}
+
+static void read_case_row(struct query *q, struct run_case *c)
+{
+    memset(c, 0, sizeof *c);
+    c->id = query_get(q);
+    c->run_id = query_get(q);
+    c->scenario = query_get_text(q);
+    c->variant = query_get_text(q);
+    c->arch = query_get_text(q);
+    c->kind = query_get_text(q);
+    c->repeat = (uint32_t)query_get(q);
+    c->folder = query_get_text(q);
+    c->case_sha256 = query_get_text(q);
+    c->expected_doors = query_get_text(q);
+    c->got_doors = query_get_text(q);
+    c->expected_code = query_get(q);
+    c->got_code = query_get(q);
+    c->expected_exit_code = query_get(q);
+    c->got_exit_code = query_get(q);
+    c->wall_ms = query_get(q);
+    c->timing.walk_ns = query_get(q);
+    c->timing.stop_walk_ns = query_get(q);
+    c->timing.stop_dump_ns = query_get(q);
+    c->timing.record_write_ns = query_get(q);
+    c->timing.dump_write_ns = query_get(q);
+    c->timing.record_bytes = query_get(q);
+    c->timing.dump_bytes = query_get(q);
+    const char *verdict = query_get_text(q);
+    if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
+        (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
+    c->result.reason = query_get_text(q);
+    c->result.right = query_get_text(q);
+    c->result.signature = query_get_text(q);
+    c->known_id = query_get_text(q);
+}
+
+static void read_cost(struct query *q, struct engine_cost *c)
+{
+    c->open_ns = query_get(q);
+    c->unwind_ns = query_get(q);
+    c->load_ns = query_get(q);
+    c->resolve_ns = query_get(q);
+    c->total_ns = query_get(q);
+    c->peak_bytes = query_get(q);
+}
+
+static enum stack_state as_state(uint64_t number)
+{
+    return number <= STACK_SKIPPED ? (enum stack_state)number : STACK_FAILED;
+}
+
+static void read_score(struct query *q, struct engine_score *s)
+{
+    s->state = as_state(query_get(q));
+    s->reason = query_get_text(q);
+    s->judged = query_get(q) != 0;
+    s->exact = query_get(q) != 0;
+    s->top1 = query_get(q) != 0;
+    s->top5 = query_get(q) != 0;
+    s->reference = query_get(q) != 0;
+    s->truth_frames = (uint32_t)query_get(q);
+    s->own_frames = (uint32_t)query_get(q);
+    s->right_frames = (uint32_t)query_get(q);
+    s->lines_judged = (uint32_t)query_get(q);
+    s->lines_right = (uint32_t)query_get(q);
+    s->inline_demanded = (uint32_t)query_get(q);
+    s->inline_right = (uint32_t)query_get(q);
+    s->physical_judged = (uint32_t)query_get(q);
+    s->physical_same = (uint32_t)query_get(q);
+    s->first_divergence = (int32_t)query_get_signed(q);
+    s->frames = (uint32_t)query_get(q);
+}
+
+/* Claims without stacks, and scores. */
+static void read_claims(struct reader *r)
+{
+    struct run_case *c = r->c;
+    c->claims = ARENA_ARRAY(r->keep, CLAIMS_MAX, struct engine_claim);
+    c->result.scores = ARENA_ARRAY(r->keep, CLAIMS_MAX, struct engine_score);
+    if (c->claims == NULL || c->result.scores == NULL) {
+        (void)no_memory(r);
+        return;
+    }
+    struct query q = query_begin(r->store, SQL_READ_CLAIMS, r->keep, r->fault);
+    query_int(&q, c->id);
+    while (c->claim_count < CLAIMS_MAX && query_row(&q)) {
+        struct engine_claim *k = &c->claims[c->claim_count];
+        struct engine_score *s = &c->result.scores[c->claim_count++];
+        k->engine = query_get_text(&q);
+        k->shares = query_get_text(&q);
+        k->version = query_get_text(&q);
+        k->subject = query_get(&q) != 0;
+        k->skipped = query_get(&q) != 0;
+        k->why = query_get_text(&q);
+        read_cost(&q, &k->cost);
+        s->engine = k->engine;
+        s->subject = k->subject;
+        read_score(&q, s);
+    }
+    c->result.score_count = c->claim_count;
+    (void)query_end(&q);
+}
+
+static void read_findings(struct reader *r)
+{
+    struct case_result *out = &r->c->result;
+    uint32_t room = 0;
+    struct query q = query_begin(r->store, SQL_READ_FINDINGS, r->keep, r->fault);
+    query_int(&q, r->c->id);
+    while (query_row(&q)) {
+        if (out->finding_count == room) {
+            room = room == 0 ? 16 : room * 2;
+            struct finding *grown = ARENA_ARRAY(r->keep, room, struct finding);
+            if (grown == NULL) {
+                (void)no_memory(r);
+                break;
+            }
+            if (out->finding_count > 0)
+                memcpy(grown, out->findings, out->finding_count * sizeof *grown);
+            out->findings = grown;
+        }
+        struct finding *f = &out->findings[out->finding_count++];
+        const uint64_t level = query_get(&q);
+        f->level = level <= LEVEL_LINE ? (enum finding_level)level : LEVEL_PHYSICAL;
+        const char *cause = query_get_text(&q);
+        if (cause == NULL || !cause_parse(cause, &f->cause))
+            f->cause = CAUSE_UNEXPLAINED;
+        f->engine = query_get_text(&q);
+        f->against = query_get_text(&q);
+        f->wrong = query_get_text(&q);
+        f->frame_a = (int32_t)query_get_signed(&q);
+        f->frame_b = (int32_t)query_get_signed(&q);
+        f->thread_id = (uint32_t)query_get(&q);
+        f->row = (uint32_t)query_get(&q);
+        f->fails = query_get(&q) != 0;
+        f->evidence = query_get_text(&q);
+    }
+    (void)query_end(&q);
+}
+
+static void bind_case_filter(struct query *q, const struct case_query *query)
+{
+    query_id(q, query->run_id);
+    query_text(q, query->scenario);
+    query_text(q, query->variant);
+    query_text(q, query->kind);
+    query_text(q, query->verdict);
+    query_text(q, query->cause);
+    query_text(q, query->search);
+}
+
+enum status store_list_cases(struct store *store, const struct case_query *query,
+                             struct arena *keep, struct case_page *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    uint32_t limit = query->limit == 0 ? PAGE_DEFAULT : query->limit;
+    if (limit > STORE_PAGE_MAX)
+        limit = STORE_PAGE_MAX;
+    out->cases = ARENA_ARRAY(keep, (size_t)limit + 1, struct run_case);
+    if (out->cases == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    struct query q =
+        query_begin(store, query->newest_first ? SQL_LIST_CASES_DOWN : SQL_LIST_CASES, keep, fault);
+    bind_case_filter(&q, query);
+    query_int(&q, query->after);
+    query_int(&q, (uint64_t)limit + 1);
+    while (out->count <= limit && query_row(&q))
+        read_case_row(&q, &out->cases[out->count++]);
+    (void)query_end(&q);
+    if (out->count > limit) {
+        out->count = limit;
+        out->next = out->cases[limit - 1].id;
+    }
+    for (uint32_t i = 0; i < out->count && fault->code == ERR_NONE; i++) {
+        struct reader r = {.store = store, .keep = keep, .fault = fault, .c = &out->cases[i]};
+        read_claims(&r);
+        read_findings(&r);
+    }
+    struct query count = query_begin(store, SQL_COUNT_CASES, keep, fault);
+    bind_case_filter(&count, query);
+    if (query_row(&count))
+        out->total = query_get(&count);
+    return query_end(&count);
+}
+
+/* ---- one case whole ------------------------------------------------------------------- */
+
+static const struct module *read_module(struct reader *r, struct query *q)
+{
+    const uint64_t id = query_get(q);
+    const size_t slot = (size_t)(id % MODULE_SLOTS);
+    if (id == 0)
+        return NULL;
+    if (r->module_ids[slot] == id)
+        return r->modules[slot];
+    struct module *m = ARENA_NEW(r->keep, struct module);
+    if (m == NULL) {
+        (void)no_memory(r);
+        return NULL;
+    }
+    m->index = (uint32_t)query_get(q);
+    m->name = query_get_text(q);
+    m->path = query_get_text(q);
+    m->pdb_name = query_get_text(q);
+    const char *code_id = query_get_text(q), *debug_id = query_get_text(q);
+    if (code_id != NULL && strlen(code_id) < sizeof m->code_id)
+        strcpy(m->code_id, code_id);
+    if (debug_id != NULL && strlen(debug_id) < sizeof m->debug_id)
+        strcpy(m->debug_id, debug_id);
+    if (m->path != NULL && m->path[0] == 0)
+        m->path = NULL;
+    if (m->pdb_name != NULL && m->pdb_name[0] == 0)
+        m->pdb_name = NULL;
+    m->base_va = query_get(q);
+    m->image_bytes = query_get(q);
+    m->loaded_at_ns = query_get(q);
+    m->unloaded_at_ns = query_get(q);
+    r->module_ids[slot] = id;
+    r->modules[slot] = m;
+    return m;
+}
+
+static struct align_cell *cell_at(struct thread_result *t, int64_t row, uint32_t column)
+{
+    if (t == NULL || row < 0 || row >= (int64_t)t->row_count || column >= t->column_count)
+        return NULL;
+    return &t->cells[(size_t)row * t->column_count + column];
+}
+
+static enum cell_mark as_mark(uint64_t number)
+{
+    return number < CELL_MARK_COUNT ? (enum cell_mark)number : CELL_UNJUDGED;
+}
+
+static enum cause as_cause(uint64_t number)
+{
+    return number < CAUSE_COUNT ? (enum cause)number : CAUSE_UNEXPLAINED;
+}
+
+static void read_frames(struct reader *r, uint64_t stack_id, struct stack *s,
+                        struct thread_result *thread, uint32_t column)
+{
+    struct query q = query_begin(r->store, SQL_READ_FRAMES, r->keep, r->fault);
+    query_int(&q, stack_id);
+    uint32_t i = 0;
+    for (; i < s->frame_count && query_row(&q); i++) {
+        struct frame *f = &s->frames[i];
+        f->index = (uint32_t)query_get(&q);
+        f->inline_depth = (uint16_t)query_get(&q);
+        f->kind = query_get(&q) == PC_INTERRUPTED ? PC_INTERRUPTED : PC_RETURN;
+        const uint64_t found_by = query_get(&q), symbols = query_get(&q), class_ = query_get(&q);
+        const uint64_t identity = query_get(&q);
+        f->found_by = found_by <= FOUND_INLINED ? (enum found_by)found_by : FOUND_GIVEN;
+        f->symbols = symbols <= SYMBOLS_MISMATCH ? (enum symbols_from)symbols : SYMBOLS_NONE;
+        f->frame_class = class_ <= CLASS_GENERATED ? (enum frame_class)class_ : CLASS_NONE;
+        f->identity =
+            identity <= IDENTITY_AMBIGUOUS ? (enum identity_state)identity : IDENTITY_UNCHECKED;
+        f->pc_va = query_get(&q);
+        f->offset = query_get(&q);
+        f->function = query_get_text(&q);
+        f->file = query_get_text(&q);
+        f->line = (uint32_t)query_get(&q);
+        f->symbol_distance = query_get(&q);
+        f->compiland = query_get_text(&q);
+        f->note = query_get_text(&q);
+        f->module_name = query_get_text(&q);
+        struct align_cell *cell = cell_at(thread, query_get_signed(&q), column);
+        const uint64_t mark = query_get(&q), cause = query_get(&q);
+        if (cell != NULL)
+            *cell = (struct align_cell){(int32_t)i, as_mark(mark), as_cause(cause)};
+        f->module = read_module(r, &q);
+        if (f->module != NULL)
+            f->module_name = f->module->name;
+    }
+    s->frame_count = i;
+    (void)query_end(&q);
+}
+
+/* Counts first, so that each claim's stacks lie in one array. */
+struct stack_row {
+    uint64_t id;
+    int64_t thread;
+    struct stack stack;
+};
+
+static void read_stack_row(struct query *q, struct stack_row *row, uint32_t *claim)
+{
+    struct stack *s = &row->stack;
+    row->id = query_get(q);
+    *claim = (uint32_t)query_get(q);
+    row->thread = query_get_signed(q);
+    s->label = query_get_text(q);
+    s->thread_id = (uint32_t)query_get(q);
+    s->thread_name = query_get_text(q);
+    s->role = query_get_text(q);
+    s->state = as_state(query_get(q));
+    s->stop = query_get_text(q);
+    s->left_out = (uint32_t)query_get(q);
+    s->sample = (uint32_t)query_get(q);
+    s->walk_ns = query_get(q);
+    s->stopped_ns = query_get(q);
+    read_cost(q, &s->cost);
+    s->frame_count = (uint32_t)query_get(q);
+}
+
+static bool claim_add_stack(struct reader *r, struct engine_claim *k, struct stack_row **rows,
+                            uint32_t *room, const struct stack_row *row)
+{
+    if (k->stack_count == *room) {
+        const uint32_t more = *room == 0 ? 8 : *room * 2;
+        struct stack_row *grown = ARENA_ARRAY(r->keep, more, struct stack_row);
+        if (grown == NULL)
+            return no_memory(r);
+        if (*room > 0)
+            memcpy(grown, *rows, k->stack_count * sizeof *grown);
+        *rows = grown;
+        *room = more;
+    }
+    (*rows)[k->stack_count++] = *row;
+    return true;
+}
+
+static void read_stacks(struct reader *r)
+{
+    struct run_case *c = r->c;
+    struct stack_row *rows[CLAIMS_MAX] = {NULL};
+    uint32_t room[CLAIMS_MAX] = {0};
+    struct query q = query_begin(r->store, SQL_READ_STACKS, r->keep, r->fault);
+    query_int(&q, c->id);
+    while (query_row(&q)) {
+        struct stack_row row = {.id = 0};
+        uint32_t claim = 0;
+        read_stack_row(&q, &row, &claim);
+        if (claim < c->claim_count &&
+            !claim_add_stack(r, &c->claims[claim], &rows[claim], &room[claim], &row))
+            break;
+    }
+    (void)query_end(&q);
+    for (uint32_t k = 0; k < c->claim_count && r->fault->code == ERR_NONE; k++) {
+        struct engine_claim *claim = &c->claims[k];
+        claim->stacks = ARENA_ARRAY(r->keep, (size_t)claim->stack_count + 1, struct stack);
+        for (uint32_t i = 0; claim->stacks != NULL && i < claim->stack_count; i++) {
+            struct stack *s = &claim->stacks[i];
+            *s = rows[k][i].stack;
+            s->engine = claim->engine;
+            s->frames = ARENA_ARRAY(r->keep, (size_t)s->frame_count + 1, struct frame);
+            struct thread_result *thread = NULL;
+            if (rows[k][i].thread >= 0 && rows[k][i].thread < (int64_t)c->result.thread_count)
+                thread = &c->result.threads[rows[k][i].thread];
+            if (s->frames == NULL) {
+                (void)no_memory(r);
+                return;
+            }
+            if (thread != NULL)
+                thread->stacks[k] = s;
+            read_frames(r, rows[k][i].id, s, thread, k + 1);
+        }
+        if (claim->stacks == NULL)
+            (void)no_memory(r);
+    }
+}
+
+static void read_truth_frames(struct reader *r, struct truth_thread *t, uint32_t position,
+                              struct thread_result *thread)
+{
+    t->frames = ARENA_ARRAY(r->keep, (size_t)t->frame_count + 1, struct truth_frame);
+    if (t->frames == NULL) {
+        (void)no_memory(r);
+        return;
+    }
+    struct query q = query_begin(r->store, SQL_READ_TRUTH_FRAMES, r->keep, r->fault);
+    query_int(&q, r->c->id);
+    query_int(&q, position);
+    for (uint32_t i = 0; i < t->frame_count && query_row(&q); i++) {
+        struct truth_frame *f = &t->frames[i];
+        f->function = query_get_text(&q);
+        f->file = query_get_text(&q);
+        f->line = (uint32_t)query_get(&q);
+        f->tail = query_get(&q) != 0;
+        f->gap = query_get_text(&q);
+        f->gap_count = (uint32_t)query_get(&q);
+        struct align_cell *cell = cell_at(thread, query_get_signed(&q), 0);
+        if (cell != NULL)
+            *cell = (struct align_cell){(int32_t)i, CELL_UNJUDGED, CAUSE_NONE};
+    }
+    (void)query_end(&q);
+}
+
+static void read_truth(struct reader *r, const int32_t *truth_of_thread)
+{
+    struct truth *truth = ARENA_NEW(r->keep, struct truth);
+    uint32_t room = 0;
+    if (truth == NULL) {
+        (void)no_memory(r);
+        return;
+    }
+    struct query q = query_begin(r->store, SQL_READ_TRUTH_THREADS, r->keep, r->fault);
+    query_int(&q, r->c->id);
+    while (query_row(&q)) {
+        if (truth->thread_count == room) {
+            room = room == 0 ? 16 : room * 2;
+            struct truth_thread *grown = ARENA_ARRAY(r->keep, room, struct truth_thread);
+            if (grown == NULL) {
+                (void)no_memory(r);
+                break;
+            }
+            if (truth->thread_count > 0)
+                memcpy(grown, truth->threads, truth->thread_count * sizeof *grown);
+            truth->threads = grown;
+        }
+        struct truth_thread *t = &truth->threads[truth->thread_count++];
+        t->id = (uint32_t)query_get(&q);
+        t->role = query_get_text(&q);
+        t->frame_count = (uint32_t)query_get(&q);
+    }
+    (void)query_end(&q);
+    for (uint32_t i = 0; i < truth->thread_count && r->fault->code == ERR_NONE; i++) {
+        struct thread_result *thread = NULL;
+        for (uint32_t k = 0; k < r->c->result.thread_count; k++)
+            if (truth_of_thread[k] == (int32_t)i)
+                thread = &r->c->result.threads[k];
+        read_truth_frames(r, &truth->threads[i], i, thread);
+        if (thread != NULL)
+            thread->truth = &truth->threads[i];
+    }
+    r->c->truth = truth;
+}
+
+enum { THREADS_STEP = 8 };
+
+static int32_t *read_threads(struct reader *r)
+{
+    struct case_result *out = &r->c->result;
+    int32_t *truths = NULL;
+    uint32_t room = 0;
+    struct query q = query_begin(r->store, SQL_READ_THREADS, r->keep, r->fault);
+    query_int(&q, r->c->id);
+    while (query_row(&q)) {
+        if (out->thread_count == room) {
+            const uint32_t more = room == 0 ? THREADS_STEP : room * 2;
+            struct thread_result *grown = ARENA_ARRAY(r->keep, more, struct thread_result);
+            int32_t *numbers = ARENA_ARRAY(r->keep, more, int32_t);
+            if (grown == NULL || numbers == NULL) {
+                (void)no_memory(r);
+                break;
+            }
+            if (room > 0) {
+                memcpy(grown, out->threads, room * sizeof *grown);
+                memcpy(numbers, truths, room * sizeof *numbers);
+            }
+            out->threads = grown;
+            truths = numbers;
+            room = more;
+        }
+        struct thread_result *t = &out->threads[out->thread_count];
+        t->thread_id = (uint32_t)query_get(&q);
+        t->name = query_get_text(&q);
+        t->role = query_get_text(&q);
+        truths[out->thread_count++] = (int32_t)query_get_signed(&q);
+        t->reference = (uint32_t)query_get(&q);
+        t->row_count = (uint32_t)query_get(&q);
+        t->column_count = r->c->claim_count + 1;
+        t->stacks = ARENA_ARRAY(r->keep, t->column_count, const struct stack *);
+        t->cells =
+            ARENA_ARRAY(r->keep, (size_t)t->row_count * t->column_count + 1, struct align_cell);
+        if (t->stacks == NULL || t->cells == NULL) {
+            (void)no_memory(r);
+            break;
+        }
+        for (size_t i = 0; i < (size_t)t->row_count * t->column_count; i++)
+            t->cells[i].frame = -1;
+    }
+    (void)query_end(&q);
+    return truths;
+}
+
+static void read_gaps(struct reader *r)
+{
+    for (uint32_t i = 0; i < r->c->result.thread_count; i++) {
+        struct query q = query_begin(r->store, SQL_READ_GAPS, r->keep, r->fault);
+        query_int(&q, r->c->id);
+        query_int(&q, i);
+        while (query_row(&q)) {
+            const int64_t row = query_get_signed(&q);
+            struct align_cell *cell =
+                cell_at(&r->c->result.threads[i], row, (uint32_t)query_get(&q));
+            const uint64_t mark = query_get(&q), cause = query_get(&q);
+            if (cell != NULL)
+                *cell = (struct align_cell){-1, as_mark(mark), as_cause(cause)};
+        }
+        (void)query_end(&q);
+    }
+}
+
+enum status store_read_case(struct store *store, uint64_t case_id, struct arena *keep,
+                            struct run_case *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    bool has_truth = false;
+    struct query q = query_begin(store, SQL_READ_CASE, keep, fault);
+    query_int(&q, case_id);
+    if (query_row(&q)) {
+        read_case_row(&q, out);
+        has_truth = query_get(&q) != 0;
+    }
+    if (query_end(&q) != ERR_NONE)
+        return fault->code;
+    if (out->id == 0)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case");
+    struct reader r = {.store = store, .keep = keep, .fault = fault, .c = out};
+    read_claims(&r);
+    read_findings(&r);
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    const int32_t *truths = read_threads(&r);
+    if (fault->code == ERR_NONE)
+        read_stacks(&r);
+    if (fault->code == ERR_NONE && has_truth)
+        read_truth(&r, truths);
+    read_gaps(&r);
+    return fault->code;
+}
+
+enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,
+                            const char *variant, uint32_t repeat, uint64_t *case_id,
+                            struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_FIND_CASE, NULL, fault);
+    query_int(&q, run_id);
+    query_text(&q, scenario);
+    query_text(&q, variant);
+    query_int(&q, repeat);
+    *case_id = query_row(&q) ? query_get(&q) : 0;
+    if (query_end(&q) != ERR_NONE)
+        return fault->code;
+    return *case_id != 0 ? ERR_NONE : fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case");
+}

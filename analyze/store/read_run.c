@@ -1,0 +1,385 @@
+/* Runs, pages and figures out of the database: see store.h. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "store/query.h"
+
+enum { PAGE_DEFAULT = 50, ROWS_STEP = 64 };
+
+/* Makes room for one more element in an arena's growing array. */
+static bool grow(void *array_pointer, uint32_t count, uint32_t *room, size_t size,
+                 struct arena *keep, struct fault *fault)
+{
+    if (count < *room)
+        return true;
+    const uint32_t more = *room == 0 ? ROWS_STEP : *room * 2;
+    void *grown = arena_array(keep, more, size);
+    if (grown == NULL) {
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows from the database");
+        return false;
+    }
+    void **array = array_pointer;
+    if (count > 0)
+        memcpy(grown, *array, count * size);
+    *array = grown;
+    *room = more;
+    return true;
+}
+
+static uint32_t page_limit(uint32_t asked)
+{
+    return asked == 0 ? PAGE_DEFAULT : asked > STORE_PAGE_MAX ? STORE_PAGE_MAX : asked;
+}
+
+static void read_run_row(struct query *q, struct run_info *run)
+{
+    memset(run, 0, sizeof *run);
+    run->id = query_get(q);
+    run->uuid = query_get_text(q);
+    const char *state = query_get_text(q);
+    if (state == NULL || !run_state_parse(state, &run->state))
+        run->state = RUN_INTERRUPTED;
+    run->label = query_get_text(q);
+    run->started_ns = query_get(q);
+    run->finished_ns = query_get(q);
+    run->commit = query_get_text(q);
+    run->branch = query_get_text(q);
+    run->platform = query_get_text(q);
+    run->compiler = query_get_text(q);
+    run->flags = query_get_text(q);
+    run->cpu = query_get_text(q);
+    run->command = query_get_text(q);
+    run->known_text = query_get_text(q);
+}
+
+static void read_verdicts(struct store *store, struct run_info *run, struct arena *keep,
+                          struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_READ_RUN_VERDICTS, keep, fault);
+    query_int(&q, run->id);
+    while (query_row(&q)) {
+        enum verdict verdict = VERDICT_PASS;
+        const char *word = query_get_text(&q);
+        const uint32_t cases = (uint32_t)query_get(&q);
+        if (word == NULL || !verdict_parse(word, &verdict))
+            continue;
+        run->verdicts[verdict] = cases;
+        run->case_count += cases;
+    }
+    (void)query_end(&q);
+}
+
+static void bind_run_filter(struct query *q, const struct run_query *query)
+{
+    query_text(q, query->branch);
+    query_text(q, query->platform);
+    query_text(q, query->label);
+    query_int(q, query->with_running);
+}
+
+enum status store_list_runs(struct store *store, const struct run_query *query, struct arena *keep,
+                            struct run_page *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    const uint32_t limit = page_limit(query->limit);
+    out->runs = ARENA_ARRAY(keep, (size_t)limit + 1, struct run_info);
+    if (out->runs == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "runs");
+    struct query q =
+        query_begin(store, query->oldest_first ? SQL_LIST_RUNS_UP : SQL_LIST_RUNS, keep, fault);
+    bind_run_filter(&q, query);
+    query_int(&q, query->after);
+    query_int(&q, (uint64_t)limit + 1); /* one more says whether there is a next page */
+    while (out->count <= limit && query_row(&q))
+        read_run_row(&q, &out->runs[out->count++]);
+    (void)query_end(&q);
+    if (out->count > limit) {
+        out->count = limit;
+        out->next = out->runs[limit - 1].id;
+    }
+    for (uint32_t i = 0; i < out->count; i++)
+        read_verdicts(store, &out->runs[i], keep, fault);
+    struct query count = query_begin(store, SQL_COUNT_RUNS, keep, fault);
+    bind_run_filter(&count, query);
+    if (query_row(&count))
+        out->total = query_get(&count);
+    return query_end(&count);
+}
+
+static void read_notes(struct store *store, uint64_t run_id, const char *kind, struct arena *keep,
+                       struct named_version **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    struct query q = query_begin(store, SQL_READ_RUN_NOTES, keep, fault);
+    query_int(&q, run_id);
+    query_text(&q, kind);
+    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+        (*out)[*count].name = query_get_text(&q);
+        (*out)[*count].version = query_get_text(&q);
+        (*count)++;
+    }
+    (void)query_end(&q);
+}
+
+enum status store_read_run(struct store *store, uint64_t run_id, struct arena *keep,
+                           struct run_info *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    struct query q = query_begin(store, SQL_READ_RUN, keep, fault);
+    query_int(&q, run_id);
+    if (query_row(&q))
+        read_run_row(&q, out);
+    if (query_end(&q) != ERR_NONE)
+        return fault->code;
+    if (out->id == 0)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "run");
+    read_notes(store, run_id, "tool", keep, &out->tools, &out->tool_count, fault);
+    read_notes(store, run_id, "environment", keep, &out->environment, &out->environment_count,
+               fault);
+    read_verdicts(store, out, keep, fault);
+    return fault->code;
+}
+
+static enum status find_one(struct query *q, uint64_t *out, const char *what, const char *hint)
+{
+    uint64_t found = 0;
+    uint32_t rows = 0;
+    while (query_row(q)) {
+        found = query_get(q);
+        rows++;
+    }
+    if (query_end(q) != ERR_NONE)
+        return q->fault->code;
+    if (rows > 1)
+        return fault_set_hint(q->fault, ERR_USAGE, FAULT_NO_OFFSET, what,
+                              "more than one begins like that");
+    if (rows == 0)
+        return fault_set_hint(q->fault, ERR_ABSENT, FAULT_NO_OFFSET, what, hint);
+    *out = found;
+    return ERR_NONE;
+}
+
+enum status store_find_run(struct store *store, const char *word, uint64_t *run_id,
+                           struct fault *fault)
+{
+    uint64_t number = 0;
+    if (strcmp(word, "baseline") == 0)
+        return store_get_baseline(store, NULL, NULL, run_id, fault);
+    if (strcmp(word, "latest") == 0 || (strncmp(word, "latest~", 7) == 0 &&
+                                        text_parse_uint(word + 7, strlen(word + 7), &number))) {
+        struct query q = query_begin(store, SQL_FIND_RUN_LATEST, NULL, fault);
+        query_int(&q, number);
+        return find_one(&q, run_id, "run", "there are not so many finished runs in the database");
+    }
+    if (text_parse_uint(word, strlen(word), &number)) {
+        struct query q = query_begin(store, SQL_RUN_STATE, NULL, fault);
+        query_int(&q, number);
+        const bool found = query_row(&q);
+        (void)query_end(&q);
+        if (found) {
+            *run_id = number;
+            return ERR_NONE;
+        }
+    }
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    if (strlen(word) < 4)
+        return fault_set_hint(
+            fault, ERR_ABSENT, FAULT_NO_OFFSET, "run",
+            "name a run by id, the start of its uuid, latest, latest~N or baseline");
+    struct query q = query_begin(store, SQL_FIND_RUN_UUID, NULL, fault);
+    query_text(&q, word);
+    return find_one(&q, run_id, "run", "no id and no uuid begins like that");
+}
+
+enum status store_get_baseline(struct store *store, const char *branch, const char *platform,
+                               uint64_t *run_id, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_GET_BASELINE, NULL, fault);
+    query_text(&q, branch);
+    query_text(&q, platform);
+    return find_one(&q, run_id, "baseline", "`twinstack baseline set RUN` names one");
+}
+
+/* ---- figures -------------------------------------------------------------------------- */
+
+enum status store_read_costs(struct store *store, uint64_t run_id, struct arena *keep,
+                             struct case_cost **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_READ_COSTS, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct case_cost *c = &(*out)[(*count)++];
+        c->case_id = query_get(&q);
+        c->scenario = query_get_text(&q);
+        c->variant = query_get_text(&q);
+        c->engine = query_get_text(&q);
+        c->cost.open_ns = query_get(&q);
+        c->cost.unwind_ns = query_get(&q);
+        c->cost.load_ns = query_get(&q);
+        c->cost.resolve_ns = query_get(&q);
+        c->cost.total_ns = query_get(&q);
+        c->cost.peak_bytes = query_get(&q);
+        c->timing.walk_ns = query_get(&q);
+        c->timing.stop_walk_ns = query_get(&q);
+        c->timing.stop_dump_ns = query_get(&q);
+        c->timing.record_write_ns = query_get(&q);
+        c->timing.dump_write_ns = query_get(&q);
+        c->timing.record_bytes = query_get(&q);
+        c->timing.dump_bytes = query_get(&q);
+        c->frames = (uint32_t)query_get(&q);
+    }
+    return query_end(&q);
+}
+
+enum status store_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct cause_count **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_COUNT_CAUSES, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct cause_count *c = &(*out)[*count];
+        const char *word = query_get_text(&q);
+        if (word == NULL || !cause_parse(word, &c->cause))
+            continue;
+        c->findings = query_get(&q);
+        c->cases = query_get(&q);
+        c->subject_findings = query_get(&q);
+        (*count)++;
+    }
+    return query_end(&q);
+}
+
+enum status store_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
+                             struct door_row **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_READ_DOORS, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct door_row *d = &(*out)[(*count)++];
+        d->case_id = query_get(&q);
+        d->scenario = query_get_text(&q);
+        d->variant = query_get_text(&q);
+        d->expected = query_get_text(&q);
+        d->got = query_get_text(&q);
+    }
+    return query_end(&q);
+}
+
+enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct symbol_row **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_READ_SYMBOLS, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct symbol_row *s = &(*out)[(*count)++];
+        s->module = query_get_text(&q);
+        s->code_id = query_get_text(&q);
+        s->debug_id = query_get_text(&q);
+        const uint64_t symbols = query_get(&q);
+        s->symbols =
+            symbols <= SYMBOLS_MISMATCH ? symbols_from_name((enum symbols_from)symbols) : NULL;
+        s->frames = query_get(&q);
+        s->inlined = query_get(&q);
+    }
+    return query_end(&q);
+}
+
+struct metric {
+    const char *name;
+    enum sql sql;
+};
+
+static const struct metric metrics[] = {
+    {"capture_rate", SQL_TREND_CASES}, {"exact", SQL_TREND_SCORES},   {"f1", SQL_TREND_SCORES},
+    {"speed_ratio", SQL_TREND_COST},   {"offset_ns", SQL_TREND_COST}, {"dump_ns", SQL_TREND_COST},
+};
+
+static void read_trend_row(struct query *q, const struct metric *metric, struct trend_point *out)
+{
+    out->run_id = query_get(q);
+    out->started_ns = query_get(q);
+    out->value = (double)NAN;
+    if (metric->sql == SQL_TREND_CASES) {
+        out->count = query_get(q);
+        const double captured = query_get_number(q);
+        out->value = out->count > 0 ? captured / (double)out->count : (double)NAN;
+    } else if (metric->sql == SQL_TREND_SCORES) {
+        const double judged = query_get_number(q), exact = query_get_number(q);
+        const double truth = query_get_number(q), own = query_get_number(q);
+        const double right = query_get_number(q);
+        const bool is_f1 = metric->name[0] == 'f';
+        out->count = (uint64_t)(is_f1 ? truth : judged);
+        if (is_f1 && truth + own > 0)
+            out->value = 2 * right / (truth + own);
+        else if (!is_f1 && judged > 0)
+            out->value = exact / judged;
+    } else {
+        out->count = query_get(q);
+        const double dump = query_get_number(q), offset = query_get_number(q);
+        out->value = metric->name[0] == 's'   ? dump / offset
+                     : metric->name[0] == 'o' ? offset
+                                              : dump;
+    }
+}
+
+enum status store_read_trend(struct store *store, const char *metric, const char *scenario,
+                             const char *variant, uint32_t limit, struct arena *keep,
+                             struct trend_point **out, uint32_t *count, struct fault *fault)
+{
+    const struct metric *found = NULL;
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+        if (strcmp(metrics[i].name, metric) == 0)
+            found = &metrics[i];
+    if (found == NULL)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric",
+                              "capture_rate, exact, f1, speed_ratio, offset_ns, dump_ns");
+    struct query q = query_begin(store, found->sql, keep, fault);
+    query_text(&q, scenario);
+    query_text(&q, variant);
+    query_int(&q, page_limit(limit));
+    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault))
+        read_trend_row(&q, found, &(*out)[(*count)++]);
+    for (uint32_t i = 0; i < *count / 2; i++) { /* newest first came, oldest first goes */
+        const struct trend_point swap = (*out)[i];
+        (*out)[i] = (*out)[*count - 1 - i];
+        (*out)[*count - 1 - i] = swap;
+    }
+    return query_end(&q);
+}
+
+enum status store_read_samples(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct bench_sample **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_READ_SAMPLES, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct bench_sample *s = &(*out)[(*count)++];
+        s->subject = query_get_text(&q);
+        s->stage = query_get_text(&q);
+        s->cold = query_get(&q) != 0;
+        s->round = (uint32_t)query_get(&q);
+        s->ns = query_get(&q);
+    }
+    return query_end(&q);
+}

@@ -1,0 +1,101 @@
+/* The schema, one step a version: a step that was released is never changed, only followed.
+ *
+ * Texts of frames are kept once (text), modules once an identity and place (module).  An
+ * alignment table is kept as the row of each frame, plus the gaps that mean something. */
+#include "store/query.h"
+
+static const char *const version_1[] = {
+    "CREATE TABLE run ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, uuid TEXT NOT NULL UNIQUE, state TEXT NOT NULL,"
+    " label TEXT, started_ns INTEGER NOT NULL, finished_ns INTEGER NOT NULL DEFAULT 0,"
+    " commit_id TEXT, branch TEXT, platform TEXT, compiler TEXT, flags TEXT, cpu TEXT,"
+    " command TEXT, known_text TEXT) STRICT",
+    "CREATE TABLE run_note ("
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, kind TEXT NOT NULL,"
+    " position INTEGER NOT NULL, name TEXT NOT NULL, version TEXT,"
+    " PRIMARY KEY (run_id, kind, position)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE run_verdict ("
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, verdict TEXT NOT NULL,"
+    " cases INTEGER NOT NULL, PRIMARY KEY (run_id, verdict)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE crash_case ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
+    " scenario TEXT NOT NULL, variant TEXT NOT NULL, arch TEXT, kind TEXT,"
+    " repeat INTEGER NOT NULL, folder TEXT, case_sha256 TEXT, expected_doors TEXT, got_doors TEXT,"
+    " expected_code INTEGER, got_code INTEGER, expected_exit_code INTEGER, got_exit_code INTEGER,"
+    " wall_ms INTEGER, walk_ns INTEGER, stop_walk_ns INTEGER, stop_dump_ns INTEGER,"
+    " record_write_ns INTEGER, dump_write_ns INTEGER, record_bytes INTEGER, dump_bytes INTEGER,"
+    " verdict TEXT NOT NULL, reason TEXT, right_engines TEXT, signature TEXT, known_id TEXT,"
+    " has_truth INTEGER NOT NULL) STRICT",
+    "CREATE INDEX case_of_run ON crash_case (run_id, id)",
+    "CREATE INDEX case_by_name ON crash_case (scenario, variant, id)",
+    "CREATE TABLE claim ("
+    " case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " engine TEXT NOT NULL, shares TEXT, version TEXT, subject INTEGER NOT NULL,"
+    " skipped INTEGER NOT NULL, why TEXT,"
+    " open_ns INTEGER, unwind_ns INTEGER, load_ns INTEGER, resolve_ns INTEGER, total_ns INTEGER,"
+    " peak_bytes INTEGER,"
+    " state INTEGER NOT NULL, reason TEXT, judged INTEGER, exact INTEGER, top1 INTEGER,"
+    " top5 INTEGER, reference INTEGER, truth_frames INTEGER, own_frames INTEGER,"
+    " right_frames INTEGER, lines_judged INTEGER, lines_right INTEGER, inline_demanded INTEGER,"
+    " inline_right INTEGER, physical_judged INTEGER, physical_same INTEGER,"
+    " first_divergence INTEGER, frames INTEGER,"
+    " PRIMARY KEY (case_id, position)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE thread ("
+    " case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " thread_id INTEGER NOT NULL, name TEXT, role TEXT, truth INTEGER NOT NULL,"
+    " reference INTEGER NOT NULL, row_count INTEGER NOT NULL,"
+    " PRIMARY KEY (case_id, position)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE text (id INTEGER PRIMARY KEY, value TEXT NOT NULL UNIQUE) STRICT",
+    "CREATE TABLE module ("
+    " id INTEGER PRIMARY KEY, position INTEGER NOT NULL, name TEXT NOT NULL, path TEXT NOT NULL,"
+    " pdb_name TEXT NOT NULL, code_id TEXT NOT NULL, debug_id TEXT NOT NULL,"
+    " base_va INTEGER NOT NULL, image_bytes INTEGER NOT NULL, loaded_at_ns INTEGER NOT NULL,"
+    " unloaded_at_ns INTEGER NOT NULL,"
+    " UNIQUE (name, base_va, position, path, pdb_name, code_id, debug_id, image_bytes,"
+    " loaded_at_ns, unloaded_at_ns)) STRICT",
+    "CREATE TABLE truth_thread ("
+    " case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " thread_id INTEGER NOT NULL, role TEXT, PRIMARY KEY (case_id, position))"
+    " STRICT, WITHOUT ROWID",
+    "CREATE TABLE truth_frame ("
+    " case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE, thread INTEGER NOT NULL,"
+    " position INTEGER NOT NULL, function INTEGER, file INTEGER, line INTEGER, tail INTEGER,"
+    " gap TEXT, gap_count INTEGER, row INTEGER, PRIMARY KEY (case_id, thread, position))"
+    " STRICT, WITHOUT ROWID",
+    "CREATE TABLE stack ("
+    " id INTEGER PRIMARY KEY, case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE,"
+    " claim INTEGER NOT NULL, position INTEGER NOT NULL, thread INTEGER, label TEXT,"
+    " thread_id INTEGER, thread_name TEXT, role TEXT, state INTEGER, stop TEXT, left_out INTEGER,"
+    " sample INTEGER, walk_ns INTEGER, stopped_ns INTEGER, open_ns INTEGER, unwind_ns INTEGER,"
+    " load_ns INTEGER, resolve_ns INTEGER, total_ns INTEGER, peak_bytes INTEGER,"
+    " frame_count INTEGER NOT NULL) STRICT",
+    "CREATE INDEX stack_of_case ON stack (case_id, claim, position)",
+    "CREATE TABLE frame ("
+    " stack_id INTEGER NOT NULL REFERENCES stack ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " physical INTEGER, inline_depth INTEGER, kind INTEGER, found_by INTEGER, symbols INTEGER,"
+    " class INTEGER, identity INTEGER, pc_va INTEGER, module INTEGER, module_name INTEGER,"
+    " rva INTEGER, function INTEGER, file INTEGER, line INTEGER, distance INTEGER,"
+    " compiland INTEGER, note INTEGER, row INTEGER, mark INTEGER, cause INTEGER,"
+    " PRIMARY KEY (stack_id, position)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE gap ("
+    " case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE, thread INTEGER NOT NULL,"
+    " row INTEGER NOT NULL, side INTEGER NOT NULL, mark INTEGER NOT NULL, cause INTEGER NOT NULL,"
+    " PRIMARY KEY (case_id, thread, row, side)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE finding ("
+    " case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " level INTEGER NOT NULL, cause TEXT NOT NULL, engine TEXT NOT NULL, against TEXT NOT NULL,"
+    " wrong TEXT, frame_a INTEGER, frame_b INTEGER, thread_id INTEGER, row INTEGER,"
+    " fails INTEGER NOT NULL, evidence TEXT, PRIMARY KEY (case_id, position))"
+    " STRICT, WITHOUT ROWID",
+    "CREATE TABLE baseline (branch TEXT NOT NULL, platform TEXT NOT NULL,"
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, PRIMARY KEY (branch, platform))"
+    " STRICT, WITHOUT ROWID",
+    "CREATE TABLE sample ("
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " subject TEXT NOT NULL, stage TEXT NOT NULL, cold INTEGER NOT NULL, round INTEGER NOT NULL,"
+    " ns INTEGER NOT NULL, PRIMARY KEY (run_id, position)) STRICT, WITHOUT ROWID",
+    NULL,
+};
+
+const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1};

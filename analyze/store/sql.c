@@ -1,0 +1,197 @@
+/* Every SQL statement.  Parameters are bound, and columns read, in the order written here. */
+#include "store/query.h"
+
+#define RUN_COLUMNS                                                                                \
+    "id, uuid, state, label, started_ns, finished_ns, commit_id, branch, platform, compiler,"      \
+    " flags, cpu, command, known_text"
+
+#define RUN_FILTER                                                                                 \
+    "(?1 IS NULL OR branch = ?1) AND (?2 IS NULL OR platform = ?2) AND (?3 IS NULL OR label = ?3)" \
+    " AND (?4 OR state <> 'running')"
+
+#define CASE_COLUMNS                                                                               \
+    "c.id, c.run_id, c.scenario, c.variant, c.arch, c.kind, c.repeat, c.folder, c.case_sha256,"    \
+    " c.expected_doors, c.got_doors, c.expected_code, c.got_code, c.expected_exit_code,"           \
+    " c.got_exit_code, c.wall_ms, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"   \
+    " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.verdict, c.reason, c.right_engines,"        \
+    " c.signature, c.known_id, c.has_truth"
+
+#define CASE_FILTER                                                                                \
+    "(?1 IS NULL OR c.run_id = ?1) AND (?2 IS NULL OR c.scenario = ?2)"                            \
+    " AND (?3 IS NULL OR c.variant = ?3) AND (?4 IS NULL OR c.kind = ?4)"                          \
+    " AND (?5 IS NULL OR c.verdict = ?5)"                                                          \
+    " AND (?6 IS NULL OR EXISTS (SELECT 1 FROM finding f WHERE f.case_id = c.id AND f.cause = "    \
+    "?6))"                                                                                         \
+    " AND (?7 IS NULL OR instr(c.scenario || '.' || c.variant, ?7) > 0)"                           \
+    " AND (?1 IS NOT NULL OR EXISTS (SELECT 1 FROM run r WHERE r.id = c.run_id"                    \
+    "      AND r.state <> 'running'))"
+
+const char *const store_sql[SQL_COUNT] = {
+    [SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [SQL_COMMIT] = "COMMIT",
+    [SQL_ROLLBACK] = "ROLLBACK",
+
+    /* ---- writing ---- */
+    [SQL_ADD_RUN] =
+        "INSERT INTO run (uuid, state, label, started_ns, commit_id, branch, platform,"
+        " compiler, flags, cpu, command, known_text)"
+        " VALUES (coalesce(?, lower(hex(randomblob(16)))), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_RUN_NOTE] = "INSERT INTO run_note VALUES (?, ?, ?, ?, ?)",
+    [SQL_ADD_VERDICT] = "INSERT INTO run_verdict VALUES (?, ?, ?)"
+                        " ON CONFLICT DO UPDATE SET cases = cases + excluded.cases",
+    [SQL_FINISH_RUN] =
+        "UPDATE run SET state = ?, finished_ns = ? WHERE id = ? AND state = 'running'",
+    [SQL_RUN_STATE] = "SELECT state FROM run WHERE id = ?",
+    [SQL_SET_STATE] = "UPDATE run SET state = ? WHERE id = ?",
+    [SQL_ADD_CASE] =
+        "INSERT INTO crash_case (run_id, scenario, variant, arch, kind, repeat, folder, "
+        "case_sha256,"
+        " expected_doors, got_doors, expected_code, got_code, expected_exit_code, got_exit_code,"
+        " wall_ms, walk_ns, stop_walk_ns, stop_dump_ns, record_write_ns, dump_write_ns,"
+        " record_bytes, dump_bytes, verdict, reason, right_engines, signature, known_id, has_truth)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?)",
+    [SQL_ADD_CLAIM] = "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                      " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_THREAD] = "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_TRUTH_THREAD] = "INSERT INTO truth_thread VALUES (?, ?, ?, ?)",
+    [SQL_ADD_TRUTH_FRAME] = "INSERT INTO truth_frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_STACK] =
+        "INSERT INTO stack (case_id, claim, position, thread, label, thread_id, thread_name, role,"
+        " state, stop, left_out, sample, walk_ns, stopped_ns, open_ns, unwind_ns, load_ns,"
+        " resolve_ns, total_ns, peak_bytes, frame_count)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_FRAME] = "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                      " ?, ?, ?, ?, ?)",
+    [SQL_ADD_GAP] = "INSERT INTO gap VALUES (?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_FINDING] = "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_TEXT] = "INSERT OR IGNORE INTO text (value) VALUES (?)",
+    [SQL_FIND_TEXT] = "SELECT id FROM text WHERE value = ?",
+    [SQL_ADD_MODULE] = "INSERT OR IGNORE INTO module (position, name, path, pdb_name, code_id,"
+                       " debug_id, base_va, image_bytes, loaded_at_ns, unloaded_at_ns)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_FIND_MODULE] = "SELECT id FROM module WHERE position = ? AND name = ? AND path = ?"
+                        " AND pdb_name = ? AND code_id = ? AND debug_id = ? AND base_va = ?"
+                        " AND image_bytes = ? AND loaded_at_ns = ? AND unloaded_at_ns = ?",
+    [SQL_CASE_VERDICT] = "SELECT c.run_id, c.verdict, r.state FROM crash_case c"
+                         " JOIN run r ON r.id = c.run_id WHERE c.id = ?",
+    [SQL_SET_VERDICT] = "UPDATE crash_case SET verdict = ?, reason = ?, known_id = ? WHERE id = ?",
+    [SQL_DELETE_RUN] = "DELETE FROM run WHERE id = ?",
+
+    /* ---- runs ---- */
+    [SQL_LIST_RUNS] = "SELECT " RUN_COLUMNS " FROM run WHERE " RUN_FILTER
+                      " AND (?5 = 0 OR id < ?5) ORDER BY id DESC LIMIT ?6",
+    [SQL_LIST_RUNS_UP] =
+        "SELECT " RUN_COLUMNS " FROM run WHERE " RUN_FILTER " AND id > ?5 ORDER BY id LIMIT ?6",
+    [SQL_COUNT_RUNS] = "SELECT count(*) FROM run WHERE " RUN_FILTER,
+    [SQL_READ_RUN] = "SELECT " RUN_COLUMNS " FROM run WHERE id = ?",
+    [SQL_READ_RUN_NOTES] = "SELECT name, version FROM run_note WHERE run_id = ? AND kind = ?"
+                           " ORDER BY position",
+    [SQL_READ_RUN_VERDICTS] = "SELECT verdict, cases FROM run_verdict WHERE run_id = ?",
+    [SQL_FIND_RUN_UUID] = "SELECT id FROM run WHERE substr(uuid, 1, length(?1)) = ?1"
+                          " ORDER BY id LIMIT 2",
+    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE state <> 'running' ORDER BY id DESC"
+                            " LIMIT 1 OFFSET ?",
+
+    /* ---- cases ---- */
+    [SQL_LIST_CASES] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE " CASE_FILTER
+                       " AND c.id > ?8 ORDER BY c.id LIMIT ?9",
+    [SQL_LIST_CASES_DOWN] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE " CASE_FILTER
+                            " AND (?8 = 0 OR c.id < ?8) ORDER BY c.id DESC LIMIT ?9",
+    [SQL_COUNT_CASES] = "SELECT count(*) FROM crash_case c WHERE " CASE_FILTER,
+    [SQL_READ_CASE] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE c.id = ?",
+    [SQL_READ_CLAIMS] = "SELECT engine, shares, version, subject, skipped, why, open_ns, unwind_ns,"
+                        " load_ns, resolve_ns, total_ns, peak_bytes, state, reason, judged, exact,"
+                        " top1, top5, reference, truth_frames, own_frames, right_frames,"
+                        " lines_judged, lines_right, inline_demanded, inline_right,"
+                        " physical_judged, physical_same, first_divergence, frames"
+                        " FROM claim WHERE case_id = ? ORDER BY position",
+    [SQL_READ_FINDINGS] = "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
+                          " thread_id, row, fails, evidence FROM finding WHERE case_id = ?"
+                          " ORDER BY position",
+    [SQL_READ_THREADS] = "SELECT thread_id, name, role, truth, reference, row_count FROM thread"
+                         " WHERE case_id = ? ORDER BY position",
+    [SQL_READ_TRUTH_THREADS] = "SELECT thread_id, role,"
+                               " (SELECT count(*) FROM truth_frame f WHERE f.case_id = t.case_id"
+                               "  AND f.thread = t.position)"
+                               " FROM truth_thread t WHERE case_id = ? ORDER BY position",
+    [SQL_READ_TRUTH_FRAMES] = "SELECT a.value, b.value, line, tail, gap, gap_count, row"
+                              " FROM truth_frame LEFT JOIN text a ON a.id = function"
+                              " LEFT JOIN text b ON b.id = file"
+                              " WHERE case_id = ? AND thread = ? ORDER BY position",
+    [SQL_READ_STACKS] =
+        "SELECT id, claim, thread, label, thread_id, thread_name, role, state, stop,"
+        " left_out, sample, walk_ns, stopped_ns, open_ns, unwind_ns, load_ns,"
+        " resolve_ns, total_ns, peak_bytes, frame_count FROM stack"
+        " WHERE case_id = ? ORDER BY claim, position",
+    [SQL_READ_FRAMES] =
+        "SELECT f.physical, f.inline_depth, f.kind, f.found_by, f.symbols, f.class, f.identity,"
+        " f.pc_va, f.rva, a.value, b.value, f.line, f.distance, c.value, d.value, e.value, f.row,"
+        " f.mark, f.cause, m.id, m.position, m.name, m.path, m.pdb_name, m.code_id, m.debug_id,"
+        " m.base_va, m.image_bytes, m.loaded_at_ns, m.unloaded_at_ns"
+        " FROM frame f LEFT JOIN text a ON a.id = f.function LEFT JOIN text b ON b.id = f.file"
+        " LEFT JOIN text c ON c.id = f.compiland LEFT JOIN text d ON d.id = f.note"
+        " LEFT JOIN text e ON e.id = f.module_name LEFT JOIN module m ON m.id = f.module"
+        " WHERE f.stack_id = ? ORDER BY f.position",
+    [SQL_READ_GAPS] = "SELECT row, side, mark, cause FROM gap WHERE case_id = ? AND thread = ?",
+    [SQL_FIND_CASE] = "SELECT id FROM crash_case WHERE run_id = ? AND scenario = ? AND variant = ?"
+                      " AND repeat = ?",
+
+    /* ---- figures ---- */
+    [SQL_READ_COSTS] =
+        "SELECT c.id, c.scenario, c.variant, k.engine, k.open_ns, k.unwind_ns, k.load_ns,"
+        " k.resolve_ns, k.total_ns, k.peak_bytes, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns,"
+        " c.record_write_ns, c.dump_write_ns, c.record_bytes, c.dump_bytes, k.frames"
+        " FROM crash_case c JOIN claim k ON k.case_id = c.id"
+        " WHERE c.run_id = ? AND k.state = 0 AND k.frames > 0 ORDER BY c.id, k.position",
+    [SQL_COUNT_CAUSES] =
+        "SELECT f.cause, count(*), count(DISTINCT f.case_id),"
+        " sum(EXISTS (SELECT 1 FROM claim k WHERE k.case_id = f.case_id AND k.engine = f.engine"
+        " AND k.subject))"
+        " FROM finding f JOIN crash_case c ON c.id = f.case_id WHERE c.run_id = ?"
+        " GROUP BY f.cause ORDER BY 2 DESC, 1",
+    [SQL_READ_DOORS] = "SELECT id, scenario, variant, expected_doors, got_doors FROM crash_case"
+                       " WHERE run_id = ? ORDER BY scenario, variant, repeat",
+    [SQL_READ_SYMBOLS] =
+        "SELECT m.name, m.code_id, m.debug_id, f.symbols, count(*), sum(f.inline_depth > 0)"
+        " FROM crash_case c JOIN stack s ON s.case_id = c.id JOIN frame f ON f.stack_id = s.id"
+        " JOIN module m ON m.id = f.module WHERE c.run_id = ?"
+        " GROUP BY m.name, m.code_id, m.debug_id, f.symbols ORDER BY m.name, m.debug_id, f.symbols",
+    [SQL_TREND_SCORES] =
+        "SELECT r.id, r.started_ns, sum(k.judged), sum(k.exact), sum(k.truth_frames),"
+        " sum(k.own_frames), sum(k.right_frames)"
+        " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
+        " WHERE k.subject AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
+        " AND (?2 IS NULL OR c.variant = ?2) GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
+    [SQL_TREND_CASES] =
+        "SELECT r.id, r.started_ns, count(*), sum(c.got_doors <> '' OR c.record_bytes > 0)"
+        " FROM run r JOIN crash_case c ON c.run_id = r.id"
+        " WHERE r.state = 'complete' AND c.kind <> 'calm' AND c.verdict NOT IN"
+        " ('UNSUPPORTED', 'ERROR', 'NOT-CAPTURED-AS-EXPECTED')"
+        " AND (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
+        " GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
+    [SQL_TREND_COST] =
+        "SELECT r.id, r.started_ns, count(*),"
+        " avg(CASE WHEN k.engine = 'dump' THEN k.total_ns END),"
+        " avg(CASE WHEN k.engine = 'offset:rtl' THEN k.total_ns END)"
+        " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
+        " WHERE k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0"
+        " AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
+        " AND (?2 IS NULL OR c.variant = ?2) GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
+
+    /* ---- baseline, samples, pruning ---- */
+    [SQL_SET_BASELINE] = "INSERT INTO baseline VALUES (coalesce(?, ''), coalesce(?, ''), ?)"
+                         " ON CONFLICT DO UPDATE SET run_id = excluded.run_id",
+    [SQL_CLEAR_BASELINE] = "DELETE FROM baseline WHERE branch = coalesce(?, '')"
+                           " AND platform = coalesce(?, '')",
+    [SQL_GET_BASELINE] = "SELECT run_id FROM baseline WHERE branch IN (coalesce(?1, ''), '')"
+                         " AND platform IN (coalesce(?2, ''), '')"
+                         " ORDER BY branch = '', platform = '' LIMIT 1",
+    [SQL_ADD_SAMPLE] = "INSERT INTO sample VALUES (?1, (SELECT count(*) FROM sample"
+                       " WHERE run_id = ?1), ?2, ?3, ?4, ?5, ?6)",
+    [SQL_READ_SAMPLES] = "SELECT subject, stage, cold, round, ns FROM sample WHERE run_id = ?"
+                         " ORDER BY position",
+    [SQL_PRUNE_LIST] = "SELECT id FROM run WHERE state <> 'running'"
+                       " AND id NOT IN (SELECT run_id FROM baseline)"
+                       " ORDER BY id DESC LIMIT -1 OFFSET ?",
+};

@@ -1,0 +1,133 @@
+/* Opening, upgrading and closing databases: see store.h. */
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "store/query.h"
+
+/* "Twst" in the header of the file says whose database it is. */
+enum { APPLICATION_ID = 0x54777374, BUSY_MS = 5000 };
+
+static enum status run_script(struct store *store, const char *script, struct fault *fault)
+{
+    const int code = sqlite3_exec(store->db, script, NULL, NULL, NULL);
+    return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "database upgrade", fault);
+}
+
+static enum status read_pragma(struct store *store, const char *sql, int64_t *out,
+                               struct fault *fault)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        *out = sqlite3_column_int64(statement, 0);
+        code = SQLITE_OK;
+    }
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "database header", fault);
+}
+
+/* One step a version, each with its number in one transaction. */
+static enum status upgrade(struct store *store, int64_t from, struct fault *fault)
+{
+    for (int64_t version = from; version < STORE_SCHEMA_VERSION; version++) {
+        char mark[96];
+        (void)snprintf(mark, sizeof mark,
+                       "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", APPLICATION_ID,
+                       (int)version + 1);
+        (void)run_script(store, "BEGIN IMMEDIATE", fault);
+        for (const char *const *sql = store_migrations[version]; *sql != NULL; sql++)
+            if (fault->code == ERR_NONE)
+                (void)run_script(store, *sql, fault);
+        if (fault->code != ERR_NONE || run_script(store, mark, fault) != ERR_NONE) {
+            (void)sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+            return fault->code;
+        }
+    }
+    return ERR_NONE;
+}
+
+static enum status check_version(struct store *store, struct fault *fault)
+{
+    int64_t version = 0, application = 0, tables = 0;
+    if (read_pragma(store, "PRAGMA user_version", &version, fault) != ERR_NONE ||
+        read_pragma(store, "PRAGMA application_id", &application, fault) != ERR_NONE ||
+        read_pragma(store, "SELECT count(*) FROM sqlite_schema", &tables, fault) != ERR_NONE)
+        return fault->code;
+    if (tables > 0 && application != APPLICATION_ID)
+        return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "database",
+                              "it belongs to another program");
+    if (version > STORE_SCHEMA_VERSION)
+        return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
+                              "it was written by a newer twinstack");
+    if (version == STORE_SCHEMA_VERSION)
+        return ERR_NONE;
+    if (store->mode == STORE_READ)
+        return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
+                              "it is older than this program: any writing verb upgrades it");
+    return upgrade(store, version, fault);
+}
+
+static enum status prepare(struct store *store, struct fault *fault)
+{
+    (void)sqlite3_busy_timeout(store->db, BUSY_MS);
+    (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    const char *setup = store->mode == STORE_READ
+                            ? "PRAGMA query_only=1; PRAGMA foreign_keys=1"
+                            : "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                              "PRAGMA foreign_keys=1";
+    if (run_script(store, setup, fault) != ERR_NONE)
+        return fault->code;
+    return check_version(store, fault);
+}
+
+enum status store_open(const char *path, enum store_mode mode, struct store **out,
+                       struct fault *fault)
+{
+    *out = NULL;
+    if (mode == STORE_READ && !path_is_file(path)) {
+        (void)fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "database",
+                             "`twinstack run` makes one");
+        fault_set_path(fault, path);
+        return fault->code;
+    }
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "database");
+    store->mode = mode;
+    const int flags =
+        mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    const int code = sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code != SQLITE_OK)
+        (void)store_fault(store, code, "database", fault);
+    else
+        (void)prepare(store, fault);
+    if (fault->code != ERR_NONE) {
+        fault_set_path(fault, path);
+        store_close(store);
+        return fault->code;
+    }
+    *out = store;
+    return ERR_NONE;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    for (int i = 0; i < SQL_COUNT; i++)
+        (void)sqlite3_finalize(store->statements[i]);
+    (void)sqlite3_close(store->db);
+    free(store);
+}
+
+uint64_t store_version(struct store *store)
+{
+    struct fault fault = FAULT_INIT;
+    int64_t others = 0;
+    (void)read_pragma(store, "PRAGMA data_version", &others, &fault);
+    return (uint64_t)others << 32 | (uint32_t)sqlite3_total_changes(store->db);
+}

@@ -1,0 +1,141 @@
+/* Whole databases: import, publish, prune.  Import reads and writes through the same functions
+ * as everybody, so what it copies is what a run would have written. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "store/query.h"
+
+static enum status import_cases(struct store *to, struct store *from, uint64_t from_run,
+                                uint64_t to_run, struct fault *fault)
+{
+    struct case_query query = {.run_id = from_run, .limit = STORE_PAGE_MAX};
+    do {
+        struct arena scratch;
+        struct case_page page;
+        arena_init(&scratch, 0);
+        if (store_list_cases(from, &query, &scratch, &page, fault) == ERR_NONE) {
+            for (uint32_t i = 0; i < page.count && fault->code == ERR_NONE; i++) {
+                struct arena one;
+                struct run_case c;
+                arena_init(&one, 0);
+                if (store_read_case(from, page.cases[i].id, &one, &c, fault) == ERR_NONE)
+                    (void)store_put_case(to, to_run, &c, fault);
+                arena_free(&one);
+            }
+            query.after = page.next;
+        }
+        arena_free(&scratch);
+    } while (fault->code == ERR_NONE && query.after != 0);
+    return fault->code;
+}
+
+static enum status import_run(struct store *to, struct store *from, uint64_t run_id,
+                              struct fault *fault)
+{
+    struct arena scratch;
+    struct run_info run;
+    arena_init(&scratch, 0);
+    if (store_begin(to, fault) == ERR_NONE) {
+        if (store_read_run(from, run_id, &scratch, &run, fault) == ERR_NONE) {
+            const enum run_state state = run.state;
+            const uint64_t finished_ns = run.finished_ns;
+            struct bench_sample *samples = NULL;
+            uint32_t count = 0;
+            if (store_begin_run(to, &run, &scratch, fault) == ERR_NONE &&
+                import_cases(to, from, run_id, run.id, fault) == ERR_NONE &&
+                store_read_samples(from, run_id, &scratch, &samples, &count, fault) == ERR_NONE &&
+                store_put_samples(to, run.id, samples, count, fault) == ERR_NONE)
+                (void)store_finish_run(to, run.id, state, finished_ns, fault);
+        }
+        (void)store_end(to, fault->code, fault);
+    }
+    arena_free(&scratch);
+    return fault->code;
+}
+
+static bool has_uuid(struct store *store, const char *uuid, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_FIND_RUN_UUID, NULL, fault);
+    query_text(&q, uuid);
+    const bool found = query_row(&q);
+    (void)query_end(&q);
+    return found;
+}
+
+enum status store_import(struct store *to, struct store *from, uint32_t *copied,
+                         struct fault *fault)
+{
+    struct run_query query = {.oldest_first = true, .limit = STORE_PAGE_MAX};
+    *copied = 0;
+    do {
+        struct arena scratch;
+        struct run_page page;
+        arena_init(&scratch, 0);
+        if (store_list_runs(from, &query, &scratch, &page, fault) == ERR_NONE) {
+            for (uint32_t i = 0; i < page.count && fault->code == ERR_NONE; i++)
+                if (!has_uuid(to, page.runs[i].uuid, fault) && fault->code == ERR_NONE &&
+                    import_run(to, from, page.runs[i].id, fault) == ERR_NONE)
+                    (*copied)++;
+            query.after = page.next;
+        }
+        arena_free(&scratch);
+    } while (fault->code == ERR_NONE && query.after != 0);
+    return fault->code;
+}
+
+enum status store_publish(struct store *store, const char *path, struct fault *fault)
+{
+    if (path_remove(path, fault) != ERR_NONE)
+        return fault->code;
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, "VACUUM INTO ?", -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_text(statement, 1, path, -1, SQLITE_TRANSIENT);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    (void)sqlite3_finalize(statement);
+    if (code != SQLITE_DONE && code != SQLITE_OK)
+        return store_fault(store, code, "published database", fault);
+    /* The copy keeps WAL mode in its header; a read-only folder has no place for the -wal file. */
+    sqlite3 *copy = NULL;
+    code = sqlite3_open_v2(path, &copy, SQLITE_OPEN_READWRITE, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(copy, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    (void)sqlite3_close(copy);
+    return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "published database", fault);
+}
+
+enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *deleted,
+                        struct fault *fault)
+{
+    static const char sweep[] =
+        "DELETE FROM text WHERE id NOT IN (SELECT function FROM frame WHERE function IS NOT NULL"
+        " UNION SELECT file FROM frame WHERE file IS NOT NULL"
+        " UNION SELECT compiland FROM frame WHERE compiland IS NOT NULL"
+        " UNION SELECT note FROM frame WHERE note IS NOT NULL"
+        " UNION SELECT module_name FROM frame WHERE module_name IS NOT NULL"
+        " UNION SELECT function FROM truth_frame WHERE function IS NOT NULL"
+        " UNION SELECT file FROM truth_frame WHERE file IS NOT NULL);"
+        "DELETE FROM module WHERE id NOT IN (SELECT module FROM frame WHERE module IS NOT NULL);";
+    *deleted = 0;
+    uint64_t ids[256];
+    uint32_t count = 0;
+    do {
+        count = 0;
+        struct query q = query_begin(store, SQL_PRUNE_LIST, NULL, fault);
+        query_int(&q, keep_runs);
+        while (count < sizeof ids / sizeof ids[0] && query_row(&q))
+            ids[count++] = query_get(&q);
+        (void)query_end(&q);
+        for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++)
+            if (store_delete_run(store, ids[i], fault) == ERR_NONE)
+                (*deleted)++;
+    } while (fault->code == ERR_NONE && count == sizeof ids / sizeof ids[0]);
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    int code = sqlite3_exec(store->db, sweep, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(store->db, "VACUUM", NULL, NULL, NULL);
+    return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "pruning", fault);
+}

@@ -1,0 +1,574 @@
+/* Writing runs and cases: see store.h.  A case goes in whole or not at all. */
+#include <string.h>
+
+#include "store/query.h"
+
+/* Rows of texts and modules that this case has met, by pointer: a frame's strings mostly repeat,
+ * and they do not move while the case is written. */
+enum { MEMO_SLOTS = 1024 };
+
+struct memo {
+    const void *pointer[MEMO_SLOTS];
+    uint64_t id[MEMO_SLOTS];
+};
+
+struct writer {
+    struct store *store;
+    struct fault *fault;
+    uint64_t case_id;
+    struct memo texts, modules;
+};
+
+static size_t memo_slot(const void *pointer)
+{
+    return (size_t)(((uintptr_t)pointer >> 3) * 2654435761u >> 7) % MEMO_SLOTS;
+}
+
+static uint64_t find_id(struct query *q)
+{
+    const uint64_t id = query_row(q) ? query_get(q) : 0;
+    (void)query_end(q);
+    return id;
+}
+
+/* The id of a text, added when new; 0 for NULL. */
+static uint64_t text_id(struct writer *w, const char *text)
+{
+    if (text == NULL)
+        return 0;
+    const size_t slot = memo_slot(text);
+    if (w->texts.pointer[slot] == text)
+        return w->texts.id[slot];
+    uint64_t id = 0;
+    for (int round = 0; round < 2 && id == 0 && w->fault->code == ERR_NONE; round++) {
+        struct query find = query_begin(w->store, SQL_FIND_TEXT, NULL, w->fault);
+        query_text(&find, text);
+        id = find_id(&find);
+        if (id == 0) {
+            struct query add = query_begin(w->store, SQL_ADD_TEXT, NULL, w->fault);
+            query_text(&add, text);
+            (void)query_run(&add);
+        }
+    }
+    w->texts.pointer[slot] = text;
+    w->texts.id[slot] = id;
+    return id;
+}
+
+static const char *or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+static void bind_module(struct query *q, const struct module *m)
+{
+    query_int(q, m->index);
+    query_text(q, or_empty(m->name));
+    query_text(q, or_empty(m->path));
+    query_text(q, or_empty(m->pdb_name));
+    query_text(q, m->code_id);
+    query_text(q, m->debug_id);
+    query_int(q, m->base_va);
+    query_int(q, m->image_bytes);
+    query_int(q, m->loaded_at_ns);
+    query_int(q, m->unloaded_at_ns);
+}
+
+static uint64_t module_id(struct writer *w, const struct module *module)
+{
+    if (module == NULL)
+        return 0;
+    const size_t slot = memo_slot(module);
+    if (w->modules.pointer[slot] == module)
+        return w->modules.id[slot];
+    struct query add = query_begin(w->store, SQL_ADD_MODULE, NULL, w->fault);
+    bind_module(&add, module);
+    (void)query_run(&add);
+    struct query find = query_begin(w->store, SQL_FIND_MODULE, NULL, w->fault);
+    bind_module(&find, module);
+    const uint64_t id = find_id(&find);
+    w->modules.pointer[slot] = module;
+    w->modules.id[slot] = id;
+    return id;
+}
+
+/* ---- runs ----------------------------------------------------------------------------- */
+
+static enum status put_notes(struct store *store, uint64_t run_id, const char *kind,
+                             const struct named_version *rows, uint32_t count, struct fault *fault)
+{
+    for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
+        struct query q = query_begin(store, SQL_ADD_RUN_NOTE, NULL, fault);
+        query_int(&q, run_id);
+        query_text(&q, kind);
+        query_int(&q, i);
+        query_text(&q, or_empty(rows[i].name));
+        query_text(&q, rows[i].version);
+        (void)query_run(&q);
+    }
+    return fault->code;
+}
+
+enum status store_begin_run(struct store *store, struct run_info *run, struct arena *keep,
+                            struct fault *fault)
+{
+    if (store_begin(store, fault) != ERR_NONE)
+        return fault->code;
+    struct query q = query_begin(store, SQL_ADD_RUN, NULL, fault);
+    query_text(&q, run->uuid);
+    query_text(&q, run_state_name(RUN_RUNNING));
+    query_text(&q, run->label);
+    query_int(&q, run->started_ns);
+    query_text(&q, run->commit);
+    query_text(&q, run->branch);
+    query_text(&q, run->platform);
+    query_text(&q, run->compiler);
+    query_text(&q, run->flags);
+    query_text(&q, run->cpu);
+    query_text(&q, run->command);
+    query_text(&q, run->known_text);
+    if (query_run(&q) == ERR_NONE) {
+        run->id = query_added(store);
+        run->state = RUN_RUNNING;
+        (void)put_notes(store, run->id, "tool", run->tools, run->tool_count, fault);
+        (void)put_notes(store, run->id, "environment", run->environment, run->environment_count,
+                        fault);
+        struct run_info written;
+        if (store_read_run(store, run->id, keep, &written, fault) == ERR_NONE)
+            run->uuid = written.uuid;
+    }
+    return store_end(store, fault->code, fault);
+}
+
+static enum status run_state_of(struct store *store, uint64_t run_id, enum run_state *out,
+                                struct fault *fault)
+{
+    struct arena scratch;
+    arena_init(&scratch, 4096);
+    struct query q = query_begin(store, SQL_RUN_STATE, &scratch, fault);
+    query_int(&q, run_id);
+    bool found = query_row(&q);
+    const char *word = found ? query_get_text(&q) : NULL;
+    found = word != NULL && run_state_parse(word, out);
+    (void)query_end(&q);
+    arena_free(&scratch);
+    return found ? fault->code : fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "run");
+}
+
+static enum status demand_running(struct store *store, uint64_t run_id, struct fault *fault)
+{
+    enum run_state state = RUN_COMPLETE;
+    if (run_state_of(store, run_id, &state, fault) != ERR_NONE)
+        return fault->code;
+    return state == RUN_RUNNING
+               ? ERR_NONE
+               : fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "run",
+                                "it is finished, and a finished run is never changed");
+}
+
+enum status store_finish_run(struct store *store, uint64_t run_id, enum run_state state,
+                             uint64_t finished_ns, struct fault *fault)
+{
+    if (demand_running(store, run_id, fault) != ERR_NONE)
+        return fault->code;
+    struct query q = query_begin(store, SQL_FINISH_RUN, NULL, fault);
+    query_text(&q, run_state_name(state));
+    query_int(&q, finished_ns);
+    query_int(&q, run_id);
+    return query_run(&q);
+}
+
+enum status store_resume_run(struct store *store, uint64_t run_id, struct fault *fault)
+{
+    enum run_state state = RUN_COMPLETE;
+    if (run_state_of(store, run_id, &state, fault) != ERR_NONE)
+        return fault->code;
+    if (state == RUN_COMPLETE)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "run", "it is complete");
+    struct query q = query_begin(store, SQL_SET_STATE, NULL, fault);
+    query_text(&q, run_state_name(RUN_RUNNING));
+    query_int(&q, run_id);
+    return query_run(&q);
+}
+
+static enum status count_verdict(struct store *store, uint64_t run_id, const char *verdict,
+                                 int64_t change, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_ADD_VERDICT, NULL, fault);
+    query_int(&q, run_id);
+    query_text(&q, verdict);
+    query_signed(&q, change);
+    return query_run(&q);
+}
+
+enum status store_set_verdict(struct store *store, uint64_t case_id, enum verdict verdict,
+                              const char *reason, const char *known_id, struct fault *fault)
+{
+    struct arena scratch;
+    arena_init(&scratch, 4096);
+    struct query was = query_begin(store, SQL_CASE_VERDICT, &scratch, fault);
+    query_int(&was, case_id);
+    uint64_t run_id = 0;
+    const char *before = NULL;
+    if (query_row(&was)) {
+        run_id = query_get(&was);
+        before = query_get_text(&was);
+    }
+    (void)query_end(&was);
+    if (before == NULL)
+        (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case");
+    if (fault->code == ERR_NONE && demand_running(store, run_id, fault) == ERR_NONE &&
+        store_begin(store, fault) == ERR_NONE) {
+        struct query q = query_begin(store, SQL_SET_VERDICT, NULL, fault);
+        query_text(&q, verdict_name(verdict));
+        query_text(&q, reason);
+        query_text(&q, known_id);
+        query_int(&q, case_id);
+        (void)query_run(&q);
+        (void)count_verdict(store, run_id, before, -1, fault);
+        (void)count_verdict(store, run_id, verdict_name(verdict), 1, fault);
+        (void)store_end(store, fault->code, fault);
+    }
+    arena_free(&scratch);
+    return fault->code;
+}
+
+enum status store_delete_run(struct store *store, uint64_t run_id, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_DELETE_RUN, NULL, fault);
+    query_int(&q, run_id);
+    return query_run(&q);
+}
+
+/* ---- cases ---------------------------------------------------------------------------- */
+
+static void bind_cost(struct query *q, const struct engine_cost *c)
+{
+    query_int(q, c->open_ns);
+    query_int(q, c->unwind_ns);
+    query_int(q, c->load_ns);
+    query_int(q, c->resolve_ns);
+    query_int(q, c->total_ns);
+    query_int(q, c->peak_bytes);
+}
+
+static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c)
+{
+    struct query q = query_begin(w->store, SQL_ADD_CASE, NULL, w->fault);
+    query_int(&q, run_id);
+    query_text(&q, c->scenario);
+    query_text(&q, c->variant);
+    query_text(&q, c->arch);
+    query_text(&q, c->kind);
+    query_int(&q, c->repeat);
+    query_text(&q, c->folder);
+    query_text(&q, c->case_sha256);
+    query_text(&q, c->expected_doors);
+    query_text(&q, c->got_doors);
+    query_int(&q, c->expected_code);
+    query_int(&q, c->got_code);
+    query_int(&q, c->expected_exit_code);
+    query_int(&q, c->got_exit_code);
+    query_int(&q, c->wall_ms);
+    query_int(&q, c->timing.walk_ns);
+    query_int(&q, c->timing.stop_walk_ns);
+    query_int(&q, c->timing.stop_dump_ns);
+    query_int(&q, c->timing.record_write_ns);
+    query_int(&q, c->timing.dump_write_ns);
+    query_int(&q, c->timing.record_bytes);
+    query_int(&q, c->timing.dump_bytes);
+    query_text(&q, verdict_name(c->result.verdict));
+    query_text(&q, c->result.reason);
+    query_text(&q, c->result.right);
+    query_text(&q, c->result.signature);
+    query_text(&q, c->known_id);
+    query_int(&q, c->truth != NULL);
+    (void)query_run(&q);
+    w->case_id = query_added(w->store);
+}
+
+static void put_claim(struct writer *w, const struct run_case *c, uint32_t i)
+{
+    static const struct engine_score none = {.state = STACK_SKIPPED, .first_divergence = -1};
+    const struct engine_claim *k = &c->claims[i];
+    const struct engine_score *s = i < c->result.score_count ? &c->result.scores[i] : &none;
+    struct query q = query_begin(w->store, SQL_ADD_CLAIM, NULL, w->fault);
+    query_int(&q, w->case_id);
+    query_int(&q, i);
+    query_text(&q, k->engine);
+    query_text(&q, k->shares);
+    query_text(&q, k->version);
+    query_int(&q, k->subject);
+    query_int(&q, k->skipped);
+    query_text(&q, k->why);
+    bind_cost(&q, &k->cost);
+    query_int(&q, s->state);
+    query_text(&q, s->reason);
+    query_int(&q, s->judged);
+    query_int(&q, s->exact);
+    query_int(&q, s->top1);
+    query_int(&q, s->top5);
+    query_int(&q, s->reference);
+    query_int(&q, s->truth_frames);
+    query_int(&q, s->own_frames);
+    query_int(&q, s->right_frames);
+    query_int(&q, s->lines_judged);
+    query_int(&q, s->lines_right);
+    query_int(&q, s->inline_demanded);
+    query_int(&q, s->inline_right);
+    query_int(&q, s->physical_judged);
+    query_int(&q, s->physical_same);
+    query_signed(&q, s->first_divergence);
+    query_int(&q, s->frames);
+    (void)query_run(&q);
+}
+
+/* Where in the alignment a stack stands: the thread and the cell of each frame. */
+struct placed {
+    int32_t thread; /* -1: the stack is not shown in any table */
+    uint32_t column;
+};
+
+static struct placed place_of(const struct case_result *r, uint32_t claim,
+                              const struct stack *stack)
+{
+    for (uint32_t t = 0; t < r->thread_count; t++)
+        if (r->threads[t].stacks != NULL && r->threads[t].stacks[claim] == stack)
+            return (struct placed){(int32_t)t, claim + 1};
+    return (struct placed){-1, 0};
+}
+
+static void put_frame(struct writer *w, uint64_t stack_id, uint32_t position, const struct frame *f,
+                      int64_t row, const struct align_cell *cell)
+{
+    struct query q = query_begin(w->store, SQL_ADD_FRAME, NULL, w->fault);
+    const uint64_t module = module_id(w, f->module);
+    query_int(&q, stack_id);
+    query_int(&q, position);
+    query_int(&q, f->index);
+    query_int(&q, f->inline_depth);
+    query_int(&q, f->kind);
+    query_int(&q, f->found_by);
+    query_int(&q, f->symbols);
+    query_int(&q, f->frame_class);
+    query_int(&q, f->identity);
+    query_int(&q, f->pc_va);
+    query_id(&q, module);
+    query_id(&q, module != 0 ? 0 : text_id(w, f->module_name));
+    query_int(&q, f->offset);
+    query_id(&q, text_id(w, f->function));
+    query_id(&q, text_id(w, f->file));
+    query_int(&q, f->line);
+    query_int(&q, f->symbol_distance);
+    query_id(&q, text_id(w, f->compiland));
+    query_id(&q, text_id(w, f->note));
+    query_signed(&q, row);
+    query_int(&q, cell != NULL ? cell->mark : CELL_UNJUDGED);
+    query_int(&q, cell != NULL ? cell->cause : CAUSE_NONE);
+    (void)query_run(&q);
+}
+
+static void put_stack(struct writer *w, const struct run_case *c, uint32_t claim, uint32_t position)
+{
+    const struct stack *s = &c->claims[claim].stacks[position];
+    const struct placed placed = place_of(&c->result, claim, s);
+    struct query q = query_begin(w->store, SQL_ADD_STACK, NULL, w->fault);
+    query_int(&q, w->case_id);
+    query_int(&q, claim);
+    query_int(&q, position);
+    query_signed(&q, placed.thread);
+    query_text(&q, s->label);
+    query_int(&q, s->thread_id);
+    query_text(&q, s->thread_name);
+    query_text(&q, s->role);
+    query_int(&q, s->state);
+    query_text(&q, s->stop);
+    query_int(&q, s->left_out);
+    query_int(&q, s->sample);
+    query_int(&q, s->walk_ns);
+    query_int(&q, s->stopped_ns);
+    bind_cost(&q, &s->cost);
+    query_int(&q, s->frame_count);
+    (void)query_run(&q);
+    const uint64_t id = query_added(w->store);
+
+    uint32_t row = 0;
+    const struct thread_result *t = placed.thread < 0 ? NULL : &c->result.threads[placed.thread];
+    for (uint32_t i = 0; i < s->frame_count && w->fault->code == ERR_NONE; i++) {
+        const struct align_cell *cell = NULL;
+        if (t != NULL)
+            while (row < t->row_count &&
+                   thread_result_cell(t, row, placed.column)->frame < (int32_t)i)
+                row++;
+        if (t != NULL && row < t->row_count)
+            cell = thread_result_cell(t, row, placed.column);
+        put_frame(w, id, i, &s->frames[i], cell != NULL ? (int64_t)row : -1, cell);
+    }
+}
+
+static void put_gaps(struct writer *w, const struct thread_result *t, uint32_t position)
+{
+    for (uint32_t row = 0; row < t->row_count; row++)
+        for (uint32_t side = 0; side < t->column_count; side++) {
+            const struct align_cell *cell = thread_result_cell(t, row, side);
+            if (cell->frame >= 0 || (cell->mark == CELL_GAP && cell->cause == CAUSE_NONE))
+                continue;
+            struct query q = query_begin(w->store, SQL_ADD_GAP, NULL, w->fault);
+            query_int(&q, w->case_id);
+            query_int(&q, position);
+            query_int(&q, row);
+            query_int(&q, side);
+            query_int(&q, cell->mark);
+            query_int(&q, cell->cause);
+            (void)query_run(&q);
+        }
+}
+
+static int64_t truth_position(const struct run_case *c, const struct truth_thread *thread)
+{
+    for (uint32_t i = 0; c->truth != NULL && i < c->truth->thread_count; i++)
+        if (&c->truth->threads[i] == thread)
+            return (int64_t)i;
+    return -1;
+}
+
+static void put_thread(struct writer *w, const struct run_case *c, uint32_t i)
+{
+    const struct thread_result *t = &c->result.threads[i];
+    struct query q = query_begin(w->store, SQL_ADD_THREAD, NULL, w->fault);
+    query_int(&q, w->case_id);
+    query_int(&q, i);
+    query_int(&q, t->thread_id);
+    query_text(&q, t->name);
+    query_text(&q, t->role);
+    query_signed(&q, truth_position(c, t->truth));
+    query_int(&q, t->reference);
+    query_int(&q, t->row_count);
+    (void)query_run(&q);
+    put_gaps(w, t, i);
+}
+
+/* The row of a truth frame in its thread's table; -1: that thread has none. */
+static int64_t truth_row(const struct run_case *c, const struct truth_thread *thread,
+                         uint32_t frame, uint32_t *from)
+{
+    for (uint32_t i = 0; i < c->result.thread_count; i++) {
+        const struct thread_result *t = &c->result.threads[i];
+        if (t->truth != thread)
+            continue;
+        for (; *from < t->row_count; (*from)++)
+            if (thread_result_cell(t, *from, 0)->frame == (int32_t)frame)
+                return (int64_t)*from;
+    }
+    return -1;
+}
+
+static void put_truth(struct writer *w, const struct run_case *c, uint32_t i)
+{
+    const struct truth_thread *t = &c->truth->threads[i];
+    struct query q = query_begin(w->store, SQL_ADD_TRUTH_THREAD, NULL, w->fault);
+    query_int(&q, w->case_id);
+    query_int(&q, i);
+    query_int(&q, t->id);
+    query_text(&q, t->role);
+    (void)query_run(&q);
+    uint32_t row = 0;
+    for (uint32_t f = 0; f < t->frame_count && w->fault->code == ERR_NONE; f++) {
+        const struct truth_frame *frame = &t->frames[f];
+        struct query add = query_begin(w->store, SQL_ADD_TRUTH_FRAME, NULL, w->fault);
+        query_int(&add, w->case_id);
+        query_int(&add, i);
+        query_int(&add, f);
+        query_id(&add, text_id(w, frame->function));
+        query_id(&add, text_id(w, frame->file));
+        query_int(&add, frame->line);
+        query_int(&add, frame->tail);
+        query_text(&add, frame->gap);
+        query_int(&add, frame->gap_count);
+        query_signed(&add, truth_row(c, t, f, &row));
+        (void)query_run(&add);
+    }
+}
+
+static void put_finding(struct writer *w, const struct finding *f, uint32_t position)
+{
+    struct query q = query_begin(w->store, SQL_ADD_FINDING, NULL, w->fault);
+    query_int(&q, w->case_id);
+    query_int(&q, position);
+    query_int(&q, f->level);
+    query_text(&q, cause_name(f->cause));
+    query_text(&q, f->engine);
+    query_text(&q, f->against);
+    query_text(&q, f->wrong);
+    query_signed(&q, f->frame_a);
+    query_signed(&q, f->frame_b);
+    query_int(&q, f->thread_id);
+    query_int(&q, f->row);
+    query_int(&q, f->fails);
+    query_text(&q, f->evidence);
+    (void)query_run(&q);
+}
+
+enum status store_put_case(struct store *store, uint64_t run_id, struct run_case *c,
+                           struct fault *fault)
+{
+    struct writer w = {.store = store, .fault = fault};
+    if (demand_running(store, run_id, fault) != ERR_NONE || store_begin(store, fault) != ERR_NONE)
+        return fault->code;
+    put_head(&w, run_id, c);
+    for (uint32_t i = 0; i < c->claim_count && fault->code == ERR_NONE; i++) {
+        put_claim(&w, c, i);
+        for (uint32_t s = 0; s < c->claims[i].stack_count && fault->code == ERR_NONE; s++)
+            put_stack(&w, c, i, s);
+    }
+    for (uint32_t i = 0; i < c->result.thread_count && fault->code == ERR_NONE; i++)
+        put_thread(&w, c, i);
+    for (uint32_t i = 0; c->truth != NULL && i < c->truth->thread_count; i++)
+        put_truth(&w, c, i);
+    for (uint32_t i = 0; i < c->result.finding_count && fault->code == ERR_NONE; i++)
+        put_finding(&w, &c->result.findings[i], i);
+    (void)count_verdict(store, run_id, verdict_name(c->result.verdict), 1, fault);
+    const enum status status = store_end(store, fault->code, fault);
+    if (status == ERR_NONE) {
+        c->id = w.case_id;
+        c->run_id = run_id;
+    }
+    return status;
+}
+
+/* ---- baseline, samples ---------------------------------------------------------------- */
+
+enum status store_set_baseline(struct store *store, uint64_t run_id, const char *branch,
+                               const char *platform, struct fault *fault)
+{
+    enum run_state state = RUN_RUNNING;
+    if (run_state_of(store, run_id, &state, fault) != ERR_NONE)
+        return fault->code;
+    if (state != RUN_COMPLETE)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "baseline",
+                              "only a complete run can be one");
+    struct query q = query_begin(store, SQL_SET_BASELINE, NULL, fault);
+    query_text(&q, branch);
+    query_text(&q, platform);
+    query_int(&q, run_id);
+    return query_run(&q);
+}
+
+enum status store_put_samples(struct store *store, uint64_t run_id,
+                              const struct bench_sample *samples, uint32_t count,
+                              struct fault *fault)
+{
+    if (demand_running(store, run_id, fault) != ERR_NONE || store_begin(store, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
+        struct query q = query_begin(store, SQL_ADD_SAMPLE, NULL, fault);
+        query_int(&q, run_id);
+        query_text(&q, samples[i].subject);
+        query_text(&q, samples[i].stage);
+        query_int(&q, samples[i].cold);
+        query_int(&q, samples[i].round);
+        query_int(&q, samples[i].ns);
+        (void)query_run(&q);
+    }
+    return store_end(store, fault->code, fault);
+}
