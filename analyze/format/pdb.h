@@ -110,6 +110,9 @@ bool pdb_is_code(const struct pdb *pdb, struct pdb_place place);
 /* The contribution that holds PLACE; false when none does. */
 bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
                          struct pdb_contribution *out);
+/* The last contribution of PLACE's section that starts at or before it, and is not empty. */
+bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
+                             struct pdb_contribution *out);
 /* By number, in the order of the file (sorted by address). */
 bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out);
 
@@ -123,10 +126,10 @@ struct pdb_public {
     const char *name; /* decorated; borrowed or in COPIES */
 };
 
-/* The last public at or before PLACE in its section; false when there is none.  END receives
- * the offset of the next public in that section, or UINT32_MAX. */
+/* The last public at or before PLACE in its section (of several at one place the last of the
+ * file); false when there is none.  COPIES NULL: the name is not read. */
 bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
-                       struct pdb_public *out, uint32_t *end);
+                       struct pdb_public *out);
 
 /* Public number INDEX in the order of addresses (address_map_count of them).  COPIES NULL: the
  * name is not read. */

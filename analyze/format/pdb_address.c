@@ -102,8 +102,8 @@ static bool place_after(struct pdb_place a, struct pdb_place b)
     return a.section != b.section ? a.section > b.section : a.offset > b.offset;
 }
 
-bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
-                         struct pdb_contribution *out)
+bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
+                             struct pdb_contribution *out)
 {
     uint32_t low = 0, high = pdb->contribution_count;
     while (low < high) {
@@ -118,12 +118,17 @@ bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
     while (low-- > 0) { /* empty contributions share their start with the next one */
         if (!pdb_contribution(pdb, low, out) || out->start.section != place.section)
             return false;
-        if (place.offset - out->start.offset < out->bytes)
-            return true;
         if (out->bytes != 0)
-            return false;
+            return true;
     }
     return false;
+}
+
+bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
+                         struct pdb_contribution *out)
+{
+    return pdb_contribution_before(pdb, place, out) &&
+           place.offset - out->start.offset < out->bytes;
 }
 
 /*     OFFSET SIZE  public symbol, behind its kind (S_PUB32)
@@ -170,25 +175,20 @@ bool pdb_public(const struct pdb *pdb, uint32_t index, struct arena *copies, str
 }
 
 bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
-                       struct pdb_public *out, uint32_t *end)
+                       struct pdb_public *out)
 {
     uint32_t low = 0, high = pdb->address_map_count;
-    *end = UINT32_MAX;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (!pdb_public(pdb, middle, NULL, out))
             return false;
-        if (place_after(out->place, place)) {
+        if (place_after(out->place, place))
             high = middle;
-            *end = out->place.section == place.section ? out->place.offset : UINT32_MAX;
-        } else {
+        else
             low = middle + 1;
-        }
     }
-    if (low == 0)
-        return false;
-    /* Of several names of one place the last counts. */
-    return pdb_public(pdb, low - 1, copies, out) && out->place.section == place.section;
+    return low != 0 && pdb_public(pdb, low - 1, copies, out) &&
+           out->place.section == place.section;
 }
 
 /*     OFFSET SIZE  FRAMEDATA                OFFSET SIZE  FPO_DATA

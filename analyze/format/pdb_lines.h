@@ -74,6 +74,12 @@ bool pdb_inlinee_next(const struct pdb_module *module, struct pdb_inlinee_cursor
 /* The file that a checksum offset stands for. */
 struct pdb_file pdb_checksum_file(const struct pdb_subsections *subsections, uint32_t offset);
 
+/* Lines have 24 bits everywhere in the format; a sum that has more is damage: 0. */
+static inline uint32_t pdb_line_sane(uint32_t line)
+{
+    return line >> 24 == 0 ? line : 0;
+}
+
 /* One run of code of an inline site. */
 struct pdb_inline_row {
     uint32_t start, end; /* from the procedure's start */

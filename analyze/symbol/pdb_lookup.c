@@ -102,27 +102,39 @@ static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_
     return depth + 1;
 }
 
-/* No procedure.  In a contribution: the nearest public before, if it belongs to it too, else
- * code without a name.  Outside: padding, or code that the linker made, of the public before. */
-static uint32_t frame_of_public(struct pdb_lookup *lookup, const struct pdb_unit *unit,
-                                const struct pdb_contribution *contribution, struct pdb_place place,
-                                struct symbol_frame *out)
+/* No procedure holds PLACE: what starts last before it, in its contribution or the last one
+ * before, names it: a procedure (then this is padding behind it) or a public (then this may be
+ * code without a procedure).  A name from before that contribution is none of its. */
+static uint32_t frame_without_procedure(struct pdb_lookup *lookup,
+                                        const struct pdb_contribution *contribution,
+                                        struct pdb_place place, struct symbol_frame *out)
 {
+    const bool inside =
+        contribution != NULL && place.offset - contribution->start.offset < contribution->bytes;
+    const uint32_t from = contribution != NULL ? contribution->start.offset : 0;
+    const struct pdb_unit *unit =
+        contribution != NULL ? unit_of(lookup, contribution->module) : NULL;
     struct pdb_public pub;
-    uint32_t end;
-    const bool found = pdb_public_before(lookup->pdb, place, NULL, &pub, &end) &&
-                       (contribution == NULL || pub.place.offset >= contribution->start.offset);
+    struct pdb_procedure procedure;
+    const bool has_public =
+        pdb_public_before(lookup->pdb, place, NULL, &pub) && pub.place.offset >= from;
+    const int64_t code = unit != NULL ? pdb_unit_code_before(unit, place) : -1;
+    const bool has_code = code >= 0 && unit->codes[code].start.offset >= from &&
+                          pdb_unit_procedure(unit, (uint32_t)code, &procedure) &&
+                          (!has_public || procedure.start.offset >= pub.place.offset);
     memset(out, 0, sizeof *out);
-    if (unit != NULL) {
-        out->compiland = unit->module.name;
-        set_line(lookup, unit, place, out);
-    }
-    if (found) {
+    out->from = has_public && !has_code ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
+    out->compiland = unit != NULL && (inside || has_code) ? unit->module.name : NULL;
+    if (has_code) {
+        out->function = pdb_names_procedure(&lookup->names, unit, &procedure);
+        out->distance = place.offset - procedure.start.offset;
+    } else if (has_public) {
         out->function = pdb_names_public(&lookup->names, &pub);
         out->distance = place.offset - pub.place.offset;
     }
-    out->from = found ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
-    return found || contribution != NULL ? 1 : 0;
+    if (inside && unit != NULL)
+        set_line(lookup, unit, place, out);
+    return contribution != NULL || has_public ? 1 : 0;
 }
 
 uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
@@ -133,14 +145,15 @@ uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
     if (!pdb_place_of_rva(lookup->pdb, rva, &place) || !pdb_is_code(lookup->pdb, place))
         return 0;
     arena_reset(&lookup->scratch);
-    if (!pdb_contribution_at(lookup->pdb, place, &contribution)) {
-        /* FASTLINK leaves the names to the object files: publics there are no measure of what
-         * lies between contributions. */
-        return lookup->pdb->fastlink ? 0 : frame_of_public(lookup, NULL, NULL, place, out);
+    if (!pdb_contribution_before(lookup->pdb, place, &contribution))
+        return frame_without_procedure(lookup, NULL, place, out);
+    if (place.offset - contribution.start.offset < contribution.bytes) {
+        const struct pdb_unit *unit = unit_of(lookup, contribution.module);
+        const int64_t code = unit != NULL ? pdb_unit_code_at(unit, place) : -1;
+        if (code >= 0)
+            return frames_in_procedure(lookup, unit, (uint32_t)code, place, out);
+    } else if (lookup->pdb->fastlink) {
+        return 0; /* publics are all there is, and do not say where code ends */
     }
-    const struct pdb_unit *unit = unit_of(lookup, contribution.module);
-    const int64_t code = unit != NULL ? pdb_unit_code_at(unit, place) : -1;
-    if (code >= 0)
-        return frames_in_procedure(lookup, unit, (uint32_t)code, place, out);
-    return frame_of_public(lookup, unit, &contribution, place, out);
+    return frame_without_procedure(lookup, &contribution, place, out);
 }

@@ -132,8 +132,7 @@ static uint32_t procedure_type(struct pdb_names *names, const struct pdb_procedu
 static const char *decorated_at(struct pdb_names *names, struct pdb_place place)
 {
     struct pdb_public pub;
-    uint32_t end;
-    if (!pdb_public_before(names->pdb, place, &names->keep, &pub, &end) ||
+    if (!pdb_public_before(names->pdb, place, &names->keep, &pub) ||
         pub.place.offset != place.offset)
         return NULL;
     return pub.name;
@@ -203,7 +202,7 @@ const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *p
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : NULL;
     const char *text = NULL;
-    if (pdb_public_before(names->pdb, pub->place, &names->keep, &read, &end))
+    if (pdb_public_before(names->pdb, pub->place, &names->keep, &read))
         text = readable(names, read.name);
     arena_reset(&names->scratch);
     return keep_name(names, slot, key, text);

@@ -58,6 +58,18 @@ int64_t pdb_unit_code_at(const struct pdb_unit *unit, struct pdb_place place)
     return found;
 }
 
+int64_t pdb_unit_code_before(const struct pdb_unit *unit, struct pdb_place place)
+{
+    int64_t found = -1;
+    for (uint32_t i = 0; i < unit->code_count; i++) {
+        const struct unit_code *code = &unit->codes[i];
+        if (code->start.section == place.section && code->start.offset <= place.offset &&
+            (found < 0 || code->start.offset > unit->codes[found].start.offset))
+            found = i;
+    }
+    return found;
+}
+
 bool pdb_unit_procedure(const struct pdb_unit *unit, uint32_t code, struct pdb_procedure *out)
 {
     struct pdb_symbol symbol;

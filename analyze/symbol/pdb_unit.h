@@ -36,6 +36,10 @@ bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, st
  * -1: none. */
 int64_t pdb_unit_code_at(const struct pdb_unit *unit, struct pdb_place place);
 
+/* The code that starts last at or before PLACE in its section; of several the first record.
+ * -1: none. */
+int64_t pdb_unit_code_before(const struct pdb_unit *unit, struct pdb_place place);
+
 /* The code's record; a separated part has the name and type of its procedure. */
 bool pdb_unit_procedure(const struct pdb_unit *unit, uint32_t code, struct pdb_procedure *out);
 
