@@ -95,6 +95,15 @@ struct collect_host {
 enum status collect_describe_host(const struct collect_options *options, struct arena *keep,
                                   struct collect_host *out, struct fault *fault);
 
+/* A place where Windows programs can be run outside of cases, for judges: under Wine the warmed-up
+ * prefix of worker 0.  The launcher is an argv prefix, whatever environment is needed in it; it
+ * lives as long as the session.  Fails as the runs do; *out is NULL then. */
+struct collect_session;
+enum status collect_session_open(const struct collect_options *options,
+                                 struct collect_session **out, struct fault *fault);
+const char *const *collect_session_launcher(const struct collect_session *session);
+void collect_session_close(struct collect_session *session); /* NULL is fine */
+
 const char *collect_outcome_name(enum collect_outcome outcome); /* "sealed", "unsupported", ... */
 
 #endif

@@ -117,8 +117,8 @@ static enum status differs(struct judge *j, const struct table *table, struct th
     f->frame_b = table->cells[(size_t)row * table->column_count + against];
     f->thread_id = thread->thread_id;
     f->row = row;
-    f->fails =
-        subject && (against == 0 ? !cause_is_innocent(why.cause) : why.cause == CAUSE_UNEXPLAINED);
+    f->fails = subject && (uint32_t)level + j->in->levels_ignored <= LEVEL_LINE &&
+               (against == 0 ? !cause_is_innocent(why.cause) : why.cause == CAUSE_UNEXPLAINED);
     f->evidence = why.evidence;
     j->streak.finding = (int32_t)j->out->finding_count - 1;
     j->streak.mark = mark;

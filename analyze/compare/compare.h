@@ -38,6 +38,7 @@ struct compare_input {
     const struct compare_symbols *symbols; /* NULL: nothing can be asked          */
     const char *unsupported;               /* why this host cannot show it; NULL  */
     const char *harness_error;             /* the victim did not start, ...; NULL */
+    uint32_t levels_ignored;               /* 1: lines decide nothing; 2: functions neither     */
 };
 
 /* Judges one case.  The result borrows the claims and the truth and lives in KEEP.

@@ -4,7 +4,9 @@
 #include <string.h>
 
 const struct verb *const verbs[] = {
+    &verb_list,
     &verb_dump,
+    &verb_check,
     &verb_version,
 };
 

@@ -5,6 +5,8 @@
 #include "verbs/verb.h"
 
 extern const struct verb verb_dump;
+extern const struct verb verb_list;
+extern const struct verb verb_check;
 extern const struct verb verb_version;
 
 #endif

@@ -1,0 +1,57 @@
+/* Running Windows programs outside of cases: see collect.h. */
+#include <stdlib.h>
+
+#include "collect/parts.h"
+
+enum { LAUNCHER_WORDS_MAX = 32 };
+
+struct collect_session {
+    struct runner runner;
+    const char *launcher[LAUNCHER_WORDS_MAX + 1];
+};
+
+/* Under Wine: env ROW... wine */
+static void fill_launcher(struct collect_session *session)
+{
+    const char *const *words = session->runner.options->launcher;
+    const char **out = session->launcher, **end = out + LAUNCHER_WORDS_MAX;
+
+    if (session->runner.prefix != NULL) {
+        *out++ = "env";
+        for (const char *const *row = session->runner.environment; *row != NULL && out < end; row++)
+            *out++ = *row;
+    }
+    for (; words != NULL && *words != NULL && out < end; words++)
+        *out++ = *words;
+    *out = NULL;
+}
+
+enum status collect_session_open(const struct collect_options *options,
+                                 struct collect_session **out, struct fault *fault)
+{
+    struct collect_session *session = calloc(1, sizeof *session);
+
+    *out = NULL;
+    if (session == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "session");
+    if (runner_open(options, 0, &session->runner, fault) != ERR_NONE) {
+        collect_session_close(session);
+        return fault->code;
+    }
+    fill_launcher(session);
+    *out = session;
+    return ERR_NONE;
+}
+
+const char *const *collect_session_launcher(const struct collect_session *session)
+{
+    return session->launcher;
+}
+
+void collect_session_close(struct collect_session *session)
+{
+    if (session == NULL)
+        return;
+    runner_close(&session->runner);
+    free(session);
+}

@@ -1,0 +1,232 @@
+/* See analysis.h. */
+#include "verbs/analysis.h"
+
+#include <string.h>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "compare/compare.h"
+#include "format/record.h"
+
+/* What the record says about the dying process, for the timing table. */
+static void read_timing(const struct crash_case *crash, struct case_timing *out)
+{
+    struct arena scratch;
+    struct record record;
+    struct fault ignored = FAULT_INIT; /* the engines say what is wrong with it */
+    const struct case_file *record_file = case_file(crash, ROLE_RECORD);
+    const struct case_file *dump_file = case_file(crash, ROLE_DUMP);
+
+    memset(out, 0, sizeof *out);
+    out->record_bytes = record_file != NULL ? record_file->bytes : 0;
+    out->dump_bytes = dump_file != NULL ? dump_file->bytes : 0;
+    arena_init(&scratch, 0);
+    const char *path = case_path(crash, ROLE_RECORD, &scratch);
+    if (path != NULL) {
+        (void)record_read_file(path, &scratch, &record, &ignored);
+        const struct record_timing *walk =
+            record_timing_find(&record, RECORD_STAGE_WALK, RECORD_WALKER_RTL);
+        const struct record_timing *write =
+            record_timing_find(&record, RECORD_STAGE_RECORD_WRITE, 0);
+        const struct record_timing *dump = record_timing_find(&record, RECORD_STAGE_DUMP_WRITE, 0);
+        out->walk_ns = walk != NULL ? walk->ns : 0;
+        out->record_write_ns = write != NULL ? write->ns : 0;
+        out->dump_write_ns = dump != NULL ? dump->ns : 0;
+        out->stop_walk_ns = record.stop_rtl_ns;
+        out->stop_dump_ns = record.stop_dump_ns;
+    }
+    arena_free(&scratch);
+}
+
+static enum status ask_engine(const struct engine *engine, const struct engine_input *in,
+                              struct arena *keep, struct engine_claim *out, struct fault *fault)
+{
+    struct engine_result result;
+    struct fault own = FAULT_INIT;
+    const char *why = NULL;
+
+    memset(out, 0, sizeof *out);
+    memset(&result, 0, sizeof result);
+    out->engine = engine->name;
+    out->shares = engine->shares;
+    out->subject = engine->subject;
+    if (!engine->available(in, &why)) {
+        out->skipped = true;
+        out->why = why;
+        return ERR_NONE;
+    }
+    if (engine->run(engine, in, keep, &result, &own) != ERR_NONE) {
+        char text[FAULT_PATH_BYTES + 512];
+        if (own.code == ERR_MEMORY || own.code == ERR_INTERRUPTED) {
+            *fault = own;
+            return fault->code;
+        }
+        fault_describe(&own, text, sizeof text);
+        out->why = arena_string(keep, text);
+        return ERR_NONE;
+    }
+    out->stacks = result.stacks;
+    out->stack_count = result.stack_count;
+    out->cost = result.cost;
+    out->version = result.version;
+    return ERR_NONE;
+}
+
+static enum status ask_engines(const struct analysis *analysis, const struct engine_input *in,
+                               struct arena *keep, struct run_case *out, struct fault *fault)
+{
+    out->claims = ARENA_ARRAY(keep, CLAIMS_MAX, struct engine_claim);
+    if (out->claims == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "claims");
+    for (uint32_t i = 0; i < engine_count && out->claim_count < CLAIMS_MAX; i++) {
+        if (analysis->subjects_only && !engines[i]->subject)
+            continue;
+        if (process_interrupted())
+            return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "analysis");
+        if (ask_engine(engines[i], in, keep, &out->claims[out->claim_count], fault) != ERR_NONE)
+            return fault->code;
+        out->claim_count++;
+    }
+    return ERR_NONE;
+}
+
+static uint32_t frames_at(void *context, const struct frame *frame, uint64_t offset,
+                          struct frame *out, uint32_t max)
+{
+    struct symbol_frame found[SYMBOL_FRAMES_MAX];
+    struct symbol_store *symbols = context;
+
+    if (frame->module == NULL)
+        return 0;
+    uint32_t count = symbol_lookup(symbol_store_module(symbols, frame->module), offset, found);
+    if (count > max)
+        count = max;
+    memset(out, 0, count * sizeof *out);
+    for (uint32_t i = 0; i < count; i++) {
+        out[i].function = found[i].function;
+        out[i].file = found[i].file;
+        out[i].line = found[i].line;
+        out[i].inline_depth = (uint16_t)(count - 1 - i);
+        out[i].compiland = found[i].compiland;
+        out[i].symbols = found[i].from;
+    }
+    return count;
+}
+
+enum status analysis_judge(const struct analysis *analysis, const struct crash_case *crash,
+                           const struct truth *truth, struct arena *keep, struct run_case *out,
+                           struct fault *fault)
+{
+    const struct compare_symbols ask = {analysis->symbols, frames_at, NULL};
+    struct compare_input in;
+
+    memset(&in, 0, sizeof in);
+    in.crash = crash;
+    in.truth = truth;
+    in.claims = out->claims;
+    in.claim_count = out->claim_count;
+    in.symbols = analysis->symbols != NULL ? &ask : NULL;
+    in.levels_ignored = analysis->levels_ignored;
+    out->truth = truth;
+    return compare_case(&in, keep, &out->result, fault);
+}
+
+static const char *join_doors(const char *const *doors, uint32_t count, struct arena *keep)
+{
+    const char *text = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        text = text == NULL ? doors[i] : arena_printf(keep, "%s,%s", text, doors[i]);
+    return text;
+}
+
+static void describe(const struct crash_case *crash, struct arena *keep, struct run_case *out)
+{
+    char *seal = NULL;
+    size_t bytes = 0;
+    struct fault ignored = FAULT_INIT;
+
+    memset(out, 0, sizeof *out);
+    out->scenario = crash->scenario;
+    out->variant = crash->variant;
+    out->arch = crash->arch;
+    out->kind = crash->kind;
+    out->folder = crash->folder;
+    out->expected_doors = join_doors(crash->expect.doors, crash->expect.door_count, keep);
+    out->got_doors = join_doors(crash->got.doors, crash->got.door_count, keep);
+    out->expected_code = crash->expect.code;
+    out->got_code = crash->got.code;
+    out->expected_exit_code = crash->expect.exit_code;
+    out->got_exit_code = crash->got.exit_code;
+    out->wall_ms = crash->got.wall_ms;
+    if (crash->folder != NULL && file_read(path_join(keep, crash->folder, "seal"), 256, keep, &seal,
+                                           &bytes, &ignored) == ERR_NONE)
+        out->case_sha256 = arena_text(keep, seal, strcspn(seal, "\r\n"));
+}
+
+enum status analysis_case(const struct analysis *analysis, const struct crash_case *crash,
+                          struct arena *keep, struct run_case *out, struct fault *fault)
+{
+    const struct engine_input in = {crash, analysis->symbols, analysis->launcher,
+                                    analysis->judge_folder};
+    struct truth *truth = ARENA_NEW(keep, struct truth);
+
+    if (truth == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
+    describe(crash, keep, out);
+    read_timing(crash, &out->timing);
+    const struct truth *stated = analysis->truth;
+    if (stated == NULL && case_file(crash, ROLE_TRUTH) != NULL) {
+        if (truth_read(crash, keep, truth, fault) != ERR_NONE)
+            return fault->code;
+        stated = truth;
+    }
+    if (ask_engines(analysis, &in, keep, out, fault) != ERR_NONE)
+        return fault->code;
+    return analysis_judge(analysis, crash, stated, keep, out, fault);
+}
+
+static void add_root(const char *root, const char **roots, uint32_t *count)
+{
+    if (root == NULL || !path_is_folder(root))
+        return;
+    for (uint32_t i = 0; i < *count; i++)
+        if (strcmp(roots[i], root) == 0)
+            return;
+    roots[(*count)++] = root;
+}
+
+/* FOLDER without its last two parts, and "symbols": the same text for cases of one run. */
+static const char *shared_store(const char *folder, struct arena *keep)
+{
+    size_t length = strlen(folder);
+
+    for (int part = 0; part < 2; part++) {
+        while (length > 0 && folder[length - 1] == '/')
+            length--;
+        while (length > 0 && folder[length - 1] != '/')
+            length--;
+    }
+    if (length == 0) /* too short to tell: "CASE" or "cases/CASE" */
+        return arena_printf(keep, "%s/../../symbols", folder);
+    return arena_printf(keep, "%.*ssymbols", (int)length, folder);
+}
+
+void analysis_add_roots(const struct crash_case *crash, struct arena *keep, const char **roots,
+                        uint32_t *count)
+{
+    bool shared = false, inside = false;
+
+    for (uint32_t i = 0; i < crash->file_count; i++) {
+        const struct case_file *file = &crash->files[i];
+        if (file->role != ROLE_IMAGE && file->role != ROLE_PDB)
+            continue;
+        if (strncmp(file->path, "../", 3) == 0)
+            shared = true;
+        else
+            inside = true;
+    }
+    if (shared)
+        add_root(shared_store(crash->folder, keep), roots, count);
+    if (inside)
+        add_root(crash->folder, roots, count);
+}

@@ -1,0 +1,41 @@
+/* See harness.h. */
+#include "verbs/harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *from_environment(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' ? value : otherwise;
+}
+
+void harness_init(struct harness *harness)
+{
+    memset(harness, 0, sizeof *harness);
+    harness->victims = from_environment("TWINSTACK_VICTIMS", "build/victims/bin");
+#ifdef _WIN32
+    harness->launcher = "";
+#else
+    harness->launcher = "wine";
+    harness->prefix = from_environment("WINEPREFIX", "build/wine");
+#endif
+}
+
+bool harness_options(struct harness *harness, struct collect_options *options)
+{
+    size_t count = 0;
+
+    (void)snprintf(harness->launcher_text, sizeof harness->launcher_text, "%s", harness->launcher);
+    for (char *word = strtok(harness->launcher_text, " "); word != NULL; word = strtok(NULL, " ")) {
+        if (count + 1 == sizeof harness->words / sizeof harness->words[0])
+            return false;
+        harness->words[count++] = word;
+    }
+    harness->words[count] = NULL;
+    options->victims_folder = harness->victims;
+    options->launcher = count > 0 ? harness->words : NULL;
+    options->prefix_folder = harness->prefix;
+    return true;
+}

@@ -1,0 +1,32 @@
+/* What the verbs that start victims have in common: where the victims are and how Windows
+ * programs are run here. */
+#ifndef VERBS_HARNESS_H
+#define VERBS_HARNESS_H
+
+#include "collect/collect.h"
+#include "verbs/verb.h"
+
+struct harness {
+    const char *victims;   /* --victims  */
+    const char *launcher;  /* --launcher */
+    const char *prefix;    /* --prefix   */
+    const char *words[16]; /* of the launcher, NULL-terminated */
+    char launcher_text[256];
+};
+
+/* Default values: see the rows' help. */
+void harness_init(struct harness *harness);
+
+#define HARNESS_ROWS(h)                                                                            \
+    {"--victims", OPTION_STRING, &(h).victims, "DIR",                                              \
+     "the built victims (default $TWINSTACK_VICTIMS or build/victims/bin)"},                       \
+        {"--launcher", OPTION_STRING, &(h).launcher, "PROGRAM",                                    \
+         "runs Windows programs (default wine; nothing on Windows)"},                              \
+        {"--prefix", OPTION_STRING, &(h).prefix, "DIR",                                            \
+         "Wine prefix, made when missing (default $WINEPREFIX or build/wine)"}
+
+/* Fills what the harness decides in OPTIONS; both must outlive the run.  False: the launcher has
+ * too many words. */
+bool harness_options(struct harness *harness, struct collect_options *options);
+
+#endif

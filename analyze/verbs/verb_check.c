@@ -1,0 +1,362 @@
+/* twinstack check: sealed cases, or two stacks given by hand; no database, no Windows. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "report/report.h"
+#include "symbol/stack_input.h"
+#include "verbs/analysis.h"
+#include "verbs/harness.h"
+#include "verbs/verbs.h"
+
+struct check_options {
+    bool as_json, stacks;
+    const char *truth, *level, *launcher;
+    struct option_list symbols;
+    struct harness harness;
+};
+
+struct check {
+    const struct check_options *options;
+    struct arena *keep;
+    struct run_case *cases;
+    uint32_t case_count;
+    struct symbol_store *symbols;
+    struct collect_session *session; /* for judges; NULL: none was asked for */
+    struct truth truth;              /* of --truth */
+    bool has_truth;
+    int code; /* the worst so far */
+};
+
+/* What stands above what when several things are wrong at once. */
+static int worse(int a, int b)
+{
+    static const int order[] = {EXIT_INTERRUPTED, EXIT_INPUT, EXIT_DIFFERENT};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return a != EXIT_GOOD ? a : b;
+}
+
+static void report_fault(struct check *c, const struct fault *fault)
+{
+    c->code = worse(c->code, verb_fault(fault));
+}
+
+/* --truth FILE: read as the truth of a case that holds nothing else. */
+static enum status read_given_truth(struct check *c, struct fault *fault)
+{
+    struct case_file file;
+    struct crash_case holder;
+    const char *path = c->options->truth;
+
+    if (path == NULL)
+        return ERR_NONE;
+    memset(&file, 0, sizeof file);
+    memset(&holder, 0, sizeof holder);
+    file.role = ROLE_TRUTH;
+    file.path = path_base(path);
+    holder.folder =
+        path == file.path ? "." : arena_text(c->keep, path, (size_t)(file.path - path - 1));
+    if (holder.folder != NULL && holder.folder[0] == '\0')
+        holder.folder = "/";
+    holder.files = &file;
+    holder.file_count = 1;
+    c->has_truth = truth_read(&holder, c->keep, &c->truth, fault) == ERR_NONE;
+    return fault->code;
+}
+
+static bool set_level(struct check *c, uint32_t *ignored)
+{
+    const char *level = c->options->level;
+    for (int i = 0; level != NULL && i <= LEVEL_LINE; i++) {
+        if (strcmp(level, finding_level_name((enum finding_level)i)) == 0) {
+            *ignored = (uint32_t)(LEVEL_LINE - i);
+            return true;
+        }
+    }
+    *ignored = 0;
+    return level == NULL;
+}
+
+static enum status open_symbols(struct check *c, const char *const *roots, uint32_t count,
+                                struct fault *fault)
+{
+    struct symbol_store_options options;
+
+    memset(&options, 0, sizeof options);
+    options.roots = roots;
+    options.root_count = count;
+    options.names = NAMES_SHORT;
+    return symbol_store_open(&options, &c->symbols, fault);
+}
+
+static enum status open_judges(struct check *c, struct collect_options *collect,
+                               struct fault *fault)
+{
+    static struct harness harness; /* its words outlive the session */
+
+    if (c->options->launcher == NULL)
+        return ERR_NONE;
+    harness = c->options->harness;
+    harness.launcher = c->options->launcher;
+    memset(collect, 0, sizeof *collect);
+    if (!harness_options(&harness, collect))
+        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "--launcher has too many words");
+    return collect_session_open(collect, &c->session, fault);
+}
+
+/* Reads and verifies the cases; those that cannot be read are said and left out. */
+static uint32_t read_cases(struct check *c, const struct option_list *words, struct crash_case *out)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < words->count; i++) {
+        struct fault fault = FAULT_INIT;
+        if (case_read(words->items[i], c->keep, &out[count], &fault) == ERR_NONE &&
+            case_verify(&out[count], &fault) == ERR_NONE)
+            count++;
+        else
+            report_fault(c, &fault);
+    }
+    return count;
+}
+
+static void judge_cases(struct check *c, const struct crash_case *cases, uint32_t count,
+                        uint32_t levels_ignored)
+{
+    struct analysis analysis;
+
+    memset(&analysis, 0, sizeof analysis);
+    analysis.symbols = c->symbols;
+    analysis.truth = c->has_truth ? &c->truth : NULL;
+    analysis.levels_ignored = levels_ignored;
+    if (c->session != NULL) {
+        analysis.launcher = collect_session_launcher(c->session);
+        analysis.judge_folder = c->options->harness.victims;
+    }
+    for (uint32_t i = 0; i < count && !process_interrupted(); i++) {
+        struct fault fault = FAULT_INIT;
+        log_progress("%u/%u %s.%s", i + 1, count, cases[i].scenario, cases[i].variant);
+        if (analysis_case(&analysis, &cases[i], c->keep, &c->cases[c->case_count], &fault) ==
+            ERR_NONE) {
+            c->case_count++;
+        } else {
+            fault_set_path(&fault, cases[i].folder);
+            report_fault(c, &fault);
+        }
+    }
+    log_progress_end();
+    if (process_interrupted())
+        c->code = EXIT_INTERRUPTED;
+}
+
+static void print_report(struct check *c)
+{
+    struct run_info info;
+    struct report_run report;
+    struct report_style style;
+    struct arena scratch;
+    struct fault fault = FAULT_INIT;
+
+    memset(&info, 0, sizeof info);
+    memset(&style, 0, sizeof style);
+    info.state = RUN_COMPLETE;
+    info.label = "check";
+    info.case_count = c->case_count;
+    for (uint32_t i = 0; i < c->case_count; i++) {
+        const enum verdict verdict = c->cases[i].result.verdict;
+        info.verdicts[verdict]++;
+        if (verdict == VERDICT_ERROR)
+            c->code = worse(c->code, EXIT_INPUT);
+        else if (run_verdict_fails(verdict))
+            c->code = worse(c->code, EXIT_DIFFERENT);
+    }
+    style.details = true;
+    style.color = file_is_terminal(stdout);
+    arena_init(&scratch, 0);
+    if (report_prepare(&info, c->cases, c->case_count, c->keep, &report, &fault) == ERR_NONE)
+        (void)(c->options->as_json ? report_json(&report, stdout, &fault)
+                                   : report_text(&report, &style, &scratch, stdout, &fault));
+    if (fault.code != ERR_NONE)
+        report_fault(c, &fault);
+    arena_free(&scratch);
+}
+
+static void check_cases(struct check *c, const struct option_list *words, uint32_t levels_ignored)
+{
+    struct fault fault = FAULT_INIT;
+    struct collect_options collect;
+    const uint32_t given = c->options->symbols.count;
+    struct crash_case *cases = ARENA_ARRAY(c->keep, words->count, struct crash_case);
+    const char **roots = ARENA_ARRAY(c->keep, given + 2 * (size_t)words->count, const char *);
+    c->cases = ARENA_ARRAY(c->keep, words->count, struct run_case);
+
+    if (cases == NULL || roots == NULL || c->cases == NULL) {
+        fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+        report_fault(c, &fault);
+        return;
+    }
+    const uint32_t count = read_cases(c, words, cases);
+    uint32_t root_count = 0;
+    for (; root_count < given; root_count++)
+        roots[root_count] = c->options->symbols.items[root_count];
+    for (uint32_t i = 0; i < count; i++)
+        analysis_add_roots(&cases[i], c->keep, roots, &root_count);
+    if (count == 0)
+        return;
+    if (open_symbols(c, roots, root_count, &fault) != ERR_NONE ||
+        open_judges(c, &collect, &fault) != ERR_NONE) {
+        report_fault(c, &fault);
+        return;
+    }
+    judge_cases(c, cases, count, levels_ignored);
+    print_report(c);
+}
+
+/* The stacks of one file as a claim named after it. */
+static enum status read_claim(struct check *c, const char *path, struct engine_claim *out,
+                              struct fault *fault)
+{
+    struct stack_input *input = NULL;
+    struct stack_item item;
+
+    memset(out, 0, sizeof *out);
+    out->engine = path;
+    out->subject = true;
+    if (stack_input_open_path(path, &input, fault) != ERR_NONE)
+        return fault->code;
+    while (fault->code == ERR_NONE && stack_input_next(input, c->keep, &item)) {
+        struct stack *wider = ARENA_ARRAY(c->keep, (size_t)out->stack_count + 1, struct stack);
+        if (wider == NULL) {
+            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        } else if (item.fault.code != ERR_NONE) {
+            *fault = item.fault;
+        } else {
+            if (out->stack_count > 0)
+                memcpy(wider, out->stacks, out->stack_count * sizeof *wider);
+            out->stacks = wider;
+            (void)symbol_resolve_stack(c->symbols, &item.stack, c->keep, &wider[out->stack_count],
+                                       fault);
+            wider[out->stack_count++].engine = path;
+        }
+    }
+    stack_input_close(input);
+    fault_set_path(fault, path);
+    if (fault->code == ERR_NONE && out->stack_count == 0)
+        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack", "the file holds none");
+    fault_set_path(fault, path);
+    return fault->code;
+}
+
+static void check_stacks(struct check *c, const struct option_list *words, uint32_t levels_ignored)
+{
+    struct fault fault = FAULT_INIT;
+    struct analysis analysis;
+
+    memset(&analysis, 0, sizeof analysis);
+    c->cases = ARENA_NEW(c->keep, struct run_case);
+    if (c->cases != NULL)
+        c->cases->claims = ARENA_ARRAY(c->keep, 2, struct engine_claim);
+    if (c->cases == NULL || c->cases->claims == NULL)
+        fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+    else if (open_symbols(c, c->options->symbols.items, c->options->symbols.count, &fault) ==
+                 ERR_NONE &&
+             read_claim(c, words->items[0], &c->cases->claims[0], &fault) == ERR_NONE)
+        (void)read_claim(c, words->items[1], &c->cases->claims[1], &fault);
+    if (fault.code == ERR_NONE) {
+        analysis.symbols = c->symbols;
+        analysis.truth = c->has_truth ? &c->truth : NULL;
+        analysis.levels_ignored = levels_ignored;
+        c->cases->scenario = path_base(words->items[0]);
+        c->cases->variant = path_base(words->items[1]);
+        c->cases->kind = "stacks";
+        c->cases->arch = "";
+        c->cases->claim_count = 2;
+        c->case_count = 1;
+        (void)analysis_judge(&analysis, NULL, analysis.truth, c->keep, c->cases, &fault);
+    }
+    if (fault.code != ERR_NONE)
+        report_fault(c, &fault);
+    else
+        print_report(c);
+}
+
+static int check(const struct verb *self, const struct check_options *options,
+                 const struct option_list *words, struct arena *keep)
+{
+    struct check c;
+    struct fault fault = FAULT_INIT;
+    uint32_t levels_ignored = 0;
+
+    memset(&c, 0, sizeof c);
+    c.options = options;
+    c.keep = keep;
+    if (!set_level(&c, &levels_ignored))
+        return verb_usage_error(self, "--level is physical, function or line, not '%s'",
+                                options->level);
+    if (options->stacks && words->count != 2)
+        return verb_usage_error(self, "--stacks needs two stacks, not %u", words->count);
+    if (words->count == 0)
+        return verb_usage_error(self, "no case was named");
+    if (read_given_truth(&c, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    if (options->stacks)
+        check_stacks(&c, words, levels_ignored);
+    else
+        check_cases(&c, words, levels_ignored);
+    symbol_store_close(c.symbols);
+    collect_session_close(c.session);
+    return c.code;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct check_options o;
+    const struct option_row rows[] = {
+        {"--stacks", OPTION_FLAG, &o.stacks, NULL, "the two words are stacks, not cases"},
+        {"--truth", OPTION_STRING, &o.truth, "FILE", "hold against this truth.json"},
+        {"--level", OPTION_STRING, &o.level, "LEVEL",
+         "how deep to look: physical, function or line (default)"},
+        {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols and images"},
+        {"--launcher", OPTION_STRING, &o.launcher, "PROGRAM",
+         "also ask the judges that are Windows programs"},
+        {"--victims", OPTION_STRING, &o.harness.victims, "DIR", "where those judges are"},
+        {"--prefix", OPTION_STRING, &o.harness.prefix, "DIR", "Wine prefix for them"},
+        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
+    };
+    struct option_list rest;
+    struct arena keep;
+    int code = EXIT_GOOD;
+
+    memset(&o, 0, sizeof o);
+    harness_init(&o.harness);
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        process_catch_interrupts();
+        code = check(self, &o, &rest, &keep);
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_check = {
+    .name = "check",
+    .summary = "check sealed cases, or two given stacks; no database, no Windows",
+    .usage = "CASE... | --stacks A B",
+    .details = "A CASE is a folder with case.json and its seal, as `run` leaves it.  Every file's "
+               "hash is\n"
+               "verified before anything is believed.  Stacks are text (module!0xOFFSET lines), "
+               "JSON or a\n"
+               "record file; '-' is standard input.\n\n"
+               "examples:\n"
+               "  twinstack check corpus/cases/*\n"
+               "  twinstack check build/runs/*/cases/stack_overflow.ob2 --json\n"
+               "  twinstack check --stacks before.txt after.txt --level physical",
+    .exits =
+        "  0  all as expected\n  1  a difference that no rule allows\n  2  usage\n"
+        "  3  a case is missing, damaged, changed after it was sealed, or of a newer twinstack",
+    .run = run,
+};

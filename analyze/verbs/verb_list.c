@@ -1,0 +1,163 @@
+/* twinstack list: the scenarios, their variants, and what this host can show. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/process.h"
+#include "verbs/harness.h"
+#include "verbs/verbs.h"
+
+struct list_options {
+    struct harness harness;
+    const char *expr, *tag;
+    bool as_json;
+};
+
+/* A tag list is an expression of words joined by "or". */
+static bool is_chosen(const struct list_options *o, const struct scenario *s)
+{
+    const char *tags = o->tag;
+    struct fault fault = FAULT_INIT;
+    bool selected = true;
+
+    if (collect_select(o->expr, s, &selected, &fault) != ERR_NONE || !selected)
+        return false;
+    while (tags != NULL && *tags != '\0') {
+        const size_t length = strcspn(tags, ",");
+        if ((strlen(s->kind) == length && strncmp(s->kind, tags, length) == 0) ||
+            (s->group != NULL && strlen(s->group) == length &&
+             strncmp(s->group, tags, length) == 0))
+            return true;
+        tags += length + (tags[length] != '\0');
+    }
+    return o->tag == NULL;
+}
+
+static void write_texts(struct json *j, const char *key, const char *const *texts, uint32_t count)
+{
+    json_key(j, key);
+    json_array(j);
+    for (uint32_t i = 0; i < count; i++)
+        json_string(j, texts[i]);
+    json_array_end(j);
+}
+
+static void print_json(const struct list_options *o, const struct scenario *list, uint32_t count)
+{
+    struct json j;
+
+    json_to_stream(&j, stdout, true);
+    json_object(&j);
+    json_key_uint(&j, "schema_version", 1);
+    json_key(&j, "scenarios");
+    json_array(&j);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct scenario *s = &list[i];
+        if (!is_chosen(o, s))
+            continue;
+        json_object(&j);
+        json_key_string(&j, "name", s->name);
+        json_key_string(&j, "variant", s->variant);
+        json_key_string(&j, "kind", s->kind);
+        json_key_string(&j, "group", s->group);
+        json_key_string(&j, "about", s->about);
+        json_key(&j, "code");
+        json_hex_wide(&j, s->code, 8);
+        json_key(&j, "exit_code");
+        json_hex_wide(&j, s->exit_code, 8);
+        write_texts(&j, "doors", s->doors, s->door_count);
+        json_key_bool(&j, "supported", s->unsupported == NULL);
+        json_key_string(&j, "reason", s->unsupported);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_object_end(&j);
+    json_newline(&j);
+}
+
+/* Variants of one scenario stand beside each other: the list is sorted by name. */
+static void print_text(const struct list_options *o, const struct scenario *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count;) {
+        char variants[256] = "";
+        const struct scenario *s = &list[i];
+        bool any = false;
+        for (; i < count && strcmp(list[i].name, s->name) == 0; i++) {
+            const size_t used = strlen(variants);
+            if (!is_chosen(o, &list[i]))
+                continue;
+            any = true;
+            (void)snprintf(variants + used, sizeof variants - used, "%s%s", used > 0 ? "," : "",
+                           list[i].variant);
+        }
+        if (!any)
+            continue;
+        (void)printf("%-26s %-6s %-5s %s\n", s->name, s->kind, s->group != NULL ? s->group : "",
+                     variants);
+        (void)printf("    %s\n", s->about != NULL ? s->about : "");
+        if (s->unsupported != NULL)
+            (void)printf("    UNSUPPORTED here: %s\n", s->unsupported);
+    }
+}
+
+static int list_scenarios(const struct verb *self, struct list_options *o, struct arena *keep)
+{
+    struct collect_options options;
+    struct scenario *list = NULL;
+    struct fault fault = FAULT_INIT;
+    uint32_t count = 0, chosen = 0;
+
+    memset(&options, 0, sizeof options);
+    if (!harness_options(&o->harness, &options))
+        return verb_usage_error(self, "--launcher has too many words");
+    if (collect_list(&options, keep, &list, &count, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    for (uint32_t i = 0; i < count; i++) {
+        bool selected;
+        if (collect_select(o->expr, &list[i], &selected, &fault) != ERR_NONE)
+            return verb_fault(&fault);
+        chosen += is_chosen(o, &list[i]);
+    }
+    if (o->as_json)
+        print_json(o, list, count);
+    else
+        print_text(o, list, count);
+    return chosen > 0 ? EXIT_GOOD : EXIT_NOTHING;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct list_options o;
+    const struct option_row rows[] = {
+        {"-k", OPTION_STRING, &o.expr, "EXPR", "only scenarios that match; see `run --help`"},
+        {"--tag", OPTION_STRING, &o.tag, "TAGS", "only these kinds or groups: crash,hang,A3"},
+        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
+        HARNESS_ROWS(o.harness),
+    };
+    struct option_list rest;
+    struct arena keep;
+    int code = EXIT_GOOD;
+
+    memset(&o, 0, sizeof o);
+    harness_init(&o.harness);
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        process_catch_interrupts();
+        code = rest.count > 0 ? verb_usage_error(self, "'%s' is too many", rest.items[0])
+                              : list_scenarios(self, &o, &keep);
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_list = {
+    .name = "list",
+    .summary = "scenarios, variants, and what this host can show",
+    .usage = "[-k EXPR] [--tag TAGS] [--json]",
+    .details = "examples:\n"
+               "  twinstack list --tag hang\n"
+               "  twinstack list -k 'inline and ob2' --json",
+    .exits = "  0  listed\n  2  usage\n  3  no victims, or they do not run here\n"
+             "  5  nothing matches",
+    .run = run,
+};
