@@ -1,0 +1,49 @@
+/* A dead process made for tests: one image, built by hand or read from a file, and a stack
+ * whose word number i holds WORLD_MARK + i, so that every value read says where it stood. */
+#ifndef TESTS_UNWIND_WORLD_H
+#define TESTS_UNWIND_WORLD_H
+
+#include "format/pe.h"
+#include "unwind/unwind_parts.h"
+
+enum {
+    WORLD_TEXT_RVA = 0x1000,
+    WORLD_XDATA_RVA = 0x2000,
+    WORLD_PDATA_RVA = 0x3000,
+    WORLD_IMAGE_BYTES = 0x4000,
+    WORLD_STACK_WORDS = 2048,
+};
+#define WORLD_BASE_VA ((uint64_t)0x140000000)
+#define WORLD_STACK_VA ((uint64_t)0x100000)
+#define WORLD_MARK ((uint64_t)0xaa0000)
+
+struct world {
+    struct arena arena;
+    struct module module;
+    uint8_t image[WORLD_IMAGE_BYTES];
+    uint64_t stack[WORLD_STACK_WORDS];
+    const struct pe *file; /* instead of `image`; NULL: the image by hand */
+    uint32_t pdata_at, xdata_at;
+    struct unwind_process process;
+};
+
+/* MACHINE: enum pe_machine. */
+void world_init(struct world *w, uint16_t machine);
+void world_init_file(struct world *w, const struct pe *pe);
+void world_free(struct world *w);
+
+/* Puts bytes into the image. */
+void world_put(struct world *w, uint32_t rva, const void *bytes, size_t size);
+
+/* Adds unwind data and returns its rva; a row of .pdata (x64). */
+uint32_t world_xdata(struct world *w, const void *bytes, size_t size);
+void world_function(struct world *w, uint32_t begin_rva, uint32_t end_rva, uint32_t xdata_rva);
+/* A row of arm64: the second word is an rva or a packed word. */
+void world_function_arm64(struct world *w, uint32_t begin_rva, uint32_t word);
+
+/* A walker about to leave a frame at RVA whose stack pointer is at word SP_WORD; r[i] = 0x1000 + i.
+ */
+struct unwind_walker world_walker(struct world *w, enum cpu cpu, uint32_t rva, uint32_t sp_word,
+                                  enum pc_kind kind, struct unwind_frame *frame);
+
+#endif
