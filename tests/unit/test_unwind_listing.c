@@ -1,0 +1,412 @@
+/* The unwind data of whole images, printed as LLVM's tools print it and compared with what they
+ * printed; and the call frame information that another tool derived from the same image. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "test.h"
+#include "unwind/arm64_info.h"
+#include "unwind/x64_info.h"
+#include "unwind_world.h"
+
+struct listing {
+    char *text;
+    size_t bytes, room;
+};
+
+static void say(struct listing *l, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+static void say(struct listing *l, const char *format, ...)
+{
+    va_list arguments;
+    if (l->room - l->bytes < 512) {
+        l->room = l->room * 2 + 4096;
+        l->text = realloc(l->text, l->room);
+        REQUIRE(l->text != NULL);
+    }
+    va_start(arguments, format);
+    l->bytes += (size_t)vsnprintf(l->text + l->bytes, l->room - l->bytes, format, arguments);
+    va_end(arguments);
+}
+
+static char *gunzip(const char *path, struct arena *keep)
+{
+    const char *const argv[] = {"gzip", "-dc", path, NULL};
+    struct process_request request = {.argv = argv};
+    struct process_result result;
+    struct fault fault = FAULT_INIT;
+    REQUIRE(process_run(&request, keep, &result, &fault) == ERR_NONE && result.exit_code == 0);
+    return result.output;
+}
+
+/* Says the first line that differs, which is worth more than two texts. */
+static void compare(const char *got, const char *want)
+{
+    for (unsigned line = 1;; line++) {
+        size_t a = strcspn(got, "\n"), b = strcspn(want, "\n");
+        if (a != b || memcmp(got, want, a) != 0) {
+            FAIL("line %u is '%.*s', not '%.*s'", line, (int)a, got, (int)b, want);
+            return;
+        }
+        if (got[a] == '\0' || want[b] == '\0') {
+            CHECK(got[a] == want[b]);
+            return;
+        }
+        got += a + 1;
+        want += b + 1;
+    }
+}
+
+static const char *upper(const char *name, char out[8])
+{
+    size_t i = 0;
+    for (; name[i] != '\0' && i < 7; i++)
+        out[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 32 : name[i]);
+    out[i] = '\0';
+    return out;
+}
+
+static void say_x64_code(struct listing *l, const struct x64_code *code)
+{
+    char name[8];
+    say(l, "      0x%02x: ", code->prologue_offset);
+    switch (code->op) {
+    case X64_PUSH_NONVOL:
+        say(l, "UOP_PushNonVol %s\n", upper(register_name(CPU_X64, code->info), name));
+        break;
+    case X64_ALLOC_LARGE: /* that tool prints the scaled form unscaled */
+        say(l, "UOP_AllocLarge %" PRIu32 "\n", code->info == 0 ? code->bytes / 8 : code->bytes);
+        break;
+    case X64_ALLOC_SMALL:
+        say(l, "UOP_AllocSmall %" PRIu32 "\n", code->bytes);
+        break;
+    case X64_SET_FPREG:
+        say(l, "UOP_SetFPReg \n");
+        break;
+    case X64_SAVE_NONVOL:
+        say(l, "UOP_SaveNonVol %s [0x%04" PRIx32 "]\n",
+            upper(register_name(CPU_X64, code->info), name), code->bytes);
+        break;
+    case X64_SAVE_XMM128:
+        say(l, "UOP_SaveXMM128 XMM%u [0x%04" PRIx32 "]\n", code->info, code->bytes);
+        break;
+    case X64_EPILOG:
+        say(l, "UOP_Epilog\n");
+        break;
+    default:
+        say(l, "%s\n", x64_op_name(code->op));
+    }
+}
+
+static void say_x64_function(struct listing *l, struct world *w, const struct unwind_entry *entry)
+{
+    static const char *const flags[] = {
+        "",
+        " UNW_ExceptionHandler",
+        " UNW_TerminateHandler",
+        " UNW_ExceptionHandler UNW_TerminateHandler",
+        " UNW_ChainInfo",
+    };
+    struct x64_info info;
+    char name[8];
+    REQUIRE(x64_info_read(&w->process, entry->base_va, entry->unwind_rva, &info) == NULL);
+    say(l, "Function Table:\n  Start Address: 0x%" PRIx32 "\n  End Address: 0x%" PRIx32 "\n",
+        entry->begin_rva, entry->end_rva);
+    say(l, "  Unwind Info Address: 0x%" PRIx32 "\n    Version: %u\n    Flags: %u%s\n",
+        entry->unwind_rva, info.version, info.flags, flags[info.flags < 5 ? info.flags : 0]);
+    say(l, "    Size of prolog: %u\n    Number of Codes: %u\n", info.prologue_bytes,
+        info.slot_count);
+    if (info.frame_register != 0)
+        say(l, "    Frame register: %s\n    Frame offset: %u\n",
+            upper(register_name(CPU_X64, info.frame_register), name), info.frame_offset);
+    else
+        say(l, "    No frame pointer used\n");
+    if (info.slot_count > 0)
+        say(l, "    Unwind Codes:\n");
+    for (uint32_t i = 0; i < info.code_count; i++) {
+        say_x64_code(l, &info.codes[i]);
+        i += info.codes[i].op == X64_EPILOG; /* that tool takes these in pairs */
+    }
+    say(l, "\n");
+}
+
+static struct unwind_entry row_of(const struct world *w, uint32_t number, uint32_t entry_bytes)
+{
+    const struct unwind_module *facts = unwind_module_of(&w->process, &w->module);
+    uint8_t raw[12];
+    CHECK(w->process.read(w->process.self,
+                          w->module.base_va + facts->pdata_rva + (uint64_t)number * entry_bytes,
+                          raw, entry_bytes));
+    struct unwind_entry entry = {w->module.base_va, load_u32(raw), load_u32(raw + 4), 0};
+    entry.unwind_rva = load_u32(raw + (entry_bytes == 12 ? 8 : 4));
+    return entry;
+}
+
+struct image {
+    struct pe pe;
+    struct world *world;
+    const struct unwind_module *facts;
+};
+
+static void open_image(const char *name, struct image *out)
+{
+    static struct world w;
+    size_t bytes;
+    struct fault fault = FAULT_INIT;
+    uint8_t *data = test_read(test_fixture(name), &bytes);
+    REQUIRE(pe_open(data, bytes, &out->pe, &fault) == ERR_NONE);
+    out->world = &w;
+    world_init_file(&w, &out->pe);
+    w.module.base_va = out->pe.preferred_base_va;
+    out->facts = unwind_module_of(&w.process, &w.module);
+    REQUIRE(out->facts != NULL && out->facts->pdata_count > 0);
+}
+
+TEST(x64_images_list_as_llvm_lists_them)
+{
+    static const char *const names[] = {"g03-basic64-pe/basic64.dll", "g07-conpty-x64/conpty.node",
+                                        "g11-seh-tests/x64_nested_collided.exe",
+                                        "g11-seh-tests/x64_xcpt4.exe"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char want_name[128];
+        struct image image;
+        struct listing l = {0};
+        test_row(names[i]);
+        open_image(names[i], &image);
+        (void)snprintf(want_name, sizeof(want_name), "%s.unwind.txt.gz", names[i]);
+        say(&l, "\n%s:\tfile format coff-x86-64\nUnwind info:\n\n", strrchr(names[i], '/') + 1);
+        for (uint32_t k = 0; k < image.facts->pdata_count; k++) {
+            struct unwind_entry entry = row_of(image.world, k, 12);
+            say_x64_function(&l, image.world, &entry);
+        }
+        compare(l.text, gunzip(test_fixture(want_name), &image.world->arena));
+        free(l.text);
+        world_free(image.world);
+    }
+}
+
+/* One operation as an instruction; LOAD: as an epilogue has it. */
+static void say_arm64_op(struct listing *l, const struct arm64_code *c, bool load, const char *lr)
+{
+    static const char *const moves[][2] = {[ARM64_SAVE_REGP] = {"stp", "ldp"},
+                                           [ARM64_SAVE_REG] = {"str", "ldr"},
+                                           [ARM64_SAVE_LRPAIR] = {"stp", "ldp"},
+                                           [ARM64_SAVE_FREGP] = {"stp", "ldp"},
+                                           [ARM64_SAVE_FREG] = {"str", "ldr"}};
+    char file = c->op == ARM64_SAVE_FREGP || c->op == ARM64_SAVE_FREG ? 'd' : 'x';
+    switch (c->op) {
+    case ARM64_ALLOC:
+        say(l, "%s sp, #%" PRIu32 "\n", load ? "add sp," : "sub sp,", c->bytes);
+        return;
+    case ARM64_SIGN_LR:
+        say(l, "%s\n", load ? "autibsp" : "pacibsp");
+        return;
+    case ARM64_END:
+        say(l, "end\n");
+        return;
+    case ARM64_SET_FP:
+        say(l, "%s\n", lr[0] == 'l' ? "mov x29, sp" : load ? "mov sp, fp" : "mov fp, sp");
+        return;
+    case ARM64_NOP:
+        say(l, "nop\n");
+        return;
+    default:
+        break;
+    }
+    say(l, "%s ", moves[c->op][load]);
+    if (c->op == ARM64_SAVE_REG && c->reg == 30)
+        say(l, "lr");
+    else
+        say(l, "%c%u", file, c->reg);
+    if (c->op == ARM64_SAVE_LRPAIR || (c->op == ARM64_SAVE_REGP && c->reg == 29))
+        say(l, ", %s", lr);
+    else if (c->op == ARM64_SAVE_REGP || c->op == ARM64_SAVE_FREGP)
+        say(l, ", %c%u", file, c->reg + 1u);
+    if (c->writeback && load)
+        say(l, ", [sp], #%" PRIu32 "\n", c->bytes);
+    else if (c->writeback)
+        say(l, ", [sp, #-%" PRIu32 "]!\n", c->bytes);
+    else if (c->bytes == 0)
+        say(l, ", [sp]\n");
+    else
+        say(l, ", [sp, #%" PRIu32 "]\n", c->bytes);
+}
+
+static void say_packed(struct listing *l, const struct arm64_info *info)
+{
+    const struct arm64_packed *p = &info->packed;
+    struct arm64_code codes[64];
+    uint32_t count = arm64_packed_expand(p, codes, 64);
+    say(l, "    Fragment: %s\n    FunctionLength: %" PRIu32 "\n",
+        info->form == ARM64_PACKED_FRAGMENT ? "Yes" : "No", p->function_bytes);
+    say(l, "    RegF: %u\n    RegI: %u\n    HomedParameters: %s\n    CR: %u\n", p->reg_f, p->reg_i,
+        p->homes ? "Yes" : "No", p->cr);
+    say(l, "    FrameSize: %" PRIu32 "\n    Prologue [\n", p->frame_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        if (codes[i].op == ARM64_SAVE_LRPAIR && p->reg_i == 1) {
+            say(l, "      INVALID!\n"); /* that tool does not know the two-step form */
+            i++;
+            continue;
+        }
+        say(l, "      ");
+        say_arm64_op(l, &codes[i], false, "lr");
+    }
+    say(l, "    ]\n");
+}
+
+static void say_codes(struct listing *l, struct world *w, const struct arm64_info *info,
+                      uint32_t index, const char *indent, bool load)
+{
+    struct arm64_code codes[ARM64_CODES_MAX];
+    uint32_t count;
+    CHECK(arm64_codes_read(&w->process, info, index, codes, ARM64_CODES_MAX, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        char text[24] = "0x";
+        uint8_t raw[4];
+        CHECK(w->process.read(w, info->codes_va + index, raw, codes[i].raw_bytes));
+        for (uint32_t k = 0; k < codes[i].raw_bytes; k++)
+            (void)snprintf(text + 2 + 2 * k, 3, "%02x", raw[k]);
+        say(l, "%s%-20s; ", indent, text);
+        say_arm64_op(l, &codes[i], load, "x30");
+        index += codes[i].raw_bytes;
+    }
+}
+
+static void say_scopes(struct listing *l, struct world *w, const struct arm64_info *info)
+{
+    say(l, "      EpilogueScopes [\n");
+    for (uint32_t i = 0; i < info->epilogue_count; i++) {
+        uint32_t start, index;
+        CHECK(arm64_scope_read(&w->process, info, i, &start, &index));
+        say(l, "        EpilogueScope {\n          StartOffset: %" PRIu32 "\n", start / 4);
+        say(l, "          EpilogueStartIndex: %" PRIu32 "\n          Opcodes [\n", index);
+        say_codes(l, w, info, index, "            ", true);
+        say(l, "          ]\n        }\n");
+    }
+    say(l, "      ]\n");
+}
+
+static void say_xdata(struct listing *l, struct world *w, const struct arm64_info *info,
+                      uint64_t record_va)
+{
+    say(l, "    ExceptionRecord: 0x%" PRIX64 "\n    ExceptionData {\n", record_va);
+    say(l, "      FunctionLength: %" PRIu32 "\n      Version: %u\n      ExceptionData: %s\n",
+        info->function_bytes, info->version, info->has_handler ? "Yes" : "No");
+    say(l, "      EpiloguePacked: %s\n      %s: %" PRIu32 "\n",
+        info->single_epilogue ? "Yes" : "No",
+        info->single_epilogue ? "EpilogueOffset" : "EpilogueScopes", info->epilogue_count);
+    say(l, "      ByteCodeLength: %" PRIu32 "\n      Prologue [\n", info->code_bytes);
+    say_codes(l, w, info, 0, "        ", false);
+    say(l, "      ]\n");
+    if (info->single_epilogue && info->epilogue_count > 0) { /* 0: the prologue's own codes */
+        say(l, "      Epilogue [\n");
+        say_codes(l, w, info, info->epilogue_count, "        ", true);
+        say(l, "      ]\n");
+    } else if (!info->single_epilogue) {
+        say_scopes(l, w, info);
+    }
+    if (info->has_handler)
+        say(l,
+            "      ExceptionHandler [\n        Routine: 0x%" PRIX64 "\n"
+            "        Parameter: 0x%" PRIX32 "\n      ]\n",
+            w->module.base_va + info->handler_rva, info->handler_data_rva);
+    say(l, "    }\n");
+}
+
+TEST(arm64_images_list_as_llvm_lists_them)
+{
+    static const char *const names[] = {"g11-seh-tests/ARM64_xframe_eh_exe.exe",
+                                        "g20-arm64/ARM64_CETShadowStack_NotApplicable.exe"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char want_name[128];
+        struct image image;
+        struct listing l = {0};
+        test_row(names[i]);
+        open_image(names[i], &image);
+        (void)snprintf(want_name, sizeof(want_name), "%s.unwind.txt.gz", names[i]);
+        say(&l, "\nFile: %s\nFormat: COFF-ARM64\nArch: aarch64\nAddressSize: 64bit\n",
+            strrchr(names[i], '/') + 1);
+        say(&l, "UnwindInformation [\n");
+        for (uint32_t k = 0; k < image.facts->pdata_count; k++) {
+            struct unwind_entry entry = row_of(image.world, k, 8);
+            struct arm64_info info;
+            say(&l, "  RuntimeFunction {\n");
+            if (entry.begin_rva != 0) { /* the table may be padded with empty rows */
+                CHECK(arm64_info_read(&image.world->process, entry.base_va, entry.unwind_rva,
+                                      &info) == NULL);
+                say(&l, "    Function: 0x%" PRIX64 "\n", entry.base_va + entry.begin_rva);
+                if (info.form == ARM64_XDATA)
+                    say_xdata(&l, image.world, &info, entry.base_va + entry.unwind_rva);
+                else
+                    say_packed(&l, &info);
+            }
+            say(&l, "  }\n");
+        }
+        say(&l, "]\n");
+        compare(l.text, gunzip(test_fixture(want_name), &image.world->arena));
+        free(l.text);
+        world_free(image.world);
+    }
+}
+
+/* One rule of call frame information, "$rsp 16 +": offset of the frame's end from rsp (or another
+ * register). */
+static bool parse_cfa(const char *line, char reg[8], uint64_t *offset)
+{
+    unsigned long bytes;
+    const char *at = strstr(line, ".cfa: $");
+    if (at == NULL || sscanf(at, ".cfa: $%7[a-z0-9] %lu +", reg, &bytes) != 2)
+        return false;
+    *offset = bytes;
+    return true;
+}
+
+TEST(frames_end_where_another_tools_frame_information_says)
+{
+    struct image image;
+    size_t bytes;
+    unsigned checked = 0;
+    open_image("g03-basic64-pe/basic64.dll", &image);
+    char *sym = (char *)test_read(test_fixture("g03-basic64-pe/basic64.sym"), &bytes);
+    char *text = malloc(bytes + 1);
+    REQUIRE(text != NULL);
+    memcpy(text, sym, bytes);
+    text[bytes] = '\0';
+    uint64_t begin = 0, length = 0;
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        unsigned long rva, size;
+        char reg[8];
+        uint64_t offset;
+        if (sscanf(line, "STACK CFI INIT %lx %lx", &rva, &size) == 2) {
+            begin = rva;
+            length = size;
+        } else {
+            continue;
+        }
+        if (!parse_cfa(line, reg, &offset))
+            continue;
+        /* its rule is that of the body: ask in the middle, as a caller would stand there */
+        struct unwind_frame frame;
+        uint32_t sp_word = 64;
+        struct unwind_walker walker = world_walker(
+            image.world, CPU_X64, (uint32_t)(begin + length / 2), sp_word, PC_RETURN, &frame);
+        walker.frame->where = WHERE_NONE;
+        walker.regs.r[REG_X64_RBP] = WORLD_STACK_VA + 8 * sp_word;
+        walker.regs.r[11] = walker.regs.r[REG_X64_RBP];
+        if (unwind_step_x64(&walker) != NULL || frame.where != WHERE_BODY)
+            continue;
+        CHECK_HEX(walker.regs.sp, WORLD_STACK_VA + 8 * sp_word + offset);
+        checked++;
+    }
+    CHECK(checked > 1300);
+    free(text);
+    world_free(image.world);
+}
