@@ -274,7 +274,8 @@ typedef bool frame_test(const struct frame *frame);
 static const struct frame *block_find(const struct difference *d, frame_test *test,
                                       uint32_t *column)
 {
-    const uint32_t columns[2] = {d->column, d->against};
+    /* What the truth demands and a stack lacks, the reference may show. */
+    const uint32_t columns[2] = {d->column, d->against != 0 ? d->against : d->table->reference};
     for (int i = 0; i < 2; i++) {
         if (columns[i] == 0)
             continue;

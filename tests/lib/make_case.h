@@ -1,0 +1,31 @@
+/* Cases out of a few lines of text, for tests of comparison, store and reports.
+ *
+ * A stack, one frame a line, innermost first:
+ *
+ *     > app.exe+1005 own inner a.h:3        inlined into the next line without '>'
+ *     app.exe+1005 own poke a.c:10 scan     MODULE+HEX CLASS FUNCTION FILE:LINE WORD...
+ *     ntdll.dll+4a sys RtlUserThreadStart
+ *
+ * CLASS: own, capture, runtime, sys, generated, none.  FUNCTION "-": unknown; FILE:LINE may be
+ * left out.  MODULE "?": none.  The first physical frame is interrupted, the others return.
+ * WORDs: interrupted, return, scan, export, none, mismatch, public, jit, ambiguous, unloaded,
+ * start=HEX (symbol distance).
+ *
+ * A truth: "poke a.c:10", "tailed a.c:12 tail", "[system]", "[elided 3]". */
+#ifndef TESTS_MAKE_CASE_H
+#define TESTS_MAKE_CASE_H
+
+#include "base/arena.h"
+#include "model/run.h"
+
+struct stack make_stack(struct arena *keep, const char *engine, const char *text);
+struct truth *make_truth(struct arena *keep, const char *text);
+
+/* A claim of one stack; TEXT NULL: the engine was skipped.  A line "! words" says the stop. */
+struct engine_claim make_claim(struct arena *keep, const char *engine, bool subject,
+                               const char *text);
+
+/* A crash of scenario "null_write" in "ob2", captured, with own image app.exe. */
+struct crash_case make_crash(const char *kind);
+
+#endif

@@ -1,0 +1,386 @@
+/* Comparison: names, files, alignment, every cause, verdicts, scores. */
+#include <stdio.h>
+#include <string.h>
+
+#include "compare/compare.h"
+#include "make_case.h"
+#include "test.h"
+
+TEST(names_compare_up_to_spelling)
+{
+    static const struct {
+        const char *name, *truth, *other;
+        bool same;
+    } rows[] = {
+        {"equal", "main", "main", true},
+        {"different", "main", "mains", false},
+        {"parameters", "ns::f", "ns::f(int, char const *)", true},
+        {"const member", "A::get", "A::get(void) const", true},
+        {"keywords", "f<A,B>", "f<struct A, class B>", true},
+        {"a keyword inside a word", "mystruct x", "my x", false},
+        {"blanks", "f<A<B>>", "f<A<B> >", true},
+        {"anonymous namespaces", "`anonymous namespace'::f", "(anonymous namespace)::f", true},
+        {"unqualified truth", "poke", "app::detail::poke", true},
+        {"unqualified template", "apply", "app::apply<int,std::pair<a::b,c>>", true},
+        {"the wrong end", "poke", "poke::app", false},
+        {"qualified truth stays qualified", "a::poke", "b::poke", false},
+        {"call operator", "operator()", "run::<lambda_1>::operator()(int) const", true},
+        {"less than", "operator<", "A::operator<(A const &)", true},
+        {"unknown", "f", NULL, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(compare_names(rows[i].truth, rows[i].other), rows[i].same);
+    }
+}
+
+TEST(files_compare_relative_to_the_root)
+{
+    static const struct {
+        const char *name, *truth, *file, *root;
+        bool same;
+    } rows[] = {
+        {"as spelt", "victims/a.c", "victims/a.c", NULL, true},
+        {"backslashes", "victims\\a.c", "victims/a.c", NULL, true},
+        {"below the root", "victims/a.c", "C:\\build\\victims\\a.c", "c:/build", true},
+        {"root with a slash", "a.c", "/src/a.c", "/src/", true},
+        {"a root's name is no prefix", "a.c", "/srcs/a.c", "/src", false},
+        {"same name elsewhere", "victims/a.c", "other/a.c", NULL, false},
+        {"dot", "./a.c", "a.c", NULL, true},
+        {"unknown", "a.c", NULL, NULL, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(compare_files(rows[i].truth, rows[i].file, rows[i].root), rows[i].same);
+    }
+}
+
+#define TRUTH "poke a.c:10\nmiddle a.c:20\nmain a.c:30\n[thread_start]"
+#define BASE "kernel32.dll+20 sys BaseThreadInitThunk\nntdll.dll+40 sys RtlUserThreadStart"
+#define POKE "app.exe+1005 own poke /src/a.c:10\n"
+#define MIDDLE "app.exe+2005 own middle /src/a.c:20\n"
+#define MAIN "app.exe+3005 own main /src/a.c:30\n"
+#define START "app.exe+4005 runtime mainCRTStartup\n"
+#define GOOD POKE MIDDLE MAIN START BASE
+#define GOOD_INLINE                                                                                \
+    "> app.exe+1005 own poke /src/a.c:10\n> app.exe+1005 own middle /src/a.c:20\n"                 \
+    "app.exe+1005 own main /src/a.c:30\n" START BASE
+
+/* Symbols in which one byte on, other names stand: what a return address looks up wrongly. */
+static uint32_t symbols_at(void *context, const struct frame *frame, uint64_t offset,
+                           struct frame *out, uint32_t max)
+{
+    (void)context;
+    (void)frame;
+    if (max == 0 || (offset != 0x2005 && offset != 0x2004))
+        return 0;
+    memset(&out[0], 0, sizeof out[0]);
+    out[0].function = offset == 0x2005 ? "next_function" : "middle";
+    out[0].line = offset == 0x2005 ? 99 : 20;
+    return 1;
+}
+
+static bool symbols_alias(void *context, const struct frame *frame, const char *name)
+{
+    (void)context;
+    return frame->offset == 0x2005 && strcmp(name, "middle") == 0;
+}
+
+static const struct compare_symbols symbols = {NULL, symbols_at, NULL};
+static const struct compare_symbols folding = {NULL, NULL, symbols_alias};
+
+struct row {
+    const char *name, *truth, *offset, *dump, *exhibit;
+    const struct compare_symbols *symbols;
+    enum verdict verdict;
+    enum cause cause; /* of the first finding; CAUSE_NONE: there is none */
+    const char *engine, *against, *wrong;
+};
+
+static const struct row rows[] = {
+    {"all agree", TRUTH, GOOD, GOOD, GOOD, NULL, VERDICT_PASS, CAUSE_NONE, NULL, NULL, NULL},
+    {"inlined, all agree", TRUTH, GOOD_INLINE, GOOD_INLINE, NULL, NULL, VERDICT_PASS, CAUSE_NONE,
+     NULL, NULL, NULL},
+    {"no truth, all agree", NULL, GOOD, GOOD, NULL, NULL, VERDICT_PASS, CAUSE_NONE, NULL, NULL,
+     NULL},
+    {"what lies behind the thread's start is cut", TRUTH, GOOD "\napp.exe+9 own junk", GOOD, NULL,
+     NULL, VERDICT_PASS, CAUSE_NONE, NULL, NULL, NULL},
+    {"truncated", TRUTH, POKE MIDDLE "! memory could not be read", GOOD, NULL, NULL, VERDICT_FAIL,
+     CAUSE_TRUNCATED, "offset:rtl", "truth", "offset:rtl"},
+    {"short without a reason", TRUTH, POKE MIDDLE, GOOD, NULL, NULL, VERDICT_FAIL,
+     CAUSE_UNEXPLAINED, "offset:rtl", "truth", "offset:rtl"},
+    {"extra by scan", TRUTH, GOOD,
+     POKE "app.exe+7777 own stale /src/b.c:1 scan\n" MIDDLE MAIN START BASE, NULL, NULL,
+     VERDICT_FAIL, CAUSE_EXTRA_SCAN, "dump", "truth", "dump"},
+    {"extra system frame by scan", TRUTH, GOOD,
+     POKE "ntdll.dll+99 sys Foo scan\n" MIDDLE MAIN START BASE, NULL, NULL, VERDICT_PASS,
+     CAUSE_EXTRA_SCAN, "dump", "offset:rtl", "dump"},
+    {"an own frame that the truth lacks", TRUTH, GOOD,
+     POKE "app.exe+7777 own stale /src/b.c:1\n" MIDDLE MAIN START BASE, NULL, NULL, VERDICT_FAIL,
+     CAUSE_UNEXPLAINED, "dump", "truth", "dump"},
+    {"tail call demanded absent", "poke a.c:10\njumper a.c:15 tail\nmiddle a.c:20\nmain a.c:30",
+     GOOD, GOOD, NULL, NULL, VERDICT_PASS, CAUSE_NONE, NULL, NULL, NULL},
+    {"a tail frame that is claimed", "poke a.c:10\njumper a.c:15 tail\nmiddle a.c:20\nmain a.c:30",
+     GOOD, POKE "app.exe+1505 own jumper /src/a.c:15\n" MIDDLE MAIN START BASE, NULL, NULL,
+     VERDICT_FAIL, CAUSE_UNEXPLAINED, "dump", "truth", "dump"},
+    {"lookup address, function", TRUTH, GOOD,
+     POKE "app.exe+2005 own next_function /src/a.c:99\n" MAIN START BASE, NULL, &symbols,
+     VERDICT_FAIL, CAUSE_LOOKUP_ADDRESS, "dump", "truth", "dump"},
+    {"lookup address, unknown symbols", TRUTH, GOOD,
+     POKE "app.exe+2005 own next_function /src/a.c:99\n" MAIN START BASE, NULL, NULL, VERDICT_FAIL,
+     CAUSE_UNEXPLAINED, "dump", "truth", "dump"},
+    {"lookup address, kind", TRUTH, GOOD,
+     POKE "app.exe+2005 own middle /src/a.c:20 interrupted\n" MAIN START BASE, NULL, NULL,
+     VERDICT_PASS, CAUSE_LOOKUP_ADDRESS, "dump", "offset:rtl", NULL},
+    {"inline only", TRUTH, GOOD_INLINE, "app.exe+1005 own main /src/a.c:30\n" START BASE, NULL,
+     NULL, VERDICT_FAIL, CAUSE_INLINE_ONLY, "dump", "truth", "dump"},
+    {"inline frames that no engine has", TRUTH, "app.exe+1005 own main /src/a.c:30\n" START BASE,
+     "app.exe+1005 own main /src/a.c:30\n" START BASE, NULL, NULL, VERDICT_FAIL, CAUSE_INLINE_ONLY,
+     "offset:rtl", "truth", "offset:rtl"},
+    {"inline frame that the truth lacks", TRUTH,
+     POKE "> app.exe+2005 own helper /src/h.h:3\n" MIDDLE MAIN START BASE, GOOD, NULL, NULL,
+     VERDICT_FAIL, CAUSE_INLINE_ONLY, "offset:rtl", "truth", "offset:rtl"},
+    {"folded", TRUTH, POKE "app.exe+2005 own twin /src/t.c:5\n" MAIN START BASE,
+     POKE "app.exe+2005 own twin /src/t.c:5\n" MAIN START BASE, NULL, &folding, VERDICT_PASS,
+     CAUSE_FOLDED, "offset:rtl", "truth", NULL},
+    {"folded, seen by the start", NULL, "app.exe+1005 own poke a.c:1 start=5\n" MAIN,
+     "app.exe+1005 own twin a.c:1 start=5\n" MAIN, NULL, NULL, VERDICT_PASS, CAUSE_FOLDED, "dump",
+     "offset:rtl", NULL},
+    {"handler context", TRUTH, GOOD,
+     "app.exe+6000 capture on_crash\nntdll.dll+88 sys KiUserExceptionDispatcher\n"
+     "app.exe+1005 own poke /src/a.c:10 interrupted\n" MIDDLE MAIN START BASE,
+     NULL, NULL, VERDICT_PASS, CAUSE_HANDLER_CONTEXT, "dump", "offset:rtl", "dump"},
+    {"module unloaded", TRUTH, GOOD, "gone.dll+1 none - unloaded\n" MIDDLE MAIN START BASE, NULL,
+     NULL, VERDICT_FAIL, CAUSE_MODULE_UNLOADED, "dump", "truth", "dump"},
+    {"module ambiguous", TRUTH, GOOD, "gone.dll+1 none - ambiguous\n" MIDDLE MAIN START BASE, NULL,
+     NULL, VERDICT_FAIL, CAUSE_MODULE_UNLOADED, "dump", "truth", "dump"},
+    {"symbols missing", TRUTH, GOOD, POKE "app.exe+2005 none -\n" MAIN START BASE, NULL, NULL,
+     VERDICT_FAIL, CAUSE_SYMBOLS_MISSING, "dump", "truth", "dump"},
+    {"symbols missing, publics only", TRUTH, GOOD,
+     POKE "app.exe+2005 own middle public\n" MAIN START BASE, NULL, NULL, VERDICT_FAIL,
+     CAUSE_SYMBOLS_MISSING, "dump", "truth", "dump"},
+    {"symbols mismatched", TRUTH, GOOD, POKE "app.exe+2005 none - mismatch\n" MAIN START BASE, NULL,
+     NULL, VERDICT_FAIL, CAUSE_SYMBOLS_MISMATCH, "dump", "truth", "dump"},
+    {"export only", TRUTH, GOOD, POKE "app.exe+2005 none nearest export\n" MAIN START BASE, NULL,
+     NULL, VERDICT_FAIL, CAUSE_EXPORT_ONLY, "dump", "truth", "dump"},
+    {"export only, system", TRUTH, GOOD,
+     POKE MIDDLE MAIN START "kernel32.dll+20 sys Other export\nntdll.dll+40 sys RtlUserThreadStart",
+     NULL, NULL, VERDICT_PASS, CAUSE_EXPORT_ONLY, "dump", "offset:rtl", "dump"},
+    {"generated code", "poke a.c:10\nmain a.c:30", POKE "?+7ff01234 generated -\n" MAIN START BASE,
+     POKE "! no unwind data for code in no known module", NULL, NULL, VERDICT_FAIL,
+     CAUSE_GENERATED_CODE, "dump", "truth", "dump"},
+    {"a call through null is no generated code", "main a.c:30", "?+0 none -\n" MAIN START BASE,
+     "?+0 none -\napp.exe+3005 own main /src/a.c:31\n" START BASE, NULL, NULL, VERDICT_FAIL,
+     CAUSE_UNEXPLAINED, "dump", "truth", "dump"},
+    {"another line", TRUTH, GOOD, POKE "app.exe+2005 own middle /src/a.c:21\n" MAIN START BASE,
+     NULL, NULL, VERDICT_FAIL, CAUSE_UNEXPLAINED, "dump", "truth", "dump"},
+    {"another address", TRUTH, GOOD, POKE "app.exe+2045 own middle /src/a.c:20\n" MAIN START BASE,
+     NULL, NULL, VERDICT_FAIL, CAUSE_UNEXPLAINED, "dump", "offset:rtl", NULL},
+    {"exhibits decide nothing", TRUTH, GOOD, GOOD, POKE MIDDLE, NULL, VERDICT_PASS,
+     CAUSE_UNEXPLAINED, "judge:other", "truth", "judge:other"},
+};
+
+static void judge(struct arena *keep, const struct row *row, const struct crash_case *crash,
+                  struct case_result *out)
+{
+    struct engine_claim *claims = arena_array(keep, 3, sizeof *claims);
+    struct compare_input in = {.crash = crash, .claims = claims, .claim_count = 2};
+    struct fault fault = FAULT_INIT;
+    claims[0] = make_claim(keep, "offset:rtl", true, row->offset);
+    claims[1] = make_claim(keep, "dump", true, row->dump);
+    if (row->exhibit != NULL)
+        claims[in.claim_count++] = make_claim(keep, "judge:other", false, row->exhibit);
+    in.truth = make_truth(keep, row->truth);
+    in.symbols = row->symbols;
+    REQUIRE(compare_case(&in, keep, out, &fault) == ERR_NONE);
+}
+
+static void tell(const struct case_result *r)
+{
+    (void)printf("  verdict %s: %s\n", verdict_name(r->verdict), r->reason);
+    for (uint32_t i = 0; i < r->finding_count; i++)
+        (void)printf("  %s %s vs %s wrong=%s: %s\n", cause_name(r->findings[i].cause),
+                     r->findings[i].engine, r->findings[i].against,
+                     r->findings[i].wrong ? r->findings[i].wrong : "?", r->findings[i].evidence);
+}
+
+TEST(every_difference_has_its_cause)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct case_result r;
+        const struct crash_case crash = make_crash("crash");
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        judge(&keep, &rows[i], &crash, &r);
+        bool ok = CHECK_STR(verdict_name(r.verdict), verdict_name(rows[i].verdict));
+        if (rows[i].cause == CAUSE_NONE) {
+            ok = CHECK_EQ(r.finding_count, 0) && ok;
+        } else if (CHECK(r.finding_count > 0)) {
+            const struct finding *f = &r.findings[0];
+            ok = CHECK_STR(cause_name(f->cause), cause_name(rows[i].cause)) && ok;
+            ok = CHECK_STR(f->engine, rows[i].engine) && ok;
+            ok = CHECK_STR(f->against, rows[i].against) && ok;
+            ok = CHECK_STR(f->wrong ? f->wrong : "", rows[i].wrong ? rows[i].wrong : "") && ok;
+            ok = CHECK(f->evidence != NULL && strlen(f->evidence) > 5) && ok;
+        } else {
+            ok = false;
+        }
+        if (!ok)
+            tell(&r);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_missing_frame_is_a_gap_and_shifts_nothing)
+{
+    struct arena keep;
+    struct case_result r;
+    const struct crash_case crash = make_crash("crash");
+    const struct row row = {.truth = TRUTH, .offset = GOOD, .dump = POKE MAIN START BASE};
+    arena_init(&keep, 0);
+    judge(&keep, &row, &crash, &r);
+    REQUIRE(r.thread_count == 1);
+    const struct thread_result *t = &r.threads[0];
+    static const enum cell_mark want[] = {CELL_SAME, CELL_MISSING, CELL_SAME,
+                                          CELL_SAME, CELL_SAME,    CELL_SAME};
+    REQUIRE(t->row_count >= COUNT_OF(want));
+    for (uint32_t i = 0; i < COUNT_OF(want); i++)
+        CHECK_STR(cell_mark_name(thread_result_cell(t, i, 2)->mark), cell_mark_name(want[i]));
+    CHECK_EQ(thread_result_cell(t, 1, 0)->frame, 1);
+    CHECK_EQ(thread_result_cell(t, 1, 2)->frame, -1);
+    CHECK_STR(r.right, "offset:rtl");
+    CHECK_EQ(r.scores[1].right_frames, 2);
+    CHECK_EQ(r.scores[1].truth_frames, 3);
+    CHECK_EQ(r.scores[1].first_divergence, 1);
+    CHECK(r.scores[0].exact && r.scores[0].top1 && r.scores[0].top5);
+    CHECK(!r.scores[1].exact && r.scores[1].top1 && !r.scores[1].top5);
+    arena_free(&keep);
+}
+
+TEST(inline_recall_counts_what_no_engine_has_as_a_physical_frame)
+{
+    struct arena keep;
+    struct case_result r;
+    const struct crash_case crash = make_crash("crash");
+    const struct row row = {.truth = TRUTH,
+                            .offset = GOOD_INLINE,
+                            .dump = "app.exe+1005 own main /src/a.c:30\n" START BASE};
+    arena_init(&keep, 0);
+    judge(&keep, &row, &crash, &r);
+    CHECK_EQ(r.scores[0].inline_demanded, 2);
+    CHECK_EQ(r.scores[0].inline_right, 2);
+    CHECK_EQ(r.scores[1].inline_demanded, 2);
+    CHECK_EQ(r.scores[1].inline_right, 0);
+    CHECK_EQ(r.scores[1].physical_judged, r.scores[1].physical_same);
+    arena_free(&keep);
+}
+
+/* A recursion so deep that both are cut, one of them a frame off. */
+TEST(recursion_is_elided_alike_or_says_so)
+{
+    struct arena keep;
+    struct case_result r;
+    const struct crash_case crash = make_crash("crash");
+    enum { DEPTH = 1024 };
+    arena_init(&keep, 0);
+    char *deep = arena_alloc(&keep, (DEPTH + 8) * 48),
+         *truth = arena_alloc(&keep, (DEPTH + 8) * 24);
+    size_t at = 0, said = 0;
+    for (int i = 0; i < DEPTH - 4; i++) {
+        at += (size_t)sprintf(deep + at, "app.exe+1005 own dive /src/a.c:10\n");
+        said += (size_t)sprintf(truth + said, i == 768 ? "[elided]\n" : "dive a.c:10\n");
+    }
+    (void)sprintf(deep + at, MAIN START BASE);
+    (void)sprintf(truth + said, "main a.c:30\n");
+    struct row row = {.truth = truth, .offset = deep, .dump = deep};
+    judge(&keep, &row, &crash, &r);
+    REQUIRE(r.finding_count > 0);
+    CHECK_STR(cause_name(r.findings[0].cause), "recursion_elided");
+    CHECK_STR(verdict_name(r.verdict), "PASS");
+    arena_free(&keep);
+}
+
+TEST(sampled_threads_compare_as_sets)
+{
+    struct arena keep;
+    struct case_result r;
+    const struct crash_case crash = make_crash("hang");
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                     make_claim(&keep, "dump", true, GOOD)};
+    struct stack samples[2] = {
+        make_stack(&keep, "offset:rtl",
+                   "app.exe+1009 own poke /src/a.c:11\n" MIDDLE MAIN START BASE),
+        make_stack(&keep, "offset:rtl", GOOD)};
+    samples[1].sample = 1;
+    claims[0].stacks = samples;
+    claims[0].stack_count = 2;
+    const struct compare_input in = {
+        .crash = &crash, .claims = claims, .claim_count = 2, .truth = make_truth(&keep, TRUTH)};
+    REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+    CHECK_STR(verdict_name(r.verdict), "PASS");
+    CHECK(r.threads[0].stacks[0] == &samples[1]);
+    arena_free(&keep);
+}
+
+TEST(verdicts_before_any_stack)
+{
+    static const struct {
+        const char *name, *kind, *harness, *unsupported;
+        uint32_t files, expect_doors;
+        uint64_t got_code;
+        enum verdict verdict;
+    } cases[] = {
+        {"harness error", "crash", "did not start", "and unsupported", 2, 1, 0xC0000005,
+         VERDICT_ERROR},
+        {"unsupported", "crash", NULL, "Wine cannot", 0, 1, 0, VERDICT_UNSUPPORTED},
+        {"calm and quiet", "calm", NULL, NULL, 0, 0, 0, VERDICT_PASS},
+        {"calm, but taken", "calm", NULL, NULL, 2, 0, 0, VERDICT_FAIL},
+        {"no door, as expected", "crash", NULL, NULL, 0, 0, 0, VERDICT_NOT_CAPTURED_AS_EXPECTED},
+        {"not captured", "crash", NULL, NULL, 0, 1, 0, VERDICT_FAIL},
+        {"another code", "crash", NULL, NULL, 2, 1, 0xC0000094, VERDICT_FAIL},
+        {"as expected", "crash", NULL, NULL, 2, 1, 0xC0000005, VERDICT_PASS},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        struct crash_case crash = make_crash(cases[i].kind);
+        crash.file_count = cases[i].files;
+        crash.expect.door_count = cases[i].expect_doors;
+        crash.got.code = cases[i].got_code;
+        struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                         make_claim(&keep, "dump", true, GOOD)};
+        const struct compare_input in = {.crash = &crash,
+                                         .claims = claims,
+                                         .claim_count = cases[i].files > 0 ? 2 : 0,
+                                         .truth = make_truth(&keep, TRUTH),
+                                         .harness_error = cases[i].harness,
+                                         .unsupported = cases[i].unsupported};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
+            tell(&r);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_subject_that_fails_is_an_error_and_never_a_failure)
+{
+    struct arena keep;
+    struct case_result r;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    const struct crash_case crash = make_crash("crash");
+    struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                     {.engine = "dump", .subject = true, .why = "dump: truncated"}};
+    const struct compare_input in = {
+        .crash = &crash, .claims = claims, .claim_count = 2, .truth = make_truth(&keep, TRUTH)};
+    REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+    CHECK_STR(verdict_name(r.verdict), "ERROR");
+    CHECK_HAS(r.reason, "truncated");
+    arena_free(&keep);
+}
