@@ -1,0 +1,87 @@
+"""The `run` script: what it prints, that a second run needs neither network nor rebuild, that it serves and
+ends cleanly.  runs alone
+
+These are the commands that the README shows; test_readme.py holds its blocks against this list."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+COMMANDS = {
+    "./run": "test_serves_at_the_end_and_stops_on_ctrl_c (with -k)",
+    "./run test": "what runs this",
+    "./run test FILTER": "the same",
+    "./run --no-serve": "test_second_run_needs_no_network_and_no_rebuild (with -k)",
+    "./run --no-serve -k null_write": "test_second_run_needs_no_network_and_no_rebuild",
+}
+NO_NETWORK = ["unshare", "--net"]
+
+
+@unittest.skipUnless(e2e.BUILD == e2e.ROOT / "build", "another build folder than the one of ./run")
+class Run(e2e.Case):
+    def run_script(self, *argv, prefix=(), limit_s=240):
+        return subprocess.run([*prefix, e2e.ROOT / "run", *argv], capture_output=True, text=True, check=False,
+                              timeout=limit_s, stdin=subprocess.DEVNULL)
+
+    def test_help_and_usage(self):
+        done = self.run_script("--help")
+        self.assertEqual(done.returncode, 0)
+        for word in ("--no-serve", "-k EXPR", "./run test", "exit codes"):
+            self.assertIn(word, done.stdout)
+        self.assertEqual(self.run_script("no-such-command").returncode, 2)
+
+    def test_second_run_needs_no_network_and_no_rebuild(self):
+        if os.geteuid() != 0 or not shutil.which("unshare"):
+            prefix = ["env", "http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1"]
+        else:
+            prefix = NO_NETWORK
+        # loopback is down in a fresh network namespace, so nothing may listen either: --no-serve
+        done = self.run_script("--no-serve", "-k", "null_write", prefix=prefix)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:] + done.stdout[-3000:])
+        for tree in ("build", "victims"):
+            self.assertIn("ninja: no work to do.", (e2e.BUILD / "log" / f"{tree}.log").read_text(encoding="utf-8"))
+        self.assertNotIn("packages", done.stderr)
+        self.assertNotIn("web-parts", done.stderr)
+        self.assertIn("null_write", done.stdout)
+
+    def test_serves_at_the_end_and_stops_on_ctrl_c(self):
+        child = subprocess.Popen([e2e.ROOT / "run", "-k", "null_write"], stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, start_new_session=True, stdin=subprocess.DEVNULL)
+        try:
+            address, said, end = None, [], time.monotonic() + 240
+            while address is None and time.monotonic() < end:
+                line = child.stdout.readline()
+                if not line:
+                    self.fail("it ended before it served:\n" + "".join(said[-40:]))
+                said.append(line)
+                match = re.search(r"http://127\.0\.0\.1:\d+", line)
+                address = match and match[0]
+            self.assertIsNotNone(address)
+            with urllib.request.urlopen(f"{address}/healthz", timeout=10) as answer:
+                self.assertEqual(answer.status, 200)
+            os.killpg(child.pid, signal.SIGINT)
+            self.assertIn(child.wait(timeout=20), (0, 130))
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+            child.stdout.close()
+
+    def test_nothing_is_written_outside_the_build_folder(self):
+        self.assertFalse((e2e.ROOT / "twinstack.db").exists())
+        wine = pathlib.Path.home() / ".wine"
+        if wine.exists():
+            self.assertLess(wine.stat().st_mtime, (e2e.BUILD / "wine/system.reg").stat().st_mtime)
+
+
+e2e.main()
