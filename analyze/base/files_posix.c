@@ -19,9 +19,10 @@ static const uint8_t nothing[1] = {0};
 
 static enum status file_fault(struct fault *fault, const char *path, const char *what)
 {
-    const enum status code = errno == ENOENT || errno == ENOTDIR ? ERR_ABSENT : ERR_IO;
+    const int number = errno;
+    const enum status code = number == ENOENT || number == ENOTDIR ? ERR_ABSENT : ERR_IO;
     fault_set_hint(fault, code, FAULT_NO_OFFSET, what,
-                   code == ERR_ABSENT ? "no such file" : strerror(errno));
+                   code == ERR_ABSENT ? "no such file" : strerror(number));
     fault_set_path(fault, path);
     return fault->code;
 }
@@ -33,8 +34,9 @@ static enum status file_open_regular(const char *path, int *fd, struct stat *inf
     if (*fd < 0)
         return file_fault(fault, path, "file");
     if (fstat(*fd, info) != 0) {
+        (void)file_fault(fault, path, "file");
         (void)close(*fd);
-        return file_fault(fault, path, "file");
+        return fault->code;
     }
     if (!S_ISREG(info->st_mode)) {
         (void)close(*fd);
@@ -47,8 +49,8 @@ static enum status file_open_regular(const char *path, int *fd, struct stat *inf
 
 enum status file_map(const char *path, struct file_map *out, struct fault *fault)
 {
-    struct stat info;
-    int fd;
+    struct stat info = {0};
+    int fd = -1;
 
     memset(out, 0, sizeof *out);
     if (file_open_regular(path, &fd, &info, fault) != ERR_NONE)
@@ -89,8 +91,8 @@ void file_unmap(struct file_map *map)
 enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,
                       size_t *bytes, struct fault *fault)
 {
-    struct stat info;
-    int fd;
+    struct stat info = {0};
+    int fd = -1;
 
     *out = NULL;
     *bytes = 0;

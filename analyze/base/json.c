@@ -189,7 +189,6 @@ static void json_quoted(struct json *j, const char *text)
         else
             json_escape(j, *at);
         at++;
-        n = 1;
     }
     json_put(j, "\"", 1);
 }

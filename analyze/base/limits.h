@@ -10,15 +10,15 @@
 enum { LIMIT_FRAMES = 1024, LIMIT_FRAMES_HEAD = 768, LIMIT_FRAMES_TAIL = 256 };
 
 enum {
-    LIMIT_INLINE_DEPTH = 256,  /* nesting of inline sites in one procedure           */
-    LIMIT_SCOPE_DEPTH = 512,   /* nesting of symbol scopes in one module stream      */
-    LIMIT_UNWIND_CHAIN = 32,   /* chained x64 unwind infos before it counts as a loop */
-    LIMIT_TYPE_DEPTH = 32,     /* nesting of types in one parameter list             */
-    LIMIT_TYPE_STEPS = 4096,   /* types in one parameter list                        */
+    LIMIT_INLINE_DEPTH = 256,    /* nesting of inline sites in one procedure           */
+    LIMIT_SCOPE_DEPTH = 512,     /* nesting of symbol scopes in one module stream      */
+    LIMIT_UNWIND_CHAIN = 32,     /* chained x64 unwind infos before it counts as a loop */
+    LIMIT_TYPE_DEPTH = 32,       /* nesting of types in one parameter list             */
+    LIMIT_TYPE_STEPS = 4096,     /* types in one parameter list                        */
     LIMIT_PDB_STREAMS = 1 << 20, /* streams of one PDB                               */
-    LIMIT_MODULES = 4096,      /* modules of one process                             */
-    LIMIT_THREADS = 4096,      /* threads of one process                             */
-    LIMIT_LINE_BYTES = 1 << 20 /* one input line of `resolve`                        */
+    LIMIT_MODULES = 4096,        /* modules of one process                             */
+    LIMIT_THREADS = 4096,        /* threads of one process                             */
+    LIMIT_LINE_BYTES = 1 << 20   /* one input line of `resolve`                        */
 };
 
 #define LIMIT_ARENA_BYTES ((size_t)4 << 30)  /* one arena, unless it says otherwise   */

@@ -271,7 +271,7 @@ enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PE export directory");
     if (collect_exports(pe, head, keep, out, count, fault) != ERR_NONE)
         return fault->code;
-    if (*count != 0)
+    if (*out != NULL)
         qsort(*out, *count, sizeof **out, compare_symbols);
     return ERR_NONE;
 }

@@ -57,7 +57,7 @@ static enum status read_arm64(struct bytes *r, struct registers *out)
         out->r[i] = bytes_u64(r);
     out->sp = bytes_u64(r);
     out->pc = bytes_u64(r);
-    if (r->left < 32 * 16)
+    if (r->left < sizeof out->vector)
         return r->fault->code;
     for (int i = 0; i < 32; i++) {
         out->vector[i][0] = bytes_u64(r);
