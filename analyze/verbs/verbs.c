@@ -5,8 +5,11 @@
 
 const struct verb *const verbs[] = {
     &verb_list,
+    &verb_run,
+    &verb_resolve,
     &verb_dump,
     &verb_check,
+    &verb_doctor,
     &verb_version,
 };
 

@@ -7,6 +7,9 @@
 extern const struct verb verb_dump;
 extern const struct verb verb_list;
 extern const struct verb verb_check;
+extern const struct verb verb_resolve;
+extern const struct verb verb_run;
+extern const struct verb verb_doctor;
 extern const struct verb verb_version;
 
 #endif

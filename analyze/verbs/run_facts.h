@@ -1,0 +1,14 @@
+/* What is true around a run: the code under test, the machine, the tools. */
+#ifndef VERBS_RUN_FACTS_H
+#define VERBS_RUN_FACTS_H
+
+#include "collect/collect.h"
+#include "model/run.h"
+
+/* Fills label, times, commit and branch, platform, compiler, tools and the command line of INFO.
+ * What cannot be found out stays NULL.  Fails: ERR_MEMORY. */
+enum status run_facts(const struct collect_options *options, const char *label, int argc,
+                      char *const *argv, struct arena *keep, struct run_info *out,
+                      struct fault *fault);
+
+#endif

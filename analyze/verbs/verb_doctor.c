@@ -1,0 +1,210 @@
+/* twinstack doctor: what this host has, what is missing, and what to do about it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/process.h"
+#include "engine/engine.h"
+#include "store/store.h"
+#include "verbs/harness.h"
+#include "verbs/verbs.h"
+
+enum finding_state { FOUND, OPTIONAL, MISSING };
+
+struct diagnosis {
+    const char *what;
+    enum finding_state state;
+    const char *detail; /* found: what; else what to do */
+};
+
+enum { DIAGNOSES_MAX = 32 };
+
+struct doctor {
+    struct harness harness;
+    const char *db;
+    bool as_json;
+    struct arena *keep;
+    struct collect_options collect;
+    struct diagnosis rows[DIAGNOSES_MAX];
+    uint32_t row_count;
+};
+
+static void say(struct doctor *d, const char *what, enum finding_state state, const char *detail)
+{
+    if (d->row_count == DIAGNOSES_MAX)
+        return;
+    struct diagnosis *row = &d->rows[d->row_count++];
+    row->what = what;
+    row->state = state;
+    row->detail = detail != NULL ? detail : "";
+}
+
+static void say_fault(struct doctor *d, const char *what, enum finding_state state,
+                      const struct fault *fault)
+{
+    char text[FAULT_PATH_BYTES + 512];
+    fault_describe(fault, text, sizeof text);
+    say(d, what, state, arena_string(d->keep, text));
+}
+
+static void look_at_host(struct doctor *d)
+{
+    struct collect_host host;
+    struct fault fault = FAULT_INIT;
+
+    if (collect_describe_host(&d->collect, d->keep, &host, &fault) != ERR_NONE) {
+        say_fault(d, "host", MISSING, &fault);
+        return;
+    }
+    say(d, "host", FOUND, arena_printf(d->keep, "%s, %s", host.os, host.cpu ? host.cpu : "?"));
+    if (d->collect.launcher != NULL)
+        say(d, "launcher", host.wine != NULL ? FOUND : OPTIONAL,
+            host.wine != NULL ? host.wine : "no Wine: install wine, or name another --launcher");
+}
+
+/* Starts the victims for their lists: the proof that Windows programs run here. */
+static void look_at_victims(struct doctor *d)
+{
+    struct scenario *list = NULL;
+    uint32_t count = 0, unsupported = 0;
+    struct fault fault = FAULT_INIT;
+
+    if (collect_list(&d->collect, d->keep, &list, &count, &fault) != ERR_NONE) {
+        say_fault(d, "victims", MISSING, &fault);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        unsupported += list[i].unsupported != NULL;
+    say(d, "victims", FOUND,
+        arena_printf(d->keep, "%u scenarios in all variants, %u unsupported here", (unsigned)count,
+                     (unsigned)unsupported));
+}
+
+static void look_at_judges(struct doctor *d)
+{
+    struct collect_session *windows = NULL;
+    struct fault fault = FAULT_INIT;
+    struct crash_case none;
+    struct engine_input in;
+
+    memset(&none, 0, sizeof none);
+    memset(&in, 0, sizeof in);
+    in.crash = &none;
+    if (collect_session_open(&d->collect, &windows, &fault) == ERR_NONE) {
+        in.launcher = collect_session_launcher(windows);
+        in.judge_folder = d->collect.victims_folder;
+    }
+    for (uint32_t i = 0; i < engine_count; i++) {
+        const char *why = NULL;
+        if (strncmp(engines[i]->name, "judge:", 6) != 0)
+            continue;
+        if (engines[i]->available(&in, &why))
+            say(d, engines[i]->name, FOUND, "ready");
+        else
+            say(d, engines[i]->name, OPTIONAL, why);
+    }
+    collect_session_close(windows);
+}
+
+static void look_at_database(struct doctor *d)
+{
+    struct store *store = NULL;
+    struct fault fault = FAULT_INIT;
+
+    if (!path_is_file(d->db)) {
+        say(d, "database", OPTIONAL, arena_printf(d->keep, "%s is made by the first run", d->db));
+    } else if (store_open(d->db, STORE_READ, &store, &fault) != ERR_NONE) {
+        say_fault(d, "database", MISSING, &fault);
+    } else {
+        say(d, "database", FOUND, d->db);
+        store_close(store);
+    }
+}
+
+static void print_text(const struct doctor *d)
+{
+    static const char *const words[] = {"ok", "none", "MISSING"};
+    for (uint32_t i = 0; i < d->row_count; i++)
+        (void)printf("%-8s %-24s %s\n", words[d->rows[i].state], d->rows[i].what,
+                     d->rows[i].detail);
+}
+
+static void print_json(const struct doctor *d)
+{
+    static const char *const words[] = {"ok", "none", "missing"};
+    struct json j;
+
+    json_to_stream(&j, stdout, true);
+    json_object(&j);
+    json_key_uint(&j, "schema_version", 1);
+    json_key(&j, "checks");
+    json_array(&j);
+    for (uint32_t i = 0; i < d->row_count; i++) {
+        json_object(&j);
+        json_key_string(&j, "what", d->rows[i].what);
+        json_key_string(&j, "state", words[d->rows[i].state]);
+        json_key_string(&j, "detail", d->rows[i].detail);
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_object_end(&j);
+    json_newline(&j);
+}
+
+static int examine(const struct verb *self, struct doctor *d)
+{
+    if (!harness_options(&d->harness, &d->collect))
+        return verb_usage_error(self, "--launcher has too many words");
+    look_at_host(d);
+    look_at_victims(d);
+    look_at_judges(d);
+    look_at_database(d);
+    if (process_interrupted())
+        return EXIT_INTERRUPTED;
+    if (d->as_json)
+        print_json(d);
+    else
+        print_text(d);
+    for (uint32_t i = 0; i < d->row_count; i++)
+        if (d->rows[i].state == MISSING)
+            return EXIT_INPUT;
+    return EXIT_GOOD;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct doctor d;
+    const struct option_row rows[] = {
+        {"--db", OPTION_STRING, &d.db, "FILE", "database (default build/twinstack.db)"},
+        {"--json", OPTION_FLAG, &d.as_json, NULL, "one JSON document"},
+        HARNESS_ROWS(d.harness),
+    };
+    struct option_list rest;
+    struct arena keep;
+    int code = EXIT_GOOD;
+
+    memset(&d, 0, sizeof d);
+    d.db = "build/twinstack.db";
+    d.keep = &keep;
+    harness_init(&d.harness);
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        process_catch_interrupts();
+        code = rest.count > 0 ? verb_usage_error(self, "'%s' is too many", rest.items[0])
+                              : examine(self, &d);
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_doctor = {
+    .name = "doctor",
+    .summary = "what this host has, what is missing, what to do",
+    .usage = "[--db FILE] [--json]",
+    .details =
+        "Starts the victims for their lists, asks every judge whether it is ready, and opens\n"
+        "the database.",
+    .exits = "  0  everything that a run needs is there\n  2  usage\n  3  something is missing",
+    .run = run,
+};
