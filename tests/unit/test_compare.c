@@ -276,6 +276,25 @@ TEST(inline_recall_counts_what_no_engine_has_as_a_physical_frame)
     arena_free(&keep);
 }
 
+TEST(a_frame_that_jumped_away_is_told_between_engines_too)
+{
+    struct arena keep;
+    struct case_result r;
+    const struct crash_case crash = make_crash("crash");
+    const struct row row = {.truth = "poke a.c:10\njumper a.c:15 tail\nmiddle a.c:20\nmain a.c:30",
+                            .offset = GOOD,
+                            .dump = GOOD,
+                            .exhibit = POKE
+                            "app.exe+1505 own jumper /src/a.c:15\n" MIDDLE MAIN START BASE};
+    arena_init(&keep, 0);
+    judge(&keep, &row, &crash, &r);
+    REQUIRE(r.finding_count == 2);
+    CHECK_STR(r.findings[0].against, "truth");
+    CHECK_STR(cause_name(r.findings[1].cause), "tail_call");
+    CHECK_STR(r.findings[1].wrong, "judge:other");
+    arena_free(&keep);
+}
+
 /* A recursion so deep that both are cut, one of them a frame off. */
 TEST(recursion_is_elided_alike_or_says_so)
 {
