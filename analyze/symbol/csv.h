@@ -4,51 +4,66 @@
  *      address  size tag            name                                        file line
  *
  * Address: hexadecimal, with the load base that the exporter chose (0x400000 in the article).
- * Fields may be quoted or bare; a quote inside a quoted field is doubled, or, as pdbdump itself
- * writes it, stands as it is and ends the field only before a comma or the line's end.  Rows of
- * other tags than functions, thunks and publics are skipped; a bad row is skipped and counted.
+ * Text is quoted and nothing in it is escaped, so a name may hold commas and quotes: a row is read
+ * from both ends, and the name is what is left between the tag and the file, which on Windows
+ * cannot hold a quote.  "?" and 0 are unknown.  Fields without quotes are read too.  Functions,
+ * thunks and publics count; other tags are skipped; a bad row is skipped and counted.
  *
- * And the form with inline ranges (`symbols export --inlines`), which has the tag SymTagInlineSite
- * for a range in which an inlined function stands, deeper ones after those that hold them:
+ * The form with inline ranges (`symbols export --inlines`) has one column more:
  *
- *     "40cd51",4,"SymTagInlineSite","f","D:\a\call_site.cpp",31,1
+ *     "40cd51",4,"SymTagInlineSite","f","D:\a\x.h",31,1
  *
- * where the last column is the inline depth, and file and line are the function's own first line in
- * that range. */
+ * a range in which inlined code stands with one line, the line as it is inside that function,
+ * and the inline depth; the function's own ranges are rows of the tag SymTagLine with depth 0.  */
 #ifndef SYMBOL_CSV_H
 #define SYMBOL_CSV_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/files.h"
 
 enum { CSV_BASE_DEFAULT = 0x400000 };
 
+enum csv_kind { CSV_FUNCTION, CSV_PUBLIC, CSV_LINE, CSV_INLINE };
+
 struct csv_row {
-    uint32_t rva, size; /* size 0: a public, up to the next row */
-    uint32_t line;      /* 0: unknown             */
-    uint32_t depth;     /* 0: a function of its own; else inline depth */
-    const char *name;   /* never NULL             */
-    const char *file;   /* NULL: unknown          */
+    uint32_t rva, end_rva; /* half open                                   */
+    uint32_t line;         /* 0: unknown                                  */
+    uint16_t depth;        /* 0: the function itself; else inline depth   */
+    uint16_t kind;         /* enum csv_kind                               */
+    const char *name;      /* never NULL                                  */
+    const char *file;      /* NULL: unknown                               */
 };
 
-/* Sorted by rva, then depth. */
+/* Sorted by rva, then functions before lines before inline sites, then as in the file. */
 struct csv_table {
     struct csv_row *rows;
+    uint32_t *reach; /* largest end_rva of this and all rows before */
     uint32_t count;
-    uint32_t bad_rows;       /* skipped: not in this form            */
-    uint64_t first_bad_foff; /* where the first of them starts       */
+    uint32_t bad_rows;       /* skipped: not in this form       */
+    uint64_t first_bad_foff; /* where the first of them starts  */
 };
 
-/* Reads a mapped file.  BASE is taken off every address; rows below it are bad.  All text is copied
- * into KEEP.  Fails: ERR_MALFORMED no good row in the file; ERR_LIMIT; ERR_MEMORY. */
+/* Reads a mapped file.  BASE is taken off every address; rows below it are bad.  All text is
+ * copied into KEEP.  Fails: ERR_MALFORMED no good row in the file; ERR_LIMIT; ERR_MEMORY. */
 enum status csv_read(const struct file_map *map, uint64_t base, struct arena *keep,
                      struct csv_table *out, struct fault *fault);
 
-/* The rows that hold RVA, innermost first, the function last; at most MAX.  Returns their number.
- */
-uint32_t csv_lookup(const struct csv_table *table, uint64_t rva, const struct csv_row **out,
+/* One logical frame of an address. */
+struct csv_frame {
+    const char *name, *file;
+    uint32_t line, rva; /* rva: where the function starts */
+    uint16_t depth;
+};
+
+/* The logical frames that hold RVA, innermost first, the function last.  Returns their number. */
+uint32_t csv_lookup(const struct csv_table *table, uint64_t rva, struct csv_frame *out,
                     uint32_t max);
+
+/* Prints one row in the same form; DEPTH is a column of CSV_LINE and CSV_INLINE alone. */
+void csv_write(FILE *out, uint64_t address, uint32_t size, enum csv_kind kind, const char *name,
+               const char *file, uint32_t line, uint32_t depth);
 
 #endif

@@ -45,10 +45,16 @@ enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, 
 enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, const char *path,
                                   uint64_t csv_base, struct fault *fault);
 
+/* Says which modules the next stack names.  A bare file chooses its module among them: its own
+ * image's name, else the first that is no system module.  symbol_resolve_stack() does this by
+ * itself; whoever resolves stacks in another order than the input's says them in order first. */
+void symbol_store_expect(struct symbol_store *store, const struct stack *stack);
+
 /* The module's sources, opened on first use and kept.  Never NULL: a module without any
  * answers SYMBOLS_NONE (or SYMBOLS_MISMATCH) with a reason in symbol_module_note(). */
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module);
 const char *symbol_module_note(const struct symbol_module *sources);
+enum identity_state symbol_module_identity(const struct symbol_module *sources);
 
 /* One logical frame of an address. */
 struct symbol_frame {
@@ -82,5 +88,9 @@ const struct file_map *symbol_store_image(struct symbol_store *store, const stru
 /* The PDB reader of a module (for FPO, FrameData, S_FRAMEPROC); NULL when there is none. */
 struct pdb;
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module);
+
+/* Where the index of a PDB is looked for: beside it, or in FOLDER.  NULL when out of memory. */
+char *symbol_index_path(const char *pdb_path, const char *debug_id, enum symbol_names names,
+                        const char *folder, struct arena *keep);
 
 #endif

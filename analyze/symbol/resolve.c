@@ -1,0 +1,116 @@
+/* From physical frames to logical ones; see symbol_resolve_stack() in store.h. */
+#include <string.h>
+
+#include "symbol/store_parts.h"
+
+enum { MODULES_REMEMBERED = 32 };
+
+/* The modules of one stack: few, and they come again and again. */
+struct stack_modules {
+    const struct module *modules[MODULES_REMEMBERED];
+    struct source_view views[MODULES_REMEMBERED];
+    uint32_t count;
+};
+
+struct resolved {
+    struct frame *frames; /* in KEEP */
+    uint32_t count, room;
+};
+
+static const struct source_view *view_of(struct symbol_store *store, const struct module *module,
+                                         uint32_t frame_count, struct stack_modules *known)
+{
+    for (uint32_t i = 0; i < known->count; i++)
+        if (known->modules[i] == module)
+            return &known->views[i];
+    const uint32_t at = known->count < MODULES_REMEMBERED ? known->count++ : MODULES_REMEMBERED - 1;
+    known->modules[at] = module;
+    known->views[at] = store_view(store, symbol_store_module(store, module), frame_count);
+    return &known->views[at];
+}
+
+static struct frame *add_frames(struct resolved *out, uint32_t count, struct arena *keep)
+{
+    if (out->room - out->count < count) {
+        const uint32_t room = out->room * 2 + count;
+        struct frame *wider = ARENA_ARRAY(keep, room, struct frame);
+        if (wider == NULL)
+            return NULL;
+        if (out->count > 0)
+            memcpy(wider, out->frames, out->count * sizeof *wider);
+        out->frames = wider;
+        out->room = room;
+    }
+    struct frame *at = out->frames + out->count;
+    out->count += count;
+    return at;
+}
+
+/* A physical frame without names of its module says why. */
+static void set_unresolved(struct frame *frame, const struct symbol_module *sources)
+{
+    frame->symbols = sources->without;
+    frame->note = sources->note;
+    if (frame->note == NULL)
+        frame->note = "no symbol covers this offset";
+}
+
+static bool resolve_frame(const struct source_view *view, const struct frame *in,
+                          struct arena *keep, struct resolved *out)
+{
+    struct symbol_frame found[SYMBOL_FRAMES_MAX];
+    const uint32_t count = store_view_lookup(view, frame_lookup_offset(in), found);
+    struct frame *to = add_frames(out, count > 0 ? count : 1, keep);
+
+    if (to == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = *in;
+        to[i].inline_depth = (uint16_t)(count - 1 - i);
+        to[i].found_by = i + 1 < count ? FOUND_INLINED : in->found_by;
+        to[i].symbols = found[i].from;
+        to[i].function = found[i].function;
+        to[i].file = found[i].file;
+        to[i].line = found[i].line;
+        to[i].symbol_distance = found[i].distance;
+        to[i].compiland = found[i].compiland;
+        to[i].identity = view->sources->state;
+        if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV && in->note == NULL)
+            to[i].note = view->sources->note;
+    }
+    if (count == 0) {
+        *to = *in;
+        to->identity = view->sources->state;
+        set_unresolved(to, view->sources);
+    }
+    return true;
+}
+
+enum status symbol_resolve_stack(struct symbol_store *store, const struct stack *in,
+                                 struct arena *keep, struct stack *out, struct fault *fault)
+{
+    struct stack_modules known;
+    struct resolved resolved = {NULL, 0, 0};
+    bool enough = true;
+
+    known.count = 0;
+    symbol_store_expect(store, in);
+    for (uint32_t i = 0; enough && i < in->frame_count; i++) {
+        const struct frame *frame = &in->frames[i];
+        if (frame->module == NULL || frame->symbols == SYMBOLS_JIT) {
+            struct frame *to = add_frames(&resolved, 1, keep);
+            enough = to != NULL;
+            if (to != NULL)
+                *to = *frame;
+            continue;
+        }
+        enough = resolve_frame(view_of(store, frame->module, in->frame_count, &known), frame, keep,
+                               &resolved);
+    }
+    if (!enough)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "resolved stack");
+    *out = *in;
+    out->frames = resolved.frames;
+    out->frame_count = resolved.count;
+    return ERR_NONE;
+}

@@ -1,0 +1,411 @@
+/* The stream of stacks: bytes, lines, the form, and what all forms share; see stack_input.h.
+ * Text: stack_text.c.  JSON: stack_json.c. */
+#include "symbol/stack_input.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "symbol/stack_input_parts.h"
+
+enum status stack_input_open(FILE *stream, const char *name, struct stack_input **out,
+                             struct fault *fault)
+{
+    struct stack_input *input = calloc(1, sizeof *input);
+
+    *out = NULL;
+    if (input != NULL) {
+        arena_init(&input->arena, 0);
+        arena_init(&input->scratch, 0);
+        input->stream = stream;
+        input->room = INPUT_BUFFER_BYTES;
+        input->buffer = malloc(input->room);
+        input->name = arena_string(&input->arena, name);
+        input->names = ARENA_ARRAY(&input->arena, INPUT_NAME_SLOTS, struct module *);
+        input->builder.frames = ARENA_ARRAY(&input->arena, LIMIT_FRAMES, struct frame);
+        fault_clear(&input->record_fault);
+    }
+    if (input == NULL || input->buffer == NULL || input->name == NULL || input->names == NULL ||
+        input->builder.frames == NULL) {
+        stack_input_close(input);
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "input of stacks");
+    }
+    *out = input;
+    return ERR_NONE;
+}
+
+enum status stack_input_open_path(const char *path, struct stack_input **out, struct fault *fault)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    FILE *stream = stdin;
+
+    *out = NULL;
+    if (!standard) {
+        stream = path_is_folder(path) ? NULL : fopen(path, "rb");
+        if (stream == NULL) {
+            const bool absent = !path_is_folder(path) && errno == ENOENT;
+            fault_set_hint(fault, absent ? ERR_ABSENT : ERR_IO, FAULT_NO_OFFSET, "input of stacks",
+                           absent                 ? "no such file"
+                           : path_is_folder(path) ? "a folder, not a file"
+                                                  : "cannot be opened");
+            fault_set_path(fault, path);
+            return fault->code;
+        }
+    }
+    if (stack_input_open(stream, standard ? "standard input" : path, out, fault) != ERR_NONE) {
+        if (!standard)
+            (void)fclose(stream);
+        return fault->code;
+    }
+    (*out)->owns_stream = !standard;
+    return ERR_NONE;
+}
+
+void stack_input_close(struct stack_input *input)
+{
+    if (input == NULL)
+        return;
+    cJSON_Delete(input->document);
+    arena_free(&input->arena);
+    arena_free(&input->scratch);
+    free(input->buffer);
+    if (input->owns_stream)
+        (void)fclose(input->stream);
+    free(input);
+}
+
+enum stack_input_form stack_input_form(const struct stack_input *input)
+{
+    return input->form;
+}
+
+/* Reads more behind what is there, moving it to the front or growing the buffer up to MAX.
+ * False at the end of the stream or when the buffer is full. */
+static bool input_fill(struct stack_input *input, size_t max)
+{
+    if (input->ended)
+        return false;
+    if (input->end == input->room && input->start > 0) {
+        memmove(input->buffer, input->buffer + input->start, input->end - input->start);
+        input->end -= input->start;
+        input->start = 0;
+    }
+    if (input->end == input->room) {
+        if (input->room >= max)
+            return false;
+        char *wider = realloc(input->buffer, input->room * 2);
+        if (wider == NULL)
+            return false;
+        input->buffer = wider;
+        input->room *= 2;
+    }
+    const size_t got =
+        fread(input->buffer + input->end, 1, input->room - input->end, input->stream);
+    input->end += got;
+    if (got == 0) {
+        input->ended = true;
+        input->broken = ferror(input->stream) != 0;
+    }
+    return got > 0;
+}
+
+static void input_skip(struct stack_input *input, size_t bytes)
+{
+    input->start += bytes;
+    input->offset += bytes;
+}
+
+/* Throws away the rest of a line that is too long. */
+static void skip_line(struct stack_input *input)
+{
+    for (;;) {
+        const char *at = input->buffer + input->start;
+        const char *stop = memchr(at, '\n', input->end - input->start);
+        if (stop != NULL) {
+            input_skip(input, (size_t)(stop - at) + 1);
+            return;
+        }
+        input_skip(input, input->end - input->start);
+        if (!input_fill(input, input->room))
+            return;
+    }
+}
+
+bool input_read_line(struct stack_input *input, struct stack_line *out)
+{
+    size_t searched = 0;
+
+    for (;;) {
+        const char *at = input->buffer + input->start;
+        const size_t left = input->end - input->start;
+        const char *stop = left > searched ? memchr(at + searched, '\n', left - searched) : NULL;
+        if (stop == NULL && left <= LIMIT_LINE_BYTES && input_fill(input, LIMIT_LINE_BYTES * 2)) {
+            searched = left;
+            continue;
+        }
+        const size_t bytes = stop != NULL ? (size_t)(stop - at) : left;
+        if (stop == NULL && left == 0)
+            return false;
+        at = input->buffer + input->start;
+        *out = (struct stack_line){at, bytes, input->offset, bytes > LIMIT_LINE_BYTES};
+        if (stop == NULL && out->too_long)
+            skip_line(input);
+        else
+            input_skip(input, bytes + (stop != NULL ? 1 : 0));
+        if (out->bytes > 0 && !out->too_long && out->at[out->bytes - 1] == '\r')
+            out->bytes--;
+        return true;
+    }
+}
+
+enum status input_read_rest(struct stack_input *input, size_t max, char **out, size_t *bytes,
+                            struct fault *fault)
+{
+    while (input->end - input->start <= max && input_fill(input, max * 2))
+        continue;
+    *bytes = input->end - input->start;
+    if (*bytes > max)
+        return fault_set(fault, ERR_LIMIT, max, "input document");
+    *out = input->buffer + input->start;
+    input_skip(input, *bytes);
+    return ERR_NONE;
+}
+
+const struct module *input_module(struct stack_input *input, const char *name, size_t bytes)
+{
+    uint32_t hash = 2166136261U;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ (uint8_t)name[i]) * 16777619U;
+    uint32_t slot = (hash ^ hash >> 15) & (INPUT_NAME_SLOTS - 1);
+    for (; input->names[slot] != NULL; slot = (slot + 1) & (INPUT_NAME_SLOTS - 1)) {
+        const char *known = input->names[slot]->name;
+        if (strncmp(known, name, bytes) == 0 && known[bytes] == '\0')
+            return input->names[slot];
+    }
+    const bool full = input->name_count == INPUT_NAMES_MAX;
+    struct arena *arena = full ? &input->scratch : &input->arena;
+    struct module *module = ARENA_NEW(arena, struct module);
+    char *copy = arena_text(arena, name, bytes);
+    if (module == NULL || copy == NULL)
+        return NULL;
+    module->name = copy;
+    module->unloaded_at_ns = MODULE_STILL_LOADED;
+    module->index = full ? UINT32_MAX : input->name_count; /* UINT32_MAX: to be copied */
+    if (!full) {
+        input->names[slot] = module;
+        input->name_count++;
+    }
+    return module;
+}
+
+void builder_add(struct stack_builder *builder, struct frame frame)
+{
+    uint64_t at = builder->count++;
+    if (at >= LIMIT_FRAMES)
+        at = LIMIT_FRAMES_HEAD + (at - LIMIT_FRAMES_HEAD) % LIMIT_FRAMES_TAIL;
+    builder->frames[at] = frame;
+}
+
+/* Copies what lives in scratch. */
+static bool copy_frame(struct frame *frame, struct arena *keep)
+{
+    if (frame->symbols == SYMBOLS_JIT) {
+        frame->function = arena_string(keep, frame->function);
+        return frame->function != NULL;
+    }
+    if (frame->module == NULL || frame->module->index != UINT32_MAX)
+        return true;
+    struct module *module = ARENA_NEW(keep, struct module);
+    if (module == NULL)
+        return false;
+    *module = *frame->module;
+    module->index = 0;
+    module->name = arena_string(keep, module->name);
+    frame->module = module;
+    frame->module_name = module->name;
+    return module->name != NULL;
+}
+
+enum status builder_finish(struct stack_input *input, struct arena *keep, struct stack *out)
+{
+    struct stack_builder *builder = &input->builder;
+    const uint32_t kept = builder->count < LIMIT_FRAMES ? (uint32_t)builder->count : LIMIT_FRAMES;
+    const uint64_t tail_start = builder->count > LIMIT_FRAMES
+                                    ? (builder->count - LIMIT_FRAMES_HEAD) % LIMIT_FRAMES_TAIL
+                                    : 0;
+    const uint64_t left_out = builder->left_out + (builder->count - kept);
+
+    memset(out, 0, sizeof *out);
+    out->frames = ARENA_ARRAY(keep, kept, struct frame);
+    if (out->frames == NULL && kept > 0)
+        return ERR_MEMORY;
+    for (uint32_t i = 0; i < kept; i++) {
+        uint64_t from = i;
+        if (i >= LIMIT_FRAMES_HEAD)
+            from = LIMIT_FRAMES_HEAD + (i - LIMIT_FRAMES_HEAD + tail_start) % LIMIT_FRAMES_TAIL;
+        out->frames[i] = builder->frames[from];
+        out->frames[i].index = i;
+        if (!copy_frame(&out->frames[i], keep))
+            return ERR_MEMORY;
+    }
+    out->frame_count = kept;
+    out->left_out = left_out > UINT32_MAX ? UINT32_MAX : (uint32_t)left_out;
+    builder->count = 0;
+    builder->left_out = 0;
+    return ERR_NONE;
+}
+
+void item_fault(struct stack_input *input, struct stack_item *out, enum status code,
+                uint64_t offset, const char *what, const char *hint)
+{
+    fault_clear(&out->fault);
+    fault_set_hint(&out->fault, code, offset, what, hint);
+    fault_set_path(&out->fault, input->name);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Skips white space that is in the buffer or can be read, up to a line's limit; the place of
+ * what follows it, or NULL at the end. */
+static const char *after_space(struct stack_input *input, size_t from)
+{
+    for (;;) {
+        while (from < input->end && is_space(input->buffer[from]))
+            from++;
+        if (from < input->end)
+            return input->buffer + from;
+        if (input->end > LIMIT_LINE_BYTES || !input_fill(input, LIMIT_LINE_BYTES * 2))
+            return NULL;
+    }
+}
+
+/* The end of the line that starts at FROM, or NULL when it is longer than a line may be. */
+static const char *line_end(struct stack_input *input, size_t from)
+{
+    for (;;) {
+        const char *stop = memchr(input->buffer + from, '\n', input->end - from);
+        if (stop != NULL)
+            return stop;
+        if (input->end - from > LIMIT_LINE_BYTES)
+            return NULL;
+        if (!input_fill(input, LIMIT_LINE_BYTES * 2))
+            return input->buffer + input->end;
+    }
+}
+
+/* A record is told by its first bytes, JSON by its first character.  One object a line is told
+ * from one document by the first line being whole, or the second starting another object. */
+static enum stack_input_form find_form(struct stack_input *input)
+{
+    while (input->end < 8 && input_fill(input, input->room))
+        continue;
+    if (input->end >= 8 && memcmp(input->buffer, RECORD_MAGIC, 8) == 0)
+        return INPUT_RECORD;
+    if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
+        input_skip(input, 3);
+    const char *at = after_space(input, input->start);
+    if (at != NULL && *at == '[')
+        return INPUT_JSON;
+    if (at == NULL || *at != '{')
+        return INPUT_TEXT;
+    const size_t first = (size_t)(at - input->buffer);
+    const char *stop = line_end(input, first);
+    if (stop == NULL)
+        return INPUT_JSON;
+    const size_t length = (size_t)(stop - input->buffer) - first;
+    size_t last = first + length;
+    while (last > first && is_space(input->buffer[last - 1]))
+        last--;
+    if (last > first + 1 && input->buffer[last - 1] == '}')
+        return INPUT_NDJSON;
+    const char *next = after_space(input, first + length);
+    return next != NULL && *next == '{' && last > first + 1 ? INPUT_NDJSON : INPUT_JSON;
+}
+
+bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out)
+{
+    memset(out, 0, sizeof *out);
+    fault_clear(&out->fault);
+    if (input->form == INPUT_UNKNOWN)
+        input->form = find_form(input);
+    bool got = false;
+    if (input->form == INPUT_TEXT)
+        got = input_next_text(input, keep, out);
+    else if (input->form == INPUT_RECORD)
+        got = input_next_record(input, keep, out);
+    else
+        got = input_next_json(input, keep, out);
+    if (!got && input->broken && !input->reported) {
+        input->reported = true;
+        item_fault(input, out, ERR_IO, input->offset, "reading the input", "it breaks off here");
+        return true;
+    }
+    return got;
+}
+
+bool input_next_record(struct stack_input *input, struct arena *keep, struct stack_item *out)
+{
+    if (input->next_stack == 0 && input->record.stacks == NULL && !input->reported) {
+        char *data;
+        size_t bytes;
+        if (input_read_rest(input, LIMIT_JSON_BYTES, &data, &bytes, &input->record_fault) ==
+            ERR_NONE)
+            (void)record_read(bytes_over(data, bytes, &input->record_fault), &input->arena,
+                              &input->record);
+    }
+    if (input->next_stack < input->record.stack_count) {
+        const struct record_stack *from = &input->record.stacks[input->next_stack++];
+        const struct record_thread *thread = record_thread_find(&input->record, from->thread_id);
+        const char *walker = record_walker_name(from->walker);
+        out->stack = (struct stack){
+            .engine = arena_printf(keep, "offset:%s", walker),
+            .label = arena_printf(keep, "%s%sthread %u %s", from->label ? from->label : "",
+                                  from->label ? " " : "", (unsigned)from->thread_id, walker),
+            .thread_id = from->thread_id,
+            .thread_name = thread != NULL ? thread->name : NULL,
+            .role = thread != NULL ? record_thread_role(&input->record, thread) : NULL,
+            .state = from->state == RECORD_STATE_OK               ? STACK_OK
+                     : from->state == RECORD_STATE_NOT_APPLICABLE ? STACK_NOT_APPLICABLE
+                     : from->state == RECORD_STATE_BLOCKED        ? STACK_BLOCKED
+                                                                  : STACK_FAILED,
+            .stop = from->reason != NULL ? from->reason : record_stop_name(from->stop),
+            .frames = from->frames,
+            .frame_count = from->frame_count,
+            .left_out = from->left_out,
+            .sample = from->sample,
+            .walk_ns = from->walk_ns,
+        };
+        out->label = out->stack.label;
+        return true;
+    }
+    if (input->record_fault.code != ERR_NONE && !input->reported) {
+        input->reported = true;
+        out->fault = input->record_fault;
+        fault_set_path(&out->fault, input->name);
+        return true;
+    }
+    input->reported = true;
+    return false;
+}
+
+void stack_item_write_error(struct json *j, const struct stack_item *item)
+{
+    json_object(j);
+    json_key_uint(j, "schema_version", 1);
+    json_key_string(j, "label", item->label);
+    json_key(j, "error");
+    json_object(j);
+    json_key_string(j, "code", fault_code_name(item->fault.code));
+    json_key_string(j, "what", item->fault.what);
+    if (item->fault.offset == FAULT_NO_OFFSET)
+        json_key_null(j, "offset");
+    else
+        json_key_hex(j, "offset", item->fault.offset);
+    json_key_string(j, "hint", item->fault.hint);
+    json_object_end(j);
+    json_object_end(j);
+}

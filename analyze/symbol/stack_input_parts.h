@@ -1,0 +1,89 @@
+/* What the parts of the stack reader share; nobody else includes this.
+ *
+ * Frames are gathered in a builder that outlives a call of stack_input_next(), since a bad line
+ * is handed out while the stack around it goes on; text that is not interned waits in `scratch`
+ * and is copied when the stack ends. */
+#ifndef SYMBOL_STACK_INPUT_PARTS_H
+#define SYMBOL_STACK_INPUT_PARTS_H
+
+#include "base/limits.h"
+#include "format/record.h"
+#include "symbol/stack_input.h"
+
+enum {
+    INPUT_BUFFER_BYTES = 1 << 18,
+    INPUT_NAMES_MAX = 1 << 14,  /* distinct module names that are kept for good */
+    INPUT_NAME_SLOTS = 1 << 15, /* a power of two, above the former             */
+};
+
+/* Gathers one stack, keeping the first 768 and the last 256 frames. */
+struct stack_builder {
+    struct frame *frames; /* owned; LIMIT_FRAMES of them          */
+    uint64_t count;       /* all that were given, kept or not     */
+    uint64_t left_out;    /* besides, as the input itself says    */
+};
+
+struct stack_line {
+    const char *at; /* borrowed from the buffer, not terminated */
+    size_t bytes;
+    uint64_t offset; /* in the stream */
+    bool too_long;   /* only the start is here */
+};
+
+struct stack_input {
+    FILE *stream;
+    bool owns_stream;
+    const char *name;
+    enum stack_input_form form;
+
+    char *buffer; /* owned; LIMIT_LINE_BYTES + 1 at most, grown on demand */
+    size_t room, start, end;
+    uint64_t offset; /* in the stream, of buffer[start] */
+    bool ended, broken, reported;
+
+    struct arena arena;   /* owned: what lives as long as the input */
+    struct arena scratch; /* owned: of the stack being gathered     */
+    struct stack_builder builder;
+    const char *label;     /* of the stack being gathered, in scratch; NULL */
+    bool has_label;        /* a header line was seen: an empty stack counts */
+    struct module **names; /* interned module names, open addressing */
+    uint32_t name_count;
+
+    /* JSON: the document being handed out */
+    cJSON *document; /* owned */
+    uint64_t document_offset;
+    const cJSON *object, *thread, *walk; /* next to hand out, borrowed from document */
+    const struct json_modules *modules;  /* of `object`, in scratch */
+    bool many;                           /* the object has several stacks: labels say which  */
+
+    struct record record; /* form INPUT_RECORD */
+    struct fault record_fault;
+    uint32_t next_stack;
+};
+
+/* Reads the next line, without its end.  False at the end of the stream. */
+bool input_read_line(struct stack_input *input, struct stack_line *out);
+
+/* Reads what is left of the stream whole into input->arena, at most MAX bytes. */
+enum status input_read_rest(struct stack_input *input, size_t max, char **out, size_t *bytes,
+                            struct fault *fault);
+
+/* The module of that name and no more identity: interned, or in scratch when the table is full;
+ * NULL when out of memory. */
+const struct module *input_module(struct stack_input *input, const char *name, size_t bytes);
+
+/* Adds a frame, whose index it sets. */
+void builder_add(struct stack_builder *builder, struct frame frame);
+
+/* Moves what was gathered to KEEP as one stack and empties the builder. */
+enum status builder_finish(struct stack_input *input, struct arena *keep, struct stack *out);
+
+/* Fills *out with a fault of this input. */
+void item_fault(struct stack_input *input, struct stack_item *out, enum status code,
+                uint64_t offset, const char *what, const char *hint);
+
+bool input_next_text(struct stack_input *input, struct arena *keep, struct stack_item *out);
+bool input_next_json(struct stack_input *input, struct arena *keep, struct stack_item *out);
+bool input_next_record(struct stack_input *input, struct arena *keep, struct stack_item *out);
+
+#endif

@@ -1,0 +1,307 @@
+/* The symbol store: opening, binding, and the table of modules; see store.h. */
+#include "symbol/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbol/store_parts.h"
+
+static const char *const note_bare_taken =
+    "the bare symbol file answers for another module; bind with NAME=FILE";
+
+enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
+                              struct fault *fault)
+{
+    struct symbol_store *store = calloc(1, sizeof *store);
+
+    *out = NULL;
+    if (store == NULL || (store->mutex = mutex_new()) == NULL) {
+        free(store);
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    }
+    arena_init(&store->arena, 0);
+    store->names = options->names;
+    store->use_index = options->use_index;
+    store->index_folder = arena_string(&store->arena, options->index_folder);
+    store->roots = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);
+    store->nothing.store = store;
+    store->nothing.state = IDENTITY_UNCHECKED;
+    store->nothing.note = "too many modules without symbols";
+    for (uint32_t i = 0; store->roots != NULL && i < options->root_count; i++) {
+        const char *root = options->roots[i];
+        if (!path_is_folder(root) && !path_is_file(root)) {
+            fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol folder or file",
+                           "no such file or folder");
+            fault_set_path(fault, root);
+            break;
+        }
+        store->roots[store->root_count++] = arena_string(&store->arena, root);
+    }
+    if (store->roots == NULL || (store->root_count > 0 && !store->roots[store->root_count - 1]))
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    if (fault->code != ERR_NONE) {
+        symbol_store_close(store);
+        return fault->code;
+    }
+    *out = store;
+    return ERR_NONE;
+}
+
+void symbol_store_close(struct symbol_store *store)
+{
+    if (store == NULL)
+        return;
+    store_close_sources(store);
+    mutex_free(store->mutex);
+    free(store->files);
+    arena_free(&store->arena);
+    free(store);
+}
+
+/* Bindings keep the order in which they were given: the first that fits answers. */
+static enum status add_binding(struct symbol_store *store, const char *name, struct store_pdb *pdb,
+                               struct store_csv *csv, struct fault *fault)
+{
+    struct store_binding *binding = ARENA_NEW(&store->arena, struct store_binding);
+    struct store_binding **end = &store->bindings;
+
+    if (binding == NULL ||
+        (name != NULL && (binding->name = arena_string(&store->arena, name)) == NULL))
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    binding->pdb = pdb;
+    binding->csv = csv;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = binding;
+    if (name == NULL)
+        store->bare_open++;
+    return ERR_NONE;
+}
+
+enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, const char *path,
+                                  struct fault *fault)
+{
+    struct store_pdb *pdb;
+    if (store_open_pdb(store, path, &pdb, fault) != ERR_NONE)
+        return fault->code;
+    return add_binding(store, name, pdb, NULL, fault);
+}
+
+enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, const char *path,
+                                  uint64_t csv_base, struct fault *fault)
+{
+    struct store_csv *csv;
+    if (store_open_csv(store, path, csv_base, &csv, fault) != ERR_NONE)
+        return fault->code;
+    return add_binding(store, name, NULL, csv, fault);
+}
+
+bool store_is_system(const char *name)
+{
+    static const char *const patterns[] = {
+        "ntdll*",      "kernel32*",  "kernelbase*",    "user32*",   "win32u*",     "gdi32*",
+        "msvcrt*",     "msvcp*",     "vcruntime*",     "ucrtbase*", "concrt*",     "msvcr*",
+        "combase*",    "ole32*",     "oleaut32*",      "rpcrt4*",   "advapi32*",   "sechost*",
+        "shell32*",    "shlwapi*",   "ws2_32*",        "mswsock*",  "crypt32*",    "bcrypt*",
+        "dbghelp*",    "dbgcore*",   "comctl32*",      "imm32*",    "uxtheme*",    "wow64*",
+        "clr.dll",     "mscoree*",   "ntoskrnl*",      "hal.dll",   "api-ms-win*", "ext-ms-win*",
+        "winhttp*",    "wininet*",   "d3d*.dll",       "dxgi*",     "opengl32*",   "winmm*",
+        "libstdc++-*", "libgcc_s_*", "libwinpthread*",
+    };
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
+        if (text_glob(patterns[i], name))
+            return true;
+    return false;
+}
+
+/* Whether a bare file is that of the module, by identity where the module has one. */
+static bool is_own(const struct store_binding *binding, const struct module *module)
+{
+    if (binding->pdb == NULL) /* the name of a CSV says nothing, unless it is the module's */
+        return store_pdb_name_fits(binding->csv->path, module);
+    if (module->debug_id[0] != '\0')
+        return strcmp(module->debug_id, binding->pdb->debug_id) == 0;
+    return store_pdb_name_fits(binding->pdb->path, module);
+}
+
+static bool is_bound(const struct symbol_store *store, const char *name)
+{
+    for (const struct store_binding *b = store->bindings; b != NULL; b = b->next) {
+        const char *bound = b->name != NULL ? b->name : b->taken;
+        if (bound != NULL && text_equal_nocase(bound, name))
+            return true;
+    }
+    return false;
+}
+
+/* A module that states its identity is never named by a bare PDB of another one. */
+static bool may_take(const struct symbol_store *store, const struct store_binding *binding,
+                     const struct module *module)
+{
+    return module->name[0] != '\0' && !store_is_system(module->name) &&
+           !is_bound(store, module->name) && (binding->pdb == NULL || module->debug_id[0] == '\0');
+}
+
+static void take(struct symbol_store *store, struct store_binding *binding, const char *name)
+{
+    binding->taken = arena_string(&store->arena, name);
+    if (binding->taken != NULL)
+        store->bare_open--;
+}
+
+/* A file whose own image's name never came answers for the first name that could be it, and a
+ * second such file for none: it would name frames that are not its own. */
+static void offer(struct symbol_store *store, const struct module *module)
+{
+    for (struct store_binding *b = store->bindings; b != NULL; b = b->next) {
+        if (b->name == NULL && b->taken == NULL && may_take(store, b, module)) {
+            take(store, b, module->name);
+            store->first_taken = true;
+            return;
+        }
+    }
+}
+
+static void claim(struct symbol_store *store, const struct stack *stack)
+{
+    for (struct store_binding *b = store->bindings; b != NULL; b = b->next) {
+        for (uint32_t i = 0; b->name == NULL && b->taken == NULL && i < stack->frame_count; i++) {
+            const struct module *module = stack->frames[i].module;
+            if (module != NULL && is_own(b, module))
+                take(store, b, module->name);
+        }
+    }
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct module *module = stack->frames[i].module;
+        if (module != NULL && !store->first_taken)
+            offer(store, module);
+    }
+}
+
+void symbol_store_expect(struct symbol_store *store, const struct stack *stack)
+{
+    mutex_lock(store->mutex);
+    if (store->bare_open > 0)
+        claim(store, stack);
+    mutex_unlock(store->mutex);
+}
+
+/* Fills *sources from what was named on the command line.  False: nothing fits. */
+static bool find_bound(struct symbol_store *store, struct symbol_module *sources)
+{
+    const struct module *module = &sources->identity;
+    bool bare = false;
+
+    for (const struct store_binding *b = store->bindings; b != NULL; b = b->next) {
+        const char *bound = b->name != NULL ? b->name : b->taken;
+        bare = bare || b->name == NULL;
+        if (bound == NULL || !text_equal_nocase(bound, module->name))
+            continue;
+        if (b->csv != NULL) {
+            sources->csv = b->csv;
+            sources->state = IDENTITY_UNCHECKED;
+            return true;
+        }
+        const bool known = module->debug_id[0] != '\0';
+        if (known && strcmp(module->debug_id, b->pdb->debug_id) != 0) {
+            sources->without = SYMBOLS_MISMATCH;
+            sources->note = "the PDB given for this module is of another build";
+            continue;
+        }
+        sources->pdb = b->pdb;
+        sources->state = known ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
+        sources->without = SYMBOLS_NONE;
+        sources->note = NULL;
+        return true;
+    }
+    if (bare && sources->note == NULL && !store_is_system(module->name))
+        sources->note = note_bare_taken;
+    return sources->without == SYMBOLS_MISMATCH;
+}
+
+static uint32_t hash_text(uint32_t hash, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const uint8_t c = (uint8_t)*text;
+        hash = (hash ^ (c >= 'A' && c <= 'Z' ? c + 32U : c)) * 16777619U;
+    }
+    return hash;
+}
+
+static bool same_identity(const struct module *a, const struct module *b)
+{
+    return text_equal_nocase(a->name, b->name) && strcmp(a->debug_id, b->debug_id) == 0 &&
+           strcmp(a->code_id, b->code_id) == 0;
+}
+
+static struct symbol_module *add_module(struct symbol_store *store, const struct module *module)
+{
+    struct symbol_module *sources = ARENA_NEW(&store->arena, struct symbol_module);
+    if (sources == NULL)
+        return NULL;
+    sources->store = store;
+    sources->identity = *module;
+    sources->identity.name = arena_string(&store->arena, module->name);
+    sources->identity.path = arena_string(&store->arena, module->path);
+    sources->identity.pdb_name = arena_string(&store->arena, module->pdb_name);
+    sources->state = IDENTITY_UNCHECKED;
+    if (sources->identity.name == NULL)
+        return NULL;
+    if (!find_bound(store, sources))
+        store_find(store, sources);
+    return sources;
+}
+
+struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module)
+{
+    const uint32_t hash = hash_text(
+        hash_text(hash_text(2166136261U, module->name), module->debug_id), module->code_id);
+    struct symbol_module **slot = &store->modules[(hash ^ hash >> 16) % STORE_MODULE_SLOTS];
+    struct symbol_module *sources;
+
+    mutex_lock(store->mutex);
+    for (sources = *slot; sources != NULL; sources = sources->next)
+        if (same_identity(&sources->identity, module))
+            break;
+    if (sources == NULL) {
+        if (store->bare_open > 0) {
+            struct frame frame = {.module = module};
+            const struct stack alone = {.frames = &frame, .frame_count = 1};
+            claim(store, &alone);
+        }
+        if (store->module_count < STORE_MODULES_MAX)
+            sources = add_module(store, module);
+        if (sources != NULL) {
+            sources->next = *slot;
+            *slot = sources;
+            store->module_count++;
+        } else {
+            sources = &store->nothing;
+        }
+    }
+    mutex_unlock(store->mutex);
+    return sources;
+}
+
+const char *symbol_module_note(const struct symbol_module *sources)
+{
+    return sources->note;
+}
+
+enum identity_state symbol_module_identity(const struct symbol_module *sources)
+{
+    return sources->state;
+}
+
+const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module)
+{
+    const struct symbol_module *sources = symbol_store_module(store, module);
+    return sources->image != NULL ? &sources->image->map : NULL;
+}
+
+struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module)
+{
+    const struct symbol_module *sources = symbol_store_module(store, module);
+    return sources->pdb != NULL ? &sources->pdb->pdb : NULL;
+}

@@ -1,0 +1,444 @@
+/* Which file answers for a module: symbol-server folders by path, plain folders and single files
+ * by the identity inside them; see store.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbol/store_parts.h"
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t a = strlen(name), b = strlen(end);
+    return a >= b && text_equal_nocase(name + a - b, end);
+}
+
+/* "name.dll/..." is an entry of a symbol server and not a folder to look into. */
+static bool is_server_entry(const char *name)
+{
+    static const char *const ends[] = {".pdb", ".dll", ".exe", ".sys", ".node", ".ocx", ".cpl"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (ends_with(name, ends[i]))
+            return true;
+    return false;
+}
+
+/* PDBs of module M are called M with .pdb in place of the extension, or behind it. */
+bool store_pdb_name_fits(const char *pdb_path, const struct module *module)
+{
+    const char *name = path_base(pdb_path);
+    const char *dot = strrchr(name, '.');
+    const size_t stem = dot != NULL ? (size_t)(dot - name) : strlen(name);
+    const char *module_dot = strrchr(module->name, '.');
+    const size_t module_stem =
+        module_dot != NULL ? (size_t)(module_dot - module->name) : strlen(module->name);
+    char text[256];
+
+    if (module->pdb_name != NULL && text_equal_nocase(path_base(module->pdb_name), name))
+        return true;
+    if (stem == 0 || stem >= sizeof text)
+        return false;
+    memcpy(text, name, stem);
+    text[stem] = '\0';
+    if (text_equal_nocase(text, module->name))
+        return true;
+    char module_text[256];
+    if (module_stem >= sizeof module_text)
+        return false;
+    memcpy(module_text, module->name, module_stem);
+    module_text[module_stem] = '\0';
+    return text_equal_nocase(text, module_text);
+}
+
+static struct store_file *add_file(struct symbol_store *store, const char *path, const char *name)
+{
+    if (store->file_count == STORE_FILES_MAX)
+        return NULL;
+    if (store->file_count == store->file_room) {
+        const uint32_t room = store->file_room * 2 + 64;
+        struct store_file *wider = realloc(store->files, room * sizeof *wider);
+        if (wider == NULL)
+            return NULL;
+        store->files = wider;
+        store->file_room = room;
+    }
+    struct store_file *file = &store->files[store->file_count];
+    memset(file, 0, sizeof *file);
+    file->path = arena_string(&store->arena, path);
+    file->name = arena_string(&store->arena, name);
+    if (file->path == NULL || file->name == NULL)
+        return NULL;
+    store->file_count++;
+    return file;
+}
+
+void store_list_file(struct symbol_store *store, const char *path, const char *name)
+{
+    struct fault fault = FAULT_INIT;
+    struct file_map map;
+    struct pe pe;
+    struct pdb pdb;
+
+    if (file_map(path, &map, &fault) != ERR_NONE)
+        return;
+    if (map.bytes >= 4 && memcmp(map.data, "MSCF", 4) == 0) {
+        struct store_file *file = add_file(store, path, name);
+        if (file != NULL)
+            file->packed = true;
+    } else if (pdb_recognize(map.data, map.bytes)) {
+        struct store_file *file = add_file(store, path, name);
+        if (file != NULL && pdb_open(map.data, map.bytes, &pdb, &fault) == ERR_NONE) {
+            pdb_debug_id(&pdb, file->debug_id);
+            pdb_close(&pdb);
+        }
+    } else if (map.bytes >= 2 && memcmp(map.data, "MZ", 2) == 0 &&
+               pe_open(map.data, map.bytes, &pe, &fault) == ERR_NONE) {
+        struct store_file *file = add_file(store, path, name);
+        if (file != NULL) {
+            file->image = true;
+            pe_debug_id(&pe, file->debug_id);
+            pe_code_id(&pe, file->code_id);
+        }
+    }
+    file_unmap(&map);
+}
+
+static void list_folder(struct symbol_store *store, const char *folder, int depth)
+{
+    struct fault fault = FAULT_INIT;
+    struct arena scratch;
+    const char **names;
+    size_t count;
+
+    arena_init(&scratch, 0);
+    if (folder_list(folder, &scratch, &names, &count, &fault) == ERR_NONE) {
+        for (size_t i = 0; i < count && store->file_count < STORE_FILES_MAX; i++) {
+            const char *path = path_join(&scratch, folder, names[i]);
+            if (path == NULL)
+                break;
+            if (path_is_file(path))
+                store_list_file(store, path, names[i]);
+            else if (depth > 0 && !is_server_entry(names[i]) && path_is_folder(path))
+                list_folder(store, path, depth - 1);
+        }
+    }
+    arena_free(&scratch);
+}
+
+static void list_files(struct symbol_store *store)
+{
+    if (store->files_listed)
+        return;
+    store->files_listed = true;
+    for (uint32_t i = 0; i < store->root_count; i++) {
+        if (path_is_file(store->roots[i]))
+            store_list_file(store, store->roots[i], path_base(store->roots[i]));
+        else
+            list_folder(store, store->roots[i], STORE_FOLDER_DEPTH);
+    }
+}
+
+/* FOLDER/NAME, or the entry of FOLDER that differs from NAME in case alone; NULL: none. */
+static char *find_entry(const char *folder, const char *name, struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    char *path = path_join(scratch, folder, name);
+    const char **names;
+    size_t count;
+
+    if (path == NULL || path_is_file(path) || path_is_folder(path))
+        return path;
+    if (folder_list(folder, scratch, &names, &count, &fault) != ERR_NONE)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (text_equal_nocase(names[i], name))
+            return path_join(scratch, folder, names[i]);
+    return NULL;
+}
+
+/* ROOT/NAME/ID/NAME, whose last letter is '_' when it is packed. */
+static char *find_on_server(const char *root, const char *name, const char *id,
+                            struct arena *scratch)
+{
+    char *folder = name[0] != '\0' ? find_entry(root, name, scratch) : NULL;
+    char *build = folder != NULL && path_is_folder(folder) ? find_entry(folder, id, scratch) : NULL;
+    if (build == NULL || !path_is_folder(build))
+        return NULL;
+    char *file = find_entry(build, name, scratch);
+    if (file != NULL && path_is_file(file))
+        return file;
+    char *packed = arena_string(scratch, name);
+    if (packed == NULL)
+        return NULL;
+    packed[strlen(packed) - 1] = '_';
+    file = find_entry(build, packed, scratch);
+    return file != NULL && path_is_file(file) ? file : NULL;
+}
+
+/* The names that a module's PDB may have, most certain first; NULL-terminated. */
+static void pdb_names(const struct module *module, const char *stated, struct arena *scratch,
+                      const char *out[5])
+{
+    const char *dot = strrchr(module->name, '.');
+    uint32_t n = 0;
+    if (stated != NULL)
+        out[n++] = stated;
+    if (module->pdb_name != NULL)
+        out[n++] = path_base(module->pdb_name);
+    if (module->name[0] != '\0') {
+        const int stem = dot != NULL ? (int)(dot - module->name) : (int)strlen(module->name);
+        out[n++] = arena_printf(scratch, "%.*s.pdb", stem, module->name);
+        out[n++] = arena_printf(scratch, "%s.pdb", module->name);
+    }
+    out[n] = NULL;
+}
+
+static struct store_pdb *try_pdb(struct symbol_store *store, const char *path, const char *id,
+                                 const char **note)
+{
+    struct fault fault = FAULT_INIT;
+    struct store_pdb *pdb;
+    if (store_open_pdb(store, path, &pdb, &fault) != ERR_NONE) {
+        *note = fault.code == ERR_UNSUPPORTED ? "the PDB is of a form that is not read"
+                                              : "the PDB cannot be read: damaged or cut";
+        return NULL;
+    }
+    if (strcmp(pdb->debug_id, id) == 0)
+        return pdb;
+    *note = "the PDB found is of another build";
+    return NULL;
+}
+
+/* The PDB of identity ID.  NULL with *mismatch when only another build is there. */
+static struct store_pdb *find_pdb(struct symbol_store *store, const struct module *module,
+                                  const char *stated, const char *id, struct arena *scratch,
+                                  const char **note, bool *mismatch)
+{
+    const char *names[5];
+    struct store_pdb *pdb;
+
+    pdb_names(module, stated, scratch, names);
+    for (uint32_t r = 0; r < store->root_count; r++) {
+        for (uint32_t n = 0; names[n] != NULL; n++) {
+            const char *path = find_on_server(store->roots[r], names[n], id, scratch);
+            if (path == NULL)
+                continue;
+            if ((pdb = try_pdb(store, path, id, note)) != NULL)
+                return pdb;
+            *mismatch = strstr(*note, "another build") != NULL;
+        }
+    }
+    list_files(store);
+    for (uint32_t i = 0; i < store->file_count; i++) {
+        const struct store_file *file = &store->files[i];
+        const bool fits = store_pdb_name_fits(file->path, module) ||
+                          (stated != NULL && text_equal_nocase(stated, file->name));
+        if (file->image || (!fits && strcmp(file->debug_id, id) != 0))
+            continue;
+        if (strcmp(file->debug_id, id) == 0 || file->packed || file->debug_id[0] == '\0') {
+            if ((pdb = try_pdb(store, file->path, id, note)) != NULL)
+                return pdb;
+        } else {
+            *note = "the PDB found is of another build";
+            *mismatch = true;
+        }
+    }
+    return NULL;
+}
+
+static struct store_image *try_image(struct symbol_store *store, const char *path)
+{
+    struct fault fault = FAULT_INIT;
+    struct store_image *image;
+    return store_open_image(store, path, &image, &fault) == ERR_NONE ? image : NULL;
+}
+
+/* The image of the module's identity; *other says that only another build of that name is there. */
+static struct store_image *find_image(struct symbol_store *store, const struct module *module,
+                                      struct arena *scratch, bool *other)
+{
+    struct store_image *image;
+
+    *other = false;
+    for (uint32_t r = 0; module->code_id[0] != '\0' && r < store->root_count; r++) {
+        const char *path = find_on_server(store->roots[r], module->name, module->code_id, scratch);
+        if (path != NULL && (image = try_image(store, path)) != NULL) {
+            if (text_equal_nocase(image->code_id, module->code_id))
+                return image;
+            *other = true;
+        }
+    }
+    list_files(store);
+    for (uint32_t i = 0; i < store->file_count; i++) {
+        const struct store_file *file = &store->files[i];
+        if (!file->image)
+            continue;
+        const bool code = module->code_id[0] != '\0';
+        const bool same = code ? text_equal_nocase(file->code_id, module->code_id)
+                               : strcmp(file->debug_id, module->debug_id) == 0;
+        const bool clash = module->debug_id[0] != '\0' && file->debug_id[0] != '\0' &&
+                           strcmp(file->debug_id, module->debug_id) != 0;
+        if (same && !clash && (image = try_image(store, file->path)) != NULL)
+            return image;
+        if (text_equal_nocase(file->name, module->name))
+            *other = true;
+    }
+    return NULL;
+}
+
+static void find_by_identity(struct symbol_store *store, struct symbol_module *sources,
+                             struct arena *scratch)
+{
+    struct module *module = &sources->identity;
+    bool other_image, mismatch = false;
+    const char *note = NULL;
+
+    sources->image = find_image(store, module, scratch, &other_image);
+    const char *id = module->debug_id;
+    if (id[0] == '\0' && sources->image != NULL)
+        id = sources->image->debug_id;
+    if (id[0] != '\0')
+        sources->pdb = find_pdb(store, module, sources->image ? sources->image->pdb_name : NULL, id,
+                                scratch, &note, &mismatch);
+    sources->state =
+        sources->pdb != NULL || sources->image != NULL ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
+    if (sources->pdb != NULL)
+        return;
+    if (mismatch || (sources->image == NULL && other_image && note == NULL)) {
+        sources->without = SYMBOLS_MISMATCH;
+        sources->note = note != NULL ? note : "the image found is of another build";
+    } else if (note != NULL) {
+        sources->note = note;
+    }
+}
+
+/* What a search by name alone has met so far. */
+struct name_search {
+    struct store_image *image;
+    struct store_pdb *pdb;
+    bool images_differ, pdbs_differ;
+    const char *note;
+};
+
+static void meet_image(struct symbol_store *store, struct name_search *found, const char *path)
+{
+    struct store_image *image = try_image(store, path);
+    if (image == NULL)
+        return;
+    if (found->image == NULL)
+        found->image = image;
+    else if (strcmp(found->image->code_id, image->code_id) != 0 ||
+             strcmp(found->image->debug_id, image->debug_id) != 0)
+        found->images_differ = true;
+}
+
+static void meet_pdb(struct symbol_store *store, struct name_search *found, const char *path)
+{
+    struct fault fault = FAULT_INIT;
+    struct store_pdb *pdb;
+    if (store_open_pdb(store, path, &pdb, &fault) != ERR_NONE) {
+        found->note = fault.code == ERR_UNSUPPORTED ? "the PDB is of a form that is not read"
+                                                    : "the PDB cannot be read: damaged or cut";
+        return;
+    }
+    if (found->pdb == NULL)
+        found->pdb = pdb;
+    else if (strcmp(found->pdb->debug_id, pdb->debug_id) != 0)
+        found->pdbs_differ = true;
+}
+
+/* Every build of NAME that a symbol server's root has. */
+static void meet_on_server(struct symbol_store *store, const char *root, const char *name,
+                           bool image, struct arena *scratch, struct name_search *found)
+{
+    struct fault fault = FAULT_INIT;
+    const char *folder = find_entry(root, name, scratch);
+    const char **ids;
+    size_t count;
+
+    if (folder == NULL || !path_is_folder(folder) ||
+        folder_list(folder, scratch, &ids, &count, &fault) != ERR_NONE)
+        return;
+    for (size_t i = 0; i < count && !found->images_differ && !found->pdbs_differ; i++) {
+        const char *path = find_on_server(root, name, ids[i], scratch);
+        if (path == NULL)
+            continue;
+        if (image)
+            meet_image(store, found, path);
+        else
+            meet_pdb(store, found, path);
+    }
+}
+
+static void search_name(struct symbol_store *store, const struct module *module,
+                        struct arena *scratch, struct name_search *found)
+{
+    const char *names[5];
+
+    list_files(store);
+    for (uint32_t i = 0; i < store->file_count; i++) {
+        const struct store_file *file = &store->files[i];
+        if (file->image && text_equal_nocase(file->name, module->name))
+            meet_image(store, found, file->path);
+        else if (!file->image && store_pdb_name_fits(file->path, module))
+            meet_pdb(store, found, file->path);
+    }
+    pdb_names(module, NULL, scratch, names);
+    for (uint32_t r = 0; r < store->root_count; r++) {
+        if (!path_is_folder(store->roots[r]))
+            continue;
+        meet_on_server(store, store->roots[r], module->name, true, scratch, found);
+        for (uint32_t n = 0; names[n] != NULL; n++)
+            meet_on_server(store, store->roots[r], names[n], false, scratch, found);
+    }
+}
+
+static void find_by_name(struct symbol_store *store, struct symbol_module *sources,
+                         struct arena *scratch)
+{
+    struct name_search found = {0};
+    const struct module *module = &sources->identity;
+    bool mismatch = false;
+
+    search_name(store, module, scratch, &found);
+    sources->note = found.note != NULL ? found.note : sources->note;
+    if (found.images_differ || (found.image == NULL && found.pdbs_differ)) {
+        sources->state = IDENTITY_AMBIGUOUS;
+        sources->note =
+            "several builds of this name: give debug_id, or bind one with --pdb NAME=FILE";
+        return;
+    }
+    sources->image = found.image;
+    if (found.image == NULL) {
+        sources->pdb = found.pdb;
+    } else if (found.image->debug_id[0] != '\0') {
+        const char *note = NULL;
+        sources->pdb = find_pdb(store, module, found.image->pdb_name, found.image->debug_id,
+                                scratch, &note, &mismatch);
+        if (sources->pdb == NULL && note != NULL)
+            sources->note = note;
+        if (sources->pdb == NULL && mismatch)
+            sources->without = SYMBOLS_MISMATCH;
+    }
+}
+
+void store_find(struct symbol_store *store, struct symbol_module *sources)
+{
+    const struct module *module = &sources->identity;
+    struct arena scratch;
+
+    arena_init(&scratch, 0);
+    if (module->debug_id[0] != '\0' || module->code_id[0] != '\0')
+        find_by_identity(store, sources, &scratch);
+    else if (module->name[0] != '\0')
+        find_by_name(store, sources, &scratch);
+    arena_free(&scratch);
+    if (sources->pdb != NULL) {
+        sources->note = sources->pdb->pdb.fastlink
+                            ? "FASTLINK PDB: its procedures are in the object files; relink with "
+                              "/DEBUG:FULL"
+                            : NULL;
+        return;
+    }
+    if (sources->note == NULL && sources->image == NULL)
+        sources->note = "no symbol file";
+}

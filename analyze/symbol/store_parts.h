@@ -1,0 +1,152 @@
+/* What the parts of the symbol store share; nobody else includes this.
+ *
+ *   store.c         opening, binding, the table of modules
+ *   store_find.c    roots: which file answers for an identity or a name
+ *   store_source.c  opened files: PDB, CSV, image; one address asked of them
+ *   resolve.c       a whole stack
+ *
+ * Everything but asking happens under store->mutex. */
+#ifndef SYMBOL_STORE_PARTS_H
+#define SYMBOL_STORE_PARTS_H
+
+#include "base/bytes.h"
+#include "base/files.h"
+#include "base/thread.h"
+#include "format/pdb.h"
+#include "format/pe.h"
+#include "format/pe_dwarf.h"
+#include "symbol/csv.h"
+#include "symbol/pdb_lookup.h"
+#include "symbol/store.h"
+#include "symbol/symbol_index.h"
+
+enum {
+    STORE_MODULES_MAX = 1 << 16,  /* modules remembered; beyond, those with no file share one  */
+    STORE_FILES_MAX = 1 << 16,    /* files indexed in plain folders                           */
+    STORE_FOLDER_DEPTH = 8,       /* folders in folders that are looked into                  */
+    STORE_INDEX_AFTER = 4096,     /* lookups in one PDB after which its index pays for itself */
+    STORE_MODULE_SLOTS = 1 << 12, /* hash chains of the module table                          */
+};
+
+/* An opened PDB, shared by all modules that it answers for. */
+struct store_pdb {
+    const char *path;
+    struct file_map map;
+    bool unpacked; /* map.data came out of a cabinet and is freed, not unmapped */
+    struct pdb pdb;
+    char debug_id[DEBUG_ID_BYTES];
+    struct mutex *mutex;        /* over what follows */
+    struct pdb_lookup *lookup;  /* NULL until the first question */
+    struct symbol_index *index; /* once it is there, it answers and nothing needs the mutex */
+    bool index_tried;           /* reading it */
+    bool index_built;           /* or tried to */
+    uint64_t lookup_count;
+    struct store_pdb *next;
+};
+
+/* An opened image, for its identity, its bytes, and names where there is no PDB. */
+struct store_image {
+    const char *path;
+    struct file_map map;
+    struct pe pe;
+    char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
+    const char *pdb_name; /* file name that the image states; NULL */
+    struct mutex *mutex;  /* over what follows */
+    bool names_read;
+    struct arena arena;
+    struct pe_dwarf *dwarf; /* NULL: the image has none */
+    struct pe_symbol *functions, *exports;
+    uint32_t function_count, export_count;
+    struct store_image *next;
+};
+
+struct store_csv {
+    const char *path;
+    uint64_t base;
+    struct csv_table table;
+    struct store_csv *next;
+};
+
+/* What --pdb or --csv named. */
+struct store_binding {
+    const char *name;  /* NULL: a bare file */
+    const char *taken; /* bare: the module name that it answers for; NULL: not yet */
+    struct store_pdb *pdb;
+    struct store_csv *csv;
+    struct store_binding *next;
+};
+
+/* A file of a plain folder, or named as a root itself. */
+struct store_file {
+    const char *path, *name;
+    bool image;  /* else a PDB */
+    bool packed; /* in a cabinet: the identity is not known before it is opened */
+    char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
+};
+
+struct symbol_module {
+    struct symbol_store *store;
+    struct module identity; /* owned copy */
+    struct store_pdb *pdb;
+    struct store_csv *csv;
+    struct store_image *image;
+    enum symbols_from without; /* what a frame says that nobody names: NONE or MISMATCH */
+    enum identity_state state;
+    const char *note; /* why there are no names, or how they were found; a constant or NULL */
+    struct symbol_module *next;
+};
+
+struct symbol_store {
+    struct arena arena; /* owned */
+    struct mutex *mutex;
+    enum symbol_names names;
+    bool use_index;
+    const char *index_folder;
+    const char **roots;
+    uint32_t root_count;
+    struct store_file *files; /* of plain folders and single files; sorted by nothing */
+    uint32_t file_count, file_room;
+    bool files_listed;
+    struct store_binding *bindings;
+    uint32_t bare_open; /* bare files that answer for nobody yet                    */
+    bool first_taken;   /* a bare file answers for a name that is not its own image's */
+    struct store_pdb *pdbs;
+    struct store_image *images;
+    struct store_csv *csvs;
+    struct symbol_module *modules[STORE_MODULE_SLOTS];
+    uint32_t module_count;
+    struct symbol_module nothing; /* for modules past STORE_MODULES_MAX */
+};
+
+/* Opens a PDB (also in a cabinet), an image or a CSV once. */
+enum status store_open_pdb(struct symbol_store *store, const char *path, struct store_pdb **out,
+                           struct fault *fault);
+enum status store_open_image(struct symbol_store *store, const char *path, struct store_image **out,
+                             struct fault *fault);
+enum status store_open_csv(struct symbol_store *store, const char *path, uint64_t base,
+                           struct store_csv **out, struct fault *fault);
+void store_close_sources(struct symbol_store *store);
+
+/* Finds the files for sources->identity in the roots and fills the rest of *sources. */
+void store_find(struct symbol_store *store, struct symbol_module *sources);
+
+/* Adds one file to the list, by what is in it; files of other kinds are passed over. */
+void store_list_file(struct symbol_store *store, const char *path, const char *name);
+
+/* True when the PDB's file name is that of the module's PDB, as far as names can say. */
+bool store_pdb_name_fits(const char *pdb_path, const struct module *module);
+
+/* Which sources answer, decided once a stack and module, so that frames need no lock. */
+struct source_view {
+    struct symbol_module *sources;
+    const struct symbol_index *index;
+};
+struct source_view store_view(struct symbol_store *store, struct symbol_module *sources,
+                              uint32_t lookups);
+uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
+                           struct symbol_frame out[SYMBOL_FRAMES_MAX]);
+
+/* True for the names of modules that come with Windows or a compiler. */
+bool store_is_system(const char *name);
+
+#endif

@@ -1,0 +1,520 @@
+/* Symbols and names in MSVC's C++ decoration; see undecorate_msvc.h. */
+#include "symbol/undecorate_msvc.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* All texts of one name; back references can make a short name long. */
+enum { MSVC_ARENA_BYTES = 1 << 20 };
+
+/* Operators behind "?"; those behind "?_" and "?__" come next. */
+static const char *const operators[] = {
+    ['2'] = "operator new", ['3'] = "operator delete", ['4'] = "operator=",  ['5'] = "operator>>",
+    ['6'] = "operator<<",   ['7'] = "operator!",       ['8'] = "operator==", ['9'] = "operator!=",
+    ['A'] = "operator[]",   ['C'] = "operator->",      ['D'] = "operator*",  ['E'] = "operator++",
+    ['F'] = "operator--",   ['G'] = "operator-",       ['H'] = "operator+",  ['I'] = "operator&",
+    ['J'] = "operator->*",  ['K'] = "operator/",       ['L'] = "operator%",  ['M'] = "operator<",
+    ['N'] = "operator<=",   ['O'] = "operator>",       ['P'] = "operator>=", ['Q'] = "operator,",
+    ['R'] = "operator()",   ['S'] = "operator~",       ['T'] = "operator^",  ['U'] = "operator|",
+    ['V'] = "operator&&",   ['W'] = "operator||",      ['X'] = "operator*=", ['Y'] = "operator+=",
+    ['Z'] = "operator-=",
+};
+
+static const char *const operators_1[] = {
+    ['0'] = "operator/=",
+    ['1'] = "operator%=",
+    ['2'] = "operator>>=",
+    ['3'] = "operator<<=",
+    ['4'] = "operator&=",
+    ['5'] = "operator|=",
+    ['6'] = "operator^=",
+    ['7'] = "`vftable'",
+    ['8'] = "`vbtable'",
+    ['9'] = "`vcall'",
+    ['D'] = "`vbase destructor'",
+    ['E'] = "`vector deleting destructor'",
+    ['F'] = "`default constructor closure'",
+    ['G'] = "`scalar deleting destructor'",
+    ['H'] = "`vector constructor iterator'",
+    ['I'] = "`vector destructor iterator'",
+    ['J'] = "`vector vbase constructor iterator'",
+    ['K'] = "`virtual displacement map'",
+    ['L'] = "`eh vector constructor iterator'",
+    ['M'] = "`eh vector destructor iterator'",
+    ['N'] = "`eh vector vbase constructor iterator'",
+    ['O'] = "`copy constructor closure'",
+    ['S'] = "`local vftable'",
+    ['T'] = "`local vftable constructor closure'",
+    ['U'] = "operator new[]",
+    ['V'] = "operator delete[]",
+    ['X'] = "`placement delete closure'",
+    ['Y'] = "`placement delete[] closure'",
+};
+
+static const char *const operators_2[] = {
+    ['A'] = "`managed vector constructor iterator'",
+    ['B'] = "`managed vector destructor iterator'",
+    ['C'] = "`eh vector copy constructor iterator'",
+    ['D'] = "`eh vector vbase copy constructor iterator'",
+    ['G'] = "`vector copy constructor iterator'",
+    ['H'] = "`vector vbase copy constructor iterator'",
+    ['I'] = "`managed vector copy constructor iterator'",
+    ['L'] = "operator co_await",
+    ['M'] = "operator<=>",
+};
+
+/* What a symbol's own name is, beyond its text. */
+struct symbol_name {
+    const char *text;
+    bool constructor, destructor, conversion, table;
+    const char *initializes; /* "dynamic initializer for" and such; NULL */
+};
+
+const char *msvc_fail(struct msvc *d)
+{
+    d->failed = true;
+    return "";
+}
+
+const char *msvc_join(struct msvc *d, const char *first, ...)
+{
+    va_list list;
+    size_t bytes = 0;
+
+    va_start(list, first);
+    for (const char *part = first; part != NULL; part = va_arg(list, const char *))
+        bytes += strlen(part);
+    va_end(list);
+    char *text = arena_alloc(d->arena, bytes + 1);
+    if (text == NULL)
+        return msvc_fail(d);
+    char *at = text;
+    va_start(list, first);
+    for (const char *part = first; part != NULL; part = va_arg(list, const char *)) {
+        const size_t part_bytes = strlen(part);
+        memcpy(at, part, part_bytes);
+        at += part_bytes;
+    }
+    va_end(list);
+    *at = '\0';
+    return text;
+}
+
+bool msvc_take(struct msvc *d, char c)
+{
+    if (d->failed || *d->at != c)
+        return false;
+    d->at++;
+    return true;
+}
+
+bool msvc_take_text(struct msvc *d, const char *text)
+{
+    const size_t bytes = strlen(text);
+    if (d->failed || strncmp(d->at, text, bytes) != 0)
+        return false;
+    d->at += bytes;
+    return true;
+}
+
+int64_t msvc_number(struct msvc *d)
+{
+    const bool negative = msvc_take(d, '?');
+    uint64_t value = 0;
+
+    if (*d->at >= '0' && *d->at <= '9') {
+        value = (uint64_t)(*d->at++ - '0') + 1;
+    } else {
+        while (*d->at >= 'A' && *d->at <= 'P' && value >> 58 == 0)
+            value = value * 16 + (uint64_t)(*d->at++ - 'A');
+        if (!msvc_take(d, '@'))
+            (void)msvc_fail(d);
+    }
+    return negative ? -(int64_t)value : (int64_t)value;
+}
+
+static void remember_name(struct msvc *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->name_count; i++)
+        if (strcmp(d->names[i], name) == 0)
+            return;
+    if (d->name_count < MSVC_BACK_REFERENCES)
+        d->names[d->name_count++] = name;
+}
+
+static const char *back_reference(struct msvc *d)
+{
+    const uint32_t index = (uint32_t)(*d->at++ - '0');
+    return index < d->name_count ? d->names[index] : msvc_fail(d);
+}
+
+/* Letters up to '@'. */
+static const char *simple_name(struct msvc *d)
+{
+    const char *end = strchr(d->at, '@');
+    if (d->failed || end == NULL || end == d->at)
+        return msvc_fail(d);
+    const char *name = arena_text(d->arena, d->at, (size_t)(end - d->at));
+    if (name == NULL)
+        return msvc_fail(d);
+    d->at = end + 1;
+    remember_name(d, name);
+    return name;
+}
+
+static struct symbol_name own_name(struct msvc *d);
+
+/* One template argument; *skip: it is an empty pack. */
+static const char *template_argument(struct msvc *d, bool *skip)
+{
+    char text[32];
+
+    *skip = false;
+    if (msvc_take_text(d, "$$V") || msvc_take_text(d, "$$Z") || msvc_take_text(d, "$S")) {
+        *skip = true;
+        return "";
+    }
+    if (msvc_take_text(d, "$0")) {
+        (void)snprintf(text, sizeof text, "%" PRId64, msvc_number(d));
+        return msvc_join(d, text, NULL);
+    }
+    if (msvc_take_text(d, "$1?") || msvc_take_text(d, "$E?")) {
+        const bool address = d->at[-2] == '1';
+        d->at--;
+        return msvc_join(d, address ? "&" : "", msvc_symbol(d), NULL);
+    }
+    if (d->at[0] == '$' && d->at[1] != '$')
+        return msvc_fail(d);
+    const struct msvc_type type = msvc_read_type(d);
+    return msvc_join(d, type.before, type.after, NULL);
+}
+
+/* After "?$": a name and its arguments, with back references of their own. */
+static const char *template_name(struct msvc *d, bool remember, struct symbol_name *own)
+{
+    struct msvc outer = *d;
+    struct symbol_name name;
+    const char *list = "";
+
+    if (++d->depth > MSVC_DEPTH_MAX)
+        return msvc_fail(d);
+    d->name_count = d->type_count = 0;
+    name = own_name(d);
+    while (!d->failed && !msvc_take(d, '@')) {
+        bool skip;
+        const char *argument = template_argument(d, &skip);
+        if (!skip)
+            list = msvc_join(d, list, *list != '\0' ? "," : "", argument, NULL);
+    }
+    memcpy(d->names, outer.names, sizeof d->names);
+    memcpy(d->types, outer.types, sizeof d->types);
+    d->name_count = outer.name_count;
+    d->type_count = outer.type_count;
+    d->depth--;
+    const size_t bytes = strlen(list);
+    const char *text = msvc_join(
+        d, name.text, name.text[strlen(name.text) - (*name.text != '\0')] == '<' ? " <" : "<", list,
+        bytes > 0 && list[bytes - 1] == '>' ? " >" : ">", NULL);
+    if (own != NULL) {
+        *own = name;
+        own->text = text;
+    } else if (name.constructor || name.destructor || name.conversion) {
+        return msvc_fail(d);
+    }
+    if (remember)
+        remember_name(d, text);
+    return text;
+}
+
+static const char *operator_word(const char *const *words, size_t count, char c)
+{
+    const unsigned char index = (unsigned char)c;
+    return index < count ? words[index] : NULL;
+}
+
+/* After "?__". */
+static struct symbol_name special_name(struct msvc *d)
+{
+    struct symbol_name name = {0};
+    const char c = *d->at;
+
+    if (c == 'E' || c == 'F') {
+        d->at++;
+        name.initializes =
+            c == 'E' ? "`dynamic initializer for '" : "`dynamic atexit destructor for '";
+        /* a plain variable is named in place; a member has its whole symbol here */
+        if (*d->at == '?') {
+            name.text = msvc_symbol(d);
+            if (!msvc_take(d, '@'))
+                (void)msvc_fail(d);
+        } else {
+            name.text = simple_name(d);
+        }
+        return name;
+    }
+    if (msvc_take(d, 'K')) {
+        name.text = msvc_join(d, "operator \"\"", simple_name(d), NULL);
+        return name;
+    }
+    name.text = operator_word(operators_2, sizeof operators_2 / sizeof operators_2[0], c);
+    if (name.text == NULL)
+        name.text = msvc_fail(d);
+    else
+        d->at++;
+    return name;
+}
+
+/* After "?". */
+static struct symbol_name operator_name(struct msvc *d)
+{
+    struct symbol_name name = {0};
+
+    if (msvc_take_text(d, "__"))
+        return special_name(d);
+    if (msvc_take(d, '_')) {
+        name.text = operator_word(operators_1, sizeof operators_1 / sizeof operators_1[0], *d->at);
+        name.table = *d->at == '7' || *d->at == '8' || *d->at == 'S';
+    } else if (*d->at == '0' || *d->at == '1' || *d->at == 'B') {
+        name.constructor = *d->at == '0';
+        name.destructor = *d->at == '1';
+        name.conversion = *d->at == 'B';
+        name.text = "operator ";
+    } else {
+        name.text = operator_word(operators, sizeof operators / sizeof operators[0], *d->at);
+    }
+    if (name.text == NULL)
+        name.text = msvc_fail(d);
+    else
+        d->at++;
+    return name;
+}
+
+/* The unqualified name of a symbol. */
+static struct symbol_name own_name(struct msvc *d)
+{
+    struct symbol_name name = {0};
+
+    if (*d->at >= '0' && *d->at <= '9') {
+        name.text = back_reference(d);
+    } else if (msvc_take_text(d, "?$")) {
+        (void)template_name(d, false, &name);
+    } else if (msvc_take(d, '?')) {
+        name = operator_name(d);
+    } else {
+        name.text = simple_name(d);
+    }
+    return name;
+}
+
+/* "?1??": a scope inside a function. */
+static bool at_local_scope(const struct msvc *d)
+{
+    const char *at = d->at;
+    if (*at++ != '?')
+        return false;
+    if (*at >= '0' && *at <= '9')
+        return at[1] == '?';
+    if (*at == '@')
+        return at[1] == '?';
+    if (*at < 'B' || *at > 'P')
+        return false;
+    while (*at >= 'A' && *at <= 'P')
+        at++;
+    return at[0] == '@' && at[1] == '?';
+}
+
+static const char *scope_name(struct msvc *d)
+{
+    char text[32];
+
+    if (*d->at >= '0' && *d->at <= '9')
+        return back_reference(d);
+    if (msvc_take_text(d, "?$"))
+        return template_name(d, true, NULL);
+    if (msvc_take_text(d, "?A")) {
+        const char *end = strchr(d->at, '@');
+        if (end == NULL)
+            return msvc_fail(d);
+        d->at = end + 1;
+        remember_name(d, "`anonymous namespace'");
+        return "`anonymous namespace'";
+    }
+    if (at_local_scope(d)) {
+        d->at++;
+        const int64_t number = msvc_take(d, '@') ? 0 : msvc_number(d);
+        if (!msvc_take(d, '?'))
+            return msvc_fail(d);
+        const char *function = msvc_symbol(d);
+        (void)snprintf(text, sizeof text, "'::`%" PRId64 "'", number);
+        return msvc_join(d, "`", function, text, NULL);
+    }
+    if (*d->at == '?')
+        return msvc_fail(d);
+    return simple_name(d);
+}
+
+/* The scopes up to '@', outermost first, with "::" behind each; *innermost is the last alone. */
+static const char *scopes(struct msvc *d, const char **innermost)
+{
+    const char *text = "";
+
+    *innermost = "";
+    while (!d->failed && !msvc_take(d, '@')) {
+        const char *scope = scope_name(d);
+        if (**innermost == '\0')
+            *innermost = scope;
+        text = msvc_join(d, scope, "::", text, NULL);
+    }
+    return text;
+}
+
+const char *msvc_type_name(struct msvc *d)
+{
+    const char *innermost, *name;
+
+    if (*d->at >= '0' && *d->at <= '9')
+        name = back_reference(d);
+    else if (msvc_take_text(d, "?$"))
+        name = template_name(d, true, NULL);
+    else if (*d->at == '?')
+        return msvc_fail(d);
+    else
+        name = simple_name(d);
+    return msvc_join(d, scopes(d, &innermost), name, NULL);
+}
+
+/* After the class letter of a function: everything to its end. */
+static const char *function_rest(struct msvc *d, const char *name, const struct symbol_name *own,
+                                 bool member, const char *adjust)
+{
+    const char *qualifiers = member ? msvc_this_qualifiers(d) : "";
+    (void)msvc_convention(d);
+    const struct msvc_type result = msvc_result(d);
+    const char *parameters = msvc_parameters(d);
+
+    if (own->conversion)
+        name = msvc_join(d, name, result.before, result.after, NULL);
+    name = msvc_join(d, *adjust != '\0' ? "[thunk]:" : "", name, adjust, NULL);
+    return d->full ? msvc_join(d, name, parameters, qualifiers, NULL) : name;
+}
+
+static const char *function_symbol(struct msvc *d, const char *name, const struct symbol_name *own)
+{
+    char adjust[64] = "";
+    const char c = *d->at++;
+    const char kind = c == 'Y' || c == 'Z' ? 'Y' : (char)('A' + (c - 'A') % 8);
+
+    if (kind == 'G' || kind == 'H') {
+        const int64_t bytes = msvc_number(d);
+        (void)snprintf(adjust, sizeof adjust, "`adjustor{%" PRId64 "}'", bytes);
+    }
+    const bool member = kind != 'Y' && kind != 'C' && kind != 'D';
+    return function_rest(d, name, own, member, adjust);
+}
+
+/* "$4": vtordisp thunks; "$B": vcall thunks. */
+static const char *thunk_symbol(struct msvc *d, const char *name, const struct symbol_name *own)
+{
+    char adjust[96];
+
+    if (msvc_take(d, 'B')) {
+        const int64_t bytes = msvc_number(d);
+        if (!msvc_take(d, 'A'))
+            return msvc_fail(d);
+        (void)msvc_convention(d);
+        (void)snprintf(adjust, sizeof adjust, "{%" PRId64 ",{flat}}", bytes);
+        return msvc_join(d, "[thunk]:", name, adjust, NULL);
+    }
+    if (*d->at < '0' || *d->at > '5')
+        return msvc_fail(d);
+    d->at++;
+    const int64_t displacement = msvc_number(d);
+    const int64_t bytes = msvc_number(d);
+    (void)snprintf(adjust, sizeof adjust, "`vtordisp{%" PRId64 ",%" PRId64 "}'", displacement,
+                   bytes);
+    return function_rest(d, name, own, true, adjust);
+}
+
+static const char *variable_symbol(struct msvc *d, const char *name)
+{
+    d->at++;
+    (void)msvc_read_type(d);
+    (void)msvc_this_qualifiers(d);
+    return name;
+}
+
+/* vftable and vbtable: qualifiers, then the bases that the table is for. */
+static const char *table_symbol(struct msvc *d, const char *name)
+{
+    const char *bases = "";
+
+    d->at++;
+    (void)msvc_qualifiers(d);
+    while (!d->failed && !msvc_take(d, '@'))
+        bases = msvc_join(d, bases, *bases != '\0' ? "s " : "", "`", msvc_type_name(d), "'", NULL);
+    return *bases != '\0' ? msvc_join(d, name, "{for ", bases, "}", NULL) : name;
+}
+
+static const char *read_symbol(struct msvc *d)
+{
+    const char *innermost;
+    struct symbol_name own = own_name(d);
+    const char *scope = scopes(d, &innermost);
+    const char *name = NULL;
+
+    if (d->failed)
+        return "";
+    if (own.constructor || own.destructor) {
+        const bool template_member = strcmp(own.text, "operator ") != 0;
+        const char *arguments = template_member ? own.text + strlen("operator ") : "";
+        name = msvc_join(d, scope, own.destructor ? "~" : "", innermost, arguments, NULL);
+    } else if (own.initializes != NULL) {
+        name = msvc_join(d, own.initializes, scope, own.text, "''", NULL);
+    } else {
+        name = msvc_join(d, scope, own.text, NULL);
+    }
+    const char c = *d->at;
+    if (c >= 'A' && c <= 'Z')
+        return function_symbol(d, name, &own);
+    if (c >= '0' && c <= '4' && !own.table)
+        return variable_symbol(d, name);
+    if ((c == '6' || c == '7') && own.table)
+        return table_symbol(d, name);
+    if (c == '9') {
+        d->at++;
+        return name;
+    }
+    if (msvc_take(d, '$'))
+        return thunk_symbol(d, name, &own);
+    return msvc_fail(d);
+}
+
+const char *msvc_symbol(struct msvc *d)
+{
+    if (d->failed || ++d->depth > MSVC_DEPTH_MAX || !msvc_take(d, '?'))
+        return msvc_fail(d);
+    const char *text = read_symbol(d);
+    d->depth--;
+    return text;
+}
+
+size_t undecorate_msvc(const char *name, enum symbol_names names, char *out, size_t out_bytes)
+{
+    struct arena arena;
+    struct msvc d = {.at = name, .full = names == NAMES_FULL, .arena = &arena};
+    size_t bytes = 0;
+
+    arena_init(&arena, MSVC_ARENA_BYTES);
+    const bool literal = strncmp(name, "??_C@_", 6) == 0; /* its text may be cut: name the kind */
+    const char *text = literal ? "`string'" : msvc_symbol(&d);
+    if (literal || (!d.failed && *d.at == '\0'))
+        bytes = strlen(text);
+    if (bytes >= out_bytes)
+        bytes = 0;
+    if (bytes > 0)
+        memcpy(out, text, bytes + 1);
+    arena_free(&arena);
+    return bytes;
+}
