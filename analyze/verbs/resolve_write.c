@@ -1,0 +1,298 @@
+/* Resolved stacks as text for people and for flame graphs; see resolve_write.h. */
+#include "verbs/resolve_write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+enum { PLACE_WIDTH_MAX = 48, NAME_WIDTH_MAX = 56, SOURCE_WIDTH = 10 };
+
+#define COLOUR_DIM "\033[2m"
+#define COLOUR_NAME "\033[1m"
+#define COLOUR_INLINE "\033[36m"
+#define COLOUR_WARN "\033[33m"
+#define COLOUR_OFF "\033[0m"
+
+void text_free(struct text_out *out)
+{
+    free(out->text);
+    memset(out, 0, sizeof *out);
+}
+
+void text_put(struct text_out *out, const char *text, size_t bytes)
+{
+    if (out->room - out->bytes < bytes) {
+        const size_t room = (out->room + bytes) * 2 + 4096;
+        char *wider = realloc(out->text, room);
+        if (wider == NULL) {
+            out->failed = true;
+            return;
+        }
+        out->text = wider;
+        out->room = room;
+    }
+    memcpy(out->text + out->bytes, text, bytes);
+    out->bytes += bytes;
+}
+
+void text_puts(struct text_out *out, const char *text)
+{
+    text_put(out, text, strlen(text));
+}
+
+/* Text from files: no control character reaches a terminal, nor SEPARATOR a folded line. */
+static void put_clean(struct text_out *out, const char *text, char separator)
+{
+    const char *start = text;
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+        const bool c1 =
+            c == 0xC2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0;
+        if (c >= 0x20 && c != 0x7F && !c1 && (separator == '\0' || *text != separator))
+            continue;
+        text_put(out, start, (size_t)(text - start));
+        text_put(out, c == (unsigned char)separator ? ":" : "?", 1);
+        if (c1)
+            text++;
+        start = text + 1;
+    }
+    text_put(out, start, (size_t)(text - start));
+}
+
+static void put_spaces(struct text_out *out, size_t count)
+{
+    static const char blank[] = "                                ";
+    for (; count > 0; count -= count < sizeof blank - 1 ? count : sizeof blank - 1)
+        text_put(out, blank, count < sizeof blank - 1 ? count : sizeof blank - 1);
+}
+
+static void put_hex(struct text_out *out, uint64_t value)
+{
+    char text[20];
+    size_t at = sizeof text;
+    do {
+        text[--at] = "0123456789abcdef"[value & 15];
+        value >>= 4;
+    } while (value != 0);
+    text[--at] = 'x';
+    text[--at] = '0';
+    text_put(out, text + at, sizeof text - at);
+}
+
+static void put_uint(struct text_out *out, uint64_t value, int width)
+{
+    char text[24];
+    size_t at = sizeof text;
+    do {
+        text[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    while (sizeof text - at < (size_t)width)
+        text[--at] = ' ';
+    text_put(out, text + at, sizeof text - at);
+}
+
+/* Columns that a reader sees: continuation bytes of UTF-8 take none. */
+static size_t columns(const char *text, size_t bytes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bytes; i++)
+        if (((unsigned char)text[i] & 0xC0) != 0x80)
+            count++;
+    return count;
+}
+
+static size_t hex_columns(uint64_t value)
+{
+    size_t digits = 1;
+    while (value >>= 4)
+        digits++;
+    return digits + 2;
+}
+
+/* A name that is only the nearest one before the address shows how far before. */
+static bool shows_distance(const struct frame *frame)
+{
+    return frame->inline_depth == 0 &&
+           (frame->symbols == SYMBOLS_EXPORT || frame->symbols == SYMBOLS_COFF ||
+            frame->symbols == SYMBOLS_PDB_PUBLIC || frame->symbols == SYMBOLS_JIT);
+}
+
+static const char *module_word(const struct frame *frame)
+{
+    return frame->module_name != NULL ? frame->module_name : "?";
+}
+
+static size_t place_columns(const struct frame *frame)
+{
+    const char *module = module_word(frame);
+    return columns(module, strlen(module)) + 1 + hex_columns(frame->offset);
+}
+
+static void put_place(struct text_out *out, const struct frame *frame)
+{
+    put_clean(out, module_word(frame), '\0');
+    text_put(out, "!", 1);
+    put_hex(out, frame->offset);
+}
+
+static size_t name_columns(const struct frame *frame)
+{
+    if (frame->function == NULL)
+        return 0;
+    return columns(frame->function, strlen(frame->function)) +
+           (frame->inline_depth > 0 ? strlen("[inline] ") : 0) +
+           (shows_distance(frame) ? 1 + hex_columns(frame->symbol_distance) : 0);
+}
+
+static void put_colour(struct text_out *out, bool colour, const char *code)
+{
+    if (colour)
+        text_puts(out, code);
+}
+
+struct widths {
+    size_t place, name;
+    int index;
+};
+
+static struct widths measure(const struct stack *stack)
+{
+    struct widths w = {0, 0, 2};
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        const size_t place = place_columns(frame), name = name_columns(frame);
+        if (place > w.place && place <= PLACE_WIDTH_MAX)
+            w.place = place;
+        if (name > w.name && name <= NAME_WIDTH_MAX && frame->file != NULL)
+            w.name = name;
+        if (frame->index >= 100)
+            w.index = frame->index >= 1000 ? 4 : 3;
+    }
+    return w;
+}
+
+static void put_where(struct text_out *out, const struct frame *frame, bool colour)
+{
+    put_colour(out, colour, COLOUR_DIM);
+    put_clean(out, frame->file, '\0');
+    if (frame->line != 0) {
+        text_put(out, ":", 1);
+        put_uint(out, frame->line, 0);
+    }
+    put_colour(out, colour, COLOUR_OFF);
+}
+
+static void put_function(struct text_out *out, const struct frame *frame, bool colour)
+{
+    if (frame->function == NULL) {
+        put_colour(out, colour, COLOUR_WARN);
+        text_put(out, "(", 1);
+        put_clean(out, frame->note != NULL ? frame->note : "in no known module", '\0');
+        text_put(out, ")", 1);
+        put_colour(out, colour, COLOUR_OFF);
+        return;
+    }
+    if (frame->inline_depth > 0) {
+        put_colour(out, colour, COLOUR_INLINE);
+        text_puts(out, "[inline] ");
+    } else {
+        put_colour(out, colour, COLOUR_NAME);
+    }
+    put_clean(out, frame->function, '\0');
+    if (shows_distance(frame)) {
+        text_put(out, "+", 1);
+        put_hex(out, frame->symbol_distance);
+    }
+    put_colour(out, colour, COLOUR_OFF);
+}
+
+/* The module and offset stand at the first line of a physical frame: with its innermost inline
+ * frame where it has some. */
+static void put_frame(struct text_out *out, const struct frame *frame, bool first,
+                      const struct widths *w, bool colour)
+{
+    const char *source = symbols_from_name(frame->symbols);
+    const size_t place = place_columns(frame), name = name_columns(frame);
+
+    put_colour(out, colour, COLOUR_DIM);
+    if (first) {
+        put_uint(out, frame->index, w->index);
+        text_put(out, "  ", 2);
+        put_place(out, frame);
+        put_spaces(out, place < w->place ? w->place - place : 0);
+    } else {
+        put_spaces(out, (size_t)w->index + 2 + w->place);
+    }
+    text_put(out, "  ", 2);
+    text_puts(out, source);
+    put_spaces(out, SOURCE_WIDTH - strlen(source) + 1);
+    put_colour(out, colour, COLOUR_OFF);
+    put_function(out, frame, colour);
+    if (frame->function != NULL && frame->file != NULL) {
+        put_spaces(out, (name < w->name ? w->name - name : 0) + 2);
+        put_where(out, frame, colour);
+    }
+    text_put(out, "\n", 1);
+}
+
+void resolve_write_text(struct text_out *out, const struct stack *stack, bool colour)
+{
+    const struct widths w = measure(stack);
+    uint32_t physical = 0;
+
+    if (stack->label != NULL) {
+        text_put(out, "> ", 2);
+        put_clean(out, stack->label, '\0');
+        text_put(out, "\n", 1);
+    }
+    if (stack->state != STACK_OK || (stack->frame_count == 0 && stack->stop != NULL)) {
+        text_puts(out, "    (");
+        text_puts(out, stack_state_name(stack->state));
+        text_puts(out, stack->stop != NULL ? ": " : "");
+        put_clean(out, stack->stop != NULL ? stack->stop : "", '\0');
+        text_puts(out, ")\n");
+    }
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        const bool first = i == 0 || stack->frames[i - 1].index != frame->index;
+        if (first && physical++ == LIMIT_FRAMES_HEAD && stack->left_out > 0) {
+            put_spaces(out, (size_t)w.index + 2);
+            put_uint(out, stack->left_out, 0);
+            text_puts(out, " frames left out\n");
+        }
+        put_frame(out, frame, first, &w, colour);
+    }
+    text_put(out, "\n", 1);
+}
+
+void resolve_write_text_fault(struct text_out *out, const struct stack_item *item, bool colour)
+{
+    char text[FAULT_PATH_BYTES + 256];
+
+    put_colour(out, colour, COLOUR_WARN);
+    fault_describe(&item->fault, text, sizeof text);
+    text_puts(out, "! ");
+    put_clean(out, text, '\0');
+    put_colour(out, colour, COLOUR_OFF);
+    text_put(out, "\n", 1);
+}
+
+void resolve_write_folded(struct text_out *out, const struct stack *stack)
+{
+    if (stack->frame_count == 0)
+        return;
+    for (uint32_t i = stack->frame_count; i > 0; i--) {
+        const struct frame *frame = &stack->frames[i - 1];
+        if (i < stack->frame_count)
+            text_put(out, ";", 1);
+        put_clean(out, module_word(frame), ';');
+        text_put(out, "!", 1);
+        if (frame->function != NULL)
+            put_clean(out, frame->function, ';');
+        else
+            put_hex(out, frame->offset);
+    }
+    text_puts(out, " 1\n");
+}

@@ -1,0 +1,46 @@
+/* Resolved stacks in the forms that `resolve` prints.  Writing goes to memory, so that workers can
+ * write several stacks at once and one thread prints them in order. */
+#ifndef VERBS_RESOLVE_WRITE_H
+#define VERBS_RESOLVE_WRITE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "model/stack.h"
+#include "symbol/stack_input.h"
+
+enum resolve_format {
+    RESOLVE_TEXT,
+    RESOLVE_JSON,
+    RESOLVE_NDJSON,
+    RESOLVE_FOLDED,
+    RESOLVE_SPEEDSCOPE,
+};
+
+/* A growing text; owned by whoever made it, text_free() ends it. */
+struct text_out {
+    char *text;
+    size_t bytes, room;
+    bool failed; /* out of memory: something is missing */
+};
+
+void text_free(struct text_out *out);
+void text_put(struct text_out *out, const char *text, size_t bytes);
+void text_puts(struct text_out *out, const char *text);
+
+/* One stack as people read it.  COLOUR: with terminal codes.  Names and paths come from files and
+ * are cleaned of control characters. */
+void resolve_write_text(struct text_out *out, const struct stack *stack, bool colour);
+void resolve_write_text_fault(struct text_out *out, const struct stack_item *item, bool colour);
+
+/* One stack as a line of a flame graph: outermost first, ';' between, and the count 1. */
+void resolve_write_folded(struct text_out *out, const struct stack *stack);
+
+/* A speedscope document, written as stacks come: samples first, the table of frames last. */
+struct speedscope;
+struct speedscope *speedscope_start(FILE *out); /* NULL: out of memory */
+bool speedscope_add(struct speedscope *s, const struct stack *stack);
+bool speedscope_end(struct speedscope *s); /* frees it; false: something is missing */
+
+#endif

@@ -1,0 +1,485 @@
+/* twinstack resolve: offset stacks to logical frames, as a filter.
+ *
+ * Stacks are read into batches in input order; each batch is resolved and written to memory,
+ * by workers when -j asks for them, and printed in the order in which it was read.  A ring of
+ * batches bounds the memory, however long the stream is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/thread.h"
+#include "symbol/csv.h"
+#include "symbol/store.h"
+#include "verbs/resolve_write.h"
+#include "verbs/verbs.h"
+
+enum { BATCH_STACKS = 64, BATCH_FRAMES = 4096, WORKERS_MAX = 64, BATCH_KEEP_BYTES = 1 << 22 };
+
+enum batch_state { BATCH_FREE, BATCH_READY, BATCH_TAKEN, BATCH_DONE };
+
+struct batch {
+    struct arena keep;
+    struct stack_item items[BATCH_STACKS];
+    struct stack resolved[BATCH_STACKS]; /* those of items without a fault */
+    size_t ends[BATCH_STACKS];           /* where each item's text ends    */
+    uint32_t count;
+    struct text_out text;
+    struct json json; /* a buffer that is kept from batch to batch */
+    bool unresolved, failed;
+    enum batch_state state;
+};
+
+struct resolver {
+    struct symbol_store *store;
+    enum resolve_format format;
+    bool colour;
+    struct batch *batches;
+    uint32_t batch_count, worker_count;
+    uint64_t next_fill, next_take, next_print; /* batch numbers; modulo batch_count */
+    struct thread *workers[WORKERS_MAX];
+    struct mutex *mutex;
+    struct signal *changed;
+    bool stopping;
+    struct speedscope *speedscope;
+    uint64_t printed; /* items */
+    bool unresolved, bad_input, damaged, failed;
+};
+
+struct resolve_options {
+    struct option_list pdbs, csvs, roots;
+    uint64_t csv_base, jobs;
+    const char *format, *names;
+    bool json, ndjson, strict;
+};
+
+static void write_item(struct resolver *r, struct batch *batch, uint32_t i)
+{
+    const struct stack_item *item = &batch->items[i];
+    const bool faulty = item->fault.code != ERR_NONE;
+    struct json *j = &batch->json;
+
+    switch (r->format) {
+    case RESOLVE_TEXT:
+        if (faulty)
+            resolve_write_text_fault(&batch->text, item, r->colour);
+        else
+            resolve_write_text(&batch->text, &batch->resolved[i], r->colour);
+        break;
+    case RESOLVE_JSON:
+    case RESOLVE_NDJSON:
+        if (faulty)
+            stack_item_write_error(j, item);
+        else
+            stack_write_json(j, &batch->resolved[i]);
+        if (r->format == RESOLVE_NDJSON)
+            json_newline(j);
+        j->has_item[0] = false;
+        break;
+    case RESOLVE_FOLDED:
+        if (!faulty)
+            resolve_write_folded(&batch->text, &batch->resolved[i]);
+        break;
+    case RESOLVE_SPEEDSCOPE: /* numbers its frames in order: written when printed */
+        break;
+    }
+    batch->ends[i] = j->bytes;
+}
+
+static void resolve_batch(struct resolver *r, struct batch *batch)
+{
+    batch->text.bytes = 0;
+    batch->json.bytes = 0;
+    batch->unresolved = false;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        struct stack_item *item = &batch->items[i];
+        struct stack *out = &batch->resolved[i];
+        if (item->fault.code == ERR_NONE)
+            (void)symbol_resolve_stack(r->store, &item->stack, &batch->keep, out, &item->fault);
+        if (item->fault.code == ERR_NONE)
+            for (uint32_t k = 0; k < out->frame_count; k++)
+                batch->unresolved = batch->unresolved || out->frames[k].function == NULL;
+        write_item(r, batch, i);
+    }
+    batch->failed = batch->text.failed || batch->json.failed;
+}
+
+static void print_bytes(struct resolver *r, const char *text, size_t bytes)
+{
+    if (bytes > 0 && fwrite(text, 1, bytes, stdout) != bytes)
+        r->failed = true;
+}
+
+/* One stack is a document; several are an array of them. */
+static void print_json(struct resolver *r, const struct batch *batch, bool last)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const size_t start = i > 0 ? batch->ends[i - 1] : 0;
+        const bool alone = r->printed == 0 && i == 0 && batch->count == 1 && last;
+        if (!alone)
+            print_bytes(r, r->printed + i == 0 ? "[\n" : ",\n", 2);
+        print_bytes(r, batch->json.text + start, batch->ends[i] - start);
+        if (last && i + 1 == batch->count)
+            print_bytes(r, alone ? "\n" : "\n]\n", alone ? 1 : 3);
+    }
+}
+
+/* Prints the next batch, which is done; LAST when no other follows. */
+static void print_batch(struct resolver *r, struct batch *batch, bool last)
+{
+    r->unresolved = r->unresolved || batch->unresolved;
+    r->failed = r->failed || batch->failed;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct fault *fault = &batch->items[i].fault;
+        r->bad_input = r->bad_input || fault->code != ERR_NONE;
+        if (fault->code != ERR_NONE && r->format >= RESOLVE_FOLDED)
+            log_fault(fault);
+        if (fault->code == ERR_NONE && r->speedscope != NULL &&
+            !speedscope_add(r->speedscope, &batch->resolved[i]))
+            r->failed = true;
+    }
+    if (r->format == RESOLVE_JSON)
+        print_json(r, batch, last);
+    else if (r->format == RESOLVE_NDJSON)
+        print_bytes(r, batch->json.text, batch->json.bytes);
+    else
+        print_bytes(r, batch->text.text, batch->text.bytes);
+    r->printed += batch->count;
+    batch->count = 0;
+    if (batch->keep.used_bytes > BATCH_KEEP_BYTES)
+        arena_free(&batch->keep);
+    else
+        arena_reset(&batch->keep);
+}
+
+static void worker(void *context)
+{
+    struct resolver *r = context;
+
+    mutex_lock(r->mutex);
+    for (;;) {
+        struct batch *batch = &r->batches[r->next_take % r->batch_count];
+        if (r->next_take < r->next_fill && batch->state == BATCH_READY) {
+            batch->state = BATCH_TAKEN;
+            r->next_take++;
+            mutex_unlock(r->mutex);
+            resolve_batch(r, batch);
+            mutex_lock(r->mutex);
+            batch->state = BATCH_DONE;
+            signal_wake_all(r->changed);
+        } else if (r->stopping) {
+            break;
+        } else {
+            signal_wait(r->changed, r->mutex);
+        }
+    }
+    mutex_unlock(r->mutex);
+}
+
+/* Workers start with the second batch, so that a single stack never pays for threads. */
+static void start_workers(struct resolver *r, uint32_t wanted)
+{
+    while (r->worker_count < wanted) {
+        struct thread *thread = thread_start(worker, r);
+        if (thread == NULL)
+            return;
+        r->workers[r->worker_count++] = thread;
+    }
+}
+
+/* Waits for the oldest batch that is not printed, and prints it. */
+static void print_oldest(struct resolver *r, bool last)
+{
+    struct batch *batch = &r->batches[r->next_print % r->batch_count];
+
+    if (batch->state == BATCH_READY && r->worker_count == 0) {
+        resolve_batch(r, batch);
+    } else {
+        mutex_lock(r->mutex);
+        while (batch->state != BATCH_DONE)
+            signal_wait(r->changed, r->mutex);
+        mutex_unlock(r->mutex);
+    }
+    print_batch(r, batch, last);
+    batch->state = BATCH_FREE;
+    r->next_print++;
+}
+
+static void submit(struct resolver *r, struct batch *batch, uint32_t jobs)
+{
+    mutex_lock(r->mutex);
+    batch->state = BATCH_READY;
+    r->next_fill++;
+    signal_wake_all(r->changed);
+    mutex_unlock(r->mutex);
+    if (jobs > 1 && r->next_fill > 1)
+        start_workers(r, jobs);
+    /* without workers one batch is held back, so that the last one is known as the last */
+    const uint64_t held = r->worker_count > 0 ? r->batch_count - 1 : 1;
+    while (r->next_fill - r->next_print > held)
+        print_oldest(r, false);
+}
+
+/* Reads one input to its end. */
+static void read_input(struct resolver *r, struct stack_input *input, bool named, uint32_t jobs)
+{
+    bool more = true;
+
+    while (more && !r->failed && !process_interrupted()) {
+        struct batch *batch = &r->batches[r->next_fill % r->batch_count];
+        uint32_t frames = 0;
+        while (batch->count < BATCH_STACKS && frames < BATCH_FRAMES) {
+            struct stack_item *item = &batch->items[batch->count];
+            more = stack_input_next(input, &batch->keep, item);
+            if (!more)
+                break;
+            const enum stack_input_form form = stack_input_form(input);
+            if (item->fault.code == ERR_NONE)
+                symbol_store_expect(r->store, &item->stack);
+            else if (named &&
+                     (form == INPUT_JSON || form == INPUT_RECORD || item->fault.code == ERR_IO))
+                r->damaged = true;
+            frames += item->stack.frame_count;
+            batch->count++;
+        }
+        if (batch->count > 0)
+            submit(r, batch, jobs);
+    }
+}
+
+static bool bind(struct symbol_store *store, const char *word, bool csv, uint64_t base,
+                 struct fault *fault)
+{
+    const char *equals = strchr(word, '=');
+    char name[256];
+
+    if (equals != NULL && !path_is_file(word) && (size_t)(equals - word) < sizeof name) {
+        memcpy(name, word, (size_t)(equals - word));
+        name[equals - word] = '\0';
+        word = equals + 1;
+    } else {
+        equals = NULL;
+    }
+    const char *bound = equals != NULL ? name : NULL;
+    return (csv ? symbol_store_bind_csv(store, bound, word, base, fault)
+                : symbol_store_bind_pdb(store, bound, word, fault)) == ERR_NONE;
+}
+
+static bool open_store(const struct resolve_options *o, enum symbol_names names,
+                       struct symbol_store **out, struct fault *fault)
+{
+    const struct symbol_store_options options = {
+        .roots = o->roots.items,
+        .root_count = o->roots.count,
+        .names = names,
+        .use_index = true,
+    };
+    if (symbol_store_open(&options, out, fault) != ERR_NONE)
+        return false;
+    for (uint32_t i = 0; i < o->pdbs.count; i++)
+        if (!bind(*out, o->pdbs.items[i], false, 0, fault))
+            return false;
+    for (uint32_t i = 0; i < o->csvs.count; i++)
+        if (!bind(*out, o->csvs.items[i], true, o->csv_base, fault))
+            return false;
+    return true;
+}
+
+static bool prepare(struct resolver *r, uint32_t jobs)
+{
+    r->batch_count = jobs > 1 ? jobs * 2 + 2 : 2;
+    r->batches = calloc(r->batch_count, sizeof *r->batches);
+    r->mutex = mutex_new();
+    r->changed = signal_new();
+    if (r->batches == NULL || r->mutex == NULL || r->changed == NULL)
+        return false;
+    for (uint32_t i = 0; i < r->batch_count; i++) {
+        arena_init(&r->batches[i].keep, 0);
+        json_to_text(&r->batches[i].json, r->format == RESOLVE_JSON);
+    }
+    if (r->format == RESOLVE_SPEEDSCOPE && (r->speedscope = speedscope_start(stdout)) == NULL)
+        return false;
+    return true;
+}
+
+static void finish(struct resolver *r)
+{
+    while (r->next_print < r->next_fill)
+        print_oldest(r, r->next_print + 1 == r->next_fill);
+    if (r->format == RESOLVE_JSON && r->printed == 0)
+        print_bytes(r, "[]\n", 3);
+    if (r->speedscope != NULL && !speedscope_end(r->speedscope))
+        r->failed = true;
+    if (fflush(stdout) != 0)
+        r->failed = true;
+}
+
+static void release(struct resolver *r)
+{
+    if (r->mutex != NULL && r->changed != NULL) {
+        mutex_lock(r->mutex);
+        r->stopping = true;
+        signal_wake_all(r->changed);
+        mutex_unlock(r->mutex);
+    }
+    for (uint32_t i = 0; i < r->worker_count; i++)
+        thread_join(r->workers[i]);
+    for (uint32_t i = 0; r->batches != NULL && i < r->batch_count; i++) {
+        arena_free(&r->batches[i].keep);
+        text_free(&r->batches[i].text);
+        json_free(&r->batches[i].json);
+    }
+    free(r->batches);
+    signal_free(r->changed);
+    mutex_free(r->mutex);
+}
+
+/* Resolves all inputs.  Inputs stay open until all is printed: batches borrow from them. */
+static int resolve_inputs(struct resolver *r, const struct option_list *files, uint32_t jobs,
+                          bool strict)
+{
+    static const char *const standard[] = {"-"};
+    const char *const *paths = files->count > 0 ? files->items : standard;
+    const uint32_t count = files->count > 0 ? files->count : 1;
+    int code = EXIT_GOOD;
+    struct stack_input **inputs = calloc(count, sizeof(*inputs));
+
+    if (inputs == NULL)
+        return EXIT_INPUT;
+    for (uint32_t i = 0; i < count; i++) {
+        struct fault fault = FAULT_INIT;
+        if (stack_input_open_path(paths[i], &inputs[i], &fault) != ERR_NONE)
+            code = verb_fault(&fault);
+        else
+            read_input(r, inputs[i], strcmp(paths[i], "-") != 0, jobs);
+    }
+    finish(r);
+    for (uint32_t i = 0; i < count; i++)
+        stack_input_close(inputs[i]);
+    free(inputs);
+    if (process_interrupted())
+        return EXIT_INTERRUPTED;
+    if (r->failed) {
+        log_error("output could not be written whole");
+        return EXIT_INPUT;
+    }
+    if (code == EXIT_GOOD && (r->damaged || (strict && (r->unresolved || r->bad_input))))
+        code = EXIT_INPUT;
+    return code;
+}
+
+static bool read_format(const struct verb *self, const struct resolve_options *o,
+                        enum resolve_format *format, enum symbol_names *names)
+{
+    static const struct {
+        const char *word;
+        enum resolve_format format;
+    } formats[] = {
+        {"text", RESOLVE_TEXT},
+        {"json", RESOLVE_JSON},
+        {"ndjson", RESOLVE_NDJSON},
+        {"folded", RESOLVE_FOLDED},
+        {"speedscope", RESOLVE_SPEEDSCOPE},
+    };
+    static const char *const spellings[] = {"short", "full", "decorated"};
+    const char *word = o->ndjson ? "ndjson" : o->json ? "json" : o->format;
+    size_t f = 0, n = 0;
+
+    while (f < sizeof formats / sizeof formats[0] && strcmp(formats[f].word, word) != 0)
+        f++;
+    while (n < 3 && strcmp(spellings[n], o->names) != 0)
+        n++;
+    if (f == sizeof formats / sizeof formats[0]) {
+        (void)verb_usage_error(self, "there is no format '%s': text, folded or speedscope", word);
+        return false;
+    }
+    if (n == 3) {
+        (void)verb_usage_error(self, "--names is short, full or decorated, not '%s'", o->names);
+        return false;
+    }
+    *format = formats[f].format;
+    *names = (enum symbol_names)n;
+    return true;
+}
+
+static int resolve(const struct verb *self, const struct resolve_options *o,
+                   const struct option_list *files)
+{
+    struct resolver r = {0};
+    struct fault fault = FAULT_INIT;
+    enum symbol_names names;
+    int code;
+
+    if (!read_format(self, o, &r.format, &names))
+        return EXIT_USAGE;
+    if (o->jobs < 1 || o->jobs > WORKERS_MAX)
+        return verb_usage_error(self, "-j is 1 to %d", WORKERS_MAX);
+    const char *no_colour = getenv("NO_COLOR");
+    r.colour = file_is_terminal(stdout) && (no_colour == NULL || no_colour[0] == '\0');
+    process_catch_interrupts();
+    if (!open_store(o, names, &r.store, &fault)) {
+        code = verb_fault(&fault);
+    } else if (!prepare(&r, (uint32_t)o->jobs)) {
+        log_error("out of memory");
+        code = EXIT_INPUT;
+    } else {
+        code = resolve_inputs(&r, files, (uint32_t)o->jobs, o->strict);
+    }
+    release(&r);
+    symbol_store_close(r.store);
+    return code;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct resolve_options o = {
+        .csv_base = CSV_BASE_DEFAULT, .jobs = 1, .format = "text", .names = "short"};
+    const struct option_row rows[] = {
+        {"--pdb", OPTION_LIST, &o.pdbs, "[NAME=]FILE", "a PDB, for the module NAME"},
+        {"--csv", OPTION_LIST, &o.csvs, "[NAME=]FILE", "a symbol table as pdbdump prints it"},
+        {"--csv-base", OPTION_UINT, &o.csv_base, "ADDRESS", "load base in it (0x400000)"},
+        {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE", "symbol store, folder or file"},
+        {"--json", OPTION_FLAG, &o.json, NULL, "one JSON document"},
+        {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object a stack, one a line"},
+        {"--format", OPTION_STRING, &o.format, "FORMAT", "text, folded or speedscope"},
+        {"--names", OPTION_STRING, &o.names, "HOW", "short, full or decorated"},
+        {"-j", OPTION_UINT, &o.jobs, "N", "resolve N batches of stacks at once (1)"},
+        {"--strict", OPTION_FLAG, &o.strict, NULL, "exit with 3 when a frame has no name"},
+    };
+    struct arena keep;
+    struct option_list files;
+    int code = EXIT_GOOD;
+
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &files, &code))
+        code = resolve(self, &o, &files);
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_resolve = {
+    .name = "resolve",
+    .summary = "offset stacks to functions, inline frames, files and lines",
+    .usage = "[OPTION...] [FILE...|-]",
+    .details =
+        "Reads stacks of module!0xOFFSET lines (a line `> label` starts one), the JSON form, one\n"
+        "JSON object a line, or a record file; standard input when no FILE is given.  Output is "
+        "in\n"
+        "input order.  A bad line is answered by an error and never stops the stream.\n\n"
+        "The word before a name says what answered: pdb, pdb-public, dwarf, coff, export, csv, "
+        "none\n"
+        "or mismatch.  A bare FILE answers for its own image's name, else for the first input "
+        "name\n"
+        "that is not a system module, and for no second one.\n\n"
+        "examples:\n"
+        "  twinstack resolve --pdb app.pdb crash.txt\n"
+        "  twinstack resolve --csv app.exe=symbols.csv --ndjson - < stacks.txt\n"
+        "  twinstack resolve --symbols /srv/symbols -j 2 --ndjson < stacks.ndjson",
+    .exits = "  0  done, also with frames that nobody names and bad lines in a stream\n"
+             "  2  usage\n"
+             "  3  a named file is missing, damaged or unsupported; with --strict also frames\n"
+             "     without a name and bad lines\n"
+             "  130  interrupted",
+    .run = run,
+};
