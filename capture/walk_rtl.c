@@ -63,6 +63,28 @@ static bool pop_return(CONTEXT *context, struct cap_bounds bounds)
     return true;
 }
 
+static bool top_is_code(const CONTEXT *context, struct cap_bounds bounds)
+{
+    return context->Rsp + 8 <= bounds.high_va &&
+           is_executable(*(const uint64_t *)(uintptr_t)context->Rsp - 1);
+}
+
+/* Code made at run time that told nobody how to unwind it, but keeps frame pointers, as
+ * such code mostly does: taken only if the frame lies above and returns into code. */
+static bool pop_frame_pointer(CONTEXT *context, struct cap_bounds bounds)
+{
+    const uint64_t fp = context->Rbp;
+    if (fp % 8 != 0 || fp < context->Rsp || fp + 16 > bounds.high_va)
+        return false;
+    const uint64_t *at = (const uint64_t *)(uintptr_t)fp;
+    if (!is_executable(at[1] - 1))
+        return false;
+    context->Rbp = at[0];
+    context->Rip = at[1];
+    context->Rsp = fp + 16;
+    return true;
+}
+
 struct step {
     bool is_return; /* of the frame in hand, then of the next  */
     uint32_t found; /* how the next frame was found            */
@@ -79,7 +101,16 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
     if (!(first && !is_executable(pc)))
         function = RtlLookupFunctionEntry(lookup, &base, NULL);
     if (function == NULL) {
-        /* A call to nowhere, or a leaf, both leave the return address at the top. */
+        /* A call to nowhere, or a leaf, both leave the return address at the top.  In code
+         * of unknown making a frame pointer is the better guess. */
+        if (is_executable(lookup) && !cap_crash_in_loaded_module(lookup) &&
+            !(first && top_is_code(context, bounds))) {
+            if (!pop_frame_pointer(context, bounds))
+                return RECORD_STOP_NO_UNWIND;
+            step->is_return = true;
+            step->found = RECORD_FOUND_FRAME_POINTER;
+            return RECORD_STOP_LIMIT;
+        }
         if (!first && !cap_crash_in_loaded_module(lookup))
             return RECORD_STOP_NO_UNWIND;
         if (!pop_return(context, bounds))

@@ -21,6 +21,7 @@ enum {
     TRUTH_FLAG_SYSTEM = 2,       /* mark: a run of system frames                         */
     TRUTH_FLAG_THREAD_START = 4, /* mark: below is what started the thread               */
     TRUTH_FLAG_GENERATED = 8,    /* mark: code made at run time                          */
+    TRUTH_FLAG_LOST = 16,        /* mark: the way back is destroyed, frames below cannot be known */
 };
 
 struct truth_entry {

@@ -14,6 +14,8 @@
  * HERE_BLOCK(s)    the same for statements on one line, such as a loop
  * HERE_SYSTEM(e)   e calls into system code that will call us back: leaves a mark
  * HERE_LEAF(f, line, e)  e calls the leaf or assembler function f, which cannot note itself
+ * HERE_LOST(f, line, e)  the same, and f destroys the way back: nobody can know what is below
+ * HERE_GENERATED(e) e calls code made at run time: leaves a mark
  * HERE_TAIL(f, line, e)  e calls f, which leaves by a jump: f's frame must be absent
  *
  * A thread calls truth_thread() before its first HERE.  Scenarios do not force inlining in
@@ -85,6 +87,11 @@ extern uint32_t truth_slot;
 #define HERE_SYSTEM(expr) (TRUTH_SELF, TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_SYSTEM), TRUTH_VALUE(expr, 2))
 #define HERE_LEAF(leaf, line, expr)                                                                \
     (TRUTH_SELF, TRUTH_PUSH(#leaf, __FILE__, line, 0), TRUTH_VALUE(expr, 2))
+#define HERE_LOST(leaf, line, expr)                                                                \
+    (TRUTH_SELF, TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_LOST), TRUTH_PUSH(#leaf, __FILE__, line, 0),       \
+     TRUTH_VALUE(expr, 3))
+#define HERE_GENERATED(expr)                                                                       \
+    (TRUTH_SELF, TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_GENERATED), TRUTH_VALUE(expr, 2))
 #define HERE_TAIL(jumper, line, expr)                                                              \
     (TRUTH_SELF, TRUTH_PUSH(#jumper, __FILE__, line, TRUTH_FLAG_TAIL), TRUTH_VALUE(expr, 2))
 

@@ -54,6 +54,7 @@ static const char *gap_of(uint32_t flags)
     return (flags & TRUTH_FLAG_SYSTEM) != 0         ? "system"
            : (flags & TRUTH_FLAG_THREAD_START) != 0 ? "thread_start"
            : (flags & TRUTH_FLAG_GENERATED) != 0    ? "generated"
+           : (flags & TRUTH_FLAG_LOST) != 0         ? "lost"
                                                     : NULL;
 }
 
@@ -97,6 +98,8 @@ static void print_frames(FILE *to, const struct truth_map *truth, const struct t
         }
         fputs(i == 0 ? "\n" : ",\n", to);
         print_entry(to, truth, &stack->entries[depth - 1 - i]);
+        if ((stack->entries[depth - 1 - i].flags & TRUTH_FLAG_LOST) != 0)
+            break;
     }
 }
 

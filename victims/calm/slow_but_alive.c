@@ -1,0 +1,13 @@
+#include "victims/victim.h"
+
+SCENARIO(slow_but_alive, .kind = KIND_CALM, .group = "calm", .hang_ms = 800,
+         .sentence = "Works for long but beats in time: no case.")
+{
+    for (int i = 0; i < 20; i++) {
+        capture_heartbeat();
+        Sleep(60);
+    }
+    capture_heartbeat_pause();
+    Sleep(1000);
+    return 0;
+}

@@ -1,0 +1,19 @@
+#include "victims/victim.h"
+
+#include <float.h>
+
+static volatile double zero, result;
+
+static int divide(void)
+{
+    HERE_DO(result = 1.0 / zero);
+    return (int)result;
+}
+
+SCENARIO(float_exception, .kind = KIND_CRASH, .group = "A1", .code = 0xC000008E,
+         .sentence = "A floating-point division by zero with the exception unmasked.")
+{
+    unsigned old;
+    _controlfp_s(&old, 0, _MCW_EM); /* all unmasked */
+    return HERE(divide()) + 1;
+}

@@ -1,0 +1,26 @@
+#include "victims/victim.h"
+
+/* Overwrites its own frame up to the return address, then returns into nothing. */
+#if HAVE_NAKED
+enum { LINE_OF_SMASH = __LINE__ + 3 };
+static NAKED int smash(void)
+{
+    __asm__("movabsq $0x4141414141414141, %rax\n"
+            "movq %rax, (%rsp)\n"
+            "ret");
+}
+#else
+enum { LINE_OF_SMASH = 0 };
+static NOINLINE int smash(void)
+{
+    *(volatile uintptr_t *)_AddressOfReturnAddress() = 0x4141414141414141u;
+    return 1;
+}
+#endif
+
+SCENARIO(return_smashed, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .sentence = "The return address is overwritten: the crash is at the return, and no walker "
+                     "can know the caller; it must stop and say so.")
+{
+    return HERE_LOST(smash, LINE_OF_SMASH, smash()) + 1;
+}

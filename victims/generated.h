@@ -1,0 +1,24 @@
+/* Code made at run time: a function that calls its argument from a frame of its own.
+ *     push rbp; mov rbp, rsp; sub rsp, 32; mov rax, rcx; mov rcx, rdx; call rax;
+ *     add rsp, 32; pop rbp; ret
+ * Linked into the program. */
+#ifndef VICTIMS_GENERATED_H
+#define VICTIMS_GENERATED_H
+
+#include <windows.h>
+
+#include <stdint.h>
+
+typedef int (*generated_function)(int (*call)(volatile int *), volatile int *p);
+
+struct generated {
+    uint8_t *memory; /* 64 KB: code at 0, unwind data at GENERATED_UNWIND_RVA */
+    generated_function call;
+    RUNTIME_FUNCTION *table; /* one entry, in the same memory */
+};
+
+enum { GENERATED_CODE_BYTES = 23, GENERATED_UNWIND_RVA = 256, GENERATED_BYTES = 65536 };
+
+struct generated generated_make(void);
+
+#endif

@@ -1,0 +1,20 @@
+/* plugin-attach: crashes or sleeps in its DllMain, as an environment variable says. */
+#include "victims/plugins/slot.h"
+
+static int poke(volatile int *p)
+{
+    return *p + 1;
+}
+
+BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, void *reserved)
+{
+    wchar_t what[16];
+    (void)instance, (void)reserved;
+    if (reason != DLL_PROCESS_ATTACH || GetEnvironmentVariableW(L"PLUGIN_ATTACH", what, 16) == 0)
+        return TRUE;
+    if (what[0] == L'c')
+        return poke(NULL) != 0;
+    if (what[0] == L's')
+        Sleep(INFINITE);
+    return TRUE;
+}
