@@ -179,13 +179,15 @@ static bool set_environment(struct runner *runner, const char *prefix)
 {
     const char **row = runner->environment;
 
+    if (prefix == NULL)
+        return false;
     runner->prefix = prefix;
     *row++ = arena_printf(&runner->keep, "WINEPREFIX=%s", prefix);
     *row++ = "WINEARCH=win64";
     *row++ = "WINEDEBUG=-all";
     *row++ = "WINEDLLOVERRIDES=mscoree,mshtml,winedbg.exe=";
     *row++ = "DISPLAY=";
-    return prefix != NULL && runner->environment[0] != NULL;
+    return runner->environment[0] != NULL;
 }
 
 static bool prefix_is_made(const char *prefix, struct arena *keep)
