@@ -33,7 +33,7 @@ static void pe_read_optional(struct bytes *r, struct pe *out)
     bytes_skip(r, 24);
     out->image_bytes = bytes_u32(r);
     out->header_bytes = bytes_u32(r);
-    bytes_skip(r, out->is_64 ? 40 : 24);
+    bytes_skip(r, out->is_64 ? 44 : 28);
     const uint32_t directories = bytes_u32(r);
     for (uint32_t i = 0; i < directories && i < PE_DIRECTORIES && r->left >= 8; i++) {
         out->directories[i].rva = bytes_u32(r);
