@@ -126,9 +126,7 @@ static int compare_rows(const void *left, const void *right)
         return a->kind < b->kind ? -1 : 1;
     if (a->depth != b->depth)
         return a->depth < b->depth ? -1 : 1;
-    if (a->end_rva != b->end_rva)
-        return a->end_rva > b->end_rva ? -1 : 1;
-    return strcmp(a->name, b->name);
+    return a->order < b->order ? -1 : a->order > b->order;
 }
 
 static void finish_table(struct csv_table *table)
@@ -203,7 +201,8 @@ static enum status read_rows(const char *at, const char *end, uint64_t base, str
         }
         if (row->name == NULL)
             return fault_set(fault, ERR_MEMORY, foff, "symbol table");
-        out->count++;
+        out->has_ranges = out->has_ranges || row->kind == CSV_LINE;
+        row->order = out->count++;
     }
     return ERR_NONE;
 }
@@ -324,7 +323,9 @@ uint32_t csv_lookup(const struct csv_table *table, uint64_t rva, struct csv_fram
     const bool own_line = found.line != NULL && found.line->rva >= function->rva;
     out[count++] = (struct csv_frame){
         .name = function->name,
-        .file = own_line ? found.line->file : function->file,
+        .file = own_line            ? found.line->file
+                : table->has_ranges ? NULL
+                                    : function->file,
         .line = own_line ? found.line->line : 0,
         .rva = function->rva,
     };

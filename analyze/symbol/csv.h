@@ -18,6 +18,7 @@
 #ifndef SYMBOL_CSV_H
 #define SYMBOL_CSV_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -33,15 +34,18 @@ struct csv_row {
     uint32_t line;         /* 0: unknown                                  */
     uint16_t depth;        /* 0: the function itself; else inline depth   */
     uint16_t kind;         /* enum csv_kind                               */
+    uint32_t order;        /* in the file                                 */
     const char *name;      /* never NULL                                  */
     const char *file;      /* NULL: unknown                               */
 };
 
-/* Sorted by rva, then functions before lines before inline sites, then as in the file. */
+/* Sorted by rva, then functions before publics, lines and inline sites, then as in the file: of
+ * several names at one place (folded code) the first one stands. */
 struct csv_table {
     struct csv_row *rows;
     uint32_t *reach; /* largest end_rva of this and all rows before */
     uint32_t count;
+    bool has_ranges;         /* rows that say where which line stands */
     uint32_t bad_rows;       /* skipped: not in this form       */
     uint64_t first_bad_foff; /* where the first of them starts  */
 };
