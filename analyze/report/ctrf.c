@@ -1,0 +1,98 @@
+/* CTRF, the common test report format: https://ctrf.io */
+#include <string.h>
+
+#include "report/figures.h"
+
+static const char *ctrf_status(enum verdict v)
+{
+    switch (v) {
+    case VERDICT_PASS:
+    case VERDICT_NOT_CAPTURED_AS_EXPECTED:
+        return "passed";
+    case VERDICT_XFAIL:
+    case VERDICT_UNSUPPORTED:
+        return "skipped";
+    default:
+        return "failed";
+    }
+}
+
+static uint32_t count_status(const struct report_run *report, const char *status)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < report->case_count; i++)
+        count += strcmp(ctrf_status(report->cases[i].result.verdict), status) == 0;
+    return count;
+}
+
+static void write_test(struct json *j, const struct run_case *c)
+{
+    char name[160];
+    json_object(j);
+    json_key_string(j, "name", case_name(c, name));
+    json_key_string(j, "status", ctrf_status(c->result.verdict));
+    json_key_uint(j, "duration", c->wall_ms);
+    json_key(j, "suite");
+    json_array(j);
+    json_string(j, c->kind != NULL ? c->kind : "case");
+    json_string(j, c->variant);
+    json_array_end(j);
+    json_key_string(j, "message", c->result.reason != NULL ? c->result.reason : "");
+    json_key_string(j, "rawStatus", verdict_name(c->result.verdict));
+    json_key_bool(j, "flaky", c->result.verdict == VERDICT_FLAKY);
+    json_key(j, "extra");
+    json_object(j);
+    json_key_string(j, "right", c->result.right);
+    json_key_string(j, "signature", c->result.signature);
+    json_object_end(j);
+    json_object_end(j);
+}
+
+enum status report_ctrf(const struct report_run *report, FILE *out, struct fault *fault)
+{
+    static const char *const statuses[] = {"passed", "failed", "pending", "skipped", "other"};
+    const struct run_info *run = report->run;
+    struct json j;
+    json_to_stream(&j, out, true);
+    json_object(&j);
+    json_key_string(&j, "reportFormat", "CTRF");
+    json_key_string(&j, "specVersion", "0.0.0");
+    json_key(&j, "results");
+    json_object(&j);
+    json_key(&j, "tool");
+    json_object(&j);
+    json_key_string(&j, "name", "twinstack");
+    if (run->tool_count > 0 && run->tools[0].version != NULL)
+        json_key_string(&j, "version", run->tools[0].version);
+    json_object_end(&j);
+    json_key(&j, "summary");
+    json_object(&j);
+    json_key_uint(&j, "tests", report->case_count);
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        json_key_uint(&j, statuses[i], count_status(report, statuses[i]));
+    json_key_uint(&j, "start", run->started_ns / 1000000);
+    json_key_uint(&j, "stop",
+                  (run->finished_ns != 0 ? run->finished_ns : run->started_ns) / 1000000);
+    json_object_end(&j);
+    json_key(&j, "tests");
+    json_array(&j);
+    for (uint32_t i = 0; i < report->case_count; i++)
+        write_test(&j, &report->cases[i]);
+    json_array_end(&j);
+    json_key(&j, "environment");
+    json_object(&j);
+    json_key_string(&j, "appName", "twinstack");
+    if (run->commit != NULL)
+        json_key_string(&j, "commit", run->commit);
+    if (run->branch != NULL)
+        json_key_string(&j, "branchName", run->branch);
+    if (run->platform != NULL)
+        json_key_string(&j, "osPlatform", run->platform);
+    json_object_end(&j);
+    json_object_end(&j);
+    json_object_end(&j);
+    json_newline(&j);
+    return j.failed || ferror(out) != 0
+               ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
+               : ERR_NONE;
+}

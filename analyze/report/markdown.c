@@ -1,0 +1,166 @@
+/* Markdown for CI summaries and comments: capped, since a summary that is too large is dropped
+ * whole.  Totals come first and are always true; lists that do not fit end with how many more
+ * there are. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "report/figures.h"
+
+enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200 };
+
+/* What is left of the allowance; lines are written whole or not at all. */
+struct sheet {
+    FILE *out;
+    size_t left;
+    struct arena *scratch;
+};
+
+static bool put_line(struct sheet *sheet, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    if (bytes + TAIL_BYTES > sheet->left)
+        return false;
+    (void)fputs(text, sheet->out);
+    (void)fputc('\n', sheet->out);
+    sheet->left -= bytes;
+    return true;
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static bool
+put_linef(struct sheet *sheet, const char *format, ...)
+{
+    char text[4096];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return put_line(sheet, text);
+}
+
+/* Text inside a table cell: names come from dumps, so nothing in them may be markup. */
+static const char *cell(struct sheet *sheet, const char *text)
+{
+    if (text == NULL)
+        return "";
+    const size_t room = strlen(text) * 6 + 1;
+    char *out = arena_alloc(sheet->scratch, room), *at = out;
+    if (out == NULL)
+        return "";
+    for (; *text != 0; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '<')
+            at = strcpy(at, "&lt;") + 4;
+        else if (c == '&')
+            at = strcpy(at, "&amp;") + 5;
+        else if (c < 0x20)
+            *at++ = ' ';
+        else {
+            if (strchr("\\`*_{}[]()#|!>~@", c) != NULL)
+                *at++ = '\\';
+            *at++ = (char)c;
+        }
+    }
+    return out;
+}
+
+static void put_failures(struct sheet *sheet, const struct report_run *report)
+{
+    const uint32_t failing = failing_cases(report);
+    uint32_t shown = 0;
+    if (failing == 0)
+        return;
+    (void)put_linef(sheet, "\n### Failing: %u", failing);
+    (void)put_line(sheet, "| case | verdict | right | why |\n|---|---|---|---|");
+    for (uint32_t i = 0; i < report->case_count; i++) {
+        const struct run_case *c = &report->cases[i];
+        char name[160];
+        if (!run_verdict_fails(c->result.verdict))
+            continue;
+        if (!put_linef(sheet, "| %s | %s | %s | %.1500s |", cell(sheet, case_name(c, name)),
+                       verdict_name(c->result.verdict), cell(sheet, c->result.right),
+                       cell(sheet, c->result.reason)))
+            break;
+        shown++;
+    }
+    if (shown < failing)
+        (void)fprintf(sheet->out, "\n... and %u more failing cases.\n", failing - shown);
+}
+
+static const char *percent(uint64_t right, uint64_t total, char out[24])
+{
+    if (total == 0)
+        return strcpy(out, "-");
+    (void)snprintf(out, 24, "%.1f %%", floor(1000.0 * (double)right / (double)total) / 10);
+    return out;
+}
+
+static void put_engines(struct sheet *sheet, const struct report_run *report)
+{
+    (void)put_line(sheet, "\n### Engines against the truth\n"
+                          "| engine | exact stacks | precision | recall | inline recall | lines |\n"
+                          "|---|---|---|---|---|---|");
+    for (uint32_t i = 0; i < report->engine_count; i++) {
+        const struct engine_total *t = &report->engines[i];
+        char p[24], r[24], n[24], l[24];
+        (void)put_linef(sheet, "| %s%s | %u of %u | %s | %s | %s | %s |", cell(sheet, t->engine),
+                        t->subject ? " (subject)" : "", t->exact, t->judged,
+                        percent(t->right_frames, t->own_frames, p),
+                        percent(t->right_frames, t->truth_frames, r),
+                        percent(t->inline_right, t->inline_demanded, n),
+                        percent(t->lines_right, t->lines_judged, l));
+    }
+}
+
+static void put_cases(struct sheet *sheet, const struct report_run *report)
+{
+    uint32_t shown = 0;
+    (void)put_linef(sheet, "\n<details><summary>All %u cases</summary>\n", report->case_count);
+    (void)put_line(sheet, "| case | verdict | findings |\n|---|---|---|");
+    for (uint32_t i = 0; i < report->case_count; i++, shown++) {
+        const struct run_case *c = &report->cases[i];
+        char name[160];
+        if (!put_linef(sheet, "| %s | %s | %u |", cell(sheet, case_name(c, name)),
+                       verdict_name(c->result.verdict), c->result.finding_count))
+            break;
+    }
+    if (shown < report->case_count)
+        (void)fprintf(sheet->out, "\n... and %u more cases.\n", report->case_count - shown);
+    (void)fputs("\n</details>\n", sheet->out);
+}
+
+enum status report_markdown(const struct report_run *report, size_t max_bytes,
+                            struct arena *scratch, FILE *out, struct fault *fault)
+{
+    struct sheet sheet = {out, max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes, scratch};
+    const struct report_ratio ratio = report_ratio(report, scratch);
+    const uint32_t failing = failing_cases(report);
+    uint32_t counts[VERDICT_COUNT] = {0};
+    for (uint32_t i = 0; i < report->case_count; i++)
+        counts[report->cases[i].result.verdict]++;
+    (void)put_linef(&sheet, "## %s twinstack: %s, %u of %u cases fail", failing > 0 ? "❌" : "✅",
+                    failing > 0 ? "FAIL" : "PASS", failing, report->case_count);
+    char line[512] = "";
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        if (counts[v] > 0)
+            (void)snprintf(line + strlen(line), sizeof line - strlen(line), "%s%u %s",
+                           line[0] != 0 ? ", " : "", counts[v], verdict_name((enum verdict)v));
+    (void)put_line(&sheet, line);
+    if (ratio.cases > 0) {
+        char a[24], b[24], c[24];
+        (void)put_linef(&sheet,
+                        "\n**Dump way (foreign tools) : dump way (ours) : offset way = %s : %s : "
+                        "%s** (back end, medians of %u cases)",
+                        duration_text(ratio.foreign_ms * 1e6, a),
+                        duration_text(ratio.dump_ms * 1e6, b),
+                        duration_text(ratio.offset_ms * 1e6, c), (unsigned)ratio.cases);
+    }
+    put_failures(&sheet, report);
+    put_engines(&sheet, report);
+    put_cases(&sheet, report);
+    return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
+                            : ERR_NONE;
+}

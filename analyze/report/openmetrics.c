@@ -1,0 +1,121 @@
+/* OpenMetrics text: https://github.com/prometheus/OpenMetrics, "Text format". */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/figures.h"
+
+static void put_label(FILE *out, const char *name, const char *value)
+{
+    (void)fprintf(out, "%s=\"", name);
+    for (; value != NULL && *value != 0; value++) {
+        if (*value == '\n') {
+            (void)fputs("\\n", out);
+            continue;
+        }
+        if (*value == '\\' || *value == '"')
+            (void)fputc('\\', out);
+        (void)fputc(*value, out);
+    }
+    (void)fputc('"', out);
+}
+
+static void family(FILE *out, const char *name, const char *unit, const char *help)
+{
+    (void)fprintf(out, "# TYPE twinstack_%s gauge\n", name);
+    if (unit != NULL)
+        (void)fprintf(out, "# UNIT twinstack_%s %s\n", name, unit);
+    (void)fprintf(out, "# HELP twinstack_%s %s\n", name, help);
+}
+
+static void put_verdicts(FILE *out, const struct report_run *report)
+{
+    uint32_t counts[VERDICT_COUNT] = {0};
+    for (uint32_t i = 0; i < report->case_count; i++)
+        counts[report->cases[i].result.verdict]++;
+    family(out, "cases", NULL, "Cases of the run by verdict.");
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        (void)fputs("twinstack_cases{", out);
+        put_label(out, "verdict", verdict_name((enum verdict)v));
+        (void)fprintf(out, "} %u\n", counts[v]);
+    }
+}
+
+struct share {
+    const char *name, *help;
+    uint64_t right, total;
+};
+
+static void put_shares(FILE *out, const struct report_run *report)
+{
+    static const char *const names[] = {"exact",         "precision", "recall",
+                                        "inline_recall", "lines",     "physical"};
+    family(out, "share_ratio", "ratio",
+           "Share of stacks or frames that are right, by engine and measure.");
+    for (uint32_t i = 0; i < report->engine_count; i++) {
+        const struct engine_total *t = &report->engines[i];
+        const uint64_t rows[][2] = {
+            {t->exact, t->judged},
+            {t->right_frames, t->own_frames},
+            {t->right_frames, t->truth_frames},
+            {t->inline_right, t->inline_demanded},
+            {t->lines_right, t->lines_judged},
+            {t->physical_same, t->physical_judged},
+        };
+        for (size_t m = 0; m < sizeof rows / sizeof rows[0]; m++) {
+            if (rows[m][1] == 0)
+                continue;
+            (void)fputs("twinstack_share_ratio{", out);
+            put_label(out, "engine", t->engine);
+            (void)fputc(',', out);
+            put_label(out, "measure", names[m]);
+            (void)fprintf(out, "} %.6f\n", (double)rows[m][0] / (double)rows[m][1]);
+        }
+    }
+}
+
+static void put_times(FILE *out, const struct report_run *report, double *numbers)
+{
+    family(out, "stack_seconds", "seconds", "Back end time of one stack, median over cases.");
+    for (uint32_t i = 0; i < report->engine_count; i++) {
+        const size_t count =
+            collect_numbers(report, case_total_ns, report->engines[i].engine, numbers);
+        if (count == 0)
+            continue;
+        (void)fputs("twinstack_stack_seconds{", out);
+        put_label(out, "engine", report->engines[i].engine);
+        (void)fprintf(out, "} %.9f\n", statistics_median(numbers, count) / 1e9);
+    }
+}
+
+enum status report_openmetrics(const struct report_run *report, struct arena *scratch, FILE *out,
+                               struct fault *fault)
+{
+    static const char *const metrics[] = {"capture_rate", "exact", "f1", "speed_ratio"};
+    static const char *const names[] = {"capture_ratio", "exact_ratio", "f1_ratio", "speed_ratio"};
+    static const char *const helps[] = {
+        "Crashes and hangs of which something was captured.", "Exact stacks of the subjects.",
+        "F1 of the frames of the subjects.", "Dump way to offset way, back end."};
+    double *numbers = ARENA_ARRAY(scratch, (size_t)report->case_count + 1, double);
+    if (numbers == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "metrics");
+    family(out, "run", NULL, "The run that these figures are of; its id is the value.");
+    (void)fputs("twinstack_run{", out);
+    put_label(out, "commit", report->run->commit);
+    (void)fputc(',', out);
+    put_label(out, "platform", report->run->platform);
+    (void)fprintf(out, "} %" PRIu64 "\n", report->run->id);
+    put_verdicts(out, report);
+    put_shares(out, report);
+    put_times(out, report, numbers);
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        const double value = report_metric(report, metrics[i], scratch);
+        if (isnan(value))
+            continue;
+        family(out, names[i], "ratio", helps[i]);
+        (void)fprintf(out, "twinstack_%s %.6f\n", names[i], value);
+    }
+    (void)fputs("# EOF\n", out);
+    return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
+                            : ERR_NONE;
+}

@@ -1,0 +1,37 @@
+/* A page of text: columns that line up whatever characters are in them, and colours only
+ * where they are wanted. */
+#ifndef REPORT_PAGE_H
+#define REPORT_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum ink { INK_PLAIN, INK_GOOD, INK_BAD, INK_WARN, INK_DIM, INK_TITLE };
+
+struct page {
+    FILE *out;
+    bool color;
+    uint32_t columns;
+};
+
+/* Characters on a terminal, taking one column each, of UTF-8. */
+uint32_t text_width(const char *text);
+
+/* Writes TEXT in exactly WIDTH columns, cut with an ellipsis or padded; a negative width aligns
+ * right.  Control characters, which may come from dumps, are written as '?'. */
+void page_cell(const struct page *page, enum ink ink, int width, const char *text);
+void page_cellf(const struct page *page, enum ink ink, int width, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 4, 5)))
+#endif
+    ;
+
+/* Writes TEXT wrapped at the page's width behind an indent of so many columns, the first line
+ * being there already up to INDENT; ends the line. */
+void page_wrap(const struct page *page, enum ink ink, uint32_t indent, const char *text);
+
+void page_title(const struct page *page, const char *title);
+void page_line(const struct page *page);
+
+#endif

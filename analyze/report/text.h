@@ -1,0 +1,16 @@
+/* Parts of the terminal report that have a file of their own. */
+#ifndef REPORT_TEXT_H
+#define REPORT_TEXT_H
+
+#include "report/page.h"
+#include "report/report.h"
+
+/* Walk, suspension, writes and bytes in the dying process; cost of each engine; slowest ten. */
+enum status text_print_timing(const struct page *page, const struct report_run *report,
+                              struct arena *scratch, struct fault *fault);
+
+/* "dump way (foreign) : dump way (ours) : offset way", measured. */
+void text_print_headline(const struct page *page, const struct report_run *report,
+                         struct arena *scratch);
+
+#endif

@@ -1,0 +1,158 @@
+/* Times and sizes in the terminal report: see text.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/figures.h"
+#include "report/text.h"
+
+enum { SLOWEST = 10 };
+
+struct measure {
+    const char *name;
+    size_t offset; /* in struct case_timing */
+    bool bytes;
+};
+
+static const struct measure measures[] = {
+    {"walk (rtl)", offsetof(struct case_timing, walk_ns), false},
+    {"stood still, to the last frame", offsetof(struct case_timing, stop_walk_ns), false},
+    {"stood still, to the end of the dump", offsetof(struct case_timing, stop_dump_ns), false},
+    {"record written", offsetof(struct case_timing, record_write_ns), false},
+    {"dump written", offsetof(struct case_timing, dump_write_ns), false},
+    {"bytes of a record", offsetof(struct case_timing, record_bytes), true},
+    {"bytes of a dump", offsetof(struct case_timing, dump_bytes), true},
+};
+
+static uint64_t timing_number(const struct run_case *c, const void *context)
+{
+    const struct measure *m = context;
+    uint64_t value = 0;
+    memcpy(&value, (const char *)&c->timing + m->offset, sizeof value);
+    return value;
+}
+
+static const char *amount(double value, bool bytes, char out[24])
+{
+    return bytes ? bytes_text(value, out) : duration_text(value, out);
+}
+
+static void print_row(const struct page *page, const char *name, double *numbers, size_t count,
+                      bool bytes)
+{
+    char text[24];
+    if (count == 0)
+        return;
+    page_cell(page, INK_PLAIN, 38, name);
+    page_cellf(page, INK_PLAIN, -8, "%zu", count);
+    page_cell(page, INK_TITLE, -13, amount(statistics_median(numbers, count), bytes, text));
+    page_cell(page, INK_DIM, -13, amount(numbers[0], bytes, text));
+    page_cell(page, INK_DIM, -13, amount(statistics_quantile(numbers, count, 0.9), bytes, text));
+    page_cell(page, INK_DIM, -13, amount(numbers[count - 1], bytes, text));
+    page_line(page);
+}
+
+static void print_heads(const struct page *page, const char *what)
+{
+    static const char *const heads[] = {"median", "least", "90 %", "most"};
+    page_cell(page, INK_DIM, 38, what);
+    page_cell(page, INK_DIM, -8, "cases");
+    for (size_t i = 0; i < 4; i++)
+        page_cell(page, INK_DIM, -13, heads[i]);
+    page_line(page);
+}
+
+struct slow {
+    const struct run_case *c;
+    const char *engine;
+    uint64_t ns;
+};
+
+static int slowest_first(const void *a, const void *b)
+{
+    const struct slow *x = a, *y = b;
+    return (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+static void print_slowest(const struct page *page, const struct report_run *report,
+                          struct slow *rows)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < report->case_count; i++)
+        for (uint32_t e = 0; e < report->engine_count; e++) {
+            const uint64_t ns = case_total_ns(&report->cases[i], report->engines[e].engine);
+            if (ns > 0 && report->engines[e].subject)
+                rows[count++] = (struct slow){&report->cases[i], report->engines[e].engine, ns};
+        }
+    if (count == 0)
+        return;
+    qsort(rows, count, sizeof *rows, slowest_first);
+    page_title(page, "SLOWEST TEN of the subjects");
+    for (size_t i = 0; i < count && i < SLOWEST; i++) {
+        char name[160], text[24];
+        const struct engine_score *s = case_score(rows[i].c, rows[i].engine);
+        page_cell(page, INK_PLAIN, 38, case_name(rows[i].c, name));
+        page_cell(page, INK_PLAIN, 14, rows[i].engine);
+        page_cell(page, INK_PLAIN, -13, duration_text((double)rows[i].ns, text));
+        page_cellf(page, INK_DIM, -15, "%u frames", s != NULL ? s->frames : 0);
+        page_line(page);
+    }
+}
+
+enum status text_print_timing(const struct page *page, const struct report_run *report,
+                              struct arena *scratch, struct fault *fault)
+{
+    double *numbers = ARENA_ARRAY(scratch, (size_t)report->case_count + 1, double);
+    struct slow *rows =
+        ARENA_ARRAY(scratch, (size_t)report->case_count * CLAIMS_MAX + 1, struct slow);
+    if (numbers == NULL || rows == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+    page_title(page, "TIMING");
+    print_heads(page, "in the dying process");
+    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++)
+        print_row(page, measures[i].name, numbers,
+                  collect_numbers(report, timing_number, &measures[i], numbers), measures[i].bytes);
+    page_line(page);
+    print_heads(page, "on the back end, a stack");
+    for (uint32_t i = 0; i < report->engine_count; i++) {
+        const char *engine = report->engines[i].engine;
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.50s", engine);
+        print_row(page, name, numbers, collect_numbers(report, case_total_ns, engine, numbers),
+                  false);
+    }
+    print_slowest(page, report, rows);
+    return ERR_NONE;
+}
+
+static void print_ratio(const struct page *page, double value, double unit, const char *end)
+{
+    if (isnan(value))
+        (void)fprintf(page->out, "-%s", end);
+    else if (value / unit >= 9.95)
+        (void)fprintf(page->out, "%.0f%s", value / unit, end);
+    else
+        (void)fprintf(page->out, "%.1f%s", value / unit, end);
+}
+
+void text_print_headline(const struct page *page, const struct report_run *report,
+                         struct arena *scratch)
+{
+    const struct report_ratio r = report_ratio(report, scratch);
+    const char *foreign = foreign_dump_engine(report);
+    char text[24], name[40];
+    if (r.cases == 0)
+        return;
+    (void)snprintf(name, sizeof name, "%.30s",
+                   foreign != NULL ? strchr(foreign, ':') + 1 : "foreign");
+    (void)fprintf(page->out, "dump way (%s) : dump way (ours) : offset way  =  ", name);
+    (void)fprintf(page->out, "%s : ", duration_text(r.foreign_ms * 1e6, text));
+    (void)fprintf(page->out, "%s : ", duration_text(r.dump_ms * 1e6, text));
+    (void)fprintf(page->out, "%s  =  ", duration_text(r.offset_ms * 1e6, text));
+    print_ratio(page, r.foreign_ms, r.offset_ms, " : ");
+    print_ratio(page, r.dump_ms, r.offset_ms, " : 1\n");
+    page_cellf(page, INK_DIM, (int)page->columns,
+               "back end, medians of %u cases; the parts of both ways are under TIMING",
+               (unsigned)r.cases);
+    page_line(page);
+}
