@@ -1,0 +1,395 @@
+/* twinstack symbols: add, list, verify, index, export.
+ *
+ * `add` and `verify` speak of a store in the layout of Windows symbol servers; the others of any
+ * files and folders. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "format/pdb.h"
+#include "format/pe.h"
+#include "symbol/csv.h"
+#include "symbol/export.h"
+#include "symbol/symbol_index.h"
+#include "verbs/verbs.h"
+
+enum { FOLDER_DEPTH = 8 };
+
+struct symbols_options {
+    struct option_list roots;
+    const char *folder; /* of indexes */
+    const char *names;
+    uint64_t base;
+    bool csv, inlines, json;
+};
+
+/* A PDB or an image that was met. */
+struct symbol_file {
+    const char *path, *name;
+    bool image;
+    char id[DEBUG_ID_BYTES];       /* as its folder in a store is called */
+    char debug_id[DEBUG_ID_BYTES]; /* of an image: of its PDB */
+    struct file_map map;
+    struct pdb pdb; /* open unless image */
+};
+
+typedef int symbol_file_fn(void *context, struct symbol_file *file);
+
+/* Opens PATH; false when it is neither a PDB nor an image.  A damaged one is reported. */
+static bool open_file(const char *path, struct symbol_file *out, int *code)
+{
+    struct fault fault = FAULT_INIT;
+    struct pe pe;
+
+    memset(out, 0, sizeof *out);
+    out->path = path;
+    out->name = path_base(path);
+    if (file_map(path, &out->map, &fault) != ERR_NONE) {
+        *code = verb_fault(&fault);
+        return false;
+    }
+    if (pdb_recognize(out->map.data, out->map.bytes)) {
+        if (pdb_open(out->map.data, out->map.bytes, &out->pdb, &fault) == ERR_NONE) {
+            pdb_debug_id(&out->pdb, out->id);
+            memcpy(out->debug_id, out->id, sizeof out->debug_id);
+            return true;
+        }
+        fault_set_path(&fault, path);
+        *code = verb_fault(&fault);
+    } else if (out->map.bytes > 64 && memcmp(out->map.data, "MZ", 2) == 0 &&
+               pe_open(out->map.data, out->map.bytes, &pe, &fault) == ERR_NONE) {
+        out->image = true;
+        pe_code_id(&pe, out->id);
+        pe_debug_id(&pe, out->debug_id);
+        return true;
+    }
+    file_unmap(&out->map);
+    return false;
+}
+
+static int visit_file(const char *path, bool named, symbol_file_fn *visit, void *context)
+{
+    struct symbol_file file;
+    int code = EXIT_GOOD;
+
+    if (!open_file(path, &file, &code)) {
+        if (named && code == EXIT_GOOD) {
+            log_error("path=%s: neither a PDB nor an image", path);
+            code = EXIT_INPUT;
+        }
+        return code;
+    }
+    code = visit(context, &file);
+    if (!file.image)
+        pdb_close(&file.pdb);
+    file_unmap(&file.map);
+    return code;
+}
+
+/* Visits PATH, or all files below it.  Returns the first exit code that is not 0. */
+static int visit_path(const char *path, bool named, int depth, symbol_file_fn *visit, void *context)
+{
+    struct fault fault = FAULT_INIT;
+    struct arena scratch;
+    const char **names;
+    size_t count;
+    int code = EXIT_GOOD;
+
+    if (!path_is_folder(path))
+        return visit_file(path, named, visit, context);
+    if (depth == 0)
+        return EXIT_GOOD;
+    arena_init(&scratch, 0);
+    if (folder_list(path, &scratch, &names, &count, &fault) != ERR_NONE) {
+        code = verb_fault(&fault);
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            const char *below = path_join(&scratch, path, names[i]);
+            const int one =
+                below != NULL ? visit_path(below, false, depth - 1, visit, context) : EXIT_INPUT;
+            code = code == EXIT_GOOD ? one : code;
+        }
+    }
+    arena_free(&scratch);
+    return code;
+}
+
+static int visit_all(const struct option_list *paths, symbol_file_fn *visit, void *context)
+{
+    int code = EXIT_GOOD;
+    for (uint32_t i = 0; i < paths->count; i++) {
+        const int one = visit_path(paths->items[i], true, FOLDER_DEPTH, visit, context);
+        code = code == EXIT_GOOD ? one : code;
+    }
+    return code;
+}
+
+static int add_file(void *context, struct symbol_file *file)
+{
+    const struct symbols_options *o = context;
+    struct fault fault = FAULT_INIT;
+    struct arena scratch;
+    int code = EXIT_GOOD;
+
+    arena_init(&scratch, 0);
+    const char *root = o->roots.items[0];
+    const char *folder = arena_printf(&scratch, "%s/%s/%s", root, file->name, file->id);
+    const char *to = folder != NULL ? path_join(&scratch, folder, file->name) : NULL;
+    if (to == NULL) {
+        code = EXIT_INPUT;
+    } else if (path_is_file(to)) {
+        (void)printf("there   %s/%s\n", file->name, file->id);
+    } else if (folder_make(folder, &fault) != ERR_NONE ||
+               file_copy(file->path, to, &fault) != ERR_NONE) {
+        code = verb_fault(&fault);
+    } else {
+        (void)printf("added   %s/%s\n", file->name, file->id);
+    }
+    arena_free(&scratch);
+    return code;
+}
+
+struct list_context {
+    bool json;
+    struct json *out;
+    uint32_t count;
+};
+
+static void list_json(struct json *j, const struct symbol_file *file,
+                      const struct symbol_counts *counts)
+{
+    json_object(j);
+    json_key_string(j, "name", file->name);
+    json_key_string(j, "path", file->path);
+    json_key_string(j, "kind", file->image ? "image" : "pdb");
+    json_key_string(j, "code_id", file->image ? file->id : NULL);
+    json_key_string(j, "debug_id", file->debug_id[0] != '\0' ? file->debug_id : NULL);
+    if (!file->image) {
+        json_key_uint(j, "modules", counts->modules);
+        json_key_uint(j, "procedures", counts->procedures);
+        json_key_uint(j, "thunks", counts->thunks);
+        json_key_uint(j, "publics", counts->publics);
+        json_key_uint(j, "inline_sites", counts->inline_sites);
+        json_key_uint(j, "line_tables", counts->line_tables);
+        json_key_bool(j, "fastlink", file->pdb.fastlink);
+        json_key_bool(j, "stripped", file->pdb.stripped);
+    }
+    json_object_end(j);
+}
+
+static int list_file(void *context, struct symbol_file *file)
+{
+    struct list_context *list = context;
+    struct fault fault = FAULT_INIT;
+    struct symbol_counts counts;
+
+    if (!file->image && symbol_count(&file->pdb, &counts, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    list->count++;
+    if (list->json) {
+        list_json(list->out, file, &counts);
+        return EXIT_GOOD;
+    }
+    (void)printf("%-28s %-34s ", file->name, file->id);
+    if (file->image)
+        (void)printf("image, PDB %s\n", file->debug_id[0] != '\0' ? file->debug_id : "none");
+    else
+        (void)printf("%" PRIu32 " procedures, %" PRIu64 " inline sites, %" PRIu32
+                     " line tables, %" PRIu32 " publics%s%s\n",
+                     counts.procedures, counts.inline_sites, counts.line_tables, counts.publics,
+                     file->pdb.fastlink ? ", FASTLINK" : "",
+                     file->pdb.stripped ? ", stripped" : "");
+    return EXIT_GOOD;
+}
+
+/* In a store, the folder above a file is its identity and the one above that its name. */
+static int verify_file(void *context, struct symbol_file *file)
+{
+    struct list_context *list = context;
+    struct arena scratch;
+    int code = EXIT_GOOD;
+
+    arena_init(&scratch, 0);
+    const char *want = arena_printf(&scratch, "%s/%s/%s", file->name, file->id, file->name);
+    const size_t path_bytes_ = strlen(file->path), want_bytes = want != NULL ? strlen(want) : 0;
+    const bool fits = want != NULL && path_bytes_ >= want_bytes &&
+                      strcmp(file->path + path_bytes_ - want_bytes, want) == 0;
+    list->count++;
+    (void)printf("%s  %s\n", fits ? "good    " : "mismatch", file->path);
+    if (!fits) {
+        (void)printf("          belongs at %s\n", want != NULL ? want : "?");
+        code = EXIT_DIFFERENT;
+    }
+    arena_free(&scratch);
+    return code;
+}
+
+static bool read_names(const char *word, enum symbol_names *out)
+{
+    static const char *const words[] = {"short", "full", "decorated"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(words[i], word) == 0) {
+            *out = (enum symbol_names)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int index_file(void *context, struct symbol_file *file)
+{
+    const struct symbols_options *o = context;
+    struct fault fault = FAULT_INIT;
+    struct symbol_index_cost cost = {0};
+    enum symbol_names names = NAMES_SHORT;
+    struct arena scratch;
+    int code = EXIT_GOOD;
+
+    if (file->image)
+        return EXIT_GOOD;
+    (void)read_names(o->names, &names);
+    arena_init(&scratch, 0);
+    char *path = symbol_index_path(file->path, file->id, names, o->folder, &scratch);
+    if (path == NULL || (o->folder != NULL && folder_make(o->folder, &fault) != ERR_NONE) ||
+        symbol_index_build(&file->pdb, &file->map, names, 0, path, &cost, &fault) != ERR_NONE) {
+        fault_set_path(&fault, file->path);
+        code = verb_fault(&fault);
+    } else {
+        (void)printf("%s  %" PRIu64 " bytes, %" PRIu64 " ranges, %.1f ms\n", path, cost.index_bytes,
+                     cost.ranges, (double)cost.build_ns / 1e6);
+    }
+    arena_free(&scratch);
+    return code;
+}
+
+static int export_file(void *context, struct symbol_file *file)
+{
+    const struct symbols_options *o = context;
+    struct symbol_export how = {.base = o->base, .inlines = o->inlines};
+    struct fault fault = FAULT_INIT;
+
+    if (file->image) {
+        log_error("path=%s: an image, not a PDB", file->path);
+        return EXIT_INPUT;
+    }
+    (void)read_names(o->names, &how.names);
+    if (symbol_export_csv(&file->pdb, &how, stdout, &fault) != ERR_NONE) {
+        fault_set_path(&fault, file->path);
+        return verb_fault(&fault);
+    }
+    return EXIT_GOOD;
+}
+
+static int list_or_verify(const struct symbols_options *o, const struct option_list *paths,
+                          symbol_file_fn *visit)
+{
+    struct json j;
+    struct list_context list = {o->json && visit == list_file, &j, 0};
+
+    if (list.json) {
+        json_to_stream(&j, stdout, true);
+        json_object(&j);
+        json_key_uint(&j, "schema_version", 1);
+        json_key(&j, "files");
+        json_array(&j);
+    }
+    int code = visit_all(paths, visit, &list);
+    if (list.json) {
+        json_array_end(&j);
+        json_object_end(&j);
+        json_newline(&j);
+    }
+    if (list.count == 0 && code == EXIT_GOOD) {
+        log_warn("no PDB and no image there");
+        code = EXIT_NOTHING;
+    }
+    return code;
+}
+
+/* The files named, or the folders of --symbols. */
+static int run_word(const struct verb *self, const char *word, struct symbols_options *o,
+                    const struct option_list *files)
+{
+    const struct option_list *paths = files->count > 0 ? files : &o->roots;
+    enum symbol_names names;
+
+    if (!read_names(o->names, &names))
+        return verb_usage_error(self, "--names is short, full or decorated, not '%s'", o->names);
+    if (strcmp(word, "add") == 0) {
+        if (o->roots.count != 1 || files->count == 0)
+            return verb_usage_error(self, "add needs --symbols DIR, the store, and files");
+        return visit_all(files, add_file, o);
+    }
+    if (paths->count == 0)
+        return verb_usage_error(self, "%s needs files or --symbols DIR", word);
+    if (strcmp(word, "list") == 0)
+        return list_or_verify(o, paths, list_file);
+    if (strcmp(word, "verify") == 0)
+        return list_or_verify(o, paths, verify_file);
+    if (strcmp(word, "index") == 0)
+        return visit_all(paths, index_file, o);
+    if (strcmp(word, "export") == 0) {
+        if (files->count != 1)
+            return verb_usage_error(self, "export takes one PDB");
+        return visit_all(files, export_file, o);
+    }
+    return verb_usage_error(self, "there is no '%s': add, list, verify, index or export", word);
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct symbols_options o = {.names = "short", .base = CSV_BASE_DEFAULT};
+    const struct option_row rows[] = {
+        {"--symbols", OPTION_LIST, &o.roots, "DIR", "the store"},
+        {"--csv", OPTION_FLAG, &o.csv, NULL, "export: rows as pdbdump prints them (always)"},
+        {"--inlines", OPTION_FLAG, &o.inlines, NULL, "export: also lines and inlined ranges"},
+        {"--csv-base", OPTION_UINT, &o.base, "ADDRESS", "export: load base (0x400000)"},
+        {"--names", OPTION_STRING, &o.names, "HOW", "short, full or decorated"},
+        {"--index-folder", OPTION_STRING, &o.folder, "DIR", "index: there, not beside the PDB"},
+        {"--json", OPTION_FLAG, &o.json, NULL, "list: one JSON document"},
+    };
+    struct arena keep;
+    struct option_list rest;
+    int code = EXIT_GOOD;
+
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        if (rest.count == 0) {
+            code = verb_usage_error(self, "add, list, verify, index or export?");
+        } else {
+            const struct option_list files = {rest.items + 1, rest.count - 1};
+            code = run_word(self, rest.items[0], &o, &files);
+        }
+    }
+    arena_free(&keep);
+    if (fflush(stdout) != 0 && code == EXIT_GOOD)
+        code = EXIT_INPUT;
+    return code;
+}
+
+const struct verb verb_symbols = {
+    .name = "symbols",
+    .summary = "the symbol store: add, list, verify, index, export",
+    .usage = "add|list|verify|index|export [OPTION...] [FILE|DIR...]",
+    .details =
+        "add     copies PDBs and images into --symbols DIR by their identity, in the layout\n"
+        "        of Windows symbol servers: name/IDENTITY/name\n"
+        "list    what there is: identity, procedures, inline sites, line tables\n"
+        "verify  whether every file of a store stands where its identity says\n"
+        "index   builds the index of each PDB, so that a lookup costs a cache miss or two\n"
+        "export  prints a PDB as the rows of pdbdump, which `resolve --csv` reads\n\n"
+        "examples:\n"
+        "  twinstack symbols add --symbols store build/app.exe build/app.pdb\n"
+        "  twinstack symbols list --symbols store\n"
+        "  twinstack symbols export --csv --inlines app.pdb > app.csv",
+    .exits = "  0  done\n"
+             "  1  verify: a file stands where another belongs\n"
+             "  2  usage\n"
+             "  3  a named file is missing, damaged or unsupported\n"
+             "  5  nothing there",
+    .run = run,
+};
