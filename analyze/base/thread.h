@@ -27,6 +27,8 @@ void signal_free(struct signal *signal);
 void signal_wait(struct signal *signal, struct mutex *mutex);
 void signal_wake_all(struct signal *signal);
 
+void thread_sleep_ms(uint32_t ms);
+
 /* Processors that this process may use, at least 1. */
 uint32_t thread_processors(void);
 

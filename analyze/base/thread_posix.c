@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 struct thread {
@@ -105,4 +106,10 @@ uint32_t thread_processors(void)
 {
     const long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count > 0 ? (uint32_t)count : 1;
+}
+
+void thread_sleep_ms(uint32_t ms)
+{
+    const struct timespec wait = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000L};
+    (void)nanosleep(&wait, NULL);
 }

@@ -101,3 +101,8 @@ uint32_t thread_processors(void)
     GetSystemInfo(&info);
     return info.dwNumberOfProcessors > 0 ? (uint32_t)info.dwNumberOfProcessors : 1;
 }
+
+void thread_sleep_ms(uint32_t ms)
+{
+    Sleep(ms);
+}

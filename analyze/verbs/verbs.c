@@ -7,9 +7,11 @@ const struct verb *const verbs[] = {
     &verb_list,
     &verb_run,
     &verb_resolve,
+    &verb_symbols,
     &verb_dump,
     &verb_check,
     &verb_doctor,
+    &verb_serve,
     &verb_version,
 };
 

@@ -8,8 +8,10 @@ extern const struct verb verb_dump;
 extern const struct verb verb_list;
 extern const struct verb verb_check;
 extern const struct verb verb_resolve;
+extern const struct verb verb_symbols;
 extern const struct verb verb_run;
 extern const struct verb verb_doctor;
+extern const struct verb verb_serve;
 extern const struct verb verb_version;
 
 #endif

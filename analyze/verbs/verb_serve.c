@@ -1,0 +1,107 @@
+/* twinstack serve: the dashboard, until Ctrl-C. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/process.h"
+#include "base/thread.h"
+#include "dashboard/server.h"
+#include "verbs/verbs.h"
+
+struct serve_words {
+    struct dashboard_options options;
+    struct option_list symbols, hosts;
+    bool open, read_only;
+};
+
+/* Hands the address to the desktop.  A machine without one just has the printed line. */
+static void open_browser(const char *url, struct arena *keep)
+{
+    static const char *const openers[] = {"xdg-open", "open", "explorer"};
+    for (size_t i = 0; i < sizeof openers / sizeof openers[0]; i++) {
+        struct process_result result;
+        struct fault fault = FAULT_INIT;
+        const char *const argv[] = {process_find(openers[i], keep), url, NULL};
+        if (argv[0] == NULL)
+            continue;
+        const struct process_request request = {.argv = argv, .limit_ms = 5000};
+        (void)process_run(&request, keep, &result, &fault);
+        return;
+    }
+    (void)fputs("twinstack serve: no program here opens a browser; use the address above\n",
+                stderr);
+}
+
+static int serve(const struct serve_words *words, struct arena *keep)
+{
+    struct dashboard *dashboard = NULL;
+    struct fault fault = FAULT_INIT;
+
+    process_catch_interrupts();
+    if (dashboard_start(&words->options, &dashboard, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    (void)printf("%s\n", dashboard_url(dashboard));
+    (void)fflush(stdout);
+    (void)fputs("twinstack serve: Ctrl-C ends it\n", stderr);
+    if (words->open)
+        open_browser(dashboard_url(dashboard), keep);
+    while (!process_interrupted())
+        thread_sleep_ms(100);
+    dashboard_stop(dashboard);
+    return EXIT_GOOD;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct serve_words words = {
+        .options = {.listen = "127.0.0.1:0", .database = "build/twinstack.db"},
+    };
+    const struct option_row rows[] = {
+        {"--listen", OPTION_STRING, &words.options.listen, "ADDRESS:PORT",
+         "where to listen; port 0 takes any free one (default 127.0.0.1:0)"},
+        {"--db", OPTION_STRING, &words.options.database, "FILE", "database (default build/twinstack.db)"},
+        {"--known", OPTION_STRING, &words.options.known_file, "FILE", "known differences to show"},
+        {"--symbols", OPTION_LIST, &words.symbols, "DIR|FILE", "symbols for the resolve page"},
+        {"--host", OPTION_LIST, &words.hosts, "NAME", "a further name that browsers call us by"},
+        {"--allow-write", OPTION_FLAG, &words.options.allow_write, NULL,
+         "accept differences and set baselines from the pages"},
+        {"--allow-remote", OPTION_FLAG, &words.options.allow_remote, NULL,
+         "listen where other machines reach; all data then needs the token"},
+        {"--read-only", OPTION_FLAG, &words.read_only, NULL, "refuse --allow-write"},
+        {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
+    };
+    struct arena keep;
+    struct option_list rest;
+    int code = EXIT_GOOD;
+
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        words.options.symbol_roots = words.symbols.items;
+        words.options.symbol_root_count = words.symbols.count;
+        words.options.hosts = words.hosts.items;
+        words.options.host_count = words.hosts.count;
+        if (rest.count > 0)
+            code = verb_usage_error(self, "'%s' is one word too many", rest.items[0]);
+        else if (words.read_only && words.options.allow_write)
+            code = verb_usage_error(self, "--read-only and --allow-write contradict each other");
+        else
+            code = serve(&words, &keep);
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_serve = {
+    .name = "serve",
+    .summary = "the dashboard, on loopback",
+    .usage = "[--db FILE] [--listen ADDRESS:PORT]",
+    .details =
+        "Prints the address and serves until Ctrl-C.  Only this machine can reach it unless\n"
+        "--allow-remote is given; nothing is written unless --allow-write is.\n"
+        "\n"
+        "  twinstack serve --db build/runs.db --symbols build/symbols\n"
+        "  twinstack serve --listen 127.0.0.1:8080 --open\n",
+    .exits = "  0  ended by Ctrl-C\n"
+             "  2  wrong words, or an address that other machines reach\n"
+             "  3  the address is taken, or a file cannot be read\n",
+    .run = run,
+};

@@ -1,0 +1,195 @@
+/* Writes answers: one buffer a time where it is small, so that a page is one packet. */
+#include "dashboard/exchange.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+
+const char exchange_safety_headers[] =
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'\r\n"
+    "X-Content-Type-Options: nosniff\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\n"
+    "Cross-Origin-Opener-Policy: same-origin\r\n";
+
+static const struct {
+    int status;
+    const char *text;
+} reasons[] = {
+    {200, "OK"},
+    {204, "No Content"},
+    {304, "Not Modified"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {411, "Length Required"},
+    {413, "Content Too Large"},
+    {415, "Unsupported Media Type"},
+    {421, "Misdirected Request"},
+    {422, "Unprocessable Content"},
+    {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
+};
+
+static const char *reason_of(int status)
+{
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].status == status)
+            return reasons[i].text;
+    return "Unknown";
+}
+
+/* FNV-1a, 64 bits: tells versions of one document apart, not attackers. */
+void etag_of(const void *data, size_t bytes, char out[ETAG_BYTES])
+{
+    const unsigned char *at = data;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    (void)snprintf(out, ETAG_BYTES, "\"%016" PRIx64 "\"", hash);
+}
+
+enum { HEAD_BYTES = 2048, ONE_WRITE_BYTES = 64 * 1024 };
+
+/* Sends HEAD (a whole header block) and BODY, in one write when it is small. */
+static void send_parts(struct exchange *x, const char *head, size_t head_bytes, const void *body,
+                       size_t bytes)
+{
+    if (x->head_only)
+        bytes = 0;
+    char *whole = bytes <= ONE_WRITE_BYTES ? arena_alloc(&x->keep, head_bytes + bytes) : NULL;
+    if (whole != NULL) {
+        memcpy(whole, head, head_bytes);
+        if (bytes > 0)
+            memcpy(whole + head_bytes, body, bytes);
+        (void)mg_write(x->connection, whole, head_bytes + bytes);
+        return;
+    }
+    if (mg_write(x->connection, head, head_bytes) > 0 && bytes > 0)
+        (void)mg_write(x->connection, body, bytes);
+}
+
+struct head {
+    int status;
+    const char *mime, *etag, *cache, *extra;
+    size_t bytes;
+};
+
+static int send_answer(struct exchange *x, const struct head *h, const void *body)
+{
+    char text[HEAD_BYTES];
+    bool known = h->etag != NULL && etag_matches(exchange_header(x, "If-None-Match"), h->etag);
+    int status = known && h->status == 200 ? 304 : h->status;
+    size_t bytes = status == 304 ? 0 : h->bytes;
+    int length = snprintf(text, sizeof text,
+                          "HTTP/1.1 %d %s\r\n%s%s%s%s%s%sContent-Length: %zu\r\n"
+                          "Cache-Control: %s\r\nConnection: keep-alive\r\n%s%s\r\n",
+                          status, reason_of(status),
+                          status == 304 ? "" : "Content-Type: ", status == 304 ? "" : h->mime,
+                          status == 304 ? "" : "\r\n", h->etag != NULL ? "ETag: W/" : "",
+                          h->etag != NULL ? h->etag : "", h->etag != NULL ? "\r\n" : "", bytes,
+                          h->cache, exchange_safety_headers, h->extra != NULL ? h->extra : "");
+    if (length > 0 && (size_t)length < sizeof text)
+        send_parts(x, text, (size_t)length, body, bytes);
+    return status;
+}
+
+int answer_body(struct exchange *x, int status, const struct answer_body *body)
+{
+    struct head head = {.status = status,
+                        .mime = body->mime,
+                        .etag = body->etag,
+                        .cache = "no-store",
+                        .extra = body->extra,
+                        .bytes = body->bytes};
+    return send_answer(x, &head, body->body);
+}
+
+int answer_asset(struct exchange *x, const struct web_asset *asset)
+{
+    bool gzip = accepts_gzip(exchange_header(x, "Accept-Encoding"));
+    struct head head = {
+        .status = 200,
+        .mime = asset->mime,
+        .etag = asset->etag,
+        .cache = asset->immutable ? "public, max-age=31536000, immutable" : "no-cache",
+        .extra = gzip ? "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+                      : "Vary: Accept-Encoding\r\n",
+        .bytes = gzip ? asset->gzip_bytes : asset->plain_bytes,
+    };
+    return send_answer(x, &head, gzip ? asset->gzip : asset->plain);
+}
+
+int answer_data(struct exchange *x, int status, const char *data, size_t bytes, const char *etag)
+{
+    char tail[128];
+    double took_ms = (double)(clock_ns() - x->started_ns) / 1e6;
+    int tail_bytes =
+        snprintf(tail, sizeof tail, ",\"meta\":{\"took_ms\":%.3f,\"schema\":1}}\n", took_ms);
+    static const char start[] = "{\"data\":";
+    size_t start_bytes = sizeof start - 1;
+    char *body = arena_alloc(&x->keep, start_bytes + bytes + (size_t)tail_bytes + 1);
+    if (body == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    memcpy(body, start, start_bytes);
+    memcpy(body + start_bytes, data, bytes);
+    memcpy(body + start_bytes + bytes, tail, (size_t)tail_bytes);
+    struct answer_body answer = {.mime = "application/json",
+                                 .body = body,
+                                 .bytes = start_bytes + bytes + (size_t)tail_bytes,
+                                 .etag = etag};
+    return answer_body(x, status, &answer);
+}
+
+int answer_error(struct exchange *x, int status, const char *key, const char *message,
+                 const char *hint)
+{
+    struct json j;
+    json_to_text(&j, false);
+    json_object(&j);
+    json_key(&j, "error");
+    json_object(&j);
+    json_key_string(&j, "key", key);
+    json_key_string(&j, "message", message);
+    json_key_string(&j, "hint", hint);
+    json_object_end(&j);
+    json_object_end(&j);
+    size_t bytes = 0;
+    char *text = json_take(&j, &bytes);
+    struct answer_body answer = {.mime = "application/json", .body = text, .bytes = bytes};
+    if (text == NULL)
+        answer.bytes = 0;
+    int sent = answer_body(x, status, &answer);
+    free(text);
+    return sent;
+}
+
+int answer_fault(struct exchange *x, const struct fault *fault)
+{
+    static const struct {
+        enum status code;
+        int status;
+    } rows[] = {
+        {ERR_ABSENT, 404},    {ERR_USAGE, 400},       {ERR_MALFORMED, 422},
+        {ERR_TRUNCATED, 422}, {ERR_UNSUPPORTED, 422}, {ERR_MISMATCH, 422},
+        {ERR_LIMIT, 413},     {ERR_MEMORY, 503},      {ERR_TIMEOUT, 503},
+    };
+    char text[512];
+    int status = 500;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].code == fault->code)
+            status = rows[i].status;
+    struct fault shown = *fault;
+    shown.path[0] = '\0'; /* paths of this machine are nobody's business */
+    shown.hint = NULL;
+    fault_describe(&shown, text, sizeof text);
+    return answer_error(x, status, fault_code_name(fault->code), text, fault->hint);
+}

@@ -1,0 +1,82 @@
+/* A direct-mapped cache: one slot a key hash, so there is nothing to walk and a bound on
+ * what it holds. */
+#include "dashboard/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/thread.h"
+
+struct slot {
+    char *key; /* owned, with the document behind its NUL; NULL: empty */
+    uint64_t version;
+    size_t key_bytes, bytes;
+};
+
+struct cache {
+    struct mutex *lock;
+    struct slot slots[CACHE_SLOTS];
+};
+
+struct cache *cache_new(void)
+{
+    struct cache *cache = calloc(1, sizeof *cache);
+    if (cache == NULL)
+        return NULL;
+    cache->lock = mutex_new();
+    if (cache->lock != NULL)
+        return cache;
+    free(cache);
+    return NULL;
+}
+
+void cache_free(struct cache *cache)
+{
+    if (cache == NULL)
+        return;
+    for (size_t i = 0; i < CACHE_SLOTS; i++)
+        free(cache->slots[i].key);
+    mutex_free(cache->lock);
+    free(cache);
+}
+
+static struct slot *slot_of(struct cache *cache, const char *key)
+{
+    uint32_t hash = 2166136261u;
+    for (; *key != '\0'; key++)
+        hash = (hash ^ (unsigned char)*key) * 16777619u;
+    return &cache->slots[hash % CACHE_SLOTS];
+}
+
+char *cache_get(struct cache *cache, const char *key, uint64_t version, struct arena *keep,
+                size_t *bytes)
+{
+    char *out = NULL;
+    mutex_lock(cache->lock);
+    const struct slot *slot = slot_of(cache, key);
+    if (slot->key != NULL && slot->version == version && strcmp(slot->key, key) == 0) {
+        out = arena_text(keep, slot->key + slot->key_bytes, slot->bytes);
+        *bytes = slot->bytes;
+    }
+    mutex_unlock(cache->lock);
+    return out;
+}
+
+void cache_put(struct cache *cache, const char *key, uint64_t version, const char *data,
+               size_t bytes)
+{
+    if (bytes > CACHE_ENTRY_BYTES)
+        return;
+    size_t key_bytes = strlen(key) + 1;
+    char *copy = malloc(key_bytes + bytes);
+    if (copy == NULL)
+        return;
+    memcpy(copy, key, key_bytes);
+    memcpy(copy + key_bytes, data, bytes);
+    mutex_lock(cache->lock);
+    struct slot *slot = slot_of(cache, key);
+    char *old = slot->key;
+    *slot = (struct slot){.key = copy, .version = version, .key_bytes = key_bytes, .bytes = bytes};
+    mutex_unlock(cache->lock);
+    free(old);
+}

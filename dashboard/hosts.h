@@ -1,0 +1,24 @@
+/* Which Host, Origin and listening addresses are ours.  Listening on loopback alone is not
+ * enough: a foreign page can point its own name at 127.0.0.1 and read what is there, unless
+ * names that are not ours are refused. */
+#ifndef DASHBOARD_HOSTS_H
+#define DASHBOARD_HOSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Splits "127.0.0.1:8080" or "[::1]:0".  HOST keeps its brackets.  False when there is no
+ * port or it is over 65535. */
+bool host_split(const char *text, char *host, unsigned host_bytes, uint16_t *port);
+
+/* True for 127.0.0.0/8 in dotted form, "localhost" and "[::1]". */
+bool host_is_loopback(const char *host);
+
+/* True when a Host line names us: a loopback name or one of NAMES, and our port (which may
+ * be left out only when it is 80).  NULL and "" do not. */
+bool host_is_ours(const char *header, uint16_t port, const char *const *names, uint32_t count);
+
+/* True when an Origin line is absent (not a browser), or is "http://" + HOST_HEADER. */
+bool origin_is_ours(const char *origin, const char *host_header);
+
+#endif

@@ -1,0 +1,40 @@
+/* What the files of this room share and nobody else sees. */
+#ifndef DASHBOARD_PARTS_H
+#define DASHBOARD_PARTS_H
+
+#include "base/thread.h"
+#include "dashboard/exchange.h"
+#include "dashboard/server.h"
+#include "dashboard/stores.h"
+
+struct cache;
+struct symbol_store;
+
+enum { TOKEN_BYTES = 64 };
+
+enum {
+    STREAMS_MAX = 4,                 /* live streams; a fifth is told to poll  */
+    UPLOAD_MAX_BYTES = 64 << 20,     /* a record or a dump to resolve          */
+    WRITE_MAX_BYTES = 64 << 10,      /* the body of a write                    */
+    REQUEST_ARENA_BYTES = 512 << 20, /* what one answer may need               */
+};
+
+struct dashboard {
+    struct dashboard_options options;
+    struct mg_context *server;
+    uint16_t port;
+    char host[256]; /* as in the options, without the port */
+    char url[512];
+    char token[TOKEN_BYTES + 1];
+    struct store_pool *stores;
+    struct cache *cache;
+    struct mutex *lock; /* guards what follows */
+    bool stopping;
+    uint32_t streams;
+    struct symbol_store *symbols; /* opened at the first resolve */
+    uint64_t requests[6];         /* by hundreds of the status   */
+};
+
+bool dashboard_is_stopping(struct dashboard *dashboard);
+
+#endif

@@ -1,0 +1,185 @@
+/* Resolves what a page was given: a pasted stack, a record, or a minidump.
+ *
+ * Nothing of it is kept.  Names come from the symbol roots that the server was started
+ * with; only the names that frames ask for leave it, never a symbol file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "dashboard/parts.h"
+#include "dashboard/routes.h"
+#include "dashboard/secret.h"
+#include "engine/dump.h"
+#include "symbol/stack_input.h"
+#include "symbol/store.h"
+
+enum { RESOLVE_STACKS_MAX = 256 };
+
+static enum status open_symbols(struct dashboard *d, struct symbol_store **out, struct fault *fault)
+{
+    enum status status = ERR_NONE;
+    mutex_lock(d->lock);
+    if (d->symbols == NULL) {
+        const struct symbol_store_options options = {.roots = d->options.symbol_roots,
+                                                     .root_count = d->options.symbol_root_count};
+        status = symbol_store_open(&options, &d->symbols, fault);
+    }
+    *out = d->symbols;
+    mutex_unlock(d->lock);
+    return status;
+}
+
+static void write_stack(struct json *j, const struct stack *stack)
+{
+    json_object(j);
+    json_key_string(j, "label", stack->label);
+    json_key(j, "thread_id");
+    stack->thread_id != 0 ? json_uint(j, stack->thread_id) : json_null(j);
+    json_key_string(j, "role", stack->role);
+    json_key_string(j, "stop", stack->stop);
+    json_key_uint(j, "left_out", stack->left_out);
+    json_key(j, "frames");
+    json_array(j);
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        frame_write_json(j, &stack->frames[i]);
+    json_array_end(j);
+    json_object_end(j);
+}
+
+static void write_fault(struct json *j, const char *label, const struct fault *fault)
+{
+    json_object(j);
+    json_key_string(j, "label", label);
+    json_key_string(j, "code", fault_code_name(fault->code));
+    json_key_string(j, "what", fault->what);
+    json_key(j, "offset");
+    fault->offset != FAULT_NO_OFFSET ? json_uint(j, fault->offset) : json_null(j);
+    json_key_string(j, "hint", fault->hint);
+    json_object_end(j);
+}
+
+struct resolving {
+    struct exchange *x;
+    struct symbol_store *symbols;
+    struct json stacks, errors; /* two lists, each a text of its own */
+    uint32_t count;
+};
+
+static void resolve_stream(struct resolving *r, FILE *stream)
+{
+    struct stack_input *input = NULL;
+    struct stack_item item;
+    struct fault fault = FAULT_INIT;
+
+    if (stack_input_open(stream, "upload", &input, &fault) != ERR_NONE) {
+        write_fault(&r->errors, NULL, &fault);
+        return;
+    }
+    while (r->count < RESOLVE_STACKS_MAX && stack_input_next(input, &r->x->keep, &item)) {
+        struct stack out;
+        r->count++;
+        if (item.fault.code == ERR_NONE)
+            (void)symbol_resolve_stack(r->symbols, &item.stack, &r->x->keep, &out, &item.fault);
+        if (item.fault.code != ERR_NONE)
+            write_fault(&r->errors, item.label, &item.fault);
+        else
+            write_stack(&r->stacks, &out);
+    }
+    stack_input_close(input);
+}
+
+static void resolve_text(struct resolving *r, const char *body, size_t bytes)
+{
+    FILE *stream = tmpfile();
+    struct fault fault = FAULT_INIT;
+    if (stream == NULL || fwrite(body, 1, bytes, stream) != bytes) {
+        (void)fault_set(&fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
+        write_fault(&r->errors, NULL, &fault);
+    } else {
+        rewind(stream);
+        resolve_stream(r, stream);
+    }
+    if (stream != NULL)
+        (void)fclose(stream);
+}
+
+static void resolve_threads(struct resolving *r, struct dump_session *session)
+{
+    const struct minidump *dump = dump_minidump(session);
+    uint32_t suspect = dump_suspect(session, NULL);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < dump->thread_count && r->count < RESOLVE_STACKS_MAX; i++) {
+            struct stack out;
+            struct fault fault = FAULT_INIT;
+            uint32_t id = dump->threads[i].id;
+            if ((id == suspect) != (pass == 0))
+                continue;
+            r->count++;
+            if (dump_thread_stack(session, id, r->symbols, &r->x->keep, &out, &fault) == ERR_NONE)
+                write_stack(&r->stacks, &out);
+            else
+                write_fault(&r->errors, NULL, &fault);
+        }
+}
+
+/* A dump is mapped by its readers, so it needs a name for a moment: one nobody can guess. */
+static void resolve_dump(struct resolving *r, const char *body, size_t bytes)
+{
+    struct fault fault = FAULT_INIT;
+    struct dump_session *session = NULL;
+    unsigned char random[16];
+    char path[512], hex[33];
+    const char *folder = getenv("TMPDIR");
+
+    if (!secret_bytes(random, sizeof random)) {
+        (void)fault_set(&fault, ERR_IO, FAULT_NO_OFFSET, "random bytes of the system");
+        write_fault(&r->errors, NULL, &fault);
+        return;
+    }
+    for (size_t i = 0; i < sizeof random; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", random[i]);
+    (void)snprintf(path, sizeof path, "%s/twinstack-%s.dmp", folder != NULL ? folder : "/tmp", hex);
+    if (file_write(path, body, bytes, &fault) == ERR_NONE &&
+        dump_open(path, r->symbols, &r->x->keep, &session, &fault) == ERR_NONE) {
+        resolve_threads(r, session);
+        dump_close(session);
+    } else {
+        write_fault(&r->errors, NULL, &fault);
+    }
+    (void)path_remove(path, &fault);
+}
+
+int answer_resolve(struct exchange *x)
+{
+    struct resolving r = {.x = x};
+    struct fault fault = FAULT_INIT;
+    char *body = NULL;
+    size_t bytes = 0;
+
+    if (!exchange_read_body(x, UPLOAD_MAX_BYTES, &body, &bytes))
+        return 400;
+    if (open_symbols(x->dashboard, &r.symbols, &fault) != ERR_NONE)
+        return answer_fault(x, &fault);
+    bool dump = bytes >= 4 && memcmp(body, "MDMP", 4) == 0;
+    json_to_text(&r.stacks, false);
+    json_to_text(&r.errors, false);
+    json_array(&r.stacks);
+    json_array(&r.errors);
+    if (dump)
+        resolve_dump(&r, body, bytes);
+    else
+        resolve_text(&r, body, bytes);
+    json_array_end(&r.stacks);
+    json_array_end(&r.errors);
+    char *stacks = json_take(&r.stacks, NULL), *errors = json_take(&r.errors, NULL);
+    const char *data = NULL;
+    if (stacks != NULL && errors != NULL)
+        data = arena_printf(&x->keep, "{\"form\":\"%s\",\"stacks\":%s,\"errors\":%s}",
+                            dump ? "dump" : "stack", stacks, errors);
+    free(stacks);
+    free(errors);
+    if (data == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    return answer_data(x, 200, data, strlen(data), NULL);
+}

@@ -1,0 +1,90 @@
+/* The table of routes. */
+#include "dashboard/routes.h"
+
+#include <string.h>
+
+/* The pages are one bundle that looks at its own address: every address of a page is
+ * listed, so a wrong one is a 404 and not an empty page. */
+static const struct route routes[] = {
+    {"GET", "/", answer_page, false, true, NULL},
+    {"GET", "/runs", answer_page, false, true, NULL},
+    {"GET", "/runs/{run}", answer_page, false, true, NULL},
+    {"GET", "/runs/{run}/mismatches", answer_page, false, true, NULL},
+    {"GET", "/runs/{run}/mismatches/{case}", answer_page, false, true, NULL},
+    {"GET", "/cases/{scenario}/{variant}", answer_page, false, true, NULL},
+    {"GET", "/compare", answer_page, false, true, NULL},
+    {"GET", "/compare/{a}/{b}", answer_page, false, true, NULL},
+    {"GET", "/timing", answer_page, false, true, NULL},
+    {"GET", "/doors", answer_page, false, true, NULL},
+    {"GET", "/signatures", answer_page, false, true, NULL},
+    {"GET", "/known", answer_page, false, true, NULL},
+    {"GET", "/symbols", answer_page, false, true, NULL},
+    {"GET", "/resolve", answer_page, false, true, NULL},
+    {"GET", "/api", answer_page, false, true, NULL},
+    {"GET", "/about", answer_page, false, true, NULL},
+    {"GET", "/assets/{name}", answer_embedded, false, true, NULL},
+    {"GET", "/healthz", answer_health, false, true, NULL},
+    {"GET", "/metrics", answer_metrics, false, false, NULL},
+    {"GET", "/badge/{metric}", answer_badge, false, false, NULL},
+    {"GET", "/api/v1/openapi.json", answer_embedded, false, true, NULL},
+    {"GET", "/api/v1/endpoints", answer_endpoints, false, true, NULL},
+    {"GET", "/api/v1/events", answer_events, false, false, NULL},
+    {"POST", "/api/v1/resolve", answer_resolve, false, false, NULL},
+};
+
+enum { ROUTE_COUNT = sizeof routes / sizeof routes[0] };
+
+static struct route route_of_view(size_t i)
+{
+    return (struct route){"GET", views[i].pattern, answer_view, false, false, &views[i]};
+}
+
+void route_each(void (*fn)(const struct route *route, void *context), void *context)
+{
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        fn(&routes[i], context);
+    for (size_t i = 0; i < view_count; i++) {
+        struct route row = route_of_view(i);
+        fn(&row, context);
+    }
+}
+
+static bool method_fits(const struct exchange *x, const char *method)
+{
+    return strcmp(method, x->head_only ? "GET" : x->request->request_method) == 0 &&
+           (!x->head_only || strcmp(method, "GET") == 0);
+}
+
+int route_find(struct exchange *x)
+{
+    bool there = false;
+    for (size_t i = 0; i < ROUTE_COUNT + view_count; i++) {
+        struct route row = i < ROUTE_COUNT ? routes[i] : route_of_view(i - ROUTE_COUNT);
+        if (!view_path_match(row.pattern, x->path, &x->keep, &x->query))
+            continue;
+        there = true;
+        if (!method_fits(x, row.method))
+            continue;
+        struct route *kept = ARENA_NEW(&x->keep, struct route);
+        if (kept == NULL)
+            return 503;
+        *kept = row;
+        x->route = kept;
+        return 0;
+    }
+    return there ? 405 : 404;
+}
+
+int answer_page(struct exchange *x)
+{
+    return answer_asset(x, web_asset_find("/"));
+}
+
+int answer_embedded(struct exchange *x)
+{
+    const struct web_asset *asset = web_asset_find(x->path);
+    if (asset == NULL)
+        return answer_error(x, 404, "absent", "There is no such asset in this build",
+                            "load the page again");
+    return answer_asset(x, asset);
+}

@@ -1,0 +1,32 @@
+/* Every address that the server knows, in one table: what is not in it is not there. */
+#ifndef DASHBOARD_ROUTES_H
+#define DASHBOARD_ROUTES_H
+
+#include "dashboard/exchange.h"
+
+typedef int route_handler(struct exchange *x);
+
+struct route {
+    const char *method;  /* "GET" also answers HEAD */
+    const char *pattern; /* see view_path_match()   */
+    route_handler *handler;
+    bool needs_write;        /* 403 unless --allow-write, and the token   */
+    bool open;               /* pages and health: no token even when remote */
+    const struct view *view; /* for answer_view; else NULL                */
+};
+
+/* Finds the route and fills x->route and x->query.params.  Returns 0, or the status of the
+ * error: 404, or 405 when only the method is not there. */
+int route_find(struct exchange *x);
+
+/* Calls FN for each route, views included, in the order of the table. */
+void route_each(void (*fn)(const struct route *route, void *context), void *context);
+
+/* Handlers; each file says its own. */
+route_handler answer_page, answer_embedded, answer_view;   /* routes.c, api.c */
+route_handler answer_health, answer_metrics, answer_badge; /* api.c           */
+route_handler answer_endpoints;
+route_handler answer_events;  /* events.c        */
+route_handler answer_resolve; /* resolve.c       */
+
+#endif

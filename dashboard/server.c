@@ -1,0 +1,248 @@
+/* The server: settings, the checks that every request passes, and the end. */
+#include "dashboard/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "dashboard/cache.h"
+#include "dashboard/hosts.h"
+#include "dashboard/parts.h"
+#include "dashboard/routes.h"
+#include "dashboard/secret.h"
+#include "symbol/store.h"
+
+bool dashboard_is_stopping(struct dashboard *d)
+{
+    mutex_lock(d->lock);
+    bool stopping = d->stopping;
+    mutex_unlock(d->lock);
+    return stopping;
+}
+
+/* Compares without ending early, so that time tells nothing about where they part. */
+static bool token_fits(const struct dashboard *d, const char *given)
+{
+    if (given == NULL || strlen(given) != TOKEN_BYTES)
+        return false;
+    unsigned char differ = 0;
+    for (size_t i = 0; i < TOKEN_BYTES; i++)
+        differ |= (unsigned char)(given[i] ^ d->token[i]);
+    return differ == 0;
+}
+
+static bool method_reads(const struct exchange *x)
+{
+    return x->head_only || strcmp(x->request->request_method, "GET") == 0;
+}
+
+/* 0, or the status of the refusal that was sent. */
+static int check_write(struct exchange *x)
+{
+    const char *type = exchange_header(x, "Content-Type");
+    if (!x->dashboard->options.allow_write)
+        return answer_error(x, 403, "read_only", "This server does not write",
+                            "start it with --allow-write");
+    if (!token_fits(x->dashboard, exchange_header(x, "X-Token")))
+        return answer_error(x, 401, "token", "The token is missing or wrong",
+                            "use the address that `twinstack serve` printed");
+    if (strcmp(x->request->request_method, "DELETE") != 0 &&
+        (type == NULL || strncmp(type, "application/json", 16) != 0))
+        return answer_error(x, 415, "content_type", "A write is application/json", NULL);
+    return 0;
+}
+
+static int check_request(struct exchange *x)
+{
+    const struct dashboard *d = x->dashboard;
+    const char *host = exchange_header(x, "Host");
+    if (!host_is_ours(host, d->port, d->options.hosts, d->options.host_count))
+        return answer_error(x, 421, "wrong_host", "This server does not go by that name",
+                            "use the printed address, or name it with --host");
+    int missing = route_find(x);
+    if (missing == 405)
+        return answer_error(x, 405, "method", "That method does not work here", NULL);
+    if (missing != 0)
+        return answer_error(x, 404, "absent", "There is nothing at this address",
+                            "/api/v1/endpoints lists what there is");
+    if (!method_reads(x)) {
+        const char *site = exchange_header(x, "Sec-Fetch-Site");
+        if (!origin_is_ours(exchange_header(x, "Origin"), host) ||
+            (site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0))
+            return answer_error(x, 403, "wrong_origin", "Another site's page may not ask this",
+                                NULL);
+    }
+    if (x->route->needs_write)
+        return check_write(x);
+    if (d->options.allow_remote && !x->route->open && !token_fits(d, exchange_header(x, "X-Token")))
+        return answer_error(x, 401, "token", "The token is missing or wrong",
+                            "use the address that `twinstack serve` printed");
+    return 0;
+}
+
+static int begin_request(struct mg_connection *connection)
+{
+    const struct mg_request_info *request = mg_get_request_info(connection);
+    struct exchange x = {.connection = connection,
+                         .request = request,
+                         .dashboard = request->user_data,
+                         .started_ns = clock_ns()};
+    struct fault fault = FAULT_INIT;
+
+    arena_init(&x.keep, REQUEST_ARENA_BYTES);
+    x.head_only = strcmp(request->request_method, "HEAD") == 0;
+    x.path = request->request_uri;
+    int status = check_request(&x);
+    if (status == 0) {
+        /* route_find filled the params; the parse fills the pairs beside them */
+        if (view_query_parse(request->query_string, &x.keep, &x.query, &fault) != ERR_NONE)
+            status = answer_fault(&x, &fault);
+        else
+            status = x.route->handler(&x);
+    }
+    arena_free(&x.keep);
+    return status;
+}
+
+static int log_message(const struct mg_connection *connection, const char *message)
+{
+    (void)connection;
+    log_debug("server=civetweb message=\"%s\"", message);
+    return 1;
+}
+
+static bool make_token(struct dashboard *d)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[TOKEN_BYTES / 2];
+    if (!secret_bytes(random, sizeof random))
+        return false;
+    for (size_t i = 0; i < sizeof random; i++) {
+        d->token[2 * i] = digits[random[i] >> 4];
+        d->token[2 * i + 1] = digits[random[i] & 15];
+    }
+    return true;
+}
+
+/* One thread a connection: with a dozen, a few hundred idle connections stop everyone; 600
+ * idle threads cost 11 MB.  No document_root: there is nothing to serve from a disk. */
+static struct mg_context *start_civetweb(struct dashboard *d, const char *ports)
+{
+    const char *settings[] = {"listening_ports",
+                              ports,
+                              "num_threads",
+                              "600",
+                              "connection_queue",
+                              "1024",
+                              "max_request_size",
+                              "16384",
+                              "request_timeout_ms",
+                              "20000",
+                              "keep_alive_timeout_ms",
+                              "10000",
+                              "enable_keep_alive",
+                              "yes",
+                              "tcp_nodelay",
+                              "1",
+                              "access_control_allow_origin",
+                              "",
+                              "access_control_allow_methods",
+                              "",
+                              "access_control_allow_headers",
+                              "",
+                              "enable_directory_listing",
+                              "no",
+                              NULL};
+    const struct mg_callbacks callbacks = {.begin_request = begin_request,
+                                           .log_message = log_message};
+    return mg_start(&callbacks, d, settings);
+}
+
+static enum status check_listen(struct dashboard *d, struct fault *fault)
+{
+    if (!host_split(d->options.listen, d->host, sizeof d->host, &d->port))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "address to listen on",
+                              "say ADDRESS:PORT, such as 127.0.0.1:0");
+    if (text_equal_nocase(d->host, "localhost"))
+        (void)snprintf(d->host, sizeof d->host, "127.0.0.1");
+    if (!host_is_loopback(d->host) && !d->options.allow_remote)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                              "an address that other machines reach",
+                              "--allow-remote allows it, behind the token");
+    if (d->host[0] == '[' && (mg_check_feature(MG_FEATURES_IPV6) == 0))
+        return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "IPv6 address",
+                              "this build of civetweb has no IPv6; use 127.0.0.1");
+    return ERR_NONE;
+}
+
+static enum status start(struct dashboard *d, struct fault *fault)
+{
+    char ports[300];
+    struct mg_server_port bound[4];
+
+    enum status status = check_listen(d, fault);
+    if (status != ERR_NONE)
+        return status;
+    d->lock = mutex_new();
+    d->cache = cache_new();
+    d->stores = store_pool_new(d->options.database);
+    if (d->lock == NULL || d->cache == NULL || d->stores == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "server");
+    if (!make_token(d))
+        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "random bytes of the system");
+    (void)mg_init_library(MG_FEATURES_DEFAULT);
+    (void)snprintf(ports, sizeof ports, "%s:%u", d->host, (unsigned)d->port);
+    d->server = start_civetweb(d, ports);
+    if (d->server == NULL || mg_get_server_ports(d->server, 4, bound) < 1)
+        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "listening on that address",
+                              "another program may have it; port 0 takes any free one");
+    d->port = (uint16_t)bound[0].port;
+    bool needs_token = d->options.allow_write || d->options.allow_remote;
+    (void)snprintf(d->url, sizeof d->url, "http://%s:%u/%s%s", d->host, (unsigned)d->port,
+                   needs_token ? "#token=" : "", needs_token ? d->token : "");
+    return ERR_NONE;
+}
+
+enum status dashboard_start(const struct dashboard_options *options, struct dashboard **out,
+                            struct fault *fault)
+{
+    struct dashboard *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "server");
+    d->options = *options;
+    enum status status = start(d, fault);
+    if (status != ERR_NONE) {
+        dashboard_stop(d);
+        d = NULL;
+    }
+    *out = d;
+    return status;
+}
+
+const char *dashboard_url(const struct dashboard *dashboard)
+{
+    return dashboard->url;
+}
+
+void dashboard_stop(struct dashboard *d)
+{
+    if (d->lock != NULL) {
+        mutex_lock(d->lock);
+        d->stopping = true;
+        mutex_unlock(d->lock);
+    }
+    if (d->server != NULL) {
+        mg_stop(d->server);
+        (void)mg_exit_library();
+    }
+    if (d->symbols != NULL)
+        symbol_store_close(d->symbols);
+    store_pool_free(d->stores);
+    cache_free(d->cache);
+    if (d->lock != NULL)
+        mutex_free(d->lock);
+    free(d);
+}

@@ -1,0 +1,20 @@
+/* Read-only handles for worker threads: a few, lent one request a time.  A handle is never
+ * used by two threads at once, and 600 idle threads do not hold 600 of them. */
+#ifndef DASHBOARD_STORES_H
+#define DASHBOARD_STORES_H
+
+#include "store/store.h"
+
+struct store_pool;
+
+enum { STORES_MAX = 12 };
+
+/* Opens nothing yet.  NULL when out of memory.  PATH is borrowed. */
+struct store_pool *store_pool_new(const char *path);
+void store_pool_free(struct store_pool *pool);
+
+/* Waits until a handle is free.  Fails as store_open(). */
+enum status store_pool_take(struct store_pool *pool, struct store **out, struct fault *fault);
+void store_pool_give(struct store_pool *pool, struct store *store);
+
+#endif

@@ -1,0 +1,73 @@
+/* What the pages show: one JSON document a view, read from the store.
+ *
+ * A view is a row of one table: a path pattern and a function that writes the document.
+ * The server answers it under {"data": ...}, the offline page carries it under its path,
+ * and the OpenAPI description is held against the same table, so there is one definition.
+ * Views only read, and the same database gives the same bytes. */
+#ifndef VIEW_VIEW_H
+#define VIEW_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/json.h"
+#include "store/store.h"
+
+enum { VIEW_PARAMS_MAX = 4, VIEW_QUERY_MAX = 16 };
+
+struct view_pair {
+    const char *name, *value;
+};
+
+/* A request in parts.  All text is decoded, NUL-terminated and borrowed. */
+struct view_query {
+    const char *params[VIEW_PARAMS_MAX]; /* what {...} of the pattern stood for, in order */
+    uint32_t param_count;
+    struct view_pair pairs[VIEW_QUERY_MAX]; /* after '?' */
+    uint32_t pair_count;
+};
+
+/* Splits "a=1&b=2" and decodes it into KEEP.  Fails: ERR_LIMIT more than VIEW_QUERY_MAX
+ * pairs; ERR_MALFORMED a bad escape, a NUL, or text that is not UTF-8. */
+enum status view_query_parse(const char *text, struct arena *keep, struct view_query *out,
+                             struct fault *fault);
+
+/* The value of NAME; NULL when it is absent or empty. */
+const char *view_query_get(const struct view_query *query, const char *name);
+
+/* Holds PATH (as in the request line, without '?') against PATTERN.  A {word} stands for
+ * one non-empty segment, everything else for itself; there are no prefixes and no trailing
+ * slashes, so the order of a table does not matter.  Segments are split before they are
+ * decoded: "%2f" never makes a new one.  Fills the params of OUT, in KEEP. */
+bool view_path_match(const char *pattern, const char *path, struct arena *keep,
+                     struct view_query *out);
+
+struct view_input {
+    struct store *store;
+    const struct view_query *query;
+    const char *known_text; /* the file of known mismatches; NULL: none is kept */
+    struct arena *keep;
+};
+
+typedef enum status view_function(const struct view_input *in, struct json *out,
+                                  struct fault *fault);
+
+struct view {
+    const char *pattern; /* "/api/v1/runs/{run}" */
+    const char *summary; /* one line */
+    view_function *write;
+};
+
+extern const struct view views[];
+extern const size_t view_count;
+
+/* Writes {path: data, ...} of a run for web_offline_page(): the run, its cases, and the
+ * pages that hang on it; at most CASES_MAX cases with stacks (0: 2,000), failing ones
+ * first, and says how many were left out. */
+enum status view_write_offline(struct store *store, uint64_t run_id, uint32_t cases_max,
+                               const char *known_text, struct json *out, struct fault *fault);
+
+#endif

@@ -1,0 +1,136 @@
+/* The short lists: doors, signatures, known differences, symbols. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/parts.h"
+
+enum status view_doors(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    uint64_t run_id = 0;
+    struct door_row *rows = NULL;
+    uint32_t count = 0;
+    enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
+    if (status == ERR_NONE)
+        status = store_read_doors(in->store, run_id, in->keep, &rows, &count, fault);
+    if (status != ERR_NONE)
+        return status;
+    json_object(out);
+    json_key_uint(out, "run", run_id);
+    json_key(out, "rows");
+    json_array(out);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object(out);
+        json_key_string(out, "scenario", rows[i].scenario);
+        json_key_string(out, "variant", rows[i].variant);
+        json_key_string(out, "expected", rows[i].expected);
+        json_key_string(out, "got", rows[i].got);
+        json_object_end(out);
+    }
+    json_array_end(out);
+    json_object_end(out);
+    return ERR_NONE;
+}
+
+enum status view_symbols(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    uint64_t run_id = 0;
+    struct symbol_row *rows = NULL;
+    uint32_t count = 0;
+    enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
+    if (status == ERR_NONE)
+        status = store_read_symbols(in->store, run_id, in->keep, &rows, &count, fault);
+    if (status != ERR_NONE)
+        return status;
+    json_object(out);
+    json_key_uint(out, "run", run_id);
+    json_key(out, "rows");
+    json_array(out);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object(out);
+        json_key_string(out, "module", rows[i].module);
+        json_key_string(out, "code_id", rows[i].code_id);
+        json_key_string(out, "debug_id", rows[i].debug_id);
+        json_key_string(out, "symbols", rows[i].symbols);
+        json_key_uint(out, "frames", rows[i].frames);
+        json_key_uint(out, "inlined", rows[i].inlined);
+        json_object_end(out);
+    }
+    json_array_end(out);
+    json_object_end(out);
+    return ERR_NONE;
+}
+
+static int by_signature(const void *a, const void *b)
+{
+    return strcmp(((const struct run_case *)a)->result.signature,
+                  ((const struct run_case *)b)->result.signature);
+}
+
+struct bundle {
+    const struct run_case *first;
+    uint32_t cases;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct bundle *left = a, *right = b;
+    if (left->cases != right->cases)
+        return left->cases < right->cases ? 1 : -1;
+    return by_signature(left->first, right->first);
+}
+
+static void write_bundle(struct json *out, const struct bundle *b)
+{
+    json_object(out);
+    json_key_string(out, "signature", b->first->result.signature);
+    json_key_uint(out, "cases", b->cases);
+    json_key_string(out, "verdict", verdict_name(b->first->result.verdict));
+    json_key_string(out, "reason", b->first->result.reason);
+    json_key_string(out, "known_id", b->first->known_id);
+    json_key(out, "examples");
+    json_array(out);
+    for (uint32_t i = 0; i < b->cases && i < 5; i++) {
+        json_object(out);
+        json_key_string(out, "scenario", b->first[i].scenario);
+        json_key_string(out, "variant", b->first[i].variant);
+        json_key_string(out, "verdict", verdict_name(b->first[i].result.verdict));
+        json_object_end(out);
+    }
+    json_array_end(out);
+    json_object_end(out);
+}
+
+enum status view_signatures(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    uint64_t run_id = 0, total = 0;
+    struct run_case *cases = NULL;
+    uint32_t count = 0, kept = 0, bundles = 0;
+    enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
+    if (status == ERR_NONE)
+        status = view_all_cases(in, run_id, VIEW_CASES_MAX, &cases, &count, &total, fault);
+    if (status != ERR_NONE)
+        return status;
+    for (uint32_t i = 0; i < count; i++)
+        if (cases[i].result.signature != NULL)
+            cases[kept++] = cases[i];
+    qsort(cases, kept, sizeof *cases, by_signature);
+    struct bundle *list = ARENA_ARRAY(in->keep, (size_t)kept + 1, struct bundle);
+    if (list == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
+    for (uint32_t i = 0; i < kept; i++) {
+        if (i == 0 || by_signature(&cases[i - 1], &cases[i]) != 0)
+            list[bundles++].first = &cases[i];
+        list[bundles - 1].cases++;
+    }
+    qsort(list, bundles, sizeof *list, by_size);
+    json_object(out);
+    json_key_uint(out, "run", run_id);
+    json_key_uint(out, "total", bundles);
+    json_key(out, "signatures");
+    json_array(out);
+    for (uint32_t i = 0; i < bundles && i < STORE_PAGE_MAX; i++)
+        write_bundle(out, &list[i]);
+    json_array_end(out);
+    json_object_end(out);
+    return ERR_NONE;
+}

@@ -1,0 +1,101 @@
+/* The data of the offline page: what the live API would answer, under its paths. */
+#include <stdio.h>
+#include <string.h>
+
+#include "view/parts.h"
+
+struct carrier {
+    struct view_input in;
+    struct json *out;
+    struct fault *fault;
+};
+
+/* Writes one member: the path, and what its view says. */
+static enum status carry(struct carrier *c, const char *path)
+{
+    struct view_query query;
+    char plain[512];
+    size_t size = strcspn(path, "?");
+
+    if (size >= sizeof plain)
+        return fault_set(c->fault, ERR_LIMIT, FAULT_NO_OFFSET, "path of a view");
+    memcpy(plain, path, size);
+    plain[size] = '\0';
+    for (size_t i = 0; i < view_count; i++) {
+        if (!view_path_match(views[i].pattern, plain, c->in.keep, &query))
+            continue;
+        enum status status = view_query_parse(path[size] == '?' ? path + size + 1 : NULL,
+                                              c->in.keep, &query, c->fault);
+        if (status != ERR_NONE)
+            return status;
+        c->in.query = &query;
+        json_key(c->out, path);
+        return views[i].write(&c->in, c->out, c->fault);
+    }
+    return fault_set(c->fault, ERR_USAGE, FAULT_NO_OFFSET, "view of this path");
+}
+
+static enum status carry_cases(struct carrier *c, uint64_t run_id, uint32_t cases_max,
+                               uint64_t *left_out)
+{
+    struct run_case *cases = NULL;
+    uint32_t count = 0, written = 0;
+    uint64_t total = 0;
+    enum status status =
+        view_all_cases(&c->in, run_id, VIEW_CASES_MAX, &cases, &count, &total, c->fault);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < count && written < cases_max && status == ERR_NONE; i++) {
+            char path[512];
+            if (run_verdict_fails(cases[i].result.verdict) != (pass == 0))
+                continue;
+            struct arena scratch;
+            struct arena *keep = c->in.keep;
+            arena_init(&scratch, 0);
+            c->in.keep = &scratch;
+            (void)snprintf(path, sizeof path, "/api/v1/runs/%llu/cases/%s.%s%s%.0u",
+                           (unsigned long long)run_id, cases[i].scenario, cases[i].variant,
+                           cases[i].repeat > 0 ? "?repeat=" : "", cases[i].repeat);
+            status = carry(c, path);
+            c->in.keep = keep;
+            arena_free(&scratch);
+            written++;
+        }
+    *left_out = total - written;
+    return status;
+}
+
+enum status view_write_offline(struct store *store, uint64_t run_id, uint32_t cases_max,
+                               const char *known_text, struct json *out, struct fault *fault)
+{
+    static const char *const lists[] = {"timing", "doors", "signatures", "symbols"};
+    struct arena keep;
+    char path[128];
+    uint64_t left_out = 0;
+
+    arena_init(&keep, 0);
+    struct carrier c = {.in = {.store = store, .known_text = known_text, .keep = &keep},
+                        .out = out,
+                        .fault = fault};
+    json_object(out);
+    (void)snprintf(path, sizeof path, "/api/v1/runs/%llu", (unsigned long long)run_id);
+    enum status status = carry(&c, path);
+    (void)snprintf(path, sizeof path, "/api/v1/runs/%llu/cases?limit=1000",
+                   (unsigned long long)run_id);
+    if (status == ERR_NONE)
+        status = carry(&c, path);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0] && status == ERR_NONE; i++) {
+        (void)snprintf(path, sizeof path, "/api/v1/%s?run=%llu", lists[i],
+                       (unsigned long long)run_id);
+        status = carry(&c, path);
+    }
+    if (status == ERR_NONE)
+        status = carry_cases(&c, run_id, cases_max != 0 ? cases_max : 2000, &left_out);
+    json_key(out, "offline");
+    json_object(out);
+    json_key_uint(out, "run", run_id);
+    json_key_uint(out, "cases_left_out", left_out);
+    json_object_end(out);
+    json_object_end(out);
+    arena_free(&keep);
+    return status;
+}

@@ -1,0 +1,119 @@
+/* The first page: the newest run, its figures with their history, and what changed. */
+#include <math.h>
+#include <string.h>
+
+#include "compare/statistics.h"
+#include "view/parts.h"
+
+static void write_band(const struct view_input *in, const struct trend_point *points,
+                       uint32_t count, struct json *out)
+{
+    double low = NAN, high = NAN;
+    double *values = ARENA_ARRAY(in->keep, (size_t)count + 1, double);
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < count && values != NULL; i++)
+        if (!isnan(points[i].value))
+            values[known++] = points[i].value;
+    if (known >= 4) {
+        double first = statistics_quantile(values, known, 0.25);
+        double third = statistics_quantile(values, known, 0.75);
+        low = first - 1.5 * (third - first);
+        high = third + 1.5 * (third - first);
+    }
+    json_key(out, "band");
+    json_object(out);
+    json_key_number(out, "low", low);
+    json_key_number(out, "high", high);
+    json_object_end(out);
+}
+
+enum status view_write_trend(const struct view_input *in, const char *metric, const char *scenario,
+                             const char *variant, uint32_t limit, struct json *out,
+                             struct fault *fault)
+{
+    struct trend_point *points = NULL;
+    uint32_t count = 0;
+    enum status status = store_read_trend(in->store, metric, scenario, variant, limit, in->keep,
+                                          &points, &count, fault);
+    json_object(out);
+    json_key(out, "points");
+    json_array(out);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object(out);
+        json_key_uint(out, "run", points[i].run_id);
+        json_key_uint(out, "started_ns", points[i].started_ns);
+        json_key_number(out, "value", points[i].value);
+        json_key_uint(out, "count", points[i].count);
+        json_object_end(out);
+    }
+    json_array_end(out);
+    write_band(in, points, count, out);
+    json_object_end(out);
+    return status;
+}
+
+enum status view_trend(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    const char *metric = view_query_get(in->query, "metric");
+    uint64_t limit = 0;
+    enum status status = view_get_uint(in, "limit", 30, STORE_PAGE_MAX, &limit, fault);
+    if (status == ERR_NONE && metric == NULL)
+        status = fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "the query names no metric");
+    if (status != ERR_NONE)
+        return status;
+    json_object(out);
+    json_key_string(out, "metric", metric);
+    json_key(out, "trend");
+    status = view_write_trend(in, metric, view_query_get(in->query, "scenario"),
+                              view_query_get(in->query, "variant"), (uint32_t)limit, out, fault);
+    json_object_end(out);
+    return status;
+}
+
+enum status view_overview(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    static const char *const metrics[] = {"capture_rate", "exact",     "f1",
+                                          "speed_ratio",  "offset_ns", "dump_ns"};
+    struct run_query query = {.platform = view_query_get(in->query, "platform"),
+                              .branch = view_query_get(in->query, "branch"),
+                              .limit = 1};
+    struct run_page page;
+    struct fault none = FAULT_INIT;
+    uint64_t baseline = 0;
+    enum status status = store_list_runs(in->store, &query, in->keep, &page, fault);
+    if (status != ERR_NONE)
+        return status;
+
+    json_object(out);
+    json_key_uint(out, "total_runs", page.total);
+    json_key(out, "run");
+    if (page.count == 0) {
+        json_null(out);
+        json_object_end(out);
+        return ERR_NONE;
+    }
+    run_info_write_json(out, &page.runs[0]);
+    json_key(out, "trends");
+    json_object(out);
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
+        json_key(out, metrics[i]);
+        status = view_write_trend(in, metrics[i], NULL, NULL, 30, out, fault);
+    }
+    json_object_end(out);
+    json_key(out, "baseline");
+    if (store_get_baseline(in->store, NULL, NULL, &baseline, &none) == ERR_NONE)
+        json_uint(out, baseline);
+    else
+        json_null(out);
+    if (status == ERR_NONE && baseline != 0) {
+        json_key(out, "changes");
+        status = view_write_changes(in, baseline, page.runs[0].id, out, fault);
+    } else {
+        json_key_null(out, "changes");
+    }
+    json_key(out, "causes");
+    if (status == ERR_NONE)
+        status = view_write_causes(in, page.runs[0].id, out, fault);
+    json_object_end(out);
+    return status;
+}

@@ -1,0 +1,31 @@
+// Keys of the page that is shown; '?' lists them.
+import { useEffect } from 'preact/hooks';
+
+const layers = [];
+
+// KEYS: {key: [what it does, function]}.
+export function useKeys(keys) {
+  useEffect(() => {
+    layers.push(keys);
+    return () => { layers.splice(layers.indexOf(keys), 1); };
+  });
+}
+
+export const listKeys = () => Object.assign({}, ...layers);
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+  if (typing) {
+    if (event.key === 'Escape') event.target.blur();
+    return;
+  }
+  for (let i = layers.length - 1; i >= 0; i--) {
+    const row = layers[i][event.key];
+    if (row) {
+      event.preventDefault();
+      row[1]();
+      return;
+    }
+  }
+});

@@ -1,0 +1,44 @@
+// Two runs: what differs around them first, then verdicts, then time.
+import { useData } from '../api.js';
+import { go, useQuery } from '../router.js';
+import { Empty, Link, Loaded, Page, Verdict, caseName, casePath, copy, duration, html, number, when, words } from '../ui.js';
+
+const groups = [['new', 'New failures'], ['fixed', 'Fixed'], ['changed', 'Another verdict or reason'], ['gone', 'Gone'], ['added', 'Added'], ['still', 'Still failing']];
+
+function markdown(found) {
+  const lines = [`## Run ${found.a.id} → run ${found.b.id}`, ''];
+  for (const row of found.environment) lines.push(`- ${row.name}: ${row.a ?? '–'} → ${row.b ?? '–'}`);
+  for (const [key, title] of groups) {
+    lines.push('', `### ${title}: ${found.changes[key].length}`);
+    for (const row of found.changes[key]) lines.push(`- \`${caseName(row)}\` ${row.was ?? '–'} → ${row.is ?? '–'}${row.reason ? `: ${row.reason}` : ''}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function Group({ title, rows, run }) {
+  return html`<section><h2 class="section">${title} <span class="count">${number(rows.length)}</span></h2>
+    ${rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="list"><thead><tr><th>case</th><th>was</th><th>is</th><th>reason</th></tr></thead><tbody>
+      ${rows.slice(0, 200).map((row) => html`<tr key=${`${caseName(row)}${row.repeat}`}><td class="mono"><${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}></td><td>${row.was ? html`<${Verdict} word=${row.was} long />` : '–'}</td><td>${row.is ? html`<${Verdict} word=${row.is} long />` : '–'}</td><td class="dim">${row.reason}</td></tr>`)}</tbody></table></div>
+      ${rows.length > 200 && html`<p class="dim">and ${number(rows.length - 200)} more</p>`}`}</section>`;
+}
+
+function Timing({ rows }) {
+  if (rows.length === 0) return html`<p class="dim">No engine was timed in both runs.</p>`;
+  const said = { slower: ['▲', 'wrong'], faster: ['▼', 'good'], same: ['=', 'dim'], too_few: ['?', 'dim'] };
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Timing"><table class="list"><thead><tr><th>engine</th><th class="num">before</th><th class="num">now</th><th class="num">effect</th><th class="num">threshold</th><th class="num">p</th><th>says</th></tr></thead>
+    <tbody>${rows.map((row) => html`<tr key=${row.engine}><td class="mono">${row.engine}</td><td class="num">${duration(row.a_ns)}</td><td class="num">${duration(row.b_ns)}</td><td class="num">${row.effect === null ? '–' : `${row.effect >= 0 ? '+' : ''}${(100 * row.effect).toFixed(1)} %`}</td><td class="num dim">${row.threshold === null ? '–' : `${(100 * row.threshold).toFixed(1)} %`}</td><td class="num dim">${row.p === null ? '–' : row.p.toPrecision(2)}</td><td class=${said[row.change]?.[1]}>${said[row.change]?.[0]} ${row.change === 'too_few' ? `not enough samples (${row.samples})` : words(row.change)}</td></tr>`)}</tbody></table></div>`;
+}
+
+export function Compare({ a, b }) {
+  const [query] = useQuery();
+  const first = a ?? query.a ?? 'latest~1';
+  const second = b ?? query.b ?? 'latest';
+  const data = useData(`/api/v1/compare?a=${encodeURIComponent(first)}&b=${encodeURIComponent(second)}`);
+  return html`<${Page} title="Compare" lead=${data.data ? `run ${data.data.a.id} (${when(data.data.a.started_ns)}) with run ${data.data.b.id} (${when(data.data.b.started_ns)})` : 'two runs'}
+    actions=${html`<button onClick=${() => go(`/compare/${second}/${first}`)}>Swap</button> <button disabled=${!data.data} onClick=${() => copy(markdown(data.data))}>Copy as Markdown</button>`}>
+    <${Loaded} from=${data}>${(found) => html`${found.environment.some((row) => ['compiler', 'flags', 'platform', 'cpu'].includes(row.name)) && html`<p class="banner warn" role="status">The two did not run alike: ${found.environment.map((row) => row.name).join(', ')} changed.</p>`}
+      ${found.environment.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Environment"><table class="list"><thead><tr><th>around the run</th><th>run ${found.a.id}</th><th>run ${found.b.id}</th></tr></thead><tbody>${found.environment.map((row) => html`<tr key=${row.name}><td>${row.name}</td><td class="mono wrap">${row.a ?? '–'}</td><td class="mono wrap">${row.b ?? '–'}</td></tr>`)}</tbody></table></div>`}
+      ${groups.every(([key]) => found.changes[key].length === 0) ? html`<${Empty} title="No case changed"><p>Every case of both runs has the same verdict.</p></${Empty}>`
+        : groups.map(([key, title]) => (found.changes[key].length > 0 || key === 'new' || key === 'fixed') && html`<${Group} key=${key} title=${title} rows=${found.changes[key]} run=${key === 'gone' ? found.a.id : found.b.id} />`)}
+      <h2 class="section">Time on the back end</h2><${Timing} rows=${found.timing} />`}</${Loaded}></${Page}>`;
+}

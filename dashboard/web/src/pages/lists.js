@@ -1,0 +1,49 @@
+// Doors, signatures, known differences, symbols.
+import { useData } from '../api.js';
+import { useQuery } from '../router.js';
+import { Chip, Command, Empty, Link, Loaded, Page, Verdict, caseName, casePath, html, number, words } from '../ui.js';
+
+const split = (text) => (text ?? '').split(',').map((word) => word.trim()).filter((word) => word && word !== 'none');
+const withRun = (path, query) => `${path}${query.run ? `?run=${encodeURIComponent(query.run)}` : ''}`;
+
+export function Doors() {
+  const [query] = useQuery();
+  const data = useData(withRun('/api/v1/doors', query));
+  return html`<${Page} title="Doors" lead="Which hook saw each crash: promised, and measured in this run."><${Loaded} from=${data}>${(found) => {
+    const doors = [...new Set(found.rows.flatMap((row) => [...split(row.expected), ...split(row.got)]))].sort();
+    if (found.rows.length === 0) return html`<${Empty} title="No case in this run"><p>Doors are known once cases were taken.</p></${Empty}>`;
+    return html`<p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Doors"><table class="matrix"><thead><tr><th>case</th>${doors.map((door) => html`<th key=${door}>${words(door)}</th>`)}</tr></thead><tbody>
+      ${found.rows.map((row) => { const want = split(row.expected); const got = split(row.got); return html`<tr key=${caseName(row)}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${doors.map((door) => {
+        const [glyph, kind, why] = want.includes(door) ? (got.includes(door) ? ['✓', 'pass', 'as promised'] : ['✗', 'fail', 'promised, not seen']) : got.includes(door) ? ['+', 'flaky', 'seen, not promised'] : ['', '', ''];
+        return html`<td key=${door} class=${kind ? `v-${kind}` : ''} title=${why}>${glyph && html`<span aria-hidden="true">${glyph}</span><span class="sr">${why}</span>`}</td>`;
+      })}</tr>`; })}</tbody></table></div>`;
+  }}</${Loaded}></${Page}>`;
+}
+
+export function Signatures() {
+  const [query] = useQuery();
+  const data = useData(withRun('/api/v1/signatures', query));
+  return html`<${Page} title="Signatures" lead="Differences that belong together, most cases first."><${Loaded} from=${data}>${(found) => (found.signatures.length === 0
+    ? html`<${Empty} title="No difference in this run"><p>Every subject agrees with the truth.</p></${Empty}>`
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Signatures"><table class="list"><thead><tr><th class="num">cases</th><th>verdict</th><th>signature</th><th>for example</th></tr></thead><tbody>${found.signatures.map((row) => html`<tr key=${row.signature}><td class="num strong">${number(row.cases)}</td><td><${Verdict} word=${row.verdict} long />${row.known_id && html` <${Chip}>${row.known_id}</${Chip}>`}</td><td><span class="mono wrap">${row.signature}</span><br /><span class="dim">${row.reason}</span></td><td>${row.examples.slice(0, 3).map((c) => html`<${Link} key=${caseName(c)} class="mono block" to=${casePath(found.run, c)}>${caseName(c)}</${Link}>`)}${row.cases > 3 ? html`<span class="dim">and ${row.cases - 3} more</span>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+}
+
+export function Known() {
+  const data = useData('/api/v1/known');
+  return html`<${Page} title="Known" lead="Differences that were accepted, each with a reason and an end."><${Loaded} from=${data}>${(found) => (found.known.length === 0
+    ? html`<${Empty} title="Nothing is accepted"><p>${found.file ? 'The list is empty: every difference counts.' : 'This server was started without a list of known differences (--known FILE).'}</p><p><${Command}>twinstack accept</${Command}> adds one, with reason, scope and end.</p></${Empty}>`
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Known"><table class="list"><thead><tr><th>id</th><th>scope</th><th>reason</th><th>issue</th><th>ends</th><th class="num">hits, newest run</th></tr></thead><tbody>${found.known.map((k) => html`<tr key=${k.id}><td class="mono">${k.id}</td><td class="mono wrap">${k.scope ?? '*'}<br /><span class="dim">${k.signature}</span></td><td>${k.reason}</td><td class="mono">${k.issue ?? '–'}</td><td>${k.expires ?? 'never'} ${k.expired ? html`<${Chip} kind="bad">expired</${Chip}>` : ''}</td><td class="num">${number(k.hits)} ${k.hits === 0 ? html`<${Chip} kind="bad">unused</${Chip}>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+}
+
+const states = { pdb: ['✓', 'pass', 'PDB of the right identity'], 'pdb-public': ['≈', 'flaky', 'public names only: no lines'], mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'], none: ['⊘', 'unsupported', 'no symbols'], export: ['≈', 'flaky', 'nearest export'], csv: ['✓', 'pass', 'symbol table'], dwarf: ['✓', 'pass', 'DWARF'], coff: ['≈', 'flaky', 'COFF symbols: no lines'] };
+
+export function Symbols() {
+  const [query] = useQuery();
+  const data = useData(withRun('/api/v1/symbols', query));
+  return html`<${Page} title="Symbols" lead="The modules that frames lie in, by identity, and what answered for them."><${Loaded} from=${data}>${(found) => (found.rows.length === 0
+    ? html`<${Empty} title="No module"><p>No frame of this run lies in a known module.</p></${Empty}>`
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Symbols"><table class="list"><thead><tr><th>module</th><th>state</th><th class="num">frames</th><th class="num">inlined</th><th>debug id</th><th>code id</th></tr></thead><tbody>${found.rows.map((row, i) => {
+      const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
+      return html`<tr key=${i}><td class="mono">${row.module}</td><td><span class=${`verdict v-${kind}`}><span aria-hidden="true">${glyph}</span> ${row.symbols}</span> <span class="dim small">${why}</span></td><td class="num">${number(row.frames)}</td><td class="num">${row.inlined ? number(row.inlined) : html`<span class="dim">none</span>`}</td><td class="mono wrap">${row.debug_id || '–'}</td><td class="mono">${row.code_id || '–'}</td></tr>`;
+    })}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+}

@@ -1,0 +1,75 @@
+// The first page: is it right, how fast, since when.
+import { useData } from '../api.js';
+import { CountsBar, Empty, Link, Loaded, Page, Verdict, ago, caseName, casePath, Command, duration, html, number, words } from '../ui.js';
+
+const tiles = [
+  ['capture_rate', 'Capture rate', (v) => `${(100 * v).toFixed(1)} %`, 'cases that left what their door promises'],
+  ['exact', 'Exact stacks', (v) => `${(100 * v).toFixed(1)} %`, 'function, file and line of every own frame'],
+  ['f1', 'Frame F1', (v) => v.toFixed(4), 'precision and recall against the truth'],
+  ['speed_ratio', 'Dump : offset', (v) => `${v.toFixed(1)}×`, 'time of the dump way over the offset way'],
+];
+
+function Sparkline({ trend, show }) {
+  const points = trend.points.filter((point) => point.value !== null);
+  if (points.length < 2) return html`<p class="spark none">one run so far</p>`;
+  const values = points.map((point) => point.value);
+  const { low, high } = trend.band;
+  let bottom = Math.min(...values, low ?? Infinity);
+  let top = Math.max(...values, high ?? -Infinity);
+  if (top - bottom < 1e-9) { top += Math.abs(top) * 0.02 || 1; bottom -= Math.abs(bottom) * 0.02 || 1; }
+  const x = (i) => 2 + (i / (points.length - 1)) * 196;
+  const y = (v) => 42 - ((v - bottom) / (top - bottom)) * 38;
+  const last = values[values.length - 1];
+  return html`<svg class="spark" viewBox="0 0 200 44" preserveAspectRatio="none" role="img" aria-label=${`${points.length} runs, from ${show(values[0])} to ${show(last)}`}>
+    ${low !== null && html`<rect class="band" x="0" width="200" y=${y(high)} height=${Math.max(1.5, y(low) - y(high))} />`}
+    <polyline points=${values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')} vector-effect="non-scaling-stroke" />
+    <circle cx=${x(values.length - 1)} cy=${y(last)} r="2.4" /></svg>`;
+}
+
+function Tile({ name, title, show, note, trend }) {
+  const points = trend.points.filter((point) => point.value !== null);
+  const last = points[points.length - 1];
+  return html`<section class="tile" key=${name}><h2>${title}</h2>
+    <p class="figure">${last ? show(last.value) : 'not known'}</p>
+    <${Sparkline} trend=${trend} show=${show} /><p class="dim small">${note}${last ? ` · n ${number(last.count)}` : ''}</p></section>`;
+}
+
+const groups = [['new', 'New failures', 'bad'], ['fixed', 'Fixed', 'good'], ['changed', 'Other reason', 'warn'], ['still', 'Still failing', '']];
+
+function Changes({ changes, run }) {
+  return html`<div class="columns">${groups.map(([key, title, kind]) => html`<section class=${`panel ${kind}`} key=${key}>
+    <h2>${title} <span class="count">${changes[key].length}</span></h2>
+    ${changes[key].length === 0 ? html`<p class="dim">none</p>` : html`<ul class="lines">${changes[key].slice(0, 8).map((row) => html`<li key=${caseName(row)}>
+      <${Verdict} word=${row.is ?? row.was} /> <${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}><span class="dim cut">${row.reason}</span></li>`)}
+      ${changes[key].length > 8 && html`<li class="dim">and ${changes[key].length - 8} more</li>`}</ul>`}</section>`)}</div>`;
+}
+
+function Shown({ data }) {
+  const { run } = data;
+  if (!run) return html`<${Empty} title="No finished run yet">
+    <p>Take every crash both ways, and it appears here by itself:</p><p><${Command}>twinstack run</${Command}></p></${Empty}>`;
+  const ratio = data.trends;
+  const newest = (name) => ratio[name].points.filter((point) => point.value !== null).at(-1)?.value;
+  return html`<section class="strip"><div><${Link} to=${`/runs/${run.id}`} class="strong">Run ${run.id}</${Link}>
+      <span class="dim"> ${ago(run.started_ns)} · ${run.platform} · ${run.commit ? run.commit.slice(0, 10) : 'no commit'}${run.branch ? ` on ${run.branch}` : ''}</span></div>
+      <${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></section>
+    <div class="tiles">${tiles.map(([name, title, show, note]) => html`<${Tile} key=${name} ...${{ name, title, show, note, trend: data.trends[name] }} />`)}</div>
+    <p class="headline">A stack from a dump takes <strong>${duration(newest('dump_ns'))}</strong>, the same stack from offsets <strong>${duration(newest('offset_ns'))}</strong> <span class="dim">(median over cases that have both; <${Link} to="/timing">every sample</${Link}>)</span>.</p>
+    <h2 class="section">${data.baseline ? html`Since the baseline, <${Link} to=${`/compare/${data.baseline}/${run.id}`}>run ${data.baseline}</${Link}>` : 'Since the baseline'}</h2>
+    ${data.changes ? html`<${Changes} changes=${data.changes} run=${run.id} />`
+      : html`<p class="dim">No baseline is set: <${Command}>twinstack baseline set ${run.id}</${Command}> makes this run the one to compare with.</p>`}
+    <h2 class="section">Causes of differences</h2><${Causes} rows=${data.causes} run=${run.id} />`;
+}
+
+export function Causes({ rows, run }) {
+  if (rows.length === 0) return html`<p class="dim">No engine differs from the truth or from another.</p>`;
+  const most = Math.max(...rows.map((row) => row.findings));
+  return html`<ul class="bars">${rows.map((row) => html`<li key=${row.cause}><${Link} to=${`/runs/${run}/mismatches?cause=${row.cause}`}>${words(row.cause)}</${Link}>
+    <span class="track"><span class=${`fill ${row.cause === 'unexplained' ? 'bad' : ''}`} style=${{ width: `${Math.max(1, (100 * row.findings) / most)}%` }}></span></span>
+    <span class="num">${number(row.findings)}</span><span class="dim num">${number(row.cases)} cases${row.subject_findings ? ` · ${number(row.subject_findings)} of subjects` : ''}</span></li>`)}</ul>`;
+}
+
+export function Overview() {
+  const data = useData('/api/v1/overview');
+  return html`<${Page} title="Overview" lead="The same crashes, by dump and by offsets, held against the truth."><${Loaded} from=${data}>${(found) => html`<${Shown} data=${found} />`}</${Loaded}></${Page}>`;
+}

@@ -1,0 +1,130 @@
+// The small parts that all pages share.  Text from dumps and symbols is hostile: it is only
+// ever set as text, never as markup.
+import { html } from 'htm/preact';
+import { href } from './router.js';
+
+export { html };
+
+export const verdicts = {
+  PASS: ['✓', 'pass', 'as expected'],
+  FAIL: ['✗', 'fail', 'a subject is wrong'],
+  XFAIL: ['~', 'xfail', 'wrong, and accepted with a reason'],
+  XPASS: ['!', 'xpass', 'right, though accepted as wrong'],
+  FLAKY: ['≈', 'flaky', 'different from repeat to repeat'],
+  ERROR: ['⚠', 'error', 'the harness failed'],
+  UNSUPPORTED: ['⊘', 'unsupported', 'this host cannot show it'],
+  NOT_CAPTURED_AS_EXPECTED: ['◌', 'calm', 'rightly left nothing'],
+};
+const fallback = (word) => ['·', 'other', word];
+export const verdictOf = (word) => verdicts[word?.replaceAll('-', '_')] ?? fallback(word);
+export const failing = (word) => ['FAIL', 'XPASS', 'FLAKY', 'ERROR'].includes(word);
+
+export const words = (text) => (text ?? '').replaceAll('_', ' ').replaceAll('-', ' ').toLowerCase();
+
+export function Verdict({ word, long }) {
+  const [glyph, kind] = verdictOf(word);
+  return html`<span class=${`verdict v-${kind}`}><span aria-hidden="true">${glyph}</span>${long
+    ? html` <span>${words(word)}</span>` : html`<span class="sr">${words(word)}</span>`}</span>`;
+}
+
+export const Link = ({ to, children, ...rest }) => html`<a href=${href(to)} ...${rest}>${children}</a>`;
+
+export const Chip = ({ kind = '', title, children }) =>
+  html`<span class=${`chip ${kind}`} title=${title}>${children}</span>`;
+
+export function duration(ns) {
+  if (ns === null || ns === undefined) return '–';
+  if (ns < 1e3) return `${Math.round(ns)} ns`;
+  if (ns < 1e6) return `${(ns / 1e3).toPrecision(3)} µs`;
+  if (ns < 1e9) return `${trim(ns / 1e6)} ms`;
+  if (ns < 120e9) return `${trim(ns / 1e9)} s`;
+  return `${Math.floor(ns / 60e9)} min ${Math.round((ns % 60e9) / 1e9)} s`;
+}
+const trim = (value) => (value >= 1000 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
+
+export function bytes(count) {
+  if (!count) return '–';
+  if (count < 1024) return `${count} B`;
+  if (count < 1024 * 1024) return `${trim(count / 1024)} KiB`;
+  return `${trim(count / 1048576)} MiB`;
+}
+export const number = (value) => (value ?? 0).toLocaleString('en');
+export const percent = (part, whole) => (whole ? `${trimPercent((100 * part) / whole)} %` : '–');
+const trimPercent = (value) => (value === 100 || value === 0 ? String(value) : value.toFixed(1));
+
+export function when(ns) {
+  if (!ns) return '–';
+  const text = new Date(ns / 1e6).toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 16)}`;
+}
+export function ago(ns) {
+  const minutes = Math.max(0, Math.round((Date.now() - ns / 1e6) / 60e3));
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 48 * 60) return `${Math.round(minutes / 60)} h ago`;
+  return `${Math.round(minutes / 1440)} days ago`;
+}
+
+export const caseName = (c) => `${c.scenario}.${c.variant}`;
+export const casePath = (run, c) =>
+  `/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}${c.repeat ? `?repeat=${c.repeat}` : ''}`;
+
+export function Page({ title, lead, actions, children }) {
+  return html`<div class="page">
+    <header class="head"><div><h1 tabindex="-1">${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
+    ${actions && html`<div class="actions">${actions}</div>`}</header>${children}</div>`;
+}
+
+export const Empty = ({ title, children }) => html`<div class="state"><h2>${title}</h2><div>${children}</div></div>`;
+
+export function Loading() {
+  return html`<div class="loading" role="status"><span class="sr">Loading</span>
+    ${[0, 1, 2, 3, 4].map((i) => html`<div class="bone" key=${i}></div>`)}</div>`;
+}
+
+const explained = {
+  unsupported: ['This database was made by another version', 'It is newer, or too old, for this program. Nothing was changed in it. Update twinstack, or point --db at another file.'],
+  absent: ['There is nothing here', 'The run, case or page that this address names is not in the database.'],
+  offline: ['The server is gone', null],
+  token: ['The token is missing', 'Open the address that `twinstack serve` printed: it carries the token.'],
+};
+
+export function Failure({ error }) {
+  const [title, text] = explained[error.key] ?? ['That did not work', null];
+  return html`<div class="state bad" role="alert"><h2>${title}</h2><p>${error.message}</p>
+    ${(error.hint || text) && html`<p class="dim">${error.hint ?? text}</p>`}
+    <p class="dim mono">${error.key}${error.status ? ` · ${error.status}` : ''}</p></div>`;
+}
+
+// The three states that every page's data has.
+export function Loaded({ from, children }) {
+  if (from.data === null && from.error) return html`<${Failure} error=${from.error} />`;
+  if (from.data === null) return html`<${Loading} />`;
+  return html`${from.error && html`<p class="banner warn" role="status">Showing what was here before: ${from.error.message}.</p>`}${children(from.data)}`;
+}
+
+export function CountsBar({ verdicts: counts, total }) {
+  const rows = Object.keys(verdicts).map((word) => [word, counts[word] ?? counts[word.replaceAll('_', '-')] ?? 0])
+    .filter(([, count]) => count > 0);
+  const label = rows.map(([word, count]) => `${count} ${words(word)}`).join(', ');
+  return html`<span class="counts" role="img" aria-label=${label || 'no cases yet'} title=${label}>
+    ${rows.map(([word, count]) => html`<span key=${word} class=${`bar v-${verdictOf(word)[1]}`}
+      style=${{ flexGrow: Math.max(count, total / 40) }}>${verdictOf(word)[0]} ${number(count)}</span>`)}</span>`;
+}
+
+export function Select({ label, value, options, onChange }) {
+  return html`<label class="field"><span>${label}</span><select value=${value ?? ''}
+    onChange=${(event) => onChange(event.target.value)}><option value="">any</option>
+    ${options.map((option) => html`<option key=${option} value=${option} selected=${option === value}>${words(option)}</option>`)}</select></label>`;
+}
+
+export const Command = ({ children }) => html`<code class="command">${children}</code>`;
+
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,284 @@
+/* Fills a database with made-up runs, through the same compare and store that real runs go
+ * through: what views, load tests and screenshots of the dashboard are measured on.
+ *
+ *     seed_store FILE RUNS CASES BIG
+ *
+ * RUNS small runs of CASES cases each, then (unless 0) one run of BIG cases.  The same
+ * arguments give the same runs.  Some names are hostile on purpose: they must show as text. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/compare.h"
+#include "store/store.h"
+
+enum { FRAMES = 9, ENGINES = 5, OWN = 6 };
+
+static const char *const engine_names[ENGINES] = {"offset:rtl", "dump", "offset:dbghelp",
+                                                  "offset:backtrace", "judge:llvm-symbolizer"};
+static const char *const shares[ENGINES] = {"PDB reader, names", "PDB reader, names, unwinder",
+                                            "PDB reader, names", "PDB reader, names", NULL};
+
+static const struct {
+    const char *name, *kind, *leaf;
+} scenarios[] = {
+    {"null_write", "crash", "poke"},
+    {"inline_chain", "crash", "quarter"},
+    {"inline_twice", "crash", "store_at"},
+    {"recursion", "crash", "descend"},
+    {"callback_through_system", "crash", "compare_rows"},
+    {"crash_in_dll", "crash", "plugin_work"},
+    {"noreturn_tail", "crash", "never_returns"},
+    {"stack_overflow", "crash", "dig"},
+    {"abort_call", "crash", "give_up"},
+    {"deadlock", "hang", "take_second"},
+    {"spin", "hang", "turn"},
+    {"<script>document.title='owned'</script>", "crash", "<img src=x onerror=document.title=1>"},
+};
+
+enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
+
+static uint32_t seed_state = 1;
+
+static uint32_t roll(uint32_t below)
+{
+    seed_state ^= seed_state << 13;
+    seed_state ^= seed_state >> 17;
+    seed_state ^= seed_state << 5;
+    return seed_state % below;
+}
+
+static const struct module modules[] = {
+    {.index = 0,
+     .name = "victims-ob2.exe",
+     .pdb_name = "victims-ob2.pdb",
+     .code_id = "5F3A1C0086000",
+     .debug_id = "0B9A4D7E3C2F4E11A1B2C3D4E5F601231",
+     .base_va = UINT64_C(0x140000000),
+     .image_bytes = 0x86000,
+     .unloaded_at_ns = MODULE_STILL_LOADED},
+    {.index = 1,
+     .name = "kernel32.dll",
+     .code_id = "6111AA0040000",
+     .base_va = UINT64_C(0x7b600000),
+     .image_bytes = 0x40000,
+     .unloaded_at_ns = MODULE_STILL_LOADED},
+    {.index = 2,
+     .name = "ntdll.dll",
+     .code_id = "6111AB0090000",
+     .base_va = UINT64_C(0x170000000),
+     .image_bytes = 0x90000,
+     .unloaded_at_ns = MODULE_STILL_LOADED},
+};
+
+static const char *const callers[OWN] = {NULL,           "middle", "outer", "scenario_body",
+                                         "run_scenario", "main"};
+
+/* The frames of a case, innermost first: own ones (two inlined in ob2), then the system's. */
+static void fill_frames(struct frame *frames, uint32_t scenario, bool inlined)
+{
+    static const uint32_t lines[OWN] = {17, 24, 31, 46, 112, 160};
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        struct frame *f = &frames[i];
+        bool own = i < OWN, in = own && inlined && (i == 0 || i == 1);
+        const struct module *module = own ? &modules[0] : &modules[i == OWN ? 1 : 2];
+        *f = (struct frame){
+            .index = index,
+            .inline_depth = (uint16_t)(in ? 2 - i : 0),
+            .kind = index == 0 ? PC_INTERRUPTED : PC_RETURN,
+            .found_by = in           ? FOUND_INLINED
+                        : index == 0 ? FOUND_CONTEXT
+                                     : FOUND_UNWIND,
+            .symbols = own ? SYMBOLS_PDB : SYMBOLS_EXPORT,
+            .frame_class = own ? CLASS_OWN : CLASS_SYSTEM,
+            .module = module,
+            .module_name = module->name,
+            .offset = 0x1000 + index * 0x40 + (own ? scenario * 0x200 : 0x9000),
+            .function = i == 0     ? scenarios[scenario].leaf
+                        : own      ? callers[i]
+                        : i == OWN ? "BaseThreadInitThunk"
+                                   : "RtlUserThreadStart",
+            .file = own ? "victims/crash/scenario.c" : NULL,
+            .line = own ? lines[i] : 0,
+            .compiland = own ? "scenario.c.obj" : NULL,
+        };
+        f->pc_va = module->base_va + f->offset;
+        index += in ? 0 : 1;
+    }
+}
+
+static struct truth *make_truth(struct arena *keep, const struct frame *frames)
+{
+    struct truth *truth = ARENA_NEW(keep, struct truth);
+    truth->threads = ARENA_NEW(keep, struct truth_thread);
+    truth->thread_count = 1;
+    truth->threads->id = 36;
+    truth->threads->role = "suspect";
+    truth->threads->frames = ARENA_ARRAY(keep, OWN, struct truth_frame);
+    truth->threads->frame_count = OWN;
+    for (uint32_t i = 0; i < OWN; i++)
+        truth->threads->frames[i] = (struct truth_frame){
+            .function = frames[i].function, .file = frames[i].file, .line = frames[i].line};
+    return truth;
+}
+
+/* What an engine gets wrong, by its nature: dbghelp loses inline frames, backtrace now and
+ * then stops early, the dump engine rarely has a line off, and so on. */
+static void spoil(struct stack *stack, uint32_t engine)
+{
+    if (engine == 2) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < stack->frame_count; i++)
+            if (stack->frames[i].inline_depth == 0)
+                stack->frames[kept++] = stack->frames[i];
+        stack->frame_count = kept;
+    } else if (engine == 3 && roll(4) == 0) {
+        stack->frame_count = 5;
+        stack->stop = "no more frames";
+    } else if (engine == 1 && roll(9) == 0) {
+        stack->frames[3].line++;
+    } else if (engine == 0 && roll(23) == 0) {
+        stack->frames[4].function = "std::vector<row, allocator<row>>::push_back";
+    }
+}
+
+static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t engine,
+                       const struct frame *frames)
+{
+    static const uint32_t base_us[ENGINES] = {38, 610, 45, 41, 190000};
+    struct stack *stack = ARENA_NEW(keep, struct stack);
+    stack->engine = engine_names[engine];
+    stack->thread_id = 36;
+    stack->role = "suspect";
+    stack->stop = "end of stack";
+    stack->frames = ARENA_ARRAY(keep, FRAMES, struct frame);
+    stack->frame_count = FRAMES;
+    memcpy(stack->frames, frames, FRAMES * sizeof *frames);
+    spoil(stack, engine);
+    const uint64_t total = (uint64_t)base_us[engine] * (700 + roll(700));
+    struct engine_cost cost = {.open_ns = total / 5,
+                               .load_ns = total / 4,
+                               .unwind_ns = engine == 1 ? total / 3 : 0,
+                               .resolve_ns = total / 6,
+                               .total_ns = total,
+                               .peak_bytes = 9u << 20};
+    stack->cost = cost;
+    *claim = (struct engine_claim){.engine = engine_names[engine],
+                                   .shares = shares[engine],
+                                   .version = engine == 4 ? "19.1.7" : NULL,
+                                   .subject = engine < 2,
+                                   .stacks = stack,
+                                   .stack_count = 1,
+                                   .cost = cost};
+}
+
+static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fault *fault)
+{
+    struct arena keep;
+    struct frame frames[FRAMES];
+    const uint32_t scenario = (n / 2) % SCENARIOS;
+    const bool inlined = n % 2 != 0;
+
+    arena_init(&keep, 0);
+    fill_frames(frames, scenario, inlined);
+    const struct truth *truth = make_truth(&keep, frames);
+    struct engine_claim *claims = ARENA_ARRAY(&keep, ENGINES, struct engine_claim);
+    for (uint32_t e = 0; e < ENGINES; e++)
+        fill_claim(&keep, &claims[e], e, frames);
+    const struct crash_case crash = {.scenario = scenarios[scenario].name,
+                                     .variant = inlined ? "ob2" : "ob0",
+                                     .kind = scenarios[scenario].kind,
+                                     .own = {.source_root = "."}};
+    const struct compare_input input = {
+        .crash = &crash, .truth = truth, .claims = claims, .claim_count = ENGINES};
+    struct run_case c = {.scenario = crash.scenario,
+                         .variant = crash.variant,
+                         .arch = "x64",
+                         .kind = crash.kind,
+                         .repeat = n / (2 * SCENARIOS),
+                         .expected_doors = "vectored,unhandled",
+                         .got_doors = roll(12) == 0 ? "watcher" : "vectored,unhandled",
+                         .expected_code = 0xC0000005,
+                         .got_code = 0xC0000005,
+                         .expected_exit_code = 0xC0000005,
+                         .got_exit_code = 0xC0000005,
+                         .wall_ms = 300 + roll(100),
+                         .timing = {.walk_ns = 21000 + roll(9000),
+                                    .record_write_ns = 90000 + roll(50000),
+                                    .dump_write_ns = 4100000 + roll(1500000),
+                                    .stop_walk_ns = 310000 + roll(90000),
+                                    .stop_dump_ns = 5100000 + roll(900000),
+                                    .record_bytes = 4096 + roll(2000),
+                                    .dump_bytes = 96000 + roll(30000)},
+                         .claims = claims,
+                         .claim_count = ENGINES,
+                         .truth = truth};
+    enum status status = compare_case(&input, &keep, &c.result, fault);
+    if (status == ERR_NONE)
+        status = store_put_case(store, run_id, &c, fault);
+    arena_free(&keep);
+    return status == ERR_NONE;
+}
+
+static bool put_run(struct store *store, uint32_t n, uint32_t cases, bool finish,
+                    struct fault *fault)
+{
+    struct arena keep;
+    struct named_version tools[] = {{"twinstack", "0.1.0"}, {"clang", "19.1.7"}};
+    char commit[48];
+
+    arena_init(&keep, 0);
+    (void)snprintf(commit, sizeof commit, "%08x%08x%08x%08x%08x", n * 2654435761u, n, n * 97u,
+                   n * 31u, n * 7u);
+    struct run_info run = {.label = "run",
+                           .started_ns = UINT64_C(1760000000000000000) +
+                                         (uint64_t)n * UINT64_C(3600000000000),
+                           .commit = commit,
+                           .branch = "main",
+                           .platform = "linux x86-64, wine 8.0",
+                           .compiler = n % 40 < 20 ? "clang 19.1.4" : "clang 19.1.7",
+                           .flags = "/O2 /Ob2",
+                           .cpu = "made up",
+                           .command = "twinstack run",
+                           .tools = tools,
+                           .tool_count = 2};
+    bool good = store_begin_run(store, &run, &keep, fault) == ERR_NONE;
+    for (uint32_t i = 0; good && i < cases; i++)
+        good = put_case(store, run.id, i, fault);
+    if (good && finish)
+        good = store_finish_run(store, run.id, RUN_COMPLETE, run.started_ns + UINT64_C(41000000000),
+                                fault) == ERR_NONE;
+    if (good && finish && n == 0)
+        good = store_set_baseline(store, run.id, NULL, NULL, fault) == ERR_NONE;
+    arena_free(&keep);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    struct store *store = NULL;
+    struct fault fault = FAULT_INIT;
+
+    if (argc != 5) {
+        (void)fputs("usage: seed_store FILE RUNS CASES BIG\n", stderr);
+        return 2;
+    }
+    const uint32_t runs = (uint32_t)strtoul(argv[2], NULL, 10);
+    const uint32_t cases = (uint32_t)strtoul(argv[3], NULL, 10);
+    const uint32_t big = (uint32_t)strtoul(argv[4], NULL, 10);
+    bool good = store_open(argv[1], STORE_WRITE, &store, &fault) == ERR_NONE;
+    if (good && big > 0)
+        good = put_run(store, 0, big, true, &fault);
+    for (uint32_t n = 1; good && n <= runs; n++)
+        good = put_run(store, n, cases, true, &fault);
+    if (store != NULL)
+        store_close(store);
+    if (!good) {
+        char text[512];
+        fault_describe(&fault, text, sizeof text);
+        (void)fprintf(stderr, "seed_store: %s\n", text);
+        return 1;
+    }
+    return 0;
+}
