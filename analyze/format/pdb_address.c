@@ -187,8 +187,7 @@ bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct are
         else
             low = middle + 1;
     }
-    return low != 0 && pdb_public(pdb, low - 1, copies, out) &&
-           out->place.section == place.section;
+    return low != 0 && pdb_public(pdb, low - 1, copies, out) && out->place.section == place.section;
 }
 
 /*     OFFSET SIZE  FRAMEDATA                OFFSET SIZE  FPO_DATA

@@ -44,13 +44,35 @@ bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *ou
     return true;
 }
 
+void pdb_types_index(struct pdb_types *types, struct arena *keep)
+{
+    const uint8_t *records =
+        msf_view(&types->stream, types->records_soff, types->records_bytes, keep);
+    if (records == NULL || types->end <= types->first ||
+        types->end - types->first > types->records_bytes / 4)
+        return;
+    const uint32_t count = types->end - types->first;
+    uint32_t *all = ARENA_ARRAY(keep, count, uint32_t);
+    uint32_t at = 0;
+    for (uint32_t i = 0; all != NULL && i < count; i++) {
+        if (types->records_bytes - at < 4 || load_u16(records + at) < 2 ||
+            load_u16(records + at) > types->records_bytes - at - 2)
+            return;
+        all[i] = at;
+        at += 2 + (uint32_t)load_u16(records + at);
+    }
+    types->all = all;
+}
+
 /* The last row of the sparse table at or before INDEX; without one, the first record. */
 static void nearest(const struct pdb_types *types, uint32_t index, uint32_t *at_index, uint32_t *at)
 {
     uint32_t low = 0, high = types->offsets_count;
     uint8_t row[8];
-    *at_index = types->first;
-    *at = 0;
+    *at_index = types->all != NULL ? index : types->first;
+    *at = types->all != NULL ? types->all[index - types->first] : 0;
+    if (types->all != NULL)
+        return;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (!msf_copy(&types->hash, types->offsets_soff + 8 * middle, sizeof row, row))

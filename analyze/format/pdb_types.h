@@ -17,12 +17,17 @@ struct pdb_types {
     struct msf_stream hash; /* holds the sparse table of offsets */
     uint32_t offsets_soff;  /* pairs: type index, offset of its record */
     uint32_t offsets_count;
+    const uint32_t *all; /* offset of every record, once pdb_types_index() made it */
 };
 
 enum { PDB_STREAM_TPI = 2, PDB_STREAM_IPI = 4 };
 
 /* Opens TPI or IPI; false (and an empty table) when absent or of a form not read (VS 2003). */
 bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *out);
+
+/* Notes where every record is, for those who will ask for most of them.  Without memory, or
+ * with a damaged stream, nothing changes. */
+void pdb_types_index(struct pdb_types *types, struct arena *keep);
 
 struct pdb_type {
     uint16_t kind;

@@ -32,6 +32,11 @@ void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pd
     arena_init(&out->scratch, 0);
 }
 
+void pdb_names_index(struct pdb_names *names)
+{
+    pdb_types_index(&names->ids, &names->keep);
+}
+
 void pdb_names_close(struct pdb_names *names)
 {
     arena_free(&names->keep);
@@ -166,8 +171,12 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
 
 const char *pdb_names_inlinee(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id)
 {
+    return pdb_names_id(names, pdb_names_global_id(names, unit, id));
+}
+
+const char *pdb_names_id(struct pdb_names *names, uint32_t global)
+{
     struct pdb_id_name name;
-    const uint32_t global = pdb_names_global_id(names, unit, id);
     const uint64_t key = name_key(NAME_ID, 0, global);
     struct name_slot *slot = name_slot(names, key);
     if (slot == NULL || slot->key == key)
@@ -196,7 +205,6 @@ const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
 const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *pub)
 {
     struct pdb_public read;
-    uint32_t end;
     const uint64_t key = name_key(NAME_PUBLIC, pub->place.section, pub->place.offset);
     struct name_slot *slot = name_slot(names, key);
     if (slot == NULL || slot->key == key)

@@ -27,12 +27,16 @@ struct pdb_names {
 };
 
 void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pdb_names *out);
+/* Prepares for many questions: every id's place is noted in one pass. */
+void pdb_names_index(struct pdb_names *names);
 void pdb_names_close(struct pdb_names *names);
 
 /* All live until pdb_names_close() or as long as the PDB.  NULL: no name. */
 const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *unit,
                                 const struct pdb_procedure *procedure);
 const char *pdb_names_inlinee(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id);
+/* The same for an id that pdb_names_global_id() gave. */
+const char *pdb_names_id(struct pdb_names *names, uint32_t global_id);
 const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
                            struct pdb_file file);
 

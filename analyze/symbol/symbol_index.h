@@ -36,13 +36,18 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
                                enum symbol_names names, uint32_t threads, const char *path,
                                struct symbol_index_cost *cost, struct fault *fault);
 
+/* Sums the whole file.  Opening does so only for small ones, where it costs nothing; damage in
+ * a large one gives wrong names at worst, never a crash.  Fails: ERR_MALFORMED. */
+enum status symbol_index_verify(const struct symbol_index *index, struct fault *fault);
+
 /* As pdb_lookup(); safe from several threads.  Strings live as long as the index. */
 uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
                              struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
 /* Many addresses with their cache misses overlapped.  Frames of all answers are written one
  * after another to OUT (room for FRAME_MAX); COUNTS[i] is how many belong to RVAS[i].  Returns
- * how many addresses were answered: fewer than COUNT when OUT is full. */
+ * how many addresses were answered: fewer than COUNT when OUT has less room left than
+ * SYMBOL_FRAMES_MAX. */
 uint32_t symbol_index_lookup_batch(const struct symbol_index *index, const uint32_t *rvas,
                                    uint32_t count, struct symbol_frame *out, uint32_t frame_max,
                                    uint32_t *counts);

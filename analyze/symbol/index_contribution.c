@@ -1,0 +1,185 @@
+/* See index_pieces.h.  What a contribution holds: procedures, and between them what publics
+ * and the rule of frame_without_procedure() in pdb_lookup.c say. */
+#include <string.h>
+
+#include "symbol/index_pieces.h"
+
+/* What names code outside every procedure. */
+struct namer {
+    uint32_t start_rva; /* 0 with text 0 and no public: code without a name */
+    uint32_t text;
+    bool is_public;
+};
+
+struct stretch {
+    struct piece_worker *worker;
+    uint16_t section;
+    uint32_t section_rva, from; /* from: names before it are not ours */
+    int64_t code;               /* of unit.codes: the last that started; -1: none */
+    uint32_t code_text;
+};
+
+/* Number of the last public at or before RVA in the list; -1: none. */
+static int64_t public_before(const struct public_list *list, uint32_t rva)
+{
+    uint32_t low = 0, high = list->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (list->rvas[middle] <= rva)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int64_t)low - 1;
+}
+
+static uint32_t code_text(struct stretch *s)
+{
+    struct pdb_procedure procedure;
+    if (s->code_text == UINT32_MAX)
+        s->code_text =
+            pdb_unit_procedure(&s->worker->unit, (uint32_t)s->code, &procedure)
+                ? index_text(s->worker,
+                             pdb_names_procedure(&s->worker->names, &s->worker->unit, &procedure))
+                : 0;
+    return s->code_text;
+}
+
+/* The name of code at offset AT, and in *NEXT where that changes at the latest. */
+static struct namer name_at(struct stretch *s, uint32_t at, uint32_t *next)
+{
+    struct piece_worker *worker = s->worker;
+    const struct public_list *list = worker->publics;
+    const int64_t last = public_before(list, s->section_rva + at);
+    struct namer out = {0, 0, false};
+    if (last + 1 < (int64_t)list->count && list->rvas[last + 1] - s->section_rva < *next)
+        *next = list->rvas[last + 1] - s->section_rva;
+    const bool has_public = last >= 0 && list->rvas[last] >= s->section_rva + s->from;
+    const uint32_t code_start = s->code >= 0 ? worker->unit.codes[s->code].start.offset : 0;
+    if (s->code >= 0 && code_start >= s->from &&
+        (!has_public || s->section_rva + code_start >= list->rvas[last])) {
+        out.start_rva = s->section_rva + code_start;
+        out.text = code_text(s);
+    } else if (has_public) {
+        struct pdb_public pub;
+        out.start_rva = list->rvas[last];
+        out.is_public = true;
+        if (pdb_public(worker->pdb, list->numbers[last], NULL, &pub))
+            out.text = index_public(worker, &pub);
+    }
+    return out;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Appends the pieces from AT to END; INSIDE a contribution, with its lines. */
+static void add_stretch(struct stretch *s, uint32_t at, uint32_t end, bool inside)
+{
+    struct piece_worker *worker = s->worker;
+    uint32_t row = 0;
+    int64_t top = -1;
+    worker->lines.count = 0;
+    if (inside)
+        index_read_lines(worker, s->section, at, end);
+    struct event *lines = worker->lines.at;
+    for (uint32_t next; at < end && !worker->failed; at = next) {
+        next = end;
+        const struct namer name = name_at(s, at, &next);
+        for (; row < worker->lines.count && lines[row].start <= at; row++) {
+            lines[row].below = (uint32_t)top;
+            top = row;
+        }
+        while (top >= 0 && lines[top].end <= at)
+            top = lines[top].below == UINT32_MAX ? -1 : (int64_t)lines[top].below;
+        if (row < worker->lines.count)
+            next = least(next, lines[row].start);
+        uint32_t line = 0, file = 0;
+        if (top >= 0) {
+            next = least(next, lines[top].end);
+            line = lines[top].line;
+            file = line != 0 ? lines[top].file : 0;
+        }
+        const bool from_code = !name.is_public && name.start_rva != 0;
+        const uint32_t scope =
+            index_root(worker, name.text, file, name.is_public ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB,
+                       name.start_rva != 0 ? name.start_rva : INDEX_NO_START,
+                       inside || from_code ? worker->compiland : 0);
+        index_piece(worker, s->section_rva + at, scope, line);
+    }
+}
+
+void index_worker_contribution(struct piece_worker *worker, struct pdb_place start, uint32_t end,
+                               uint32_t next)
+{
+    const struct pdb_place zero = {start.section, 0};
+    struct stretch s = {worker, start.section, pdb_source_rva(worker->pdb, zero), start.offset,
+                        -1,     UINT32_MAX};
+    struct span *spans = worker->codes.at;
+    uint32_t code = index_first_span(&worker->codes, start.section, start.offset);
+    uint32_t open[64], opened = 0; /* those that hold, the last started on top */
+    for (uint32_t at = start.offset, to; at < end && !worker->failed; at = to) {
+        for (; code < worker->codes.count && spans[code].section == start.section &&
+               spans[code].start <= at;
+             code++) {
+            if (opened == sizeof open / sizeof open[0]) /* forget the outermost */
+                memmove(open, open + 1, --opened * sizeof open[0]);
+            open[opened++] = code;
+            s.code = spans[code].number;
+            s.code_text = UINT32_MAX;
+        }
+        while (opened != 0 && spans[open[opened - 1]].end <= at)
+            opened--;
+        to = end;
+        if (code < worker->codes.count && spans[code].section == start.section)
+            to = least(to, spans[code].start);
+        if (opened == 0) {
+            add_stretch(&s, at, to, true);
+            continue;
+        }
+        const struct span *span = &spans[open[opened - 1]];
+        struct pdb_procedure procedure;
+        to = least(to, span->end);
+        if (!pdb_unit_procedure(&worker->unit, span->number, &procedure)) {
+            index_piece(worker, s.section_rva + at, 0, 0);
+            continue;
+        }
+        const uint32_t name =
+            index_text(worker, pdb_names_procedure(&worker->names, &worker->unit, &procedure));
+        (void)index_procedure(worker, &procedure, name, at, to);
+        if (s.code == span->number)
+            s.code_text = name;
+    }
+    if (worker->pdb->fastlink && next > end) {
+        index_piece(worker, s.section_rva + end, 0, 0);
+        return;
+    }
+    for (uint32_t at = end, to; at < next && !worker->failed; at = to) {
+        for (; code < worker->codes.count && spans[code].section == start.section &&
+               spans[code].start <= at;
+             code++) {
+            s.code = spans[code].number;
+            s.code_text = UINT32_MAX;
+        }
+        to = next;
+        if (code < worker->codes.count && spans[code].section == start.section)
+            to = least(to, spans[code].start);
+        add_stretch(&s, at, to, false);
+    }
+}
+
+void index_worker_head(struct piece_worker *worker, struct pdb_place start, uint32_t end)
+{
+    const struct pdb_place zero = {start.section, 0};
+    struct stretch s = {worker, start.section, pdb_source_rva(worker->pdb, zero), 0,
+                        -1,     UINT32_MAX};
+    uint32_t next = end;
+    const struct namer name = name_at(&s, start.offset, &next);
+    if (!name.is_public) { /* nothing before the first public */
+        index_piece(worker, s.section_rva + start.offset, 0, 0);
+        start.offset = next;
+    }
+    add_stretch(&s, start.offset, end, false);
+}

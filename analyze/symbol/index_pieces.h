@@ -1,0 +1,135 @@
+/* From one module to pieces of code: "from here on: this scope, this line".  Every piece says
+ * what pdb_lookup() would say of each of its bytes. */
+#ifndef SYMBOL_INDEX_PIECES_H
+#define SYMBOL_INDEX_PIECES_H
+
+#include <stdint.h>
+
+#include "model/stack.h"
+#include "symbol/index_layout.h"
+#include "symbol/pdb_names.h"
+#include "symbol/pdb_unit.h"
+
+struct piece {
+    uint32_t start_rva; /* in the symbols' address space */
+    uint32_t scope;     /* slot of the worker; 0: nothing is known */
+    uint32_t line;
+};
+
+/* A slot as in the file (index_layout.h), but with the worker's numbers of texts for strings
+ * and files. */
+struct scope_slot {
+    uint32_t name, link, line;
+};
+
+/* Publics by address, made once and shared by all workers. */
+struct public_list {
+    uint32_t *rvas;    /* sorted, in the symbols' address space */
+    uint32_t *numbers; /* for pdb_public() */
+    uint32_t count;
+};
+
+struct inlinee_slot {
+    uint32_t id, stamp;  /* valid when stamp is that of the module */
+    uint32_t file, line; /* checksum offset; line 0: the module does not say */
+    uint32_t name;       /* text; UINT32_MAX: not asked for yet */
+};
+
+struct known_text {
+    uint64_t key;
+    uint32_t text;
+};
+
+struct scope_memo {
+    uint32_t parent, name, file, line, slot;
+};
+
+/* Something that holds from start to end, unless something that starts later does. */
+struct event {
+    uint32_t start, end;
+    uint32_t line, file;
+    uint32_t site;  /* of inline events */
+    uint32_t below; /* the event that it covers; see index_procedure.c */
+};
+
+struct inline_site {
+    uint32_t parent; /* UINT32_MAX: the procedure itself */
+    uint32_t depth, name;
+};
+
+struct span {                   /* a code or a line table of the module, by address */
+    uint32_t start, end, reach; /* reach: the largest end up to here */
+    uint32_t number;
+    uint16_t section;
+};
+
+struct buffer {
+    void *at;
+    uint32_t count, room;
+};
+
+struct piece_worker {
+    const struct pdb *pdb;
+    const struct public_list *publics;
+    struct pdb_names names;
+    bool failed; /* out of memory: what there is means nothing */
+
+    struct buffer pieces, scopes, texts; /* struct piece, struct scope_slot, const char * */
+    struct known_text *known;            /* texts of ids, files and publics */
+    uint32_t known_count, known_room;
+    struct scope_memo *memo;
+
+    /* Of the module in work; memory is used again and again. */
+    struct arena keep;
+    struct pdb_unit unit;
+    uint32_t compiland;
+    struct inlinee_slot *inlinees;
+    uint32_t inlinee_count, inlinee_room, stamp;
+    struct buffer codes, ranges; /* struct span */
+
+    /* Of the procedure in work. */
+    struct buffer inlines, lines, sites, rows, keys, spare;
+};
+
+bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
+                       const struct public_list *publics, struct piece_worker *out);
+void index_worker_close(struct piece_worker *worker);
+
+/* Opens module NUMBER for index_worker_contribution(). */
+void index_worker_module(struct piece_worker *worker, uint32_t number);
+
+/* Appends the pieces of a contribution of that module, from its start to END, and of what lies
+ * between it and NEXT (offsets in its section). */
+void index_worker_contribution(struct piece_worker *worker, struct pdb_place start, uint32_t end,
+                               uint32_t next);
+
+/* Appends the pieces of what lies in a section before any contribution. */
+void index_worker_head(struct piece_worker *worker, struct pdb_place start, uint32_t end);
+
+/* For the files index_*.c. */
+void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t want, size_t each);
+uint32_t index_text(struct piece_worker *worker, const char *text);
+uint32_t index_file(struct piece_worker *worker, struct pdb_file file);
+uint32_t index_public(struct piece_worker *worker, const struct pdb_public *pub);
+void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line);
+uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file,
+                    enum symbols_from from, uint32_t start_rva, uint32_t compiland);
+uint32_t index_inlined(struct piece_worker *worker, uint32_t parent, uint32_t name, uint32_t file,
+                       uint32_t line);
+struct inlinee_slot *index_inlinee(struct piece_worker *worker, uint32_t id);
+uint32_t index_inlinee_name(struct piece_worker *worker, struct inlinee_slot *slot);
+
+/* Sorts events by start; of equal starts the later in the array stays later. */
+void index_sort_events(struct piece_worker *worker, struct buffer *events);
+
+/* Reads the line rows between FROM and END into worker->lines, sorted. */
+void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t from, uint32_t end);
+
+/* The first span that can reach FROM, among those sorted by (section, start). */
+uint32_t index_first_span(const struct buffer *spans, uint16_t section, uint32_t from);
+
+/* Appends the pieces of PROCEDURE between FROM and END; returns its last root scope. */
+uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure *procedure,
+                         uint32_t name, uint32_t from, uint32_t end);
+
+#endif

@@ -1,0 +1,310 @@
+/* See index_pieces.h.  A procedure's lines and inline sites, drawn over each other from left to
+ * right.
+ *
+ * An event holds from its start to its end, and of several that hold the one that started last
+ * counts; so at each level the open events form a stack, linked by `below`.  Level d holds the
+ * rows of sites nested d deep, and there only rows whose site hangs on the site chosen at level
+ * d - 1 can be chosen.  A piece ends where the next event starts or a chosen one ends. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "symbol/index_pieces.h"
+
+enum { NO_EVENT = -1 };
+#define NO_SITE UINT32_MAX
+
+static uint64_t *keys_of(struct piece_worker *worker, struct buffer *buffer, uint32_t count)
+{
+    return index_more(worker, buffer, count, sizeof(uint64_t));
+}
+
+/* Merges the runs [0, a) and [a, n) of FROM into TO. */
+static void merge_runs(const uint64_t *from, uint32_t a, uint32_t n, uint64_t *to)
+{
+    uint32_t i = 0, j = a, k = 0;
+    while (i < a && j < n)
+        to[k++] = from[i] <= from[j] ? from[i++] : from[j++];
+    while (i < a)
+        to[k++] = from[i++];
+    while (j < n)
+        to[k++] = from[j++];
+}
+
+/* Sorts keys by merging the runs that are already there: rows of one site or table are. */
+static uint64_t *sort_keys(uint64_t *keys, uint64_t *spare, uint32_t count)
+{
+    for (;;) {
+        uint32_t at = 0, runs = 0;
+        while (at < count) {
+            uint32_t a = at + 1;
+            while (a < count && keys[a - 1] <= keys[a])
+                a++;
+            uint32_t b = a;
+            if (b < count) {
+                b++;
+                while (b < count && keys[b - 1] <= keys[b])
+                    b++;
+            }
+            if (runs == 0 && a == count)
+                return keys;
+            merge_runs(keys + at, a - at, b - at, spare + at);
+            runs++;
+            at = b;
+        }
+        uint64_t *swap = keys;
+        keys = spare;
+        spare = swap;
+    }
+}
+
+void index_sort_events(struct piece_worker *worker, struct buffer *buffer)
+{
+    struct event *events = buffer->at;
+    bool sorted = true;
+    for (uint32_t i = 1; i < buffer->count && sorted; i++)
+        sorted = events[i - 1].start <= events[i].start;
+    if (sorted)
+        return;
+    const uint32_t count = buffer->count;
+    uint64_t *keys = keys_of(worker, &worker->keys, count);
+    uint64_t *spare = keys_of(worker, &worker->spare, count);
+    struct event *both = index_more(worker, buffer, 2 * count, sizeof *both);
+    if (keys == NULL || spare == NULL || both == NULL)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] = (uint64_t)both[i].start << 32 | i;
+    const uint64_t *order = sort_keys(keys, spare, count);
+    memcpy(both + count, both, count * sizeof *both);
+    for (uint32_t i = 0; i < count; i++)
+        both[i] = both[count + (uint32_t)order[i]];
+}
+
+struct line_reader {
+    struct piece_worker *worker;
+    uint32_t end; /* of the table */
+    uint32_t file_at, file;
+};
+
+static void read_line(void *context, const struct pdb_line_row *row)
+{
+    struct line_reader *reader = context;
+    struct piece_worker *worker = reader->worker;
+    if (row->offset >= reader->end)
+        return;
+    if (row->file.at != reader->file_at) {
+        reader->file_at = row->file.at;
+        reader->file = index_file(worker, row->file);
+    }
+    struct event *events =
+        index_more(worker, &worker->lines, worker->lines.count + 1, sizeof *events);
+    if (events == NULL)
+        return;
+    events[worker->lines.count++] =
+        (struct event){row->offset, reader->end, row->line, reader->file, 0, 0};
+}
+
+void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t from, uint32_t end)
+{
+    const struct span *spans = worker->ranges.at;
+    worker->lines.count = 0;
+    /* Tables that share an address count in the order of the file: few, so search for the
+     * next number each time. */
+    const uint32_t first = index_first_span(&worker->ranges, section, from);
+    uint32_t last = first;
+    while (last < worker->ranges.count && spans[last].section == section && spans[last].start < end)
+        last++;
+    for (int64_t done = -1;;) {
+        const struct span *next = NULL;
+        for (uint32_t i = first; i < last; i++)
+            if (spans[i].end > from && spans[i].number > done &&
+                (next == NULL || spans[i].number < next->number))
+                next = &spans[i];
+        if (next == NULL)
+            break;
+        struct line_reader reader = {worker, next->end, UINT32_MAX, 0};
+        pdb_line_rows(&worker->unit.module, &worker->unit.ranges[next->number],
+                      &worker->unit.subsections, read_line, &reader);
+        done = next->number;
+    }
+    index_sort_events(worker, &worker->lines);
+}
+
+/* Adds a site and its rows as events; offsets become those of the section. */
+static bool add_site(struct piece_worker *worker, const struct pdb_procedure *procedure,
+                     const struct pdb_symbol *symbol, uint32_t parent)
+{
+    const uint8_t *annotations;
+    uint32_t id, bytes;
+    struct inline_site *sites =
+        index_more(worker, &worker->sites, worker->sites.count + 1, sizeof *sites);
+    if (sites == NULL)
+        return false;
+    struct inline_site *site = &sites[worker->sites.count++];
+    site->parent = parent;
+    site->depth = parent == NO_SITE ? 0 : sites[parent].depth + 1;
+    site->name = 0;
+    if (!pdb_unit_read_site(symbol, &id, &annotations, &bytes) || site->depth >= LIMIT_INLINE_DEPTH)
+        return true;
+    struct pdb_inline_row *rows = index_more(worker, &worker->rows, bytes / 2 + 1, sizeof *rows);
+    struct inlinee_slot *inlinee = index_inlinee(worker, id);
+    if (rows == NULL || inlinee == NULL)
+        return false;
+    const uint32_t count =
+        pdb_inline_rows(annotations, bytes, UNIT_INLINEE_FILE, procedure->bytes, rows);
+    struct event *events =
+        index_more(worker, &worker->inlines, worker->inlines.count + count, sizeof *events);
+    if (events == NULL)
+        return false;
+    if (count != 0)
+        site->name = index_inlinee_name(worker, inlinee);
+    uint32_t file_at = UINT32_MAX - 1, file = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t own = rows[i].file == UNIT_INLINEE_FILE ? inlinee->file : rows[i].file;
+        uint32_t line = 0;
+        if (inlinee->file != UINT32_MAX) {
+            line = pdb_line_sane(inlinee->line + (uint32_t)rows[i].line_delta);
+            if (own != file_at) {
+                file_at = own;
+                file = index_file(worker, pdb_checksum_file(&worker->unit.subsections, own));
+            }
+        }
+        if (rows[i].start >= procedure->bytes)
+            continue;
+        const uint32_t base = procedure->start.offset;
+        const uint32_t end = rows[i].end < procedure->bytes ? rows[i].end : procedure->bytes;
+        events[worker->inlines.count++] = (struct event){
+            base + rows[i].start, base + end, line, file, worker->sites.count - 1, 0};
+    }
+    return true;
+}
+
+/* Walks the records of a procedure and adds its sites, in the order of the file. */
+static void read_sites(struct piece_worker *worker, const struct pdb_procedure *procedure)
+{
+    uint32_t open[LIMIT_SCOPE_DEPTH]; /* the site around, at each nesting of scopes */
+    uint32_t depth = 0, around = NO_SITE;
+    struct pdb_symbol symbol;
+    worker->sites.count = 0;
+    worker->inlines.count = 0;
+    if (!pdb_symbol_at(&worker->unit.module, procedure->soff, &symbol))
+        return;
+    for (uint32_t soff = symbol.end_soff;
+         soff < procedure->end_soff && pdb_symbol_at(&worker->unit.module, soff, &symbol);
+         soff = symbol.end_soff) {
+        if (pdb_symbol_closes(symbol.kind)) {
+            if (depth == 0)
+                return;
+            around = open[--depth];
+        } else if (pdb_symbol_opens(symbol.kind)) {
+            if (depth == LIMIT_SCOPE_DEPTH)
+                return;
+            open[depth++] = around;
+            if (symbol.kind != PDB_INLINESITE && symbol.kind != PDB_INLINESITE2)
+                continue;
+            if (!add_site(worker, procedure, &symbol, around))
+                return;
+            around = worker->sites.count - 1;
+        }
+    }
+    index_sort_events(worker, &worker->inlines);
+}
+
+struct sweep {
+    struct piece_worker *worker;
+    uint32_t next_line, next_inline; /* events not yet open */
+    int64_t line_top;
+    int64_t tops[LIMIT_INLINE_DEPTH];
+    uint32_t levels; /* that ever had an event */
+};
+
+static void open_events(struct sweep *sweep, uint32_t at)
+{
+    struct piece_worker *worker = sweep->worker;
+    struct event *lines = worker->lines.at;
+    struct event *inlines = worker->inlines.at;
+    while (sweep->next_line < worker->lines.count && lines[sweep->next_line].start <= at) {
+        lines[sweep->next_line].below = (uint32_t)sweep->line_top;
+        sweep->line_top = sweep->next_line++;
+    }
+    while (sweep->next_inline < worker->inlines.count && inlines[sweep->next_inline].start <= at) {
+        struct event *event = &inlines[sweep->next_inline];
+        const uint32_t depth = ((const struct inline_site *)worker->sites.at)[event->site].depth;
+        while (sweep->levels <= depth)
+            sweep->tops[sweep->levels++] = NO_EVENT;
+        event->below = (uint32_t)sweep->tops[depth];
+        sweep->tops[depth] = sweep->next_inline++;
+    }
+}
+
+static int64_t below(const struct event *event)
+{
+    return event->below == UINT32_MAX ? NO_EVENT : (int64_t)event->below;
+}
+
+/* The open event of a level that started last and hangs on PARENT. */
+static const struct event *choose(struct sweep *sweep, uint32_t level, uint32_t parent, uint32_t at)
+{
+    const struct event *events = sweep->worker->inlines.at;
+    const struct inline_site *sites = sweep->worker->sites.at;
+    while (sweep->tops[level] != NO_EVENT && events[sweep->tops[level]].end <= at)
+        sweep->tops[level] = below(&events[sweep->tops[level]]);
+    for (int64_t i = sweep->tops[level]; i != NO_EVENT; i = below(&events[i]))
+        if (events[i].end > at && sites[events[i].site].parent == parent)
+            return &events[i];
+    return NULL;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure *procedure,
+                         uint32_t name, uint32_t from, uint32_t end)
+{
+    struct sweep sweep;
+    sweep.worker = worker;
+    sweep.next_line = 0;
+    sweep.next_inline = 0;
+    sweep.line_top = NO_EVENT;
+    sweep.levels = 0;
+    read_sites(worker, procedure);
+    index_read_lines(worker, procedure->start.section, from, end);
+    const struct event *lines = worker->lines.at;
+    const struct event *inlines = worker->inlines.at;
+    const struct inline_site *sites = worker->sites.at;
+    const struct pdb_place zero = {procedure->start.section, 0};
+    const uint32_t section_rva = pdb_source_rva(worker->pdb, zero);
+    uint32_t root = 0;
+    for (uint32_t at = from, next; at < end && !worker->failed; at = next) {
+        open_events(&sweep, at);
+        while (sweep.line_top != NO_EVENT && lines[sweep.line_top].end <= at)
+            sweep.line_top = below(&lines[sweep.line_top]);
+        next = end;
+        uint32_t line = 0, file = 0, parent = NO_SITE;
+        if (sweep.line_top != NO_EVENT) {
+            const struct event *event = &lines[sweep.line_top];
+            line = event->line;
+            file = line != 0 ? event->file : 0;
+            next = least(next, event->end);
+        }
+        if (sweep.next_line < worker->lines.count)
+            next = least(next, lines[sweep.next_line].start);
+        if (sweep.next_inline < worker->inlines.count)
+            next = least(next, inlines[sweep.next_inline].start);
+        root = index_root(worker, name, file, SYMBOLS_PDB, section_rva + procedure->start.offset,
+                          worker->compiland);
+        uint32_t scope = root;
+        for (uint32_t level = 0; level < sweep.levels; level++) {
+            const struct event *event = choose(&sweep, level, parent, at);
+            if (event == NULL)
+                break;
+            scope = index_inlined(worker, scope, sites[event->site].name, event->file, line);
+            line = event->line;
+            parent = event->site;
+            next = least(next, event->end);
+        }
+        index_piece(worker, section_rva + at, scope, line);
+    }
+    return root;
+}

@@ -1,0 +1,386 @@
+/* See index_pieces.h.  What a worker keeps: texts, scopes, pieces, and the tables of the module
+ * in work. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "symbol/index_pieces.h"
+
+enum { MEMO_SLOTS = 4096, SCOPE_LINK_MAX = 0xffff, FILE_BITS = 24 };
+
+void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t want, size_t each)
+{
+    if (want > buffer->room) {
+        uint64_t room = buffer->room != 0 ? buffer->room : 256;
+        while (room < want)
+            room *= 2;
+        void *grown = room <= UINT32_MAX ? realloc(buffer->at, (size_t)room * each) : NULL;
+        if (grown == NULL) {
+            worker->failed = true;
+            return NULL;
+        }
+        buffer->at = grown;
+        buffer->room = (uint32_t)room;
+    }
+    return buffer->at;
+}
+
+bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
+                       const struct public_list *publics, struct piece_worker *out)
+{
+    memset(out, 0, sizeof *out);
+    out->pdb = pdb;
+    out->publics = publics;
+    pdb_names_open(pdb, spelling, &out->names);
+    pdb_names_index(&out->names);
+    arena_init(&out->keep, 0);
+    out->memo = calloc(MEMO_SLOTS, sizeof *out->memo);
+    if (out->memo == NULL || index_more(out, &out->texts, 1, sizeof(const char *)) == NULL ||
+        index_more(out, &out->scopes, 1, sizeof(struct scope_slot)) == NULL) {
+        out->failed = true;
+        return false;
+    }
+    ((const char **)out->texts.at)[0] = NULL;
+    out->texts.count = 1;
+    out->scopes.count = 1; /* slot 0 is no scope */
+    return true;
+}
+
+void index_worker_close(struct piece_worker *worker)
+{
+    struct buffer *const buffers[] = {&worker->pieces, &worker->scopes, &worker->texts,
+                                      &worker->codes,  &worker->ranges, &worker->inlines,
+                                      &worker->lines,  &worker->sites,  &worker->rows,
+                                      &worker->keys,   &worker->spare};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        free(buffers[i]->at);
+    free(worker->known);
+    free(worker->memo);
+    free(worker->inlinees);
+    arena_free(&worker->keep);
+    pdb_names_close(&worker->names);
+}
+
+/* True for text in a copy of the module's stream, which goes when the module is done. */
+static bool passes(const struct piece_worker *worker, const char *text)
+{
+    const struct pdb_module *module = &worker->unit.module;
+    const uintptr_t at = (uintptr_t)text, copy = (uintptr_t)module->data;
+    const uintptr_t file = (uintptr_t)worker->pdb->msf.data;
+    return module->data != NULL && copy - file >= worker->pdb->msf.bytes &&
+           at - copy < (uintptr_t)module->symbol_bytes + module->c11_bytes + module->c13_bytes;
+}
+
+uint32_t index_text(struct piece_worker *worker, const char *text)
+{
+    if (text != NULL && passes(worker, text))
+        text = arena_string(&worker->names.keep, text);
+    if (text == NULL || text[0] == '\0')
+        return 0;
+    const char **texts = index_more(worker, &worker->texts, worker->texts.count + 1, sizeof *texts);
+    if (texts == NULL)
+        return 0;
+    texts[worker->texts.count] = text;
+    return worker->texts.count++;
+}
+
+/* The slot of KEY among the known texts; its key is 0 when it is new. */
+static struct known_text *known_text(struct piece_worker *worker, uint64_t key)
+{
+    if (worker->known_count * 2 >= worker->known_room) {
+        const uint32_t room = worker->known_room != 0 ? worker->known_room * 2 : 1024;
+        struct known_text *grown = calloc(room, sizeof *grown);
+        if (grown == NULL) {
+            worker->failed = true;
+            return NULL;
+        }
+        for (uint32_t i = 0; i < worker->known_room; i++) {
+            if (worker->known[i].key == 0)
+                continue;
+            uint32_t at = (uint32_t)((worker->known[i].key * 0x9e3779b97f4a7c15u) >> 32);
+            while (grown[at & (room - 1)].key != 0)
+                at++;
+            grown[at & (room - 1)] = worker->known[i];
+        }
+        free(worker->known);
+        worker->known = grown;
+        worker->known_room = room;
+    }
+    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32);
+    while (worker->known[at & (worker->known_room - 1)].key != 0 &&
+           worker->known[at & (worker->known_room - 1)].key != key)
+        at++;
+    return &worker->known[at & (worker->known_room - 1)];
+}
+
+enum { KNOWN_ID = 1, KNOWN_FILE, KNOWN_MODULE_FILE, KNOWN_PUBLIC };
+
+uint32_t index_file(struct piece_worker *worker, struct pdb_file file)
+{
+    if (file.at == UINT32_MAX)
+        return 0;
+    const uint64_t key = file.in_module ? (uint64_t)KNOWN_MODULE_FILE << 60 |
+                                              (uint64_t)worker->unit.module.index << 32 | file.at
+                                        : (uint64_t)KNOWN_FILE << 60 | file.at;
+    struct known_text *slot = known_text(worker, key);
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : 0;
+    slot->key = key;
+    slot->text = index_text(worker, pdb_names_file(&worker->names, &worker->unit, file));
+    worker->known_count++;
+    if (slot->text >> FILE_BITS != 0)
+        worker->failed = true;
+    return slot->text;
+}
+
+uint32_t index_public(struct piece_worker *worker, const struct pdb_public *pub)
+{
+    const uint64_t key =
+        (uint64_t)KNOWN_PUBLIC << 60 | (uint64_t)pub->place.section << 32 | pub->place.offset;
+    struct known_text *slot = known_text(worker, key);
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : 0;
+    slot->key = key;
+    slot->text = index_text(worker, pdb_names_public(&worker->names, pub));
+    worker->known_count++;
+    return slot->text;
+}
+
+void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line)
+{
+    struct piece *pieces =
+        index_more(worker, &worker->pieces, worker->pieces.count + 1, sizeof *pieces);
+    if (pieces == NULL)
+        return;
+    pieces[worker->pieces.count++] = (struct piece){start_rva, scope, line};
+}
+
+static struct scope_memo *memo_of(struct piece_worker *worker, uint32_t parent, uint32_t name,
+                                  uint32_t file, uint32_t line)
+{
+    uint32_t hash = parent * 0x9e3779b1u;
+    hash = (hash ^ name) * 0x85ebca6bu;
+    hash = (hash ^ file) * 0xc2b2ae35u;
+    hash = (hash ^ line) * 0x9e3779b1u;
+    return &worker->memo[(hash >> 16) & (MEMO_SLOTS - 1)];
+}
+
+static bool remembers(const struct scope_memo *memo, uint32_t parent, uint32_t name, uint32_t file,
+                      uint32_t line)
+{
+    return memo->slot != 0 && memo->parent == parent && memo->name == name && memo->file == file &&
+           memo->line == line;
+}
+
+static struct scope_slot *add_slots(struct piece_worker *worker, uint32_t count)
+{
+    struct scope_slot *slots =
+        index_more(worker, &worker->scopes, worker->scopes.count + count, sizeof *slots);
+    if (slots == NULL)
+        return NULL;
+    worker->scopes.count += count;
+    return slots + worker->scopes.count - count;
+}
+
+static struct scope_slot pack(uint32_t name, uint32_t back, uint32_t file, uint32_t line)
+{
+    return (struct scope_slot){name, back | (file & 0xffff) << 16, line | file >> 16 << 24};
+}
+
+uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file,
+                    enum symbols_from from, uint32_t start_rva, uint32_t compiland)
+{
+    /* No slot has a number this large, so that roots and inlined scopes do not mix. */
+    const uint32_t kind = 1U << 31 | (uint32_t)from << 24 | (compiland & 0xffffff);
+    struct scope_memo *memo = memo_of(worker, kind, name, file, start_rva);
+    if (remembers(memo, kind, name, file, start_rva))
+        return memo->slot;
+    struct scope_slot *slots = add_slots(worker, 2);
+    if (slots == NULL)
+        return 0;
+    slots[0] = pack(name, 0, file, (uint32_t)from);
+    slots[1] = (struct scope_slot){start_rva, compiland, 0};
+    *memo = (struct scope_memo){kind, name, file, start_rva, worker->scopes.count - 2};
+    return memo->slot;
+}
+
+/* Copies a scope and those it hangs on to the end, where slots can reach them. */
+static uint32_t copy_near(struct piece_worker *worker, uint32_t scope)
+{
+    const struct scope_slot slot = ((const struct scope_slot *)worker->scopes.at)[scope];
+    const struct scope_slot more = ((const struct scope_slot *)worker->scopes.at)[scope + 1];
+    const uint32_t back = slot.link & SCOPE_LINK_MAX;
+    const uint32_t parent = back != 0 ? copy_near(worker, scope - back) : 0;
+    struct scope_slot *slots = add_slots(worker, back != 0 ? 1 : 2);
+    if (slots == NULL)
+        return 0;
+    slots[0] = slot;
+    if (back == 0) {
+        slots[1] = more;
+        return worker->scopes.count - 2;
+    }
+    slots[0].link = (slot.link & ~(uint32_t)SCOPE_LINK_MAX) | (worker->scopes.count - 1 - parent);
+    return worker->scopes.count - 1;
+}
+
+uint32_t index_inlined(struct piece_worker *worker, uint32_t parent, uint32_t name, uint32_t file,
+                       uint32_t line)
+{
+    struct scope_memo *memo = memo_of(worker, parent, name, file, line);
+    if (remembers(memo, parent, name, file, line))
+        return memo->slot;
+    uint32_t near = parent;
+    if (worker->scopes.count - parent > SCOPE_LINK_MAX)
+        near = copy_near(worker, parent);
+    struct scope_slot *slot = add_slots(worker, 1);
+    if (slot == NULL)
+        return 0;
+    const uint32_t number = worker->scopes.count - 1;
+    *slot = pack(name, number - near, file, line);
+    *memo = (struct scope_memo){parent, name, file, line, number};
+    return number;
+}
+
+/* Inlinees of the module, by id: an open table, emptied by a new stamp. */
+static struct inlinee_slot *inlinee_slot(struct piece_worker *worker, uint32_t id)
+{
+    uint32_t at = (id * 0x9e3779b1u) >> 8;
+    for (;; at++) {
+        struct inlinee_slot *slot = &worker->inlinees[at & (worker->inlinee_room - 1)];
+        if (slot->stamp != worker->stamp || slot->id == id)
+            return slot;
+    }
+}
+
+static bool grow_inlinees(struct piece_worker *worker)
+{
+    const uint32_t room = worker->inlinee_room != 0 ? worker->inlinee_room * 2 : 1024;
+    struct inlinee_slot *old = worker->inlinees;
+    struct inlinee_slot *grown = calloc(room, sizeof *grown);
+    if (grown == NULL) {
+        worker->failed = true;
+        return false;
+    }
+    const uint32_t old_room = worker->inlinee_room;
+    worker->inlinees = grown;
+    worker->inlinee_room = room;
+    for (uint32_t i = 0; i < old_room; i++)
+        if (old[i].stamp == worker->stamp)
+            *inlinee_slot(worker, old[i].id) = old[i];
+    free(old);
+    return true;
+}
+
+struct inlinee_slot *index_inlinee(struct piece_worker *worker, uint32_t id)
+{
+    if (worker->inlinee_count * 2 >= worker->inlinee_room && !grow_inlinees(worker))
+        return NULL;
+    struct inlinee_slot *slot = inlinee_slot(worker, id);
+    if (slot->stamp != worker->stamp) {
+        *slot = (struct inlinee_slot){id, worker->stamp, UINT32_MAX, 0, UINT32_MAX};
+        worker->inlinee_count++;
+    }
+    return slot;
+}
+
+uint32_t index_inlinee_name(struct piece_worker *worker, struct inlinee_slot *slot)
+{
+    if (slot->name != UINT32_MAX)
+        return slot->name;
+    const uint32_t id = pdb_names_global_id(&worker->names, &worker->unit, slot->id);
+    const uint64_t key = (uint64_t)KNOWN_ID << 60 | id;
+    struct known_text *known = known_text(worker, key);
+    if (known == NULL)
+        return 0;
+    if (known->key != key) {
+        known->key = key;
+        known->text = index_text(worker, pdb_names_id(&worker->names, id));
+        worker->known_count++;
+    }
+    slot->name = known->text;
+    return slot->name;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->number > y->number ? -1 : x->number < y->number; /* the first record ends on top */
+}
+
+static void sort_spans(struct buffer *buffer)
+{
+    struct span *spans = buffer->at;
+    bool sorted = true;
+    for (uint32_t i = 1; i < buffer->count && sorted; i++)
+        sorted = compare_spans(&spans[i - 1], &spans[i]) < 0;
+    if (!sorted)
+        qsort(spans, buffer->count, sizeof *spans, compare_spans);
+    for (uint32_t i = 0; i < buffer->count; i++) {
+        const bool follows = i != 0 && spans[i - 1].section == spans[i].section;
+        spans[i].reach =
+            follows && spans[i - 1].reach > spans[i].end ? spans[i - 1].reach : spans[i].end;
+    }
+}
+
+uint32_t index_first_span(const struct buffer *buffer, uint16_t section, uint32_t from)
+{
+    const struct span *spans = buffer->at;
+    uint32_t low = 0, high = buffer->count;
+    while (low < high) { /* the first that starts behind FROM */
+        const uint32_t middle = low + (high - low) / 2;
+        if (spans[middle].section < section ||
+            (spans[middle].section == section && spans[middle].start <= from))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > 0 && spans[low - 1].section == section && spans[low - 1].reach > from)
+        low--;
+    return low;
+}
+
+static uint32_t end_of(uint32_t start, uint32_t bytes)
+{
+    return bytes < UINT32_MAX - start ? start + bytes : UINT32_MAX;
+}
+
+void index_worker_module(struct piece_worker *worker, uint32_t number)
+{
+    arena_reset(&worker->keep);
+    worker->codes.count = 0;
+    worker->ranges.count = 0;
+    worker->inlinee_count = 0;
+    worker->stamp++;
+    if (!pdb_unit_open(worker->pdb, number, &worker->keep, &worker->unit)) {
+        worker->failed = true;
+        return;
+    }
+    worker->compiland = index_text(worker, worker->unit.module.name);
+    const struct pdb_unit *u = &worker->unit;
+    struct span *to = index_more(worker, &worker->codes, u->code_count, sizeof *to);
+    for (uint32_t i = 0; to != NULL && i < u->code_count; i++)
+        to[worker->codes.count++] = (struct span){
+            u->codes[i].start.offset, end_of(u->codes[i].start.offset, u->codes[i].bytes), 0, i,
+            u->codes[i].start.section};
+    to = index_more(worker, &worker->ranges, u->range_count, sizeof *to);
+    for (uint32_t i = 0; to != NULL && i < u->range_count; i++)
+        to[worker->ranges.count++] = (struct span){
+            u->ranges[i].start.offset, end_of(u->ranges[i].start.offset, u->ranges[i].bytes), 0, i,
+            u->ranges[i].start.section};
+    sort_spans(&worker->codes);
+    sort_spans(&worker->ranges);
+
+    struct pdb_inlinee_cursor cursor = {0, NULL, 0, false};
+    struct pdb_inlinee inlinee;
+    while (pdb_inlinee_next(&worker->unit.module, &cursor, &inlinee)) {
+        struct inlinee_slot *slot = index_inlinee(worker, inlinee.id);
+        if (slot == NULL)
+            return;
+        slot->file = inlinee.file;
+        slot->line = inlinee.line;
+    }
+}

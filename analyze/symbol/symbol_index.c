@@ -1,0 +1,312 @@
+/* See symbol_index.h and index_layout.h.  Every offset read from the file is checked before it
+ * is used, so that a damaged file gives wrong names at worst; the sums notice that. */
+#include "symbol/symbol_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "symbol/index_layout.h"
+
+#if defined(__GNUC__)
+#define PREFETCH(p) __builtin_prefetch(p)
+#else
+#define PREFETCH(p) ((void)(p))
+#endif
+
+struct section {
+    const uint8_t *at;
+    uint64_t bytes;
+};
+
+struct symbol_index {
+    struct file_map map;
+    struct section sections[INDEX_SECTIONS];
+    uint32_t shift, first_rva, bucket_count, slot_count, file_count, omap_count;
+};
+
+uint64_t index_sum(const void *data, uint64_t bytes)
+{
+    static const uint64_t factor = 0x9e3779b97f4a7c15u;
+    const uint8_t *at = data;
+    uint64_t lanes[4] = {bytes, ~bytes, 1, 2}, sum = 0;
+    for (; bytes >= 32; at += 32, bytes -= 32) {
+        for (int i = 0; i < 4; i++) {
+            lanes[i] = (lanes[i] ^ load_u64(at + 8 * i)) * factor;
+            lanes[i] ^= lanes[i] >> 29;
+        }
+    }
+    for (; bytes != 0; at++, bytes--)
+        lanes[0] = (lanes[0] ^ *at) * factor;
+    for (int i = 0; i < 4; i++) {
+        sum = (sum ^ lanes[i]) * factor;
+        sum ^= sum >> 31;
+    }
+    return sum;
+}
+
+static enum status read_sections(struct symbol_index *index, struct fault *fault)
+{
+    const uint8_t *head = index->map.data;
+    for (int i = 0; i < INDEX_SECTIONS; i++) {
+        const uint64_t at = load_u64(head + HEADER_SECTIONS + 16 * i);
+        const uint64_t bytes = load_u64(head + HEADER_SECTIONS + 16 * i + 8);
+        const uint64_t room = index->map.bytes - INDEX_SLACK_BYTES;
+        if (at > room || bytes > room - at)
+            return fault_set(fault, ERR_TRUNCATED, HEADER_SECTIONS + 16 * (uint64_t)i,
+                             "symbol index");
+        index->sections[i] = (struct section){head + at, bytes};
+    }
+    index->shift = load_u32(head + HEADER_SHIFT);
+    index->first_rva = load_u32(head + HEADER_FIRST_RVA);
+    index->bucket_count = load_u32(head + HEADER_BUCKETS);
+    index->slot_count = (uint32_t)(index->sections[INDEX_SCOPES].bytes / INDEX_SLOT_BYTES);
+    index->file_count = (uint32_t)(index->sections[INDEX_FILES].bytes / 4);
+    index->omap_count = (uint32_t)(index->sections[INDEX_OMAP].bytes / 8);
+    const struct section strings = index->sections[INDEX_STRINGS];
+    if (index->shift > 8 || index->sections[INDEX_BUCKETS].bytes / 4 < index->bucket_count ||
+        strings.bytes == 0 || strings.at[strings.bytes - 1] != 0)
+        return fault_set(fault, ERR_MALFORMED, HEADER_SHIFT, "symbol index");
+    return ERR_NONE;
+}
+
+static enum status check_header(const struct symbol_index *index, const struct file_map *pdb_file,
+                                enum symbol_names names, struct fault *fault)
+{
+    const uint8_t *head = index->map.data;
+    if (index->map.bytes < INDEX_HEADER_BYTES + INDEX_SLACK_BYTES)
+        return fault_set(fault, ERR_TRUNCATED, 0, "symbol index");
+    if (memcmp(head, INDEX_MAGIC, 8) != 0 ||
+        index_sum(head, HEADER_SUM) != load_u64(head + HEADER_SUM))
+        return fault_set(fault, ERR_MALFORMED, 0, "symbol index");
+    if (load_u32(head + HEADER_VERSION) != INDEX_VERSION ||
+        load_u32(head + HEADER_NAMES) != (uint32_t)names ||
+        load_u64(head + HEADER_PDB_BYTES) != pdb_file->bytes ||
+        load_u64(head + HEADER_PDB_TIME) != pdb_file->modified_ns)
+        return fault_set(fault, ERR_MISMATCH, 0, "symbol index");
+    return ERR_NONE;
+}
+
+enum status symbol_index_verify(const struct symbol_index *index, struct fault *fault)
+{
+    const uint8_t *head = index->map.data;
+    if (index_sum(head + INDEX_HEADER_BYTES, index->map.bytes - INDEX_HEADER_BYTES) !=
+        load_u64(head + HEADER_BODY_SUM))
+        return fault_set(fault, ERR_MALFORMED, INDEX_HEADER_BYTES, "symbol index's sum");
+    return ERR_NONE;
+}
+
+enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
+                              enum symbol_names names, struct symbol_index **out,
+                              struct fault *fault)
+{
+    struct symbol_index *index = calloc(1, sizeof *index);
+    *out = NULL;
+    if (index == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    if (file_map(path, &index->map, fault) == ERR_NONE) {
+        if (check_header(index, pdb_file, names, fault) == ERR_NONE &&
+            read_sections(index, fault) == ERR_NONE &&
+            index->map.bytes <= LIMIT_INDEX_CHECKED_BYTES)
+            (void)symbol_index_verify(index, fault);
+        if (fault->code == ERR_NONE) {
+            *out = index;
+            return ERR_NONE;
+        }
+        fault_set_path(fault, path);
+        file_unmap(&index->map);
+    }
+    free(index);
+    return fault->code;
+}
+
+void symbol_index_close(struct symbol_index *index)
+{
+    if (index == NULL)
+        return;
+    file_unmap(&index->map);
+    free(index);
+}
+
+/* The scope and line of an address. */
+struct spot {
+    uint32_t rva; /* in the symbols' address space */
+    uint32_t scope, line;
+};
+
+static bool source_rva(const struct symbol_index *index, uint32_t *rva)
+{
+    const uint8_t *rows = index->sections[INDEX_OMAP].at;
+    uint32_t low = 0, high = index->omap_count;
+    if (high == 0)
+        return true;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (load_u32(rows + 8 * (size_t)middle) <= *rva)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || load_u32(rows + 8 * (size_t)low - 4) == 0)
+        return false;
+    *rva = load_u32(rows + 8 * (size_t)low - 4) + (*rva - load_u32(rows + 8 * (size_t)low - 8));
+    return true;
+}
+
+/* The block that tells about RVA (in the symbols' address space); NULL: none. */
+static const uint8_t *block_of(const struct symbol_index *index, uint32_t rva)
+{
+    const uint32_t bucket = (rva - index->first_rva) >> index->shift;
+    if (rva < index->first_rva || bucket >= index->bucket_count)
+        return NULL;
+    const uint32_t at = load_u32(index->sections[INDEX_BUCKETS].at + 4 * (size_t)bucket);
+    return at < index->sections[INDEX_BLOB].bytes ? index->sections[INDEX_BLOB].at + at : NULL;
+}
+
+static inline uint32_t varint(const uint8_t **at)
+{
+    const uint8_t *p = *at;
+    uint32_t value = *p++;
+    if ((value & 0x80) != 0) {
+        value &= 0x7f;
+        for (uint32_t shift = 7; shift < 35; shift += 7) {
+            const uint32_t byte = *p++;
+            value |= (byte & 0x7f) << (shift & 31);
+            if ((byte & 0x80) == 0)
+                break;
+        }
+    }
+    *at = p;
+    return value;
+}
+
+static inline uint32_t unzigzag(uint32_t value)
+{
+    return value >> 1 ^ (0U - (value & 1));
+}
+
+/* The blob is followed by other sections and by slack: a block of at most 64 changes of at most
+ * 11 bytes can run past its end, never past the file's when the end is checked per change. */
+static void read_block(const struct symbol_index *index, const uint8_t *at, struct spot *spot)
+{
+    const uint8_t *end = index->map.data + index->map.bytes - 32;
+    const uint32_t offset = (spot->rva - index->first_rva) & ((1U << index->shift) - 1);
+    uint32_t scope = load_u32(at);
+    at += 4;
+    uint32_t line = varint(&at);
+    uint32_t changes = varint(&at);
+    while (changes-- != 0 && at < end && *at <= offset) {
+        at++;
+        scope += unzigzag(varint(&at));
+        line += unzigzag(varint(&at));
+    }
+    spot->scope = scope;
+    spot->line = line;
+}
+
+static const char *string_of(const struct symbol_index *index, uint32_t offset)
+{
+    const struct section strings = index->sections[INDEX_STRINGS];
+    return offset != 0 && offset < strings.bytes ? (const char *)strings.at + offset : NULL;
+}
+
+static const char *file_of(const struct symbol_index *index, uint32_t number)
+{
+    if (number == 0 || number > index->file_count)
+        return NULL;
+    return string_of(index, load_u32(index->sections[INDEX_FILES].at + 4 * (size_t)(number - 1)));
+}
+
+/* Expands a spot into frames; 0 when nothing is known, or OUT is too small. */
+static uint32_t expand(const struct symbol_index *index, const struct spot *spot,
+                       struct symbol_frame *out, uint32_t max)
+{
+    uint32_t scope = spot->scope, line = spot->line, count = 0;
+    while (scope != 0 && scope + 1 < index->slot_count && count < max) {
+        const uint8_t *slot = index->sections[INDEX_SCOPES].at + (size_t)scope * INDEX_SLOT_BYTES;
+        const uint32_t link = load_u32(slot + 4), tail = load_u32(slot + 8);
+        const uint32_t back = link & 0xffff;
+        struct symbol_frame *frame = &out[count++];
+        frame->function = string_of(index, load_u32(slot));
+        frame->file = line != 0 ? file_of(index, link >> 16 | tail >> 24 << 16) : NULL;
+        frame->line = line;
+        frame->inlined = back != 0;
+        if (back != 0) {
+            line = tail & 0xffffff;
+            scope = back <= scope ? scope - back : 0;
+            continue;
+        }
+        const uint32_t start = load_u32(slot + INDEX_SLOT_BYTES);
+        const char *compiland = string_of(index, load_u32(slot + INDEX_SLOT_BYTES + 4));
+        const uint64_t distance = start != INDEX_NO_START ? spot->rva - start : 0;
+        enum symbols_from from = SYMBOLS_PDB;
+        if ((tail & 0xffffff) == SYMBOLS_PDB_PUBLIC)
+            from = SYMBOLS_PDB_PUBLIC;
+        for (uint32_t i = 0; i < count; i++) {
+            out[i].distance = distance;
+            out[i].from = from;
+            out[i].compiland = compiland;
+        }
+        return count;
+    }
+    return 0;
+}
+
+uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
+                             struct symbol_frame out[SYMBOL_FRAMES_MAX])
+{
+    struct spot spot = {rva, 0, 0};
+    if (!source_rva(index, &spot.rva))
+        return 0;
+    const uint8_t *block = block_of(index, spot.rva);
+    if (block == NULL)
+        return 0;
+    read_block(index, block, &spot);
+    return expand(index, &spot, out, SYMBOL_FRAMES_MAX);
+}
+
+/* Addresses go through three stages, each of which first asks for the memory that the next one
+ * reads; so the misses of a group overlap. */
+enum { GROUP = 32 };
+
+uint32_t symbol_index_lookup_batch(const struct symbol_index *index, const uint32_t *rvas,
+                                   uint32_t count, struct symbol_frame *out, uint32_t frame_max,
+                                   uint32_t *counts)
+{
+    struct spot spots[GROUP];
+    const uint8_t *blocks[GROUP];
+    uint32_t used = 0;
+    for (uint32_t done = 0; done < count; done += GROUP) {
+        const uint32_t group = count - done < GROUP ? count - done : GROUP;
+        for (uint32_t i = 0; i < group; i++) {
+            spots[i] = (struct spot){rvas[done + i], 0, 0};
+            if (!source_rva(index, &spots[i].rva))
+                spots[i].rva = 0; /* headers: never code */
+            const uint32_t bucket = (spots[i].rva - index->first_rva) >> index->shift;
+            if (bucket < index->bucket_count)
+                PREFETCH(index->sections[INDEX_BUCKETS].at + 4 * (size_t)bucket);
+        }
+        for (uint32_t i = 0; i < group; i++) {
+            blocks[i] = block_of(index, spots[i].rva);
+            if (blocks[i] != NULL) {
+                PREFETCH(blocks[i]);
+                PREFETCH(blocks[i] + 40);
+            }
+        }
+        for (uint32_t i = 0; i < group; i++) {
+            if (blocks[i] != NULL)
+                read_block(index, blocks[i], &spots[i]);
+            if (spots[i].scope < index->slot_count)
+                PREFETCH(index->sections[INDEX_SCOPES].at +
+                         (size_t)spots[i].scope * INDEX_SLOT_BYTES);
+        }
+        for (uint32_t i = 0; i < group; i++) {
+            if (frame_max - used < SYMBOL_FRAMES_MAX)
+                return done + i; /* the next may not fit */
+            counts[done + i] = expand(index, &spots[i], out + used, SYMBOL_FRAMES_MAX);
+            used += counts[done + i];
+        }
+    }
+    return count;
+}
