@@ -14,7 +14,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SECONDS = 8
-SEED_BYTES_MAX = 1 << 20
+SEED_BYTES_MAX = 400_000
 # Which files a fuzzer grows from, by the ending of their names.
 SEEDS = {
     "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),

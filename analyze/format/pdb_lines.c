@@ -62,10 +62,10 @@ enum { CURSOR_C13 = 1U << 30 };
 /* Table NUMBER of the module, counted over all files; false behind the last. */
 static bool c11_table(const struct pdb_module *module, uint32_t number, struct pdb_line_range *out)
 {
-    const uint8_t *c11 = module->data + module->symbol_bytes;
     const uint32_t bytes = module->c11_bytes;
     if (bytes < 4)
         return false;
+    const uint8_t *c11 = module->data + module->symbol_bytes;
     const uint32_t files = load_u16(c11);
     for (uint32_t i = 0; i < files && 8 + 4 * i <= bytes; i++) {
         const uint32_t at = load_u32(c11 + 4 + 4 * (size_t)i);
