@@ -1,0 +1,221 @@
+/* What all judges need: a folder to work in, a way to run, a way to read answers. */
+#include "engine/judge.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "format/foreign_stack.h"
+
+bool judge_has_dump(const struct engine_input *in, const char **why)
+{
+    if (case_file(in->crash, ROLE_DUMP) != NULL)
+        return true;
+    *why = "the case has no dump";
+    return false;
+}
+
+bool judge_is_wanted(const char *name, const char **why)
+{
+    const char *wanted = getenv("TWINSTACK_JUDGES");
+    if (wanted != NULL && (strcmp(wanted, "all") == 0 || strstr(wanted, name) != NULL))
+        return true;
+    *why = "asked only when TWINSTACK_JUDGES names it";
+    return false;
+}
+
+static const char *temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    if (folder == NULL)
+        folder = getenv("TEMP");
+    return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
+}
+
+enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
+                            struct fault *fault)
+{
+    const char *to = path_join(keep, stage->folder, path_base(path));
+    if (to == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+    return file_copy(path, to, fault);
+}
+
+enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
+                             struct judge_stage *out, struct fault *fault)
+{
+    const struct crash_case *crash = in->crash;
+    out->folder = arena_printf(keep, "%s/twinstack-judge-%" PRIx64 "-%" PRIxPTR, temporary_folder(),
+                               clock_wall_ns(), (uintptr_t)out);
+    out->dump = NULL;
+    if (out->folder == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+    enum status status = folder_make(out->folder, fault);
+    for (uint32_t i = 0; i < crash->file_count && status == ERR_NONE; i++) {
+        const struct case_file *file = &crash->files[i];
+        if (file->role != ROLE_DUMP && file->role != ROLE_IMAGE && file->role != ROLE_PDB)
+            continue;
+        if (file->role == ROLE_DUMP && out->dump != NULL)
+            continue; /* the tuned twin: the first is the one every engine reads */
+        const char *path = path_join(keep, crash->folder, file->path);
+        if (path == NULL)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+        status = judge_stage_add(out, path, keep, fault);
+        if (file->role == ROLE_DUMP)
+            out->dump = path_base(file->path);
+    }
+    if (status != ERR_NONE)
+        judge_stage_close(out);
+    return status;
+}
+
+void judge_stage_close(const struct judge_stage *stage)
+{
+    struct fault ignored = FAULT_INIT;
+    (void)path_remove(stage->folder, &ignored);
+}
+
+enum status judge_run(const struct judge_stage *stage, const char *const *argv,
+                      const char *const *environment, const void *input, size_t input_bytes,
+                      struct arena *keep, struct process_result *out, struct fault *fault)
+{
+    const struct process_request request = {.argv = argv,
+                                            .environment = environment,
+                                            .folder = stage->folder,
+                                            .input = input,
+                                            .input_bytes = input_bytes,
+                                            .limit_ms = JUDGE_LIMIT_MS};
+    enum status status = process_run(&request, keep, out, fault);
+    if (status != ERR_NONE)
+        return status;
+    if (out->timed_out)
+        return fault_set(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "judge");
+    if (out->exit_code != 0)
+        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "judge",
+                              "its program ended with an error");
+    return ERR_NONE;
+}
+
+const char *const *judge_windows_argv(const struct engine_input *in, const char *program,
+                                      const char *const *arguments, struct arena *keep)
+{
+    const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 1, const char *);
+    uint32_t count = 0;
+    for (uint32_t i = 0; argv != NULL && in->launcher != NULL && in->launcher[i] != NULL; i++) {
+        if (count == JUDGE_WORDS_MAX)
+            return NULL;
+        argv[count++] = in->launcher[i];
+    }
+    if (argv == NULL || count == JUDGE_WORDS_MAX)
+        return NULL;
+    argv[count++] = program;
+    for (uint32_t i = 0; arguments[i] != NULL; i++) {
+        if (count == JUDGE_WORDS_MAX)
+            return NULL;
+        argv[count++] = arguments[i];
+    }
+    return argv;
+}
+
+static void read_frame(const cJSON *from, struct arena *keep, struct frame *out,
+                       struct fault *fault)
+{
+    out->index = (uint32_t)json_get_uint(from, "index", 0, fault);
+    out->inline_depth = (uint16_t)json_get_uint(from, "inline_depth", 0, fault);
+    out->kind = out->index == 0 ? PC_INTERRUPTED : PC_RETURN;
+    out->found_by = out->inline_depth > 0 ? FOUND_INLINED : FOUND_GIVEN;
+    out->identity = IDENTITY_UNCHECKED;
+    out->module_name = json_get_string(from, "module", keep, fault);
+    out->offset = json_get_hex(from, "offset", 0, fault);
+    if (out->module_name == NULL)
+        out->pc_va = out->offset;
+    out->function = json_get_string(from, "function", keep, fault);
+    out->file = json_get_string(from, "file", keep, fault);
+    out->line = (uint32_t)json_get_uint(from, "line", 0, fault);
+    out->symbols = out->function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
+}
+
+static enum status read_thread(const cJSON *from, struct arena *keep, struct stack *out,
+                               struct fault *fault)
+{
+    const cJSON *frames = json_get_array(from, "frames", fault), *row;
+    int count = frames != NULL ? cJSON_GetArraySize(frames) : 0;
+    *out = (struct stack){.thread_id = (uint32_t)json_get_uint(from, "id", 0, fault)};
+    out->left_out = (uint32_t)json_get_uint(from, "left_out", 0, fault);
+    if (json_get_bool(from, "crashed", false, fault))
+        out->role = "suspect";
+    out->frames = ARENA_ARRAY(keep, (size_t)count + 1, struct frame);
+    if (out->frames == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+    cJSON_ArrayForEach(row, frames) read_frame(row, keep, &out->frames[out->frame_count++], fault);
+    return fault->code;
+}
+
+static enum status read_own_form(const char *text, size_t bytes, struct arena *keep,
+                                 struct engine_result *out, struct fault *fault)
+{
+    cJSON *root;
+    if (json_parse(text, bytes, &root, fault) != ERR_NONE)
+        return fault->code;
+    const cJSON *threads = json_get_array(root, "threads", fault), *row;
+    const cJSON *times = json_get_object(root, "times", fault);
+    int count = threads != NULL ? cJSON_GetArraySize(threads) : 0;
+    out->version = json_get_string(root, "version", keep, fault);
+    if (times != NULL) {
+        out->cost.open_ns = json_get_uint(times, "open_ns", 0, fault);
+        out->cost.load_ns = json_get_uint(times, "load_ns", 0, fault);
+        out->cost.unwind_ns = json_get_uint(times, "unwind_ns", 0, fault);
+        out->cost.resolve_ns = json_get_uint(times, "resolve_ns", 0, fault);
+    }
+    out->stacks = ARENA_ARRAY(keep, (size_t)count + 1, struct stack);
+    if (threads == NULL)
+        (void)fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "threads in a judge's answer");
+    else if (out->stacks == NULL)
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+    else
+        cJSON_ArrayForEach(row, threads)
+        {
+            if (read_thread(row, keep, &out->stacks[out->stack_count], fault) != ERR_NONE)
+                break;
+            out->stack_count++;
+        }
+    cJSON_Delete(root);
+    return fault->code;
+}
+
+enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
+                              struct arena *keep, struct engine_result *out, struct fault *fault)
+{
+    enum status status;
+    if (foreign_stack_form(text, bytes) != FOREIGN_NONE)
+        status = foreign_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
+    else
+        status = read_own_form(text, bytes, keep, out, fault);
+    for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
+        out->stacks[i].engine = engine;
+    if (status == ERR_NONE && out->stack_count > 0 && out->stacks[0].role == NULL)
+        out->stacks[0].role = "suspect";
+    return status;
+}
+
+const char *judge_version(const char *program, struct arena *keep)
+{
+    const char *const argv[] = {program, "--version", NULL};
+    const struct process_request request = {.argv = argv, .limit_ms = 10000};
+    struct process_result result;
+    struct fault ignored = FAULT_INIT;
+    if (process_run(&request, keep, &result, &ignored) != ERR_NONE || result.exit_code != 0)
+        return NULL;
+    for (char *line = result.output; line != NULL && *line != '\0';) {
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end = '\0';
+        if (strstr(line, "version") != NULL || strstr(line, "wine-") != NULL)
+            return line + strspn(line, " ");
+        line = end != NULL ? end + 1 : NULL;
+    }
+    return NULL;
+}

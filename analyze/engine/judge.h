@@ -1,0 +1,63 @@
+/* Judges: engines that are somebody else's code.  They are exhibits: scored and shown, never
+ * deciding.  What they share is their files; what a judge says is taken as it is.
+ *
+ * Every judge works in a staging folder of its own that holds the case's dump and, flat beside
+ * it, the case's images and PDBs, because that is where every tool of this trade looks first. */
+#ifndef ENGINE_JUDGE_H
+#define ENGINE_JUDGE_H
+
+#include "base/process.h"
+#include "engine/engine.h"
+
+extern const struct engine engine_judge_dbghelp;
+extern const struct engine engine_judge_symbolizer;
+extern const struct engine engine_judge_winedbg;
+extern const struct engine engine_judge_lldb;
+
+/* `judge:NAME`, any program: TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names it.  See
+ * engine/README.md for what it is given and what it has to answer. */
+extern const struct engine engine_judge_adapter;
+
+/* A staging folder.  `dump` is the dump's name inside it, or NULL when the case has none. */
+struct judge_stage {
+    const char *folder, *dump;
+};
+
+/* Makes the folder and links the case's files into it.  Fails: ERR_IO, ERR_MEMORY. */
+enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
+                             struct judge_stage *out, struct fault *fault);
+
+/* Links one more file into it, under its own name. */
+enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
+                            struct fault *fault);
+void judge_stage_close(const struct judge_stage *stage);
+
+/* Runs a program in the folder under JUDGE_LIMIT_MS.  One that ends otherwise than with 0 is
+ * ERR_IO with the judge's name as `what`; ERR_TIMEOUT; else as process_run(). */
+enum status judge_run(const struct judge_stage *stage, const char *const *argv,
+                      const char *const *environment, const void *input, size_t input_bytes,
+                      struct arena *keep, struct process_result *out, struct fault *fault);
+
+enum { JUDGE_LIMIT_MS = 60000, JUDGE_WORDS_MAX = 32 };
+
+/* argv of a Windows program: the launcher's words, then PROGRAM and ARGUMENTS (NULL-ended).
+ * NULL: too many words. */
+const char *const *judge_windows_argv(const struct engine_input *in, const char *program,
+                                      const char *const *arguments, struct arena *keep);
+
+/* Reads what a judge printed: {schema_version, version, times, threads: [{id, crashed, left_out,
+ * frames}]} as capture/judge/README.md has it, or a form that format/foreign_stack.h reads. */
+enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
+                              struct arena *keep, struct engine_result *out, struct fault *fault);
+
+/* True when the case has a dump; else *why says so. */
+bool judge_has_dump(const struct engine_input *in, const char **why);
+
+/* Slow second opinions are asked only when TWINSTACK_JUDGES ("all", or names with commas) names
+ * them; else *why says so. */
+bool judge_is_wanted(const char *name, const char **why);
+
+/* First line of `PROGRAM --version`, asked once a process; NULL: it does not say. */
+const char *judge_version(const char *program, struct arena *keep);
+
+#endif

@@ -1,0 +1,123 @@
+/* judge:NAME, any outside program as a judge.  The protocol is in engine/README.md. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "engine/judge.h"
+
+static char adapter_name[80] = "judge:adapter";
+static char adapter_command[1024];
+
+/* Read at the first question, so that the name is right before anything is printed. */
+static void configure(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    const char *spec = getenv("TWINSTACK_ADAPTER");
+    const char *equals = spec != NULL ? strchr(spec, '=') : NULL;
+    if (equals == NULL || equals == spec || equals - spec > 64)
+        return;
+    (void)snprintf(adapter_name, sizeof(adapter_name), "judge:%.*s", (int)(equals - spec), spec);
+    (void)snprintf(adapter_command, sizeof(adapter_command), "%s", equals + 1);
+}
+
+static bool available(const struct engine_input *in, const char **why)
+{
+    configure();
+    if (adapter_command[0] != '\0')
+        return judge_has_dump(in, why);
+    *why = "TWINSTACK_ADAPTER names no program";
+    return false;
+}
+
+/* The command's words; {dump} is the dump's name, {folder} the staging folder. */
+static const char *const *command_words(const struct judge_stage *stage, struct arena *keep)
+{
+    const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 1, const char *);
+    char *text = arena_string(keep, adapter_command);
+    uint32_t count = 0;
+    for (char *word = text != NULL ? strtok(text, " ") : NULL; argv != NULL && word != NULL;
+         word = strtok(NULL, " ")) {
+        if (count == JUDGE_WORDS_MAX)
+            return NULL;
+        argv[count++] = strcmp(word, "{dump}") == 0     ? stage->dump
+                        : strcmp(word, "{folder}") == 0 ? stage->folder
+                                                        : word;
+    }
+    return count > 0 ? argv : NULL;
+}
+
+static char *write_case(const struct engine_input *in, const struct judge_stage *stage,
+                        size_t *bytes)
+{
+    const struct crash_case *crash = in->crash;
+    struct json j;
+    json_to_text(&j, false);
+    json_object(&j);
+    json_key_uint(&j, "schema_version", 1);
+    json_key_string(&j, "scenario", crash->scenario);
+    json_key_string(&j, "variant", crash->variant);
+    json_key_string(&j, "arch", crash->arch);
+    json_key_string(&j, "kind", crash->kind);
+    json_key_string(&j, "folder", stage->folder);
+    json_key(&j, "files");
+    json_array(&j);
+    for (uint32_t i = 0; i < crash->file_count; i++) {
+        const struct case_file *file = &crash->files[i];
+        if (file->role != ROLE_DUMP && file->role != ROLE_IMAGE && file->role != ROLE_PDB)
+            continue;
+        json_object(&j);
+        json_key_string(&j, "role", case_role_name(file->role));
+        json_key_string(&j, "path", path_base(file->path));
+        json_object_end(&j);
+    }
+    json_array_end(&j);
+    json_object_end(&j);
+    json_newline(&j);
+    return json_take(&j, bytes);
+}
+
+static enum status ask(const struct engine *self, const struct engine_input *in,
+                       const struct judge_stage *stage, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    struct process_result result;
+    size_t bytes;
+    const char *const *argv = command_words(stage, keep);
+    char *input = write_case(in, stage, &bytes);
+    if (argv == NULL || input == NULL) {
+        free(input);
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    }
+    enum status status = judge_run(stage, argv, NULL, input, bytes, keep, &result, fault);
+    free(input);
+    if (status != ERR_NONE)
+        return status;
+    status = judge_read_answer(result.output, result.output_bytes, self->name, keep, out, fault);
+    out->cost.total_ns = result.wall_ns;
+    out->cost.peak_bytes = result.peak_bytes;
+    return status;
+}
+
+static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    struct judge_stage stage;
+    *out = (struct engine_result){0};
+    if (judge_stage_open(in, keep, &stage, fault) != ERR_NONE)
+        return fault->code;
+    enum status status = ask(self, in, &stage, keep, out, fault);
+    judge_stage_close(&stage);
+    return status;
+}
+
+const struct engine engine_judge_adapter = {
+    .name = adapter_name,
+    .shares = "nothing: an outside program",
+    .available = available,
+    .run = run,
+};

@@ -1,0 +1,70 @@
+/* judge:dbghelp, the traditional way: Windows's own library opens, walks and names the dump.  Its
+ * program is ours (capture/judge) and a Windows one; under Wine it needs a launcher. */
+#include "engine/judge.h"
+
+#include <string.h>
+
+#include "base/files.h"
+
+static const char program[] = "twinstack-dbghelp.exe";
+
+static bool available(const struct engine_input *in, const char **why)
+{
+    struct arena scratch;
+#if !defined(_WIN32)
+    if (in->launcher == NULL) {
+        *why = "a Windows program, and no launcher was named";
+        return false;
+    }
+#endif
+    if (in->judge_folder == NULL) {
+        *why = "no folder of judges was named";
+        return false;
+    }
+    arena_init(&scratch, 0);
+    const char *path = path_join(&scratch, in->judge_folder, program);
+    bool there = path != NULL && path_is_file(path);
+    arena_free(&scratch);
+    if (!there) {
+        *why = "twinstack-dbghelp.exe is not in the folder of judges";
+        return false;
+    }
+    return judge_has_dump(in, why);
+}
+
+static enum status ask(const struct engine *self, const struct engine_input *in,
+                       const struct judge_stage *stage, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    const char *const arguments[] = {stage->dump, ".", NULL};
+    struct process_result result;
+    const char *path = path_join(keep, in->judge_folder, program);
+    const char *const *argv = judge_windows_argv(in, program, arguments, keep);
+    if (path == NULL || argv == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if (judge_stage_add(stage, path, keep, fault) != ERR_NONE ||
+        judge_run(stage, argv, NULL, NULL, 0, keep, &result, fault) != ERR_NONE)
+        return fault->code;
+    out->cost.total_ns = result.wall_ns;
+    out->cost.peak_bytes = result.peak_bytes;
+    return judge_read_answer(result.output, result.output_bytes, self->name, keep, out, fault);
+}
+
+static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    struct judge_stage stage;
+    *out = (struct engine_result){0};
+    if (judge_stage_open(in, keep, &stage, fault) != ERR_NONE)
+        return fault->code;
+    enum status status = ask(self, in, &stage, keep, out, fault);
+    judge_stage_close(&stage);
+    return status;
+}
+
+const struct engine engine_judge_dbghelp = {
+    .name = "judge:dbghelp",
+    .shares = "nothing: dbghelp reads, walks and names by itself",
+    .available = available,
+    .run = run,
+};

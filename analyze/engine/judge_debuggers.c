@@ -1,0 +1,320 @@
+/* judge:winedbg and judge:lldb: two debuggers that open the dump and print a backtrace.
+ *
+ *   winedbg  "=>0 0xADDR name+0xOFF(arguments) [folder\file:line] in module (0xframe)"; inline
+ *            frames share the address.  It looks return addresses up without the -1, so lines and
+ *            inline frames of callers are often the next statement's: a second opinion only.
+ *   lldb     asked for one form: F|index|address|module|function|file|line, with
+ *            "outer [inlined] inner" as the function of an inline frame.
+ *
+ * Both print addresses; the dump's module list turns them into module + offset. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "engine/dump.h"
+#include "engine/judge.h"
+
+struct backtrace {
+    struct dump_session *session;
+    struct arena *keep;
+    struct frame *frames;
+    uint32_t count, group; /* frames of the physical frame being read start at `group` */
+    uint32_t index;
+    uint64_t pc_va;
+};
+
+enum { BACKTRACE_FRAMES_MAX = LIMIT_FRAMES * 4 };
+
+/* Ends the group: the last of it is the physical frame, the others were inlined into it. */
+static void close_group(struct backtrace *b)
+{
+    uint32_t modules;
+    const struct module *all = dump_modules(b->session, &modules), *module = NULL;
+    for (uint32_t i = 0; i < modules; i++)
+        if (b->pc_va >= all[i].base_va && b->pc_va - all[i].base_va < all[i].image_bytes)
+            module = &all[i];
+    for (uint32_t i = b->group; i < b->count; i++) {
+        struct frame *frame = &b->frames[i];
+        frame->index = b->index;
+        frame->inline_depth = (uint16_t)(b->count - 1 - i);
+        frame->kind = b->index == 0 ? PC_INTERRUPTED : PC_RETURN;
+        frame->found_by = frame->inline_depth > 0 ? FOUND_INLINED : FOUND_GIVEN;
+        frame->identity = IDENTITY_UNCHECKED;
+        frame->pc_va = b->pc_va;
+        frame->module = module;
+        frame->module_name = module != NULL ? module->name : NULL;
+        frame->offset = module != NULL ? b->pc_va - module->base_va : b->pc_va;
+        frame->symbols = frame->function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
+    }
+    if (b->count > b->group)
+        b->index++;
+    b->group = b->count;
+}
+
+static void add_frame(struct backtrace *b, const char *function, const char *file, uint64_t line)
+{
+    if (b->count == BACKTRACE_FRAMES_MAX)
+        return;
+    struct frame *frame = &b->frames[b->count++];
+    frame->function = function != NULL && function[0] != '\0' ? function : NULL;
+    frame->file = file != NULL && file[0] != '\0' ? file : NULL;
+    frame->line = line <= UINT32_MAX && frame->file != NULL ? (uint32_t)line : 0;
+}
+
+/* True when FUNCTION already stands in the group: another frame of a recursion begins. */
+static bool repeats(const struct backtrace *b, const char *function)
+{
+    for (uint32_t i = b->group; i < b->count; i++)
+        if (function == NULL || b->frames[i].function == NULL ||
+            strcmp(function, b->frames[i].function) == 0)
+            return true;
+    return false;
+}
+
+/* "[Z:\folder\of\stage\victims\a.c:12] in module": the file as the PDB spells it. */
+static char *winedbg_file(char *text, const char *folder, uint64_t *line)
+{
+    char *close = strstr(text, "] in "), *open = NULL;
+    for (char *at = text; close != NULL && at < close; at++)
+        if (at[0] == ' ' && at[1] == '[' && strncmp(at + 2, "<", 1) != 0)
+            open = at + 2;
+    if (open == NULL)
+        return NULL;
+    *close = '\0';
+    char *colon = strrchr(open, ':');
+    if (colon == NULL || !text_parse_uint(colon + 1, strlen(colon + 1), line))
+        return NULL;
+    *colon = '\0';
+    char *staged = strstr(open, folder); /* the debugger puts its folder before relative names */
+    return staged != NULL ? staged + strlen(folder) + 1 : open;
+}
+
+static void read_winedbg_line(struct backtrace *b, char *text, const char *folder)
+{
+    char *address = strstr(text, "0x"), *after;
+    uint64_t line = 0;
+    if (address == NULL)
+        return;
+    uint64_t pc_va = strtoull(address, &after, 16);
+    char *name = after + strspn(after, " "), *function = NULL;
+    char *offset = strstr(name, "+0x");
+    if (offset == NULL)
+        offset = strchr(name, '('); /* at the function's first byte no offset is printed */
+    if (strncmp(name, "in ", 3) != 0 && offset != NULL)
+        function = arena_text(b->keep, name, (size_t)(offset - name));
+    char *file = winedbg_file(name, folder, &line);
+    if (b->count > b->group && (pc_va != b->pc_va || repeats(b, function)))
+        close_group(b);
+    b->pc_va = pc_va;
+    add_frame(b, function, arena_string(b->keep, file), line);
+}
+
+static void read_winedbg(struct backtrace *b, char *text, const char *folder)
+{
+    char *line = strstr(text, "Backtrace:");
+    for (line = line != NULL ? strchr(line, '\n') : NULL; line != NULL;) {
+        line++;
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end = '\0';
+        bool frame = strncmp(line, "=>", 2) == 0 || strncmp(line, "  ", 2) == 0;
+        if (!frame)
+            break; /* only the first backtrace counts: it is printed again at the end */
+        read_winedbg_line(b, line, folder);
+        line = end;
+    }
+}
+
+static void read_lldb_line(struct backtrace *b, char *line)
+{
+    char *fields[7];
+    uint64_t number = 0;
+    for (size_t i = 0; i < 7; i++) {
+        fields[i] = line;
+        line = strchr(line, '|');
+        if (line == NULL && i < 6)
+            return;
+        if (line != NULL)
+            *line++ = '\0';
+    }
+    char *inlined = strstr(fields[4], " [inlined] ");
+    if (b->count == b->group)
+        b->pc_va = strtoull(fields[2], NULL, 16); /* outer ones carry the call site's address */
+    (void)text_parse_uint(fields[6], strcspn(fields[6], "\r\n"), &number);
+    add_frame(b, arena_string(b->keep, inlined != NULL ? inlined + 11 : fields[4]),
+              arena_string(b->keep, fields[5]), number);
+    if (inlined == NULL)
+        close_group(b);
+}
+
+static void read_lldb(struct backtrace *b, char *text, const char *folder)
+{
+    (void)folder;
+    for (char *line = text; line != NULL && *line != '\0';) {
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end++ = '\0';
+        char *mark = strstr(line, "F|");
+        if (mark != NULL && mark - line <= 6)
+            read_lldb_line(b, mark);
+        line = end;
+    }
+}
+
+typedef void reader_fn(struct backtrace *b, char *text, const char *folder);
+
+static enum status read_backtrace(const struct engine *self, const struct engine_input *in,
+                                  const struct judge_stage *stage, char *text, reader_fn *read,
+                                  struct arena *keep, struct engine_result *out,
+                                  struct fault *fault)
+{
+    struct backtrace b = {.keep = keep};
+    const char *path = case_path(in->crash, ROLE_DUMP, keep), *why;
+    b.frames = ARENA_ARRAY(keep, BACKTRACE_FRAMES_MAX, struct frame);
+    out->stacks = ARENA_NEW(keep, struct stack);
+    if (path == NULL || b.frames == NULL || out->stacks == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+    if (dump_open(path, NULL, keep, &b.session, fault) != ERR_NONE)
+        return fault->code;
+    read(&b, text, path_base(stage->folder));
+    close_group(&b);
+    out->stacks[0] = (struct stack){.engine = self->name,
+                                    .role = "suspect",
+                                    .thread_id = dump_suspect(b.session, &why),
+                                    .frames = b.frames,
+                                    .frame_count = b.count};
+    if (b.count == 0)
+        out->stacks[0].state = STACK_FAILED;
+    out->stack_count = 1;
+    dump_close(b.session);
+    return ERR_NONE;
+}
+
+static enum status write_commands(const struct judge_stage *stage, const char *commands,
+                                  struct arena *keep, struct fault *fault)
+{
+    const char *path = path_join(keep, stage->folder, "commands");
+    if (path == NULL || commands == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    return file_write(path, commands, strlen(commands), fault);
+}
+
+static enum status ask_winedbg(const struct engine *self, const struct engine_input *in,
+                               const struct judge_stage *stage, struct arena *keep,
+                               struct engine_result *out, struct fault *fault)
+{
+    /* The launcher's environment keeps winedbg from starting at each crash; here it is wanted,
+     * so it is named once more, behind what the launcher sets. */
+    const char *const arguments[] = {"--file", "commands", stage->dump, NULL};
+    const char *const *argv = judge_windows_argv(in, "winedbg", arguments, keep);
+    const char *const environment[] = {"WINEDLLOVERRIDES=mscoree,mshtml=", NULL};
+    struct process_result result;
+    if (argv == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if (write_commands(stage, "bt\nquit\n", keep, fault) != ERR_NONE ||
+        judge_run(stage, argv, environment, NULL, 0, keep, &result, fault) != ERR_NONE)
+        return fault->code;
+    out->cost.total_ns = result.wall_ns;
+    out->cost.peak_bytes = result.peak_bytes;
+    return read_backtrace(self, in, stage, result.output, read_winedbg, keep, out, fault);
+}
+
+static const char *lldb_program(struct arena *keep)
+{
+    return process_find("lldb-19", keep) != NULL ? "lldb-19"
+           : process_find("lldb", keep) != NULL  ? "lldb"
+                                                 : NULL;
+}
+
+static enum status ask_lldb(const struct engine *self, const struct engine_input *in,
+                            const struct judge_stage *stage, struct arena *keep,
+                            struct engine_result *out, struct fault *fault)
+{
+    const char *const argv[] = {lldb_program(keep), "--no-lldbinit", "-b", "-s", "commands", NULL};
+    const char *commands =
+        arena_printf(keep,
+                     "settings set frame-format \"F|${frame.index}|${frame.pc}|{${module.file."
+                     "basename}}|{${function.name-without-args}}|{${line.file.fullpath}}|{${line."
+                     "number}}\\n\"\n"
+                     "settings set target.exec-search-paths .\n"
+                     "target create -c %s\nthread backtrace\n",
+                     stage->dump);
+    struct process_result result;
+    if (write_commands(stage, commands, keep, fault) != ERR_NONE ||
+        judge_run(stage, argv, NULL, NULL, 0, keep, &result, fault) != ERR_NONE)
+        return fault->code;
+    out->cost.total_ns = result.wall_ns;
+    out->cost.peak_bytes = result.peak_bytes;
+    out->version = judge_version(argv[0], keep);
+    return read_backtrace(self, in, stage, result.output, read_lldb, keep, out, fault);
+}
+
+static bool lldb_available(const struct engine_input *in, const char **why)
+{
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    bool there = lldb_program(&scratch) != NULL;
+    arena_free(&scratch);
+    if (there)
+        return judge_is_wanted("lldb", why) && judge_has_dump(in, why);
+    *why = "lldb-19 is not installed";
+    return false;
+}
+
+static bool winedbg_available(const struct engine_input *in, const char **why)
+{
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    bool there = in->launcher != NULL && process_find("winedbg", &scratch) != NULL;
+    arena_free(&scratch);
+    if (there)
+        return judge_is_wanted("winedbg", why) && judge_has_dump(in, why);
+    *why = in->launcher == NULL ? "a program of Wine, and no launcher was named"
+                                : "winedbg is not installed";
+    return false;
+}
+
+typedef enum status ask_fn(const struct engine *self, const struct engine_input *in,
+                           const struct judge_stage *stage, struct arena *keep,
+                           struct engine_result *out, struct fault *fault);
+
+static enum status run_staged(const struct engine *self, const struct engine_input *in, ask_fn *ask,
+                              struct arena *keep, struct engine_result *out, struct fault *fault)
+{
+    struct judge_stage stage;
+    *out = (struct engine_result){0};
+    if (judge_stage_open(in, keep, &stage, fault) != ERR_NONE)
+        return fault->code;
+    enum status status = ask(self, in, &stage, keep, out, fault);
+    judge_stage_close(&stage);
+    return status;
+}
+
+static enum status run_winedbg(const struct engine *self, const struct engine_input *in,
+                               struct arena *keep, struct engine_result *out, struct fault *fault)
+{
+    return run_staged(self, in, ask_winedbg, keep, out, fault);
+}
+
+static enum status run_lldb(const struct engine *self, const struct engine_input *in,
+                            struct arena *keep, struct engine_result *out, struct fault *fault)
+{
+    return run_staged(self, in, ask_lldb, keep, out, fault);
+}
+
+const struct engine engine_judge_winedbg = {
+    .name = "judge:winedbg",
+    .shares = "module list of our minidump reader; walk and names are Wine's",
+    .available = winedbg_available,
+    .run = run_winedbg,
+};
+
+const struct engine engine_judge_lldb = {
+    .name = "judge:lldb",
+    .shares = "module list of our minidump reader; walk and names are LLDB's",
+    .available = lldb_available,
+    .run = run_lldb,
+};

@@ -1,0 +1,196 @@
+/* judge:llvm-symbolizer: LLVM's PDB reader names the physical frames that the walker rtl recorded
+ * (of a case without a record: those of our dump walk).  It judges names, not walks. */
+#include "engine/judge.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "engine/dump.h"
+
+static const char *const programs[] = {"llvm-symbolizer-19", "llvm-symbolizer"};
+
+static const char *find_program(struct arena *keep)
+{
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        if (process_find(programs[i], keep) != NULL)
+            return programs[i];
+    return NULL;
+}
+
+static bool available(const struct engine_input *in, const char **why)
+{
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    bool there = find_program(&scratch) != NULL;
+    arena_free(&scratch);
+    *why = !there ? "llvm-symbolizer-19 is not installed" : "the case has neither record nor dump";
+    return there &&
+           (case_file(in->crash, ROLE_RECORD) != NULL || case_file(in->crash, ROLE_DUMP) != NULL);
+}
+
+static enum status stack_of_record(const struct engine_input *in, struct arena *keep,
+                                   struct stack *out, struct fault *fault)
+{
+    struct record record;
+    const char *path = case_path(in->crash, ROLE_RECORD, keep);
+    if (path == NULL || record_read_file(path, keep, &record, fault) == ERR_MEMORY)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
+    const struct record_stack *found =
+        record_stack_find(&record, RECORD_WALKER_RTL, record.suspect_id, 0);
+    if (found == NULL)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "rtl stack of the record");
+    fault_clear(fault); /* a cut record: what is whole of it was read */
+    *out = (struct stack){.thread_id = found->thread_id,
+                          .role = "suspect",
+                          .frames = found->frames,
+                          .frame_count = found->frame_count,
+                          .left_out = found->left_out,
+                          .stop = record_stop_name(found->stop)};
+    return ERR_NONE;
+}
+
+static enum status physical_stack(const struct engine_input *in, struct arena *keep,
+                                  struct stack *out, struct fault *fault)
+{
+    struct dump_session *session;
+    const char *why;
+    if (case_file(in->crash, ROLE_RECORD) != NULL)
+        return stack_of_record(in, keep, out, fault);
+    const char *path = case_path(in->crash, ROLE_DUMP, keep);
+    if (path == NULL || dump_open(path, in->symbols, keep, &session, fault) != ERR_NONE)
+        return fault->code;
+    enum status status =
+        dump_thread_stack(session, dump_suspect(session, &why), NULL, keep, out, fault);
+    dump_close(session);
+    return status;
+}
+
+/* True when the staging folder holds the module's image. */
+static bool is_staged(const struct judge_stage *stage, const char *name, struct arena *keep)
+{
+    const char *path = name != NULL ? path_join(keep, stage->folder, path_base(name)) : NULL;
+    return path != NULL && path_is_file(path);
+}
+
+/* One request line a frame: "IMAGE" 0xOFFSET, at the lookup address. */
+static char *write_requests(const struct judge_stage *stage, const struct stack *stack,
+                            struct arena *keep, bool *asked)
+{
+    size_t room = 0, bytes = 0;
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        room +=
+            64 + (stack->frames[i].module_name != NULL ? strlen(stack->frames[i].module_name) : 0);
+    char *text = arena_alloc(keep, room + 1);
+    for (uint32_t i = 0; text != NULL && i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        asked[i] = is_staged(stage, frame->module_name, keep);
+        if (asked[i])
+            bytes += (size_t)snprintf(text + bytes, room + 1 - bytes, "\"%s\" 0x%" PRIx64 "\n",
+                                      path_base(frame->module_name), frame_lookup_offset(frame));
+    }
+    return text;
+}
+
+/* Adds one answer, a list of symbols innermost first, as the logical frames of PHYSICAL. */
+static uint32_t add_answer(const cJSON *answer, const struct frame *physical, struct arena *keep,
+                           struct frame *out, uint32_t room)
+{
+    struct fault ignored = FAULT_INIT;
+    const cJSON *symbols = answer != NULL ? json_get_array(answer, "Symbol", &ignored) : NULL, *row;
+    int depth = symbols != NULL ? cJSON_GetArraySize(symbols) : 0;
+    uint32_t count = 0;
+    cJSON_ArrayForEach(row, symbols)
+    {
+        if (count == room)
+            break;
+        struct frame *frame = &out[count++];
+        *frame = *physical;
+        frame->inline_depth = (uint16_t)--depth;
+        if (depth > 0)
+            frame->found_by = FOUND_INLINED;
+        const char *name = json_get_string(row, "FunctionName", keep, &ignored);
+        const char *file = json_get_string(row, "FileName", keep, &ignored);
+        frame->function = name != NULL && name[0] != '\0' ? name : NULL;
+        frame->file = file != NULL && file[0] != '\0' ? file : NULL;
+        frame->line = (uint32_t)json_get_uint(row, "Line", 0, &ignored);
+        frame->symbols = frame->function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
+    }
+    if (count == 0 && room > 0) {
+        out[count++] = *physical;
+        out[0].symbols = SYMBOLS_NONE;
+    }
+    return count;
+}
+
+/* Reads the answers, one JSON document a line, in the order of the requests. */
+static enum status read_answers(char *text, const struct stack *physical, const bool *asked,
+                                struct arena *keep, struct stack *out, struct fault *fault)
+{
+    uint32_t room = physical->frame_count * 8 + LIMIT_INLINE_DEPTH;
+    out->frames = ARENA_ARRAY(keep, room, struct frame);
+    out->frame_count = 0;
+    if (out->frames == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
+    for (uint32_t i = 0; i < physical->frame_count; i++) {
+        cJSON *answer = NULL;
+        if (asked[i] && *text != '\0') {
+            size_t bytes = strcspn(text, "\n");
+            if (json_parse(text, bytes, &answer, fault) != ERR_NONE)
+                return fault->code;
+            text += bytes + (text[bytes] == '\n');
+        }
+        out->frame_count += add_answer(answer, &physical->frames[i], keep,
+                                       out->frames + out->frame_count, room - out->frame_count);
+        cJSON_Delete(answer);
+    }
+    return ERR_NONE;
+}
+
+static enum status ask(const struct engine *self, const struct engine_input *in,
+                       const struct judge_stage *stage, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    const char *const argv[] = {find_program(keep), "--output-style=JSON", "--relative-address",
+                                "--inlining", NULL};
+    struct stack physical;
+    struct process_result result;
+    if (physical_stack(in, keep, &physical, fault) != ERR_NONE)
+        return fault->code;
+    bool *asked = ARENA_ARRAY(keep, physical.frame_count + 1, bool);
+    out->stacks = ARENA_NEW(keep, struct stack);
+    char *requests = asked != NULL ? write_requests(stage, &physical, keep, asked) : NULL;
+    if (requests == NULL || out->stacks == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if (judge_run(stage, argv, NULL, requests, strlen(requests), keep, &result, fault) != ERR_NONE)
+        return fault->code;
+    out->stacks[0] = physical;
+    out->stacks[0].engine = self->name;
+    out->stack_count = 1;
+    out->cost.resolve_ns = result.wall_ns;
+    out->cost.total_ns = result.wall_ns;
+    out->cost.peak_bytes = result.peak_bytes;
+    out->version = judge_version(argv[0], keep);
+    return read_answers(result.output, &physical, asked, keep, &out->stacks[0], fault);
+}
+
+static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    struct judge_stage stage;
+    *out = (struct engine_result){0};
+    if (judge_stage_open(in, keep, &stage, fault) != ERR_NONE)
+        return fault->code;
+    enum status status = ask(self, in, &stage, keep, out, fault);
+    judge_stage_close(&stage);
+    return status;
+}
+
+const struct engine engine_judge_symbolizer = {
+    .name = "judge:llvm-symbolizer",
+    .shares = "physical frames of the record; names, lines and inline frames are LLVM's",
+    .available = available,
+    .run = run,
+};
