@@ -34,8 +34,8 @@ enum {
     CAP_CANDIDATES = 16,
     CAP_CODE_MAPS = 64,
     CAP_BUFFER_BYTES = 2 << 20,
-    CAP_WALK_LIMIT_MS = 4000,  /* a walker that needs longer is BLOCKED            */
-    CAP_DUMP_LIMIT_MS = 10000, /* the dump; twice: with and without suspension     */
+    CAP_WALK_LIMIT_MS = 2000, /* a walker that needs longer is BLOCKED            */
+    CAP_DUMP_LIMIT_MS = 8000, /* the dump                                            */
     CAP_FRAMES = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL,
 };
 

@@ -67,6 +67,8 @@ void truth_thread(const char *role, bool suspect)
     for (size_t i = 0; i + 1 < sizeof stack->role && role[i] != 0; i++)
         stack->role[i] = role[i];
     stack->suspect = suspect;
+    if (TlsGetValue(truth_slot) != NULL)
+        TRUTH_STACK->left = 1;
     TlsSetValue(truth_slot, stack);
     TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_THREAD_START);
 }

@@ -33,7 +33,7 @@ struct truth_stack {
     volatile uint32_t depth;
     uint32_t thread_id;
     volatile uint32_t suspect;
-    uint32_t reserved;
+    volatile uint32_t left; /* the thread has gone over to another stack: a fiber's */
     volatile int64_t value; /* carries HERE's value over its last store */
     char role[TRUTH_ROLE_BYTES];
     struct truth_entry entries[TRUTH_DEPTH];

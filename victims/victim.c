@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HANG_MS = 300, LIMIT_MS = 20000, SCENARIO_LIMIT = 512, PATH_UNITS = 1024 };
+enum { HANG_MS = 300, LIMIT_MS = 20000, SCENARIO_LIMIT = 512 };
 
 bool truth_start(void);
 void truth_image(const void *base);
@@ -178,20 +178,29 @@ FARPROC victim_function(HMODULE plugin, const char *name)
     return function;
 }
 
-HMODULE victim_load(const char *name)
+void victim_plugin_path(const char *name, wchar_t path[VICTIM_PATH_UNITS])
 {
-    wchar_t path[PATH_UNITS];
-    DWORD length = GetModuleFileNameW(NULL, path, PATH_UNITS - 128);
+    DWORD length = GetModuleFileNameW(NULL, path, VICTIM_PATH_UNITS - 128);
     while (length > 0 && path[length - 1] != L'\\')
         length--;
-    swprintf(path + length, PATH_UNITS - length, L"%hs-%hs.dll", name, VICTIM_VARIANT);
+    swprintf(path + length, VICTIM_PATH_UNITS - length, L"%hs-%hs.dll", name, VICTIM_VARIANT);
+}
+
+HMODULE victim_load(const char *name)
+{
+    wchar_t path[VICTIM_PATH_UNITS];
+    victim_plugin_path(name, path);
+    return victim_load_file(path);
+}
+
+HMODULE victim_load_file(const wchar_t *path)
+{
     HMODULE plugin = LoadLibraryW(path);
-    if (plugin != NULL) {
-        FARPROC set_slot = GetProcAddress(plugin, "plugin_set_slot");
-        if (set_slot != NULL)
-            ((void (*)(uint32_t))(void (*)(void))set_slot)(truth_slot);
+    FARPROC set_slot = plugin != NULL ? GetProcAddress(plugin, "plugin_set_slot") : NULL;
+    if (set_slot != NULL)
+        ((void (*)(uint32_t))(void (*)(void))set_slot)(truth_slot);
+    if (plugin != NULL)
         truth_image(plugin);
-    }
     return plugin;
 }
 
@@ -216,9 +225,9 @@ static uint32_t chosen_walkers(void)
 
 static bool install(const struct scenario *s)
 {
-    static wchar_t folder[PATH_UNITS];
-    DWORD length = GetEnvironmentVariableW(TRUTH_OUT_VARIABLE, folder, PATH_UNITS);
-    if (length == 0 || length >= PATH_UNITS)
+    static wchar_t folder[VICTIM_PATH_UNITS];
+    DWORD length = GetEnvironmentVariableW(TRUTH_OUT_VARIABLE, folder, VICTIM_PATH_UNITS);
+    if (length == 0 || length >= VICTIM_PATH_UNITS)
         return true;
     struct capture_options options = {
         .folder = folder,

@@ -39,6 +39,7 @@ enum { KIND_CRASH = 1, KIND_HANG, KIND_CALM };
 enum {
     EXIT_SURVIVED = 77, /* the fault did not end the program */
     EXIT_USAGE = 2,
+    VICTIM_PATH_UNITS = 1024,
     DOOR_CRASH = RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED,
 };
 
@@ -110,6 +111,8 @@ void victim_ready(void);
 
 /* Loads plugin NAME of this variant from beside the program.  NULL: not there. */
 HMODULE victim_load(const char *name);
+HMODULE victim_load_file(const wchar_t *path);
+void victim_plugin_path(const char *name, wchar_t path[VICTIM_PATH_UNITS]);
 /* A function of a plugin; ends the program if it is missing. */
 FARPROC victim_function(HMODULE plugin, const char *name);
 

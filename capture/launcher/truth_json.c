@@ -121,7 +121,7 @@ void truth_print(FILE *to, const struct truth_map *truth)
         for (int i = 0; i < count; i++) {
             const struct truth_stack *stack = &truth->stacks[i];
             char role[TRUTH_ROLE_BYTES];
-            if ((stack == suspect) != (pass == 0))
+            if (stack->left || (stack == suspect) != (pass == 0))
                 continue;
             memcpy(role, stack->role, sizeof role);
             role[sizeof role - 1] = 0;

@@ -10,10 +10,8 @@ static int poke(volatile int *p)
 static VOID CALLBACK on_fiber(void *argument)
 {
     (void)argument;
-    const uint32_t depth = truth_depth(); /* a stack of its own: below is another story */
-    truth_thread("fiber", true);
+    truth_thread("fiber", true); /* a stack of its own: what is below is another story */
     HERE_DO(poke(victim_null));
-    truth_cut(depth);
     SwitchToFiber(back);
 }
 

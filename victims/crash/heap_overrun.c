@@ -12,11 +12,10 @@ static int damage(HANDLE heap)
     return 1;
 }
 
-SCENARIO(heap_overrun, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000374, .no_case = false,
-         .doors = DOOR_CRASH, .wine_code = 0xC0000005,
-         .sentence =
-             "An overrun found when a neighbour is freed: the heap is broken and the reporter "
-             "must not use it.")
+SCENARIO(
+    heap_overrun, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000374, .wine_code = 0xC0000005,
+    .sentence = "An overrun found when a neighbour is freed: the heap is broken and the reporter "
+                "must not use it.")
 {
-    return HERE(damage(GetProcessHeap())) + 1;
+    return HERE(damage(HeapCreate(0, 65536, 0))) + 1;
 }

@@ -1,4 +1,5 @@
 /* plugin-attach: crashes or sleeps in its DllMain, as an environment variable says. */
+#include "victims/plugins/plugin_attach.h"
 #include "victims/plugins/slot.h"
 
 static int poke(volatile int *p)
@@ -16,5 +17,6 @@ BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, void *reserved)
         return poke(NULL) != 0;
     if (what[0] == L's')
         Sleep(INFINITE);
+    _Static_assert(PLUGIN_ATTACH_SLEEP_LINE == __LINE__ - 1, "the line of Sleep has moved");
     return TRUE;
 }

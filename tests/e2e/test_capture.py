@@ -1,0 +1,191 @@
+"""Victims, launcher and capture, run for real under Wine; runs alone, since hangs are found by the clock.
+
+The stacks are held against the truth by llvm-symbolizer, so none of our analyser is in it."""
+
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
+WINE = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEARCH": "win64", "WINEDEBUG": "-all",
+        "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
+ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, **WINE}
+DOORS = ["vectored", "unhandled", "sigabrt", "invalid_parameter", "pure_call", "terminate", "watcher", "heartbeat"]
+RTL, MODULES, STACK = 1, 1, 3
+HEAD, TAIL = 768, 256
+
+# Each proves a different thing; the full matrix is `twinstack run`.
+SUBSET = ["null_write", "null_call", "stack_overflow", "abort_call", "inline_chain", "noreturn_tail", "crash_in_dll",
+          "second_thread", "fiber", "generated_table", "unwind_chained", "decoys", "deadlock", "heap_locked",
+          "handled_exception", "short_hang", "fast_fail", "crash_in_handler", "two_threads"]
+
+
+def wine(*argv, limit_s=120):
+    return subprocess.run(["wine", *map(str, argv)], env=ENV, capture_output=True, text=True, timeout=limit_s, check=False)
+
+
+class Record:
+    """As much of capture/record.h as these tests need, read independently of the analyser."""
+
+    def __init__(self, data):
+        self.data, self.modules, self.stacks = data, [], []
+        self.magic = data[:8]
+        self.code, self.doors_bits = self.u32(32), self.u32(88)
+        self.suspect = self.u32(28)
+        self.committed = struct.unpack_from("<Q", data, 72)[0]
+        self.doors = [name for bit, name in enumerate(DOORS) if self.doors_bits >> bit & 1]
+        at = 128
+        while at < self.committed:
+            kind, size, count = struct.unpack_from("<III", data, at)
+            if kind == MODULES:
+                self.read_modules(at + 16, count)
+            elif kind == STACK:
+                frames = [struct.unpack_from("<IIQ", data, at + 64 + 16 * i) for i in range(count)]
+                self.stacks.append({"walker": self.u32(at + 16), "state": self.u32(at + 20), "thread": self.u32(at + 24),
+                                    "left_out": self.u32(at + 32), "frames": frames, "at": at})
+            assert size >= 16 and size % 8 == 0
+            at += size
+        assert at == self.committed
+
+    def u32(self, at):
+        return struct.unpack_from("<I", self.data, at)[0]
+
+    def read_modules(self, at, count):
+        for _ in range(count):
+            path_bytes = struct.unpack_from("<H", self.data, at + 60)[0]
+            self.modules.append(self.data[at + 64:at + 64 + path_bytes].decode().split("\\")[-1])
+            at += self.u32(at)
+
+
+class Symbols:
+    """Logical frames of victims/ by llvm-symbolizer, asked once an address."""
+
+    def __init__(self):
+        self.known = {}
+
+    def own(self, module, offset):
+        key = (module, offset)
+        if key not in self.known:
+            done = subprocess.run(["llvm-symbolizer-19", f"--obj={BIN / module}", "--relative-address", hex(offset),
+                                   "--output-style=JSON"], capture_output=True, text=True, check=True)
+            self.known[key] = [(s["FunctionName"], s["FileName"].replace("\\", "/"), s["Line"])
+                               for s in json.loads(done.stdout)[0]["Symbol"]]
+        return [frame for frame in self.known[key] if frame[1].startswith("victims/")]
+
+
+SYMBOLS = Symbols()
+
+
+class Runs(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        if not (BIN / "twinstack-launch.exe").exists() or shutil.which("wine") is None:
+            raise e2e.unittest.SkipTest("no Windows programs, or no Wine")
+        if not pathlib.Path(WINE["WINEPREFIX"]).is_dir():
+            raise e2e.unittest.SkipTest("no Wine prefix; ./run makes it")
+        cls.expected = {}
+        for line in wine(BIN / "victims-ob2.exe", "--list", "--json").stdout.splitlines():
+            row = json.loads(line)
+            cls.expected[row["name"]] = row
+
+    def launch(self, program, scenario, *options, folder=None):
+        folder = folder or self.enterContext(tempfile.TemporaryDirectory())
+        done = wine(BIN / "twinstack-launch.exe", "--out", folder, *options, program, scenario)
+        return done, pathlib.Path(folder)
+
+    def run_scenario(self, scenario, variant="ob2"):
+        done, folder = self.launch(BIN / f"victims-{variant}.exe", scenario)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        outcome = json.loads(done.stdout)
+        self.assertEqual(outcome, json.loads((folder / "outcome.json").read_text()))
+        self.assertEqual(sorted(outcome["files"] + ["outcome.json"]), sorted(p.name for p in folder.iterdir()))
+        record = folder / "record.rec"
+        return outcome, json.loads((folder / "truth.json").read_text()), (
+            Record(record.read_bytes()) if record.exists() else None)
+
+    def check_stack(self, record, stack, thread):
+        want = [(f["function"], f["file"].replace("\\", "/"), f["line"]) for f in thread["frames"]
+                if f["gap"] is None and not f["tail"]]
+        got = []
+        for module, flags, offset in stack["frames"]:
+            if module != 0xFFFFFFFF and (BIN / record.modules[module]).exists():
+                got += SYMBOLS.own(record.modules[module], offset - (flags & 1))
+        if stack["left_out"]:
+            self.assertEqual(len(stack["frames"]), HEAD + TAIL)
+            self.assertEqual(got[:700], want[:700])
+            self.assertEqual(got[-200:], want[-200:])
+        else:
+            self.assertEqual(got, want)
+
+    def check(self, scenario, variant):
+        expected = self.expected[scenario]
+        outcome, truth, record = self.run_scenario(scenario, variant)
+        self.assertEqual((outcome["ended_by"], outcome["exit_code"]), ("exit", expected["exit_code"]))
+        if not expected["doors"]:
+            self.assertIsNone(record)
+            self.assertNotIn("dump.dmp", outcome["files"])
+            return
+        self.assertEqual(f"0x{record.code:08X}", expected["code"])
+        self.assertEqual(record.doors, expected["doors"])
+        self.assertEqual(record.committed, len(record.data))
+        threads = {t["id"]: t for t in truth["threads"]}
+        walks = [s for s in record.stacks if s["walker"] == RTL]
+        self.assertEqual(walks[0]["thread"], record.suspect)
+        self.assertIn(record.suspect, threads)
+        for stack in walks:
+            if stack["thread"] in threads:
+                self.check_stack(record, stack, threads[stack["thread"]])
+
+    def test_subset_both_variants(self):
+        for scenario in SUBSET:
+            for variant in ("ob0", "ob2"):
+                with self.subTest(scenario=scenario, variant=variant):
+                    self.check(scenario, variant)
+
+    def test_heap_locked_blocks_walkers_but_not_the_record(self):
+        _, _, record = self.run_scenario("heap_locked")
+        states = {s["walker"]: s["state"] for s in record.stacks if s["thread"] == record.suspect}
+        self.assertEqual(states[RTL], 0)
+        self.assertIn(2, states.values(), "nothing blocked: the scenario does not do what it says")
+
+    def test_listing(self):
+        names = wine(BIN / "victims-ob0.exe", "--list").stdout.split()
+        self.assertEqual(names, sorted(names))
+        self.assertEqual(set(names), set(self.expected))
+        sources = {p.stem for kind in ("crash", "hang", "calm") for p in (e2e.ROOT / "victims" / kind).glob("*.c")}
+        self.assertEqual(set(names), sources, "one scenario a file, each called like its file")
+        for name, row in self.expected.items():
+            self.assertIn(row["kind"], ("crash", "hang", "calm"))
+            self.assertTrue(row["sentence"].endswith("."), name)
+            self.assertEqual(row["supported"], row["reason"] is None)
+
+    def test_launcher_usage_and_errors(self):
+        self.assertEqual(wine(BIN / "twinstack-launch.exe").returncode, 2)
+        done, _ = self.launch(BIN / "no-such.exe", "null_write")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cannot start", done.stderr)
+        outcome, _, record = self.run_scenario("no_such_scenario")
+        self.assertEqual(outcome["exit_code"], "0x00000002")
+        self.assertIsNone(record)
+
+    def test_time_limit(self):
+        done, _ = self.launch(BIN / "victims-ob2.exe", "sleep_forever", "--limit-ms", "150")
+        self.assertEqual(json.loads(done.stdout)["ended_by"], "time_limit")
+
+    def test_walkers_can_be_chosen(self):
+        done, folder = self.launch(BIN / "victims-ob2.exe", "null_write", "--walkers", "backtrace")
+        self.assertEqual(done.returncode, 0)
+        walkers = {s["walker"] for s in Record((folder / "record.rec").read_bytes()).stacks}
+        self.assertEqual(walkers, {1, 4})
+
+
+if __name__ == "__main__":
+    e2e.main()

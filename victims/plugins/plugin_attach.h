@@ -1,0 +1,8 @@
+/* Where plugin-attach sleeps in its DllMain: it cannot note itself so early. */
+#ifndef VICTIMS_PLUGINS_PLUGIN_ATTACH_H
+#define VICTIMS_PLUGINS_PLUGIN_ATTACH_H
+
+enum { PLUGIN_ATTACH_SLEEP_LINE = 19 };
+#define PLUGIN_ATTACH_FILE "victims\\plugins\\plugin_attach.c"
+
+#endif
