@@ -12,6 +12,7 @@ const struct verb *const verbs[] = {
     &verb_check,
     &verb_doctor,
     &verb_serve,
+    &verb_report,
     &verb_version,
 };
 

@@ -12,6 +12,7 @@ extern const struct verb verb_symbols;
 extern const struct verb verb_run;
 extern const struct verb verb_doctor;
 extern const struct verb verb_serve;
+extern const struct verb verb_report;
 extern const struct verb verb_version;
 
 #endif

@@ -1,0 +1,189 @@
+/* twinstack report: a stored run as something to read, for people and for other programs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "verbs/stored.h"
+#include "verbs/verbs.h"
+
+enum output {
+    OUT_JSON,
+    OUT_JUNIT,
+    OUT_CTRF,
+    OUT_MARKDOWN,
+    OUT_OPENMETRICS,
+    OUT_BADGE,
+    OUT_FOLDED,
+    OUT_SPEEDSCOPE,
+    OUT_COUNT
+};
+
+struct report_options {
+    const char *db, *badge, *engine;
+    const char *paths[OUT_COUNT];
+    bool details, exit_zero, as_text;
+    uint64_t columns;
+};
+
+/* What a writer needs. */
+struct job {
+    const struct report_options *options;
+    const struct report_run *report;
+    struct arena *scratch;
+    enum output output;
+};
+
+static enum status write_output(const void *context, FILE *out, struct fault *fault)
+{
+    const struct job *job = context;
+    switch (job->output) {
+    case OUT_JSON:
+        return report_json(job->report, out, fault);
+    case OUT_JUNIT:
+        return report_junit(job->report, out, fault);
+    case OUT_CTRF:
+        return report_ctrf(job->report, out, fault);
+    case OUT_MARKDOWN:
+        return report_markdown(job->report, 0, job->scratch, out, fault);
+    case OUT_OPENMETRICS:
+        return report_openmetrics(job->report, job->scratch, out, fault);
+    case OUT_BADGE:
+        return report_badge(job->report, job->options->badge, out, fault);
+    case OUT_FOLDED:
+        return report_folded(job->report, job->options->engine, job->scratch, out, fault);
+    case OUT_SPEEDSCOPE:
+        return report_speedscope(job->report, job->options->engine, job->scratch, out, fault);
+    case OUT_COUNT:
+        break;
+    }
+    return ERR_NONE;
+}
+
+static bool wants_output(const struct report_options *o)
+{
+    for (int i = 0; i < OUT_COUNT; i++)
+        if (o->paths[i] != NULL)
+            return true;
+    return false;
+}
+
+/* CI systems that show a summary name the file in the environment. */
+static void append_step_summary(const struct report_run *report, struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    const char *path = getenv("GITHUB_STEP_SUMMARY");
+    if (path == NULL || path[0] == 0)
+        return;
+    FILE *out = fopen(path, "ab");
+    if (out == NULL) {
+        log_warn("what=step_summary path=%s cannot be appended to", path);
+        return;
+    }
+    (void)report_markdown(report, 0, scratch, out, &fault);
+    (void)fclose(out);
+}
+
+static enum status write_all(const struct report_options *o, const struct stored_run *run,
+                             struct arena *keep, struct fault *fault)
+{
+    struct report_run report;
+    if (report_prepare(&run->info, run->cases, run->case_count, keep, &report, fault) != ERR_NONE)
+        return fault->code;
+    for (int i = 0; i < OUT_COUNT && fault->code == ERR_NONE; i++) {
+        const struct job job = {o, &report, keep, (enum output)i};
+        if (o->paths[i] != NULL)
+            (void)stored_write(o->paths[i], write_output, &job, fault);
+    }
+    if (fault->code == ERR_NONE && (o->as_text || !wants_output(o))) {
+        const struct report_style style = {
+            .columns = (uint32_t)o->columns,
+            .color = file_is_terminal(stdout) && getenv("NO_COLOR") == NULL,
+            .details = o->details,
+        };
+        (void)report_text(&report, &style, keep, stdout, fault);
+    }
+    append_step_summary(&report, keep);
+    return fault->code;
+}
+
+static int exit_of(const struct stored_run *run)
+{
+    bool failed = false, error = false;
+    for (uint32_t i = 0; i < run->case_count; i++) {
+        error = error || run->cases[i].result.verdict == VERDICT_ERROR;
+        failed = failed || run_verdict_fails(run->cases[i].result.verdict);
+    }
+    return error ? EXIT_INPUT : failed ? EXIT_DIFFERENT : EXIT_GOOD;
+}
+
+static int report(const struct verb *self, const struct report_options *o,
+                  const struct option_list *rest, struct arena *keep)
+{
+    struct store *store = NULL;
+    struct fault fault = FAULT_INIT;
+    struct stored_run run;
+    int code = EXIT_GOOD;
+    if (rest->count > 1)
+        return verb_usage_error(self, "one run at a time: '%s'", rest->items[1]);
+    if (!stored_open(o->db, STORE_READ, &store, &code))
+        return code;
+    const bool stacks = o->paths[OUT_FOLDED] != NULL || o->paths[OUT_SPEEDSCOPE] != NULL;
+    const char *word = rest->count > 0 ? rest->items[0] : "latest";
+    if (stored_read(store, word, stacks, keep, &run, &fault) != ERR_NONE)
+        code = stored_fault(&fault, fault.code != ERR_ABSENT);
+    else if (write_all(o, &run, keep, &fault) != ERR_NONE)
+        code = verb_fault(&fault);
+    else
+        code = o->exit_zero ? EXIT_GOOD : exit_of(&run);
+    store_close(store);
+    return code;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct report_options o = {.db = STORED_DATABASE, .badge = "verdict"};
+    const struct option_row rows[] = {
+        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        {"--text", OPTION_FLAG, &o.as_text, NULL, "also for people, when files are written"},
+        {"--details", OPTION_FLAG, &o.details, NULL, "also every finding"},
+        {"--columns", OPTION_UINT, &o.columns, "N", "width of the text (default 100)"},
+        {"--json", OPTION_STRING, &o.paths[OUT_JSON], "FILE|-", "everything, documented schema"},
+        {"--junit", OPTION_STRING, &o.paths[OUT_JUNIT], "FILE|-", "JUnit XML"},
+        {"--ctrf", OPTION_STRING, &o.paths[OUT_CTRF], "FILE|-", "CTRF JSON"},
+        {"--md", OPTION_STRING, &o.paths[OUT_MARKDOWN], "FILE|-", "Markdown, capped"},
+        {"--openmetrics", OPTION_STRING, &o.paths[OUT_OPENMETRICS], "FILE|-", "OpenMetrics text"},
+        {"--badge", OPTION_STRING, &o.paths[OUT_BADGE], "FILE|-", "shields endpoint JSON"},
+        {"--badge-of", OPTION_STRING, &o.badge, "METRIC",
+         "verdict (default), capture_rate, exact, f1, speed_ratio"},
+        {"--folded", OPTION_STRING, &o.paths[OUT_FOLDED], "FILE|-", "all stacks, folded lines"},
+        {"--speedscope", OPTION_STRING, &o.paths[OUT_SPEEDSCOPE], "FILE|-",
+         "all stacks, for speedscope"},
+        {"--engine", OPTION_STRING, &o.engine, "NAME",
+         "whose stacks (default the first subject's)"},
+        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "0 also when cases fail"},
+    };
+    struct option_list rest;
+    struct arena keep;
+    int code = EXIT_GOOD;
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
+        code = report(self, &o, &rest, &keep);
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_report = {
+    .name = "report",
+    .summary = "show a stored run, or write it for CI, dashboards and flame graphs",
+    .usage = "[RUN] [--junit FILE] [--md FILE] ...",
+    .details = "RUN is an id, the start of a uuid, latest (default), latest~N or baseline.\n"
+               "Appends the Markdown to $GITHUB_STEP_SUMMARY when that is set.\n\n"
+               "examples:\n"
+               "  twinstack report\n"
+               "  twinstack report 12 --details\n"
+               "  twinstack report --junit build/junit.xml --md - --badge build/badge.json",
+    .exits = "  0  no case fails\n  1  a case fails\n  2  usage\n"
+             "  3  a case is an ERROR, or there is no such run\n  4  database not usable",
+    .run = run,
+};

@@ -1,0 +1,89 @@
+/* See make_run.h. */
+#include "make_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/compare.h"
+#include "make_case.h"
+
+#define GOOD                                                                                       \
+    "> app.exe+1005 own poke /src/a.c:10\napp.exe+1005 own middle /src/a.c:20\n"                   \
+    "app.exe+3005 own main /src/a.c:30\nntdll.dll+40 sys RtlUserThreadStart"
+#define HOSTILE                                                                                    \
+    "app.exe+1005 own </script><b>&\"|`#|@evil /src/a.c:20\n"                                      \
+    "app.exe+3005 own main /src/a.c:30\nntdll.dll+40 sys RtlUserThreadStart"
+#define TRUTH "poke a.c:10\nmiddle a.c:20\nmain a.c:30\n[thread_start]"
+
+static void judge(struct arena *keep, struct run_case *c, const char *truth, const char *offset,
+                  const char *dump, const char *unsupported, const char *error)
+{
+    struct fault fault = FAULT_INIT;
+    struct crash_case crash = make_crash("crash");
+    struct compare_input in = {.crash = &crash, .unsupported = unsupported, .harness_error = error};
+    c->arch = "x64";
+    c->kind = "crash";
+    c->expected_code = c->got_code = crash.got.code;
+    c->wall_ms = 321;
+    c->expected_doors = c->got_doors = "unhandled";
+    if (offset != NULL) {
+        c->claims = arena_array(keep, 3, sizeof *c->claims);
+        c->claims[0] = make_claim(keep, "offset:rtl", true, offset);
+        c->claims[1] = make_claim(keep, "dump", true, dump);
+        c->claims[2] = make_claim(keep, "judge:dbghelp", false, NULL);
+        c->claims[1].cost.total_ns = 9000000;
+        c->claim_count = 3;
+        c->truth = make_truth(keep, truth);
+        c->timing.walk_ns = 5000;
+        c->timing.record_write_ns = 90000;
+        c->timing.dump_write_ns = 1200000000;
+        c->timing.record_bytes = 4096;
+        c->timing.dump_bytes = 60000;
+    }
+    in.truth = c->truth;
+    in.claims = c->claims;
+    in.claim_count = c->claim_count;
+    if (compare_case(&in, keep, &c->result, &fault) != ERR_NONE)
+        abort();
+}
+
+void make_run(struct arena *keep, struct run_info *run, struct run_case cases[MADE_CASES])
+{
+    static struct named_version tools[] = {{"twinstack", "0.1.0"}, {"clang", "19.1.7"}};
+    static const char *const names[] = {"null_write", "null_write",          "divide_by_zero",
+                                        "fast_fail",  "illegal_instruction", "recursion"};
+    char *deep = arena_alloc(keep, 40000), *truth = arena_alloc(keep, 20000);
+    size_t at = 0, said = 0;
+    memset(run, 0, sizeof *run);
+    memset(cases, 0, MADE_CASES * sizeof *cases);
+    run->state = RUN_COMPLETE;
+    run->label = "run";
+    run->started_ns = 1790000000123456789u;
+    run->finished_ns = run->started_ns + 5000000000u;
+    run->commit = "0123456789abcdef";
+    run->branch = "main";
+    run->platform = "linux x86-64, wine 8.0";
+    run->compiler = "clang 19.1.7";
+    run->tools = tools;
+    run->tool_count = 2;
+    run->environment = &tools[1];
+    run->environment_count = 1;
+    for (int i = 0; i < MADE_CASES; i++) {
+        cases[i].scenario = names[i];
+        cases[i].variant = i == 0 ? "ob0" : "ob2";
+    }
+    for (int i = 0; i < 300; i++) {
+        at += (size_t)sprintf(deep + at, "app.exe+1005 own dive /src/a.c:10\n");
+        said += (size_t)sprintf(truth + said, "dive a.c:10\n");
+    }
+    judge(keep, &cases[0], TRUTH, GOOD, GOOD, NULL, NULL);
+    judge(keep, &cases[1], TRUTH, GOOD, GOOD, NULL, NULL);
+    judge(keep, &cases[2], TRUTH, GOOD, HOSTILE, NULL, NULL);
+    judge(keep, &cases[3], NULL, NULL, NULL, "Wine does not deliver it", NULL);
+    judge(keep, &cases[4], NULL, NULL, NULL, NULL, "the victim did not start");
+    judge(keep, &cases[5], truth, deep, deep, NULL, NULL);
+    run->case_count = MADE_CASES;
+    for (int i = 0; i < MADE_CASES; i++)
+        run->verdicts[cases[i].result.verdict]++;
+}

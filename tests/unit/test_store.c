@@ -1,0 +1,366 @@
+/* The store: what goes in comes out, whole or not at all, and what is no database is said so. */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "make_run.h"
+#include "store/store.h"
+#include "test.h"
+
+struct fixture {
+    struct arena keep;
+    struct run_info run;
+    struct run_case cases[MADE_CASES];
+    struct store *store;
+    struct fault fault;
+    char path[512];
+};
+
+static void set_up(struct fixture *f)
+{
+    memset(f, 0, sizeof *f);
+    f->fault.offset = FAULT_NO_OFFSET;
+    arena_init(&f->keep, 0);
+    make_run(&f->keep, &f->run, f->cases);
+    (void)snprintf(f->path, sizeof f->path, "%s/t.db", test_scratch());
+    REQUIRE(store_open(f->path, STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
+}
+
+static void put_all(struct fixture *f)
+{
+    REQUIRE(store_begin_run(f->store, &f->run, &f->keep, &f->fault) == ERR_NONE);
+    for (int i = 0; i < MADE_CASES; i++)
+        REQUIRE(store_put_case(f->store, f->run.id, &f->cases[i], &f->fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f->store, f->run.id, RUN_COMPLETE, f->run.finished_ns, &f->fault) ==
+            ERR_NONE);
+}
+
+static void tear_down(struct fixture *f)
+{
+    store_close(f->store);
+    arena_free(&f->keep);
+}
+
+/* A case in words, with its alignment table. */
+static char *in_words(const struct run_case *c)
+{
+    struct json j;
+    json_to_text(&j, true);
+    json_array(&j);
+    run_case_write_json(&j, c, true);
+    for (uint32_t t = 0; t < c->result.thread_count; t++) {
+        const struct thread_result *thread = &c->result.threads[t];
+        json_array(&j);
+        json_string(&j, thread->role);
+        json_uint(&j, thread->reference);
+        for (uint32_t i = 0; i < thread->row_count * thread->column_count; i++) {
+            const struct align_cell *cell = &thread->cells[i];
+            char text[64];
+            (void)snprintf(text, sizeof text, "%d %s %s", cell->frame, cell_mark_name(cell->mark),
+                           cause_name(cell->cause));
+            json_string(&j, text);
+        }
+        if (thread->truth != NULL)
+            for (uint32_t i = 0; i < thread->truth->frame_count; i++) {
+                json_string(&j, thread->truth->frames[i].function);
+                json_string(&j, thread->truth->frames[i].gap);
+                json_uint(&j, thread->truth->frames[i].line);
+            }
+        json_array_end(&j);
+    }
+    json_array_end(&j);
+    return json_take(&j, NULL);
+}
+
+TEST(a_case_comes_out_as_it_went_in)
+{
+    struct fixture f;
+    set_up(&f);
+    put_all(&f);
+    for (int i = 0; i < MADE_CASES; i++) {
+        struct run_case back;
+        test_row(f.cases[i].scenario);
+        REQUIRE(store_read_case(f.store, f.cases[i].id, &f.keep, &back, &f.fault) == ERR_NONE);
+        char *want = in_words(&f.cases[i]), *got = in_words(&back);
+        REQUIRE(want != NULL && got != NULL);
+        CHECK(strlen(want) > 200);
+        CHECK_STR(got, want);
+        free(want);
+        free(got);
+    }
+    tear_down(&f);
+}
+
+TEST(a_run_comes_out_with_its_tools_and_true_totals)
+{
+    struct fixture f;
+    struct run_info back;
+    set_up(&f);
+    put_all(&f);
+    REQUIRE(store_read_run(f.store, f.run.id, &f.keep, &back, &f.fault) == ERR_NONE);
+    CHECK_EQ(back.case_count, MADE_CASES);
+    CHECK_EQ(back.verdicts[VERDICT_PASS], f.run.verdicts[VERDICT_PASS]);
+    CHECK_EQ(back.verdicts[VERDICT_FAIL], 1);
+    CHECK_EQ(back.tool_count, 2);
+    CHECK_STR(back.tools[1].name, "clang");
+    CHECK_STR(back.environment[0].version, "19.1.7");
+    CHECK_EQ(back.finished_ns, f.run.finished_ns);
+    CHECK_EQ(strlen(back.uuid), 32);
+    tear_down(&f);
+}
+
+TEST(a_finished_run_is_never_changed)
+{
+    struct fixture f;
+    set_up(&f);
+    put_all(&f);
+    CHECK_EQ(store_put_case(f.store, f.run.id, &f.cases[0], &f.fault), ERR_USAGE);
+    fault_clear(&f.fault);
+    CHECK_EQ(store_set_verdict(f.store, f.cases[0].id, VERDICT_XFAIL, "x", "k", &f.fault),
+             ERR_USAGE);
+    fault_clear(&f.fault);
+    CHECK_EQ(store_finish_run(f.store, f.run.id, RUN_INTERRUPTED, 1, &f.fault), ERR_USAGE);
+    fault_clear(&f.fault);
+    CHECK_EQ(store_resume_run(f.store, f.run.id, &f.fault), ERR_USAGE);
+    tear_down(&f);
+}
+
+TEST(an_interrupted_run_can_be_taken_up_again)
+{
+    struct fixture f;
+    struct run_page page;
+    struct run_query query = {.limit = 10};
+    set_up(&f);
+    REQUIRE(store_begin_run(f.store, &f.run, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_put_case(f.store, f.run.id, &f.cases[0], &f.fault) == ERR_NONE);
+    REQUIRE(store_list_runs(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
+    CHECK_EQ(page.total, 0); /* running is not there yet for readers who did not ask */
+    query.with_running = true;
+    REQUIRE(store_list_runs(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
+    CHECK_EQ(page.total, 1);
+    REQUIRE(store_finish_run(f.store, f.run.id, RUN_INTERRUPTED, 5, &f.fault) == ERR_NONE);
+    REQUIRE(store_resume_run(f.store, f.run.id, &f.fault) == ERR_NONE);
+    REQUIRE(store_set_verdict(f.store, f.cases[0].id, VERDICT_XFAIL, "known", "k1", &f.fault) ==
+            ERR_NONE);
+    struct run_info back;
+    REQUIRE(store_read_run(f.store, f.run.id, &f.keep, &back, &f.fault) == ERR_NONE);
+    CHECK_EQ(back.verdicts[VERDICT_XFAIL], 1);
+    CHECK_EQ(back.verdicts[VERDICT_PASS], 0);
+    tear_down(&f);
+}
+
+TEST(a_case_that_does_not_fit_leaves_nothing_behind)
+{
+    struct fixture f;
+    set_up(&f);
+    REQUIRE(store_begin_run(f.store, &f.run, &f.keep, &f.fault) == ERR_NONE);
+    struct run_case broken = f.cases[0];
+    broken.claims = f.cases[0].claims;
+    struct engine_claim claims[2] = {broken.claims[0], broken.claims[0]};
+    claims[1].engine = NULL; /* breaks a constraint half way through */
+    broken.claims = claims;
+    broken.claim_count = 2;
+    CHECK(store_put_case(f.store, f.run.id, &broken, &f.fault) != ERR_NONE);
+    fault_clear(&f.fault);
+    struct case_page page;
+    const struct case_query query = {.run_id = f.run.id};
+    REQUIRE(store_list_cases(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
+    CHECK_EQ(page.total, 0);
+    REQUIRE(store_put_case(f.store, f.run.id, &f.cases[0], &f.fault) == ERR_NONE);
+    tear_down(&f);
+}
+
+TEST(pages_go_on_by_key_and_tell_the_true_total)
+{
+    struct fixture f;
+    set_up(&f);
+    put_all(&f);
+    struct case_query query = {.run_id = f.run.id, .limit = 4};
+    struct case_page page;
+    REQUIRE(store_list_cases(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
+    CHECK_EQ(page.count, 4);
+    CHECK_EQ(page.total, MADE_CASES);
+    CHECK(page.next != 0);
+    query.after = page.next;
+    REQUIRE(store_list_cases(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
+    CHECK_EQ(page.count, 2);
+    CHECK_EQ(page.next, 0);
+    CHECK_STR(page.cases[1].scenario, "recursion");
+    static const struct {
+        const char *name;
+        struct case_query query;
+        uint64_t total;
+    } rows[] = {
+        {"by verdict", {.verdict = "FAIL"}, 1},
+        {"by cause", {.cause = "unexplained"}, 1},
+        {"by variant", {.variant = "ob0"}, 1},
+        {"by part of the name", {.search = "_in"}, 1},
+        {"by kind", {.kind = "hang"}, 0},
+        {"by scenario", {.scenario = "null_write"}, 2},
+        {"a quote is no SQL", {.search = "' OR 1=1 --"}, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        REQUIRE(store_list_cases(f.store, &rows[i].query, &f.keep, &page, &f.fault) == ERR_NONE);
+        CHECK_EQ(page.total, rows[i].total);
+        CHECK_EQ(page.count, rows[i].total);
+    }
+    tear_down(&f);
+}
+
+TEST(runs_are_found_by_word)
+{
+    struct fixture f;
+    uint64_t id = 0;
+    set_up(&f);
+    put_all(&f);
+    const uint64_t first = f.run.id;
+    f.run.uuid = NULL;
+    put_all(&f);
+    CHECK(store_find_run(f.store, "latest", &id, &f.fault) == ERR_NONE && id == f.run.id);
+    CHECK(store_find_run(f.store, "latest~1", &id, &f.fault) == ERR_NONE && id == first);
+    CHECK(store_find_run(f.store, f.run.uuid, &id, &f.fault) == ERR_NONE && id == f.run.id);
+    CHECK_EQ(store_find_run(f.store, "latest~2", &id, &f.fault), ERR_ABSENT);
+    fault_clear(&f.fault);
+    CHECK_EQ(store_find_run(f.store, "baseline", &id, &f.fault), ERR_ABSENT);
+    fault_clear(&f.fault);
+    REQUIRE(store_set_baseline(f.store, first, NULL, NULL, &f.fault) == ERR_NONE);
+    CHECK(store_find_run(f.store, "baseline", &id, &f.fault) == ERR_NONE && id == first);
+    REQUIRE(store_set_baseline(f.store, f.run.id, "main", NULL, &f.fault) == ERR_NONE);
+    CHECK(store_get_baseline(f.store, "main", "here", &id, &f.fault) == ERR_NONE && id == f.run.id);
+    CHECK(store_get_baseline(f.store, "other", NULL, &id, &f.fault) == ERR_NONE && id == first);
+    tear_down(&f);
+}
+
+TEST(figures_for_pages)
+{
+    struct fixture f;
+    set_up(&f);
+    put_all(&f);
+    struct case_cost *costs = NULL;
+    struct cause_count *causes = NULL;
+    struct door_row *doors = NULL;
+    struct symbol_row *symbols = NULL;
+    struct trend_point *points = NULL;
+    uint32_t count = 0;
+    CHECK(store_read_costs(f.store, f.run.id, &f.keep, &costs, &count, &f.fault) == ERR_NONE);
+    CHECK_EQ(count, 8);
+    CHECK(store_count_causes(f.store, f.run.id, &f.keep, &causes, &count, &f.fault) == ERR_NONE);
+    CHECK(count > 0 && causes[0].findings > 0);
+    CHECK(store_read_doors(f.store, f.run.id, &f.keep, &doors, &count, &f.fault) == ERR_NONE);
+    CHECK_EQ(count, MADE_CASES);
+    CHECK(store_read_symbols(f.store, f.run.id, &f.keep, &symbols, &count, &f.fault) == ERR_NONE);
+    CHECK(count >= 2);
+    static const struct {
+        const char *metric;
+        double value;
+    } rows[] = {{"speed_ratio", 4.5},
+                {"offset_ns", 2e6},
+                {"dump_ns", 9e6},
+                {"capture_rate", 1},
+                {"exact", 7.0 / 8}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].metric);
+        REQUIRE(store_read_trend(f.store, rows[i].metric, NULL, NULL, 10, &f.keep, &points, &count,
+                                 &f.fault) == ERR_NONE);
+        REQUIRE(count == 1);
+        CHECK_NEAR(points[0].value, rows[i].value, 1e-9);
+    }
+    CHECK_EQ(store_read_trend(f.store, "mood", NULL, NULL, 1, &f.keep, &points, &count, &f.fault),
+             ERR_USAGE);
+    tear_down(&f);
+}
+
+TEST(readers_cannot_write)
+{
+    struct fixture f;
+    struct store *reader = NULL;
+    set_up(&f);
+    put_all(&f);
+    REQUIRE(store_open(f.path, STORE_READ, &reader, &f.fault) == ERR_NONE);
+    CHECK(store_delete_run(reader, f.run.id, &f.fault) != ERR_NONE);
+    fault_clear(&f.fault);
+    const uint64_t before = store_version(reader);
+    REQUIRE(store_delete_run(f.store, f.run.id, &f.fault) == ERR_NONE);
+    CHECK(store_version(reader) != before);
+    uint64_t id = 0;
+    CHECK_EQ(store_find_run(reader, "latest", &id, &f.fault), ERR_ABSENT);
+    store_close(reader);
+    tear_down(&f);
+}
+
+TEST(whole_databases_are_copied_published_and_pruned)
+{
+    struct fixture f;
+    struct store *other = NULL, *published = NULL;
+    char path[512], copy[512];
+    uint32_t count = 0;
+    set_up(&f);
+    put_all(&f);
+    (void)snprintf(path, sizeof path, "%s/other.db", test_scratch());
+    (void)snprintf(copy, sizeof copy, "%s/published.db", test_scratch());
+    REQUIRE(store_open(path, STORE_WRITE, &other, &f.fault) == ERR_NONE);
+    REQUIRE(store_import(other, f.store, &count, &f.fault) == ERR_NONE);
+    CHECK_EQ(count, 1);
+    REQUIRE(store_import(other, f.store, &count, &f.fault) == ERR_NONE);
+    CHECK_EQ(count, 0); /* the same run is not copied twice */
+    struct run_info back;
+    REQUIRE(store_read_run(other, 1, &f.keep, &back, &f.fault) == ERR_NONE);
+    CHECK_STR(back.uuid, f.run.uuid);
+    CHECK_EQ(back.case_count, MADE_CASES);
+    REQUIRE(store_publish(other, copy, &f.fault) == ERR_NONE);
+    REQUIRE(store_open(copy, STORE_READ, &published, &f.fault) == ERR_NONE);
+    CHECK(!path_is_file(arena_printf(&f.keep, "%s-wal", copy)));
+    struct run_case c;
+    CHECK(store_read_case(published, 1, &f.keep, &c, &f.fault) == ERR_NONE);
+    REQUIRE(store_prune(other, 0, &count, &f.fault) == ERR_NONE);
+    CHECK_EQ(count, 1);
+    CHECK_EQ(store_read_run(other, 1, &f.keep, &back, &f.fault), ERR_ABSENT);
+    store_close(published);
+    store_close(other);
+    tear_down(&f);
+}
+
+static void script(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    (void)sqlite3_close(db);
+}
+
+TEST(what_is_no_database_of_ours_is_said_and_not_touched)
+{
+    static const struct {
+        const char *name, *sql, *bytes;
+        enum store_mode mode;
+        enum status want;
+    } rows[] = {
+        {"missing", NULL, NULL, STORE_READ, ERR_ABSENT},
+        {"another program's", "CREATE TABLE x (y)", NULL, STORE_WRITE, ERR_MALFORMED},
+        {"newer", "PRAGMA application_id=1417114484; PRAGMA user_version=99; CREATE TABLE x (y)",
+         NULL, STORE_WRITE, ERR_UNSUPPORTED},
+        {"older, for reading", "PRAGMA application_id=1417114484; CREATE TABLE x (y)", NULL,
+         STORE_READ, ERR_UNSUPPORTED},
+        {"text", NULL,
+         "this is no database, and it is longer than a header of one hundred bytes, "
+         "which is what SQLite reads first",
+         STORE_WRITE, ERR_MALFORMED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char path[512];
+        struct store *store = NULL;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        (void)snprintf(path, sizeof path, "%s/%zu.db", test_scratch(), i);
+        if (rows[i].sql != NULL)
+            script(path, rows[i].sql);
+        if (rows[i].bytes != NULL)
+            test_write(path, rows[i].bytes, strlen(rows[i].bytes));
+        CHECK_EQ(store_open(path, rows[i].mode, &store, &fault), rows[i].want);
+        CHECK(store == NULL);
+        CHECK_STR(fault.path, path);
+    }
+}
