@@ -1,0 +1,31 @@
+/* PDBs of the fixtures, opened, for the tests of the symbol room. */
+#ifndef TESTS_PDB_WORLD_H
+#define TESTS_PDB_WORLD_H
+
+#include <stdint.h>
+
+#include "base/files.h"
+#include "format/pdb.h"
+#include "symbol/pdb_lookup.h"
+
+struct pdb_world {
+    struct file_map map;
+    struct pdb pdb;
+    struct pdb_lookup *lookup;
+};
+
+/* Opens the PDB at PATH with a lookup of that spelling; ends the test when it cannot. */
+void pdb_world_open(struct pdb_world *world, const char *path, enum symbol_names names);
+void pdb_world_close(struct pdb_world *world);
+
+/* Calls FN for every file of the fixtures whose name ends with SUFFIX, in order, with the
+ * file's path.  Skips the test when there are no fixtures. */
+void pdb_world_each(const char *suffix, void (*fn)(const char *path, void *context), void *context);
+
+/* True when the names are the same up to class, struct, enum, union and blanks. */
+bool pdb_world_same_name(const char *a, const char *b);
+
+/* A copy of NAME without its parameter list; lives as long as KEEP. */
+char *pdb_world_cut_parameters(const char *name, struct arena *keep);
+
+#endif

@@ -1,0 +1,209 @@
+/* The PDB reader on damaged files, on forms that it names but does not read, and on what the
+ * fixtures are known to hold. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/pdb_module.h"
+#include "format/pe.h"
+#include "pdb_world.h"
+#include "symbol/symbol_index.h"
+#include "test.h"
+
+/* Opens what may be anything and asks everything of it. */
+static void use_pdb(const uint8_t *data, size_t bytes, void *context)
+{
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    struct fault fault = FAULT_INIT;
+    struct pdb pdb;
+    struct pdb_lookup *lookup = NULL;
+    struct pdb_frame_data frame_data;
+    struct pdb_fpo fpo;
+    struct pdb_frame_proc frame_proc;
+    struct arena copies;
+    (void)context;
+    if (pdb_open(data, bytes, &pdb, &fault) != ERR_NONE) {
+        CHECK(fault.what != NULL);
+        return;
+    }
+    arena_init(&copies, 0);
+    REQUIRE(pdb_lookup_open(&pdb, NAMES_FULL, &lookup, &fault) == ERR_NONE);
+    for (uint32_t rva = 0x1000; rva < 0x2000; rva += 0x125) {
+        (void)pdb_lookup(lookup, rva, frames);
+        (void)pdb_frame_data_at(&pdb, rva, &copies, &frame_data);
+        (void)pdb_fpo_at(&pdb, rva, &fpo);
+        (void)pdb_frame_proc_at(&pdb, rva, &frame_proc);
+    }
+    arena_free(&copies);
+    pdb_lookup_close(lookup);
+    pdb_close(&pdb);
+}
+
+static const char *const small_files[] = {
+    "g12-llvm/Stripped.pdb",
+    "g12-llvm/test-columns.pdb",
+    "g12-llvm/FPOTest.pdb",
+};
+
+TEST(truncations_are_faults_or_answers)
+{
+    test_limit(180);
+    for (size_t i = 0; i < COUNT_OF(small_files); i++) {
+        size_t bytes;
+        test_row(small_files[i]);
+        const uint8_t *data = test_read(test_fixture(small_files[i]), &bytes);
+        for (size_t at = 0; at < bytes; at += 512) /* around every page, and all of the first */
+            for (size_t near = at < 4096 ? 512 : 3; near-- > 0;)
+                if (at + near >= 1 && at + near - 1 < bytes)
+                    use_pdb(data, at + near - 1, NULL);
+    }
+}
+
+TEST(flipped_bytes_are_faults_or_answers)
+{
+    test_limit(240);
+    for (size_t i = 0; i < COUNT_OF(small_files); i++) {
+        size_t bytes;
+        test_row(small_files[i]);
+        const uint8_t *data = test_read(test_fixture(small_files[i]), &bytes);
+        test_flips(data, bytes, use_pdb, NULL);
+    }
+}
+
+TEST(forms_that_are_not_read_are_named)
+{
+    static const struct {
+        const char *name, *magic, *says;
+    } rows[] = {
+        {"MSF 2.00", "Microsoft C/C++ program database 2.00\r\n\032JG", "MSF 2.00"},
+        {"MSFZ", "Microsoft MSFZ Container\r\n\032ALD", "MSFZ"},
+        {"portable", "BSJB\001\000\001", "portable"},
+        {"something else", "PK\003\004 and much more text to be long enough", "signature"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint8_t data[4096] = {0};
+        struct fault fault = FAULT_INIT;
+        struct pdb pdb;
+        test_row(rows[i].name);
+        memcpy(data, rows[i].magic, strlen(rows[i].magic));
+        CHECK_EQ(pdb_open(data, sizeof data, &pdb, &fault), ERR_UNSUPPORTED);
+        CHECK_HAS(fault.what, rows[i].says);
+    }
+}
+
+TEST(identities_match_those_of_the_images)
+{
+    static const struct {
+        const char *image, *pdb;
+        bool same;
+    } rows[] = {
+        {"g07-conpty-x64/conpty.node", "g07-conpty-x64/conpty.pdb", true},
+        {"g02-basic32-x86/basic32.dll", "g02-basic32-x86/basic32.pdb", true},
+        {"g06-writeargument-x64/WriteArgument.exe", "g06-writeargument-x64/WriteArgument.pdb",
+         true},
+        {"g01-crash-x86/crash.exe", "g01-crash-x86/crash_with_srcsrv.pdb", true},
+        {"g16-age-trap/Native_x64_VS2022_EnabledExplicitly.exe",
+         "g16-age-trap/Native_x64_VS2022_EnabledExplicitly.pdb", true},
+        {"g16-age-trap/Native_x64_VS2022_EnabledExplicitly.exe",
+         "g16-age-trap/Native_x64_VS2022_DisabledExplicitly.pdb", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct pdb pdb;
+        struct pe pe;
+        char of_image[DEBUG_ID_BYTES], of_pdb[DEBUG_ID_BYTES];
+        size_t image_bytes, pdb_bytes;
+        test_row(rows[i].pdb);
+        const uint8_t *image = test_read(test_fixture(rows[i].image), &image_bytes);
+        const uint8_t *data = test_read(test_fixture(rows[i].pdb), &pdb_bytes);
+        REQUIRE(pe_open(image, image_bytes, &pe, &fault) == ERR_NONE);
+        REQUIRE(pdb_open(data, pdb_bytes, &pdb, &fault) == ERR_NONE);
+        pe_debug_id(&pe, of_image);
+        pdb_debug_id(&pdb, of_pdb);
+        CHECK_EQ(strcmp(of_image, of_pdb) == 0, rows[i].same);
+        pdb_close(&pdb);
+    }
+}
+
+/* A Breakpad .sym file made by others' readers (Microsoft's DIA among them): "start bytes line
+ * file" under each function.  The line holds from the first to the last byte of its range. */
+struct sym_totals {
+    uint32_t lines, wrong;
+};
+
+static void check_sym_line(struct pdb_world *world, const char *text, struct sym_totals *totals)
+{
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    char *end;
+    const uint32_t start = (uint32_t)strtoul(text, &end, 16);
+    const uint32_t bytes = (uint32_t)strtoul(end, &end, 16);
+    uint32_t line = (uint32_t)strtoul(end, &end, 10);
+    if (line == 0xf00f00 || line == 0xfeefee)
+        line = 0; /* DIA passes on the marks for "no line" */
+    for (uint32_t i = 0; i < 2 && bytes != 0; i++) {
+        const uint32_t rva = i == 0 ? start : start + bytes - 1;
+        const uint32_t count = pdb_lookup(world->lookup, rva, frames);
+        totals->lines++;
+        if (count != 0 && frames[count - 1].line == line)
+            continue;
+        if (totals->wrong++ < 5)
+            printf("rva 0x%x: theirs %u, ours %u\n", rva, line,
+                   count != 0 ? frames[count - 1].line : 0);
+    }
+}
+
+TEST(lines_are_those_of_the_sym_files)
+{
+    static const struct {
+        const char *pdb, *sym;
+        uint32_t lines, wrong;
+    } rows[] = {
+        /* Two ranges end in code marked "no line"; this .sym gives it to the line before. */
+        {"g02-basic32-x86/basic32.pdb", "g02-basic32-x86/basic32.sym", 46000, 2},
+        {"g04-regtest-x86-omap/dump_syms_regtest.pdb", "g04-regtest-x86-omap/dump_syms_regtest.sym",
+         4200, 0},
+        {"g04-regtest-x86-omap/omap_reorder_funcs.pdb",
+         "g04-regtest-x86-omap/omap_reorder_funcs.sym", 4200, 0},
+        {"g04-regtest-x86-omap/omap_stretched.pdb", "g04-regtest-x86-omap/omap_stretched.sym", 4400,
+         0},
+        {"g01-crash-x86/crash.pdb", "g01-crash-x86/crash.sym", 1300, 0},
+    };
+    test_limit(120);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pdb_world world;
+        struct sym_totals totals = {0, 0};
+        size_t bytes;
+        test_row(rows[i].sym);
+        char *text = (char *)test_read(test_fixture(rows[i].sym), &bytes);
+        pdb_world_open(&world, test_fixture(rows[i].pdb), NAMES_SHORT);
+        for (char *at = text, *end; at < text + bytes; at = end + 1) {
+            end = memchr(at, '\n', (size_t)(text + bytes - at));
+            if (end == NULL)
+                break;
+            if (strspn(at, "0123456789abcdef") > 1 && at[strspn(at, "0123456789abcdef")] == ' ')
+                check_sym_line(&world, at, &totals);
+        }
+        CHECK(totals.lines > rows[i].lines);
+        CHECK_EQ(totals.wrong, rows[i].wrong);
+        pdb_world_close(&world);
+    }
+}
+
+TEST(frame_data_and_frame_sizes)
+{
+    struct pdb_world world;
+    struct pdb_frame_data data;
+    struct pdb_frame_proc proc;
+    struct arena copies;
+    arena_init(&copies, 0);
+    pdb_world_open(&world, test_fixture("g01-crash-x86/crash.pdb"), NAMES_SHORT);
+    REQUIRE(pdb_frame_data_at(&world.pdb, 0x1000, &copies, &data));
+    CHECK_HEX(data.start_rva, 0x1000);
+    CHECK_HAS(data.program, "$T0");
+    pdb_world_close(&world);
+    pdb_world_open(&world, test_fixture("g13-sigsegv-x64/sigsegv.pdb"), NAMES_SHORT);
+    REQUIRE(pdb_frame_proc_at(&world.pdb, 0x10d9, &proc));
+    CHECK_EQ(proc.frame_bytes, 40);
+    pdb_world_close(&world);
+    arena_free(&copies);
+}

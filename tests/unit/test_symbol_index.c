@@ -1,0 +1,190 @@
+/* The symbol index against the lazy lookup, at the bytes of code of every PDB of the fixtures;
+ * and what it does with files that are not its own. */
+#include <string.h>
+
+#include "pdb_world.h"
+#include "symbol/symbol_index.h"
+#include "test.h"
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+static bool same_frames(const struct symbol_frame *a, uint32_t a_count,
+                        const struct symbol_frame *b, uint32_t b_count)
+{
+    if (a_count != b_count)
+        return false;
+    for (uint32_t i = 0; i < a_count; i++)
+        if (!same_text(a[i].function, b[i].function) || !same_text(a[i].file, b[i].file) ||
+            !same_text(a[i].compiland, b[i].compiland) || a[i].line != b[i].line ||
+            a[i].distance != b[i].distance || a[i].inlined != b[i].inlined ||
+            a[i].from != b[i].from)
+            return false;
+    return true;
+}
+
+enum { BATCH = 256, BATCH_FRAMES = BATCH * 16 + SYMBOL_FRAMES_MAX };
+
+struct compared {
+    enum symbol_names names;
+    uint32_t step;
+    uint64_t addresses, frames, wrong;
+};
+
+static void compare_addresses(struct compared *compared, struct pdb_world *world,
+                              const struct symbol_index *index, const uint32_t *rvas,
+                              uint32_t count)
+{
+    static struct symbol_frame lazy[SYMBOL_FRAMES_MAX], one[SYMBOL_FRAMES_MAX];
+    static struct symbol_frame batch[BATCH_FRAMES];
+    uint32_t counts[BATCH];
+    for (uint32_t done = 0; done < count;) {
+        const uint32_t answered = symbol_index_lookup_batch(index, rvas + done, count - done, batch,
+                                                            BATCH_FRAMES, counts);
+        REQUIRE(answered > 0);
+        const struct symbol_frame *at = batch;
+        for (uint32_t i = 0; i < answered; i++) {
+            const uint32_t rva = rvas[done + i];
+            const uint32_t a = pdb_lookup(world->lookup, rva, lazy);
+            const uint32_t b = symbol_index_lookup(index, rva, one);
+            const bool same = same_frames(lazy, a, one, b) && same_frames(lazy, a, at, counts[i]);
+            if (!same && compared->wrong++ < 3)
+                FAIL("rva 0x%x: lazy %u frames (%s line %u), index %u (%s line %u), batch %u", rva,
+                     a, a && lazy[0].function ? lazy[0].function : "-", a ? lazy[0].line : 0, b,
+                     b && one[0].function ? one[0].function : "-", b ? one[0].line : 0, counts[i]);
+            compared->addresses++;
+            compared->frames += a;
+            at += counts[i];
+        }
+        done += answered;
+    }
+}
+
+static void compare_file(const char *path, void *context)
+{
+    struct compared *compared = context;
+    struct fault fault = FAULT_INIT;
+    struct symbol_index *index = NULL;
+    struct pdb_world world;
+    uint32_t rvas[BATCH], count = 0;
+    struct arena keep;
+    arena_init(&keep, 0);
+    const char *index_path = path_join(&keep, test_scratch(), "index");
+    test_row(path_base(path));
+    pdb_world_open(&world, path, compared->names);
+    REQUIRE(symbol_index_build(&world.pdb, &world.map, compared->names, 2, index_path, NULL,
+                               &fault) == ERR_NONE);
+    REQUIRE(symbol_index_open(index_path, &world.map, compared->names, &index, &fault) == ERR_NONE);
+    CHECK_EQ(symbol_index_verify(index, &fault), ERR_NONE);
+    for (uint32_t i = 0; i < world.pdb.section_final_count; i++) {
+        const struct pdb_section *section = &world.pdb.sections_final[i];
+        if ((section->flags & 0x20000000) == 0)
+            continue;
+        for (uint32_t at = 0; at < section->virtual_bytes; at += compared->step) {
+            rvas[count++] = section->rva + at;
+            if (count == BATCH) {
+                compare_addresses(compared, &world, index, rvas, count);
+                count = 0;
+            }
+        }
+    }
+    compare_addresses(compared, &world, index, rvas, count);
+    symbol_index_close(index);
+    pdb_world_close(&world);
+    arena_free(&keep);
+    test_row(NULL);
+}
+
+TEST(every_fixture_answers_as_the_lazy_lookup_does)
+{
+    struct compared compared = {NAMES_SHORT, 3, 0, 0, 0};
+    test_limit(240);
+    pdb_world_each(".pdb", compare_file, &compared);
+    CHECK(compared.addresses > 500000);
+    CHECK(compared.frames > compared.addresses / 2);
+    CHECK_EQ(compared.wrong, 0);
+}
+
+TEST(full_names_too)
+{
+    struct compared compared = {NAMES_FULL, 61, 0, 0, 0};
+    test_limit(240);
+    pdb_world_each(".pdb", compare_file, &compared);
+    CHECK_EQ(compared.wrong, 0);
+}
+
+/* Builds the index of a small PDB and reads the file back. */
+static uint8_t *small_index(struct pdb_world *world, struct arena *keep, const char **path,
+                            size_t *bytes)
+{
+    struct fault fault = FAULT_INIT;
+    pdb_world_open(world, test_fixture("g12-llvm/test-columns.pdb"), NAMES_SHORT);
+    *path = path_join(keep, test_scratch(), "index");
+    REQUIRE(symbol_index_build(&world->pdb, &world->map, NAMES_SHORT, 1, *path, NULL, &fault) ==
+            ERR_NONE);
+    return test_read(*path, bytes);
+}
+
+TEST(an_index_of_something_else_is_said_to_be_so)
+{
+    struct arena keep;
+    struct pdb_world world;
+    const char *path;
+    size_t bytes;
+    arena_init(&keep, 0);
+    (void)small_index(&world, &keep, &path, &bytes);
+    struct file_map newer = world.map, longer = world.map;
+    newer.modified_ns++;
+    longer.bytes++;
+    const struct {
+        const char *name;
+        const struct file_map *pdb;
+        enum symbol_names names;
+        enum status want;
+    } rows[] = {
+        {"the same", &world.map, NAMES_SHORT, ERR_NONE},
+        {"other names", &world.map, NAMES_FULL, ERR_MISMATCH},
+        {"a newer PDB", &newer, NAMES_SHORT, ERR_MISMATCH},
+        {"a longer PDB", &longer, NAMES_SHORT, ERR_MISMATCH},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct symbol_index *index;
+        test_row(rows[i].name);
+        CHECK_EQ(symbol_index_open(path, rows[i].pdb, rows[i].names, &index, &fault), rows[i].want);
+        symbol_index_close(index);
+    }
+    pdb_world_close(&world);
+    arena_free(&keep);
+}
+
+TEST(damage_is_noticed)
+{
+    struct arena keep;
+    struct pdb_world world;
+    const char *path;
+    size_t bytes;
+    arena_init(&keep, 0);
+    uint8_t *data = small_index(&world, &keep, &path, &bytes);
+    const char *broken = path_join(&keep, test_scratch(), "broken");
+    for (size_t i = 0; i < bytes; i += 7) {
+        struct fault fault = FAULT_INIT;
+        struct symbol_index *index;
+        data[i] ^= 0x10;
+        test_write(broken, data, bytes);
+        CHECK(symbol_index_open(broken, &world.map, NAMES_SHORT, &index, &fault) != ERR_NONE);
+        symbol_index_close(index);
+        data[i] ^= 0x10;
+    }
+    for (size_t i = 0; i < bytes; i += 31) {
+        struct fault fault = FAULT_INIT;
+        struct symbol_index *index;
+        test_write(broken, data, i);
+        CHECK(symbol_index_open(broken, &world.map, NAMES_SHORT, &index, &fault) != ERR_NONE);
+        symbol_index_close(index);
+    }
+    pdb_world_close(&world);
+    arena_free(&keep);
+}
