@@ -200,9 +200,20 @@ static void write_stack(const struct writer *w, uint32_t number, bool crashed)
     json_object_end(j);
 }
 
+/* Did any frame get a name?  If not, no symbols were given, and none are missing. */
+static bool any_named(const struct writer *w)
+{
+    for (uint32_t s = 0; s < w->stack_count; s++)
+        for (uint32_t k = 0; k < w->stacks[s].frame_count; k++)
+            if (w->stacks[s].frames[k].function != NULL)
+                return true;
+    return false;
+}
+
 static void write_modules(const struct writer *w)
 {
     struct json *j = w->j;
+    const bool asked = any_named(w);
     json_key(j, "modules");
     json_array(j);
     for (uint32_t i = 0; i < w->dump->module_count; i++) {
@@ -232,7 +243,7 @@ static void write_modules(const struct writer *w)
         key_address(w, "end_addr", module->base_va + module->image_bytes);
         json_key_string(j, "filename", module->name);
         json_key_bool(j, "loaded_symbols", named);
-        json_key_bool(j, "missing_symbols", used && !named);
+        json_key_bool(j, "missing_symbols", asked && used && !named);
         json_key_null(j, "symbol_url");
         json_key_string(j, "version", v != 0 ? version : NULL);
         json_object_end(j);

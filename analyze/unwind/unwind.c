@@ -134,6 +134,15 @@ bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register)
     return true;
 }
 
+/* Functions start at multiples of 16, and pointers to them lie about on every stack.  Where no
+ * bytes can tell whether a call stands before such an address, it is taken for a pointer. */
+static bool looks_like_pointer(const struct unwind_walker *w, uint64_t pc)
+{
+    uint8_t byte;
+    return pc % 16 == 0 && w->regs.cpu != CPU_ARM64 &&
+           !w->process->read(w->process->self, pc - CALL_BYTES_MAX, &byte, 1);
+}
+
 const char *unwind_scan(struct unwind_walker *w)
 {
     uint32_t word = cpu_pointer_bytes(w->regs.cpu);
@@ -141,11 +150,12 @@ const char *unwind_scan(struct unwind_walker *w)
     uint64_t va = w->regs.sp & ~(uint64_t)(word - 1);
     for (uint32_t i = 0; i < words; i++, va += word) {
         uint64_t pc;
-        if (va < w->regs.sp)
-            continue;
+        if (va < w->regs.sp || (w->regs.cpu == CPU_X64 && va % 16 != 8))
+            continue; /* x64 calls with the stack aligned to 16: the slot is 8 off */
         if (!unwind_read_pointer(w, va, &pc))
-            return i == 0 ? unwind_stop_memory : "scan: no return address up to the stack's end";
-        if (!unwind_is_return(w, pc))
+            return va == w->regs.sp ? unwind_stop_memory
+                                    : "scan: no return address up to the stack's end";
+        if (!unwind_is_return(w, pc) || looks_like_pointer(w, pc))
             continue;
         w->frame->return_slot_va = va;
         w->regs.pc = pc;

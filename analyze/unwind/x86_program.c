@@ -30,6 +30,17 @@ static void set_name(struct item *item, const char *name)
     item->name[i] = '\0';
 }
 
+/* Registers go by CodeView's numbers too. */
+static const char *by_number(const char *name)
+{
+    static const char *const numbered[] = {"$20",  "$ebx", "$21",  "$esp", "$22",
+                                           "$ebp", "$23",  "$esi", "$24",  "$edi"};
+    for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i += 2)
+        if (strcmp(name, numbered[i]) == 0)
+            return numbered[i + 1];
+    return name;
+}
+
 static struct item *variable(struct machine *m, const char *name)
 {
     for (uint32_t i = 0; i < m->variable_count; i++)
@@ -105,6 +116,7 @@ static bool run_word(struct machine *m, const char *word)
         return assign(m, m->stack[--m->depth].name, value);
     }
     if (word[0] == '$' || word[0] == '.') {
+        word = by_number(word);
         const struct item *known = variable(m, word);
         return push(m, word, known != NULL ? known->value : 0);
     }
@@ -114,21 +126,31 @@ static bool run_word(struct machine *m, const char *word)
     return push(m, NULL, negative ? 0u - (uint32_t)number : (uint32_t)number);
 }
 
+/* Where the word at TEXT ends.  Operators need no blanks around them: "+ =$eip" is met. */
+static size_t word_bytes(const char *text)
+{
+    static const char operators[] = "+-*/%@^=";
+    if (strchr(operators, text[0]) != NULL && !(text[0] == '-' && text[1] >= '0' && text[1] <= '9'))
+        return 1;
+    return 1 + strcspn(text + 1, " \t+-*/%@^=");
+}
+
 static bool run_words(struct machine *m, const char *program)
 {
     char word[WORD_MAX];
-    for (uint32_t words = 0; *program != '\0'; words++) {
-        size_t bytes = strcspn(program, " \t");
+    for (uint32_t words = 0;; words++) {
+        program += strspn(program, " \t");
+        if (*program == '\0')
+            return true;
+        size_t bytes = word_bytes(program);
         if (bytes >= WORD_MAX || words == WORDS_MAX)
             return false;
         memcpy(word, program, bytes);
         word[bytes] = '\0';
-        if (bytes > 0 && !run_word(m, word))
+        if (!run_word(m, word))
             return false;
         program += bytes;
-        program += strspn(program, " \t");
     }
-    return true;
 }
 
 static const struct {

@@ -44,6 +44,7 @@ static void print_counts(FILE *out, const struct dump_session *session)
 {
     const struct minidump *d = dump_minidump(session);
     const char *why;
+    const uint32_t suspect = dump_suspect(session, &why);
     uint64_t memory = 0;
     uint32_t modules;
     (void)dump_modules(session, &modules);
@@ -53,8 +54,7 @@ static void print_counts(FILE *out, const struct dump_session *session)
                   "holds:   %" PRIu32 " threads, %" PRIu32 " modules, %" PRIu32
                   " unloaded, %" PRIu64 " bytes of memory in %" PRIu32 " ranges\n",
                   d->thread_count, modules, d->unloaded_count, memory, d->memory_listed);
-    (void)fprintf(out, "suspect: thread %" PRIu32 ", by the %s\n", dump_suspect(session, &why),
-                  why);
+    (void)fprintf(out, "suspect: thread %" PRIu32 ", by the %s\n", suspect, why);
     if (d->user != NULL)
         (void)fprintf(out, "capture: identities of %" PRIu32 " modules in the user stream\n",
                       d->user->module_count);
