@@ -1,0 +1,243 @@
+/* Offset stacks in all their forms, and what is wrong with some. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "symbol/stack_input.h"
+#include "test.h"
+
+/* Writes TEXT to a scratch file and opens it. */
+static struct stack_input *open_text(const char *text, size_t bytes)
+{
+    static char path[600];
+    struct fault fault = FAULT_INIT;
+    struct stack_input *input = NULL;
+
+    (void)snprintf(path, sizeof path, "%s/input", test_scratch());
+    test_write(path, text, bytes);
+    REQUIRE(stack_input_open_path(path, &input, &fault) == ERR_NONE);
+    return input;
+}
+
+/* One line an item: "label: module!0xoffset@kind ..." or "label: !code@offset". */
+static void describe(const struct stack_item *item, char *out, size_t room)
+{
+    size_t at = (size_t)snprintf(out, room, "%s:", item->label != NULL ? item->label : "-");
+    if (item->fault.code != ERR_NONE) {
+        (void)snprintf(out + at, room - at, " !%s@%llu", fault_code_name(item->fault.code),
+                       (unsigned long long)item->fault.offset);
+        return;
+    }
+    for (uint32_t i = 0; i < item->stack.frame_count && at < room; i++) {
+        const struct frame *f = &item->stack.frames[i];
+        at += (size_t)snprintf(
+            out + at, room - at, " %s%s%s!0x%llx@%s", f->module_name != NULL ? f->module_name : "?",
+            f->function != NULL ? "!" : "", f->function ? f->function : "",
+            (unsigned long long)f->offset, f->kind == PC_INTERRUPTED ? "i" : "r");
+    }
+    if (item->stack.left_out > 0 && at < room)
+        (void)snprintf(out + at, room - at, " left %u", (unsigned)item->stack.left_out);
+}
+
+static const char *read_all(const char *text, size_t bytes)
+{
+    static char out[4096];
+    struct stack_input *input = open_text(text, bytes);
+    struct stack_item item;
+    struct arena keep;
+
+    arena_init(&keep, 0);
+    out[0] = '\0';
+    while (stack_input_next(input, &keep, &item)) {
+        const size_t at = strlen(out);
+        describe(&item, out + at, sizeof out - at);
+        if (strlen(out) + 2 < sizeof out)
+            strcat(out, "\n");
+        arena_reset(&keep); /* the input itself must not live there */
+    }
+    arena_free(&keep);
+    stack_input_close(input);
+    return out;
+}
+
+#define MODULES                                                                                    \
+    "\"modules\":[{\"index\":0,\"name\":\"C:\\\\x\\\\a.exe\",\"base\":\"0x1000\"},"                \
+    "{\"index\":7,\"name\":\"b.dll\"}]"
+
+static const struct {
+    const char *name, *text, *want;
+} rows[] = {
+    {"one stack", "a.exe!0x1\nb.dll!0x2F\n", "-: a.exe!0x1@i b.dll!0x2f@r\n"},
+    {"labels, comments, blank lines",
+     "# log\n> one\na!0x1\n\n  # more\n\tb!0x2  \r\n>two\nc!0x3\n> empty\n",
+     "one: a!0x1@i b!0x2@r\ntwo: c!0x3@i\nempty:\n"},
+    {"kinds", "a!0x1@r\nb!0x2@i\nc!0x3@r", "-: a!0x1@r b!0x2@i c!0x3@r\n"},
+    {"no module", "?!0xfff\n", "-: ?!0xfff@i\n"},
+    {"generated code", "jit!Foo.Bar+0x12\n", "-: jit!Foo.Bar!0x12@i\n"},
+    {"a module named jit", "jit!0x12\n", "-: jit!0x12@i\n"},
+    {"an exclamation mark and blanks in a name", "a! b.exe!0x1\n", "-: a! b.exe!0x1@i\n"},
+    {"a bad line does not end the stack", "> x\na!0x1\nhello\nb!0x2\n",
+     "x: !malformed@10\nx: a!0x1@i b!0x2@r\n"},
+    {"no hexadecimal", "a!0xzz\n", "-: !malformed@0\n"},
+    {"an offset of 65 bits", "a!0x10000000000000000\n", "-: !malformed@0\n"},
+    {"an offset of 64 bits", "a!0xffffffffffffffff\n", "-: a!0xffffffffffffffff@i\n"},
+    {"no name", "!0x1\n", "-: !malformed@0\n"},
+    {"nothing", "", ""},
+    {"only blanks", " \n\n \t\n", ""},
+    {"a mark of UTF-8",
+     "\xEF\xBB\xBF"
+     "a!0x1\n",
+     "-: a!0x1@i\n"},
+    {"JSON, threads and stacks",
+     "{\"schema_version\":1,\"label\":\"L\"," MODULES ",\"threads\":[{\"id\":5,\"stacks\":["
+     "{\"walker\":\"rtl\",\"frames\":[{\"module\":0,\"offset\":\"0x10\",\"kind\":\"interrupted\","
+     "\"gap\":null},{\"module\":7,\"offset\":\"0x20\",\"kind\":\"return\",\"gap\":3}]},"
+     "{\"walker\":\"dbghelp\",\"frames\":[]}]},{\"id\":6,\"frames\":[{\"module\":null,"
+     "\"address\":\"0x99\"}]}]}",
+     "L thread 5 rtl: a.exe!0x10@i b.dll!0x20@r left 3\nL thread 5 dbghelp:\nL thread 6: "
+     "?!0x99@i\n"},
+    {"JSON, frames alone, over several lines",
+     "{\n\"label\": \"x\",\n" MODULES ",\n\"frames\": [{\"module\": 7, \"offset\": \"0x1\"}]\n}\n",
+     "x: b.dll!0x1@i\n"},
+    {"JSON, an array of stacks",
+     "[{\"label\":\"a\"," MODULES ",\"frames\":[{\"module\":0,\"offset\":\"0x1\"}]},7,"
+     "{\"label\":\"b\",\"frames\":[]}]",
+     "a: a.exe!0x1@i\n-: !malformed@0\nb:\n"},
+    {"one object a line, one of them bad",
+     "{\"label\":\"a\",\"frames\":[]}\n{\"label\":\"b\",\n\n{\"label\":\"c\",\"frames\":[]}\n",
+     "a:\n-: !malformed@38\nc:\n"},
+    {"the first object of many is bad", "{\"label\n{\"label\":\"c\",\"frames\":[]}\n",
+     "-: !malformed@2\nc:\n"},
+    {"text among objects",
+     "{\"label\":\"a\",\"frames\":[]}\na!0x1\n{\"label\":\"b\",\"frames\":[]}\n",
+     "a:\n-: !malformed@26\nb:\n"},
+    {"no frames at all", "{\"label\":\"a\"}\n", "a: !malformed@0\n"},
+    {"a module that is not there", "{\"frames\":[{\"module\":3,\"offset\":\"0x1\"}]}\n",
+     "-: !malformed@0\n"},
+    {"an offset of another type", "{" MODULES ",\"frames\":[{\"module\":0,\"offset\":[]}]}\n",
+     "-: !malformed@0\n"},
+    {"a newer schema", "{\"schema_version\":2,\"frames\":[]}\n", "-: !unsupported@0\n"},
+    {"empty objects and arrays", "{\"threads\":[]}\n[]\n[[]]\n{\"label\":\"b\",\"frames\":[]}\n",
+     "-: !malformed@18\nb:\n"},
+};
+
+TEST(stack_input_reads_every_form)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_STR(read_all(rows[i].text, strlen(rows[i].text)), rows[i].want);
+    }
+}
+
+TEST(stack_input_keeps_identities)
+{
+    static const char text[] =
+        "{\"modules\":[{\"index\":0,\"name\":\"a.exe\",\"code_id\":\"5ab38077ABC000\","
+        "\"debug_id\":\"{3249d99d-0c40-4931-8610-f4e4fb0b6936}1\"}],"
+        "\"frames\":[{\"module\":0,\"offset\":\"0x1\"}]}";
+    struct stack_input *input = open_text(text, strlen(text));
+    struct stack_item item;
+    struct arena keep;
+
+    arena_init(&keep, 0);
+    REQUIRE(stack_input_next(input, &keep, &item));
+    REQUIRE(item.fault.code == ERR_NONE && item.stack.frame_count == 1);
+    CHECK_STR(item.stack.frames[0].module->code_id, "5AB38077abc000");
+    CHECK_STR(item.stack.frames[0].module->debug_id, "3249D99D0C4049318610F4E4FB0B69361");
+    arena_free(&keep);
+    stack_input_close(input);
+}
+
+TEST(stack_input_keeps_the_first_and_last_frames_of_a_long_stack)
+{
+    enum { FRAMES = 2000, LINE = 16 };
+    static char text[FRAMES * LINE];
+    size_t bytes = 0;
+    struct stack_item item;
+    struct arena keep;
+
+    for (unsigned i = 0; i < FRAMES; i++)
+        bytes += (size_t)snprintf(text + bytes, LINE, "a!0x%x\n", i);
+    struct stack_input *input = open_text(text, bytes);
+    arena_init(&keep, 0);
+    REQUIRE(stack_input_next(input, &keep, &item));
+    CHECK_EQ(item.stack.frame_count, LIMIT_FRAMES);
+    CHECK_EQ(item.stack.left_out, FRAMES - LIMIT_FRAMES);
+    CHECK_EQ(item.stack.frames[LIMIT_FRAMES_HEAD - 1].offset, LIMIT_FRAMES_HEAD - 1);
+    for (uint32_t i = LIMIT_FRAMES_HEAD; i < LIMIT_FRAMES; i++)
+        CHECK_EQ(item.stack.frames[i].offset, FRAMES - LIMIT_FRAMES + i);
+    CHECK(!stack_input_next(input, &keep, &item));
+    arena_free(&keep);
+    stack_input_close(input);
+}
+
+TEST(stack_input_answers_a_line_over_the_limit_and_goes_on)
+{
+    static const size_t lengths[] = {LIMIT_LINE_BYTES + 1, LIMIT_LINE_BYTES * 3};
+    for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+        const size_t room = lengths[i] + 32;
+        char *text = malloc(room);
+        REQUIRE(text != NULL);
+        memset(text, 'x', room);
+        memcpy(text, "a!0x1\n", 6);
+        memcpy(text + 6 + lengths[i], "\nb!0x2\n", 7);
+        CHECK_STR(read_all(text, 6 + lengths[i] + 7), "-: !limit@6\n-: a!0x1@i b!0x2@r\n");
+        free(text);
+    }
+}
+
+TEST(stack_input_takes_more_names_than_it_keeps)
+{
+    enum { NAMES = 20000 };
+    static char text[NAMES * 16];
+    size_t bytes = 0, stacks = 0;
+    struct stack_item item;
+    struct arena keep;
+
+    for (unsigned i = 0; i < NAMES; i++)
+        bytes += (size_t)snprintf(text + bytes, 24, "%sm%u!0x1\n", i % 10 == 0 ? ">\n" : "", i);
+    struct stack_input *input = open_text(text, bytes);
+    arena_init(&keep, 0);
+    while (stack_input_next(input, &keep, &item)) {
+        REQUIRE(item.fault.code == ERR_NONE && item.stack.frame_count == 10);
+        for (uint32_t i = 0; i < 10; i++) {
+            char want[16];
+            (void)snprintf(want, sizeof want, "m%u", (unsigned)(stacks * 10 + i));
+            CHECK_STR(item.stack.frames[i].module->name, want);
+        }
+        stacks++;
+    }
+    CHECK_EQ(stacks, NAMES / 10);
+    arena_free(&keep);
+    stack_input_close(input);
+}
+
+TEST(stack_input_names_what_cannot_be_opened)
+{
+    struct fault fault = FAULT_INIT;
+    struct stack_input *input;
+    CHECK_EQ(stack_input_open_path("no-such-file", &input, &fault), ERR_ABSENT);
+    CHECK_HAS(fault.path, "no-such-file");
+    fault_clear(&fault);
+    CHECK_EQ(stack_input_open_path(test_scratch(), &input, &fault), ERR_IO);
+}
+
+static void read_damaged(const uint8_t *data, size_t bytes, void *context)
+{
+    (void)context;
+    (void)read_all((const char *)data, bytes);
+}
+
+TEST(stack_input_survives_truncation_and_flips)
+{
+    static const char *const samples[] = {
+        "# log\n> one\na.exe!0x1\njit!x+0x2@i\n?!0x3\n",
+        "{\"schema_version\":1," MODULES ",\"threads\":[{\"id\":5,\"stacks\":[{\"walker\":\"rtl\","
+        "\"frames\":[{\"module\":7,\"offset\":\"0x10\",\"kind\":\"return\",\"gap\":2}]}]}]}\n",
+    };
+    for (size_t i = 0; i < COUNT_OF(samples); i++) {
+        test_truncations((const uint8_t *)samples[i], strlen(samples[i]), read_damaged, NULL);
+        test_flips((const uint8_t *)samples[i], strlen(samples[i]), read_damaged, NULL);
+    }
+}

@@ -1,0 +1,269 @@
+/* Which file answers for a module: by identity, by name only where there is none, and never by
+ * guess. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "symbol/store.h"
+#include "test.h"
+
+static const char *const explicit_pdb = "g16-age-trap/Native_x64_VS2022_EnabledExplicitly.pdb";
+static const char *const explicit_exe = "g16-age-trap/Native_x64_VS2022_EnabledExplicitly.exe";
+static const char *const disabled_pdb = "g16-age-trap/Native_x64_VS2022_DisabledExplicitly.pdb";
+#define EXPLICIT_ID "3F1874FD0B8040EA9EAABAFD6A98BF732"
+#define DISABLED_ID "3F1874FD0B8040EA9EAABAFD6A98BF736"
+
+static struct symbol_store *open_store(const char *root)
+{
+    const char *roots[] = {root};
+    const struct symbol_store_options options = {.roots = roots, .root_count = root != NULL};
+    struct symbol_store *store = NULL;
+    struct fault fault = FAULT_INIT;
+    REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
+    return store;
+}
+
+static struct module module_of(const char *name, const char *debug_id, const char *code_id)
+{
+    struct module module = {.name = name, .unloaded_at_ns = MODULE_STILL_LOADED};
+    (void)snprintf(module.debug_id, sizeof module.debug_id, "%s", debug_id);
+    (void)snprintf(module.code_id, sizeof module.code_id, "%s", code_id);
+    return module;
+}
+
+/* Copies a fixture into the scratch folder under another name. */
+static void place(const char *fixture, const char *path)
+{
+    struct fault fault = FAULT_INIT;
+    char to[600], folder[600];
+    (void)snprintf(to, sizeof to, "%s/%s", test_scratch(), path);
+    (void)snprintf(folder, sizeof folder, "%s", to);
+    *strrchr(folder, '/') = '\0';
+    REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+    REQUIRE(file_copy(test_fixture(fixture), to, &fault) == ERR_NONE);
+}
+
+/* The physical frame of a code address of the module. */
+static struct frame resolve(struct symbol_store *store, const struct module *module)
+{
+    static struct arena keep;
+    struct frame in = {.module = module, .module_name = module->name, .offset = 0x1040};
+    const struct stack stack = {.frames = &in, .frame_count = 1};
+    struct stack out;
+    struct fault fault = FAULT_INIT;
+
+    arena_free(&keep);
+    arena_init(&keep, 0);
+    REQUIRE(symbol_resolve_stack(store, &stack, &keep, &out, &fault) == ERR_NONE);
+    REQUIRE(out.frame_count >= 1);
+    return out.frames[out.frame_count - 1];
+}
+
+static const struct {
+    const char *name, *module, *debug_id, *code_id;
+    enum symbols_from symbols;
+    enum identity_state identity;
+} rows[] = {
+    {"GUID and age", "x.exe", EXPLICIT_ID, "", SYMBOLS_PDB, IDENTITY_CHECKED},
+    {"timestamp and size, through the image", "Native_x64_VS2022_EnabledExplicitly.exe", "",
+     "62F14F628000", SYMBOLS_PDB, IDENTITY_CHECKED},
+    {"a name alone", "native_x64_vs2022_enabledexplicitly.EXE", "", "", SYMBOLS_PDB,
+     IDENTITY_UNCHECKED},
+    {"the same GUID with another age", "Native_x64_VS2022_EnabledExplicitly.exe",
+     "3F1874FD0B8040EA9EAABAFD6A98BF733", "", SYMBOLS_MISMATCH, IDENTITY_UNCHECKED},
+    {"an unknown module", "y.exe", "", "", SYMBOLS_NONE, IDENTITY_UNCHECKED},
+    {"an unknown identity", "y.exe", "00000000000000000000000000000000A", "", SYMBOLS_NONE,
+     IDENTITY_UNCHECKED},
+};
+
+TEST(symbol_store_finds_by_identity_in_a_plain_folder)
+{
+    place(explicit_pdb, "some/where/Native_x64_VS2022_EnabledExplicitly.pdb");
+    place(explicit_exe, "Native_x64_VS2022_EnabledExplicitly.exe");
+    struct symbol_store *store = open_store(test_scratch());
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct module module = module_of(rows[i].module, rows[i].debug_id, rows[i].code_id);
+        test_row(rows[i].name);
+        const struct frame frame = resolve(store, &module);
+        CHECK_STR(symbols_from_name(frame.symbols), symbols_from_name(rows[i].symbols));
+        CHECK_EQ(frame.identity, rows[i].identity);
+        CHECK((frame.function != NULL) == (rows[i].symbols == SYMBOLS_PDB));
+        CHECK(frame.function != NULL || frame.note != NULL);
+    }
+    symbol_store_close(store);
+}
+
+TEST(symbol_store_finds_by_identity_in_the_layout_of_symbol_servers)
+{
+    place(explicit_pdb, "Native_x64_VS2022_EnabledExplicitly.pdb/" EXPLICIT_ID
+                        "/Native_x64_VS2022_EnabledExplicitly.pdb");
+    place(explicit_exe, "native_x64_vs2022_enabledexplicitly.exe/62f14f628000/"
+                        "Native_x64_VS2022_EnabledExplicitly.exe");
+    struct symbol_store *store = open_store(test_scratch());
+    const struct module by_code =
+        module_of("Native_x64_VS2022_EnabledExplicitly.exe", "", "62F14F628000");
+    CHECK_EQ(resolve(store, &by_code).symbols, SYMBOLS_PDB);
+    CHECK(symbol_store_image(store, &by_code) != NULL);
+    const struct module by_debug =
+        module_of("Native_x64_VS2022_EnabledExplicitly.exe", EXPLICIT_ID, "");
+    CHECK_EQ(resolve(store, &by_debug).symbols, SYMBOLS_PDB);
+    CHECK(symbol_store_pdb(store, &by_debug) != NULL);
+    const struct module by_name = module_of("Native_x64_VS2022_EnabledExplicitly.exe", "", "");
+    CHECK_EQ(resolve(store, &by_name).symbols, SYMBOLS_PDB);
+    CHECK_EQ(resolve(store, &by_name).identity, IDENTITY_UNCHECKED);
+    symbol_store_close(store);
+}
+
+TEST(symbol_store_says_that_an_entry_of_a_server_is_of_another_build)
+{
+    place(disabled_pdb, "Native_x64_VS2022_EnabledExplicitly.pdb/" EXPLICIT_ID
+                        "/Native_x64_VS2022_EnabledExplicitly.pdb");
+    struct symbol_store *store = open_store(test_scratch());
+    const struct module module =
+        module_of("Native_x64_VS2022_EnabledExplicitly.exe", EXPLICIT_ID, "");
+    const struct frame frame = resolve(store, &module);
+    CHECK_EQ(frame.symbols, SYMBOLS_MISMATCH);
+    CHECK(frame.function == NULL);
+    symbol_store_close(store);
+}
+
+TEST(symbol_store_does_not_choose_between_two_builds_of_a_name)
+{
+    place(explicit_pdb, "one/app.pdb");
+    place(disabled_pdb, "two/app.pdb");
+    struct symbol_store *store = open_store(test_scratch());
+    const struct module name_only = module_of("app.exe", "", "");
+    const struct module known = module_of("app.exe", DISABLED_ID, "");
+    const struct frame frame = resolve(store, &name_only);
+    CHECK_EQ(frame.symbols, SYMBOLS_NONE);
+    CHECK_EQ(frame.identity, IDENTITY_AMBIGUOUS);
+    CHECK_HAS(frame.note, "NAME=FILE");
+    CHECK_EQ(resolve(store, &known).symbols, SYMBOLS_PDB);
+    symbol_store_close(store);
+}
+
+TEST(symbol_store_reads_a_cabinet)
+{
+    place("g02-basic32-x86/basic32.pd_",
+          "basic32.pdb/34060D222DBB44E5AA72243CE8326C2F2/basic32.pd_");
+    struct symbol_store *store = open_store(test_scratch());
+    const struct module module = module_of("basic32.dll", "34060D222DBB44E5AA72243CE8326C2F2", "");
+    const struct frame frame = resolve(store, &module);
+    CHECK_EQ(frame.symbols, SYMBOLS_PDB);
+    CHECK_EQ(frame.identity, IDENTITY_CHECKED);
+    symbol_store_close(store);
+}
+
+static const struct {
+    const char *name, *modules[4]; /* in the order of the input */
+    const char *named;             /* the one that the bare file answers for; NULL: none */
+} bare[] = {
+    {"its own image's name",
+     {"Native_x64_VS2022_EnabledExplicitly.exe"},
+     "Native_x64_VS2022_EnabledExplicitly.exe"},
+    {"its own image's name, not the first",
+     {"a.exe", "native_x64_vs2022_enabledexplicitly.dll"},
+     "native_x64_vs2022_enabledexplicitly.dll"},
+    {"else the first that is no system module",
+     {"ntdll.dll", "KERNEL32.DLL", "a.exe", "b.exe"},
+     "a.exe"},
+    {"system modules alone", {"ntdll.dll", "KERNELBASE.dll"}, NULL},
+};
+
+TEST(symbol_store_lets_a_bare_file_answer_for_one_module)
+{
+    for (size_t i = 0; i < COUNT_OF(bare); i++) {
+        struct symbol_store *store = open_store(NULL);
+        struct module modules[4];
+        struct frame frames[4] = {{0}};
+        struct stack stack = {.frames = frames};
+        struct stack out;
+        struct arena keep;
+        struct fault fault = FAULT_INIT;
+
+        test_row(bare[i].name);
+        REQUIRE(symbol_store_bind_pdb(store, NULL, test_fixture(explicit_pdb), &fault) == ERR_NONE);
+        for (uint32_t m = 0; m < 4 && bare[i].modules[m] != NULL; m++) {
+            modules[m] = module_of(bare[i].modules[m], "", "");
+            frames[m] = (struct frame){.index = m,
+                                       .module = &modules[m],
+                                       .module_name = modules[m].name,
+                                       .offset = 0x1040};
+            stack.frame_count++;
+        }
+        arena_init(&keep, 0);
+        REQUIRE(symbol_resolve_stack(store, &stack, &keep, &out, &fault) == ERR_NONE);
+        for (uint32_t f = 0; f < out.frame_count; f++) {
+            const bool named =
+                bare[i].named != NULL && strcmp(bare[i].named, out.frames[f].module_name) == 0;
+            CHECK((out.frames[f].function != NULL) == named);
+        }
+        arena_free(&keep);
+        symbol_store_close(store);
+    }
+}
+
+TEST(symbol_store_never_lets_a_bare_file_name_another_identity)
+{
+    struct symbol_store *store = open_store(NULL);
+    struct fault fault = FAULT_INIT;
+    const struct module other = module_of("a.exe", DISABLED_ID, "");
+    const struct module own = module_of("b.exe", EXPLICIT_ID, "");
+
+    REQUIRE(symbol_store_bind_pdb(store, NULL, test_fixture(explicit_pdb), &fault) == ERR_NONE);
+    CHECK_EQ(resolve(store, &other).symbols, SYMBOLS_NONE);
+    CHECK_EQ(resolve(store, &own).symbols, SYMBOLS_PDB);
+    symbol_store_close(store);
+}
+
+TEST(symbol_store_binds_by_name_and_says_a_mismatch)
+{
+    struct symbol_store *store = open_store(NULL);
+    struct fault fault = FAULT_INIT;
+    const struct module plain = module_of("A.EXE", "", "");
+    const struct module wrong = module_of("a.exe", DISABLED_ID, "");
+
+    REQUIRE(symbol_store_bind_pdb(store, "a.exe", test_fixture(explicit_pdb), &fault) == ERR_NONE);
+    CHECK_EQ(resolve(store, &plain).symbols, SYMBOLS_PDB);
+    CHECK_EQ(resolve(store, &plain).identity, IDENTITY_UNCHECKED);
+    CHECK_EQ(resolve(store, &wrong).symbols, SYMBOLS_MISMATCH);
+    symbol_store_close(store);
+}
+
+TEST(symbol_store_falls_back_to_exports_and_says_so)
+{
+    place("g07-conpty-x64/conpty.node", "conpty.node");
+    struct symbol_store *store = open_store(test_scratch());
+    struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    const struct module module = module_of("conpty.node", "", "");
+    struct symbol_module *sources = symbol_store_module(store, &module);
+    uint32_t named = 0, other = 0, asked = 0;
+
+    for (uint32_t rva = 0x1000; rva < 0x30000; rva += 16, asked++) {
+        if (symbol_lookup(sources, rva, frames) == 0)
+            continue;
+        named++;
+        other += frames[0].from != SYMBOLS_EXPORT;
+    }
+    CHECK(named > 0);
+    CHECK(named < asked / 16); /* an export is not the name of all that follows it */
+    CHECK_EQ(other, 0);
+    symbol_store_close(store);
+}
+
+TEST(symbol_store_refuses_what_is_not_there)
+{
+    const char *roots[] = {"no-such-folder"};
+    const struct symbol_store_options options = {.roots = roots, .root_count = 1};
+    struct symbol_store *store = NULL;
+    struct fault fault = FAULT_INIT;
+    CHECK_EQ(symbol_store_open(&options, &store, &fault), ERR_ABSENT);
+    CHECK(store == NULL);
+    store = open_store(NULL);
+    fault_clear(&fault);
+    CHECK_EQ(symbol_store_bind_pdb(store, NULL, "no-such.pdb", &fault), ERR_ABSENT);
+    fault_clear(&fault);
+    CHECK_EQ(symbol_store_bind_pdb(store, NULL, test_source("corpus/botman/stacks.txt"), &fault),
+             ERR_UNSUPPORTED);
+    symbol_store_close(store);
+}

@@ -1,0 +1,108 @@
+/* Linker names to readable ones.  The whole of the fixtures' public names is held against
+ * llvm-undname by tests/e2e/test_symbols.py; here is one name of each kind. */
+#include <string.h>
+
+#include "symbol/undecorate.h"
+#include "test.h"
+
+static const struct {
+    const char *name, *brief, *full; /* NULL: stays decorated */
+    bool x86;
+} rows[] = {
+    {"?f@ns@@YAHH@Z", "ns::f", "ns::f(int)", false},
+    {"?f@C@@QEBAXXZ", "C::f", "C::f(void) const", false},
+    {"??0?$vector@HV?$allocator@H@std@@@std@@QEAA@XZ",
+     "std::vector<int,std::allocator<int> >::vector<int,std::allocator<int> >",
+     "std::vector<int,std::allocator<int> >::vector<int,std::allocator<int> >(void)", false},
+    {"??1C@@UEAA@XZ", "C::~C", "C::~C(void)", false},
+    {"??BC@@QEBAHXZ", "C::operator int", "C::operator int(void) const", false},
+    {"??_GC@@UEAAPEAXI@Z", "C::`scalar deleting destructor'",
+     "C::`scalar deleting destructor'(unsigned int)", false},
+    {"??2@YAPEAX_K@Z", "operator new", "operator new(unsigned __int64)", false},
+    {"??$f@P6AXH@Z@ns@@YAXPEBDAEBU_X@@@Z", "ns::f<void (__cdecl *)(int)>",
+     "ns::f<void (__cdecl *)(int)>(char const *,_X const &)", false},
+    {"?f@@YAXQAY03H@Z", "f", "f(int (* const)[4])", false},
+    {"?g@?1??f@@YAXXZ@YAXXZ", "`f'::`2'::g", "`f(void)'::`2'::g(void)", false},
+    {"?h@?A0x1234abcd@@YAXZZ", "`anonymous namespace'::h", "`anonymous namespace'::h(...)", false},
+    {"??__Einitlocks@std@@YAXXZ", "`dynamic initializer for 'std::initlocks''",
+     "`dynamic initializer for 'std::initlocks''(void)", false},
+    {"?f@C@@W7EAAXXZ", "[thunk]:C::f`adjustor{8}'", "[thunk]:C::f`adjustor{8}'(void)", false},
+    {"??_7type_info@@6B@", "type_info::`vftable'", "type_info::`vftable'", false},
+    {"?x@@3HA", "x", "x", false},
+    {"??_C@_05COLMCDPH@hello@", "`string'", "`string'", false},
+    {"?f@@YAXPEAU1@@Z", NULL, NULL, false}, /* a back reference to nothing */
+    {"?f@@YAHH@", NULL, NULL, false},
+    {"?f@@YAHH@ZZ", NULL, NULL, false}, /* more than a name */
+    {"?", NULL, NULL, false},
+    {"??", NULL, NULL, false},
+    {"main", NULL, NULL, false},
+    {"_main", "main", "main", true},
+    {"_main", NULL, NULL, false}, /* elsewhere an underscore is part of the name */
+    {"_WinMain@16", "WinMain", "WinMain", true},
+    {"@fast@8", "fast", "fast", true},
+    {"vector@@16", "vector", "vector", false},
+    {"_ZN2ns1fEi", "ns::f", "ns::f(int)", false},
+    {"_ZN4core3fmt9Formatter3new17h0123456789abcdefE", "core::fmt::Formatter::new",
+     "core::fmt::Formatter::new", false},
+    {"_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example", "mycrate::example", false},
+};
+
+TEST(undecorate_is_right_or_leaves_the_name_alone)
+{
+    char out[UNDECORATED_BYTES];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        const char *wants[] = {rows[i].brief, rows[i].full};
+        for (int names = NAMES_SHORT; names <= NAMES_FULL; names++) {
+            const char *want = wants[names] != NULL ? wants[names] : "";
+            const size_t bytes =
+                undecorate(rows[i].name, (enum symbol_names)names, rows[i].x86, out, sizeof out);
+            CHECK_STR(out, want);
+            CHECK_EQ(bytes, strlen(want));
+        }
+        CHECK_EQ(undecorate(rows[i].name, NAMES_DECORATED, rows[i].x86, out, sizeof out), 0);
+    }
+}
+
+TEST(undecorate_does_not_write_past_its_buffer)
+{
+    char out[8] = "1234567";
+    CHECK_EQ(undecorate("?longer_than_that@@YAXXZ", NAMES_SHORT, false, out, 4), 0);
+    CHECK_MEM(out + 4, "567", 4);
+}
+
+static void undecorate_damaged(const uint8_t *data, size_t bytes, void *context)
+{
+    char name[512], out[UNDECORATED_BYTES];
+    (void)context;
+    if (bytes >= sizeof name)
+        return;
+    memcpy(name, data, bytes);
+    name[bytes] = '\0';
+    (void)undecorate(name, NAMES_FULL, true, out, sizeof out);
+}
+
+TEST(undecorate_survives_truncation_and_flips)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint8_t *name = (const uint8_t *)rows[i].name;
+        test_truncations(name, strlen(rows[i].name), undecorate_damaged, NULL);
+        test_flips(name, strlen(rows[i].name), undecorate_damaged, NULL);
+    }
+}
+
+TEST(undecorate_bounds_what_back_references_double)
+{
+    /* every parameter is a function that takes the one before it twice */
+    char name[512] = "?f@@YAXP6AXHH@Z", out[UNDECORATED_BYTES];
+    for (int i = 0; i < 9; i++) {
+        const char more[] = {'P', '6', 'A', 'X', (char)('0' + i), (char)('0' + i), '@', 'Z', '\0'};
+        strcat(name, more);
+    }
+    strcat(name, "@Z");
+    (void)undecorate(name, NAMES_FULL, false, out, sizeof out);
+    for (size_t i = 0; i < 200; i++)
+        name[4 + i] = i % 2 != 0 ? 'A' : 'P';
+    name[204] = '\0';
+    CHECK_EQ(undecorate(name, NAMES_FULL, false, out, sizeof out), 0);
+}
