@@ -481,7 +481,8 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
     const bool hang = j->in->crash != NULL && strcmp(j->in->crash->kind, "hang") == 0;
     const bool demanded = suspect || (hang && t.columns[0].truth != NULL);
     for (uint32_t c = 1; c < t.column_count && demanded; c++)
-        if (t.columns[c].count == 0 && (t.reference != 0 || t.columns[0].truth != NULL) &&
+        if (t.columns[c].count == 0 && t.columns[c].claim->subject &&
+            (t.reference != 0 || t.columns[0].truth != NULL) &&
             note_absent(j, &t, thread, c) != ERR_NONE)
             return j->fault->code;
     if (t.columns[0].truth != NULL && judge_truth(j, &t, thread) != ERR_NONE)

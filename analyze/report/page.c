@@ -39,7 +39,8 @@ static void put_text(const struct page *page, const char *text, uint32_t width)
 
 void page_cell(const struct page *page, enum ink ink, int width, const char *text)
 {
-    const uint32_t want = (uint32_t)(width < 0 ? -width : width), have = text_width(text);
+    const uint32_t have = text_width(text);
+    const uint32_t want = width == 0 ? have : (uint32_t)(width < 0 ? -width : width);
     const uint32_t pad = have < want ? want - have : 0;
     if (width < 0)
         (void)fprintf(page->out, "%*s", (int)pad, "");

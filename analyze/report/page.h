@@ -19,7 +19,8 @@ struct page {
 uint32_t text_width(const char *text);
 
 /* Writes TEXT in exactly WIDTH columns, cut with an ellipsis or padded; a negative width aligns
- * right.  Control characters, which may come from dumps, are written as '?'. */
+ * right, 0 takes what the text needs.  Control characters, which may come from dumps, are written
+ * as '?'. */
 void page_cell(const struct page *page, enum ink ink, int width, const char *text);
 void page_cellf(const struct page *page, enum ink ink, int width, const char *format, ...)
 #if defined(__GNUC__)

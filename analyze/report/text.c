@@ -109,7 +109,7 @@ static void print_grid(const struct page *page, const struct report_run *report)
             engine_cell(page, case_score(c, report->engines[e].engine));
         page_line(page);
     }
-    page_cell(page, INK_DIM, (int)page->columns,
+    page_cell(page, INK_DIM, 0,
               "✓ exact: function, file, line of every frame · 2/3: frames right of frames true · "
               "·: no stack");
     page_line(page);
@@ -134,32 +134,32 @@ static void print_engines(const struct page *page, const struct report_run *repo
                                         "lines",        "top 1",     "top 5",  "physical"};
     page_title(page, "ENGINES against the truth");
     page_cell(page, INK_DIM, 22, "");
-    page_cell(page, INK_DIM, 21, heads[0]);
+    page_cell(page, INK_DIM, 18, heads[0]);
     for (size_t i = 1; i < 8; i++)
-        page_cell(page, INK_DIM, -8, heads[i]);
+        page_cell(page, INK_DIM, i == 1 || i == 7 ? -10 : -8, heads[i]);
     page_line(page);
     for (uint32_t i = 0; i < report->engine_count; i++) {
         const struct engine_total *t = &report->engines[i];
         page_cellf(page, t->subject ? INK_TITLE : INK_PLAIN, 22, "%s%s", t->engine,
                    t->subject ? " *" : "");
         if (t->judged == 0) {
-            page_cellf(page, INK_DIM, 60, "%s", t->stacks > 0 ? "nothing to judge by" : "no stack");
+            page_cellf(page, INK_DIM, 0, "%s", t->stacks > 0 ? "nothing to judge by" : "no stack");
             page_line(page);
             continue;
         }
         const struct interval w = statistics_wilson(t->exact, t->judged);
-        page_cellf(page, t->exact == t->judged ? INK_GOOD : INK_PLAIN, 21, "%u/%u [%.0f-%.0f %%]",
+        page_cellf(page, t->exact == t->judged ? INK_GOOD : INK_PLAIN, 18, "%u/%u [%.0f-%.0f %%]",
                    t->exact, t->judged, w.low * 100, w.high * 100);
-        share_cell(page, t->right_frames, t->own_frames, -8);
+        share_cell(page, t->right_frames, t->own_frames, -10);
         share_cell(page, t->right_frames, t->truth_frames, -8);
         share_cell(page, t->inline_right, t->inline_demanded, -8);
         share_cell(page, t->lines_right, t->lines_judged, -8);
         share_cell(page, t->top1, t->judged, -8);
         share_cell(page, t->top5, t->judged, -8);
-        share_cell(page, t->physical_same, t->physical_judged, -8);
+        share_cell(page, t->physical_same, t->physical_judged, -10);
         page_line(page);
     }
-    page_cell(page, INK_DIM, (int)page->columns,
+    page_cell(page, INK_DIM, 0,
               "* subject: decides verdict and exit code · [..] 95 % interval · physical: against "
               "the first subject");
     page_line(page);
@@ -227,7 +227,7 @@ static void print_causes(const struct page *page, const struct report_run *repor
         page_cell(page, sum->failing > 0 ? INK_BAD : INK_PLAIN, 18, cause_name((enum cause)c));
         page_cellf(page, INK_PLAIN, 30, "%u in %u case%s, %u failing", sum->findings, sum->cases,
                    sum->cases == 1 ? "" : "s", sum->failing);
-        page_cellf(page, INK_DIM, 52, "e.g. %s, %s", case_name(sum->where, name),
+        page_cellf(page, INK_DIM, 0, "e.g. %s, %s", case_name(sum->where, name),
                    sum->example->engine);
         page_line(page);
         page_cell(page, INK_PLAIN, 18, "");
@@ -298,7 +298,7 @@ static void print_head(const struct page *page, const struct report_run *report)
     char when[32];
     char title[96];
     (void)snprintf(title, sizeof title, "twinstack run %" PRIu64, run->id);
-    page_cell(page, INK_TITLE, (int)text_width(title), title);
+    page_cell(page, INK_TITLE, 0, title);
     (void)fprintf(page->out, "  %s", time_text(run->started_ns, when));
     if (run->state != RUN_COMPLETE)
         (void)fprintf(page->out, "  (%s)", run_state_name(run->state));

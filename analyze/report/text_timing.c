@@ -140,19 +140,20 @@ void text_print_headline(const struct page *page, const struct report_run *repor
 {
     const struct report_ratio r = report_ratio(report, scratch);
     const char *foreign = foreign_dump_engine(report);
-    char text[24], name[40];
+    char text[24];
     if (r.cases == 0)
         return;
-    (void)snprintf(name, sizeof name, "%.30s",
-                   foreign != NULL ? strchr(foreign, ':') + 1 : "foreign");
-    (void)fprintf(page->out, "dump way (%s) : dump way (ours) : offset way  =  ", name);
-    (void)fprintf(page->out, "%s : ", duration_text(r.foreign_ms * 1e6, text));
+    if (foreign != NULL)
+        (void)fprintf(page->out, "dump way (%s) : ", strchr(foreign, ':') + 1);
+    (void)fputs("dump way (ours) : offset way  =  ", page->out);
+    if (foreign != NULL)
+        (void)fprintf(page->out, "%s : ", duration_text(r.foreign_ms * 1e6, text));
     (void)fprintf(page->out, "%s : ", duration_text(r.dump_ms * 1e6, text));
     (void)fprintf(page->out, "%s  =  ", duration_text(r.offset_ms * 1e6, text));
-    print_ratio(page, r.foreign_ms, r.offset_ms, " : ");
+    if (foreign != NULL)
+        print_ratio(page, r.foreign_ms, r.offset_ms, " : ");
     print_ratio(page, r.dump_ms, r.offset_ms, " : 1\n");
-    page_cellf(page, INK_DIM, (int)page->columns,
-               "back end, medians of %u cases; the parts of both ways are under TIMING",
+    page_cellf(page, INK_DIM, 0, "back end, medians of %u cases; the parts are under TIMING",
                (unsigned)r.cases);
     page_line(page);
 }

@@ -1,0 +1,168 @@
+"""Reads what `report` wrote with other people's readers: FOLDER is the only argument.
+
+Exit status 77: a reader is not installed (said on stdout); else 0 or a traceback."""
+import json
+import pathlib
+import sys
+
+try:
+    import jsonschema
+    import junitparser
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+except ImportError as missing:
+    print(missing)
+    sys.exit(77)
+
+folder = pathlib.Path(sys.argv[1])
+HOSTILE = '</script><b>&"|`#|@evil'
+
+
+def junit():
+    suites = junitparser.JUnitXml.fromfile(str(folder / "junit.xml"))
+    suites_by_name = {suite.name: suite for suite in suites}
+    assert set(suites_by_name) == {"ob0", "ob2"}, suites_by_name
+    ob2 = suites_by_name["ob2"]
+    assert (ob2.tests, ob2.failures, ob2.errors, ob2.skipped) == (5, 1, 1, 1), vars(ob2)
+    kinds = {case.name: [type(r).__name__ for r in case.result] for case in ob2}
+    assert kinds["divide_by_zero.ob2"] == ["Failure"], kinds
+    assert kinds["illegal_instruction.ob2"] == ["Error"], kinds
+    assert kinds["fast_fail.ob2"] == ["Skipped"], kinds
+    assert kinds["null_write.ob2"] == [], kinds
+    failure = next(case for case in ob2 if case.name == "divide_by_zero.ob2").result[0]
+    assert HOSTILE in failure.text, failure.text
+
+
+def openmetrics():
+    families = {f.name: f for f in text_string_to_metric_families((folder / "metrics.txt").read_text())}
+    verdicts = {s.labels["verdict"]: s.value for s in families["twinstack_cases"].samples}
+    assert verdicts["PASS"] == 3 and verdicts["FAIL"] == 1, verdicts
+    seconds = {s.labels["engine"]: s.value for s in families["twinstack_stack_seconds"].samples}
+    assert abs(seconds["dump"] - 0.009) < 1e-9, seconds
+    assert abs(families["twinstack_speed_ratio"].samples[0].value - 4.5) < 1e-6
+
+
+# The parts of each format that its readers rely on, after its published description.
+CTRF = {
+    "type": "object",
+    "required": ["reportFormat", "specVersion", "results"],
+    "properties": {
+        "reportFormat": {"const": "CTRF"},
+        "results": {
+            "type": "object",
+            "required": ["tool", "summary", "tests"],
+            "additionalProperties": False,
+            "properties": {
+                "tool": {"type": "object", "required": ["name"]},
+                "environment": {"type": "object"},
+                "summary": {
+                    "type": "object",
+                    "required": ["tests", "passed", "failed", "pending", "skipped", "other", "start", "stop"],
+                    "additionalProperties": {"type": "integer"},
+                },
+                "tests": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["name", "status", "duration"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "status": {"enum": ["passed", "failed", "skipped", "pending", "other"]},
+                            "duration": {"type": "number"},
+                            "suite": {"type": "array", "items": {"type": "string"}},
+                            "message": {"type": "string"},
+                            "rawStatus": {"type": "string"},
+                            "flaky": {"type": "boolean"},
+                            "extra": {"type": "object"},
+                        },
+                        "additionalProperties": False,
+                    },
+                },
+            },
+        },
+    },
+}
+SPEEDSCOPE = {
+    "type": "object",
+    "required": ["$schema", "shared", "profiles"],
+    "properties": {
+        "$schema": {"const": "https://www.speedscope.app/file-format-schema.json"},
+        "shared": {
+            "type": "object",
+            "required": ["frames"],
+            "properties": {
+                "frames": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {
+                            "name": {"type": "string"},
+                            "file": {"type": "string"},
+                            "line": {"type": "number"},
+                        },
+                    },
+                }
+            },
+        },
+        "profiles": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["type", "name", "unit", "startValue", "endValue", "samples", "weights"],
+                "properties": {
+                    "type": {"const": "sampled"},
+                    "unit": {"enum": ["none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"]},
+                    "samples": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+                    "weights": {"type": "array", "items": {"type": "number"}},
+                },
+            },
+        },
+    },
+}
+BADGE = {
+    "type": "object",
+    "required": ["schemaVersion", "label", "message"],
+    "properties": {
+        "schemaVersion": {"const": 1},
+        "label": {"type": "string"},
+        "message": {"type": "string", "minLength": 1},
+        "color": {"type": "string"},
+    },
+    "additionalProperties": False,
+}
+
+
+def schemas():
+    for name, schema in (("ctrf", CTRF), ("speedscope", SPEEDSCOPE), ("badge", BADGE)):
+        jsonschema.validate(json.loads((folder / f"{name}.json").read_text()), schema)
+    ctrf = json.loads((folder / "ctrf.json").read_text())["results"]
+    counts = ctrf["summary"]
+    assert counts["tests"] == len(ctrf["tests"]) == sum(
+        counts[k] for k in ("passed", "failed", "pending", "skipped", "other")), counts
+    scope = json.loads((folder / "speedscope.json").read_text())
+    frames, profile = scope["shared"]["frames"], scope["profiles"][0]
+    assert len(profile["samples"]) == len(profile["weights"]) == 2
+    assert sum(profile["weights"]) == profile["endValue"] == 4
+    shallow = min(profile["samples"], key=len)
+    assert [frames[i]["name"] for i in shallow] == ["RtlUserThreadStart", "main", "middle", "poke"]
+    deep = max(profile["samples"], key=len)
+    assert len(deep) == 300 and len(set(deep)) == 1
+
+
+def whole():
+    run = json.loads((folder / "run.json").read_text())
+    assert run["schema_version"] == 1 and run["fails"] is True
+    assert run["run"]["verdicts"]["PASS"] == 3
+    engines = {e["engine"]: e for e in run["engines"]}
+    assert engines["offset:rtl"]["exact"] == {"right": 4, "total": 4, "value": 1, "low": engines["offset:rtl"]["exact"]["low"], "high": 1}
+    assert 0.5 < engines["offset:rtl"]["exact"]["low"] < 0.52
+    assert engines["judge:dbghelp"]["skip_reason"] == "not installed"
+    failing = next(c for c in run["cases"] if c["scenario"] == "divide_by_zero")
+    assert failing["right"] == "offset:rtl" and failing["verdict"] == "FAIL"
+    assert failing["got_code"] == "0xc0000005"
+
+
+junit()
+openmetrics()
+schemas()
+whole()

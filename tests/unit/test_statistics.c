@@ -1,0 +1,85 @@
+/* Statistics against values worked out elsewhere (tables, R, SciPy). */
+#include <math.h>
+
+#include "compare/statistics.h"
+#include "test.h"
+
+TEST(wilson)
+{
+    static const struct {
+        const char *name;
+        uint64_t right, total;
+        double low, high;
+    } rows[] = {
+        {"8 of 10", 8, 10, 0.4901625, 0.9433178},
+        {"0 of 10", 0, 10, 0, 0.2775328},
+        {"10 of 10", 10, 10, 0.7224672, 1},
+        {"nothing", 0, 0, 0, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct interval w = statistics_wilson(rows[i].right, rows[i].total);
+        test_row(rows[i].name);
+        CHECK_NEAR(w.low, rows[i].low, 1e-6);
+        CHECK_NEAR(w.high, rows[i].high, 1e-6);
+    }
+}
+
+TEST(quantiles_and_spread)
+{
+    double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2}, scratch[8];
+    CHECK_NEAR(statistics_median(odd, 3), 3, 0);
+    CHECK_NEAR(statistics_median(even, 4), 2.5, 0);
+    CHECK_NEAR(statistics_quantile(even, 4, 0.25), 1.75, 1e-12);
+    CHECK(isnan(statistics_median(even, 0)));
+    const double values[] = {1, 1, 2, 2, 4, 6, 9};
+    CHECK_NEAR(statistics_mad(values, 7, scratch), 1, 0);
+    CHECK_NEAR(statistics_fence(values, 7, scratch), 5 + 3 * 3.5, 1e-12);
+    CHECK(isinf(statistics_fence(values, 3, scratch)));
+    const double powers[] = {1, 10, 100};
+    CHECK_NEAR(statistics_geometric_mean(powers, 3), 10, 1e-9);
+}
+
+TEST(mann_whitney)
+{
+    static const double low[] = {1, 2, 3, 4, 5}, high[] = {6, 7, 8, 9, 10};
+    static const double mixed[] = {1.1, 5.2, 2.7, 8.8}, other[] = {3.3, 0.4, 9.1, 4.6, 7.7};
+    static const double tied_a[] = {1, 2, 2, 3, 4}, tied_b[] = {2, 3, 4, 5, 5};
+    static const double same[] = {7, 7, 7};
+    /* exact: 2 of C(10,5)=252 orders are that extreme */
+    CHECK_NEAR(statistics_mann_whitney(low, 5, high, 5), 2.0 / 252, 1e-9);
+    CHECK_NEAR(statistics_mann_whitney(mixed, 4, other, 5), 0.9047619, 1e-6);
+    CHECK_NEAR(statistics_mann_whitney(tied_a, 5, tied_b, 5), 0.1381, 0.01);
+    CHECK_NEAR(statistics_mann_whitney(same, 3, same, 3), 1, 0);
+    CHECK_NEAR(statistics_mann_whitney(low, 0, high, 5), 1, 0);
+}
+
+TEST(changes_need_significance_and_effect_and_samples)
+{
+    double base[20], slower[20], slightly[20], scratch[64];
+    for (int i = 0; i < 20; i++) {
+        base[i] = 100 + i % 5;
+        slower[i] = base[i] * 1.5;
+        slightly[i] = base[i] * 1.02 + 0.001 * i;
+    }
+    CHECK_STR(change_name(statistics_change(base, 20, slower, 20, 0, 0, scratch).change), "slower");
+    CHECK_STR(change_name(statistics_change(slower, 20, base, 20, 0, 0, scratch).change), "faster");
+    CHECK_STR(change_name(statistics_change(base, 20, slightly, 20, 0, 0, scratch).change), "same");
+    CHECK_STR(change_name(statistics_change(base, 20, slower, 20, 0.6, 0, scratch).change), "same");
+    CHECK_STR(change_name(statistics_change(base, 7, slower, 20, 0, 0, scratch).change), "too_few");
+    CHECK_STR(change_name(statistics_change(base, 20, base, 20, 0, 0, scratch).change), "same");
+}
+
+TEST(ratio_of_medians_with_an_interval_that_is_always_the_same)
+{
+    double a[15], b[15], scratch[32];
+    for (int i = 0; i < 15; i++) {
+        a[i] = 20 + i % 3;
+        b[i] = 10 + i % 4;
+    }
+    const struct interval r = statistics_ratio(a, 15, b, 15, 1, scratch);
+    const struct interval again = statistics_ratio(a, 15, b, 15, 1, scratch);
+    CHECK_NEAR(r.value, 21.0 / 11, 1e-12);
+    CHECK(r.low <= r.value && r.value <= r.high && r.low > 1.5 && r.high < 2.3);
+    CHECK_NEAR(r.low, again.low, 0);
+    CHECK_NEAR(r.high, again.high, 0);
+}
