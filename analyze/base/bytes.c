@@ -3,24 +3,6 @@
 
 #include <string.h>
 
-uint16_t load_u16(const void *p)
-{
-    const uint8_t *b = p;
-    return (uint16_t)(b[0] | (uint16_t)(b[1] << 8));
-}
-
-uint32_t load_u32(const void *p)
-{
-    const uint8_t *b = p;
-    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-}
-
-uint64_t load_u64(const void *p)
-{
-    const uint8_t *b = p;
-    return (uint64_t)load_u32(b) | (uint64_t)load_u32(b + 4) << 32;
-}
-
 struct bytes bytes_over(const void *memory, size_t size, struct fault *fault)
 {
     struct bytes r = {memory, size, 0, fault};

@@ -54,9 +54,24 @@ uint32_t bytes_count(struct bytes *r, uint32_t count, size_t size);
 /* True when a fault stands: nothing read since can be believed. */
 bool bytes_failed(const struct bytes *r);
 
-/* Unaligned little-endian loads for memory already known to be long enough. */
-uint16_t load_u16(const void *p);
-uint32_t load_u32(const void *p);
-uint64_t load_u64(const void *p);
+/* Unaligned little-endian loads for memory already known to be long enough.  Here, so that
+ * compilers can make one instruction of each. */
+static inline uint16_t load_u16(const void *p)
+{
+    const uint8_t *b = (const uint8_t *)p;
+    return (uint16_t)(b[0] | (uint16_t)(b[1] << 8));
+}
+
+static inline uint32_t load_u32(const void *p)
+{
+    const uint8_t *b = (const uint8_t *)p;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static inline uint64_t load_u64(const void *p)
+{
+    const uint8_t *b = (const uint8_t *)p;
+    return (uint64_t)load_u32(b) | (uint64_t)load_u32(b + 4) << 32;
+}
 
 #endif

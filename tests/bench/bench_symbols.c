@@ -1,0 +1,195 @@
+/* The symbol reader and index of one PDB, timed from inside: what tests/bench/run.py prints
+ * beside the peers.
+ *
+ *     bench_symbols build PDB INDEX THREADS      builds the index once
+ *     bench_symbols lookup PDB INDEX             random function-body addresses, prepared
+ *     bench_symbols cold PDB RVA...              opens the PDB, looks up, prints, ends
+ *     bench_symbols addresses PDB COUNT          prints function-body addresses
+ * Results are "name value" lines. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "format/pdb_module.h"
+#include "symbol/pdb_lookup.h"
+#include "symbol/symbol_index.h"
+
+enum { ADDRESSES = 1000000, BATCH = 4096, BATCH_FRAMES = BATCH * 24, ROUNDS = 5 };
+
+static int fail(const struct fault *fault)
+{
+    char text[1024];
+    fault_describe(fault, text, sizeof text);
+    (void)fprintf(stderr, "bench_symbols: %s\n", text);
+    return 3;
+}
+
+static uint64_t random_next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* Addresses spread over the bodies of procedures, each byte as likely as any other. */
+static uint32_t *function_addresses(const struct pdb *pdb, uint32_t count)
+{
+    uint32_t room = 1 << 16, used = 0;
+    uint64_t total = 0, state = 88172645463325252u;
+    struct range {
+        uint64_t before; /* bytes of code before it */
+        uint32_t rva;
+    } *ranges = malloc(room * sizeof *ranges);
+    struct arena copies;
+    struct pdb_module module;
+    arena_init(&copies, 0);
+    for (uint32_t i = 0; pdb_module_open(pdb, i, &copies, &module); i++) {
+        struct pdb_symbol symbol;
+        struct pdb_procedure procedure;
+        for (uint32_t soff = 4; pdb_symbol_at(&module, soff, &symbol);
+             soff = pdb_symbol_next(&module, &symbol)) {
+            uint32_t rva;
+            if (!pdb_procedure_read(&module, &symbol, &procedure) || procedure.bytes == 0 ||
+                !pdb_rva_of_place(pdb, procedure.start, &rva))
+                continue;
+            if (used == room)
+                ranges = realloc(ranges, (room *= 2) * sizeof *ranges);
+            ranges[used].before = total;
+            ranges[used++].rva = rva;
+            total += procedure.bytes;
+        }
+        arena_reset(&copies);
+    }
+    uint32_t *out = malloc(count * sizeof *out);
+    for (uint32_t i = 0; i < count && total != 0; i++) {
+        const uint64_t at = random_next(&state) % total;
+        uint32_t low = 0, high = used;
+        while (high - low > 1) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (ranges[middle].before <= at)
+                low = middle;
+            else
+                high = middle;
+        }
+        out[i] = ranges[low].rva + (uint32_t)(at - ranges[low].before);
+    }
+    free(ranges);
+    arena_free(&copies);
+    return out;
+}
+
+static uint64_t best_single(const struct symbol_index *index, const uint32_t *rvas,
+                            uint64_t *frames)
+{
+    static struct symbol_frame out[SYMBOL_FRAMES_MAX];
+    uint64_t best = UINT64_MAX;
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint64_t started = clock_ns();
+        *frames = 0;
+        for (uint32_t i = 0; i < ADDRESSES; i++)
+            *frames += symbol_index_lookup(index, rvas[i], out);
+        const uint64_t took = clock_ns() - started;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+static uint64_t best_batched(const struct symbol_index *index, const uint32_t *rvas)
+{
+    static struct symbol_frame out[BATCH_FRAMES];
+    static uint32_t counts[BATCH];
+    uint64_t best = UINT64_MAX;
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint64_t started = clock_ns();
+        for (uint32_t done = 0; done < ADDRESSES;) {
+            const uint32_t left = ADDRESSES - done < BATCH ? ADDRESSES - done : BATCH;
+            done += symbol_index_lookup_batch(index, rvas + done, left, out, BATCH_FRAMES, counts);
+        }
+        const uint64_t took = clock_ns() - started;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+static int run_lookup(const struct pdb *pdb, const struct file_map *map, const char *path)
+{
+    struct fault fault = FAULT_INIT;
+    struct symbol_index *index;
+    uint64_t frames;
+    if (symbol_index_open(path, map, NAMES_SHORT, &index, &fault) != ERR_NONE)
+        return fail(&fault);
+    uint32_t *rvas = function_addresses(pdb, ADDRESSES);
+    const uint64_t single = best_single(index, rvas, &frames);
+    const uint64_t batched = best_batched(index, rvas);
+    printf("frames_per_address %.2f\nsingle_ns %.1f\nbatched_ns %.1f\n", (double)frames / ADDRESSES,
+           (double)single / ADDRESSES, (double)batched / ADDRESSES);
+    free(rvas);
+    symbol_index_close(index);
+    return 0;
+}
+
+static int run_build(const struct pdb *pdb, const struct file_map *map, const char *path,
+                     uint32_t threads)
+{
+    struct fault fault = FAULT_INIT;
+    struct symbol_index_cost cost;
+    if (symbol_index_build(pdb, map, NAMES_SHORT, threads, path, &cost, &fault) != ERR_NONE)
+        return fail(&fault);
+    printf("build_ms %.2f\nindex_bytes %llu\npdb_bytes %zu\nranges %llu\nscopes %llu\n"
+           "threads %u\npeak_bytes %llu\n",
+           (double)cost.build_ns / 1e6, (unsigned long long)cost.index_bytes, map->bytes,
+           (unsigned long long)cost.ranges, (unsigned long long)cost.nodes, cost.threads,
+           (unsigned long long)memory_peak_bytes());
+    return 0;
+}
+
+static int run_cold(const struct pdb *pdb, int count, char **rvas)
+{
+    static struct symbol_frame out[SYMBOL_FRAMES_MAX];
+    struct fault fault = FAULT_INIT;
+    struct pdb_lookup *lookup;
+    if (pdb_lookup_open(pdb, NAMES_SHORT, &lookup, &fault) != ERR_NONE)
+        return fail(&fault);
+    for (int i = 0; i < count; i++) {
+        const uint32_t frames = pdb_lookup(lookup, (uint32_t)strtoul(rvas[i], NULL, 16), out);
+        for (uint32_t j = 0; j < frames; j++)
+            printf("%s %s:%u\n", out[j].function != NULL ? out[j].function : "?",
+                   out[j].file != NULL ? out[j].file : "?", out[j].line);
+    }
+    pdb_lookup_close(lookup);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct fault fault = FAULT_INIT;
+    struct file_map map;
+    struct pdb pdb;
+    if (argc < 4) {
+        (void)fputs("usage: bench_symbols build|lookup|cold|addresses PDB ...\n", stderr);
+        return 2;
+    }
+    if (file_map(argv[2], &map, &fault) != ERR_NONE ||
+        pdb_open(map.data, map.bytes, &pdb, &fault) != ERR_NONE)
+        return fail(&fault);
+    int result = 2;
+    if (strcmp(argv[1], "build") == 0 && argc == 5) {
+        result = run_build(&pdb, &map, argv[3], (uint32_t)atoi(argv[4]));
+    } else if (strcmp(argv[1], "lookup") == 0) {
+        result = run_lookup(&pdb, &map, argv[3]);
+    } else if (strcmp(argv[1], "cold") == 0) {
+        result = run_cold(&pdb, argc - 3, argv + 3);
+    } else if (strcmp(argv[1], "addresses") == 0) {
+        const uint32_t count = (uint32_t)atoi(argv[3]);
+        uint32_t *rvas = function_addresses(&pdb, count);
+        for (uint32_t i = 0; i < count; i++)
+            printf("0x%x\n", rvas[i]);
+        free(rvas);
+        result = 0;
+    }
+    pdb_close(&pdb);
+    file_unmap(&map);
+    return result;
+}
