@@ -1,7 +1,8 @@
 /* Live updates: a stream of server-sent events, a few at most.
  *
- * Each connection is a thread, so streams are capped; the one too many is told to poll,
- * which the pages do by themselves.  An event says only that something changed and which
+ * Each connection is a thread, so streams are capped; the one too many gets 204, which ends
+ * an EventSource, and the pages then poll by themselves.  A reader that went away is noticed
+ * when a ping cannot be written, so pings are frequent.  An event says only that something changed and which
  * runs are going: the pages then ask again. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "dashboard/parts.h"
 #include "dashboard/routes.h"
 
-enum { POLL_MS = 400, PING_MS = 15000 };
+enum { POLL_MS = 400, PING_MS = 2000 };
 
 static bool stream_open(struct dashboard *d)
 {
@@ -93,8 +94,7 @@ int answer_events(struct exchange *x)
     uint64_t sent_ns = clock_ns();
 
     if (!stream_open(x->dashboard))
-        return answer_error(x, 503, "too_many_streams", "All live streams are taken",
-                            "ask again every few seconds instead");
+        return answer_body(x, 204, &(struct answer_body){.mime = "text/event-stream"});
     bool alive = send_text(x, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                               "Cache-Control: no-store\r\nConnection: close\r\n") &&
                  send_text(x, exchange_safety_headers) && send_text(x, "\r\nretry: 3000\n\n");

@@ -186,10 +186,19 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
     struct engine_claim *claims = ARENA_ARRAY(&keep, ENGINES, struct engine_claim);
     for (uint32_t e = 0; e < ENGINES; e++)
         fill_claim(&keep, &claims[e], e, frames);
-    const struct crash_case crash = {.scenario = scenarios[scenario].name,
-                                     .variant = inlined ? "ob2" : "ob0",
-                                     .kind = scenarios[scenario].kind,
-                                     .own = {.source_root = "."}};
+    static const char *doors[] = {"vectored", "unhandled"};
+    const struct crash_case crash = {
+        .scenario = scenarios[scenario].name,
+        .variant = inlined ? "ob2" : "ob0",
+        .kind = scenarios[scenario].kind,
+        .expect = {.code = 0xC0000005, .exit_code = 0xC0000005, .doors = doors, .door_count = 2},
+        .got = {.code = 0xC0000005,
+                .exit_code = 0xC0000005,
+                .doors = doors,
+                .door_count = 2,
+                .wall_ms = 300,
+                .ended_by = "exit"},
+        .own = {.source_root = "."}};
     const struct compare_input input = {
         .crash = &crash, .truth = truth, .claims = claims, .claim_count = ENGINES};
     struct run_case c = {.scenario = crash.scenario,

@@ -107,7 +107,7 @@ const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 async function stream() {
   const response = await fetch('/api/v1/events', { headers: authorised({ Accept: 'text/event-stream' }) });
-  if (!response.ok) return false;
+  if (response.status !== 200) return false;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (;;) {

@@ -8,7 +8,7 @@ function Row({ run, ticked, tick, baseline }) {
   const running = run.state === 'running';
   return html`<tr class=${running ? 'running' : ''}>
     <td><input type="checkbox" aria-label=${`compare run ${run.id}`} checked=${ticked} onChange=${() => tick(String(run.id))} /></td>
-    <td><${Link} to=${`/runs/${run.id}`} class="strong">${run.id}</${Link}${run.id === baseline && html` <span class="chip">baseline</span>`}</td>
+    <td><${Link} to=${`/runs/${run.id}`} class="strong">${run.id}</${Link}>${run.id === baseline && html` <span class="chip">baseline</span>`}</td>
     <td title=${`${when(run.started_ns)} UTC`}>${ago(run.started_ns)}</td>
     <td>${running ? html`<span class="pulse" aria-hidden="true"></span>going` : run.state}</td>
     <td class="wide"><${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></td>

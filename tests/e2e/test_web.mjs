@@ -1,0 +1,187 @@
+// The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
+import { Skip, axeSource, browser, check, runAll, same, scratch, seed, serve, shots, test } from './web/world.mjs';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const chromium = await browser();
+const server = await serve('--db', seed('runs.db', 30, 24, 0));
+const hostile = "<script>document.title='owned'</script>";
+const hostileCase = encodeURIComponent(`${hostile}.ob2`);
+
+// A page whose every complaint is kept: script errors and refusals of the content policy.
+async function open(path, options = {}) {
+  if (!chromium) throw new Skip('there is no chromium');
+  const context = await chromium.newContext({ viewport: { width: 1360, height: 860 }, colorScheme: 'light', ...options });
+  const page = await context.newPage();
+  page.complaints = [];
+  page.on('pageerror', (error) => page.complaints.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
+  await page.goto(path.startsWith('http') || path.startsWith('file') ? path : server.base + path);
+  return page;
+}
+const settled = async (page) => {
+  await page.waitForSelector('h1, .state');
+  await page.waitForFunction(() => !document.querySelector('.loading') && document.querySelector('main h1, main .state'));
+};
+const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
+
+const pages = [
+  ['overview', '/', 'Capture rate'], ['runs', '/runs', 'verdicts'], ['run', '/runs/30', 'Engines against the truth'],
+  ['mismatches', '/runs/30/mismatches', 'truth'], ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1', 'Why row 1'],
+  ['history', '/cases/inline_chain/ob2', 'times taken'], ['compare', '/compare/1/30', 'Time on the back end'],
+  ['timing', '/timing', 'Stages on the back end'], ['doors', '/doors', 'as promised'], ['signatures', '/signatures', 'Signatures'],
+  ['known', '/known', 'Known'], ['symbols', '/symbols', 'debug id'], ['resolve', '/resolve', 'drop a file'],
+  ['api', '/api', 'openapi.json'], ['about', '/about', 'preact'],
+];
+
+for (const [name, path, text] of pages) {
+  test(`page_${name}`, async () => {
+    const page = await open(path);
+    await settled(page);
+    check((await page.textContent('body')).includes(text), `"${text}" is not on the page`);
+    check(!await page.locator('.state.bad').count(), 'the page shows a failure');
+    await page.waitForTimeout(150);
+    await shot(page, name);
+    same(page.complaints, [], 'complaints');
+    await page.context().close();
+  });
+}
+
+test('axe_finds_nothing_serious', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    for (const [name, path] of pages) {
+      const page = await open(path, { colorScheme, bypassCSP: true });
+      await settled(page);
+      await page.addScriptTag({ path: axeSource() });
+      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+      const serious = found.violations.filter((v) => ['serious', 'critical'].includes(v.impact));
+      same(serious.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`), [], `${name}, ${colorScheme}`);
+      await page.context().close();
+    }
+  }
+});
+
+test('pages_fit_360_pixels', async () => {
+  for (const [name, path] of pages) {
+    const page = await open(path, { viewport: { width: 360, height: 740 }, colorScheme: 'dark' });
+    await settled(page);
+    await page.waitForTimeout(100);
+    const wide = await page.evaluate(() => [document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]);
+    check(Math.max(...wide) <= 360, `${name} is ${wide} wide`);
+    if (['overview', 'run', 'case'].includes(name)) await shot(page, `${name}-360`);
+    await page.context().close();
+  }
+});
+
+test('dark', async () => {
+  for (const [name, path] of [['overview', '/'], ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1'], ['timing', '/timing']]) {
+    const page = await open(path, { colorScheme: 'dark' });
+    await settled(page);
+    await page.waitForTimeout(150);
+    await shot(page, `${name}-dark`);
+    await page.context().close();
+  }
+});
+
+test('keys', async () => {
+  const page = await open('/runs/30/mismatches');
+  await settled(page);
+  const name = () => page.textContent('.casehead h1');
+  const first = await name();
+  await page.keyboard.press('j');
+  await page.waitForFunction((old) => document.querySelector('.casehead h1')?.textContent !== old, first);
+  check(page.url().includes('/mismatches/'), 'j is in the address');
+  await page.keyboard.press('k');
+  await page.waitForFunction((old) => document.querySelector('.casehead h1')?.textContent === old, first);
+  await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
+  await settled(page);
+  const rows = await page.locator('.aligned tbody tr').count();
+  await page.keyboard.press('i');
+  await page.waitForFunction((n) => document.querySelectorAll('.aligned tbody tr').length < n, rows);
+  check(page.url().includes('inlines=0'), 'i is in the address');
+  await page.keyboard.press('i');
+  await page.keyboard.press('o');
+  await page.waitForFunction(() => location.search.includes('absolute=1'));
+  await page.keyboard.press('e');
+  await page.waitForSelector('.drawer');
+  await page.keyboard.press('ArrowDown');
+  await page.waitForFunction(() => location.search.includes('frame='));
+  await page.keyboard.press('?');
+  await page.waitForSelector('.sheet');
+  await shot(page, 'keys');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => !document.querySelector('.sheet'));
+  await page.keyboard.press('/');
+  check(await page.evaluate(() => document.activeElement.type === 'search'), '/ goes to the search');
+  await page.context().close();
+});
+
+test('the_address_is_the_view', async () => {
+  const page = await open('/runs/30?verdict=PASS&kind=hang');
+  await settled(page);
+  const shown = await page.locator('.grid tbody th.mono').allTextContents();
+  check(shown.every((text) => ['deadlock', 'spin'].includes(text)), `hangs only: ${shown}`);
+  await page.goto(`${server.base}/runs`);
+  await settled(page);
+  await page.locator('tbody input').nth(0).check();
+  await page.locator('tbody input').nth(1).check();
+  await page.getByRole('button', { name: /Compare/ }).click();
+  await page.waitForURL('**/compare/29/30');
+  await page.goBack();
+  await page.waitForURL('**/runs?tick=*');
+  await page.context().close();
+});
+
+test('hostile_names_are_text', async () => {
+  for (const path of [`/runs/30/mismatches/${hostileCase}?frame=0`, '/runs/30', '/doors', `/cases/${encodeURIComponent(hostile)}/ob2`]) {
+    const page = await open(path);
+    await settled(page);
+    check((await page.textContent('main')).includes(hostile), `${path} shows the name`);
+    check(!(await page.title()).includes('owned') || (await page.title()).includes('<script>'), `${path} ran the name`);
+    same(await page.locator('main script, main img').count(), 0, 'elements made of names');
+    same(page.complaints, [], 'complaints');
+    await page.context().close();
+  }
+});
+
+test('missing_things_are_said', async () => {
+  const page = await open('/runs/4242');
+  await page.waitForSelector('.state.bad');
+  check((await page.textContent('.state.bad')).includes('nothing here'), 'an absent run is said');
+  await shot(page, 'absent');
+  await page.context().close();
+});
+
+test('an_empty_database_says_how_to_fill_it', async () => {
+  const empty = await serve('--db', seed('empty.db', 0, 0, 0));
+  const page = await open(`${empty.base}/`);
+  await page.waitForSelector('.state');
+  check((await page.textContent('.state')).includes('twinstack run'), 'the first step is named');
+  await shot(page, 'empty');
+  await page.context().close();
+  await empty.stop();
+});
+
+test('a_foreign_file_is_said', async () => {
+  writeFileSync(scratch('not.db'), 'this is no database, it only looks like a file that is long enough');
+  const other = await serve('--db', scratch('not.db'));
+  const page = await open(`${other.base}/`);
+  await page.waitForSelector('.state.bad');
+  await shot(page, 'no-database');
+  await page.context().close();
+  await other.stop();
+});
+
+test('resolve_says_what_is_wrong', async () => {
+  const page = await open('/resolve');
+  await page.fill('textarea', 'app.exe!0x17d7\napp.exe!0x1bb4\n');
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+  await page.waitForSelector('.panel table');
+  same(await page.locator('.panel tbody tr').count(), 2, 'frames');
+  await page.fill('textarea', 'this is no stack\n');
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+  await page.waitForSelector('.banner.bad');
+  await page.context().close();
+});
+
+await runAll();

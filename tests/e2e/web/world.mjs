@@ -1,0 +1,91 @@
+// What the browser tests share: a made-up database, a server, a browser, and a tally.
+import { execFileSync, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+export const build = process.env.TWINSTACK_BUILD ?? join(root, 'build');
+const program = process.env.TWINSTACK_PROGRAM ?? join(build, 'bin/twinstack');
+const load = createRequire(join(root, 'dashboard/web/node_modules/x.js'));
+export const shots = join(build, 'screenshots');
+mkdirSync(shots, { recursive: true });
+
+const folder = mkdtempSync(join(tmpdir(), 'twinstack-web-'));
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+export const scratch = (name) => join(folder, name);
+
+export function seed(name, runs, cases, big) {
+  const file = scratch(name);
+  execFileSync(join(build, 'tests/seed_store'), [file, runs, cases, big].map(String));
+  return file;
+}
+
+export const twinstack = (...words) => execFileSync(program, words, { maxBuffer: 1 << 28 });
+
+// Starts `twinstack serve` and gives its address once it is printed.
+export async function serve(...words) {
+  const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  let said = '';
+  const url = await new Promise((done, fail) => {
+    child.stdout.on('data', (text) => { said += text; if (said.includes('\n')) done(said.trim()); });
+    child.stderr.on('data', (text) => { said += text; });
+    child.on('exit', (code) => fail(new Error(`serve ended with ${code}: ${said}`)));
+  });
+  const [base, fragment = ''] = url.split('#');
+  const stop = () => new Promise((done) => {
+    child.on('exit', (code) => { running.delete(child); done(code); });
+    child.kill('SIGINT');
+  });
+  return { base: base.replace(/\/$/, ''), url, token: fragment.replace('token=', ''), stop, pid: child.pid };
+}
+
+export async function browser() {
+  const { chromium } = load('playwright-core');
+  const path = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+  if (!path) return null;
+  return chromium.launch({ executablePath: path, headless: true, args: ['--no-sandbox', '--disable-gpu',
+    '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+}
+export const axeSource = () => load.resolve('axe-core/axe.min.js');
+export const Ajv = () => load('ajv/dist/2020').default;
+
+const tests = [];
+export const test = (name, body) => tests.push([name, body]);
+export function check(held, what) {
+  if (!held) throw new Error(what);
+}
+export const same = (got, want, what) =>
+  check(JSON.stringify(got) === JSON.stringify(want), `${what}: ${JSON.stringify(got)} instead of ${JSON.stringify(want)}`);
+
+export class Skip extends Error {}
+
+export async function runAll() {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const [name, body] of tests.filter(([name]) => !process.argv[2] || name.includes(process.argv[2]))) {
+    const timer = setTimeout(() => { console.log(`FAIL ${name}: over 180 s`); process.exit(1); }, 180e3);
+    try {
+      await body();
+      counts.passed++;
+      console.log(`ok   ${name}`);
+    } catch (error) {
+      if (error instanceof Skip) {
+        counts.skipped++;
+        console.log(`skip ${name}: ${error.message}`);
+      } else {
+        counts.failed++;
+        console.log(`FAIL ${name}: ${error.stack}`);
+      }
+    }
+    clearTimeout(timer);
+  }
+  console.log(`tally ${counts.passed} ${counts.failed} ${counts.skipped}`);
+  process.exit(counts.failed === 0 ? 0 : 1);
+}
