@@ -12,7 +12,8 @@ static bool starts_with(const char *text, size_t length, const char *start)
 }
 
 /* CMake puts the objects of a target into TARGET.dir, with every generator; the innermost
- * such folder names the target that the object belongs to. */
+ * such folder names the target that the object belongs to.  A target's folder asm/ holds
+ * what stands in for parts of the C runtime (__chkstk), which no truth speaks of. */
 enum frame_class frame_class_of_compiland(const char *compiland)
 {
     enum frame_class found = CLASS_RUNTIME;
@@ -25,6 +26,8 @@ enum frame_class frame_class_of_compiland(const char *compiland)
                 found = CLASS_OWN;
             else
                 found = starts_with(compiland, length, "capture") ? CLASS_CAPTURE : CLASS_RUNTIME;
+        } else if (length == 3 && strncmp(compiland, "asm", 3) == 0) {
+            found = CLASS_RUNTIME;
         }
         compiland += length + (compiland[length] != '\0');
     }

@@ -1,0 +1,225 @@
+/* The collector's parts that need no Windows program: selection, and what it does when the
+ * launcher, the victims or their answers are not what they should be. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "collect/collect.h"
+#include "test.h"
+
+static const struct scenario crash_ob2 = {
+    .name = "stack_overflow", .variant = "ob2", .kind = "crash", .group = "A3"};
+
+static const struct {
+    const char *expr;
+    bool selected;
+    enum status status;
+} selections[] = {
+    {NULL, true, ERR_NONE},
+    {"stack", true, ERR_NONE},
+    {"overflow.ob2", true, ERR_NONE},
+    {"ob0", false, ERR_NONE},
+    {"crash", true, ERR_NONE},
+    {"hang", false, ERR_NONE},
+    {"A3", true, ERR_NONE},
+    {"A", false, ERR_NONE},
+    {"not hang", true, ERR_NONE},
+    {"not not crash", true, ERR_NONE},
+    {"hang or crash", true, ERR_NONE},
+    {"crash and ob0", false, ERR_NONE},
+    {"hang and ob0 or crash", true, ERR_NONE},
+    {"hang and (ob0 or crash)", false, ERR_NONE},
+    {"crash and not (ob0 or hang)", true, ERR_NONE},
+    {"(crash)and(ob2)", true, ERR_NONE},
+    {"  crash  ", true, ERR_NONE},
+    {"", false, ERR_USAGE},
+    {"not", false, ERR_USAGE},
+    {"crash and", false, ERR_USAGE},
+    {"crash hang", false, ERR_USAGE},
+    {"(crash", false, ERR_USAGE},
+    {"crash)", false, ERR_USAGE},
+    {"()", false, ERR_USAGE},
+};
+
+TEST(expressions_select_or_say_what_is_wrong)
+{
+    for (size_t i = 0; i < COUNT_OF(selections); i++) {
+        struct fault fault = FAULT_INIT;
+        bool selected = true;
+        test_row(selections[i].expr != NULL ? selections[i].expr : "none");
+        CHECK_EQ(collect_select(selections[i].expr, &crash_ob2, &selected, &fault),
+                 selections[i].status);
+        CHECK_EQ(selected, selections[i].selected);
+    }
+}
+
+TEST(deep_parentheses_are_refused_not_followed)
+{
+    char expr[4096];
+    struct fault fault = FAULT_INIT;
+    bool selected = true;
+    memset(expr, '(', sizeof expr - 1);
+    expr[sizeof expr - 1] = '\0';
+    CHECK_EQ(collect_select(expr, &crash_ob2, &selected, &fault), ERR_USAGE);
+}
+
+#ifndef _WIN32
+
+/* A launcher that answers for every program: `sh SCRIPT victims-ob2.exe --list --json`. */
+static const char *const *launcher_of(const char *script)
+{
+    static char path[4200];
+    static const char *words[3];
+    (void)snprintf(path, sizeof path, "%s/launcher.sh", test_scratch());
+    test_write(path, script, strlen(script));
+    words[0] = "sh";
+    words[1] = path;
+    return words;
+}
+
+static const char *victims_folder(void)
+{
+    static char folder[4200], path[4300];
+    struct fault fault = FAULT_INIT;
+    (void)snprintf(folder, sizeof folder, "%s/victims", test_scratch());
+    REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+    (void)snprintf(path, sizeof path, "%s/victims-ob2.exe", folder);
+    test_write(path, "MZ", 2);
+    (void)snprintf(path, sizeof path, "%s/twinstack-launch.exe", folder);
+    test_write(path, "MZ", 2);
+    return folder;
+}
+
+#define LIST_ROW(name)                                                                             \
+    "{\"name\":\"" name "\",\"kind\":\"crash\",\"group\":\"A1\",\"sentence\":\"s\","               \
+    "\"code\":\"0xC0000005\",\"exit_code\":\"0xC0000005\",\"doors\":[\"vectored\"],"               \
+    "\"limit_ms\":500,\"supported\":true,\"reason\":null}"
+
+static const struct {
+    const char *name, *script;
+    enum status want;
+    uint32_t count;
+} lists[] = {
+    {"two scenarios", "echo '" LIST_ROW("b") "'; echo '" LIST_ROW("a") "'", ERR_NONE, 2},
+    {"Windows line ends", "printf '%s\\r\\n' '" LIST_ROW("a") "'", ERR_NONE, 1},
+    {"it fails", "exit 3", ERR_IO, 0},
+    {"it says nothing", "true", ERR_ABSENT, 0},
+    {"no JSON", "echo hello", ERR_MALFORMED, 0},
+    {"no name", "echo '{\"kind\":\"crash\"}'", ERR_MALFORMED, 0},
+    {"doors that are no list", "echo '{\"name\":\"a\",\"kind\":\"crash\",\"doors\":1}'",
+     ERR_MALFORMED, 0},
+};
+
+TEST(lists_of_victims_are_input_like_any_other)
+{
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        struct collect_options options = {.victims_folder = victims_folder(),
+                                          .launcher = launcher_of(lists[i].script)};
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        struct scenario *scenarios = NULL;
+        uint32_t count = 0;
+        test_row(lists[i].name);
+        arena_init(&keep, 0);
+        CHECK_EQ(collect_list(&options, &keep, &scenarios, &count, &fault), lists[i].want);
+        if (lists[i].want == ERR_NONE && CHECK_EQ(count, lists[i].count)) {
+            CHECK_STR(scenarios[0].name, "a");
+            CHECK_STR(scenarios[0].variant, "ob2");
+            CHECK_HEX(scenarios[0].code, 0xC0000005);
+            CHECK_EQ(scenarios[0].limit_ms, 500);
+        }
+        arena_free(&keep);
+    }
+}
+
+TEST(what_is_missing_is_named)
+{
+    static const char *const nothing[] = {"no-such-launcher", NULL};
+    struct collect_options options = {.victims_folder = "no/such/folder", .launcher = nothing};
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    struct scenario *scenarios = NULL;
+    uint32_t count = 0;
+    arena_init(&keep, 0);
+    CHECK_EQ(collect_list(&options, &keep, &scenarios, &count, &fault), ERR_ABSENT);
+    CHECK_STR(fault.path, "no/such/folder");
+    fault_clear(&fault);
+    options.victims_folder = victims_folder();
+    CHECK_EQ(collect_list(&options, &keep, &scenarios, &count, &fault), ERR_ABSENT);
+    CHECK_STR(fault.path, "no-such-launcher");
+    arena_free(&keep);
+}
+
+/* One run with a launcher that only plays the part of twinstack-launch.exe. */
+static struct collected run_once(const char *script, struct arena *keep)
+{
+    static struct scenario scenario;
+    static char program[4300];
+    struct collect_options options = {.victims_folder = victims_folder(),
+                                      .out_folder = test_scratch(),
+                                      .launcher = launcher_of(script)};
+    struct collected *results = NULL;
+    struct fault fault = FAULT_INIT;
+    (void)snprintf(program, sizeof program, "%s/victims-ob2.exe", options.victims_folder);
+    scenario = (struct scenario){
+        .name = "a", .variant = "ob2", .kind = "crash", .program = program, .limit_ms = 500};
+    const enum status status =
+        collect_run(&options, &scenario, 1, 1, keep, NULL, NULL, &results, &fault);
+    REQUIRE(status == ERR_NONE && results != NULL);
+    return results[0];
+}
+
+TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
+{
+    static const struct {
+        const char *name, *script, *why;
+    } rows[] = {
+        {"launcher says 3", "echo 'no such program' >&2; exit 3",
+         "the victim could not be started: no such program"},
+        {"launcher leaves nothing", "exit 0", "outcome.json"},
+        {"outcome is no JSON", "echo hello > \"$3/outcome.json\"", "outcome.json"},
+        {"image is no image",
+         "echo '{\"exit_code\":\"0x1\",\"wall_ms\":1,\"ended_by\":\"exit\"}' > \"$3/outcome.json\"",
+         "image of a victim"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        char path[4300];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        const struct collected got = run_once(rows[i].script, &keep);
+        CHECK_EQ(got.outcome, COLLECT_ERROR);
+        CHECK(got.folder == NULL);
+        CHECK_HAS(got.why, rows[i].why);
+        (void)snprintf(path, sizeof path, "%s/cases/a.ob2", test_scratch());
+        CHECK(!path_is_folder(path));
+        (void)snprintf(path, sizeof path, "%s/cases/a.ob2.part", test_scratch());
+        CHECK(!path_is_folder(path));
+        arena_free(&keep);
+    }
+}
+
+TEST(what_this_host_cannot_show_is_not_started)
+{
+    struct scenario scenario = {
+        .name = "a", .variant = "ob2", .kind = "crash", .unsupported = "no such lock here"};
+    struct collect_options options = {.victims_folder = victims_folder(),
+                                      .out_folder = test_scratch(),
+                                      .launcher = launcher_of("exit 1")};
+    struct collected *results = NULL;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    REQUIRE(collect_run(&options, &scenario, 1, 2, &keep, NULL, NULL, &results, &fault) ==
+            ERR_NONE);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(results[i].outcome, COLLECT_UNSUPPORTED);
+        CHECK_EQ(results[i].repeat, i);
+        CHECK_STR(results[i].why, "no such lock here");
+        CHECK(results[i].folder == NULL);
+    }
+    arena_free(&keep);
+}
+
+#endif
