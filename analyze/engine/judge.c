@@ -8,7 +8,11 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/text.h"
+#include "engine/dump.h"
+#include "engine/frame_class.h"
 #include "format/foreign_stack.h"
+#include "symbol/store.h"
 
 bool judge_has_dump(const struct engine_input *in, const char **why)
 {
@@ -78,12 +82,11 @@ void judge_stage_close(const struct judge_stage *stage)
     (void)path_remove(stage->folder, &ignored);
 }
 
-enum status judge_run(const struct judge_stage *stage, const char *const *argv,
-                      const char *const *environment, const void *input, size_t input_bytes,
-                      struct arena *keep, struct process_result *out, struct fault *fault)
+enum status judge_run(const struct judge_stage *stage, const char *const *argv, const void *input,
+                      size_t input_bytes, struct arena *keep, struct process_result *out,
+                      struct fault *fault)
 {
     const struct process_request request = {.argv = argv,
-                                            .environment = environment,
                                             .folder = stage->folder,
                                             .input = input,
                                             .input_bytes = input_bytes,
@@ -143,7 +146,8 @@ static enum status read_thread(const cJSON *from, struct arena *keep, struct sta
 {
     const cJSON *frames = json_get_array(from, "frames", fault), *row;
     int count = frames != NULL ? cJSON_GetArraySize(frames) : 0;
-    *out = (struct stack){.thread_id = (uint32_t)json_get_uint(from, "id", 0, fault)};
+    *out = (struct stack){.thread_id = (uint32_t)json_get_uint(from, "id", 0, fault),
+                          .stop = "the judge's stack ends"};
     out->left_out = (uint32_t)json_get_uint(from, "left_out", 0, fault);
     if (json_get_bool(from, "crashed", false, fault))
         out->role = "suspect";
@@ -218,4 +222,45 @@ const char *judge_version(const char *program, struct arena *keep)
         line = end != NULL ? end + 1 : NULL;
     }
     return NULL;
+}
+
+static const struct module *module_named(const struct module *modules, uint32_t count,
+                                         const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (text_equal_nocase(modules[i].name, path_base(name)))
+            return &modules[i];
+    return NULL;
+}
+
+/* The object file that holds the physical function, as our symbols know it. */
+static const char *compiland_of(const struct engine_input *in, const struct frame *frame)
+{
+    struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    if (in->symbols == NULL || frame->module == NULL)
+        return NULL;
+    uint32_t count = symbol_lookup(symbol_store_module(in->symbols, frame->module),
+                                   frame_lookup_offset(frame), frames);
+    return count > 0 ? frames[count - 1].compiland : NULL;
+}
+
+void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out)
+{
+    struct dump_session *session = NULL;
+    struct fault ignored = FAULT_INIT;
+    const char *path = case_path(in->crash, ROLE_DUMP, keep);
+    const struct module *modules = NULL;
+    uint32_t count = 0;
+    if (path != NULL && dump_open(path, NULL, keep, &session, &ignored) == ERR_NONE)
+        modules = dump_modules(session, &count);
+    for (uint32_t s = 0; s < out->stack_count; s++) {
+        for (uint32_t i = 0; i < out->stacks[s].frame_count; i++) {
+            struct frame *frame = &out->stacks[s].frames[i];
+            if (frame->module == NULL && frame->module_name != NULL)
+                frame->module = module_named(modules, count, frame->module_name);
+            frame->compiland = compiland_of(in, frame);
+        }
+        frame_class_assign(in->crash, &out->stacks[s]);
+    }
+    dump_close(session);
 }

@@ -34,9 +34,9 @@ void judge_stage_close(const struct judge_stage *stage);
 
 /* Runs a program in the folder under JUDGE_LIMIT_MS.  One that ends otherwise than with 0 is
  * ERR_IO with the judge's name as `what`; ERR_TIMEOUT; else as process_run(). */
-enum status judge_run(const struct judge_stage *stage, const char *const *argv,
-                      const char *const *environment, const void *input, size_t input_bytes,
-                      struct arena *keep, struct process_result *out, struct fault *fault);
+enum status judge_run(const struct judge_stage *stage, const char *const *argv, const void *input,
+                      size_t input_bytes, struct arena *keep, struct process_result *out,
+                      struct fault *fault);
 
 enum { JUDGE_LIMIT_MS = 60000, JUDGE_WORDS_MAX = 32 };
 
@@ -52,6 +52,11 @@ enum status judge_read_answer(const char *text, size_t bytes, const char *engine
 
 /* True when the case has a dump; else *why says so. */
 bool judge_has_dump(const struct engine_input *in, const char **why);
+
+/* Says whose code each frame is, by our own symbols: a judge's answer is scored by what it says
+ * of own functions, and no judge knows which those are.  Frames that name a module get its
+ * identity from the dump's list. */
+void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out);
 
 /* Slow second opinions are asked only when TWINSTACK_JUDGES ("all", or names with commas) names
  * them; else *why says so. */

@@ -93,7 +93,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
         free(input);
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
     }
-    enum status status = judge_run(stage, argv, NULL, input, bytes, keep, &result, fault);
+    enum status status = judge_run(stage, argv, input, bytes, keep, &result, fault);
     free(input);
     if (status != ERR_NONE)
         return status;
@@ -112,6 +112,8 @@ static enum status run(const struct engine *self, const struct engine_input *in,
         return fault->code;
     enum status status = ask(self, in, &stage, keep, out, fault);
     judge_stage_close(&stage);
+    if (status == ERR_NONE)
+        judge_classify(in, keep, out);
     return status;
 }
 

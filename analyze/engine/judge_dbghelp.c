@@ -43,7 +43,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
     if (path == NULL || argv == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
     if (judge_stage_add(stage, path, keep, fault) != ERR_NONE ||
-        judge_run(stage, argv, NULL, NULL, 0, keep, &result, fault) != ERR_NONE)
+        judge_run(stage, argv, NULL, 0, keep, &result, fault) != ERR_NONE)
         return fault->code;
     out->cost.total_ns = result.wall_ns;
     out->cost.peak_bytes = result.peak_bytes;
@@ -59,6 +59,8 @@ static enum status run(const struct engine *self, const struct engine_input *in,
         return fault->code;
     enum status status = ask(self, in, &stage, keep, out, fault);
     judge_stage_close(&stage);
+    if (status == ERR_NONE)
+        judge_classify(in, keep, out);
     return status;
 }
 

@@ -94,11 +94,12 @@ static char *winedbg_file(char *text, const char *folder, uint64_t *line)
 
 static void read_winedbg_line(struct backtrace *b, char *text, const char *folder)
 {
-    char *address = strstr(text, "0x"), *after;
+    char *number = text + strspn(text, "=> "), *address = number + strspn(number, "0123456789");
+    char *after;
     uint64_t line = 0;
-    if (address == NULL)
+    uint64_t pc_va = strtoull(address, &after, 16); /* address 0 is printed without 0x */
+    if (address == number || after == address)
         return;
-    uint64_t pc_va = strtoull(address, &after, 16);
     char *name = after + strspn(after, " "), *function = NULL;
     char *offset = strstr(name, "+0x");
     if (offset == NULL)
@@ -183,6 +184,7 @@ static enum status read_backtrace(const struct engine *self, const struct engine
     close_group(&b);
     out->stacks[0] = (struct stack){.engine = self->name,
                                     .role = "suspect",
+                                    .stop = "the debugger's backtrace ends",
                                     .thread_id = dump_suspect(b.session, &why),
                                     .frames = b.frames,
                                     .frame_count = b.count};
@@ -202,20 +204,38 @@ static enum status write_commands(const struct judge_stage *stage, const char *c
     return file_write(path, commands, strlen(commands), fault);
 }
 
+/* A launcher's environment keeps winedbg from starting at each crash; here it is wanted, so the
+ * override is named once more, between the launcher's own words and its last, Wine itself. */
+static const char *const *winedbg_argv(const struct engine_input *in,
+                                       const struct judge_stage *stage, struct arena *keep)
+{
+    const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 8, const char *);
+    uint32_t count = 0;
+    for (; argv != NULL && in->launcher[count] != NULL; count++) {
+        if (count == JUDGE_WORDS_MAX)
+            return NULL;
+        argv[count] = in->launcher[count];
+    }
+    if (argv == NULL || count == 0)
+        return NULL;
+    const char *wine = argv[count - 1];
+    const char *const more[] = {
+        "env",      "WINEDLLOVERRIDES=mscoree,mshtml=", wine, "winedbg", "--file", "commands",
+        stage->dump};
+    memcpy(argv + count - 1, more, sizeof(more));
+    return argv;
+}
+
 static enum status ask_winedbg(const struct engine *self, const struct engine_input *in,
                                const struct judge_stage *stage, struct arena *keep,
                                struct engine_result *out, struct fault *fault)
 {
-    /* The launcher's environment keeps winedbg from starting at each crash; here it is wanted,
-     * so it is named once more, behind what the launcher sets. */
-    const char *const arguments[] = {"--file", "commands", stage->dump, NULL};
-    const char *const *argv = judge_windows_argv(in, "winedbg", arguments, keep);
-    const char *const environment[] = {"WINEDLLOVERRIDES=mscoree,mshtml=", NULL};
+    const char *const *argv = winedbg_argv(in, stage, keep);
     struct process_result result;
     if (argv == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
     if (write_commands(stage, "bt\nquit\n", keep, fault) != ERR_NONE ||
-        judge_run(stage, argv, environment, NULL, 0, keep, &result, fault) != ERR_NONE)
+        judge_run(stage, argv, NULL, 0, keep, &result, fault) != ERR_NONE)
         return fault->code;
     out->cost.total_ns = result.wall_ns;
     out->cost.peak_bytes = result.peak_bytes;
@@ -244,7 +264,7 @@ static enum status ask_lldb(const struct engine *self, const struct engine_input
                      stage->dump);
     struct process_result result;
     if (write_commands(stage, commands, keep, fault) != ERR_NONE ||
-        judge_run(stage, argv, NULL, NULL, 0, keep, &result, fault) != ERR_NONE)
+        judge_run(stage, argv, NULL, 0, keep, &result, fault) != ERR_NONE)
         return fault->code;
     out->cost.total_ns = result.wall_ns;
     out->cost.peak_bytes = result.peak_bytes;
@@ -290,6 +310,8 @@ static enum status run_staged(const struct engine *self, const struct engine_inp
         return fault->code;
     enum status status = ask(self, in, &stage, keep, out, fault);
     judge_stage_close(&stage);
+    if (status == ERR_NONE)
+        judge_classify(in, keep, out);
     return status;
 }
 

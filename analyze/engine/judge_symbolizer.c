@@ -164,7 +164,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
     char *requests = asked != NULL ? write_requests(stage, &physical, keep, asked) : NULL;
     if (requests == NULL || out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
-    if (judge_run(stage, argv, NULL, requests, strlen(requests), keep, &result, fault) != ERR_NONE)
+    if (judge_run(stage, argv, requests, strlen(requests), keep, &result, fault) != ERR_NONE)
         return fault->code;
     out->stacks[0] = physical;
     out->stacks[0].engine = self->name;
@@ -185,6 +185,8 @@ static enum status run(const struct engine *self, const struct engine_input *in,
         return fault->code;
     enum status status = ask(self, in, &stage, keep, out, fault);
     judge_stage_close(&stage);
+    if (status == ERR_NONE)
+        judge_classify(in, keep, out);
     return status;
 }
 
