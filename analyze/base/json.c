@@ -170,6 +170,12 @@ static void json_escape(struct json *j, unsigned char c)
         json_put(j, wide, sizeof wide);
 }
 
+/* Characters that stand for themselves and are one byte long. */
+static bool json_is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
 static void json_quoted(struct json *j, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -178,9 +184,13 @@ static void json_quoted(struct json *j, const char *text)
     while (*at != '\0') {
         const unsigned char *run = at;
         size_t n = 1;
-        while (*at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7F &&
-               (n = utf8_length(at)) != 0)
+        for (;;) {
+            while (json_is_plain(*at))
+                at++;
+            if (*at < 0x80 || (n = utf8_length(at)) == 0)
+                break;
             at += n;
+        }
         json_put(j, (const char *)run, (size_t)(at - run));
         if (*at == '\0')
             break;
@@ -216,18 +226,37 @@ static void json_raw(struct json *j, const char *text)
     json_puts(j, text);
 }
 
+/* Writes VALUE in BASE 10 or 16 with at least DIGITS digits, up to END; returns its start.  By
+ * hand, because every frame of a million stacks has five numbers. */
+static char *json_digits(char *end, uint64_t value, unsigned base, int digits)
+{
+    do {
+        *--end = "0123456789abcdef"[value % base];
+        value /= base;
+        digits--;
+    } while (value != 0 || digits > 0);
+    return end;
+}
+
 void json_int(struct json *j, int64_t value)
 {
-    char text[32];
-    (void)snprintf(text, sizeof text, "%" PRId64, value);
-    json_raw(j, text);
+    char text[24];
+    char *end = text + sizeof text;
+    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char *at = json_digits(end, size, 10, 1);
+    if (value < 0)
+        *--at = '-';
+    json_separate(j);
+    json_put(j, at, (size_t)(end - at));
 }
 
 void json_uint(struct json *j, uint64_t value)
 {
-    char text[32];
-    (void)snprintf(text, sizeof text, "%" PRIu64, value);
-    json_raw(j, text);
+    char text[24];
+    char *end = text + sizeof text;
+    const char *at = json_digits(end, value, 10, 1);
+    json_separate(j);
+    json_put(j, at, (size_t)(end - at));
 }
 
 void json_hex(struct json *j, uint64_t value)
@@ -237,9 +266,15 @@ void json_hex(struct json *j, uint64_t value)
 
 void json_hex_wide(struct json *j, uint64_t value, int digits)
 {
-    char text[40];
-    (void)snprintf(text, sizeof text, "\"0x%0*" PRIx64 "\"", digits, value);
-    json_raw(j, text);
+    char text[24];
+    char *end = text + sizeof text;
+    end[-1] = '"';
+    char *at = json_digits(end - 1, value, 16, digits < 16 ? digits : 16);
+    *--at = 'x';
+    *--at = '0';
+    *--at = '"';
+    json_separate(j);
+    json_put(j, at, (size_t)(end - at));
 }
 
 void json_number(struct json *j, double value)
