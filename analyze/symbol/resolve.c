@@ -59,7 +59,9 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
                           struct arena *keep, struct resolved *out)
 {
     struct symbol_frame found[SYMBOL_FRAMES_MAX];
-    const uint32_t count = store_view_lookup(view, frame_lookup_offset(in), found);
+    uint32_t count = store_view_lookup(view, frame_lookup_offset(in), found);
+    if (count == 1 && found[0].function == NULL && found[0].line == 0)
+        count = 0; /* a place that is known and has no name is no answer */
     struct frame *to = add_frames(out, count > 0 ? count : 1, keep);
 
     if (to == NULL)
@@ -75,7 +77,9 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
         to[i].symbol_distance = found[i].distance;
         to[i].compiland = found[i].compiland;
         to[i].identity = view->sources->state;
-        if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV && in->note == NULL)
+        if (found[i].function == NULL && in->note == NULL)
+            to[i].note = "the symbols give this code no name";
+        else if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV && in->note == NULL)
             to[i].note = view->sources->note;
     }
     if (count == 0) {

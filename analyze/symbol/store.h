@@ -28,8 +28,8 @@ struct symbol_store_options {
     const char *const *roots; /* folders or files */
     uint32_t root_count;
     enum symbol_names names;
-    bool use_index;           /* read index files, and write them where missing */
-    const char *index_folder; /* NULL: beside the PDB, else the user's cache    */
+    bool use_index;           /* read index files, and make them where they pay */
+    const char *index_folder; /* NULL: the user's cache; beside the PDB is read only */
 };
 
 /* A missing root is ERR_ABSENT; anything else inside roots is met lazily. */

@@ -172,32 +172,27 @@ static const char *cache_folder(struct arena *keep)
     return home != NULL && home[0] != '\0' ? arena_printf(keep, "%s/.cache/twinstack", home) : NULL;
 }
 
-/* Opens the index where it may be, and builds it in the first of these places that can be
- * written when BUILD is set.  The caller holds the PDB's mutex. */
+/* Opens the index: beside the PDB, where `symbols index` puts it, or in the cache.  BUILD: makes
+ * it first, in the cache, because a folder of symbols may be a sealed case or somebody's share.
+ * The caller holds the PDB's mutex. */
 static void open_index(const struct symbol_store *store, struct store_pdb *pdb, bool build)
 {
     struct arena scratch;
-    const char *folders[2] = {store->index_folder, NULL};
-    uint32_t count = 1;
+    struct fault fault = FAULT_INIT;
 
     arena_init(&scratch, 0);
-    if (store->index_folder == NULL && (folders[1] = cache_folder(&scratch)) != NULL)
-        count = 2;
-    for (uint32_t i = 0; i < count && pdb->index == NULL; i++) {
-        struct fault fault = FAULT_INIT;
-        char *path =
-            symbol_index_path(pdb->path, pdb->debug_id, store->names, folders[i], &scratch);
-        if (path == NULL)
-            break;
-        if (build) {
-            if (folders[i] != NULL && folder_make(folders[i], &fault) != ERR_NONE)
-                continue;
-            if (symbol_index_build(&pdb->pdb, &pdb->map, store->names, 0, path, NULL, &fault) !=
-                ERR_NONE)
-                continue;
-        }
-        (void)symbol_index_open(path, &pdb->map, store->names, &pdb->index, &fault);
-    }
+    const char *folder = store->index_folder != NULL ? store->index_folder : cache_folder(&scratch);
+    const char *beside = symbol_index_path(pdb->path, pdb->debug_id, store->names, NULL, &scratch);
+    const char *cached =
+        folder != NULL ? symbol_index_path(pdb->path, pdb->debug_id, store->names, folder, &scratch)
+                       : NULL;
+    if (build && cached != NULL && folder_make(folder, &fault) == ERR_NONE)
+        (void)symbol_index_build(&pdb->pdb, &pdb->map, store->names, 0, cached, NULL, &fault);
+    if (beside != NULL && !build)
+        (void)symbol_index_open(beside, &pdb->map, store->names, &pdb->index, &fault);
+    fault_clear(&fault);
+    if (pdb->index == NULL && cached != NULL)
+        (void)symbol_index_open(cached, &pdb->map, store->names, &pdb->index, &fault);
     arena_free(&scratch);
 }
 
