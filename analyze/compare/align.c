@@ -7,6 +7,7 @@
  * recursion costs no more than its length. */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "compare/parts.h"
 
@@ -27,6 +28,9 @@ enum {
     TRUTH_NAMELESS = 5,
     TRUTH_OTHER_NAME = 1,
     TRUTH_BEST = TRUTH_NAME + TRUTH_FILE + TRUTH_LINE,
+    /* A frame that a subject has right outweighs whatever rows only exhibits have: a walker
+     * that stops inside a recursion must not draw the truth away from the others' ends. */
+    TRUTH_SUBJECT = LIMIT_FRAMES * TRUTH_BEST,
 };
 
 bool keys_same_place(const struct frame_key *a, const struct frame_key *b)
@@ -341,11 +345,13 @@ static int32_t pair_truth(const void *context, uint32_t i, uint32_t j, bool *bes
         const struct frame_key *key = table_key(t, m->rows[i], c);
         if (key == NULL)
             continue;
-        const int32_t score = truth_similarity(&m->column->keys[j], key, m->root);
+        int32_t score = truth_similarity(&m->column->keys[j], key, m->root);
+        if (score >= TRUTH_NAME && t->columns[c].claim->subject)
+            score += TRUTH_SUBJECT;
         if (score > top)
             top = score;
     }
-    *best = top == TRUTH_BEST;
+    *best = top == TRUTH_BEST + TRUTH_SUBJECT;
     return top;
 }
 
