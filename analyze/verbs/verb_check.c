@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "format/foreign_stack.h"
 #include "report/report.h"
 #include "symbol/stack_input.h"
 #include "verbs/analysis.h"
@@ -216,6 +218,26 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
     print_report(c);
 }
 
+/* Stacks of rust-minidump and Breakpad have their names already.  False: no such file. */
+static bool read_foreign_claim(struct check *c, const char *path, struct engine_claim *out,
+                               struct fault *fault)
+{
+    char *text;
+    size_t bytes;
+
+    if (strcmp(path, "-") == 0 ||
+        file_read(path, LIMIT_JSON_BYTES, c->keep, &text, &bytes, fault) != ERR_NONE)
+        return fault->code != ERR_NONE;
+    if (foreign_stack_form(text, bytes) == FOREIGN_NONE)
+        return false;
+    if (foreign_stack_read(text, bytes, c->keep, &out->stacks, &out->stack_count, fault) !=
+        ERR_NONE)
+        fault_set_path(fault, path);
+    for (uint32_t i = 0; i < out->stack_count; i++)
+        out->stacks[i].engine = path;
+    return true;
+}
+
 /* The stacks of one file as a claim named after it. */
 static enum status read_claim(struct check *c, const char *path, struct engine_claim *out,
                               struct fault *fault)
@@ -226,7 +248,8 @@ static enum status read_claim(struct check *c, const char *path, struct engine_c
     memset(out, 0, sizeof *out);
     out->engine = path;
     out->subject = true;
-    if (stack_input_open_path(path, &input, fault) != ERR_NONE)
+    if (read_foreign_claim(c, path, out, fault) ||
+        stack_input_open_path(path, &input, fault) != ERR_NONE)
         return fault->code;
     while (fault->code == ERR_NONE && stack_input_next(input, c->keep, &item)) {
         struct stack *wider = ARENA_ARRAY(c->keep, (size_t)out->stack_count + 1, struct stack);

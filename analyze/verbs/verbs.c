@@ -10,6 +10,7 @@ const struct verb *const verbs[] = {
     &verb_symbols,
     &verb_dump,
     &verb_check,
+    &verb_case,
     &verb_doctor,
     &verb_serve,
     &verb_report,

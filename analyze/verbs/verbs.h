@@ -4,6 +4,7 @@
 
 #include "verbs/verb.h"
 
+extern const struct verb verb_case;
 extern const struct verb verb_dump;
 extern const struct verb verb_list;
 extern const struct verb verb_check;

@@ -1,0 +1,229 @@
+/* Writes a record (capture/record.h) from a stack of offsets. */
+#include "verbs/import_record.h"
+
+#include <string.h>
+
+#include "base/files.h"
+#include "base/text.h"
+
+/* Bytes being put together; `at` is where the next go. */
+struct writer {
+    uint8_t *data;
+    size_t at, room;
+};
+
+static void put(struct writer *w, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size && w->at < w->room; i++)
+        w->data[w->at++] = (uint8_t)(value >> (8 * i));
+}
+
+static void put_text(struct writer *w, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        put(w, (uint8_t)text[i], 1);
+}
+
+static void pad(struct writer *w)
+{
+    while (w->at % 8 != 0 && w->at < w->room)
+        put(w, 0, 1);
+}
+
+/* The module of a frame as it will be written: the dump's, or only a name. */
+static struct module module_of(const struct frame *frame, const struct module *known,
+                               uint32_t known_count)
+{
+    struct module module = {.name = frame->module_name, .unloaded_at_ns = MODULE_STILL_LOADED};
+    if (frame->module != NULL)
+        module = *frame->module;
+    for (uint32_t i = 0; i < known_count; i++)
+        if (text_equal_nocase(known[i].name, path_base(frame->module_name)))
+            return known[i];
+    return module;
+}
+
+/* "%08X" of the timestamp in front, 32 digits of the GUID as Windows prints it, the age behind. */
+static void parse_identity(const struct module *module, uint8_t guid[16], uint32_t *age,
+                           uint32_t *timestamp)
+{
+    static const uint8_t order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+    uint64_t value = 0;
+    memset(guid, 0, 16);
+    *age = 0;
+    *timestamp = 0;
+    if (strlen(module->code_id) > 8 && text_parse_hex(module->code_id, 8, &value))
+        *timestamp = (uint32_t)value;
+    if (strlen(module->debug_id) <= 32)
+        return; /* none, or NB10's, which a record has no place for */
+    for (size_t i = 0; i < 16; i++)
+        if (text_parse_hex(module->debug_id + 2 * i, 2, &value))
+            guid[order[i]] = (uint8_t)value;
+    if (text_parse_hex(module->debug_id + 32, strlen(module->debug_id) - 32, &value))
+        *age = (uint32_t)value;
+}
+
+static void put_module(struct writer *w, const struct module *module)
+{
+    uint8_t guid[16];
+    uint32_t age, timestamp;
+    const size_t start = w->at;
+    const char *path = module->path != NULL ? module->path : module->name;
+    const char *pdb = module->pdb_name != NULL ? module->pdb_name : "";
+    size_t path_bytes = strlen(path), pdb_size = strlen(pdb);
+    parse_identity(module, guid, &age, &timestamp);
+    put(w, (RECORD_MODULE_BYTES + path_bytes + pdb_size + 7) & ~(size_t)7, 4);
+    put(w, timestamp, 4);
+    put(w, module->base_va, 8);
+    put(w, module->image_bytes, 8);
+    put(w, 0, 8);
+    put(w, RECORD_NEVER, 8);
+    for (size_t i = 0; i < 16; i++)
+        put(w, guid[i], 1);
+    put(w, age, 4);
+    put(w, path_bytes, 2);
+    put(w, pdb_size, 2);
+    w->at = start + RECORD_MODULE_BYTES;
+    put_text(w, path, path_bytes);
+    put_text(w, pdb, pdb_size);
+    pad(w);
+}
+
+/* Opens a section; its length is filled in by section_end(). */
+static size_t section_begin(struct writer *w, uint32_t type, uint32_t count)
+{
+    size_t start = w->at;
+    put(w, type, 4);
+    put(w, 0, 4);
+    put(w, count, 4);
+    put(w, 0, 4);
+    return start;
+}
+
+static void section_end(struct writer *w, size_t start)
+{
+    pad(w);
+    size_t end = w->at;
+    w->at = start + RECORD_S_BYTES;
+    put(w, end - start, 4);
+    w->at = end;
+}
+
+static bool is_physical(const struct frame *frame)
+{
+    return frame->inline_depth == 0;
+}
+
+/* Modules in the order of their first frame; INDEX receives each frame's. */
+static void put_modules(struct writer *w, const struct stack *stack, const struct module *known,
+                        uint32_t known_count, uint32_t *index)
+{
+    uint32_t count = 0;
+    size_t start = section_begin(w, RECORD_SECTION_MODULES, 0);
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        index[i] = RECORD_NO_MODULE;
+        if (!is_physical(frame) || frame->module_name == NULL)
+            continue;
+        for (uint32_t k = 0; k < i && index[i] == RECORD_NO_MODULE; k++)
+            if (index[k] != RECORD_NO_MODULE &&
+                text_equal_nocase(stack->frames[k].module_name, frame->module_name))
+                index[i] = index[k];
+        if (index[i] != RECORD_NO_MODULE)
+            continue;
+        struct module module = module_of(frame, known, known_count);
+        put_module(w, &module);
+        index[i] = count++;
+    }
+    section_end(w, start);
+    size_t end = w->at;
+    w->at = start + RECORD_S_COUNT;
+    put(w, count, 4);
+    w->at = end;
+}
+
+static void put_stack(struct writer *w, const struct stack *stack, const uint32_t *index,
+                      uint32_t thread_id)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        count += is_physical(&stack->frames[i]);
+    size_t start = section_begin(w, RECORD_SECTION_STACK, count);
+    put(w, RECORD_WALKER_RTL, 4);
+    put(w, RECORD_STATE_OK, 4);
+    put(w, thread_id, 4);
+    put(w, RECORD_STOP_END, 4);
+    put(w, stack->left_out, 4);
+    put(w, 0, 4);
+    put(w, stack->walk_ns, 8);
+    w->at = start + RECORD_STACK_BYTES;
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        if (!is_physical(frame))
+            continue;
+        put(w, index[i], 4);
+        put(w,
+            (frame->kind == PC_RETURN ? RECORD_FRAME_RETURN : 0) | (uint32_t)RECORD_FOUND_GIVEN
+                                                                       << RECORD_FRAME_SHIFT_FOUND,
+            4);
+        put(w, index[i] == RECORD_NO_MODULE && frame->pc_va != 0 ? frame->pc_va : frame->offset, 8);
+    }
+    section_end(w, start);
+}
+
+static void put_header(struct writer *w, const struct dump_session *dump, uint32_t thread_id,
+                       size_t committed)
+{
+    const struct minidump *d = dump != NULL ? dump_minidump(dump) : NULL;
+    bool crash = d == NULL || d->exception.present;
+    uint32_t pointer = d != NULL ? cpu_pointer_bytes(d->cpu) : 8;
+    w->at = 0;
+    put_text(w, RECORD_MAGIC, 8);
+    put(w, RECORD_VERSION, 4);
+    put(w, RECORD_HEADER_BYTES, 4);
+    put(w, d == NULL || d->cpu == CPU_X64 ? 0x8664 : d->cpu == CPU_X86 ? 0x14c : 0xaa64, 4);
+    put(w, crash ? RECORD_KIND_CRASH : RECORD_KIND_HANG, 4);
+    put(w, d != NULL ? d->misc.process_id : 0, 4);
+    put(w, thread_id, 4);
+    put(w, d != NULL ? d->exception.code : 0, 4);
+    put(w, d != NULL ? d->exception.flags : 0, 4);
+    put(w, d != NULL ? d->exception.address_va : 0, 8);
+    put(w, d != NULL ? d->exception.info[0] : 0, 8);
+    put(w, d != NULL ? d->exception.info[1] : 0, 8);
+    w->at = RECORD_H_COMMITTED;
+    put(w, committed, 8);
+    put(w, pointer, 4);
+    put(w, RECORD_WRITER_WATCHER, 4);
+    put(w, RECORD_DOOR_WATCHER, 4);
+}
+
+enum status import_record_write(const char *path, const struct stack *stack,
+                                const struct dump_session *dump, struct arena *keep,
+                                struct fault *fault)
+{
+    const char *why;
+    uint32_t known_count = 0;
+    const struct module *known = dump != NULL ? dump_modules(dump, &known_count) : NULL;
+    uint32_t thread_id = dump != NULL ? dump_suspect(dump, &why) : stack->thread_id;
+    struct writer w = {.room = 4096};
+    uint32_t *index = ARENA_ARRAY(keep, (size_t)stack->frame_count + 1, uint32_t);
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        w.room += RECORD_FRAME_BYTES;
+        if (frame->module_name != NULL) { /* room for a module of its own each */
+            struct module module = module_of(frame, known, known_count);
+            w.room += RECORD_MODULE_BYTES + 16 + strlen(module.name) +
+                      (module.path != NULL ? strlen(module.path) : 0) +
+                      (module.pdb_name != NULL ? strlen(module.pdb_name) : 0);
+        }
+    }
+    w.data = arena_alloc(keep, w.room);
+    if (index == NULL || w.data == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
+    w.at = RECORD_HEADER_BYTES;
+    put_modules(&w, stack, known, known_count, index);
+    put_stack(&w, stack, index, thread_id);
+    size_t end = w.at;
+    put_header(&w, dump, thread_id, end);
+    return file_write(path, w.data, end, fault);
+}

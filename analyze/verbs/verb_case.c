@@ -1,0 +1,223 @@
+/* twinstack case import: a sealed case out of anybody's dump and stack. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "engine/dump.h"
+#include "format/foreign_stack.h"
+#include "symbol/stack_input.h"
+#include "verbs/import_record.h"
+#include "verbs/verbs.h"
+
+struct import_request {
+    const char *dump, *stack, *truth, *out, *name;
+    struct option_list own;
+    struct arena *keep;
+    struct dump_session *session; /* NULL: no dump was given */
+    struct crash_case crash;
+    struct case_file files[4];
+    const char *folder;
+};
+
+static enum status add_file(struct import_request *q, enum case_role role, const char *from,
+                            const char *name, struct fault *fault)
+{
+    const char *to = path_join(q->keep, q->folder, name);
+    if (to == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (from != NULL && file_copy(from, to, fault) != ERR_NONE)
+        return fault->code;
+    struct case_file *file = &q->files[q->crash.file_count++];
+    *file = (struct case_file){.role = role, .path = name};
+    return ERR_NONE;
+}
+
+/* The first stack of a file: rust-minidump's, Breakpad's, or an offset stack of ours. */
+static enum status read_stack(struct import_request *q, struct stack *out, struct fault *fault)
+{
+    char *text;
+    size_t bytes;
+    struct stack *stacks;
+    uint32_t count;
+    struct stack_input *input;
+    struct stack_item item;
+    if (file_read(q->stack, LIMIT_JSON_BYTES, q->keep, &text, &bytes, fault) != ERR_NONE)
+        return fault->code;
+    if (foreign_stack_form(text, bytes) != FOREIGN_NONE) {
+        if (foreign_stack_read(text, bytes, q->keep, &stacks, &count, fault) != ERR_NONE)
+            return fault->code;
+        if (count == 0)
+            return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack");
+        *out = stacks[0];
+        return ERR_NONE;
+    }
+    if (stack_input_open_path(q->stack, &input, fault) != ERR_NONE)
+        return fault->code;
+    if (!stack_input_next(input, q->keep, &item))
+        (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack");
+    else if (item.fault.code != ERR_NONE)
+        *fault = item.fault;
+    else
+        *out = item.stack;
+    /* the input owns the names: what is kept of them is written before it is closed */
+    if (fault->code == ERR_NONE) {
+        const char *path = path_join(q->keep, q->folder, "record.rec");
+        (void)import_record_write(path, out, q->session, q->keep, fault);
+    }
+    stack_input_close(input);
+    return fault->code;
+}
+
+/* A record is taken as it is; any other stack becomes one. */
+static enum status add_stack(struct import_request *q, struct fault *fault)
+{
+    struct file_map map;
+    struct stack stack = {0};
+    if (file_map(q->stack, &map, fault) != ERR_NONE)
+        return fault->code;
+    bool record = map.bytes >= 8 && memcmp(map.data, RECORD_MAGIC, 8) == 0;
+    bool foreign = foreign_stack_form((const char *)map.data, map.bytes) != FOREIGN_NONE;
+    file_unmap(&map);
+    if (record)
+        return add_file(q, ROLE_RECORD, q->stack, "record.rec", fault);
+    if (read_stack(q, &stack, fault) != ERR_NONE)
+        return fault->code;
+    if (foreign && import_record_write(path_join(q->keep, q->folder, "record.rec"), &stack,
+                                       q->session, q->keep, fault) != ERR_NONE)
+        return fault->code;
+    return add_file(q, ROLE_RECORD, NULL, "record.rec", fault);
+}
+
+/* Own images: those of the dump whose name matches one of the globs. */
+static enum status set_own(struct import_request *q, struct fault *fault)
+{
+    uint32_t count = 0;
+    const struct module *modules = q->session != NULL ? dump_modules(q->session, &count) : NULL;
+    q->crash.own.images = ARENA_ARRAY(q->keep, (size_t)count + 1, const char *);
+    if (q->crash.own.images == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < q->own.count; k++)
+            if (text_glob(q->own.items[k], modules[i].name)) {
+                q->crash.own.images[q->crash.own.image_count++] = modules[i].name;
+                break;
+            }
+    return ERR_NONE;
+}
+
+static void describe(struct import_request *q)
+{
+    static const char *doors[] = {"import"};
+    struct crash_case *c = &q->crash;
+    const struct minidump *dump = q->session != NULL ? dump_minidump(q->session) : NULL;
+    bool crashed = dump == NULL || dump->exception.present;
+    c->folder = q->folder;
+    c->scenario = q->name;
+    c->variant = "imported";
+    c->arch = dump != NULL ? cpu_name(dump->cpu) : "unknown";
+    c->kind = crashed ? "crash" : "hang";
+    c->expect.code = dump != NULL ? dump->exception.code : 0;
+    c->expect.exit_code = c->expect.code;
+    c->expect.doors = doors;
+    c->expect.door_count = 1;
+    c->got.code = c->expect.code;
+    c->got.exit_code = c->expect.code;
+    c->got.doors = doors;
+    c->got.door_count = 1;
+    c->got.ended_by = "exit";
+    c->host.os = dump != NULL ? minidump_os_name(dump, q->keep) : NULL;
+    c->files = q->files;
+}
+
+static enum status fill_case(struct import_request *q, struct fault *fault)
+{
+    q->folder = arena_printf(q->keep, "%s/%s.imported", q->out, q->name);
+    if (q->folder == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (folder_make(q->folder, fault) != ERR_NONE)
+        return fault->code;
+    if (q->stack != NULL && add_stack(q, fault) != ERR_NONE)
+        return fault->code;
+    if (q->dump != NULL && add_file(q, ROLE_DUMP, q->dump, "dump.dmp", fault) != ERR_NONE)
+        return fault->code;
+    if (q->truth != NULL && add_file(q, ROLE_TRUTH, q->truth, "truth.json", fault) != ERR_NONE)
+        return fault->code;
+    describe(q);
+    if (set_own(q, fault) != ERR_NONE)
+        return fault->code;
+    return case_seal(q->folder, &q->crash, fault);
+}
+
+static char *base_name(struct import_request *q, const char *path)
+{
+    const char *base = path_base(path), *dot = strrchr(base, '.');
+    size_t length = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+    char *name = arena_text(q->keep, base, length);
+    for (char *c = name; c != NULL && *c != '\0'; c++)
+        if (*c == '.' || *c == ' ')
+            *c = '_'; /* a case's folder is SCENARIO.VARIANT */
+    return name;
+}
+
+static int import(struct import_request *q)
+{
+    struct fault fault = FAULT_INIT;
+    if (q->name == NULL)
+        q->name = base_name(q, q->dump != NULL ? q->dump : q->stack);
+    if (q->dump != NULL && dump_open(q->dump, NULL, q->keep, &q->session, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    if (fill_case(q, &fault) != ERR_NONE && q->stack != NULL)
+        fault_set_path(&fault, q->stack);
+    dump_close(q->session);
+    if (fault.code != ERR_NONE)
+        return verb_fault(&fault);
+    (void)printf("%s\n", q->folder);
+    return EXIT_GOOD;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct arena keep;
+    struct import_request q = {.keep = &keep, .out = "."};
+    const struct option_row rows[] = {
+        {"--dump", OPTION_STRING, &q.dump, "FILE", "a minidump"},
+        {"--stack", OPTION_STRING, &q.stack, "FILE",
+         "a stack: a record, module!0xoffset text, JSON, rust-minidump's or Breakpad's -m output"},
+        {"--truth", OPTION_STRING, &q.truth, "FILE", "truth.json, when somebody knows it"},
+        {"--own", OPTION_LIST, &q.own, "GLOB", "images that are yours; may be given often"},
+        {"--out", OPTION_STRING, &q.out, "DIR", "where the case's folder is made (default here)"},
+        {"--name", OPTION_STRING, &q.name, "NAME", "scenario's name (default: the file's)"},
+    };
+    struct option_list rest;
+    int code = EXIT_GOOD;
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        if (rest.count != 1 || strcmp(rest.items[0], "import") != 0)
+            code = verb_usage_error(self, "the one thing to do with a case here is `case import`");
+        else if (q.dump == NULL && q.stack == NULL)
+            code = verb_usage_error(self, "--dump or --stack is wanted");
+        else
+            code = import(&q);
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_case = {
+    .name = "case",
+    .summary = "makes a sealed case of anybody's dump and stack",
+    .usage = "import [--dump FILE] [--stack FILE] [--truth FILE] [--own GLOB]... [--out DIR]",
+    .details =
+        "The case can be checked, compared and stored like those of the victims: its dump by the\n"
+        "engine `dump` and the judges, its stack by `offset:rtl`.  Prints the case's folder.\n\n"
+        "examples:\n"
+        "  twinstack case import --dump app.dmp --stack app.txt --own 'app*.dll' --own app.exe\n"
+        "  twinstack check app.imported --symbols symbols/\n",
+    .exits =
+        "  0  sealed\n  2  usage\n  3  an input is missing or damaged, or the case could not be "
+        "written",
+    .run = run,
+};
