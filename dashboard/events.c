@@ -2,8 +2,8 @@
  *
  * Each connection is a thread, so streams are capped; the one too many gets 204, which ends
  * an EventSource, and the pages then poll by themselves.  A reader that went away is noticed
- * when a ping cannot be written, so pings are frequent.  An event says only that something changed and which
- * runs are going: the pages then ask again. */
+ * when a ping cannot be written, so pings are frequent.  An event says only that something changed
+ * and which runs are going: the pages then ask again. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,7 +26,8 @@ void route_each(void (*fn)(const struct route *route, void *context), void *cont
 route_handler answer_page, answer_embedded, answer_view;   /* routes.c, api.c */
 route_handler answer_health, answer_metrics, answer_badge; /* api.c           */
 route_handler answer_endpoints;
-route_handler answer_events;  /* events.c        */
-route_handler answer_resolve; /* resolve.c       */
+route_handler answer_events;   /* events.c        */
+route_handler answer_resolve;  /* resolve.c       */
+route_handler answer_baseline; /* writes.c        */
 
 #endif

@@ -128,7 +128,9 @@ static bool make_token(struct dashboard *d)
 }
 
 /* One thread a connection: with a dozen, a few hundred idle connections stop everyone; 600
- * idle threads cost 11 MB.  No document_root: there is nothing to serve from a disk. */
+ * idle threads cost 11 MB.  No document_root: there is nothing to serve from a disk.
+ * decode_url is off because it would decode in place, and "%2f" in a name would become a
+ * separator before the routes are looked up. */
 static struct mg_context *start_civetweb(struct dashboard *d, const char *ports)
 {
     const char *settings[] = {"listening_ports",
@@ -147,6 +149,8 @@ static struct mg_context *start_civetweb(struct dashboard *d, const char *ports)
                               "yes",
                               "tcp_nodelay",
                               "1",
+                              "decode_url",
+                              "no",
                               "access_control_allow_origin",
                               "",
                               "access_control_allow_methods",

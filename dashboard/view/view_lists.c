@@ -134,3 +134,33 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
     json_object_end(out);
     return ERR_NONE;
 }
+
+/* The list as it stands in its file, and as the newest run used it: the file is made by hand
+ * and reviewed like code, so its own words are what a reader wants. */
+enum status view_known(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    uint64_t run_id = 0;
+    struct run_info run = {0};
+    enum status status = store_find_run(in->store, "latest", &run_id, fault);
+    if (status == ERR_ABSENT)
+        fault_clear(fault);
+    else if (status == ERR_NONE)
+        status = store_read_run(in->store, run_id, in->keep, &run, fault);
+    if (status != ERR_NONE && status != ERR_ABSENT)
+        return status;
+    json_object(out);
+    json_key_string(out, "text", in->known_text);
+    json_key(out, "run");
+    run_id != 0 ? json_uint(out, run_id) : json_null(out);
+    json_key_string(out, "used", run.known_text);
+    json_key(out, "hits");
+    json_array(out);
+    struct case_query query = {.run_id = run_id, .verdict = "XFAIL", .limit = 200};
+    struct case_page page = {0};
+    status = run_id != 0 ? store_list_cases(in->store, &query, in->keep, &page, fault) : ERR_NONE;
+    for (uint32_t i = 0; i < page.count; i++)
+        view_write_case_line(out, &page.cases[i]);
+    json_array_end(out);
+    json_object_end(out);
+    return status;
+}

@@ -89,6 +89,8 @@ enum status view_write_offline(struct store *store, uint64_t run_id, uint32_t ca
         status = carry(&c, path);
     }
     if (status == ERR_NONE)
+        status = carry(&c, "/api/v1/known");
+    if (status == ERR_NONE)
         status = carry_cases(&c, run_id, cases_max != 0 ? cases_max : 2000, &left_out);
     json_key(out, "offline");
     json_object(out);

@@ -17,6 +17,7 @@ const struct view views[] = {
     {"/api/v1/timing", "dump against offset, stage by stage, every sample", view_timing},
     {"/api/v1/doors", "which door saw each crash", view_doors},
     {"/api/v1/signatures", "differences that belong together, most first", view_signatures},
+    {"/api/v1/known", "accepted differences", view_known},
     {"/api/v1/symbols", "modules and what answered for them", view_symbols},
 };
 

@@ -187,6 +187,8 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
     for (uint32_t e = 0; e < ENGINES; e++)
         fill_claim(&keep, &claims[e], e, frames);
     static const char *doors[] = {"vectored", "unhandled"};
+    static struct case_file files[] = {{.role = ROLE_RECORD, .path = "record.bin", .bytes = 4096},
+                                       {.role = ROLE_DUMP, .path = "dump.dmp", .bytes = 96000}};
     const struct crash_case crash = {
         .scenario = scenarios[scenario].name,
         .variant = inlined ? "ob2" : "ob0",
@@ -198,7 +200,9 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
                 .door_count = 2,
                 .wall_ms = 300,
                 .ended_by = "exit"},
-        .own = {.source_root = "."}};
+        .own = {.source_root = "."},
+        .files = files,
+        .file_count = 2};
     const struct compare_input input = {
         .crash = &crash, .truth = truth, .claims = claims, .claim_count = ENGINES};
     struct run_case c = {.scenario = crash.scenario,
@@ -258,7 +262,7 @@ static bool put_run(struct store *store, uint32_t n, uint32_t cases, bool finish
     if (good && finish)
         good = store_finish_run(store, run.id, RUN_COMPLETE, run.started_ns + UINT64_C(41000000000),
                                 fault) == ERR_NONE;
-    if (good && finish && n == 0)
+    if (good && finish && n == 1)
         good = store_set_baseline(store, run.id, NULL, NULL, fault) == ERR_NONE;
     arena_free(&keep);
     return good;

@@ -30,9 +30,12 @@ export function Signatures() {
 
 export function Known() {
   const data = useData('/api/v1/known');
-  return html`<${Page} title="Known" lead="Differences that were accepted, each with a reason and an end."><${Loaded} from=${data}>${(found) => (found.known.length === 0
-    ? html`<${Empty} title="Nothing is accepted"><p>${found.file ? 'The list is empty: every difference counts.' : 'This server was started without a list of known differences (--known FILE).'}</p><p><${Command}>twinstack accept</${Command}> adds one, with reason, scope and end.</p></${Empty}>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Known"><table class="list"><thead><tr><th>id</th><th>scope</th><th>reason</th><th>issue</th><th>ends</th><th class="num">hits, newest run</th></tr></thead><tbody>${found.known.map((k) => html`<tr key=${k.id}><td class="mono">${k.id}</td><td class="mono wrap">${k.scope ?? '*'}<br /><span class="dim">${k.signature}</span></td><td>${k.reason}</td><td class="mono">${k.issue ?? '–'}</td><td>${k.expires ?? 'never'} ${k.expired ? html`<${Chip} kind="bad">expired</${Chip}>` : ''}</td><td class="num">${number(k.hits)} ${k.hits === 0 ? html`<${Chip} kind="bad">unused</${Chip}>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+  return html`<${Page} title="Known" lead="Differences that were accepted, each with a reason and an end."><${Loaded} from=${data}>${(found) => (!found.text && !found.used
+    ? html`<${Empty} title="Nothing is accepted"><p>Every difference counts. <${Command}>twinstack accept</${Command}> accepts one, with reason, scope and end; the list is a file that is reviewed like code.</p></${Empty}>`
+    : html`<pre class="sheetlike" tabindex="0">${found.text ?? found.used}</pre>
+    ${found.text && found.used && found.text !== found.used && html`<p class="banner warn">Run ${found.run} used another version of this list.</p>`}
+    <h2 class="section">Used by run ${found.run}</h2>${found.hits.length === 0 ? html`<p class="dim">None of them was met.</p>`
+      : html`<ul class="lines">${found.hits.map((c) => html`<li key=${c.id}><${Verdict} word=${c.verdict} /> <${Link} class="mono" to=${casePath(c.run, c)}>${caseName(c)}</${Link}> <${Chip}>${c.known_id}</${Chip}> <span class="dim">${c.reason}</span></li>`)}</ul>`}`)}</${Loaded}></${Page}>`;
 }
 
 const states = { pdb: ['✓', 'pass', 'PDB of the right identity'], 'pdb-public': ['≈', 'flaky', 'public names only: no lines'], mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'], none: ['⊘', 'unsupported', 'no symbols'], export: ['≈', 'flaky', 'nearest export'], csv: ['✓', 'pass', 'symbol table'], dwarf: ['✓', 'pass', 'DWARF'], coff: ['≈', 'flaky', 'COFF symbols: no lines'] };

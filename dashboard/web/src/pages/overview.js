@@ -14,14 +14,15 @@ function Sparkline({ trend, show }) {
   if (points.length < 2) return html`<p class="spark none">one run so far</p>`;
   const values = points.map((point) => point.value);
   const { low, high } = trend.band;
-  let bottom = Math.min(...values, low ?? Infinity);
-  let top = Math.max(...values, high ?? -Infinity);
-  if (top - bottom < 1e-9) { top += Math.abs(top) * 0.02 || 1; bottom -= Math.abs(bottom) * 0.02 || 1; }
+  const spread = Math.max(...values) - Math.min(...values) || Math.abs(values[0]) * 0.02 || 1;
+  const bottom = Math.min(...values) - spread * 0.6;
+  const top = Math.max(...values) + spread * 0.6;
+  const clip = (v) => Math.min(top, Math.max(bottom, v));
   const x = (i) => 2 + (i / (points.length - 1)) * 196;
   const y = (v) => 42 - ((v - bottom) / (top - bottom)) * 38;
   const last = values[values.length - 1];
   return html`<svg class="spark" viewBox="0 0 200 44" preserveAspectRatio="none" role="img" aria-label=${`${points.length} runs, from ${show(values[0])} to ${show(last)}`}>
-    ${low !== null && html`<rect class="band" x="0" width="200" y=${y(high)} height=${Math.max(1.5, y(low) - y(high))} />`}
+    ${low !== null && html`<rect class="band" x="0" width="200" y=${y(clip(high))} height=${Math.max(1.5, y(clip(low)) - y(clip(high)))} />`}
     <polyline points=${values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')} vector-effect="non-scaling-stroke" />
     <circle cx=${x(values.length - 1)} cy=${y(last)} r="2.4" /></svg>`;
 }

@@ -1,5 +1,6 @@
 // One run: what ran where, how each engine did, and the grid of cases.
-import { useData } from '../api.js';
+import { useState } from 'preact/hooks';
+import { send, token, useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Chip, CountsBar, Empty, Link, Loaded, Page, Select, Verdict, casePath, duration, html, number, percent, verdicts, when } from '../ui.js';
 import { Causes } from './overview.js';
@@ -82,8 +83,16 @@ function Shown({ data }) {
     <${Environment} run=${run} />`;
 }
 
+// Only where the server writes: its start address then carried a token.
+function SetBaseline({ run }) {
+  const [said, say] = useState(null);
+  if (!token) return null;
+  const put = () => send('PUT', '/api/v1/baseline', JSON.stringify({ run })).then(() => say('is the baseline now'), (error) => say(error.message));
+  return said ? html`<span class="dim" role="status">${said}</span>` : html`<button onClick=${put}>Make it the baseline</button>`;
+}
+
 export function Run({ run }) {
   const data = useData(`/api/v1/runs/${run}`);
   return html`<${Page} title=${`Run ${data.data?.run.id ?? run}`} lead=${data.data?.run.platform}
-    actions=${html`<${Link} class="button" to=${`/runs/${run}/mismatches`}>Mismatches</${Link}>`}><${Loaded} from=${data}>${(found) => html`<${Shown} data=${found} />`}</${Loaded}></${Page}>`;
+    actions=${html`${data.data && html`<${SetBaseline} run=${data.data.run.id} />`} <${Link} class="button" to=${`/runs/${run}/mismatches`}>Mismatches</${Link}>`}><${Loaded} from=${data}>${(found) => html`<${Shown} data=${found} />`}</${Loaded}></${Page}>`;
 }

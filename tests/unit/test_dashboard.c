@@ -1,0 +1,234 @@
+/* The dashboard without a network: routes, hosts, tags, encodings, the cache, the page. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dashboard/cache.h"
+#include "dashboard/exchange.h"
+#include "dashboard/hosts.h"
+#include "test.h"
+#include "view/view.h"
+#include "web/web.h"
+
+TEST(a_path_matches_a_pattern_whole_or_not)
+{
+    static const struct {
+        const char *name, *pattern, *path, *first, *second;
+        bool fits;
+    } rows[] = {
+        {"itself", "/runs", "/runs", NULL, NULL, true},
+        {"root", "/", "/", NULL, NULL, true},
+        {"root is no prefix", "/", "/runs", NULL, NULL, false},
+        {"no prefix", "/runs", "/runs/3", NULL, NULL, false},
+        {"no trailing slash", "/runs", "/runs/", NULL, NULL, false},
+        {"one word", "/runs/{run}", "/runs/3", "3", NULL, true},
+        {"an empty word", "/runs/{run}", "/runs/", NULL, NULL, false},
+        {"two words", "/c/{a}/{b}", "/c/null_write/ob2", "null_write", "ob2", true},
+        {"escaped slash stays in its word", "/c/{a}/{b}", "/c/x%2fy/ob2", "x/y", "ob2", true},
+        {"dots are words", "/c/{a}", "/c/..", "..", NULL, true},
+        {"a longer literal", "/runs", "/runsx", NULL, NULL, false},
+        {"bad escape", "/c/{a}", "/c/%zz", NULL, NULL, false},
+        {"cut escape", "/c/{a}", "/c/%2", NULL, NULL, false},
+        {"NUL in a word", "/c/{a}", "/c/a%00b", NULL, NULL, false},
+        {"newline in a word", "/c/{a}", "/c/a%0ab", NULL, NULL, false},
+        {"no slash at all", "/runs", "*", NULL, NULL, false},
+        {"empty", "/", "", NULL, NULL, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct view_query query = {0};
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        CHECK_EQ(view_path_match(rows[i].pattern, rows[i].path, &keep, &query), rows[i].fits);
+        if (rows[i].fits && rows[i].first != NULL)
+            CHECK_STR(query.params[0], rows[i].first);
+        if (rows[i].fits && rows[i].second != NULL)
+            CHECK_STR(query.params[1], rows[i].second);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_query_is_split_and_decoded)
+{
+    struct arena keep;
+    struct view_query query = {0};
+    struct fault fault = FAULT_INIT;
+    char many[256] = "";
+
+    arena_init(&keep, 0);
+    CHECK_EQ(view_query_parse("a=1&b=x+y%26z&c&d=", &keep, &query, &fault), ERR_NONE);
+    CHECK_STR(view_query_get(&query, "a"), "1");
+    CHECK_STR(view_query_get(&query, "b"), "x y&z");
+    CHECK(view_query_get(&query, "c") == NULL);
+    CHECK(view_query_get(&query, "d") == NULL);
+    CHECK(view_query_get(&query, "e") == NULL);
+    CHECK_EQ(view_query_parse("a=%", &keep, &query, &fault), ERR_MALFORMED);
+    fault_clear(&fault);
+    CHECK_EQ(view_query_parse("a=%00", &keep, &query, &fault), ERR_MALFORMED);
+    fault_clear(&fault);
+    for (int i = 0; i <= VIEW_QUERY_MAX; i++)
+        (void)strcat(many, "a=1&");
+    CHECK_EQ(view_query_parse(many, &keep, &query, &fault), ERR_LIMIT);
+    arena_free(&keep);
+}
+
+TEST(only_our_own_names_are_hosts)
+{
+    static const char *const names[] = {"build.example"};
+    static const struct {
+        const char *header;
+        bool ours;
+    } rows[] = {
+        {"127.0.0.1:8080", true},
+        {"localhost:8080", true},
+        {"LOCALHOST:8080", true},
+        {"[::1]:8080", true},
+        {"127.9.9.9:8080", true},
+        {"build.example:8080", true},
+        {"127.0.0.1:8081", false},
+        {"127.0.0.1", false},
+        {"evil.example:8080", false},
+        {"127.0.0.1.evil.example:8080", false},
+        {"localhost.:8080", false},
+        {"127.0.0.1:8080@evil:8080", false},
+        {"", false},
+        {"127.0.0.256:8080", false},
+        {"1127.0.0.1:8080", false},
+        {":8080", false},
+        {"localhost:", false},
+        {"localhost:99999", false},
+        {"[::1]", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].header);
+        CHECK_EQ(host_is_ours(rows[i].header, 8080, names, 1), rows[i].ours);
+    }
+    test_row(NULL);
+    CHECK(!host_is_ours(NULL, 8080, names, 1));
+    CHECK(host_is_ours("localhost", 80, NULL, 0));
+}
+
+TEST(another_sites_origin_is_not_ours)
+{
+    CHECK(origin_is_ours(NULL, "127.0.0.1:80"));
+    CHECK(origin_is_ours("http://127.0.0.1:80", "127.0.0.1:80"));
+    CHECK(!origin_is_ours("http://127.0.0.1:81", "127.0.0.1:80"));
+    CHECK(!origin_is_ours("https://127.0.0.1:80", "127.0.0.1:80"));
+    CHECK(!origin_is_ours("null", "127.0.0.1:80"));
+    CHECK(!origin_is_ours("http://127.0.0.1:80", NULL));
+}
+
+TEST(a_listening_address_is_split)
+{
+    char host[32];
+    uint16_t port = 0;
+    CHECK(host_split("127.0.0.1:0", host, sizeof host, &port));
+    CHECK_STR(host, "127.0.0.1");
+    CHECK(host_split("[::1]:65535", host, sizeof host, &port));
+    CHECK_STR(host, "[::1]");
+    CHECK_EQ(port, 65535);
+    CHECK(!host_split("127.0.0.1", host, sizeof host, &port));
+    CHECK(!host_split("127.0.0.1:65536", host, sizeof host, &port));
+    CHECK(!host_split("[::1]", host, sizeof host, &port));
+    CHECK(!host_split("a-name-that-is-longer-than-what-we-keep:1", host, sizeof host, &port));
+}
+
+TEST(tags_match_as_lists_and_weakly)
+{
+    char tag[ETAG_BYTES], other[ETAG_BYTES], header[128];
+    etag_of("a", 1, tag);
+    etag_of("b", 1, other);
+    CHECK(strcmp(tag, other) != 0);
+    CHECK(etag_matches(tag, tag));
+    CHECK(!etag_matches(other, tag));
+    CHECK(!etag_matches(NULL, tag));
+    CHECK(etag_matches("*", tag));
+    (void)snprintf(header, sizeof header, "W/%s, %s", other, tag);
+    CHECK(etag_matches(header, tag));
+    (void)snprintf(header, sizeof header, "W/%s", tag);
+    CHECK(etag_matches(header, tag));
+}
+
+TEST(gzip_is_sent_to_who_takes_it)
+{
+    static const struct {
+        const char *header;
+        bool takes;
+    } rows[] = {
+        {"gzip", true},
+        {"gzip, deflate, br", true},
+        {"deflate, gzip;q=1.0", true},
+        {"gzip;q=0", false},
+        {"gzip;q=0.5", true},
+        {"identity", false},
+        {"x-gzipped", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].header);
+        CHECK_EQ(accepts_gzip(rows[i].header), rows[i].takes);
+    }
+    CHECK(!accepts_gzip(NULL));
+}
+
+TEST(the_cache_answers_for_its_version_alone)
+{
+    struct cache *cache = cache_new();
+    struct arena keep;
+    size_t bytes = 0;
+    char *big = calloc(1, CACHE_ENTRY_BYTES + 1);
+
+    REQUIRE(cache != NULL && big != NULL);
+    arena_init(&keep, 0);
+    CHECK(cache_get(cache, "/a", 1, &keep, &bytes) == NULL);
+    cache_put(cache, "/a", 1, "one", 3);
+    CHECK_STR(cache_get(cache, "/a", 1, &keep, &bytes), "one");
+    CHECK_EQ(bytes, 3);
+    CHECK(cache_get(cache, "/a", 2, &keep, &bytes) == NULL);
+    CHECK(cache_get(cache, "/b", 1, &keep, &bytes) == NULL);
+    cache_put(cache, "/a", 2, "two", 3);
+    CHECK_STR(cache_get(cache, "/a", 2, &keep, &bytes), "two");
+    cache_put(cache, "/big", 1, big, CACHE_ENTRY_BYTES + 1);
+    CHECK(cache_get(cache, "/big", 1, &keep, &bytes) == NULL);
+    arena_free(&keep);
+    cache_free(cache);
+    free(big);
+}
+
+TEST(assets_are_found_by_their_whole_path)
+{
+    const struct web_asset *page = web_asset_find("/");
+    REQUIRE(page != NULL);
+    CHECK_HAS(page->mime, "text/html");
+    CHECK(!page->immutable);
+    CHECK(web_asset_find("/assets/") == NULL);
+    CHECK(web_asset_find("/assets/../") == NULL);
+    CHECK(web_asset_find("") == NULL);
+    for (size_t i = 0; i < web_asset_count; i++) {
+        test_row(web_assets[i].path);
+        CHECK(web_assets[i].gzip_bytes > 2 && web_assets[i].gzip[0] == 0x1f);
+        CHECK_EQ(web_assets[i].immutable, strncmp(web_assets[i].path, "/assets/", 8) == 0);
+    }
+}
+
+TEST(no_string_closes_the_offline_pages_data)
+{
+    static const char data[] = "{\"a\":\"</script><script>x</script><!--\"}";
+    char path[512];
+    struct fault fault = FAULT_INIT;
+    size_t bytes = 0;
+
+    (void)snprintf(path, sizeof path, "%s/page.html", test_scratch());
+    FILE *out = fopen(path, "wb");
+    REQUIRE(out != NULL);
+    CHECK_EQ(web_offline_page(out, data, sizeof data - 1, &fault), ERR_NONE);
+    (void)fclose(out);
+    const char *page = (const char *)test_read(path, &bytes);
+    char *text = malloc(bytes + 1);
+    REQUIRE(text != NULL);
+    memcpy(text, page, bytes);
+    text[bytes] = '\0';
+    CHECK_HAS(text, "\\u003c/script>\\u003cscript>x\\u003c/script>\\u003c!--");
+    CHECK(strstr(text, "</script><script>x") == NULL);
+    free(text);
+}
