@@ -35,7 +35,7 @@ enum {
     CAP_CODE_MAPS = 64,
     CAP_BUFFER_BYTES = 2 << 20,
     CAP_WALK_LIMIT_MS = 2000, /* a walker that needs longer is BLOCKED            */
-    CAP_DUMP_LIMIT_MS = 8000, /* the dump                                            */
+    CAP_DUMP_LIMIT_MS = 25000, /* the dump; 1 s alone, ten times that on a busy machine */
     CAP_FRAMES = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL,
 };
 
@@ -114,6 +114,7 @@ struct cap_state {
     uint64_t record_bytes, dump_bytes, dump_tuned_bytes;
 
     HANDLE monitor, go, done;
+    HANDLE thread_up; /* set once by each helper thread, to be waited for at install  */
     uint32_t monitor_id, runner_ids[2], main_id;
 
     volatile LONG module_count;
@@ -193,6 +194,9 @@ uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspe
 /* ---- runner.c ---- */
 enum cap_runner { CAP_RUNNER_WALK, CAP_RUNNER_DUMP, CAP_RUNNER_CRASHED };
 bool cap_runners_start(void);
+/* Waits until the thread just made runs: its start-up takes locks that the program may
+ * hold by the time of the first hang. */
+bool cap_wait_for_thread(void);
 /* Runs JOB on a runner; false: not done in time (it may still finish), or still busy. */
 bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms);
 /* The crashed thread waits here for jobs until cap.done; is it at one now? */

@@ -4,9 +4,12 @@
 
 #include <dbghelp.h>
 
+enum { START_LIMIT_MS = 5000 };
+
 static DWORD WINAPI monitor(void *argument)
 {
     (void)argument;
+    SetEvent(cap.thread_up);
     while (!cap.quitting) {
         WaitForSingleObject(cap.go, CAPTURE_POLL_MS);
         if (cap.crash.ready)
@@ -61,16 +64,22 @@ static struct cap_bounds code_of(const char *name)
     return range;
 }
 
+bool cap_wait_for_thread(void)
+{
+    return WaitForSingleObject(cap.thread_up, START_LIMIT_MS) == WAIT_OBJECT_0;
+}
+
 static bool start_monitor(void)
 {
     DWORD id = 0;
     cap.go = CreateEventW(NULL, FALSE, FALSE, NULL);
     cap.done = CreateEventW(NULL, TRUE, FALSE, NULL);
-    if (cap.go == NULL || cap.done == NULL || !cap_runners_start())
+    cap.thread_up = CreateEventW(NULL, FALSE, FALSE, NULL);
+    if (cap.go == NULL || cap.done == NULL || cap.thread_up == NULL || !cap_runners_start())
         return false;
     cap.monitor = CreateThread(NULL, 0, monitor, NULL, 0, &id);
     cap.monitor_id = id;
-    return cap.monitor != NULL;
+    return cap.monitor != NULL && cap_wait_for_thread();
 }
 
 static bool uses_dbghelp(void)

@@ -13,13 +13,16 @@
 #include "capture/cap.h"
 
 #include <signal.h>
+#include <stdlib.h>
 
 enum {
     CODE_DEBUG_TEXT = 0x40010006,
     CODE_DEBUG_TEXT_WIDE = 0x4001000A,
     CODE_THREAD_NAME = 0x406D1388,
     CODE_FATAL_APP_EXIT = 0x40000015,
+    CODE_INVALID_PARAMETER = 0xC0000417,
     ABORT_EXIT = 3,
+    PURE_CALL_EXIT = 255,
     CANDIDATE_STACK_BYTES = 16 << 10, /* a candidate is only walked with this much room left */
     HOST_LIMIT_MS = 5000,             /* for the host's on_crash()                    */
 };
@@ -27,6 +30,8 @@ enum {
 static void *vectored;
 static LPTOP_LEVEL_EXCEPTION_FILTER previous_filter;
 static void (*previous_abort)(int);
+static _invalid_parameter_handler previous_invalid_parameter;
+static _purecall_handler previous_pure_call;
 
 /* ---- claiming ---- */
 
@@ -169,11 +174,26 @@ static void on_abort(int number)
     on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_SIGABRT, ABORT_EXIT);
 }
 
+static void on_invalid_parameter(const wchar_t *expression, const wchar_t *function,
+                                 const wchar_t *file, unsigned line, uintptr_t reserved)
+{
+    (void)expression, (void)function, (void)file, (void)line, (void)reserved;
+    on_runtime_door((uint32_t)CODE_INVALID_PARAMETER, RECORD_DOOR_INVALID_PARAMETER,
+                    (uint32_t)CODE_INVALID_PARAMETER);
+}
+
+static void on_pure_call(void)
+{
+    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_PURE_CALL, PURE_CALL_EXIT);
+}
+
 bool cap_doors_open(void)
 {
     vectored = AddVectoredExceptionHandler(1, on_exception);
     previous_filter = SetUnhandledExceptionFilter(on_unhandled);
     previous_abort = signal(SIGABRT, on_abort);
+    previous_invalid_parameter = _set_invalid_parameter_handler(on_invalid_parameter);
+    previous_pure_call = _set_purecall_handler(on_pure_call);
     return vectored != NULL;
 }
 
@@ -184,6 +204,8 @@ void cap_doors_close(void)
     SetUnhandledExceptionFilter(previous_filter);
     if (previous_abort != SIG_ERR)
         signal(SIGABRT, previous_abort);
+    _set_invalid_parameter_handler(previous_invalid_parameter);
+    _set_purecall_handler(previous_pure_call);
 }
 
 /* ---- the monitor's part ---- */

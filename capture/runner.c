@@ -23,6 +23,7 @@ static void run_job(struct runner *runner)
 static DWORD WINAPI serve(void *argument)
 {
     struct runner *runner = argument;
+    SetEvent(cap.thread_up);
     while (WaitForSingleObject(runner->start, INFINITE) == WAIT_OBJECT_0)
         run_job(runner);
     return 0;
@@ -54,7 +55,7 @@ bool cap_runners_start(void)
         /* A small stack: under Wine the dump holds all of it. */
         runners[i].thread = CreateThread(NULL, RUNNER_STACK_BYTES, serve, &runners[i],
                                          STACK_SIZE_PARAM_IS_A_RESERVATION, &id);
-        if (runners[i].thread == NULL)
+        if (runners[i].thread == NULL || !cap_wait_for_thread())
             return false;
         cap.runner_ids[i] = id;
     }

@@ -110,10 +110,28 @@ static void run_dump(void *argument)
         InterlockedExchange(&job->written, 1);
 }
 
+extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *cookie);
+extern LONG NTAPI LdrUnlockLoaderLock(ULONG flags, ULONG_PTR cookie);
+
+/* MiniDumpWriteDump stops every other thread, the monitor too, and then wants the loader
+ * lock: if somebody who stands still holds it, no time limit of ours would ever fire. */
+static bool loader_lock_is_free(void)
+{
+    enum { TRY_ONLY = 2, ACQUIRED = 1 };
+    ULONG disposition = 0;
+    ULONG_PTR cookie = 0;
+    if (LdrLockLoaderLock(TRY_ONLY, &disposition, &cookie) != 0 || disposition != ACQUIRED)
+        return false;
+    LdrUnlockLoaderLock(0, cookie);
+    return true;
+}
+
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms)
 {
     struct dump_job *job = &dump_jobs[tuned];
     *job = (struct dump_job){.subject = subject, .tuned = tuned};
+    if (!loader_lock_is_free())
+        return false;
     /* As the article does it: on the crashed thread, if that still has a stack. */
     const enum cap_runner runner = subject->can_run ? CAP_RUNNER_CRASHED : CAP_RUNNER_DUMP;
     if (!cap_crash_run(runner, run_dump, job, limit_ms)) {

@@ -23,10 +23,12 @@ void json_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* The literal at VA, from the copies of the images; NULL: none there. */
+/* The literal at VA, from the copies of the images, the newest first: an image may have
+ * come to where another one was.  NULL: none there. */
 static const char *literal(const struct truth_map *truth, uint64_t va)
 {
-    for (int i = 0; i < truth->image_count && i < TRUTH_IMAGES; i++) {
+    const int count = truth->image_count < TRUTH_IMAGES ? truth->image_count : TRUTH_IMAGES;
+    for (int i = count - 1; i >= 0; i--) {
         const struct truth_image *image = &truth->images[i];
         if (va < image->va || va - image->va >= image->bytes ||
             image->text_offset > TRUTH_TEXT_BYTES ||

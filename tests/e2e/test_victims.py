@@ -138,6 +138,7 @@ ALLOWED = {
     "SuspendThread", "GetThreadContext", "ResumeThread", "Sleep", "TerminateProcess",
     "SetEvent", "ResetEvent", "WaitForSingleObject", "WaitForMultipleObjects",
     "WriteFile", "SetFilePointer", "SetEndOfFile",
+    "LdrLockLoaderLock", "LdrUnlockLoaderLock",  # tried only, never waited for
 }
 # These run on a runner under a time limit and may block; the crash path only hands them over.
 HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write"}

@@ -1,0 +1,20 @@
+/* plugin-base-two: comes to the same address as plugin-base-one, laid out differently. */
+#include "victims/plugins/slot.h"
+
+PLUGIN_EXPORT int plugin_add(int value);
+PLUGIN_EXPORT int plugin_crash(volatile int *p);
+
+static int deeper(volatile int *p, int value)
+{
+    return HERE(*p = value) + 3;
+}
+
+int plugin_add(int value)
+{
+    return value + 2;
+}
+
+int plugin_crash(volatile int *p)
+{
+    return HERE(deeper(p, plugin_add(4))) + 1;
+}
