@@ -14,6 +14,12 @@ const struct verb *const verbs[] = {
     &verb_doctor,
     &verb_serve,
     &verb_report,
+    &verb_accept,
+    &verb_known,
+    &verb_compare,
+    &verb_gate,
+    &verb_baseline,
+    &verb_db,
     &verb_version,
 };
 

@@ -14,6 +14,12 @@ extern const struct verb verb_run;
 extern const struct verb verb_doctor;
 extern const struct verb verb_serve;
 extern const struct verb verb_report;
+extern const struct verb verb_accept;
+extern const struct verb verb_known;
+extern const struct verb verb_compare;
+extern const struct verb verb_gate;
+extern const struct verb verb_baseline;
+extern const struct verb verb_db;
 extern const struct verb verb_version;
 
 #endif

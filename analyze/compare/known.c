@@ -1,0 +1,248 @@
+/* Known mismatches: see known.h. */
+#include "compare/known.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+
+void known_today(char out[16])
+{
+    const time_t now = time(NULL);
+    const struct tm *utc = gmtime(&now);
+    if (utc == NULL || strftime(out, 16, "%Y-%m-%d", utc) == 0)
+        (void)strcpy(out, "1970-01-01");
+}
+
+/* ---- reading -------------------------------------------------------------------------- */
+
+static const char *trimmed(struct arena *keep, const char *text, size_t size)
+{
+    while (size > 0 && (*text == ' ' || *text == '\t')) {
+        text++;
+        size--;
+    }
+    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t' || text[size - 1] == '\r'))
+        size--;
+    return arena_text(keep, text, size);
+}
+
+static bool is_date(const char *text)
+{
+    static const char form[] = "dddd-dd-dd";
+    for (size_t i = 0; i < sizeof form - 1; i++)
+        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+            return false;
+    return text[sizeof form - 1] == 0;
+}
+
+static const char **field_of(struct known *k, const char *name)
+{
+    const struct {
+        const char *name;
+        const char **field;
+    } fields[] = {{"scope", &k->scope},
+                  {"cause", &k->cause},
+                  {"reason", &k->reason},
+                  {"issue", &k->issue},
+                  {"expires", &k->expires}};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return fields[i].field;
+    return NULL;
+}
+
+static const char *missing_field(const struct known *k)
+{
+    if (k->scope == NULL || k->cause == NULL)
+        return "acceptance without scope or cause";
+    if (k->reason == NULL)
+        return "acceptance without a reason";
+    if (k->expires == NULL || !is_date(k->expires))
+        return "acceptance without a day (YYYY-MM-DD) on which it expires";
+    return NULL;
+}
+
+static enum status take_line(struct known_list *list, const char *line, uint32_t number,
+                             uint64_t offset, struct arena *keep, struct fault *fault)
+{
+    if (line == NULL)
+        return fault_set(fault, ERR_MEMORY, offset, "known mismatches");
+    const size_t size = strlen(line);
+    if (size == 0 || line[0] == '#')
+        return ERR_NONE;
+    if (line[0] == '[') {
+        if (size < 3 || line[size - 1] != ']')
+            return fault_set(fault, ERR_MALFORMED, offset, "id of an acceptance");
+        struct known *k = &list->items[list->count++];
+        k->id = arena_text(keep, line + 1, size - 2);
+        k->line = number;
+        for (uint32_t i = 0; i + 1 < list->count; i++)
+            if (k->id != NULL && strcmp(list->items[i].id, k->id) == 0)
+                return fault_set(fault, ERR_MALFORMED, offset, "id of an acceptance, used twice");
+        return k->id != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, offset, "known mismatches");
+    }
+    const char *colon = strchr(line, ':');
+    if (colon == NULL || list->count == 0)
+        return fault_set_hint(fault, ERR_MALFORMED, offset, "line of the known mismatches",
+                              "expected [id], or field: value below one");
+    const char *name = trimmed(keep, line, (size_t)(colon - line));
+    const char **field = name != NULL ? field_of(&list->items[list->count - 1], name) : NULL;
+    if (field == NULL)
+        return fault_set_hint(fault, ERR_MALFORMED, offset, "field of an acceptance",
+                              "fields are scope, cause, reason, issue, expires");
+    *field = trimmed(keep, colon + 1, size - (size_t)(colon - line) - 1);
+    return *field != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, offset, "known mismatches");
+}
+
+enum status known_parse(const char *text, size_t bytes, struct arena *keep, struct known_list *out,
+                        struct fault *fault)
+{
+    size_t rooms = 0;
+    for (size_t i = 0; i < bytes; i++)
+        rooms += text[i] == '[';
+    out->count = 0;
+    out->items = ARENA_ARRAY(keep, rooms + 1, struct known);
+    if (out->items == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+    uint32_t number = 1;
+    for (size_t at = 0; at < bytes; number++) {
+        const char *end = memchr(text + at, '\n', bytes - at);
+        const size_t size = end != NULL ? (size_t)(end - text) - at : bytes - at;
+        if (memchr(text + at, 0, size) != NULL)
+            return fault_set(fault, ERR_MALFORMED, at, "known mismatches: not a text");
+        if (take_line(out, trimmed(keep, text + at, size), number, at, keep, fault) != ERR_NONE)
+            return fault->code;
+        at += size + 1;
+    }
+    for (uint32_t i = 0; i < out->count; i++) {
+        const char *missing = missing_field(&out->items[i]);
+        if (missing != NULL)
+            return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, missing,
+                                  "see `twinstack known --help`");
+    }
+    return ERR_NONE;
+}
+
+/* ---- matching ------------------------------------------------------------------------- */
+
+static bool in_scope(const struct known *k, const struct run_case *c)
+{
+    char name[256];
+    (void)snprintf(name, sizeof name, "%.120s.%.120s", c->scenario, c->variant);
+    return text_glob(k->scope, name);
+}
+
+/* True when WORD matches one of the words of PATTERNS. */
+static bool any_matches(const char *patterns, const char *word)
+{
+    char pattern[256];
+    while (*patterns != 0) {
+        const size_t size = strcspn(patterns, " ");
+        (void)snprintf(pattern, sizeof pattern, "%.*s", (int)size, patterns);
+        if (size > 0 && size < sizeof pattern && text_glob(pattern, word))
+            return true;
+        patterns += size + strspn(patterns + size, " ");
+    }
+    return false;
+}
+
+/* Every failing cause of the case is one that the acceptance names. */
+static bool covers(const struct known *k, const struct run_case *c)
+{
+    char word[256];
+    const char *rest = c->result.signature;
+    if (rest == NULL || *rest == 0)
+        return any_matches(k->cause, c->result.verdict == VERDICT_FLAKY ? "flaky" : "verdict");
+    while (*rest != 0) {
+        const size_t size = strcspn(rest, " ");
+        (void)snprintf(word, sizeof word, "%.*s", (int)size, rest);
+        if (!any_matches(k->cause, word))
+            return false;
+        rest += size + strspn(rest + size, " ");
+    }
+    return true;
+}
+
+static bool has_expired(const struct known *k, const char *today)
+{
+    return strcmp(k->expires, today) < 0;
+}
+
+const struct known *known_match(const struct known_list *list, const struct run_case *c,
+                                const char *today)
+{
+    if (c->result.verdict != VERDICT_FAIL && c->result.verdict != VERDICT_FLAKY)
+        return NULL;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!has_expired(&list->items[i], today) && in_scope(&list->items[i], c) &&
+            covers(&list->items[i], c))
+            return &list->items[i];
+    return NULL;
+}
+
+static bool names_one_case(const struct known *k)
+{
+    return strpbrk(k->scope, "*?") == NULL;
+}
+
+static enum status apply_one(struct known_list *list, struct run_case *c, const char *today,
+                             struct arena *keep, bool *changed, struct fault *fault)
+{
+    const struct known *match = known_match(list, c, today);
+    *changed = false;
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct known *k = &list->items[i];
+        k->expired = has_expired(k, today);
+        if (!in_scope(k, c) || c->result.verdict == VERDICT_UNSUPPORTED ||
+            c->result.verdict == VERDICT_ERROR)
+            continue;
+        k->in_scope++;
+        k->hits += k == match;
+        if (match == NULL && c->result.verdict == VERDICT_PASS && names_one_case(k) &&
+            !k->expired) {
+            c->result.verdict = VERDICT_XPASS;
+            c->result.reason = arena_printf(
+                keep, "passes, though [%s] accepts that it fails: take that out", k->id);
+            c->known_id = k->id;
+            *changed = true;
+        }
+    }
+    if (match != NULL) {
+        c->result.verdict = VERDICT_XFAIL;
+        c->result.reason = arena_printf(keep, "known [%s]: %s", match->id, match->reason);
+        c->known_id = match->id;
+        *changed = true;
+    }
+    return c->result.reason != NULL || !*changed
+               ? ERR_NONE
+               : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+}
+
+enum status known_apply(struct known_list *list, struct run_case *cases, uint32_t count,
+                        const char *today, struct arena *keep, bool *changed, struct fault *fault)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        list->items[i].in_scope = list->items[i].hits = 0;
+        list->items[i].expired = has_expired(&list->items[i], today);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_changed = false;
+        if (apply_one(list, &cases[i], today, keep, &is_changed, fault) != ERR_NONE)
+            return fault->code;
+        if (changed != NULL)
+            changed[i] = is_changed;
+    }
+    return ERR_NONE;
+}
+
+const char *known_problem(const struct known *k, struct arena *keep)
+{
+    if (k->expired)
+        return arena_printf(keep, "[%s] in line %u expired on %s", k->id, k->line, k->expires);
+    if (k->in_scope > 0 && k->hits == 0)
+        return arena_printf(keep, "[%s] in line %u is not needed: nothing in %s fails for %s",
+                            k->id, k->line, k->scope, k->cause);
+    return NULL;
+}

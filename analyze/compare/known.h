@@ -1,0 +1,55 @@
+/* Known mismatches: a text file that lives in git and is the truth about what is accepted.
+ *
+ *     [recursion-record]                  an id of your own, unique in the file
+ *     scope: recursion.ob2                which cases: "scenario.variant", with * and ?
+ *     cause: offset:rtl=truncated         what may be wrong: engine=cause, with * and ?;
+ *                                         several words: each may be, nothing else
+ *     reason: the record keeps 1,024 frames
+ *     issue: https://...                  optional
+ *     expires: 2027-03-31                 the last day on which it holds
+ *
+ * '#' starts a comment.  scope, cause, reason and expires must be there.
+ *
+ * A FAIL or FLAKY case of the scope, all of whose failing causes are named, becomes XFAIL.  An
+ * ERROR never does.  A case named without wildcards that passes becomes XPASS.  An acceptance that
+ * covers cases of the run and is needed by none, or has expired, is a problem that fails the run.
+ */
+#ifndef COMPARE_KNOWN_H
+#define COMPARE_KNOWN_H
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "model/run.h"
+
+struct known {
+    const char *id, *scope, *cause, *reason, *issue, *expires; /* issue: NULL: none */
+    uint32_t line;
+    uint32_t in_scope, hits; /* filled by known_apply */
+    bool expired;
+};
+
+struct known_list {
+    struct known *items;
+    uint32_t count;
+};
+
+/* Reads the file's text.  Fails: ERR_MALFORMED with the offset of the line; ERR_MEMORY. */
+enum status known_parse(const char *text, size_t bytes, struct arena *keep, struct known_list *out,
+                        struct fault *fault);
+
+/* The first acceptance that holds for the case on TODAY ("2027-01-31"), or NULL. */
+const struct known *known_match(const struct known_list *list, const struct run_case *c,
+                                const char *today);
+
+/* Sets verdicts, reasons and known_id of CASES; counts in_scope and hits.  *changed[i], when
+ * given, says which cases are new.  Fails: ERR_MEMORY. */
+enum status known_apply(struct known_list *list, struct run_case *cases, uint32_t count,
+                        const char *today, struct arena *keep, bool *changed, struct fault *fault);
+
+/* Why an acceptance fails the run after known_apply; NULL: it does not. */
+const char *known_problem(const struct known *known, struct arena *keep);
+
+/* Today in UTC, "YYYY-MM-DD". */
+void known_today(char out[16]);
+
+#endif

@@ -1,0 +1,79 @@
+/* twinstack baseline: names the run that others are held against. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs/stored.h"
+#include "verbs/verbs.h"
+
+struct baseline_options {
+    const char *db, *branch, *platform;
+};
+
+static int set(const struct baseline_options *o, const char *word)
+{
+    struct store *store = NULL;
+    struct fault fault = FAULT_INIT;
+    uint64_t id = 0;
+    int code = EXIT_GOOD;
+    if (!stored_open(o->db, STORE_WRITE, &store, &code))
+        return code;
+    if (store_find_run(store, word, &id, &fault) != ERR_NONE ||
+        store_set_baseline(store, id, o->branch, o->platform, &fault) != ERR_NONE)
+        code = stored_fault(&fault, fault.code != ERR_ABSENT && fault.code != ERR_USAGE);
+    else
+        (void)printf("run %" PRIu64 " is the baseline\n", id);
+    store_close(store);
+    return code;
+}
+
+static int show(const struct baseline_options *o)
+{
+    struct store *store = NULL;
+    struct fault fault = FAULT_INIT;
+    uint64_t id = 0;
+    int code = EXIT_GOOD;
+    if (!stored_open(o->db, STORE_READ, &store, &code))
+        return code;
+    if (store_get_baseline(store, o->branch, o->platform, &id, &fault) != ERR_NONE)
+        code = stored_fault(&fault, fault.code != ERR_ABSENT);
+    else
+        (void)printf("%" PRIu64 "\n", id);
+    store_close(store);
+    return code;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    struct baseline_options o = {.db = STORED_DATABASE};
+    const struct option_row rows[] = {
+        {"--branch", OPTION_STRING, &o.branch, "NAME", "for this branch (default: for all)"},
+        {"--platform", OPTION_STRING, &o.platform, "NAME", "for this platform (default: for all)"},
+        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+    };
+    struct option_list rest;
+    struct arena keep;
+    int code = EXIT_GOOD;
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        if (rest.count == 2 && strcmp(rest.items[0], "set") == 0)
+            code = set(&o, rest.items[1]);
+        else if (rest.count == 1 && strcmp(rest.items[0], "show") == 0)
+            code = show(&o);
+        else
+            code = verb_usage_error(self, "baseline set RUN, or baseline show");
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_baseline = {
+    .name = "baseline",
+    .summary = "name the run that others are held against, a branch and a platform",
+    .usage = "set RUN | show",
+    .details = "examples:\n  twinstack baseline set latest\n"
+               "  twinstack baseline set 12 --branch main\n  twinstack baseline show",
+    .exits = "  0  done\n  2  usage\n  3  there is no such run or baseline\n"
+             "  4  database not usable",
+    .run = run,
+};
