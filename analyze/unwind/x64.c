@@ -220,13 +220,20 @@ static bool step_frame_size(struct unwind_walker *w)
     return true;
 }
 
+/* No code of a program can lie there: what looks like a return address was overwritten. */
+static bool is_overwritten(uint64_t pc)
+{
+    return pc >> 47 != 0;
+}
+
 /* No unwind data covers the pc: a leaf, as far as calling convention and caution allow. */
 static const char *step_leaf(struct unwind_walker *w, const char *note)
 {
     uint64_t pc;
     if (!unwind_read_u64(w->process, w->regs.sp, &pc))
         return unwind_stop_memory;
-    if (w->frame->kind == PC_INTERRUPTED && (pc == 0 || unwind_is_return(w, pc)))
+    if (w->frame->kind == PC_INTERRUPTED &&
+        (pc == 0 || is_overwritten(pc) || unwind_is_return(w, pc)))
         return unwind_pop(w, FOUND_LEAF, note);
     if (unwind_frame_pointer(w, REG_X64_RBP))
         return NULL;
@@ -241,6 +248,8 @@ const char *unwind_step_x64(struct unwind_walker *w)
     uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
     if (process->generated != NULL && process->generated(process->self, lookup_va, &entry))
         return step_entry(w, entry);
+    if (w->frame->kind == PC_RETURN && is_overwritten(w->regs.pc))
+        return "return address overwritten: no code can lie there";
     if (module == NULL)
         return step_leaf(w, "below a pc in no module: one return address popped");
     const struct unwind_module *facts = unwind_module_of(process, module);

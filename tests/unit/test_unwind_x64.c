@@ -545,3 +545,25 @@ TEST(a_deep_stack_keeps_head_and_tail)
     CHECK_HEX(stack.frames[1023].sp_va, WORLD_STACK_VA + 8 * (SP + 1500));
     world_free(&w);
 }
+
+/* Behind a leaf whose return address was overwritten stands a sound-looking one: it is not
+ * taken, since nobody can know that it belongs to the caller. */
+TEST(an_overwritten_return_address_ends_the_walk)
+{
+    static struct world w;
+    struct unwind_frame leaf, lost;
+    world_init(&w, PE_MACHINE_X64);
+    const uint8_t call[5] = {0xe8, 0, 0, 0, 0};
+    world_put(&w, WORLD_TEXT_RVA + 0x200, call, sizeof(call));
+    w.stack[SP] = 0x4141414141414141;
+    w.stack[SP + 1] = w.stack[SP + 2] = WORLD_BASE_VA + WORLD_TEXT_RVA + 0x205;
+    struct unwind_walker walker =
+        world_walker(&w, CPU_X64, WORLD_TEXT_RVA + 0x100, SP, PC_INTERRUPTED, &leaf);
+    CHECK(unwind_step_x64(&walker) == NULL);
+    CHECK_HEX(walker.regs.pc, 0x4141414141414141);
+    CHECK_EQ(walker.caller_found, FOUND_LEAF);
+    lost = (struct unwind_frame){.pc_va = walker.regs.pc, .kind = PC_RETURN};
+    walker.frame = &lost;
+    CHECK_STR(unwind_step_x64(&walker), "return address overwritten: no code can lie there");
+    world_free(&w);
+}
