@@ -12,6 +12,7 @@
 #include "compare/compare.h"
 #include "report/report.h"
 #include "store/store.h"
+#include "verbs/acceptance.h"
 #include "verbs/analysis.h"
 #include "verbs/harness.h"
 #include "verbs/run_facts.h"
@@ -21,7 +22,7 @@ enum { RUN_FOLDERS_KEPT = 10 };
 
 struct run_options {
     struct harness harness;
-    const char *expr, *variants, *keep, *db, *shard, *out, *source_root;
+    const char *expr, *variants, *keep, *db, *shard, *out, *source_root, *known;
     struct option_list symbols;
     uint64_t jobs, repeat, timeout_ms;
     bool as_json, exit_zero, no_judges;
@@ -39,6 +40,7 @@ struct session {
     struct run_info info;
     struct store *store;
     struct symbol_store *symbols;
+    struct acceptance known;
     bool time_limit;      /* a victim could not be ended in time */
     bool database_failed; /* the standing fault is the store's   */
     struct fault fault;
@@ -367,14 +369,15 @@ static int exit_code_of(const struct session *s)
         return EXIT_GOOD;
     if (s->time_limit)
         return EXIT_TIME_LIMIT;
-    return error ? EXIT_INPUT : failed ? EXIT_DIFFERENT : EXIT_GOOD;
+    return error ? EXIT_INPUT : failed || s->known.problems > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
 static int finish(struct session *s)
 {
     const enum run_state state = process_interrupted() ? RUN_INTERRUPTED : RUN_COMPLETE;
 
-    if (mark_flaky(s) != ERR_NONE)
+    if (mark_flaky(s) != ERR_NONE || acceptance_apply(&s->known, s->store, s->cases, s->case_count,
+                                                      s->keep, &s->fault) != ERR_NONE)
         return database_fault(&s->fault);
     s->info.state = state;
     s->info.finished_ns = clock_wall_ns();
@@ -414,6 +417,9 @@ static int run_in_store(struct session *s, int argc, char *const *argv)
 {
     if (run_facts(&s->collect, "run", argc, argv, s->keep, &s->info, &s->fault) != ERR_NONE)
         return verb_fault(&s->fault);
+    if (acceptance_read(s->o->known, s->keep, &s->known, &s->fault) != ERR_NONE)
+        return verb_fault(&s->fault);
+    s->info.known_text = s->known.text;
     s->collect.tools = s->info.tools;
     s->collect.tool_count = s->info.tool_count;
     if (store_begin_run(s->store, &s->info, s->keep, &s->fault) != ERR_NONE)
@@ -480,6 +486,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols, e.g. a symbol share"},
         {"--source-root", OPTION_STRING, &o.source_root, "DIR",
          "source paths in PDBs compare relative to it"},
+        {"--known", OPTION_STRING, &o.known, "FILE",
+         "known mismatches (default known.txt, where there is one)"},
         {"--no-judges", OPTION_FLAG, &o.no_judges, NULL,
          "do not ask Windows programs for a second opinion"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "the report as one JSON document"},
