@@ -169,6 +169,28 @@ static enum status pair_up(pair_fn *fn, const void *context, uint32_t n, uint32_
 
 /* ---- columns -------------------------------------------------------------------------- */
 
+static bool same_module(const struct module *a, const char *a_name, const struct module *b,
+                        const char *b_name)
+{
+    if (a == b && a != NULL)
+        return true;
+    if (a != NULL && b != NULL)
+        return module_same(a, b);
+    if (a_name == NULL || b_name == NULL)
+        return a_name == b_name;
+    return text_equal_nocase(a_name, b_name);
+}
+
+static const char *name_of_module(const struct frame *frame)
+{
+    return frame->module != NULL ? frame->module->name : frame->module_name;
+}
+
+bool frames_same_module(const struct frame *a, const struct frame *b)
+{
+    return same_module(a->module, name_of_module(a), b->module, name_of_module(b));
+}
+
 static enum status module_number(struct module_list *list, const struct frame *frame,
                                  struct arena *scratch, uint32_t *out, struct fault *fault)
 {
@@ -177,12 +199,7 @@ static enum status module_number(struct module_list *list, const struct frame *f
         return ERR_NONE;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct module_entry *e = &list->entries[i];
-        const bool same =
-            e->module == frame->module && frame->module != NULL ? true
-            : e->module != NULL && frame->module != NULL
-                ? module_same(e->module, frame->module)
-                : text_equal_nocase(e->name, frame->module != NULL ? frame->module->name
-                                                                   : frame->module_name);
+        const bool same = same_module(e->module, e->name, frame->module, name_of_module(frame));
         if (same) {
             *out = i + 1;
             return ERR_NONE;
@@ -199,8 +216,7 @@ static enum status module_number(struct module_list *list, const struct frame *f
         list->room = room;
     }
     list->entries[list->count].module = frame->module;
-    list->entries[list->count].name =
-        frame->module != NULL ? frame->module->name : frame->module_name;
+    list->entries[list->count].name = name_of_module(frame);
     *out = ++list->count;
     return ERR_NONE;
 }
@@ -242,9 +258,7 @@ static void key_of_frame(const struct crash_case *crash, const struct frame *fra
                (crash == NULL && frame->frame_class == CLASS_NONE && frame->function != NULL);
     key->nameless = !key->own && is_weakly_named(frame) && frame->frame_class != CLASS_RUNTIME &&
                     frame->frame_class != CLASS_CAPTURE &&
-                    names_own_image(crash, frame->module_name != NULL ? frame->module_name
-                                           : frame->module != NULL    ? frame->module->name
-                                                                      : NULL);
+                    names_own_image(crash, name_of_module(frame));
 }
 
 static void key_of_truth(const struct truth_frame *frame, struct frame_key *key)

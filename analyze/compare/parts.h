@@ -66,6 +66,9 @@ const struct frame *table_frame(const struct table *table, uint32_t row, uint32_
 const struct truth_frame *table_truth(const struct table *table, uint32_t row);
 const struct frame_key *table_key(const struct table *table, uint32_t row, uint32_t column);
 
+/* Same module, by identity where both know one, else by name. */
+bool frames_same_module(const struct frame *a, const struct frame *b);
+
 /* Same module and offset. */
 bool keys_same_place(const struct frame_key *a, const struct frame_key *b);
 

@@ -23,6 +23,17 @@ static const struct frame *frame_at(const struct thread_result *thread, uint32_t
     return at < 0 ? NULL : &thread->stacks[column - 1]->frames[at];
 }
 
+/* Any engine knows the row's frame as the victim's own code: judges do not tell classes. */
+static bool is_own_row(const struct thread_result *thread, uint32_t row)
+{
+    for (uint32_t c = 1; c < thread->column_count; c++) {
+        const struct frame *frame = frame_at(thread, row, c);
+        if (frame != NULL && frame->frame_class == CLASS_OWN)
+            return true;
+    }
+    return false;
+}
+
 /* Inline in this build: no engine found the frame as a physical one.  (An engine that looks up
  * another address may name the wrong function, but never turns an inline frame physical.) */
 static bool is_inline_row(const struct thread_result *thread, uint32_t row,
@@ -47,13 +58,11 @@ static void score_truth(const struct thread_result *thread, uint32_t column, con
         const struct frame *frame = frame_at(thread, row, column);
         const struct truth_frame *truth = NULL;
         const bool wanted = is_demanded(thread, row, &truth);
-        if (frame != NULL && (frame->frame_class == CLASS_OWN || cell->mark == CELL_EXTRA)) {
+        if (frame != NULL && (wanted || is_own_row(thread, row))) {
             out->own_frames++;
             own_so_far++;
+            *wrong = *wrong || (!wanted && !cause_is_innocent(cell->cause));
         }
-        if (cell->mark == CELL_EXTRA || cell->mark == CELL_MISSING || cell->mark == CELL_FUNCTION ||
-            cell->mark == CELL_LINE)
-            *wrong = *wrong || !cause_is_innocent(cell->cause) || wanted;
         if (!wanted)
             continue;
         demanded++;
@@ -92,11 +101,8 @@ static void score_physical(const struct thread_result *thread, uint32_t column, 
         if (!counts)
             continue;
         out->physical_judged++;
-        const bool same_module =
-            a != NULL && b != NULL &&
-            (a->module == b->module ||
-             (a->module != NULL && b->module != NULL && module_same(a->module, b->module)));
-        out->physical_same += same_module && a->offset == b->offset && a->kind == b->kind;
+        out->physical_same += a != NULL && b != NULL && frames_same_module(a, b) &&
+                              a->offset == b->offset && a->kind == b->kind;
     }
 }
 

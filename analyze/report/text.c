@@ -7,7 +7,21 @@
 #include "report/page.h"
 #include "report/text.h"
 
-enum { NAME_COLUMNS = 24, VARIANT_COLUMNS = 6, VERDICT_COLUMNS = 14, ENGINE_COLUMNS = 9 };
+enum {
+    NAME_COLUMNS = 23,
+    VARIANT_COLUMNS = 5,
+    VERDICT_COLUMNS = 14,
+    LEAD_COLUMNS = NAME_COLUMNS + VARIANT_COLUMNS + VERDICT_COLUMNS,
+    ENGINE_LEAST = 7,
+    ENGINE_MOST = 10,
+};
+
+/* The engines that the grid shows: those with a stack, as many as fit. */
+struct grid {
+    const struct engine_total *engines[CLAIMS_MAX];
+    uint32_t count, left_out;
+    int width;
+};
 
 static enum ink verdict_ink(enum verdict verdict)
 {
@@ -44,10 +58,28 @@ static const char *short_verdict(enum verdict verdict)
 
 /* ---- the grid ------------------------------------------------------------------------- */
 
-static void engine_header(const struct page *page, const struct report_run *report, bool second)
+static struct grid make_grid(const struct page *page, const struct report_run *report)
 {
+    struct grid grid = {.count = 0};
+    const uint32_t room = page->columns > LEAD_COLUMNS ? page->columns - LEAD_COLUMNS : 0;
     for (uint32_t i = 0; i < report->engine_count; i++) {
-        const char *name = report->engines[i].engine;
+        if (report->engines[i].stacks == 0)
+            continue;
+        if ((grid.count + 1) * ENGINE_LEAST <= room)
+            grid.engines[grid.count++] = &report->engines[i];
+        else
+            grid.left_out++;
+    }
+    grid.width = grid.count > 0 ? (int)(room / grid.count) : ENGINE_MOST;
+    if (grid.width > ENGINE_MOST)
+        grid.width = ENGINE_MOST;
+    return grid;
+}
+
+static void engine_header(const struct page *page, const struct grid *grid, bool second)
+{
+    for (uint32_t i = 0; i < grid->count; i++) {
+        const char *name = grid->engines[i]->engine;
         const char *colon = strchr(name, ':');
         char text[64];
         if (second)
@@ -55,12 +87,12 @@ static void engine_header(const struct page *page, const struct report_run *repo
         else
             (void)snprintf(text, sizeof text, "%.*s", (int)(colon != NULL ? colon - name : 60),
                            name);
-        page_cell(page, INK_DIM, ENGINE_COLUMNS - 1, text);
+        page_cell(page, INK_DIM, grid->width - 1, text);
         (void)fputc(' ', page->out);
     }
 }
 
-static void engine_cell(const struct page *page, const struct engine_score *s)
+static void engine_cell(const struct page *page, const struct engine_score *s, int width)
 {
     char text[32] = "·";
     enum ink ink = INK_DIM;
@@ -68,31 +100,31 @@ static void engine_cell(const struct page *page, const struct engine_score *s)
         if (!s->judged) {
             (void)snprintf(text, sizeof text, "%u", s->frames);
         } else if (s->truth_frames > 99) {
-            (void)snprintf(text, sizeof text, "%s %.1f%%", s->exact ? "✓" : "✗",
+            (void)snprintf(text, sizeof text, "%s%.1f%%", s->exact ? "✓" : "✗",
                            floor(1000.0 * s->right_frames / s->truth_frames) / 10);
             ink = s->exact ? INK_GOOD : INK_BAD;
         } else {
-            (void)snprintf(text, sizeof text, "%s %u/%u", s->exact ? "✓" : "✗", s->right_frames,
+            (void)snprintf(text, sizeof text, "%s%u/%u", s->exact ? "✓" : "✗", s->right_frames,
                            s->truth_frames);
             ink = s->exact ? INK_GOOD : s->subject ? INK_BAD : INK_WARN;
         }
     } else if (s != NULL && s->state == STACK_BLOCKED) {
         (void)snprintf(text, sizeof text, "blocked");
     }
-    page_cell(page, ink, ENGINE_COLUMNS - 1, text);
+    page_cell(page, ink, width - 1, text);
     (void)fputc(' ', page->out);
 }
 
 static void print_grid(const struct page *page, const struct report_run *report)
 {
-    const int lead = NAME_COLUMNS + VARIANT_COLUMNS + VERDICT_COLUMNS;
-    (void)fprintf(page->out, "%*s", lead, "");
-    engine_header(page, report, false);
+    const struct grid grid = make_grid(page, report);
+    (void)fprintf(page->out, "%*s", LEAD_COLUMNS, "");
+    engine_header(page, &grid, false);
     page_line(page);
     page_cell(page, INK_DIM, NAME_COLUMNS, "scenario");
     page_cell(page, INK_DIM, VARIANT_COLUMNS, "build");
     page_cell(page, INK_DIM, VERDICT_COLUMNS, "verdict");
-    engine_header(page, report, true);
+    engine_header(page, &grid, true);
     page_line(page);
     const char *before = "";
     for (uint32_t i = 0; i < report->case_count; i++) {
@@ -105,14 +137,19 @@ static void print_grid(const struct page *page, const struct report_run *report)
         page_cell(page, INK_PLAIN, VARIANT_COLUMNS, c->variant);
         page_cellf(page, verdict_ink(v), VERDICT_COLUMNS, "%s %s", verdict_glyph(v),
                    short_verdict(v));
-        for (uint32_t e = 0; e < report->engine_count; e++)
-            engine_cell(page, case_score(c, report->engines[e].engine));
+        for (uint32_t e = 0; e < grid.count; e++)
+            engine_cell(page, case_score(c, grid.engines[e]->engine), grid.width);
         page_line(page);
     }
     page_cell(page, INK_DIM, 0,
               "✓ exact: function, file, line of every frame · 2/3: frames right of frames true · "
               "·: no stack");
     page_line(page);
+    if (grid.left_out > 0) {
+        page_cellf(page, INK_DIM, 0, "%u more engines do not fit here; they are below",
+                   grid.left_out);
+        page_line(page);
+    }
 }
 
 /* ---- engines -------------------------------------------------------------------------- */
