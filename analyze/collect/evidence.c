@@ -167,11 +167,20 @@ static bool read_identity(const char *path, struct arena *keep, struct identity 
     return sound;
 }
 
-/* An image of ours, from the victims' folder.  MODULE NULL: it left no record. */
+static bool is_known_name(const struct draft *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->crash.own.image_count; i++)
+        if (text_equal_nocase(d->crash.own.images[i], name))
+            return true;
+    return false;
+}
+
+/* An image of ours.  MODULE NULL: it left no record. */
 static void add_own_image(struct draft *d, const char *path, const struct module *module)
 {
     struct identity id;
     const char *name = path_base(path);
+    char *pdb = arena_string(d->keep, path);
 
     if (!read_identity(path, d->keep, &id) ||
         (module != NULL && !text_equal_nocase(module->code_id, id.code_id))) {
@@ -180,56 +189,64 @@ static void add_own_image(struct draft *d, const char *path, const struct module
         fault_set_path(d->fault, path);
         return;
     }
-    d->crash.own.images[d->crash.own.image_count++] = arena_string(d->keep, name);
+    if (!is_known_name(d, name))
+        d->crash.own.images[d->crash.own.image_count++] = arena_string(d->keep, name);
     add_file(d, ROLE_IMAGE, keep_symbols(d, path, name, id.code_id, false));
-    if (id.pdb_name == NULL || id.debug_id[0] == '\0' || d->fault->code != ERR_NONE)
+    if (id.pdb_name == NULL || id.debug_id[0] == '\0' || pdb == NULL || d->fault->code != ERR_NONE)
         return;
-    const char *pdb = path_join(d->keep, d->evidence->options->victims_folder, id.pdb_name);
-    if (pdb != NULL && path_is_file(pdb))
-        add_file(d, ROLE_PDB, keep_symbols(d, pdb, id.pdb_name, id.debug_id, false));
+    pdb[name - path] = '\0'; /* the PDB stands beside its image */
+    const char *pdb_path = arena_printf(d->keep, "%s%s", pdb, id.pdb_name);
+    if (pdb_path != NULL && path_is_file(pdb_path))
+        add_file(d, ROLE_PDB, keep_symbols(d, pdb_path, id.pdb_name, id.debug_id, false));
 }
 
-static bool is_known_own(const struct draft *d, const char *name)
+/* The same image, loaded before: a module that was unloaded and loaded again. */
+static bool was_loaded_before(const struct record *record, uint32_t index)
 {
-    for (uint32_t i = 0; i < d->crash.own.image_count; i++)
-        if (text_equal_nocase(d->crash.own.images[i], name))
+    const struct module *module = &record->modules[index];
+    for (uint32_t i = 0; i < index; i++)
+        if (record->modules[i].name != NULL &&
+            text_equal_nocase(record->modules[i].name, module->name) &&
+            strcmp(record->modules[i].code_id, module->code_id) == 0)
             return true;
     return false;
 }
 
-/* A system image of the record: into the store if its file is the one that was loaded. */
-static void keep_system_image(struct draft *d, const struct module *module)
+static bool is_inside(const char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+/* Ours lie in the victims' folder or below; a system image goes into the store if its file is
+ * the one that was loaded. */
+static void add_image(struct draft *d, const struct module *module)
 {
     struct identity id;
     const char *path =
         module->path != NULL ? runner_host_path(d->runner, module->path, d->keep) : NULL;
 
-    if (path != NULL && read_identity(path, d->keep, &id) &&
-        text_equal_nocase(id.code_id, module->code_id))
+    if (path == NULL)
+        return;
+    if (is_inside(path, d->evidence->options->victims_folder))
+        add_own_image(d, path, module);
+    else if (read_identity(path, d->keep, &id) && text_equal_nocase(id.code_id, module->code_id))
         (void)keep_symbols(d, path, module->name, module->code_id, true);
 }
 
 static void add_images(struct draft *d)
 {
     const uint32_t count = d->record.module_count;
-    const char *program = path_base(d->scenario->program);
 
     d->crash.own.images = ARENA_ARRAY(d->keep, (size_t)count + 1, const char *);
     if (d->crash.own.images == NULL) {
         (void)out_of_memory(d);
         return;
     }
-    for (uint32_t i = 0; i < count && d->fault->code == ERR_NONE; i++) {
-        const struct module *module = &d->record.modules[i];
-        if (module->name == NULL || is_known_own(d, module->name))
-            continue;
-        const char *path = path_join(d->keep, d->evidence->options->victims_folder, module->name);
-        if (path != NULL && path_is_file(path))
-            add_own_image(d, path, module);
-        else
-            keep_system_image(d, module);
-    }
-    if (d->fault->code == ERR_NONE && !is_known_own(d, program))
+    for (uint32_t i = 0; i < count && d->fault->code == ERR_NONE; i++)
+        if (d->record.modules[i].name != NULL && !was_loaded_before(&d->record, i))
+            add_image(d, &d->record.modules[i]);
+    if (d->fault->code == ERR_NONE && !is_known_name(d, path_base(d->scenario->program)))
         add_own_image(d, d->scenario->program, NULL);
 }
 
