@@ -29,7 +29,8 @@ class Commands(e2e.Case):
                 done = self.run_twinstack(verb, "--help")
                 self.assertTrue(done.stdout.startswith(f"usage: twinstack {verb} "), done.stdout[:200])
                 self.assertIn("exit codes:", done.stdout)
-                self.assertIn("twinstack", done.stdout.split("options:")[1])
+                if verb not in ("version", "doctor"):
+                    self.assertIn(f"twinstack {verb}", done.stdout.split("options:")[1])
                 self.assertEqual(done.stderr, "")
 
     def test_an_unknown_option_of_every_verb_is_a_usage_error(self):
@@ -64,7 +65,7 @@ class ExitCodes(e2e.Case):
         self.run_twinstack("resolve", "--csv", CSV, "--strict", stdin=STACK, exit_code=3)
 
     def test_4_database(self):
-        for argv in (["report"], ["compare", "1", "2"], ["gate"], ["serve"]):
+        for argv in (["report"], ["compare", "1", "2"], ["gate"], ["signatures"], ["regrade", "1"]):
             with self.subTest(argv=argv):
                 # a file that is no database
                 self.run_twinstack(*argv, "--db", e2e.ROOT / "README.md", exit_code=4)

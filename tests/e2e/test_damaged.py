@@ -41,40 +41,36 @@ class Damaged(e2e.Case):
         for name, (argv, parts, code) in ROWS.items():
             with self.subTest(name):
                 done = self.run_twinstack(*argv, stdin=STACK, exit_code=code)
-                errors = done.stderr.strip().splitlines()
-                self.assertEqual(len(errors), 1, done.stderr)
+                # an item of a stream is answered in its place, anything else on standard error
+                errors = [l for l in (done.stderr + done.stdout).splitlines() if l.startswith(("! ", "twinstack: "))]
+                self.assertEqual(len(errors), 1, done.stderr + done.stdout)
                 for part in parts:
                     self.assertIn(part, errors[0])
-                self.assertNotIn("main", done.stdout)
+                self.assertNotIn("main", done.stdout.replace(str(e2e.ROOT), ""))
 
     def test_bad_lines_of_a_stream_are_answered_and_passed_over(self):
         text = "> one\n" + STACK + "> two\nnot a frame at all\n> three\n" + STACK
         done = self.run_twinstack("resolve", "--pdb", PDB, "--ndjson", stdin=text)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
-        self.assertEqual([a["label"] for a in answers], ["one", "two", "three"])
-        self.assertEqual(["error" in a for a in answers], [False, True, False])
-        self.assertEqual(set(answers[1]["error"]), {"code", "what", "offset", "hint"})
+        self.assertEqual([a["label"] for a in answers if "error" not in a and a["frames"]], ["one", "three"])
+        self.assertEqual([a["label"] for a in answers if "error" in a], ["two"])
+        self.assertEqual(set(next(a for a in answers if "error" in a)["error"]), {"code", "what", "offset", "hint"})
 
     def test_bad_lines_are_an_error_when_strict(self):
         self.run_twinstack("resolve", "--pdb", PDB, "--ndjson", "--strict", stdin="not a frame at all\n", exit_code=3)
 
     def test_a_pdb_of_another_build_is_a_mismatch_and_names_nothing(self):
         stack = {"schema_version": 1, "modules": [{"index": 0, "name": "crash.exe", "code_id": None, "base": "0x400000",
-                 "size": "0x9000", "debug_id": "3249D99D0C4049318610F4E4FB0B693600"[:32] + "2"}],
+                 "size": "0x9000", "debug_id": "3249D99D0C4049318610F4E4FB0B69362"}],
                  "frames": [{"module": 0, "offset": "0x2755", "kind": "return"}]}
         answer = json.loads(self.run_twinstack("resolve", "--pdb", PDB, "--json", stdin=json.dumps(stack)).stdout)
         frames = answer["frames"] if "frames" in answer else answer["stacks"][0]["frames"]
         self.assertEqual([(f["symbols"], f["function"]) for f in frames], [("mismatch", None)])
 
     def test_a_dump_without_memory_gives_one_frame_and_the_reason(self):
-        done = self.run_twinstack("dump", BROKEN / "no-memory.dmp", "--stacks", "--json", exit_code=None)
-        self.assertIn(done.returncode, (0, 3))
-        if done.returncode == 0:
-            stack = json.loads(done.stdout)["threads"][0]["stack"]
-            self.assertEqual(len(stack["frames"]), 1)
-            self.assertIn("memory", stack["stop"])
-        else:
-            self.assertIn("memory", done.stderr)
+        threads = self.run_json("dump", BROKEN / "no-memory.dmp", "--stacks", "--json")["threads"]
+        self.assertEqual([(len(t["stack"]["frames"]), t["stop"]) for t in threads],
+                         [(1, "stack memory is missing")] * len(threads))
 
 
 class Sealed(e2e.Case):
