@@ -195,15 +195,18 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
 
     for (const struct store_binding *b = store->bindings; b != NULL; b = b->next) {
         const char *bound = b->name != NULL ? b->name : b->taken;
+        const bool known = module->debug_id[0] != '\0';
+        const bool fits =
+            bound != NULL ? text_equal_nocase(bound, module->name)
+                          : known && b->pdb != NULL && store_pdb_name_fits(b->pdb->path, module);
         bare = bare || b->name == NULL;
-        if (bound == NULL || !text_equal_nocase(bound, module->name))
+        if (!fits)
             continue;
         if (b->csv != NULL) {
             sources->csv = b->csv;
             sources->state = IDENTITY_UNCHECKED;
             return true;
         }
-        const bool known = module->debug_id[0] != '\0';
         if (known && strcmp(module->debug_id, b->pdb->debug_id) != 0) {
             sources->without = SYMBOLS_MISMATCH;
             sources->note = "the PDB given for this module is of another build";

@@ -165,6 +165,20 @@ static int print_dump(struct dump_request *q, struct fault *fault)
     return EXIT_GOOD;
 }
 
+/* What could be read of a damaged dump is printed; that it is damaged is said as well. */
+static int report_damage(const struct dump_request *q)
+{
+    const struct minidump *dump = dump_minidump(q->session);
+    for (uint32_t i = 0; i < dump->stream_count; i++) {
+        struct fault fault = dump->streams[i].fault;
+        if (fault.code == ERR_NONE)
+            continue;
+        fault_set_path(&fault, q->path);
+        return verb_fault(&fault);
+    }
+    return EXIT_GOOD;
+}
+
 static int run_request(struct dump_request *q, const struct verb *self)
 {
     struct fault fault = FAULT_INIT;
@@ -183,6 +197,8 @@ static int run_request(struct dump_request *q, const struct verb *self)
         code = print_explain(q, self, &fault);
     else
         code = print_dump(q, &fault);
+    if (code == EXIT_GOOD)
+        code = report_damage(q);
     dump_close(q->session);
     symbol_store_close(q->store);
     return code;
@@ -235,6 +251,8 @@ const struct verb verb_dump = {
         "  twinstack dump crash.dmp --stacks --json\n"
         "  twinstack dump crash.dmp --explain 2\n"
         "  twinstack dump crash.dmp --format stackwalk-json > stack.json\n",
-    .exits = "  0  printed\n  2  usage\n  3  the file is missing, damaged or no minidump",
+    .exits = "  0  printed\n  2  usage\n  3  the file is missing, no minidump, or damaged (what "
+             "can be read is "
+             "printed)",
     .run = run,
 };

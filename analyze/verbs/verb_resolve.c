@@ -222,9 +222,10 @@ static void submit(struct resolver *r, struct batch *batch, uint32_t jobs)
 }
 
 /* Reads one input to its end. */
-static void read_input(struct resolver *r, struct stack_input *input, bool named, uint32_t jobs)
+/* False when nothing at all came. */
+static bool read_input(struct resolver *r, struct stack_input *input, bool named, uint32_t jobs)
 {
-    bool more = true;
+    bool more = true, any = false;
 
     while (more && !r->failed && !process_interrupted()) {
         struct batch *batch = &r->batches[r->next_fill % r->batch_count];
@@ -234,6 +235,7 @@ static void read_input(struct resolver *r, struct stack_input *input, bool named
             more = stack_input_next(input, &batch->keep, item);
             if (!more)
                 break;
+            any = true;
             const enum stack_input_form form = stack_input_form(input);
             if (item->fault.code == ERR_NONE)
                 symbol_store_expect(r->store, &item->stack);
@@ -246,6 +248,7 @@ static void read_input(struct resolver *r, struct stack_input *input, bool named
         if (batch->count > 0)
             submit(r, batch, jobs);
     }
+    return any;
 }
 
 static bool bind(struct symbol_store *store, const char *word, bool csv, uint64_t base,
@@ -349,10 +352,14 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
         return EXIT_INPUT;
     for (uint32_t i = 0; i < count; i++) {
         struct fault fault = FAULT_INIT;
-        if (stack_input_open_path(paths[i], &inputs[i], &fault) != ERR_NONE)
+        const bool named = strcmp(paths[i], "-") != 0;
+        if (stack_input_open_path(paths[i], &inputs[i], &fault) == ERR_NONE &&
+            !read_input(r, inputs[i], named, jobs) && named && !process_interrupted()) {
+            fault_set_hint(&fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack", "the file holds none");
+            fault_set_path(&fault, paths[i]);
+        }
+        if (fault.code != ERR_NONE)
             code = verb_fault(&fault);
-        else
-            read_input(r, inputs[i], strcmp(paths[i], "-") != 0, jobs);
     }
     finish(r);
     for (uint32_t i = 0; i < count; i++)
