@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/log.h"
+#include "dashboard/offline.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
@@ -16,6 +17,7 @@ enum output {
     OUT_BADGE,
     OUT_FOLDED,
     OUT_SPEEDSCOPE,
+    OUT_HTML,
     OUT_COUNT
 };
 
@@ -30,6 +32,7 @@ struct report_options {
 struct job {
     const struct report_options *options;
     const struct report_run *report;
+    struct store *store;
     struct arena *scratch;
     enum output output;
 };
@@ -54,6 +57,9 @@ static enum status write_output(const void *context, FILE *out, struct fault *fa
         return report_folded(job->report, job->options->engine, job->scratch, out, fault);
     case OUT_SPEEDSCOPE:
         return report_speedscope(job->report, job->options->engine, job->scratch, out, fault);
+    case OUT_HTML:
+        return dashboard_offline_page(job->store, job->report->run->id, 0,
+                                      job->report->run->known_text, out, fault);
     case OUT_COUNT:
         break;
     }
@@ -84,14 +90,14 @@ static void append_step_summary(const struct report_run *report, struct arena *s
     (void)fclose(out);
 }
 
-static enum status write_all(const struct report_options *o, const struct stored_run *run,
-                             struct arena *keep, struct fault *fault)
+static enum status write_all(const struct report_options *o, struct store *store,
+                             const struct stored_run *run, struct arena *keep, struct fault *fault)
 {
     struct report_run report;
     if (report_prepare(&run->info, run->cases, run->case_count, keep, &report, fault) != ERR_NONE)
         return fault->code;
     for (int i = 0; i < OUT_COUNT && fault->code == ERR_NONE; i++) {
-        const struct job job = {o, &report, keep, (enum output)i};
+        const struct job job = {o, &report, store, keep, (enum output)i};
         if (o->paths[i] != NULL)
             (void)stored_write(o->paths[i], write_output, &job, fault);
     }
@@ -132,7 +138,7 @@ static int report(const struct verb *self, const struct report_options *o,
     const char *word = rest->count > 0 ? rest->items[0] : "latest";
     if (stored_read(store, word, stacks, keep, &run, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    else if (write_all(o, &run, keep, &fault) != ERR_NONE)
+    else if (write_all(o, store, &run, keep, &fault) != ERR_NONE)
         code = verb_fault(&fault);
     else
         code = o->exit_zero ? EXIT_GOOD : exit_of(&run);
@@ -159,6 +165,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--folded", OPTION_STRING, &o.paths[OUT_FOLDED], "FILE|-", "all stacks, folded lines"},
         {"--speedscope", OPTION_STRING, &o.paths[OUT_SPEEDSCOPE], "FILE|-",
          "all stacks, for speedscope"},
+        {"--html", OPTION_STRING, &o.paths[OUT_HTML], "FILE|-",
+         "the dashboard's pages of this run in one file that needs no server"},
         {"--engine", OPTION_STRING, &o.engine, "NAME",
          "whose stacks (default the first subject's)"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "0 also when cases fail"},
