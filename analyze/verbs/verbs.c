@@ -20,6 +20,7 @@ const struct verb *const verbs[] = {
     &verb_gate,
     &verb_baseline,
     &verb_db,
+    &verb_regrade,
     &verb_version,
 };
 
