@@ -194,8 +194,10 @@ enum status store_list_cases(struct store *store, const struct case_query *query
     }
     for (uint32_t i = 0; i < out->count && fault->code == ERR_NONE; i++) {
         struct reader r = {.store = store, .keep = keep, .fault = fault, .c = &out->cases[i]};
-        read_claims(&r);
-        read_findings(&r);
+        if (!query->without_scores)
+            read_claims(&r);
+        if (!query->without_findings)
+            read_findings(&r);
     }
     struct query count = query_begin(store, SQL_COUNT_CASES, keep, fault);
     bind_case_filter(&count, query);

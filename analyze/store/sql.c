@@ -153,10 +153,13 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_DOORS] = "SELECT id, scenario, variant, expected_doors, got_doors FROM crash_case"
                        " WHERE run_id = ? ORDER BY scenario, variant, repeat",
     [SQL_READ_SYMBOLS] =
-        "SELECT m.name, m.code_id, m.debug_id, f.symbols, count(*), sum(f.inline_depth > 0)"
+        /* counted by number first: a run has many frames and few modules */
+        "SELECT m.name, m.code_id, m.debug_id, n.symbols, sum(n.frames), sum(n.inlined) FROM"
+        " (SELECT f.module, f.symbols, count(*) frames, sum(f.inline_depth > 0) inlined"
         " FROM crash_case c JOIN stack s ON s.case_id = c.id JOIN frame f ON f.stack_id = s.id"
-        " JOIN module m ON m.id = f.module WHERE c.run_id = ?"
-        " GROUP BY m.name, m.code_id, m.debug_id, f.symbols ORDER BY m.name, m.debug_id, f.symbols",
+        " WHERE c.run_id = ? AND f.module IS NOT NULL GROUP BY f.module, f.symbols) n"
+        " JOIN module m ON m.id = n.module"
+        " GROUP BY m.name, m.code_id, m.debug_id, n.symbols ORDER BY m.name, m.debug_id, n.symbols",
     [SQL_TREND_SCORES] =
         "SELECT r.id, r.started_ns, sum(k.judged), sum(k.exact), sum(k.truth_frames),"
         " sum(k.own_frames), sum(k.right_frames)"

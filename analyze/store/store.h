@@ -93,12 +93,13 @@ enum status store_find_run(struct store *store, const char *word, uint64_t *run_
 /* ---- cases -------------------------------------------------------------------------- */
 
 struct case_query {
-    uint64_t run_id;                /* 0: of any finished run */
-    const char *scenario, *variant; /* exact; NULL: any      */
-    const char *kind;               /* NULL: any              */
-    const char *verdict, *cause;    /* words; NULL: any       */
-    const char *search;             /* part of "scenario.variant"; NULL: any */
-    bool newest_first;              /* by id, falling: a scenario's history  */
+    uint64_t run_id;                       /* 0: of any finished run */
+    const char *scenario, *variant;        /* exact; NULL: any      */
+    const char *kind;                      /* NULL: any              */
+    const char *verdict, *cause;           /* words; NULL: any       */
+    const char *search;                    /* part of "scenario.variant"; NULL: any */
+    bool newest_first;                     /* by id, falling: a scenario's history  */
+    bool without_scores, without_findings; /* faster, where they are not shown */
     uint64_t after;
     uint32_t limit; /* 0: 50 */
 };

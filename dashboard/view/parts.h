@@ -16,8 +16,9 @@ enum status view_get_uint(const struct view_input *in, const char *name, uint64_
 enum status view_split_case(const struct view_input *in, const char *name, const char **scenario,
                             const char **variant, struct fault *fault);
 
-/* All cases of a run, page after page, into KEEP, at most MAX; *total is the true number. */
-enum status view_all_cases(const struct view_input *in, uint64_t run_id, uint32_t max,
+/* All cases of a run, page after page, into KEEP, at most MAX; *total is the true number.
+ * Without findings, and without scores unless asked. */
+enum status view_all_cases(const struct view_input *in, uint64_t run_id, bool scores, uint32_t max,
                            struct run_case **out, uint32_t *count, uint64_t *total,
                            struct fault *fault);
 

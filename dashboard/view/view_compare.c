@@ -78,9 +78,10 @@ static enum status read_sides(const struct view_input *in, uint64_t a, uint64_t 
                               struct fault *fault)
 {
     uint64_t total = 0;
-    enum status status = view_all_cases(in, a, VIEW_CASES_MAX, &s->a, &s->a_count, &total, fault);
+    enum status status =
+        view_all_cases(in, a, false, VIEW_CASES_MAX, &s->a, &s->a_count, &total, fault);
     if (status == ERR_NONE)
-        status = view_all_cases(in, b, VIEW_CASES_MAX, &s->b, &s->b_count, &total, fault);
+        status = view_all_cases(in, b, false, VIEW_CASES_MAX, &s->b, &s->b_count, &total, fault);
     if (status != ERR_NONE)
         return status;
     qsort(s->a, s->a_count, sizeof *s->a, by_name);

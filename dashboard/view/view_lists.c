@@ -107,7 +107,7 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
     uint32_t count = 0, kept = 0, bundles = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = view_all_cases(in, run_id, VIEW_CASES_MAX, &cases, &count, &total, fault);
+        status = view_all_cases(in, run_id, false, VIEW_CASES_MAX, &cases, &count, &total, fault);
     if (status != ERR_NONE)
         return status;
     for (uint32_t i = 0; i < count; i++)

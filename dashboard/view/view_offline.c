@@ -35,6 +35,21 @@ static enum status carry(struct carrier *c, const char *path)
     return fault_set(c->fault, ERR_USAGE, FAULT_NO_OFFSET, "view of this path");
 }
 
+/* Escapes as encodeURIComponent() does, so that the pages find the same path. */
+static void escape(const char *text, char *out, size_t room)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()";
+    size_t length = 0;
+    for (; *text != '\0' && length + 4 < room; text++) {
+        if (strchr(plain, *text) != NULL)
+            out[length++] = *text;
+        else
+            length += (size_t)snprintf(out + length, 4, "%%%02X", (unsigned char)*text);
+    }
+    out[length] = '\0';
+}
+
 static enum status carry_cases(struct carrier *c, uint64_t run_id, uint32_t cases_max,
                                uint64_t *left_out)
 {
@@ -42,18 +57,20 @@ static enum status carry_cases(struct carrier *c, uint64_t run_id, uint32_t case
     uint32_t count = 0, written = 0;
     uint64_t total = 0;
     enum status status =
-        view_all_cases(&c->in, run_id, VIEW_CASES_MAX, &cases, &count, &total, c->fault);
+        view_all_cases(&c->in, run_id, false, VIEW_CASES_MAX, &cases, &count, &total, c->fault);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < count && written < cases_max && status == ERR_NONE; i++) {
-            char path[512];
+            char path[512], name[320], escaped[400];
             if (run_verdict_fails(cases[i].result.verdict) != (pass == 0))
                 continue;
             struct arena scratch;
             struct arena *keep = c->in.keep;
             arena_init(&scratch, 0);
             c->in.keep = &scratch;
-            (void)snprintf(path, sizeof path, "/api/v1/runs/%llu/cases/%s.%s%s%.0u",
-                           (unsigned long long)run_id, cases[i].scenario, cases[i].variant,
+            (void)snprintf(name, sizeof name, "%s.%s", cases[i].scenario, cases[i].variant);
+            escape(name, escaped, sizeof escaped);
+            (void)snprintf(path, sizeof path, "/api/v1/runs/%llu/cases/%s%s%.0u",
+                           (unsigned long long)run_id, escaped,
                            cases[i].repeat > 0 ? "?repeat=" : "", cases[i].repeat);
             status = carry(c, path);
             c->in.keep = keep;

@@ -53,11 +53,14 @@ enum status view_split_case(const struct view_input *in, const char *name, const
     return *scenario != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
 }
 
-enum status view_all_cases(const struct view_input *in, uint64_t run_id, uint32_t max,
+enum status view_all_cases(const struct view_input *in, uint64_t run_id, bool scores, uint32_t max,
                            struct run_case **out, uint32_t *count, uint64_t *total,
                            struct fault *fault)
 {
-    struct case_query query = {.run_id = run_id, .limit = STORE_PAGE_MAX};
+    struct case_query query = {.run_id = run_id,
+                               .without_scores = !scores,
+                               .without_findings = true,
+                               .limit = STORE_PAGE_MAX};
     struct case_page page = {0};
 
     *count = 0;
@@ -178,7 +181,7 @@ enum status view_run(const struct view_input *in, struct json *out, struct fault
     if (status == ERR_NONE)
         status = store_read_run(in->store, run_id, in->keep, &run, fault);
     if (status == ERR_NONE)
-        status = view_all_cases(in, run_id, VIEW_CASES_MAX, &cases, &count, &total, fault);
+        status = view_all_cases(in, run_id, true, VIEW_CASES_MAX, &cases, &count, &total, fault);
     if (status == ERR_NONE)
         status = run_total_engines(cases, count, in->keep, &engines, &engine_count, fault);
     if (status != ERR_NONE)

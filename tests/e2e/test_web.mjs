@@ -1,5 +1,5 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
-import { Skip, axeSource, browser, check, runAll, same, scratch, seed, serve, shots, test } from './web/world.mjs';
+import { Skip, axeSource, browser, check, runAll, same, scratch, seed, serve, shots, test, twinstack } from './web/world.mjs';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -182,6 +182,38 @@ test('resolve_says_what_is_wrong', async () => {
   await page.getByRole('button', { name: 'Resolve', exact: true }).click();
   await page.waitForSelector('.banner.bad');
   await page.context().close();
+});
+
+test('a_run_in_progress_appears_by_itself', async () => {
+  const db = scratch('live.db');
+  seed('live.db', 2, 4, 0);
+  const going = await serve('--db', db);
+  const page = await open(`${going.base}/runs`);
+  await settled(page);
+  same(await page.locator('tbody tr').count(), 2, 'rows before');
+  await page.waitForFunction(() => /live|polling/.test(document.querySelector('.live').textContent));
+  seed('live.db', 1, 4, 0);
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3, null, { timeout: 15000 });
+  await page.context().close();
+  await going.stop();
+});
+
+test('one_file_shows_the_run_without_a_server', async () => {
+  const file = scratch('offline.html');
+  try {
+    twinstack('report', '30', '--db', scratch('runs.db'), '--html', file);
+  } catch (error) {
+    check(error.status === 1, String(error.stderr)); // cases fail, and the report says so
+  }
+  for (const [name, path] of [['run', ''], ['mismatches', '#/runs/30/mismatches/inline_chain.ob2?frame=1'], ['timing', '#/timing'],
+    ['doors', '#/doors'], ['signatures', '#/signatures'], ['symbols', '#/symbols'], ['about', '#/about'], ['hostile', `#/runs/30/mismatches/${hostileCase}`]]) {
+    const page = await open(`file://${file}${path}`);
+    await settled(page);
+    check(!await page.locator('.state.bad').count(), `${name}: ${await page.textContent('main')}`);
+    same(page.complaints, [], name);
+    if (name === 'run' || name === 'mismatches') await shot(page, `offline-${name}`);
+    await page.context().close();
+  }
 });
 
 await runAll();

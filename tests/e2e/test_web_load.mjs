@@ -1,0 +1,82 @@
+// Load, on loopback, bounded in time; runs alone: it measures.  A case page's document, a
+// cached asset, a slow reader, and 500 idle connections that must not stop others.
+import { execFileSync } from 'node:child_process';
+import { connect } from 'node:net';
+import { Skip, check, runAll, same, seed, serve, test } from './web/world.mjs';
+
+const server = await serve('--db', seed('load.db', 3, 24, 0));
+const { hostname, port } = new URL(server.base);
+const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
+
+function wrk(path, seconds = 3) {
+  let text;
+  try {
+    text = execFileSync('wrk', ['-t', '1', '-c', '16', '-d', `${seconds}s`, `${server.base}${path}`], { encoding: 'utf8' });
+  } catch (error) {
+    if (error.code === 'ENOENT') throw new Skip('wrk is not installed');
+    throw error;
+  }
+  const rate = Number(/Requests\/sec:\s+([\d.]+)/.exec(text)[1]);
+  const bad = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(text);
+  console.log(`     ${rate.toFixed(0)} requests/s  ${path}`);
+  same(bad?.[0] ?? null, null, path);
+  return rate;
+}
+const asset = async () => /src="(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text())[1];
+
+test('a_case_page_takes_2000_requests_a_second', () => {
+  check(wrk('/api/v1/runs/3/cases/inline_chain.ob2') >= 2000 / slowness, 'too slow');
+});
+test('a_cached_page_takes_5000_requests_a_second', () => {
+  check(wrk('/') >= 5000 / slowness, 'the page is too slow');
+});
+test('assets_are_sent_fast', async () => {
+  check(wrk(await asset()) >= 2000 / slowness, 'the bundle is too slow');
+});
+
+test('500_idle_connections_stop_nobody', async () => {
+  const idle = [];
+  for (let i = 0; i < 500; i++) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    idle.push(new Promise((done) => { socket.on('connect', () => done(socket)); }));
+  }
+  const sockets = await Promise.all(idle);
+  sockets.forEach((socket, i) => i % 2 && socket.write('GET / HTTP/1.1\r\nHost: ')); // half of them say half a request
+  const start = performance.now();
+  for (let i = 0; i < 20; i++) same((await fetch(`${server.base}/api/v1/runs`)).status, 200, 'a request beside them');
+  const took = performance.now() - start;
+  sockets.forEach((socket) => socket.destroy());
+  check(took < 2000 * slowness, `20 requests took ${took.toFixed(0)} ms`);
+});
+
+test('a_slow_reader_stops_nobody', async () => {
+  const readers = [];
+  for (let i = 0; i < 20; i++) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.pause(); // asks for much and takes nothing
+    for (let n = 0; n < 40; n++) socket.write(`GET /api/v1/timing HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+    readers.push(socket);
+  }
+  const start = performance.now();
+  for (let i = 0; i < 20; i++) same((await fetch(`${server.base}/api/v1/runs/3`)).status, 200, 'a request beside them');
+  const took = performance.now() - start;
+  readers.forEach((socket) => socket.destroy());
+  check(took < 2000 * slowness, `20 requests took ${took.toFixed(0)} ms`);
+});
+
+test('ctrl_c_ends_it_cleanly_while_busy', async () => {
+  const sockets = [1, 2, 3].map(() => connect(Number(port), hostname));
+  sockets.forEach((socket) => socket.on('error', () => {}));
+  const stream = await fetch(`${server.base}/api/v1/events`);
+  const start = performance.now();
+  const code = await server.stop();
+  same(code, 0, 'exit status');
+  check(performance.now() - start < 25e3, 'it takes too long to end');
+  console.log(`     ended in ${(performance.now() - start).toFixed(0)} ms`);
+  await stream.body.cancel().catch(() => {});
+  sockets.forEach((socket) => socket.destroy());
+});
+
+await runAll();
