@@ -75,9 +75,14 @@ static enum status start_victim(const struct queue *q, struct runner *runner,
     const uint64_t limit_ms =
         q->options->timeout_ms != 0 ? q->options->timeout_ms : scenario->limit_ms;
     const char *limit = arena_printf(scratch, "%llu", (unsigned long long)limit_ms);
-    const char *const args[] = {q->launcher, "--out",           folder,         "--limit-ms",
-                                limit,       scenario->program, scenario->name, NULL};
+    const char *launcher = runner_guest_path(runner, q->launcher, scratch);
+    const char *out_folder = runner_guest_path(runner, folder, scratch);
+    const char *program = runner_guest_path(runner, scenario->program, scratch);
+    const char *const args[] = {launcher, "--out", out_folder,     "--limit-ms",
+                                limit,    program, scenario->name, NULL};
 
+    if (launcher == NULL || out_folder == NULL || program == NULL || limit == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "victim");
     return runner_run(runner, args, (uint32_t)limit_ms + OUTER_LIMIT_EXTRA_MS, scratch, out, fault);
 }
 

@@ -12,6 +12,7 @@ struct runner {
     struct arena keep;
     const char *prefix;         /* WINEPREFIX; NULL: no Wine */
     const char *environment[8]; /* NULL-terminated           */
+    const char *drives[2];      /* folders behind drives of our own; NULL: none */
 };
 
 /* WORKER 0 gets the prefix itself, made when missing; the others a clone.  Fails: ERR_ABSENT
@@ -28,6 +29,9 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
 
 /* After a program that could not be ended: clears the ground for the next. */
 enum status runner_reset(struct runner *runner, struct fault *fault);
+
+/* The path by which a Windows program should be given PATH, a file or folder of this host. */
+const char *runner_guest_path(const struct runner *runner, const char *path, struct arena *keep);
 
 /* The file on this host that a Windows path names; NULL when there is none. */
 const char *runner_host_path(const struct runner *runner, const char *windows_path,

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/files.h"
 #include "base/text.h"
@@ -138,6 +139,33 @@ static bool process_has(const char *id, const char *row, struct arena *scratch)
     return false;
 }
 
+/* Drives of our own, so that records and dumps name no folder of this machine: V: is the
+ * victims' folder, O: the folder that cases land in. */
+static const struct {
+    const char *link, *start;
+} drives[] = {{"v:", "V:\\"}, {"o:", "O:\\"}};
+
+enum { DRIVE_VICTIMS, DRIVE_OUT, DRIVE_COUNT };
+
+static bool make_drives(struct runner *runner)
+{
+    const struct collect_options *options = runner->options;
+    const char *folders[DRIVE_COUNT] = {options->victims_folder, options->out_folder};
+
+    for (int i = 0; i < DRIVE_COUNT; i++) {
+        const char *link =
+            arena_printf(&runner->keep, "%s/dosdevices/%s", runner->prefix, drives[i].link);
+        if (link == NULL)
+            return false;
+        (void)unlink(link);
+        runner->drives[i] =
+            folders[i] != NULL ? host_absolute_path(folders[i], &runner->keep) : NULL;
+        if (runner->drives[i] != NULL && symlink(runner->drives[i], link) != 0)
+            runner->drives[i] = NULL; /* then the path goes by Z: */
+    }
+    return true;
+}
+
 /* Ends whatever still runs in our prefix.  Ours alone: the prefix is private. */
 static void end_leftovers(const struct runner *runner)
 {
@@ -225,6 +253,8 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
         (void)make_prefix(out, fault);
     else if (worker != 0)
         (void)clone_prefix(out, base, fault);
+    if (fault->code == ERR_NONE && !make_drives(out))
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
     return fault->code != ERR_NONE ? fault->code : warm_up(out, fault);
 }
 
@@ -263,29 +293,57 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
     return process_run(&request, keep, out, fault);
 }
 
+const char *runner_guest_path(const struct runner *runner, const char *path, struct arena *keep)
+{
+    for (int i = 0; i < DRIVE_COUNT; i++) {
+        const size_t length = runner->drives[i] != NULL ? strlen(runner->drives[i]) : 0;
+        if (length == 0 || strncmp(path, runner->drives[i], length) != 0 || path[length] != '/')
+            continue;
+        char *out = arena_printf(keep, "%s%s", drives[i].start, path + length + 1);
+        for (char *p = out; p != NULL && *p != '\0'; p++)
+            if (*p == '/')
+                *p = '\\';
+        return out;
+    }
+    return path;
+}
+
 static void lower_case(char *text)
 {
     for (; *text != '\0'; text++)
         *text = (char)tolower((unsigned char)*text);
 }
 
-/* Drive C: is the prefix's drive_c, Z: the root.  Names in the prefix are lower case. */
+/* The folder that a Windows path's drive stands for; NULL: none that we know. */
+static const char *drive_folder(const struct runner *runner, const char *windows_path,
+                                struct arena *keep)
+{
+    if (text_glob("z:\\*", windows_path))
+        return "";
+    if (runner->prefix == NULL)
+        return NULL;
+    if (text_glob("c:\\*", windows_path))
+        return path_join(keep, runner->prefix, "drive_c");
+    for (int i = 0; i < DRIVE_COUNT; i++)
+        if (strlen(windows_path) > 3 &&
+            tolower((unsigned char)windows_path[0]) == drives[i].link[0] &&
+            windows_path[1] == ':' && windows_path[2] == '\\')
+            return runner->drives[i];
+    return NULL;
+}
+
+/* Names in the prefix are lower case. */
 const char *runner_host_path(const struct runner *runner, const char *windows_path,
                              struct arena *keep)
 {
-    const bool on_z = text_glob("z:\\*", windows_path);
+    const char *folder = drive_folder(runner, windows_path, keep);
+    char *inner = folder != NULL ? arena_string(keep, windows_path + 3) : NULL;
 
-    if (!on_z && (runner->prefix == NULL || !text_glob("c:\\*", windows_path)))
-        return NULL;
-    char *inner = arena_string(keep, windows_path + 3);
     for (char *p = inner; p != NULL && *p != '\0'; p++)
         if (*p == '\\')
             *p = '/';
-    if (inner == NULL)
-        return NULL;
-    for (int attempt = 0; attempt < 2; attempt++) {
-        const char *path = on_z ? arena_printf(keep, "/%s", inner)
-                                : arena_printf(keep, "%s/drive_c/%s", runner->prefix, inner);
+    for (int attempt = 0; inner != NULL && attempt < 2; attempt++) {
+        const char *path = arena_printf(keep, "%s/%s", folder, inner);
         if (path != NULL && path_is_file(path))
             return path;
         lower_case(inner);

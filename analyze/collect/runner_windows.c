@@ -83,6 +83,13 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
     return process_run(&request, keep, out, fault);
 }
 
+const char *runner_guest_path(const struct runner *runner, const char *path, struct arena *keep)
+{
+    (void)runner;
+    (void)keep;
+    return path;
+}
+
 const char *runner_host_path(const struct runner *runner, const char *windows_path,
                              struct arena *keep)
 {
