@@ -184,7 +184,7 @@ TEST(stackwalk_json_is_rust_minidumps_to_the_letter)
     static const char *const roots[] = {NULL};
     struct opened o;
     open_dump("g05-minidump2-x86/minidump2.dmp", roots, &o);
-    char *got = stackwalk_json(&o);
+    char *text = stackwalk_json(&o), *got = text;
     char *want = snapshot("g05-minidump2-x86/test_minidump_stackwalk__json-pretty.snap");
     for (unsigned line = 1; *got != '\0' && *want != '\0'; line++) {
         size_t a = strcspn(got, "\n"), b = strcspn(want, "\n");
@@ -195,6 +195,7 @@ TEST(stackwalk_json_is_rust_minidumps_to_the_letter)
         got += a + 1;
         want += b + 1;
     }
+    free(text);
     close_dump(&o);
 }
 
@@ -259,6 +260,7 @@ TEST(our_stackwalk_json_reads_back_as_itself)
         CHECK_EQ(back[0].frames[i].inline_depth, stack.frames[i].inline_depth);
         CHECK_EQ(back[0].frames[i].line, stack.frames[i].line);
     }
+    free(text);
     close_dump(&o);
 }
 

@@ -1,0 +1,15 @@
+/* Fuzzes the readers of rust-minidump's and Breakpad's output. */
+#include "format/foreign_stack.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena arena;
+    struct stack *stacks;
+    uint32_t count;
+    struct fault fault = FAULT_INIT;
+    arena_init(&arena, (size_t)64 << 20);
+    (void)foreign_stack_read((const char *)data, size, &arena, &stacks, &count, &fault);
+    arena_free(&arena);
+    return 0;
+}

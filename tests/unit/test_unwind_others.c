@@ -1,0 +1,224 @@
+/* arm64 and x86 unwinding, and what all processors share: exception dispatchers crossed. */
+#include <string.h>
+
+#include "test.h"
+#include "unwind/arm64_info.h"
+#include "unwind/x86_program.h"
+#include "unwind_world.h"
+
+enum { BEGIN = 0x1100, SP = 64 };
+
+/* A packed word: function of 0x100 bytes. */
+#define PACKED(flag, reg_f, reg_i, homes, cr, frame)                                               \
+    ((uint32_t)(flag) | 0x40u << 2 | (uint32_t)(reg_f) << 13 | (uint32_t)(reg_i) << 16 |           \
+     (uint32_t)(homes) << 20 | (uint32_t)(cr) << 21 | (uint32_t)((frame) / 16) << 23)
+
+static const struct {
+    const char *name;
+    uint32_t word;
+    uint32_t into;             /* bytes into the function */
+    int32_t pc_slot, sp_words; /* caller's pc: mark of that word, -1: lr; caller's sp */
+    int reg;
+    int32_t reg_slot;
+    enum unwind_where where;
+} packed[] = {
+    {"chained frame: stp fp,lr,[sp,#-32]!; mov fp,sp", PACKED(1, 0, 0, 0, 3, 32), 0x40, SP + 1,
+     SP + 4, 29, SP, WHERE_BODY},
+    {"same, at its first instruction", PACKED(1, 0, 0, 0, 3, 32), 0, -1, SP, 29, -1,
+     WHERE_PROLOGUE},
+    {"same, after the store", PACKED(1, 0, 0, 0, 3, 32), 4, SP + 1, SP + 4, 29, SP, WHERE_PROLOGUE},
+    {"same, at ret", PACKED(1, 0, 0, 0, 3, 32), 0xfc, -1, SP, 29, -1, WHERE_EPILOGUE},
+    {"same, at the load", PACKED(1, 0, 0, 0, 3, 32), 0xf8, SP + 1, SP + 4, 29, SP, WHERE_EPILOGUE},
+    {"x19, x20 and a chained frame", PACKED(1, 0, 2, 0, 3, 48), 0x40, SP + 1, SP + 6, 20, SP + 5,
+     WHERE_BODY},
+    {"lr alone", PACKED(1, 0, 0, 0, 1, 16), 0x40, SP, SP + 2, -1, 0, WHERE_BODY},
+    {"x19 beside lr", PACKED(1, 0, 1, 0, 1, 16), 0x40, SP + 1, SP + 2, 19, SP, WHERE_BODY},
+    {"x19 to x21, lr, 32 bytes of locals", PACKED(1, 0, 3, 0, 1, 64), 0x40, SP + 4 + 3, SP + 8, 21,
+     SP + 4 + 2, WHERE_BODY},
+    {"d8, d9 above x19, x20", PACKED(1, 1, 2, 0, 0, 32), 0x40, -1, SP + 4, 19, SP, WHERE_BODY},
+    {"fragment: everything is undone", PACKED(2, 0, 0, 0, 3, 32), 0, SP + 1, SP + 4, 29, SP,
+     WHERE_BODY},
+};
+
+TEST(arm64_packed_words_are_undone)
+{
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(packed); i++) {
+        struct unwind_frame frame;
+        test_row(packed[i].name);
+        world_init(&w, PE_MACHINE_ARM64);
+        world_function_arm64(&w, BEGIN, packed[i].word);
+        struct unwind_walker walker =
+            world_walker(&w, CPU_ARM64, BEGIN + packed[i].into, SP, PC_INTERRUPTED, &frame);
+        walker.regs.r[29] = walker.regs.sp; /* where `mov fp, sp` left it */
+        uint64_t lr = walker.regs.r[30];
+        CHECK(unwind_step_arm64(&walker) == NULL);
+        CHECK_HEX(walker.regs.pc,
+                  packed[i].pc_slot < 0 ? lr : WORLD_MARK + (uint64_t)packed[i].pc_slot);
+        CHECK_HEX(walker.regs.sp, WORLD_STACK_VA + 8 * (uint64_t)packed[i].sp_words);
+        if (packed[i].reg >= 0 && packed[i].reg_slot >= 0)
+            CHECK_HEX(walker.regs.r[packed[i].reg], WORLD_MARK + (uint64_t)packed[i].reg_slot);
+        CHECK_STR(unwind_where_name(frame.where), unwind_where_name(packed[i].where));
+        world_free(&w);
+    }
+}
+
+/* .xdata of a function of 0x100 bytes with one code word and one epilogue at its end. */
+static void arm64_function(struct world *w, const uint8_t codes[4])
+{
+    uint8_t xdata[8] = {0x40, 0, 0x20, 0x08}; /* length 0x40 words, E, one code word */
+    memcpy(xdata + 4, codes, 4);
+    world_function_arm64(w, BEGIN, world_xdata(w, xdata, sizeof(xdata)));
+}
+
+TEST(arm64_full_data_is_undone)
+{
+    static const struct {
+        const char *name;
+        uint8_t codes[4];
+        uint32_t into;
+        int32_t pc_slot, sp_words;
+        int reg;
+        uint32_t reg_slot;
+    } rows[] = {
+        {"pair and a chained frame", {0xe1, 0x81, 0x22, 0xe4}, 0x40, SP + 1, SP + 4, 19, SP + 2},
+        {"one instruction in", {0xe1, 0x81, 0x22, 0xe4}, 4, -1, SP + 2, 19, SP},
+        {"two instructions in", {0xe1, 0x81, 0x22, 0xe4}, 8, SP + 1, SP + 4, 19, SP + 2},
+        {"save_next carries the pair on", {0xe6, 0x24, 0xe4, 0xe4}, 0x40, -1, SP + 4, 22, SP + 3},
+        {"nop takes an instruction", {0xe3, 0x81, 0xe4, 0xe4}, 4, SP + 1, SP + 2, 29, SP},
+        {"allocation of 2 KB and more", {0xc0, 0x81, 0xe4, 0xe4}, 0x40, -1, SP + 2 * 0x81, -1, 0},
+        {"a pointer signed in the prologue",
+         {0x81, 0xfc, 0xe4, 0xe4},
+         0x40,
+         SP + 1,
+         SP + 2,
+         29,
+         SP},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_ARM64);
+        arm64_function(&w, rows[i].codes);
+        struct unwind_walker walker =
+            world_walker(&w, CPU_ARM64, BEGIN + rows[i].into, SP, PC_INTERRUPTED, &frame);
+        walker.regs.r[29] = walker.regs.sp;
+        uint64_t lr = walker.regs.r[30];
+        CHECK(unwind_step_arm64(&walker) == NULL);
+        CHECK_HEX(walker.regs.pc,
+                  rows[i].pc_slot < 0 ? lr : WORLD_MARK + (uint64_t)rows[i].pc_slot);
+        CHECK_HEX(walker.regs.sp, WORLD_STACK_VA + 8 * (uint64_t)rows[i].sp_words);
+        if (rows[i].reg >= 0)
+            CHECK_HEX(walker.regs.r[rows[i].reg], WORLD_MARK + rows[i].reg_slot);
+        world_free(&w);
+    }
+}
+
+TEST(arm64_leaves_return_through_their_register)
+{
+    static struct world w;
+    struct unwind_frame frame;
+    static const uint8_t call[] = {0x00, 0x00, 0x00, 0x94}; /* bl */
+    world_init(&w, PE_MACHINE_ARM64);
+    world_put(&w, 0x1400, call, sizeof(call));
+    struct unwind_walker walker = world_walker(&w, CPU_ARM64, 0x1300, SP, PC_INTERRUPTED, &frame);
+    walker.regs.r[30] = WORLD_BASE_VA + 0x1404;
+    CHECK(unwind_step_arm64(&walker) == NULL);
+    CHECK_HEX(walker.regs.pc, WORLD_BASE_VA + 0x1404);
+    CHECK_STR(found_by_name(walker.caller_found), "leaf");
+    world_free(&w);
+}
+
+static bool read_words(void *self, uint64_t va, void *out, size_t bytes)
+{
+    (void)self;
+    uint32_t value = 0xee000000 + (uint32_t)va;
+    if (va < 0x1000 || va >= 0x2000 || bytes != 4)
+        return false;
+    memcpy(out, &value, 4);
+    return true;
+}
+
+TEST(frame_programs_compute)
+{
+    static const struct {
+        const char *name, *program;
+        uint32_t eip, esp, ebp, ebx; /* eip 0: must be refused */
+    } rows[] = {
+        {"frame pointer omitted", "$T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =", 0xee001120, 0x1124,
+         0x1200, 7},
+        {"ebp frame", "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + =", 0xee001204, 0x1208,
+         0xee001200, 7},
+        {"no blanks around operators",
+         "$T0 $ebp 204 + =$eip $T0 4 + ^ =$ebp $T0 ^ = $esp $T0 8 + = ", 0xee0012d0, 0x12d4,
+         0xee0012cc, 7},
+        {"registers by CodeView's numbers",
+         "$T0 $ebp = $eip $T0 4 + ^ = $esp $T0 8 + = $20 $T0 40 - ^ =", 0xee001204, 0x1208, 0x1200,
+         0xee0011d8},
+        {"aligned", "$T0 $ebp 16 @ = $eip $T0 ^ = $esp $T0 4 + =", 0xee001200, 0x1204, 0x1200, 7},
+        {"memory that is not there", "$T0 0 = $eip $T0 ^ = $esp $T0 4 + =", 0, 0, 0, 0},
+        {"division by zero", "$eip 4 0 / = $esp $esp 4 + =", 0, 0, 0, 0},
+        {"no caller", "$T0 $ebp =", 0, 0, 0, 0},
+        {"stack pointer falls", "$eip $ebp ^ = $esp $esp 4 - =", 0, 0, 0, 0},
+        {"assignment to a number", "4 5 =", 0, 0, 0, 0},
+        {"too few operands", "+", 0, 0, 0, 0},
+    };
+    const struct unwind_process process = {.read = read_words};
+    const struct x86_frame_constants constants = {0x1120, 16, 8, 4};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct registers regs = {.cpu = CPU_X86, .sp = 0x1100};
+        test_row(rows[i].name);
+        regs.r[REG_X86_EBP] = 0x1200;
+        regs.r[REG_X86_EBX] = 7;
+        const char *stop = x86_program_run(&process, rows[i].program, &constants, &regs);
+        CHECK_EQ(stop == NULL, rows[i].eip != 0);
+        if (stop != NULL) {
+            CHECK_HEX(regs.sp, 0x1100); /* nothing was changed */
+            continue;
+        }
+        CHECK_HEX(regs.pc, rows[i].eip);
+        CHECK_HEX(regs.sp, rows[i].esp);
+        CHECK_HEX(regs.r[REG_X86_EBP], rows[i].ebp);
+        CHECK_HEX(regs.r[REG_X86_EBX], rows[i].ebx);
+    }
+}
+
+static void put_u32(struct world *w, uint32_t rva, uint32_t value)
+{
+    const uint8_t raw[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
+                            (uint8_t)(value >> 24)};
+    world_put(w, rva, raw, sizeof(raw));
+}
+
+TEST(the_frame_below_an_exception_dispatcher_was_interrupted)
+{
+    /* an ntdll whose KiUserExceptionDispatcher has, as Wine's, no machine frame */
+    static const uint8_t xdata[] = {1, 4, 1, 0, 4, 0x42};
+    static struct world w;
+    struct unwind_stack stack;
+    struct fault fault = FAULT_INIT;
+    enum { EXPORTS = 0x2800 };
+    for (int named = 0; named < 2; named++) {
+        test_row(named ? "by its export" : "another function at the same place");
+        world_init(&w, PE_MACHINE_X64);
+        w.module.name = "NTDLL.dll";
+        put_u32(&w, 0x98 + 112, EXPORTS);
+        put_u32(&w, EXPORTS + 24, 1);
+        put_u32(&w, EXPORTS + 28, EXPORTS + 40);
+        put_u32(&w, EXPORTS + 32, EXPORTS + 44);
+        put_u32(&w, EXPORTS + 36, EXPORTS + 48);
+        put_u32(&w, EXPORTS + 40, BEGIN);
+        put_u32(&w, EXPORTS + 44, EXPORTS + 52);
+        const char *name = named ? "KiUserExceptionDispatcher" : "KiUserApcDispatcher";
+        world_put(&w, EXPORTS + 52, name, strlen(name) + 1);
+        world_function(&w, BEGIN, 0x1200, world_xdata(&w, xdata, sizeof(xdata)));
+        struct registers regs = {
+            .cpu = CPU_X64, .pc = WORLD_BASE_VA + BEGIN + 0x40, .sp = WORLD_STACK_VA + 8 * SP};
+        REQUIRE(unwind_walk(&w.process, &regs, PC_RETURN, &w.arena, &stack, &fault) == ERR_NONE);
+        REQUIRE(stack.frame_count >= 2);
+        CHECK_HEX(stack.frames[1].pc_va, WORLD_MARK + SP + 5);
+        CHECK_STR(pc_kind_name(stack.frames[1].kind), named ? "interrupted" : "return");
+        world_free(&w);
+    }
+}
