@@ -108,10 +108,11 @@ static void note_unit_range(void *context, uint64_t low_va, uint64_t high_va)
 
 static bool add_unit(struct pe_dwarf *dwarf, Dwarf_Die die)
 {
+    Dwarf_Error error = NULL;
     struct unit_ranges to = {dwarf, dwarf->unit_count, true};
     Dwarf_Off offset;
 
-    if (dwarf_dieoffset(die, &offset, NULL) != DW_DLV_OK)
+    if (dwarf_dieoffset(die, &offset, &error) != DW_DLV_OK)
         return true;
     if (dwarf->unit_count == dwarf->unit_room) {
         const uint32_t room = dwarf->unit_room * 2 + 64;
@@ -139,6 +140,7 @@ static int compare_ranges(const void *left, const void *right)
 /* Lists every unit with its ranges. */
 static enum status list_units(struct pe_dwarf *dwarf, struct fault *fault)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Unsigned next = 0, length, type_offset;
     Dwarf_Half version, address_size, length_size, extension_size, kind;
     Dwarf_Off abbreviations;
@@ -146,11 +148,11 @@ static enum status list_units(struct pe_dwarf *dwarf, struct fault *fault)
 
     while (dwarf_next_cu_header_d(dwarf->debug, 1, &length, &version, &abbreviations, &address_size,
                                   &length_size, &extension_size, &signature, &type_offset, &next,
-                                  &kind, NULL) == DW_DLV_OK) {
+                                  &kind, &error) == DW_DLV_OK) {
         Dwarf_Die die;
         if (dwarf->unit_count == PE_DWARF_UNITS_MAX)
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "DWARF units");
-        if (dwarf_siblingof_b(dwarf->debug, NULL, 1, &die, NULL) != DW_DLV_OK)
+        if (dwarf_siblingof_b(dwarf->debug, NULL, 1, &die, &error) != DW_DLV_OK)
             continue;
         const bool enough = add_unit(dwarf, die);
         dwarf_dealloc_die(die);
@@ -193,10 +195,11 @@ enum status pe_dwarf_open(const struct pe *pe, struct pe_dwarf **out, struct fau
 
 void pe_dwarf_close(struct pe_dwarf *dwarf)
 {
+    Dwarf_Error error = NULL;
     if (dwarf == NULL)
         return;
     if (dwarf->debug != NULL)
-        (void)dwarf_object_finish(dwarf->debug, NULL);
+        (void)dwarf_object_finish(dwarf->debug, &error);
     for (uint32_t i = 0; i < dwarf->unit_count; i++)
         free(dwarf->units[i].scopes);
     free(dwarf->units);

@@ -6,21 +6,23 @@
 
 uint64_t dwarf_die_base(Dwarf_Die die)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Addr low = 0;
-    return dwarf_lowpc(die, &low, NULL) == DW_DLV_OK ? low : 0;
+    return dwarf_lowpc(die, &low, &error) == DW_DLV_OK ? low : 0;
 }
 
 /* The number that attribute NAME holds; false when there is none. */
 static bool die_number(Dwarf_Die die, Dwarf_Half name, uint64_t *out)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Attribute attribute;
     Dwarf_Unsigned value = 0;
     Dwarf_Signed signed_value = 0;
 
-    if (dwarf_attr(die, name, &attribute, NULL) != DW_DLV_OK)
+    if (dwarf_attr(die, name, &attribute, &error) != DW_DLV_OK)
         return false;
-    bool good = dwarf_formudata(attribute, &value, NULL) == DW_DLV_OK;
-    if (!good && dwarf_formsdata(attribute, &signed_value, NULL) == DW_DLV_OK &&
+    bool good = dwarf_formudata(attribute, &value, &error) == DW_DLV_OK;
+    if (!good && dwarf_formsdata(attribute, &signed_value, &error) == DW_DLV_OK &&
         signed_value >= 0) {
         value = (Dwarf_Unsigned)signed_value;
         good = true;
@@ -34,12 +36,13 @@ static bool die_number(Dwarf_Die die, Dwarf_Half name, uint64_t *out)
 static void old_ranges(struct pe_dwarf *dwarf, Dwarf_Die die, Dwarf_Off offset, uint64_t base_va,
                        void (*found)(void *, uint64_t, uint64_t), void *context)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Ranges *ranges;
     Dwarf_Signed count;
     Dwarf_Unsigned bytes;
     Dwarf_Off real;
 
-    if (dwarf_get_ranges_b(dwarf->debug, offset, die, &real, &ranges, &count, &bytes, NULL) !=
+    if (dwarf_get_ranges_b(dwarf->debug, offset, die, &real, &ranges, &count, &bytes, &error) !=
         DW_DLV_OK)
         return;
     for (Dwarf_Signed i = 0; i < count; i++) {
@@ -55,10 +58,11 @@ static void old_ranges(struct pe_dwarf *dwarf, Dwarf_Die die, Dwarf_Off offset, 
 static void new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigned where,
                        void (*found)(void *, uint64_t, uint64_t), void *context)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Rnglists_Head head;
     Dwarf_Unsigned count, global;
 
-    if (dwarf_rnglists_get_rle_head(attribute, form, where, &head, &count, &global, NULL) !=
+    if (dwarf_rnglists_get_rle_head(attribute, form, where, &head, &count, &global, &error) !=
         DW_DLV_OK)
         return;
     for (Dwarf_Unsigned i = 0; i < count; i++) {
@@ -66,7 +70,7 @@ static void new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigne
         Dwarf_Unsigned raw1, raw2, low, high;
         Dwarf_Bool unavailable;
         if (dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2, &unavailable,
-                                              &low, &high, NULL) != DW_DLV_OK)
+                                              &low, &high, &error) != DW_DLV_OK)
             break;
         if (kind == DW_RLE_end_of_list)
             break;
@@ -79,18 +83,19 @@ static void new_ranges(Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigne
 void dwarf_die_ranges(struct pe_dwarf *dwarf, Dwarf_Die die, uint64_t base_va,
                       void (*found)(void *, uint64_t, uint64_t), void *context)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Attribute attribute;
     Dwarf_Half form, version, offset_size;
     Dwarf_Unsigned where = 0;
     Dwarf_Off offset = 0;
 
-    if (dwarf_attr(die, DW_AT_ranges, &attribute, NULL) == DW_DLV_OK) {
-        if (dwarf_whatform(attribute, &form, NULL) == DW_DLV_OK &&
+    if (dwarf_attr(die, DW_AT_ranges, &attribute, &error) == DW_DLV_OK) {
+        if (dwarf_whatform(attribute, &form, &error) == DW_DLV_OK &&
             dwarf_get_version_of_die(die, &version, &offset_size) == DW_DLV_OK) {
             if (form == DW_FORM_rnglistx) {
-                if (dwarf_formudata(attribute, &where, NULL) == DW_DLV_OK)
+                if (dwarf_formudata(attribute, &where, &error) == DW_DLV_OK)
                     new_ranges(attribute, form, where, found, context);
-            } else if (dwarf_global_formref(attribute, &offset, NULL) == DW_DLV_OK) {
+            } else if (dwarf_global_formref(attribute, &offset, &error) == DW_DLV_OK) {
                 if (version >= 5)
                     new_ranges(attribute, form, offset, found, context);
                 else
@@ -102,22 +107,23 @@ void dwarf_die_ranges(struct pe_dwarf *dwarf, Dwarf_Die die, uint64_t base_va,
     }
     Dwarf_Addr low, high;
     enum Dwarf_Form_Class class;
-    if (dwarf_lowpc(die, &low, NULL) == DW_DLV_OK &&
-        dwarf_highpc_b(die, &high, &form, &class, NULL) == DW_DLV_OK)
+    if (dwarf_lowpc(die, &low, &error) == DW_DLV_OK &&
+        dwarf_highpc_b(die, &high, &form, &class, &error) == DW_DLV_OK)
         found(context, low, class == DW_FORM_CLASS_ADDRESS ? high : low + high);
 }
 
 /* The entry that an attribute of DIE refers to; NULL: none.  Owned by the caller. */
 static Dwarf_Die die_reference(struct pe_dwarf *dwarf, Dwarf_Die die, Dwarf_Half name)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Attribute attribute;
     Dwarf_Die found = NULL;
     Dwarf_Off offset;
 
-    if (dwarf_attr(die, name, &attribute, NULL) != DW_DLV_OK)
+    if (dwarf_attr(die, name, &attribute, &error) != DW_DLV_OK)
         return NULL;
-    if (dwarf_global_formref(attribute, &offset, NULL) != DW_DLV_OK ||
-        dwarf_offdie_b(dwarf->debug, offset, 1, &found, NULL) != DW_DLV_OK)
+    if (dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK ||
+        dwarf_offdie_b(dwarf->debug, offset, 1, &found, &error) != DW_DLV_OK)
         found = NULL;
     dwarf_dealloc_attribute(attribute);
     return found;
@@ -125,8 +131,9 @@ static Dwarf_Die die_reference(struct pe_dwarf *dwarf, Dwarf_Die die, Dwarf_Half
 
 static char *die_text(Dwarf_Die die, Dwarf_Half name)
 {
+    Dwarf_Error error = NULL;
     char *text = NULL;
-    return dwarf_die_text(die, name, &text, NULL) == DW_DLV_OK ? text : NULL;
+    return dwarf_die_text(die, name, &text, &error) == DW_DLV_OK ? text : NULL;
 }
 
 /* The linkage name, else the name, of DIE or of what it was made from: abstract origins and
@@ -217,20 +224,21 @@ static uint32_t take_entry(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwar
 static void walk_entries(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die parent,
                          uint32_t depth, uint32_t tree_depth)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Die die;
 
-    if (tree_depth == PE_DWARF_TREE_DEPTH || dwarf_child(parent, &die, NULL) != DW_DLV_OK)
+    if (tree_depth == PE_DWARF_TREE_DEPTH || dwarf_child(parent, &die, &error) != DW_DLV_OK)
         return;
     for (;;) {
         Dwarf_Half tag = 0;
         Dwarf_Die next;
-        (void)dwarf_tag(die, &tag, NULL);
+        (void)dwarf_tag(die, &tag, &error);
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
             tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
             tag == DW_TAG_structure_type)
             walk_entries(dwarf, unit, die, take_entry(dwarf, unit, die, tag, depth),
                          tree_depth + 1);
-        const bool more = dwarf_siblingof_b(dwarf->debug, die, 1, &next, NULL) == DW_DLV_OK;
+        const bool more = dwarf_siblingof_b(dwarf->debug, die, 1, &next, &error) == DW_DLV_OK;
         dwarf_dealloc_die(die);
         if (!more)
             return;
@@ -254,6 +262,7 @@ static const char *keep_file(struct pe_dwarf *dwarf, const char *last, const cha
 
 static void read_lines(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die die)
 {
+    Dwarf_Error error = NULL;
     const uint64_t base = dwarf->pe.preferred_base_va;
     Dwarf_Line_Context table;
     Dwarf_Line *lines;
@@ -262,21 +271,21 @@ static void read_lines(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Di
     Dwarf_Small kind;
     const char *file = NULL;
 
-    if (dwarf_srclines_b(die, &version, &kind, &table, NULL) != DW_DLV_OK)
+    if (dwarf_srclines_b(die, &version, &kind, &table, &error) != DW_DLV_OK)
         return;
-    if (dwarf_srclines_from_linecontext(table, &lines, &count, NULL) == DW_DLV_OK && count > 0 &&
+    if (dwarf_srclines_from_linecontext(table, &lines, &count, &error) == DW_DLV_OK && count > 0 &&
         (unit->rows = ARENA_ARRAY(&dwarf->arena, (size_t)count, struct dwarf_row)) != NULL) {
         for (Dwarf_Signed i = 0; i < count; i++) {
             Dwarf_Addr address = 0;
             Dwarf_Unsigned line = 0;
             Dwarf_Bool ends = 0;
             char *name = NULL;
-            (void)dwarf_lineaddr(lines[i], &address, NULL);
-            (void)dwarf_lineno(lines[i], &line, NULL);
-            (void)dwarf_lineendsequence(lines[i], &ends, NULL);
+            (void)dwarf_lineaddr(lines[i], &address, &error);
+            (void)dwarf_lineno(lines[i], &line, &error);
+            (void)dwarf_lineendsequence(lines[i], &ends, &error);
             if (address < base || address - base > UINT32_MAX || line > UINT32_MAX)
                 continue;
-            if (dwarf_linesrc(lines[i], &name, NULL) == DW_DLV_OK) {
+            if (dwarf_linesrc(lines[i], &name, &error) == DW_DLV_OK) {
                 file = keep_file(dwarf, file, name);
                 dwarf_dealloc(dwarf->debug, name, DW_DLA_STRING);
             }
@@ -291,11 +300,12 @@ static void read_lines(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Di
 /* File numbers of call sites count from 1 before DWARF 5 and from 0 since. */
 static void read_files(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die die)
 {
+    Dwarf_Error error = NULL;
     char **names;
     Dwarf_Signed count;
     Dwarf_Half version = 0, offset_size;
 
-    if (dwarf_srcfiles(die, &names, &count, NULL) != DW_DLV_OK)
+    if (dwarf_srcfiles(die, &names, &count, &error) != DW_DLV_OK)
         return;
     (void)dwarf_get_version_of_die(die, &version, &offset_size);
     const uint32_t first = version < 5 ? 1 : 0;
@@ -311,10 +321,11 @@ static void read_files(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Di
 
 void dwarf_read_unit(struct pe_dwarf *dwarf, struct dwarf_unit *unit)
 {
+    Dwarf_Error error = NULL;
     Dwarf_Die die;
 
     unit->read = true;
-    if (dwarf_offdie_b(dwarf->debug, unit->offset, 1, &die, NULL) != DW_DLV_OK)
+    if (dwarf_offdie_b(dwarf->debug, unit->offset, 1, &die, &error) != DW_DLV_OK)
         return;
     walk_entries(dwarf, unit, die, 0, 0);
     read_lines(dwarf, unit, die);
