@@ -266,41 +266,70 @@ uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
     return expand(index, &spot, out, SYMBOL_FRAMES_MAX);
 }
 
-/* Addresses go through three stages, each of which first asks for the memory that the next one
- * reads; so the misses of a group overlap. */
-enum { GROUP = 32 };
+/* Addresses go through stages in groups, and each stage first asks for the memory that the next
+ * one reads; so the misses of a group overlap instead of following each other. */
+enum { GROUP = 32, CHAIN_STEPS = 6 };
+
+static const uint8_t *slot_at(const struct symbol_index *index, uint32_t scope)
+{
+    return index->sections[INDEX_SCOPES].at + (size_t)scope * INDEX_SLOT_BYTES;
+}
+
+/* Brings in the scopes that these hang on, one step of all chains at a time. */
+static void warm_chains(const struct symbol_index *index, const struct spot *spots, uint32_t count)
+{
+    uint32_t scopes[GROUP];
+    for (uint32_t i = 0; i < count; i++)
+        scopes[i] = spots[i].scope < index->slot_count ? spots[i].scope : 0;
+    for (uint32_t step = 0; step < CHAIN_STEPS; step++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t back = load_u32(slot_at(index, scopes[i]) + 4) & 0xffff;
+            if (back == 0 || back > scopes[i])
+                continue;
+            scopes[i] -= back;
+            PREFETCH(slot_at(index, scopes[i]));
+        }
+    }
+}
+
+static void find_spots(const struct symbol_index *index, const uint32_t *rvas, uint32_t count,
+                       struct spot *spots)
+{
+    const uint8_t *blocks[GROUP];
+    for (uint32_t i = 0; i < count; i++) {
+        spots[i] = (struct spot){rvas[i], 0, 0};
+        if (!source_rva(index, &spots[i].rva))
+            spots[i].rva = 0; /* headers: never code */
+        const uint32_t bucket = (spots[i].rva - index->first_rva) >> index->shift;
+        if (bucket < index->bucket_count)
+            PREFETCH(index->sections[INDEX_BUCKETS].at + 4 * (size_t)bucket);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        blocks[i] = block_of(index, spots[i].rva);
+        if (blocks[i] != NULL) {
+            PREFETCH(blocks[i]);
+            PREFETCH(blocks[i] + 32);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (blocks[i] != NULL)
+            read_block(index, blocks[i], &spots[i]);
+        if (spots[i].scope < index->slot_count)
+            PREFETCH(slot_at(index, spots[i].scope));
+    }
+    if (index->slot_count != 0)
+        warm_chains(index, spots, count);
+}
 
 uint32_t symbol_index_lookup_batch(const struct symbol_index *index, const uint32_t *rvas,
                                    uint32_t count, struct symbol_frame *out, uint32_t frame_max,
                                    uint32_t *counts)
 {
     struct spot spots[GROUP];
-    const uint8_t *blocks[GROUP];
     uint32_t used = 0;
     for (uint32_t done = 0; done < count; done += GROUP) {
         const uint32_t group = count - done < GROUP ? count - done : GROUP;
-        for (uint32_t i = 0; i < group; i++) {
-            spots[i] = (struct spot){rvas[done + i], 0, 0};
-            if (!source_rva(index, &spots[i].rva))
-                spots[i].rva = 0; /* headers: never code */
-            const uint32_t bucket = (spots[i].rva - index->first_rva) >> index->shift;
-            if (bucket < index->bucket_count)
-                PREFETCH(index->sections[INDEX_BUCKETS].at + 4 * (size_t)bucket);
-        }
-        for (uint32_t i = 0; i < group; i++) {
-            blocks[i] = block_of(index, spots[i].rva);
-            if (blocks[i] != NULL) {
-                PREFETCH(blocks[i]);
-                PREFETCH(blocks[i] + 40);
-            }
-        }
-        for (uint32_t i = 0; i < group; i++) {
-            if (blocks[i] != NULL)
-                read_block(index, blocks[i], &spots[i]);
-            if (spots[i].scope < index->slot_count)
-                PREFETCH(index->sections[INDEX_SCOPES].at +
-                         (size_t)spots[i].scope * INDEX_SLOT_BYTES);
-        }
+        find_spots(index, rvas + done, group, spots);
         for (uint32_t i = 0; i < group; i++) {
             if (frame_max - used < SYMBOL_FRAMES_MAX)
                 return done + i; /* the next may not fit */

@@ -5,17 +5,20 @@
  *     bench_symbols lookup PDB INDEX             random function-body addresses, prepared
  *     bench_symbols cold PDB RVA...              opens the PDB, looks up, prints, ends
  *     bench_symbols addresses PDB COUNT          prints function-body addresses
+ *     bench_symbols procedures PDB 0             prints each procedure's rva and size
+ *     bench_symbols frames PDB -                 an rva a line in; "file:line" per frame out
  * Results are "name value" lines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/files.h"
 #include "format/pdb_module.h"
 #include "symbol/pdb_lookup.h"
 #include "symbol/symbol_index.h"
 
-enum { ADDRESSES = 1000000, BATCH = 4096, BATCH_FRAMES = BATCH * 24, ROUNDS = 5 };
+enum { ADDRESSES = 1000000, BATCH = 256, BATCH_FRAMES = BATCH * 24, ROUNDS = 5 };
 
 static int fail(const struct fault *fault)
 {
@@ -23,6 +26,12 @@ static int fail(const struct fault *fault)
     fault_describe(fault, text, sizeof text);
     (void)fprintf(stderr, "bench_symbols: %s\n", text);
     return 3;
+}
+
+/* Processor time, so that other programs on the machine count less. */
+static uint64_t cpu_ns(void)
+{
+    return (uint64_t)((double)clock() * (1e9 / CLOCKS_PER_SEC));
 }
 
 static uint64_t random_next(uint64_t *state)
@@ -86,11 +95,11 @@ static uint64_t best_single(const struct symbol_index *index, const uint32_t *rv
     static struct symbol_frame out[SYMBOL_FRAMES_MAX];
     uint64_t best = UINT64_MAX;
     for (int round = 0; round < ROUNDS; round++) {
-        const uint64_t started = clock_ns();
+        const uint64_t started = cpu_ns();
         *frames = 0;
         for (uint32_t i = 0; i < ADDRESSES; i++)
             *frames += symbol_index_lookup(index, rvas[i], out);
-        const uint64_t took = clock_ns() - started;
+        const uint64_t took = cpu_ns() - started;
         best = took < best ? took : best;
     }
     return best;
@@ -102,15 +111,43 @@ static uint64_t best_batched(const struct symbol_index *index, const uint32_t *r
     static uint32_t counts[BATCH];
     uint64_t best = UINT64_MAX;
     for (int round = 0; round < ROUNDS; round++) {
-        const uint64_t started = clock_ns();
+        const uint64_t started = cpu_ns();
         for (uint32_t done = 0; done < ADDRESSES;) {
             const uint32_t left = ADDRESSES - done < BATCH ? ADDRESSES - done : BATCH;
             done += symbol_index_lookup_batch(index, rvas + done, left, out, BATCH_FRAMES, counts);
         }
-        const uint64_t took = clock_ns() - started;
+        const uint64_t took = cpu_ns() - started;
         best = took < best ? took : best;
     }
     return best;
+}
+
+/* What one load costs that has to wait for the one before, over BYTES of memory: the measure
+ * for all lookups, which are a few of those each. */
+static double dependent_load_ns(uint64_t bytes)
+{
+    enum { LINE = 64, LOADS = 2000000 };
+    const uint32_t lines = (uint32_t)(bytes / LINE) + 1;
+    uint64_t state = 88172645463325252u;
+    uint32_t *order = malloc(lines * sizeof *order);
+    uint8_t *memory = malloc((size_t)lines * LINE);
+    for (uint32_t i = 0; i < lines; i++)
+        order[i] = i;
+    for (uint32_t i = lines - 1; i > 0; i--) {
+        const uint32_t j = (uint32_t)(random_next(&state) % (i + 1)), swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+    for (uint32_t i = 0; i < lines; i++)
+        memcpy(memory + (size_t)order[i] * LINE, &order[(i + 1) % lines], sizeof *order);
+    uint32_t at = 0;
+    const uint64_t started = cpu_ns();
+    for (uint32_t i = 0; i < LOADS; i++)
+        memcpy(&at, memory + (size_t)at * LINE, sizeof at);
+    const double took = (double)(cpu_ns() - started) / LOADS;
+    free(order);
+    free(memory);
+    return at < lines ? took : 0;
 }
 
 static int run_lookup(const struct pdb *pdb, const struct file_map *map, const char *path)
@@ -125,6 +162,7 @@ static int run_lookup(const struct pdb *pdb, const struct file_map *map, const c
     const uint64_t batched = best_batched(index, rvas);
     printf("frames_per_address %.2f\nsingle_ns %.1f\nbatched_ns %.1f\n", (double)frames / ADDRESSES,
            (double)single / ADDRESSES, (double)batched / ADDRESSES);
+    printf("load_ns %.1f\n", dependent_load_ns(path_bytes(path)));
     free(rvas);
     symbol_index_close(index);
     return 0;
@@ -162,6 +200,46 @@ static int run_cold(const struct pdb *pdb, int count, char **rvas)
     return 0;
 }
 
+static int run_procedures(const struct pdb *pdb)
+{
+    struct arena copies;
+    struct pdb_module module;
+    arena_init(&copies, 0);
+    for (uint32_t i = 0; pdb_module_open(pdb, i, &copies, &module); i++) {
+        struct pdb_symbol symbol;
+        struct pdb_procedure procedure;
+        for (uint32_t soff = 4; pdb_symbol_at(&module, soff, &symbol);
+             soff = pdb_symbol_next(&module, &symbol)) {
+            uint32_t rva;
+            if (pdb_procedure_read(&module, &symbol, &procedure) &&
+                procedure.kind == PDB_CODE_PROCEDURE &&
+                pdb_rva_of_place(pdb, procedure.start, &rva))
+                printf("0x%x %u\n", rva, procedure.bytes);
+        }
+        arena_reset(&copies);
+    }
+    arena_free(&copies);
+    return 0;
+}
+
+static int run_frames(const struct pdb *pdb)
+{
+    static struct symbol_frame out[SYMBOL_FRAMES_MAX];
+    struct fault fault = FAULT_INIT;
+    struct pdb_lookup *lookup;
+    char line[64];
+    if (pdb_lookup_open(pdb, NAMES_SHORT, &lookup, &fault) != ERR_NONE)
+        return fail(&fault);
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        const uint32_t count = pdb_lookup(lookup, (uint32_t)strtoul(line, NULL, 16), out);
+        for (uint32_t i = 0; i < count; i++)
+            printf("%s:%u\t", out[i].file != NULL ? out[i].file : "", out[i].line);
+        printf("\n");
+    }
+    pdb_lookup_close(lookup);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct fault fault = FAULT_INIT;
@@ -181,6 +259,10 @@ int main(int argc, char **argv)
         result = run_lookup(&pdb, &map, argv[3]);
     } else if (strcmp(argv[1], "cold") == 0) {
         result = run_cold(&pdb, argc - 3, argv + 3);
+    } else if (strcmp(argv[1], "procedures") == 0) {
+        result = run_procedures(&pdb);
+    } else if (strcmp(argv[1], "frames") == 0) {
+        result = run_frames(&pdb);
     } else if (strcmp(argv[1], "addresses") == 0) {
         const uint32_t count = (uint32_t)atoi(argv[3]);
         uint32_t *rvas = function_addresses(&pdb, count);
