@@ -191,11 +191,18 @@ bool frames_same_module(const struct frame *a, const struct frame *b)
     return same_module(a->module, name_of_module(a), b->module, name_of_module(b));
 }
 
+/* Code outside all images is where it is, whatever name it was registered by. */
+static bool is_outside_images(const struct frame *frame)
+{
+    return frame->module == NULL && (frame->module_name == NULL ||
+                                     (frame->frame_class == CLASS_GENERATED && frame->pc_va != 0));
+}
+
 static enum status module_number(struct module_list *list, const struct frame *frame,
                                  struct arena *scratch, uint32_t *out, struct fault *fault)
 {
     *out = 0;
-    if (frame->module == NULL && frame->module_name == NULL)
+    if (is_outside_images(frame))
         return ERR_NONE;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct module_entry *e = &list->entries[i];
@@ -250,7 +257,7 @@ static void key_of_frame(const struct crash_case *crash, const struct frame *fra
 {
     key->name = compare_name_hash(frame->function);
     key->last_name = compare_last_name_hash(frame->function);
-    key->offset = frame->offset;
+    key->offset = is_outside_images(frame) && frame->pc_va != 0 ? frame->pc_va : frame->offset;
     key->file = frame->file;
     key->line = frame->line;
     key->inline_depth = frame->inline_depth;

@@ -438,10 +438,9 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
     struct finding *f = finding_add(j);
     if (f == NULL)
         return out_of_memory(j);
-    const bool unsupported = claim->skipped || (stack != NULL && stack->state != STACK_FAILED);
     const char *why = stack != NULL && stack->stop != NULL ? stack->stop : claim->why;
     f->level = LEVEL_PHYSICAL;
-    f->cause = unsupported ? CAUSE_UNSUPPORTED_HERE : CAUSE_NOT_CAPTURED;
+    f->cause = CAUSE_NOT_CAPTURED;
     f->engine = claim->engine;
     f->against = t->columns[0].truth != NULL ? "truth" : column_name(t, t->reference);
     f->wrong = claim->engine;
@@ -450,6 +449,12 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
     f->fails = claim->subject;
     f->evidence = why != NULL ? why : "there is no stack of this thread";
     return ERR_NONE;
+}
+
+/* Where nothing was captured, nothing is missing from a stack: the verdict says it. */
+static bool something_captured(const struct compare_input *in)
+{
+    return in->crash == NULL || case_is_captured(in->crash);
 }
 
 static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
@@ -479,7 +484,8 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
     if (thread->role != NULL && strcmp(thread->role, "capture") == 0)
         return ERR_NONE; /* the thread that takes the stacks is never where it was */
     const bool hang = j->in->crash != NULL && strcmp(j->in->crash->kind, "hang") == 0;
-    const bool demanded = suspect || (hang && t.columns[0].truth != NULL);
+    const bool demanded =
+        something_captured(j->in) && (suspect || (hang && t.columns[0].truth != NULL));
     for (uint32_t c = 1; c < t.column_count && demanded; c++)
         if (t.columns[c].count == 0 && t.columns[c].claim->subject &&
             (t.reference != 0 || t.columns[0].truth != NULL) &&

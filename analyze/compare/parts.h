@@ -98,6 +98,9 @@ bool cause_is_innocent(enum cause cause);
 /* True when the stop word says that the thread's start was reached, or nothing at all. */
 bool stop_is_end(const char *stop);
 
+/* The case has a record or a dump. */
+bool case_is_captured(const struct crash_case *crash);
+
 /* Fills the scores of one claim from the marked threads. */
 void score_claim(const struct compare_input *in, const struct case_result *result, uint32_t claim,
                  struct engine_score *out);

@@ -63,8 +63,8 @@ static void score_truth(const struct thread_result *thread, uint32_t column, con
             own_so_far++;
             *wrong = *wrong || (!wanted && !cause_is_innocent(cell->cause));
         }
-        if (!wanted)
-            continue;
+        if (!wanted || (frame == NULL && cell->cause == CAUSE_RECURSION_ELIDED))
+            continue; /* what a cut left out on one side is demanded of nobody */
         demanded++;
         out->truth_frames++;
         const bool right = frame != NULL && compare_names(truth->function, frame->function);

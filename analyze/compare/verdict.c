@@ -25,6 +25,11 @@ static bool has_role(const struct crash_case *crash, enum case_role role)
     return false;
 }
 
+bool case_is_captured(const struct crash_case *crash)
+{
+    return has_role(crash, ROLE_RECORD) || has_role(crash, ROLE_DUMP);
+}
+
 static bool is_kind(const struct crash_case *crash, const char *kind)
 {
     return crash != NULL && crash->kind != NULL && strcmp(crash->kind, kind) == 0;
@@ -79,7 +84,7 @@ static bool decide_by_capture(struct judgement *j)
         return decide(j, VERDICT_UNSUPPORTED, in->unsupported), true;
     if (c == NULL)
         return false;
-    const bool captured = has_role(c, ROLE_RECORD) || has_role(c, ROLE_DUMP);
+    const bool captured = case_is_captured(c);
     if (is_kind(c, "calm"))
         return decide(j, captured ? VERDICT_FAIL : VERDICT_PASS,
                       captured ? "a calm program was taken for a dead one"
