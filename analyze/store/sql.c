@@ -26,6 +26,12 @@
     " AND (?1 IS NOT NULL OR EXISTS (SELECT 1 FROM run r WHERE r.id = c.run_id"                    \
     "      AND r.state <> 'running'))"
 
+/* Trends of whole runs look at the newest runs alone; those of one case at all, since a run
+ * may lack it and the index finds it. */
+#define TREND_RUNS                                                                                 \
+    " (?1 IS NOT NULL OR r.id IN (SELECT id FROM run WHERE state = 'complete'"                     \
+    " ORDER BY id DESC LIMIT ?3))"
+
 const char *const store_sql[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -152,8 +158,8 @@ const char *const store_sql[SQL_COUNT] = {
         " GROUP BY f.cause ORDER BY 2 DESC, 1",
     [SQL_READ_DOORS] = "SELECT id, scenario, variant, expected_doors, got_doors FROM crash_case"
                        " WHERE run_id = ? ORDER BY scenario, variant, repeat",
+    /* counted by number first: a run has many frames and few modules */
     [SQL_READ_SYMBOLS] =
-        /* counted by number first: a run has many frames and few modules */
         "SELECT m.name, m.code_id, m.debug_id, n.symbols, sum(n.frames), sum(n.inlined) FROM"
         " (SELECT f.module, f.symbols, count(*) frames, sum(f.inline_depth > 0) inlined"
         " FROM crash_case c JOIN stack s ON s.case_id = c.id JOIN frame f ON f.stack_id = s.id"
@@ -164,12 +170,13 @@ const char *const store_sql[SQL_COUNT] = {
         "SELECT r.id, r.started_ns, sum(k.judged), sum(k.exact), sum(k.truth_frames),"
         " sum(k.own_frames), sum(k.right_frames)"
         " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
-        " WHERE k.subject AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
+        " WHERE" TREND_RUNS
+        " AND k.subject AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
         " AND (?2 IS NULL OR c.variant = ?2) GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
     [SQL_TREND_CASES] =
         "SELECT r.id, r.started_ns, count(*), sum(c.got_doors <> '' OR c.record_bytes > 0)"
         " FROM run r JOIN crash_case c ON c.run_id = r.id"
-        " WHERE r.state = 'complete' AND c.kind <> 'calm' AND c.verdict NOT IN"
+        " WHERE" TREND_RUNS " AND r.state = 'complete' AND c.kind <> 'calm' AND c.verdict NOT IN"
         " ('UNSUPPORTED', 'ERROR', 'NOT-CAPTURED-AS-EXPECTED')"
         " AND (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
         " GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
@@ -178,7 +185,8 @@ const char *const store_sql[SQL_COUNT] = {
         " avg(CASE WHEN k.engine = 'dump' THEN k.total_ns END),"
         " avg(CASE WHEN k.engine = 'offset:rtl' THEN k.total_ns END)"
         " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
-        " WHERE k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0"
+        " WHERE" TREND_RUNS
+        " AND k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0"
         " AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
         " AND (?2 IS NULL OR c.variant = ?2) GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
 
