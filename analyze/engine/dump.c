@@ -268,22 +268,28 @@ enum status dump_walk(struct dump_session *session, uint32_t thread_id, struct a
                               : status;
 }
 
-/* Which module stood at VA before it was unloaded; NULL: none did. */
+static bool holds(const struct module *module, uint64_t va)
+{
+    return va >= module->base_va && va - module->base_va < module->image_bytes;
+}
+
+/* Which module stood at VA before it was unloaded, the last of several; NULL: none did.  The
+ * user stream goes first: it knows the PDBs of modules that are gone, and Wine writes no list
+ * of unloaded modules. */
 static const struct module *unloaded_at(const struct dump_session *s, uint64_t va)
 {
     const struct minidump *dump = &s->dump;
-    for (uint32_t i = 0; i < dump->unloaded_count; i++) {
-        const struct module *module = &dump->unloaded[i].module;
-        if (va >= module->base_va && va - module->base_va < module->image_bytes)
-            return module;
-    }
+    const struct module *last = NULL;
     for (uint32_t i = 0; dump->user != NULL && i < dump->user->module_count; i++) {
         const struct module *module = &dump->user->modules[i];
-        if (!still_loaded(module) && va >= module->base_va &&
-            va - module->base_va < module->image_bytes)
-            return module;
+        if (!still_loaded(module) && holds(module, va) &&
+            (last == NULL || module->unloaded_at_ns >= last->unloaded_at_ns))
+            last = module;
     }
-    return NULL;
+    for (uint32_t i = 0; last == NULL && i < dump->unloaded_count; i++)
+        if (holds(&dump->unloaded[i].module, va))
+            last = &dump->unloaded[i].module;
+    return last;
 }
 
 static void fill_frame(struct dump_session *s, const struct unwind_frame *from, uint32_t index,
@@ -298,16 +304,17 @@ static void fill_frame(struct dump_session *s, const struct unwind_frame *from, 
                           .module = from->module,
                           .offset = from->pc_va,
                           .note = from->note};
-    if (from->module != NULL) {
-        out->module_name = from->module->name;
-        out->offset = from->pc_va - from->module->base_va;
-        if (from->module->debug_id[0] != '\0')
-            out->identity = IDENTITY_CHECKED;
-        return;
+    if (from->module == NULL) {
+        out->module = unloaded_at(s, from->pc_va);
+        if (out->module != NULL)
+            out->note = arena_printf(keep, "in %s, which was unloaded", out->module->name);
     }
-    const struct module *gone = unloaded_at(s, from->pc_va);
-    if (gone != NULL)
-        out->note = arena_printf(keep, "in %s, which was unloaded", gone->name);
+    if (out->module != NULL) {
+        out->module_name = out->module->name;
+        out->offset = from->pc_va - out->module->base_va;
+        if (out->module->debug_id[0] != '\0')
+            out->identity = IDENTITY_CHECKED;
+    }
 }
 
 enum status dump_stack(struct dump_session *session, uint32_t thread_id,
