@@ -12,6 +12,7 @@ enum {
     WALK_STEPS_MAX = 1 << 20, /* frames walked, of which LIMIT_FRAMES are kept     */
     SCAN_WORDS_FIRST = 160,   /* how far a scan looks from the innermost frame     */
     SCAN_WORDS = 40,          /* and from the others                               */
+    CROSSINGS_MAX = 64,       /* exceptions inside exceptions: only there sp may fall */
     CALL_BYTES_MAX = 7        /* longest call instruction that ends at a return    */
 };
 
@@ -261,6 +262,8 @@ static const char *leave_frame(struct unwind_walker *w)
     frame->caller_sp_va = w->regs.sp;
     if (in_dispatcher(w, frame))
         w->caller_kind = PC_INTERRUPTED;
+    if (w->caller_kind == PC_INTERRUPTED && ++w->crossings > CROSSINGS_MAX)
+        return "exceptions nest without end";
     if (w->regs.pc == 0)
         return w->caller_kind == PC_INTERRUPTED ? NULL : "end of stack";
     if (w->caller_kind == PC_INTERRUPTED)

@@ -37,6 +37,7 @@ struct unwind_walker {
     enum pc_kind caller_kind;     /* of the caller's pc                                   */
     enum found_by caller_found;   /* how the caller was found                             */
     const char *caller_note;      /* goes to the caller's frame                           */
+    uint32_t crossings;           /* machine frames and dispatchers passed so far         */
     uint32_t callee_params_bytes; /* x86: arguments that stand above the caller's frame */
 };
 

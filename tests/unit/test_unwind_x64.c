@@ -567,3 +567,20 @@ TEST(an_overwritten_return_address_ends_the_walk)
     CHECK_STR(unwind_step_x64(&walker), "return address overwritten: no code can lie there");
     world_free(&w);
 }
+
+TEST(machine_frames_that_lead_in_a_circle_end)
+{
+    static const uint8_t xdata[] = {HEAD(1, 0, 0, 1, 0, 0), 0, OP(10, 0)};
+    static struct world w;
+    struct unwind_stack stack;
+    world_init(&w, PE_MACHINE_X64);
+    world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof(xdata)));
+    for (uint32_t i = 0; i < 2; i++) { /* two frames, each the other's caller */
+        w.stack[SP + 8 * i] = WORLD_BASE_VA + BEGIN + 0x50 + i;
+        w.stack[SP + 8 * i + 3] = WORLD_STACK_VA + 8 * (SP + 8 * (1 - i));
+    }
+    walk_from(&w, WORLD_BASE_VA + BEGIN + 0x40, &stack);
+    CHECK_STR(stack.stop, "exceptions nest without end");
+    CHECK(stack.frame_count < 100);
+    world_free(&w);
+}
