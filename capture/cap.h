@@ -34,7 +34,7 @@ enum {
     CAP_CANDIDATES = 16,
     CAP_CODE_MAPS = 64,
     CAP_BUFFER_BYTES = 2 << 20,
-    CAP_WALK_LIMIT_MS = 2000, /* a walker that needs longer is BLOCKED            */
+    CAP_WALK_LIMIT_MS = 2000,  /* a walker that needs longer is BLOCKED            */
     CAP_DUMP_LIMIT_MS = 25000, /* the dump; 1 s alone, ten times that on a busy machine */
     CAP_FRAMES = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL,
 };
@@ -108,7 +108,8 @@ struct cap_state {
     struct capture_options options;
     volatile LONG installed, quitting;
     LARGE_INTEGER frequency, installed_at;
-    uint64_t started_filetime;
+    HANDLE process; /* whose threads and memory: our own, or the one that is watched */
+    uint32_t process_id, writer;
 
     HANDLE record, dump, dump_tuned; /* opened at install                            */
     uint64_t record_bytes, dump_bytes, dump_tuned_bytes;
@@ -133,6 +134,11 @@ struct cap_state {
 
 extern struct cap_state cap;
 
+/* ---- install.c: also for the watcher ---- */
+void cap_start_clock(void);
+bool cap_open_files(void);
+struct cap_bounds cap_code_of(const char *ntdll_function);
+
 /* ---- clock and small helpers (install.c, support.c) ---- */
 uint64_t cap_crash_now_ns(void);
 bool cap_crash_is_ours(uint32_t thread_id);
@@ -146,6 +152,9 @@ bool cap_crash_within(struct cap_bounds range, uint64_t va);
 
 /* ---- modules.c ---- */
 bool cap_modules_start(void);
+void cap_modules_add(uint64_t base_va, uint64_t image_bytes, const wchar_t *path,
+                     uint32_t path_units, uint64_t loaded_ns);
+void cap_modules_remove(uint64_t base_va);
 void cap_modules_stop(void);
 /* Index into the table of the module that holds VA now, else of the last that did and is
  * unloaded; -1: none. */

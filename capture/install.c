@@ -33,7 +33,7 @@ static HANDLE open_file(const wchar_t *folder, const wchar_t *name)
                        FILE_ATTRIBUTE_NORMAL, NULL);
 }
 
-static bool open_files(void)
+bool cap_open_files(void)
 {
     cap.record = open_file(cap.options.folder, L"record.rec");
     cap.dump = open_file(cap.options.folder, L"dump.dmp");
@@ -45,7 +45,7 @@ static bool open_files(void)
 }
 
 /* Code range of an exported function: from its unwind data, else the first page of it. */
-static struct cap_bounds code_of(const char *name)
+struct cap_bounds cap_code_of(const char *name)
 {
     struct cap_bounds range = {0, 0};
     FARPROC function = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name);
@@ -88,17 +88,25 @@ static bool uses_dbghelp(void)
     return cap.options.walkers == 0 || (cap.options.walkers & both) != 0;
 }
 
+void cap_start_clock(void)
+{
+    QueryPerformanceFrequency(&cap.frequency);
+    QueryPerformanceCounter(&cap.installed_at);
+}
+
 bool capture_install(const struct capture_options *options)
 {
     if (InterlockedExchange(&cap.installed, 1) != 0)
         return false;
     cap.options = *options;
-    QueryPerformanceFrequency(&cap.frequency);
-    QueryPerformanceCounter(&cap.installed_at);
+    cap_start_clock();
+    cap.process = GetCurrentProcess();
+    cap.process_id = GetCurrentProcessId();
+    cap.writer = RECORD_WRITER_IN_PROCESS;
     cap.main_id = GetCurrentThreadId();
-    cap.dispatcher = code_of("KiUserExceptionDispatcher");
-    cap.thread_start = code_of("RtlUserThreadStart");
-    if (!open_files() || !cap_modules_start())
+    cap.dispatcher = cap_code_of("KiUserExceptionDispatcher");
+    cap.thread_start = cap_code_of("RtlUserThreadStart");
+    if (!cap_open_files() || !cap_modules_start())
         return false;
     if (uses_dbghelp()) { /* before anything else of dbghelp, as the article found out */
         SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);

@@ -44,37 +44,50 @@ static void set_pdb_name(struct cap_module *module, const char *name, uint64_t r
     module->pdb_bytes = (uint16_t)length;
 }
 
-/* Debug directory of a mapped image: the CodeView entry names the PDB. */
-static NOINLINE void read_identity(struct cap_module *module)
+/* BYTES at VA of the process; false: not readable. */
+static bool read_memory(uint64_t va, void *to, uint32_t bytes)
 {
-    const uint8_t *base = (const uint8_t *)(uintptr_t)module->base_va;
-    const IMAGE_DOS_HEADER *dos = (const IMAGE_DOS_HEADER *)base;
-    const IMAGE_NT_HEADERS *nt = (const IMAGE_NT_HEADERS *)(base + dos->e_lfanew);
-    module->timestamp = nt->FileHeader.TimeDateStamp;
-    module->image_bytes = nt->OptionalHeader.SizeOfImage;
+    SIZE_T got = 0;
+    return ReadProcessMemory(cap.process, (const void *)(uintptr_t)va, to, bytes, &got) &&
+           got == bytes;
+}
 
-    const IMAGE_DATA_DIRECTORY *where =
-        &nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_DEBUG];
-    if (nt->OptionalHeader.NumberOfRvaAndSizes <= IMAGE_DIRECTORY_ENTRY_DEBUG ||
-        where->VirtualAddress == 0 ||
-        (uint64_t)where->VirtualAddress + where->Size > module->image_bytes)
+static bool read_codeview(struct cap_module *module, uint32_t rva, uint32_t bytes)
+{
+    uint8_t codeview[CODEVIEW_HEADER_BYTES + CAP_PDB_BYTES * 4];
+    if (bytes > sizeof codeview)
+        bytes = sizeof codeview;
+    if (bytes <= CODEVIEW_HEADER_BYTES || !read_memory(module->base_va + rva, codeview, bytes) ||
+        codeview[0] != 'R' || codeview[1] != 'S' || codeview[2] != 'D' || codeview[3] != 'S')
+        return false;
+    cap_crash_copy(module->guid, codeview + 4, sizeof module->guid);
+    cap_crash_copy(&module->age, codeview + 20, sizeof module->age);
+    set_pdb_name(module, (const char *)codeview + CODEVIEW_HEADER_BYTES,
+                 bytes - CODEVIEW_HEADER_BYTES);
+    return true;
+}
+
+/* Headers and debug directory of a mapped image: size, timestamp, and the PDB's identity. */
+static void read_identity(struct cap_module *module)
+{
+    IMAGE_DOS_HEADER dos;
+    IMAGE_NT_HEADERS nt;
+    IMAGE_DEBUG_DIRECTORY entry;
+    if (!read_memory(module->base_va, &dos, sizeof dos) ||
+        !read_memory(module->base_va + (uint32_t)dos.e_lfanew, &nt, sizeof nt))
         return;
-    const IMAGE_DEBUG_DIRECTORY *entry =
-        (const IMAGE_DEBUG_DIRECTORY *)(base + where->VirtualAddress);
-    for (uint32_t i = 0; i < where->Size / sizeof *entry; i++) {
-        const uint32_t rva = entry[i].AddressOfRawData, bytes = entry[i].SizeOfData;
-        if (entry[i].Type != IMAGE_DEBUG_TYPE_CODEVIEW || rva == 0 ||
-            bytes <= CODEVIEW_HEADER_BYTES || (uint64_t)rva + bytes > module->image_bytes)
-            continue;
-        const uint8_t *codeview = base + rva;
-        if (codeview[0] != 'R' || codeview[1] != 'S' || codeview[2] != 'D' || codeview[3] != 'S')
-            continue;
-        cap_crash_copy(module->guid, codeview + 4, sizeof module->guid);
-        cap_crash_copy(&module->age, codeview + 20, sizeof module->age);
-        set_pdb_name(module, (const char *)codeview + CODEVIEW_HEADER_BYTES,
-                     bytes - CODEVIEW_HEADER_BYTES);
+    module->timestamp = nt.FileHeader.TimeDateStamp;
+    module->image_bytes = nt.OptionalHeader.SizeOfImage;
+
+    const IMAGE_DATA_DIRECTORY where = nt.OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_DEBUG];
+    if (where.VirtualAddress == 0)
         return;
-    }
+    for (uint32_t i = 0; i < where.Size / sizeof entry; i++)
+        if (read_memory(module->base_va + where.VirtualAddress + i * sizeof entry, &entry,
+                        sizeof entry) &&
+            entry.Type == IMAGE_DEBUG_TYPE_CODEVIEW && entry.AddressOfRawData != 0 &&
+            read_codeview(module, entry.AddressOfRawData, entry.SizeOfData))
+            return;
 }
 
 static bool is_listed(uint64_t base_va)
@@ -86,38 +99,38 @@ static bool is_listed(uint64_t base_va)
     return false;
 }
 
-static void add(void *base, uint64_t image_bytes, const wchar_t *path, uint32_t path_units,
-                uint64_t loaded_ns)
+void cap_modules_add(uint64_t base_va, uint64_t image_bytes, const wchar_t *path,
+                     uint32_t path_units, uint64_t loaded_ns)
 {
-    LONG at = InterlockedIncrement(&cap.module_count) - 1;
+    LONG at = is_listed(base_va) ? CAP_MODULES : InterlockedIncrement(&cap.module_count) - 1;
     if (at >= CAP_MODULES)
         return;
     struct cap_module *module = &cap.modules[at];
-    module->base_va = (uintptr_t)base;
+    module->base_va = base_va;
     module->image_bytes = image_bytes;
     module->loaded_ns = loaded_ns;
     module->unloaded_ns = RECORD_NEVER;
     module->path_bytes = (uint16_t)cap_crash_utf8(path, path_units, module->path, CAP_PATH_BYTES);
-    __try {
-        read_identity(module);
-    } __except (EXCEPTION_EXECUTE_HANDLER) {
-        module->age = 0;
-    }
+    read_identity(module);
     InterlockedExchange(&module->ready, 1);
+}
+
+void cap_modules_remove(uint64_t base_va)
+{
+    const uint64_t now_ns = cap_crash_now_ns();
+    for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++)
+        if (cap.modules[i].base_va == base_va && cap.modules[i].unloaded_ns == RECORD_NEVER)
+            cap.modules[i].unloaded_ns = now_ns;
 }
 
 static void CALLBACK on_notice(ULONG reason, const struct load_notice *notice, void *context)
 {
-    const uint64_t base_va = (uintptr_t)notice->base, now_ns = cap_crash_now_ns();
     (void)context;
-    if (reason == NOTIFY_LOADED && !is_listed(base_va)) {
-        add(notice->base, notice->image_bytes, notice->full_name->Buffer,
-            notice->full_name->Length / 2u, now_ns);
-    } else if (reason == NOTIFY_UNLOADED) {
-        for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++)
-            if (cap.modules[i].base_va == base_va && cap.modules[i].unloaded_ns == RECORD_NEVER)
-                cap.modules[i].unloaded_ns = now_ns;
-    }
+    if (reason == NOTIFY_LOADED)
+        cap_modules_add((uintptr_t)notice->base, notice->image_bytes, notice->full_name->Buffer,
+                        notice->full_name->Length / 2u, cap_crash_now_ns());
+    else if (reason == NOTIFY_UNLOADED)
+        cap_modules_remove((uintptr_t)notice->base);
 }
 
 bool cap_modules_start(void)
@@ -131,11 +144,10 @@ bool cap_modules_start(void)
         return false;
     for (DWORD i = 0; i < bytes / sizeof loaded[0] && i < CAP_MODULES; i++) {
         MODULEINFO info = {0};
-        if (is_listed((uintptr_t)loaded[i]) ||
-            !K32GetModuleInformation(GetCurrentProcess(), loaded[i], &info, sizeof info))
+        if (!K32GetModuleInformation(GetCurrentProcess(), loaded[i], &info, sizeof info))
             continue;
         DWORD units = GetModuleFileNameW(loaded[i], path, sizeof path / sizeof path[0]);
-        add(loaded[i], info.SizeOfImage, path, units, 0);
+        cap_modules_add((uintptr_t)loaded[i], info.SizeOfImage, path, units, 0);
     }
     return true;
 }

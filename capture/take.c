@@ -2,6 +2,8 @@
  * walkers, each a section of its own under a time limit, and the dumps. */
 #include "capture/cap.h"
 
+enum { PROBE_MS = 1000, PROBE_BYTES = 100000 };
+
 struct walk_job {
     void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *);
     const struct cap_subject *subject;
@@ -114,7 +116,8 @@ extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *
 extern LONG NTAPI LdrUnlockLoaderLock(ULONG flags, ULONG_PTR cookie);
 
 /* MiniDumpWriteDump stops every other thread, the monitor too, and then wants the loader
- * lock: if somebody who stands still holds it, no time limit of ours would ever fire. */
+ * lock: if somebody who stands still holds it, no time limit of ours would ever fire.  The
+ * same goes for the heap. */
 static bool loader_lock_is_free(void)
 {
     enum { TRY_ONLY = 2, ACQUIRED = 1 };
@@ -126,11 +129,19 @@ static bool loader_lock_is_free(void)
     return true;
 }
 
+/* Runs on a runner: comes back only if nobody who stands still holds the heap.  Too large
+ * for the heap's lock-free lists. */
+static void probe_heap(void *argument)
+{
+    (void)argument;
+    HeapFree(GetProcessHeap(), 0, HeapAlloc(GetProcessHeap(), 0, PROBE_BYTES));
+}
+
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms)
 {
     struct dump_job *job = &dump_jobs[tuned];
     *job = (struct dump_job){.subject = subject, .tuned = tuned};
-    if (!loader_lock_is_free())
+    if (!loader_lock_is_free() || !cap_crash_run(CAP_RUNNER_WALK, probe_heap, NULL, PROBE_MS))
         return false;
     /* As the article does it: on the crashed thread, if that still has a stack. */
     const enum cap_runner runner = subject->can_run ? CAP_RUNNER_CRASHED : CAP_RUNNER_DUMP;

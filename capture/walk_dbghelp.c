@@ -26,7 +26,7 @@ static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_retu
     frame.AddrPC.Mode = frame.AddrFrame.Mode = frame.AddrStack.Mode = AddrModeFlat;
 
     for (uint32_t n = 0; n < FRAME_LIMIT; n++) {
-        if (!StackWalk64(machine, GetCurrentProcess(), thread, &frame, context, NULL,
+        if (!StackWalk64(machine, cap.process, thread, &frame, context, NULL,
                          SymFunctionTableAccess64, SymGetModuleBase64, NULL))
             return RECORD_STOP_WALKER;
         if (frame.AddrPC.Offset == 0 && n > 0)

@@ -41,7 +41,7 @@ bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_
     const uint64_t start_ns = cap_crash_now_ns();
     BOOL ok = FALSE;
     __try {
-        ok = MiniDumpWriteDump(GetCurrentProcess(), GetCurrentProcessId(), file, MiniDumpNormal,
+        ok = MiniDumpWriteDump(cap.process, cap.process_id, file, MiniDumpNormal,
                                exception != NULL ? &who : NULL, &streams, tuned ? &callback : NULL);
     } __except (EXCEPTION_EXECUTE_HANDLER) {
         ok = FALSE;

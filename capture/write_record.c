@@ -197,7 +197,7 @@ void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_R
     put32(header + RECORD_H_MACHINE, IMAGE_FILE_MACHINE_I386);
 #endif
     put32(header + RECORD_H_KIND, kind);
-    put32(header + RECORD_H_PROCESS, GetCurrentProcessId());
+    put32(header + RECORD_H_PROCESS, cap.process_id);
     put32(header + RECORD_H_SUSPECT, thread_id);
     if (exception != NULL) {
         put32(header + RECORD_H_CODE, exception->ExceptionCode);
@@ -208,7 +208,7 @@ void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_R
     }
     put64(header + RECORD_H_STARTED, (uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime);
     put32(header + RECORD_H_POINTER_BYTES, sizeof(void *));
-    put32(header + RECORD_H_WRITER, RECORD_WRITER_IN_PROCESS);
+    put32(header + RECORD_H_WRITER, cap.writer);
     put32(header + RECORD_H_DOORS, doors);
     cap.record_bytes = RECORD_HEADER_BYTES;
     write_header();

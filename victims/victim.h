@@ -55,6 +55,7 @@ struct scenario {
     uint32_t hang_ms;                   /* hang detection; 0: 300 for a hang, else off */
     uint32_t limit_ms;                  /* 0: 20000                                    */
     void (*on_crash)(void);             /* handed to the capture                       */
+    bool watched;                       /* no capture inside: a watcher outside        */
     int (*run)(void);
 };
 

@@ -19,13 +19,13 @@ WINE = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WI
         "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
 ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, **WINE}
 DOORS = ["vectored", "unhandled", "sigabrt", "invalid_parameter", "pure_call", "terminate", "watcher", "heartbeat"]
-RTL, MODULES, STACK = 1, 1, 3
+RTL, DBGHELP, MODULES, STACK = 1, 2, 1, 3
 HEAD, TAIL = 768, 256
 
 # Each proves a different thing; the full matrix is `twinstack run`.
 SUBSET = ["null_write", "null_call", "stack_overflow", "abort_call", "inline_chain", "noreturn_tail", "crash_in_dll",
           "second_thread", "fiber", "generated_table", "unwind_chained", "same_name", "module_reloaded", "module_unloaded", "decoys", "deadlock", "heap_locked",
-          "handled_exception", "short_hang", "fast_fail", "crash_in_handler", "two_threads"]
+          "handled_exception", "short_hang", "fast_fail", "fast_fail_watched", "crash_in_handler", "two_threads"]
 
 
 def wine(*argv, limit_s=120):
@@ -142,6 +142,10 @@ class Runs(e2e.Case):
         self.assertEqual(record.committed, len(record.data))
         threads = {t["id"]: t for t in truth["threads"]}
         walks = [s for s in record.stacks if s["walker"] == RTL]
+        if expected["doors"] == ["watcher"]:  # from outside only dbghelp walks
+            self.assertEqual([s["state"] for s in walks], [1])
+            self.assertIn("dump.dmp", outcome["files"])
+            walks = [s for s in record.stacks if s["walker"] == DBGHELP]
         self.assertEqual(walks[0]["thread"], record.suspect)
         self.assertIn(record.suspect, threads)
         for stack in walks:

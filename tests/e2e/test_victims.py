@@ -141,7 +141,7 @@ ALLOWED = {
     "LdrLockLoaderLock", "LdrUnlockLoaderLock",  # tried only, never waited for
 }
 # These run on a runner under a time limit and may block; the crash path only hands them over.
-HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write"}
+HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write", "probe_heap"}
 ROOTS = re.compile(r"cap_crash_\w+|cap_hang_check|on_exception|on_unhandled|on_runtime_door")
 
 
