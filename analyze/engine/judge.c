@@ -12,6 +12,7 @@
 #include "engine/dump.h"
 #include "engine/frame_class.h"
 #include "format/foreign_stack.h"
+#include "format/pdb.h"
 #include "symbol/store.h"
 
 bool judge_has_dump(const struct engine_input *in, const char **why)
@@ -48,6 +49,50 @@ enum status judge_stage_add(const struct judge_stage *stage, const char *path, s
     return file_copy(path, to, fault);
 }
 
+static enum status write_staged(const struct judge_stage *stage, const char *name, const void *data,
+                                size_t bytes, struct arena *keep, struct fault *fault)
+{
+    const char *path = path_join(keep, stage->folder, path_base(name));
+    if (path == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
+    return path_is_file(path) ? ERR_NONE : file_write(path, data, bytes, fault);
+}
+
+static bool has_images(const struct crash_case *crash)
+{
+    for (uint32_t i = 0; i < crash->file_count; i++)
+        if (crash->files[i].role == ROLE_IMAGE)
+            return true;
+    return false;
+}
+
+/* An imported case has no images of its own: those that the symbol store knows by the dump's
+ * identities are written out, with their PDBs. */
+static enum status stage_from_store(const struct engine_input *in, const struct judge_stage *stage,
+                                    struct arena *keep, struct fault *fault)
+{
+    struct dump_session *session;
+    struct fault ignored = FAULT_INIT;
+    const char *path = case_path(in->crash, ROLE_DUMP, keep);
+    uint32_t count;
+    if (path == NULL || in->symbols == NULL ||
+        dump_open(path, NULL, keep, &session, &ignored) != ERR_NONE)
+        return ERR_NONE;
+    const struct module *modules = dump_modules(session, &count);
+    enum status status = ERR_NONE;
+    for (uint32_t i = 0; i < count && status == ERR_NONE; i++) {
+        const struct file_map *image = symbol_store_image(in->symbols, &modules[i]);
+        const struct pdb *pdb = image != NULL ? symbol_store_pdb(in->symbols, &modules[i]) : NULL;
+        if (image != NULL)
+            status = write_staged(stage, modules[i].name, image->data, image->bytes, keep, fault);
+        if (status == ERR_NONE && pdb != NULL && modules[i].pdb_name != NULL)
+            status = write_staged(stage, modules[i].pdb_name, pdb->msf.data, pdb->msf.bytes, keep,
+                                  fault);
+    }
+    dump_close(session);
+    return status;
+}
+
 enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
                              struct judge_stage *out, struct fault *fault)
 {
@@ -71,6 +116,8 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
         if (file->role == ROLE_DUMP)
             out->dump = path_base(file->path);
     }
+    if (status == ERR_NONE && !has_images(crash))
+        status = stage_from_store(in, out, keep, fault);
     if (status != ERR_NONE)
         judge_stage_close(out);
     return status;
