@@ -8,7 +8,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "format/pe_dwarf_parts.h"
+
+/* The sections that are asked about here; others are not shown, so that nothing in them can be
+ * damaged. */
+static bool is_needed(const struct pe_dwarf *dwarf, const char *name)
+{
+    static const char *const names[] = {".debug_info", ".debug_abbrev",      ".debug_line",
+                                        ".debug_str",  ".debug_line_str",    ".debug_ranges",
+                                        ".debug_addr", ".debug_str_offsets", ".debug_rnglists"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return strcmp(name, ".debug_rnglists") != 0 || dwarf->rnglists_good;
+    return false;
+}
+
+/* Checks the headers of .debug_rnglists: length, version 5, address size, no segments, offsets. */
+static bool check_rnglists(const struct pe *pe)
+{
+    struct fault fault = FAULT_INIT;
+    struct pe_section section;
+
+    if (!pe_section_named(pe, ".debug_rnglists", &section) || section.foff > pe->bytes ||
+        section.raw_bytes > pe->bytes - section.foff)
+        return false;
+    const uint32_t size =
+        section.virtual_bytes < section.raw_bytes ? section.virtual_bytes : section.raw_bytes;
+    struct bytes r = bytes_over(pe->data + section.foff, size, &fault);
+    while (r.left > 0) {
+        const uint32_t length = bytes_u32(&r);
+        struct bytes unit = bytes_window(&r, 0, length);
+        const uint16_t version = bytes_u16(&unit);
+        const uint8_t address_bytes = bytes_u8(&unit);
+        const uint8_t segment_bytes = bytes_u8(&unit);
+        (void)bytes_count(&unit, bytes_u32(&unit), 4);
+        bytes_skip(&r, length);
+        if (bytes_failed(&r) || version != 5 || segment_bytes != 0 ||
+            address_bytes != (pe->is_64 ? 8 : 4))
+            return false;
+    }
+    return true;
+}
 
 static int get_section(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section *out, int *error)
 {
@@ -22,8 +63,10 @@ static int get_section(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section 
         return DW_DLV_OK;
     if (!pe_section(&dwarf->pe, index - 1U, &section))
         return DW_DLV_NO_ENTRY;
-    out->addr = 0;
-    out->name = pe_section_name(&dwarf->pe, &section);
+    const char *name = pe_section_name(&dwarf->pe, &section);
+    if (!is_needed(dwarf, name))
+        return DW_DLV_OK;
+    out->name = name;
     out->size =
         section.virtual_bytes < section.raw_bytes ? section.virtual_bytes : section.raw_bytes;
     return DW_DLV_OK;
@@ -177,6 +220,7 @@ enum status pe_dwarf_open(const struct pe *pe, struct pe_dwarf **out, struct fau
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF");
     arena_init(&dwarf->arena, 0);
     dwarf->pe = *pe;
+    dwarf->rnglists_good = check_rnglists(pe);
     dwarf->object = (Dwarf_Obj_Access_Interface){dwarf, &methods};
     if (dwarf_object_init_b(&dwarf->object, NULL, NULL, DW_GROUPNUMBER_ANY, &dwarf->debug,
                             &error) != DW_DLV_OK) {

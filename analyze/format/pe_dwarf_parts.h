@@ -12,6 +12,7 @@
 
 enum {
     PE_DWARF_UNITS_MAX = 1 << 20,
+    PE_DWARF_FILES_MAX = 1 << 20,
     PE_DWARF_DEPTH_MAX = 64,       /* nested inlined calls; deeper ones are left out */
     PE_DWARF_SCOPES_MAX = 1 << 22, /* ranges of functions and inlined calls of one unit */
     PE_DWARF_TREE_DEPTH = 256,     /* nesting of entries of any kind */
@@ -51,6 +52,7 @@ struct dwarf_unit {
 struct pe_dwarf {
     struct pe pe; /* a copy; its bytes are borrowed */
     Dwarf_Obj_Access_Interface object;
+    bool rnglists_good; /* headers checked: libdwarf frees twice what it dislikes there */
     Dwarf_Debug debug;
     struct arena arena;
     struct dwarf_unit *units; /* owned */

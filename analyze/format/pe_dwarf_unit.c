@@ -255,68 +255,96 @@ static int compare_rows(const void *left, const void *right)
     return a->ends == b->ends ? 0 : a->ends ? -1 : 1; /* an end gives way to what starts there */
 }
 
-static const char *keep_file(struct pe_dwarf *dwarf, const char *last, const char *name)
+/* Folder NUMBER of a line table; "" when there is none.  0 is where the compiler ran, which DWARF 5
+ * puts into the table and earlier ones beside it. */
+static const char *folder_name(Dwarf_Line_Context table, Dwarf_Unsigned version,
+                               Dwarf_Unsigned number)
 {
-    return last != NULL && strcmp(last, name) == 0 ? last : arena_string(&dwarf->arena, name);
+    Dwarf_Error error = NULL;
+    Dwarf_Signed count = 0;
+    const char *name = NULL;
+
+    if (dwarf_srclines_include_dir_count(table, &count, &error) != DW_DLV_OK)
+        return "";
+    if (version < 5 && number == 0)
+        (void)dwarf_srclines_comp_dir(table, &name, &error);
+    else if (number < (Dwarf_Unsigned)count + (version < 5 ? 1 : 0))
+        (void)dwarf_srclines_include_dir_data(table, (Dwarf_Signed)number, &name, &error);
+    return name != NULL ? name : "";
+}
+
+static bool is_absolute(const char *path)
+{
+    return path[0] == '/' || path[0] == '\\' || (path[0] != '\0' && path[1] == ':');
+}
+
+/* The file table.  libdwarf's own dwarf_srcfiles() believes folder numbers without a check. */
+static void read_files(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Line_Context table,
+                       Dwarf_Unsigned version)
+{
+    Dwarf_Error error = NULL;
+    Dwarf_Signed first, count, end;
+
+    if (dwarf_srclines_files_indexes(table, &first, &count, &end, &error) != DW_DLV_OK ||
+        first < 0 || end < first || end > PE_DWARF_FILES_MAX)
+        return;
+    unit->files = ARENA_ARRAY(&dwarf->arena, (size_t)end + 1, const char *);
+    if (unit->files == NULL)
+        return;
+    unit->file_count = (uint32_t)end;
+    for (Dwarf_Signed i = first; i < end; i++) {
+        const char *name = NULL;
+        Dwarf_Unsigned folder = 0, time, bytes;
+        Dwarf_Form_Data16 *digest;
+        if (dwarf_srclines_files_data_b(table, i, &name, &folder, &time, &bytes, &digest, &error) !=
+                DW_DLV_OK ||
+            name == NULL)
+            continue;
+        const char *in = is_absolute(name) ? "" : folder_name(table, version, folder);
+        unit->files[i] = arena_printf(&dwarf->arena, "%s%s%s", in, *in != '\0' ? "/" : "", name);
+    }
+}
+
+static void read_rows(struct pe_dwarf *dwarf, struct dwarf_unit *unit, const Dwarf_Line *lines,
+                      Dwarf_Signed count)
+{
+    const uint64_t base = dwarf->pe.preferred_base_va;
+
+    unit->rows = ARENA_ARRAY(&dwarf->arena, (size_t)count, struct dwarf_row);
+    for (Dwarf_Signed i = 0; unit->rows != NULL && i < count; i++) {
+        Dwarf_Error error = NULL;
+        Dwarf_Addr address = 0;
+        Dwarf_Unsigned line = 0, file = UINT32_MAX;
+        Dwarf_Bool ends = 0;
+        (void)dwarf_lineaddr(lines[i], &address, &error);
+        (void)dwarf_lineno(lines[i], &line, &error);
+        (void)dwarf_lineendsequence(lines[i], &ends, &error);
+        (void)dwarf_line_srcfileno(lines[i], &file, &error);
+        if (address < base || address - base > UINT32_MAX || line > UINT32_MAX)
+            continue;
+        unit->rows[unit->row_count++] =
+            (struct dwarf_row){(uint32_t)(address - base), (uint32_t)line,
+                               file < unit->file_count ? unit->files[file] : NULL, ends != 0};
+    }
+    if (unit->row_count > 0)
+        qsort(unit->rows, unit->row_count, sizeof *unit->rows, compare_rows);
 }
 
 static void read_lines(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die die)
 {
     Dwarf_Error error = NULL;
-    const uint64_t base = dwarf->pe.preferred_base_va;
     Dwarf_Line_Context table;
     Dwarf_Line *lines;
     Dwarf_Signed count;
     Dwarf_Unsigned version;
     Dwarf_Small kind;
-    const char *file = NULL;
 
     if (dwarf_srclines_b(die, &version, &kind, &table, &error) != DW_DLV_OK)
         return;
-    if (dwarf_srclines_from_linecontext(table, &lines, &count, &error) == DW_DLV_OK && count > 0 &&
-        (unit->rows = ARENA_ARRAY(&dwarf->arena, (size_t)count, struct dwarf_row)) != NULL) {
-        for (Dwarf_Signed i = 0; i < count; i++) {
-            Dwarf_Addr address = 0;
-            Dwarf_Unsigned line = 0;
-            Dwarf_Bool ends = 0;
-            char *name = NULL;
-            (void)dwarf_lineaddr(lines[i], &address, &error);
-            (void)dwarf_lineno(lines[i], &line, &error);
-            (void)dwarf_lineendsequence(lines[i], &ends, &error);
-            if (address < base || address - base > UINT32_MAX || line > UINT32_MAX)
-                continue;
-            if (dwarf_linesrc(lines[i], &name, &error) == DW_DLV_OK) {
-                file = keep_file(dwarf, file, name);
-                dwarf_dealloc(dwarf->debug, name, DW_DLA_STRING);
-            }
-            unit->rows[unit->row_count++] =
-                (struct dwarf_row){(uint32_t)(address - base), (uint32_t)line, file, ends != 0};
-        }
-        qsort(unit->rows, unit->row_count, sizeof *unit->rows, compare_rows);
-    }
+    read_files(dwarf, unit, table, version);
+    if (dwarf_srclines_from_linecontext(table, &lines, &count, &error) == DW_DLV_OK && count > 0)
+        read_rows(dwarf, unit, lines, count);
     dwarf_srclines_dealloc_b(table);
-}
-
-/* File numbers of call sites count from 1 before DWARF 5 and from 0 since. */
-static void read_files(struct pe_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die die)
-{
-    Dwarf_Error error = NULL;
-    char **names;
-    Dwarf_Signed count;
-    Dwarf_Half version = 0, offset_size;
-
-    if (dwarf_srcfiles(die, &names, &count, &error) != DW_DLV_OK)
-        return;
-    (void)dwarf_get_version_of_die(die, &version, &offset_size);
-    const uint32_t first = version < 5 ? 1 : 0;
-    unit->files = ARENA_ARRAY(&dwarf->arena, (size_t)count + first, const char *);
-    for (Dwarf_Signed i = 0; i < count; i++) {
-        if (unit->files != NULL)
-            unit->files[(uint32_t)i + first] = arena_string(&dwarf->arena, names[i]);
-        dwarf_dealloc(dwarf->debug, names[i], DW_DLA_STRING);
-    }
-    dwarf_dealloc(dwarf->debug, names, DW_DLA_LIST);
-    unit->file_count = unit->files != NULL ? (uint32_t)count + first : 0;
 }
 
 void dwarf_read_unit(struct pe_dwarf *dwarf, struct dwarf_unit *unit)
@@ -329,6 +357,5 @@ void dwarf_read_unit(struct pe_dwarf *dwarf, struct dwarf_unit *unit)
         return;
     walk_entries(dwarf, unit, die, 0, 0);
     read_lines(dwarf, unit, die);
-    read_files(dwarf, unit, die);
     dwarf_dealloc_die(die);
 }
