@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/thread.h"
 #include "symbol/index_pack.h"
 #include "symbol/index_pieces.h"
@@ -242,10 +243,28 @@ static void close_build(struct build *build)
         mutex_free(build->lock);
 }
 
+/* Buckets cost memory for each byte of code, also where a section only claims to have them. */
+static bool too_much_code(const struct pdb *pdb)
+{
+    uint64_t first = UINT64_MAX, end = 0;
+    for (uint32_t i = 1; i <= pdb->section_count; i++) {
+        const struct pdb_section *section = &pdb->sections[i - 1];
+        if (!pdb_is_code(pdb, (struct pdb_place){(uint16_t)i, 0}))
+            continue;
+        if (section->rva < first)
+            first = section->rva;
+        if ((uint64_t)section->rva + section->virtual_bytes > end)
+            end = (uint64_t)section->rva + section->virtual_bytes;
+    }
+    return first < end && end - first > LIMIT_INDEX_CODE_BYTES;
+}
+
 static enum status make_index(struct build *build, const struct file_map *pdb_file,
                               const char *path, struct symbol_index_cost *cost, struct fault *fault)
 {
     struct index_packer packer;
+    if (too_much_code(build->pdb))
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code for a symbol index");
     if (!read_claims(build, fault))
         return fault->code;
     if (!read_publics(build) || !run_workers(build))
