@@ -96,7 +96,9 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_RUN_VERDICTS] = "SELECT verdict, cases FROM run_verdict WHERE run_id = ?",
     [SQL_FIND_RUN_UUID] = "SELECT id FROM run WHERE substr(uuid, 1, length(?1)) = ?1"
                           " ORDER BY id LIMIT 2",
-    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE state <> 'running' ORDER BY id DESC"
+    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE state <> 'running'"
+                            " AND EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id)"
+                            " ORDER BY id DESC"
                             " LIMIT 1 OFFSET ?",
 
     /* ---- cases ---- */
@@ -180,15 +182,21 @@ const char *const store_sql[SQL_COUNT] = {
         " ('UNSUPPORTED', 'ERROR', 'NOT-CAPTURED-AS-EXPECTED')"
         " AND (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
         " GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
+    /* Medians, as the reports say: one cold case would pull a mean anywhere. */
     [SQL_TREND_COST] =
-        "SELECT r.id, r.started_ns, count(*),"
-        " avg(CASE WHEN k.engine = 'dump' THEN k.total_ns END),"
-        " avg(CASE WHEN k.engine = 'offset:rtl' THEN k.total_ns END)"
+        "SELECT id, started_ns, max(CASE WHEN engine = 'offset:rtl' THEN cases END),"
+        " avg(CASE WHEN engine = 'dump' THEN total_ns END),"
+        " avg(CASE WHEN engine = 'offset:rtl' THEN total_ns END)"
+        " FROM (SELECT r.id, r.started_ns, k.engine, k.total_ns,"
+        " row_number() OVER (PARTITION BY r.id, k.engine ORDER BY k.total_ns) AS place,"
+        " count(*) OVER (PARTITION BY r.id, k.engine) AS cases"
         " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
         " WHERE" TREND_RUNS
         " AND k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0"
         " AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
-        " AND (?2 IS NULL OR c.variant = ?2) GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
+        " AND (?2 IS NULL OR c.variant = ?2))"
+        " WHERE place IN ((cases + 1) / 2, (cases + 2) / 2)"
+        " GROUP BY id ORDER BY id DESC LIMIT ?3",
 
     /* ---- baseline, samples, pruning ---- */
     [SQL_SET_BASELINE] = "INSERT INTO baseline VALUES (coalesce(?, ''), coalesce(?, ''), ?)"

@@ -21,6 +21,7 @@ const struct verb *const verbs[] = {
     &verb_baseline,
     &verb_db,
     &verb_regrade,
+    &verb_bench,
     &verb_version,
 };
 

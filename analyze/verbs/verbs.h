@@ -21,6 +21,7 @@ extern const struct verb verb_gate;
 extern const struct verb verb_baseline;
 extern const struct verb verb_db;
 extern const struct verb verb_regrade;
+extern const struct verb verb_bench;
 extern const struct verb verb_version;
 
 #endif
