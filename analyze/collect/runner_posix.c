@@ -6,8 +6,9 @@
  * - what the first program of a session starts (services.exe, ...) inherits its outputs and
  *   outlives it, so the first program writes to /dev/null, or our pipes would never close;
  * - a clone of a prefix by hard links takes 20-28 ms and works;
- * - a server can vanish and leave its services behind, so at the end what still has our
- *   WINEPREFIX in its environment is ended by its id. */
+ * - a server can vanish and leave its services behind, so at the end what still has our mark
+ *   in its environment is ended by its id.  WINEPREFIX would not do for a mark: whoever
+ *   exports it, and this very program, have it too. */
 #define _XOPEN_SOURCE 700
 #include <ctype.h>
 #include <signal.h>
@@ -27,6 +28,8 @@ enum {
     SERVER_LIMIT_MS = 15000,
     ARGUMENTS_MAX = 32,
     ENVIRON_MAX_BYTES = 1 << 20,
+    ROW_MARK = 0, /* rows of runner.environment */
+    ROW_PREFIX = 1,
 };
 
 char *host_absolute_path(const char *path, struct arena *keep)
@@ -166,7 +169,7 @@ static bool make_drives(struct runner *runner)
     return true;
 }
 
-/* Ends whatever still runs in our prefix.  Ours alone: the prefix is private. */
+/* Ends whatever this runner started, directly or not, and still runs. */
 static void end_leftovers(const struct runner *runner)
 {
     struct fault ignored = FAULT_INIT;
@@ -176,8 +179,8 @@ static void end_leftovers(const struct runner *runner)
 
     arena_init(&list, 0);
     arena_init(&scratch, 0);
-    const char *row = arena_printf(&list, "WINEPREFIX=%s", runner->prefix);
-    if (row != NULL && folder_list("/proc", &list, &names, &count, &ignored) == ERR_NONE) {
+    const char *row = runner->environment[ROW_MARK];
+    if (folder_list("/proc", &list, &names, &count, &ignored) == ERR_NONE) {
         for (size_t i = 0; i < count; i++) {
             uint64_t id = 0;
             arena_reset(&scratch);
@@ -203,19 +206,22 @@ static void end_server(const struct runner *runner)
     end_leftovers(runner);
 }
 
-static bool set_environment(struct runner *runner, const char *prefix)
+static bool set_environment(struct runner *runner, const char *prefix, uint32_t worker)
 {
     const char **row = runner->environment;
 
     if (prefix == NULL)
         return false;
     runner->prefix = prefix;
-    *row++ = arena_printf(&runner->keep, "WINEPREFIX=%s", prefix);
+    runner->environment[ROW_MARK] =
+        arena_printf(&runner->keep, "TWINSTACK_RUNNER=%ld-%u", (long)getpid(), (unsigned)worker);
+    runner->environment[ROW_PREFIX] = arena_printf(&runner->keep, "WINEPREFIX=%s", prefix);
+    row += ROW_PREFIX + 1;
     *row++ = "WINEARCH=win64";
     *row++ = "WINEDEBUG=-all";
     *row++ = "WINEDLLOVERRIDES=mscoree,mshtml,winedbg.exe=";
     *row++ = "DISPLAY=";
-    return runner->environment[0] != NULL;
+    return runner->environment[ROW_MARK] != NULL && runner->environment[ROW_PREFIX] != NULL;
 }
 
 static bool prefix_is_made(const char *prefix, struct arena *keep)
@@ -247,7 +253,7 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
     const char *mine = worker == 0 || base == NULL
                            ? base
                            : arena_printf(&out->keep, "%s-%u", base, (unsigned)worker);
-    if (!set_environment(out, mine))
+    if (!set_environment(out, mine, worker))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
     if (worker == 0 && !prefix_is_made(mine, &out->keep))
         (void)make_prefix(out, fault);

@@ -57,10 +57,11 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     }
     if (engine->run(engine, in, keep, &result, &own) != ERR_NONE) {
         char text[FAULT_PATH_BYTES + 512];
-        if (own.code == ERR_MEMORY || own.code == ERR_INTERRUPTED) {
+        if (own.code == ERR_MEMORY) {
             *fault = own;
             return fault->code;
         }
+        out->skipped = own.code == ERR_INTERRUPTED;
         fault_describe(&own, text, sizeof text);
         out->why = arena_string(keep, text);
         return ERR_NONE;
@@ -79,10 +80,9 @@ static enum status ask_engines(const struct analysis *analysis, const struct eng
     if (out->claims == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "claims");
     for (uint32_t i = 0; i < engine_count && out->claim_count < CLAIMS_MAX; i++) {
-        if (analysis->subjects_only && !engines[i]->subject)
+        /* After an interrupt what was sealed is still judged: that takes no time. */
+        if ((analysis->subjects_only || process_interrupted()) && !engines[i]->subject)
             continue;
-        if (process_interrupted())
-            return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "analysis");
         if (ask_engine(engines[i], in, keep, &out->claims[out->claim_count], fault) != ERR_NONE)
             return fault->code;
         out->claim_count++;

@@ -18,7 +18,7 @@ struct analysis {
 
 /* Runs the engines over CRASH, holds them against its truth and each other, and fills OUT.
  * An engine that fails is a claim that says why.  Everything lives in KEEP, which must outlive
- * OUT; so must CRASH.  Fails: ERR_MEMORY, ERR_LIMIT, ERR_INTERRUPTED; a truth that cannot be
+ * OUT; so must CRASH.  Fails: ERR_MEMORY, ERR_LIMIT; a truth that cannot be
  * read is its own fault. */
 enum status analysis_case(const struct analysis *analysis, const struct crash_case *crash,
                           struct arena *keep, struct run_case *out, struct fault *fault);

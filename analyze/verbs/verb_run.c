@@ -201,7 +201,7 @@ static enum status judge_case(struct session *s, const struct analysis *analysis
     if (case_read(done->folder, s->keep, crash, &fault) == ERR_NONE &&
         analysis_case(analysis, crash, s->keep, out, &fault) == ERR_NONE)
         return ERR_NONE;
-    if (fault.code == ERR_INTERRUPTED || fault.code == ERR_MEMORY) {
+    if (fault.code == ERR_MEMORY) {
         s->fault = fault;
         return fault.code;
     }
@@ -219,7 +219,7 @@ static enum status judge_all(struct session *s, const struct analysis *analysis)
     for (uint32_t i = 0; i < total && s->fault.code == ERR_NONE; i++) {
         const struct collected *done = &s->collected[i];
         struct run_case *out = &s->cases[s->case_count];
-        if (done->outcome == COLLECT_INTERRUPTED || process_interrupted())
+        if (done->outcome == COLLECT_INTERRUPTED)
             continue;
         log_progress("analysing %" PRIu32 "/%" PRIu32 "  %s.%s", i + 1, total, done->scenario->name,
                      done->scenario->variant);
