@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "format/pdb.h"
 
 struct pdb_module {
@@ -75,16 +76,67 @@ struct pdb_symbol {
     uint32_t bytes;      /* of data */
 };
 
-/* The record at SOFF (4 for the first); false at the end and where records make no sense. */
-bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff, struct pdb_symbol *out);
+/* These three are asked of every record of a program, so they are here.
+ *
+ * The record at SOFF (4 for the first); false at the end and where records make no sense. */
+static inline bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff,
+                                 struct pdb_symbol *out)
+{
+    if (soff < 4 || soff > module->symbol_bytes || module->symbol_bytes - soff < 4)
+        return false;
+    const uint8_t *at = module->data + soff;
+    const uint32_t bytes = load_u16(at);
+    if (bytes < 2 || bytes > module->symbol_bytes - soff - 2)
+        return false;
+    out->soff = soff;
+    out->end_soff = soff + 2 + bytes;
+    out->kind = load_u16(at + 2);
+    out->data = at + 4;
+    out->bytes = bytes - 2;
+    return true;
+}
 
 /* Where the next record of the same scope starts: behind the closing record for those that
  * open a scope, else behind this one. */
 uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbol *symbol);
 
 /* True for kinds that open a scope. */
-bool pdb_symbol_opens(uint16_t kind);
-bool pdb_symbol_closes(uint16_t kind);
+static inline bool pdb_symbol_opens(uint16_t kind)
+{
+    switch (kind) {
+    case PDB_LPROC32_16T:
+    case PDB_GPROC32_16T:
+    case PDB_THUNK32_ST:
+    case PDB_BLOCK32_ST:
+    case PDB_WITH32_ST:
+    case PDB_LPROC32_ST:
+    case PDB_GPROC32_ST:
+    case PDB_GMANPROC_ST:
+    case PDB_LMANPROC_ST:
+    case PDB_THUNK32:
+    case PDB_BLOCK32:
+    case PDB_WITH32:
+    case PDB_LPROC32:
+    case PDB_GPROC32:
+    case PDB_GMANPROC:
+    case PDB_LMANPROC:
+    case PDB_SEPCODE:
+    case PDB_LPROC32_ID:
+    case PDB_GPROC32_ID:
+    case PDB_INLINESITE:
+    case PDB_LPROC32_DPC:
+    case PDB_LPROC32_DPC_ID:
+    case PDB_INLINESITE2:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static inline bool pdb_symbol_closes(uint16_t kind)
+{
+    return kind == PDB_END || kind == PDB_INLINESITE_END || kind == PDB_PROC_ID_END;
+}
 
 enum pdb_code_kind { PDB_CODE_PROCEDURE, PDB_CODE_SEPARATED, PDB_CODE_THUNK };
 
