@@ -78,6 +78,14 @@ static enum status add_thread(struct dump_session *session, const struct engine_
     return ERR_NONE;
 }
 
+/* A dump that was cut while it was written says nothing of who crashed; the first thread would
+ * be a guess. */
+static bool names_suspect(const struct minidump *dump)
+{
+    return dump->exception.present || dump->breakpad.present ||
+           (dump->user != NULL && dump->user->suspect_id != 0);
+}
+
 /* The suspect alone is enough for a crash; of a hang every thread may be to blame. */
 static enum status run_threads(struct dump_session *session, const struct engine_input *in,
                                struct arena *keep, struct engine_result *out, struct fault *fault)
@@ -89,6 +97,14 @@ static enum status run_threads(struct dump_session *session, const struct engine
     out->stacks = ARENA_ARRAY(keep, dump->thread_count + 1, struct stack);
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+    if (!all && !names_suspect(dump)) {
+        out->stacks[out->stack_count++] = (struct stack){
+            .engine = "dump",
+            .role = "suspect",
+            .state = STACK_FAILED,
+            .stop = "the dump has no exception stream and names no suspect: it may be cut"};
+        return ERR_NONE;
+    }
     enum status status = add_thread(session, in, suspect, keep, out, fault);
     for (uint32_t i = 0; all && status == ERR_NONE && i < dump->thread_count; i++)
         if (dump->threads[i].id != suspect)
