@@ -22,6 +22,7 @@ const struct verb *const verbs[] = {
     &verb_db,
     &verb_regrade,
     &verb_bench,
+    &verb_signatures,
     &verb_version,
 };
 

@@ -1,0 +1,33 @@
+/* Signatures: a stack cleaned of what every stack has, and told in a few names, so that equal
+ * troubles meet.  Rules are a text, one a line, the first that matches a frame decides:
+ *
+ *     skip class system          frames of this class say nothing
+ *     skip function memcpy*      nor these; * and ?
+ *     skip module ucrtbase.dll
+ *     join function assert*      goes into the signature, and the next frame too
+ *     keep module ntdll.dll      goes into the signature whatever later rules say
+ *     depth 3                    so many frames in a signature (joined ones not counted)
+ *
+ * '#' starts a comment.  What no rule matches is kept when it has a name. */
+#ifndef COMPARE_SIGNATURE_H
+#define COMPARE_SIGNATURE_H
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "model/stack.h"
+
+struct signature_rules;
+
+/* The rules that are used when none are given. */
+extern const char signature_default_rules[];
+
+/* Fails: ERR_MALFORMED with the line's offset; ERR_MEMORY. */
+enum status signature_read_rules(const char *text, size_t bytes, struct arena *keep,
+                                 struct signature_rules **out, struct fault *fault);
+
+/* "poke | middle | main"; a stack without a kept frame is told by its first frame's module and
+ * offset, an empty one as "(no frames)".  NULL: out of memory. */
+const char *signature_of(const struct signature_rules *rules, const struct stack *stack,
+                         struct arena *keep);
+
+#endif
