@@ -273,6 +273,21 @@ TEST(figures_for_pages)
     tear_down(&f);
 }
 
+TEST(trends_of_times_are_medians)
+{
+    struct fixture f;
+    struct trend_point *points = NULL;
+    uint32_t count = 0;
+    set_up(&f);
+    f.cases[0].claims[0].cost.total_ns = 1000000000000; /* one cold case must not decide */
+    put_all(&f);
+    REQUIRE(store_read_trend(f.store, "offset_ns", NULL, NULL, 10, &f.keep, &points, &count,
+                             &f.fault) == ERR_NONE);
+    REQUIRE(count == 1);
+    CHECK_NEAR(points[0].value, 2e6, 1e-9);
+    tear_down(&f);
+}
+
 TEST(readers_cannot_write)
 {
     struct fixture f;
