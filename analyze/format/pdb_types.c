@@ -90,14 +90,20 @@ static void nearest(const struct pdb_types *types, uint32_t index, uint32_t *at_
 bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copies,
               struct pdb_type *out)
 {
-    uint32_t at_index, at;
+    uint32_t at_index, at, left = 0;
+    const uint8_t *run = NULL; /* bytes that lie together in the file: stepping needs no copies */
     uint8_t head[4];
     if (index < types->first || index >= types->end)
         return false;
     nearest(types, index, &at_index, &at);
     for (;;) {
-        if (at > types->records_bytes || types->records_bytes - at < 4 ||
-            !msf_copy(&types->stream, types->records_soff + at, sizeof head, head))
+        if (at > types->records_bytes || types->records_bytes - at < 4)
+            return false;
+        if (left < sizeof head)
+            run = msf_at(&types->stream, types->records_soff + at, &left);
+        if (run != NULL && left >= sizeof head)
+            memcpy(head, run, sizeof head);
+        else if (!msf_copy(&types->stream, types->records_soff + at, sizeof head, head))
             return false;
         const uint32_t bytes = load_u16(head);
         if (bytes < 2 || bytes > types->records_bytes - at - 2)
@@ -108,7 +114,10 @@ bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copie
             out->data = msf_view(&types->stream, types->records_soff + at + 4, bytes - 2, copies);
             return out->data != NULL;
         }
-        at += 2 + bytes;
+        const uint32_t step = 2 + bytes;
+        run = left > step ? run + step : NULL;
+        left = left > step ? left - step : 0;
+        at += step;
         at_index++;
     }
 }

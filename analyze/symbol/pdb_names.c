@@ -104,6 +104,20 @@ static const char *readable(struct pdb_names *names, const char *text)
     return arena_string(&names->keep, out);
 }
 
+/* "scope::name" and what follows; made for every inlined function, so without printf. */
+static const char *join(struct arena *keep, const char *scope, const char *name, const char *tail)
+{
+    const size_t a = strlen(scope), b = strlen(name), c = strlen(tail), colons = a != 0 ? 2 : 0;
+    char *out = arena_alloc(keep, a + colons + b + c + 1);
+    if (out == NULL)
+        return NULL;
+    memcpy(out, scope, a);
+    memcpy(out + a, "::", colons);
+    memcpy(out + a + colons, name, b);
+    memcpy(out + a + colons + b, tail, c + 1);
+    return out;
+}
+
 /* NAME with the parameters of its type behind it, when the spelling asks for them. */
 static const char *with_parameters(struct pdb_names *names, const char *scope, const char *name,
                                    uint32_t function_type)
@@ -118,8 +132,7 @@ static const char *with_parameters(struct pdb_names *names, const char *scope, c
     }
     if (scope[0] == '\0' && (parameters == NULL || parameters[0] == '\0'))
         return name;
-    return arena_printf(&names->keep, "%s%s%s%s", scope, scope[0] != '\0' ? "::" : "", name,
-                        parameters != NULL ? parameters : "");
+    return join(&names->keep, scope, name, parameters != NULL ? parameters : "");
 }
 
 static uint32_t procedure_type(struct pdb_names *names, const struct pdb_procedure *procedure)
