@@ -334,9 +334,13 @@ static void print_head(const struct page *page, const struct report_run *report)
     const struct run_info *run = report->run;
     char when[32];
     char title[96];
-    (void)snprintf(title, sizeof title, "twinstack run %" PRIu64, run->id);
+    if (run->id != 0)
+        (void)snprintf(title, sizeof title, "twinstack run %" PRIu64, run->id);
+    else /* never stored: `check` */
+        (void)snprintf(title, sizeof title, "twinstack %s", run->label != NULL ? run->label : "");
     page_cell(page, INK_TITLE, 0, title);
-    (void)fprintf(page->out, "  %s", time_text(run->started_ns, when));
+    if (run->started_ns != 0)
+        (void)fprintf(page->out, "  %s", time_text(run->started_ns, when));
     if (run->state != RUN_COMPLETE)
         (void)fprintf(page->out, "  (%s)", run_state_name(run->state));
     if (run->commit != NULL)
