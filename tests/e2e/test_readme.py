@@ -18,6 +18,20 @@ import e2e  # noqa: E402
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
 READMES = [p for p in ("README.md", "corpus/README.md", "analyze/README.md", "victims/README.md")
            if (e2e.ROOT / p).exists()]
+# Commands of `sh` blocks and of the workflow, each with the test that runs it, here or in another file.
+ELSEWHERE = {
+    "./run": "test_serves_at_the_end_and_stops_on_ctrl_c",
+    "./run test": "test_nothing_is_written_outside_the_build_folder",
+    "./run setup": "test_setup_again_does_nothing",
+    "./corpus/make_broken.py": "test_broken_files_come_out_the_same",
+    "./corpus/make_cases.sh": "test_its_cases_are_those_of_the_script",
+    "cmake -S victims -B build/victims -G Ninja --toolchain $PWD/cmake/wine-clang.cmake": "test_setup_again_does_nothing",
+    "ninja -C build/victims": "test_setup_again_does_nothing",
+    "build/bin/twinstack run --repeat 3": "test_the_workflow_works",
+    "build/bin/twinstack db import baseline.db || true": "test_the_workflow_works",
+    "build/bin/twinstack gate --min-capture 99% --max-slowdown 5%": "test_the_workflow_works",
+    "build/bin/twinstack report --junit build/junit.xml --html build/report.html": "test_the_workflow_works",
+}
 MARK = "--- end of one command ---"
 
 
@@ -78,14 +92,35 @@ class Readme(e2e.Case):
                             self.fail(f"shown:\n{expected}\nprinted:\n{output}")
         self.assertGreater(tried, 5)
 
+    def workflow(self):
+        """The commands of the CI example that are ours."""
+        lines = [l.strip() for _, block in blocks("README.md", "yaml") for l in block.splitlines()]
+        lines = [re.sub(r"^(- )?run: ", "", l) for l in lines]
+        return [l for l in lines if l.startswith(("./run", "build/bin/twinstack"))]
+
     def test_every_other_command_is_tested_elsewhere(self):
-        known = (e2e.ROOT / "tests/e2e/test_run.py").read_text(encoding="utf-8")
-        for name in READMES:
-            for line, block in blocks(name, "sh"):
-                for command in block.splitlines():
-                    command = command.split("#")[0].strip()
-                    with self.subTest(place=f"{name}:{line}", command=command):
-                        self.assertIn(f'"{command}"', known)
+        tests = "".join(f.read_text(encoding="utf-8") for f in (e2e.ROOT / "tests/e2e").glob("test_*.py"))
+        shown = {command.split("  #")[0].strip() for name in READMES for _, block in blocks(name, "sh")
+                 for command in block.splitlines()}
+        for command in shown | set(self.workflow()):
+            with self.subTest(command=command):
+                self.assertTrue(command in ELSEWHERE, f"nothing runs {command}")
+                self.assertIn(f"def {ELSEWHERE[command]}(", tests)
+
+    def test_the_workflow_works(self):
+        """The commands of the CI example in their order, over one scenario and a database of their own."""
+        with tempfile.TemporaryDirectory() as scratch:
+            database = ["--db", f"{scratch}/a.db"]
+            for line in self.workflow():
+                argv = line.replace("build/junit", f"{scratch}/junit").replace("build/report", f"{scratch}/report").split()
+                if argv[0] == "./run" or "import" in argv:
+                    continue
+                narrow = ["-k", "null_write.ob0", "--out", f"{scratch}/out"] if argv[1] == "run" else []
+                with self.subTest(command=line):
+                    self.run_twinstack(*argv[1:], *database, *narrow, limit_s=200)
+            self.run_twinstack("db", "import", f"{scratch}/a.db", "--db", f"{scratch}/b.db")
+            self.assertTrue(pathlib.Path(scratch, "report.html").stat().st_size > 1000)
+            self.assertIn("<testsuite", pathlib.Path(scratch, "junit.xml").read_text(encoding="utf-8"))
 
 
 e2e.main()

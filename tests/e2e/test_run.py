@@ -1,7 +1,5 @@
 """The `run` script: what it prints, that a second run needs neither network nor rebuild, that it serves and
-ends cleanly.  runs alone
-
-These are the commands that the README shows; test_readme.py holds its blocks against this list."""
+ends cleanly.  runs alone"""
 
 import os
 import pathlib
@@ -17,13 +15,6 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
-COMMANDS = {
-    "./run": "test_serves_at_the_end_and_stops_on_ctrl_c (with -k)",
-    "./run test": "what runs this",
-    "./run test FILTER": "the same",
-    "./run --no-serve": "test_second_run_needs_no_network_and_no_rebuild (with -k)",
-    "./run --no-serve -k null_write": "test_second_run_needs_no_network_and_no_rebuild",
-}
 NO_NETWORK = ["unshare", "--net"]
 
 
@@ -39,6 +30,14 @@ class Run(e2e.Case):
         for word in ("--no-serve", "-k EXPR", "./run test", "exit codes"):
             self.assertIn(word, done.stdout)
         self.assertEqual(self.run_script("no-such-command").returncode, 2)
+
+    def test_setup_again_does_nothing(self):
+        start = time.monotonic()
+        done = self.run_script("setup")
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        self.assertLess(time.monotonic() - start, 20)
+        for tree in ("build", "victims"):
+            self.assertIn("ninja: no work to do.", (e2e.BUILD / "log" / f"{tree}.log").read_text(encoding="utf-8"))
 
     def test_second_run_needs_no_network_and_no_rebuild(self):
         if os.geteuid() != 0 or not shutil.which("unshare"):

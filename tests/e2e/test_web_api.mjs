@@ -1,5 +1,6 @@
 // The API without a browser: the description held against the routes both ways, safety,
 // tags, live streams, the offline page's data, and how fast views are on large databases.
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { Ajv, check, root, runAll, same, scratch, seed, serve, test, twinstack } from './web/world.mjs';
@@ -167,6 +168,19 @@ test('two_offline_pages_are_equal_and_closed', async () => {
   const page = readFileSync(scratch('a.html'), 'utf8');
   check(page === readFileSync(scratch('b.html'), 'utf8'), 'same run, same bytes');
   check(!/<(?:link|script|img)[^>]+(?:src|href)="(?!data:)/.test(page), 'nothing is fetched');
+});
+
+test('two_builds_of_the_pages_are_equal_and_small', () => {
+  const web = `${root}/dashboard/web`;
+  for (const name of ['one', 'two'])
+    execFileSync(process.execPath, [`${web}/build.mjs`, '--source', web, '--modules', `${web}/node_modules`, '--out', scratch(name), '--version', '0.1.0']);
+  for (const file of ['web_assets.c', 'sizes.txt'])
+    check(readFileSync(`${scratch('one')}/${file}`).equals(readFileSync(`${scratch('two')}/${file}`)), `${file} differs`);
+  const total = Number(/total gzip (\d+)/.exec(readFileSync(`${scratch('one')}/sizes.txt`, 'utf8'))[1]);
+  console.log(`     ${total} bytes gzip`);
+  check(total > 10000 && total <= 120 * 1024, `${total} bytes gzip`);
+  const found = spawnSync('grep', ['-rlE', 'dangerouslySetInnerHTML|innerHTML|eval\\(|new Function', `${web}/src`], { encoding: 'utf8' });
+  same([found.status, found.stdout], [1, ''], 'sources that make markup or code of strings');
 });
 
 // 1,000 runs and 10,000 cases, 2,000 of them in one run.

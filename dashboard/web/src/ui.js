@@ -65,6 +65,15 @@ export function ago(ns) {
   return `${Math.round(minutes / 1440)} days ago`;
 }
 
+// What keeps a judged stack from being exact.
+export function wrongness(score) {
+  const parts = [];
+  if (score.right_frames < score.truth_frames) parts.push(`${score.right_frames} of ${score.truth_frames} frames right`);
+  if (score.own_frames > score.right_frames) parts.push(`${score.own_frames - score.right_frames} wrong`);
+  if (score.lines_right < score.lines_judged) parts.push(`${score.lines_judged - score.lines_right} lines off`);
+  return parts.join(', ') || 'not exact';
+}
+
 export const caseName = (c) => `${c.scenario}.${c.variant}`;
 export const casePath = (run, c) =>
   `/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}${c.repeat ? `?repeat=${c.repeat}` : ''}`;

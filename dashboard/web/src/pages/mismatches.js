@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery, withQuery } from '../router.js';
-import { Chip, Command, Empty, Link, Loaded, Verdict, bytes, caseName, copy, duration, failing, html, number, percent, words } from '../ui.js';
+import { Chip, Command, Empty, Link, Loaded, Verdict, bytes, caseName, copy, duration, failing, html, number, words, wrongness } from '../ui.js';
 
 const marks = {
   gap: ['', 'nothing here, and nothing was demanded'], same: ['✓', 'agrees at every level'],
@@ -136,7 +136,7 @@ function Facts({ c }) {
 }
 
 function Scores({ scores }) {
-  return html`<ul class="scores">${scores.filter((s) => s.state === 'ok').map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> ${s.judged ? html`<span class=${s.exact ? 'good' : 'wrong'}>${s.exact ? '✓ exact' : `✗ ${percent(s.right_frames, s.truth_frames)} of frames`}</span>` : html`<span class="dim">not judged</span>`}</li>`)}</ul>`;
+  return html`<ul class="scores">${scores.filter((s) => s.state === 'ok').map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> ${s.judged ? html`<span class=${s.exact ? 'good' : 'wrong'}>${s.exact ? '✓ exact' : `✗ ${wrongness(s)}`}</span>` : html`<span class="dim">not judged</span>`}</li>`)}</ul>`;
 }
 
 function Accept({ c, run, close }) {
@@ -158,7 +158,8 @@ function CaseView({ data, run }) {
   const has = (i) => data.threads.some((t) => t.stacks[i]);
   const columns = engines.map((_, i) => i).filter((i) => wanted.includes(engines[i].engine) && has(i));
   const rows = useMemo(() => (thread ? thread.rows.map((row, n) => ({ row, at: n })).filter(({ row }) =>
-    (query.inlines !== '0' || !isInline(row)) && (query.system !== '0' || !isSystem(row))) : []), [thread, query.inlines, query.system]);
+    [row[0], ...columns.map((i) => row[i + 1])].some((cell) => cell.frame || differs(cell)) && // else another engine's alone
+    (query.inlines !== '0' || !isInline(row)) && (query.system !== '0' || !isSystem(row))) : []), [thread, columns.join(), query.inlines, query.system]);
   const selected = query.frame === undefined ? -1 : Number(query.frame);
   const different = rows.filter(({ row }) => [row[0], ...columns.map((i) => row[i + 1])].some(differs)).map((r) => r.at);
   const select = (n) => set({ frame: n === selected ? null : n });

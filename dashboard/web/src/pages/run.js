@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { send, token, useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Chip, CountsBar, Empty, Link, Loaded, Page, Select, Verdict, casePath, duration, html, number, percent, verdicts, when } from '../ui.js';
+import { Chip, CountsBar, Empty, Link, Loaded, Page, Select, Verdict, casePath, duration, html, number, percent, verdicts, when, wrongness } from '../ui.js';
 import { Causes } from './overview.js';
 
 function Engines({ rows }) {
@@ -18,7 +18,7 @@ function mark(score) {
   if (score.state === 'failed') return ['⚠', 'error', score.reason ?? 'failed'];
   if (!score.judged) return ['○', 'none', 'nothing to hold it against'];
   if (score.exact) return ['✓', 'pass', 'every own frame right'];
-  return ['✗', 'fail', `${score.right_frames} of ${score.truth_frames} frames right${score.first_divergence !== null ? `, first difference in row ${score.first_divergence + 1}` : ''}`];
+  return ['✗', 'fail', `${wrongness(score)}${score.first_divergence !== null ? `, first in row ${score.first_divergence}` : ''}`];
 }
 
 function Cell({ run, c, engines }) {
@@ -43,7 +43,7 @@ function Grid({ run, cases, engines }) {
     }
     return rows;
   };
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Cases"><table class="grid"><thead><tr><th>scenario</th>${variants.map((v) => html`<th key=${v}>${v}<span class="dim small ticks-head">${names.map((n) => n.replace('offset:', '').replace('judge:', '')).join(' · ')}</span></th>`)}</tr></thead>
+  return html`<p class="legend"><span>Each cell: the verdict, then ${names.join(' · ')}</span></p><div class="scroll" tabindex="0" role="region" aria-label="Cases"><table class="grid"><thead><tr><th>scenario</th>${variants.map((v) => html`<th key=${v}>${v}</th>`)}</tr></thead>
     ${kinds.map(([kind, title]) => {
       const rows = group(kind);
       return rows.size > 0 && html`<tbody key=${kind}><tr class="group"><th colspan=${variants.length + 1} scope="colgroup">${title} <span class="dim">${rows.size}</span></th></tr>

@@ -1,0 +1,198 @@
+"""resolve and symbols as programs: forms, order, exit codes, the round trip through a symbol table,
+and every decorated public name of the fixtures held against llvm-undname."""
+
+import json
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+CSV = e2e.ROOT / "corpus/botman/capture-stack.csv"
+STACKS = e2e.ROOT / "corpus/botman/stacks.txt"
+CONPTY = "g07-conpty-x64/conpty.pdb"
+
+
+def frames(text):
+    return [frame for line in text.splitlines() for frame in json.loads(line).get("frames", [])]
+
+
+class Resolve(e2e.Case):
+    def test_the_article(self):
+        got = frames(self.run_twinstack("resolve", "--csv", CSV, "--ndjson", STACKS).stdout)
+        own = [f["function"] for f in got if f["module"] == "capture-stack.exe"]
+        self.assertEqual(own, ["main", "__scrt_common_main_seh"] * 2)
+        for frame in got:
+            if frame["module"] != "capture-stack.exe":
+                self.assertEqual((frame["function"], frame["symbols"]), (None, "none"))
+
+    def test_json_is_one_document(self):
+        one = self.run_json("resolve", "--csv", CSV, "--json", stdin="capture-stack.exe!0xc155a\n")
+        self.assertEqual(one["frames"][0]["function"], "main")
+        many = self.run_json("resolve", "--csv", CSV, "--json", stdin="> a\nx!0x1\n> b\nx!0x2\n")
+        self.assertEqual([s["label"] for s in many], ["a", "b"])
+        self.assertEqual(self.run_json("resolve", "--json", stdin=""), [])
+
+    def test_a_bad_line_is_answered_and_the_stream_goes_on(self):
+        done = self.run_twinstack("resolve", "--ndjson", stdin="> a\nx!0x1\nwhat\n> b\nx!0x2\n")
+        got = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(got[0], {"schema_version": 1, "label": "a", "error": {
+            "code": "malformed", "what": "line of a stack", "offset": "0xa", "hint": "expected module!0xOFFSET"}})
+        self.assertEqual([s["label"] for s in got[1:]], ["a", "b"])
+
+    def test_strict(self):
+        self.run_twinstack("resolve", "--csv", CSV, "--strict", stdin="capture-stack.exe!0xc155a\n")
+        self.run_twinstack("resolve", "--csv", CSV, "--strict", exit_code=3, stdin="ntdll.dll!0x1\n")
+        self.run_twinstack("resolve", "--csv", CSV, "--strict", exit_code=3, stdin="what\n")
+
+    def test_workers_keep_the_order(self):
+        pdb = self.fixture(CONPTY)
+        random.seed(1)
+        text = "".join(f"> {i}\n" + "".join(f"conpty.node!0x{random.randrange(0x1000, 0x33000):x}\n" for _ in range(9))
+                       for i in range(700))
+        one = self.run_twinstack("resolve", "--pdb", pdb, stdin=text).stdout
+        self.assertEqual(len(re.findall("^> ", one, re.M)), 700)
+        for jobs in (2, 5):
+            self.assertEqual(self.run_twinstack("resolve", "-j", jobs, "--pdb", pdb, stdin=text).stdout, one)
+
+    def test_nothing_from_a_name_reaches_the_terminal_as_a_control(self):
+        done = self.run_twinstack("resolve", stdin="> \x1b[31mred\na\x1b]0;x\x07!0x1\n")
+        self.assertNotIn("\x1b", done.stdout)
+
+    def test_folded_and_speedscope(self):
+        done = self.run_twinstack("resolve", "--csv", CSV, "--format", "folded", STACKS)
+        self.assertIn("capture-stack.exe!__scrt_common_main_seh;capture-stack.exe!main 1\n", done.stdout)
+        scope = self.run_json("resolve", "--csv", CSV, "--format", "speedscope", STACKS)
+        profile = scope["profiles"][0]
+        self.assertEqual(len(profile["samples"]), len(profile["weights"]))
+        names = [scope["shared"]["frames"][i]["name"] for i in profile["samples"][0]]
+        self.assertEqual(names[-2:], ["__scrt_common_main_seh", "main"])
+
+
+class Symbols(e2e.Case):
+    def test_a_store_by_identity(self):
+        with tempfile.TemporaryDirectory() as store:
+            self.run_twinstack("symbols", "add", "--symbols", store, self.fixture("g16-age-trap"))
+            self.run_twinstack("symbols", "verify", "--symbols", store)
+            listed = self.run_json("symbols", "list", "--json", "--symbols", store)["files"]
+            self.assertEqual({f["debug_id"][-1] for f in listed}, {"2", "6"})
+            self.assertEqual(len(listed), 4)
+            wrong = pathlib.Path(store) / "x.pdb/0/x.pdb"
+            wrong.parent.mkdir(parents=True)
+            shutil.copy(self.fixture(CONPTY), wrong)
+            done = self.run_twinstack("symbols", "verify", "--symbols", store, exit_code=1)
+            self.assertIn("FB9FB7D58AE247B9988973DAF157F7AB1", done.stdout)
+
+    def test_exit_codes(self):
+        self.run_twinstack("symbols", exit_code=2)
+        self.run_twinstack("symbols", "export", exit_code=2)
+        self.run_twinstack("symbols", "list", "no-such-file", exit_code=3)
+        self.run_twinstack("symbols", "list", STACKS, exit_code=3)
+
+    def test_a_table_answers_as_its_pdb(self):
+        random.seed(2)
+        for name in (CONPTY, "g02-basic32-x86/basic32.pdb", "g08-setup-x86/Setup.pdb", "g01-crash-x86/crash.pdb",
+                     "g19-rust-x64/Native_x64_RustC_Rust_debuginfo2_v1.58.1.pdb", "g17-vs2003-2005/Compiled2003.pdb"):
+            pdb = self.fixture(name)
+            table = self.run_twinstack("symbols", "export", "--csv", "--inlines", pdb).stdout
+            rows = [line.split(",") for line in table.splitlines() if "SymTagFunction" in line]
+            text = "".join(f"x!0x{int(row[0].strip(chr(34)), 16) - 0x400000 + random.randrange(int(row[1])):x}@i\n"
+                           for row in rows[::2])[:200000].rsplit("\n", 1)[0] + "\n"
+            text = "".join(f"> s\n{line}\n" for line in text.splitlines())
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                csv = pathlib.Path(folder) / "t.csv"
+                csv.write_text(table, errors="replace")
+                want = frames(self.run_twinstack("resolve", "--ndjson", "--pdb", f"x={pdb}", stdin=text).stdout)
+                got = frames(self.run_twinstack("resolve", "--ndjson", "--csv", f"x={csv}", stdin=text).stdout)
+                keys = ("offset", "inline_depth", "function", "file", "line")
+                self.assertEqual([[f[k] for k in keys] for f in got], [[f[k] for k in keys] for f in want])
+                self.assertGreater(len(got), 50)
+
+
+def without_spelling(text):
+    """What llvm-undname spells otherwise, and only that."""
+    text = re.sub(r"\b(class|struct|enum|union) ", "", text).replace("[thunk]:", "").replace(" ", "")
+    text = re.sub(r"^const(?=.*`v[fb]table')", "", text).replace("deletingdtor", "deletingdestructor")
+    return text.replace("vbasedtor", "vbasedestructor")
+
+
+def without_scopes_in_functions(text):
+    """`int __cdecl f(void)'::`2' → `X': llvm-undname shows such a scope with its result type."""
+    out, at = "", 0
+    while at < len(text):
+        end, depth = at, 0
+        while text[at] == "`" and end < len(text):
+            depth += {"`": 1, "'": -1}.get(text[end], 0)
+            if depth == 0:
+                break
+            end += 1
+        if text[at] == "`" and re.match(r"::`-?\d+'", text[end + 1:]):
+            out, at = out + "`X'", end + 1
+        else:
+            out, at = out + text[at], at + 1
+    return out
+
+
+def without_parameters(text):
+    text = re.sub(r"( const| volatile| &| &&| noexcept| __restrict)*$", "", text)
+    if not text.endswith(")"):
+        return text
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[:at]
+    return text
+
+
+class Names(e2e.Case):
+    def publics(self):
+        names = set()
+        for pdb in sorted(e2e.FIXTURES.glob("*/*.pdb")):
+            done = subprocess.run(["llvm-pdbutil-19", "dump", "-publics", str(pdb)], capture_output=True, text=True,
+                                  errors="replace", check=False)
+            names.update(re.findall(r"\| S_PUB32 \[size = \d+\] `(\?.*)`$", done.stdout, re.M))
+        return sorted(names)
+
+    def test_no_name_is_wrong(self):
+        if not shutil.which("llvm-undname-19") or not shutil.which("llvm-pdbutil-19"):
+            self.skipTest("llvm-undname-19 or llvm-pdbutil-19 is not there")
+        names = self.publics()
+        if not names:
+            self.skipTest("no fixtures ($TWINSTACK_FIXTURES)")
+        text = "\n".join(names) + "\n"
+        flags = [f"--no-{what}" for what in
+                 ("access-specifier", "calling-convention", "return-type", "member-type", "variable-type")]
+        judged = subprocess.run(["llvm-undname-19", *flags], input=text, capture_output=True, text=True,
+                                errors="replace", check=False).stdout
+        want = dict(block.strip("\n").split("\n")[:2] for block in judged.split("\n\n") if "\n" in block.strip("\n"))
+        for how in ("short", "full"):
+            lines = subprocess.run([str(e2e.BUILD / "tests/undecorate_lines"), how], input=text, capture_output=True,
+                                   text=True, errors="replace", check=True).stdout.split("\n")
+            wrong, done, literals, left = [], 0, 0, 0
+            for name, ours in zip(names, lines):
+                if ours == "-":
+                    left += 1
+                    continue
+                if name.startswith("??_C@"):  # llvm-undname prints the literal, MSVC `string'
+                    literals += ours == "`string'"
+                    continue
+                theirs = want.get(name, "nothing")
+                theirs = without_parameters(theirs) if how == "short" else theirs
+                ours, theirs = without_spelling(ours), without_spelling(theirs)
+                # with --no-return-type llvm-undname drops the results of function types, too
+                if "$$A6" not in name and ours != theirs and \
+                        without_scopes_in_functions(ours) != without_scopes_in_functions(theirs):
+                    wrong.append((name, ours, theirs))
+                done += 1
+            print(f"undecorated {how}: {done} names and {literals} literals of {len(names)}, {left} left as they are")
+            self.assertEqual(wrong[:5], [])
+            self.assertLess(left, len(names) / 10)
+
+
+e2e.main()
