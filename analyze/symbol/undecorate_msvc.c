@@ -430,7 +430,7 @@ static const char *thunk_symbol(struct msvc *d, const char *name, const struct s
     if (*d->at < '0' || *d->at > '5')
         return msvc_fail(d);
     d->at++;
-    const int64_t displacement = msvc_number(d);
+    const int64_t displacement = (int32_t)(uint32_t)msvc_number(d); /* below the object: negative */
     const int64_t bytes = msvc_number(d);
     (void)snprintf(adjust, sizeof adjust, "`vtordisp{%" PRId64 ",%" PRId64 "}'", displacement,
                    bytes);
