@@ -283,7 +283,10 @@ const struct verb verb_known = {
         "  expires: 2027-03-31             the last day on which it holds\n\n"
         "A failing case that is covered becomes XFAIL and fails nothing.  What passes though it "
         "is\n"
-        "known to fail (XPASS), what nothing needs and what has expired fails the run.",
+        "known to fail (XPASS), what nothing needs and what has expired fails the run.\n\n"
+        "examples:\n"
+        "  twinstack known --json\n"
+        "  twinstack known prune",
     .exits = "  0  none has expired\n  1  one has expired\n  2  usage\n  3  the file is damaged",
     .run = run_known,
 };

@@ -1,0 +1,194 @@
+"""Verbs over stored runs: their exit codes one by one, on made-up databases and sealed cases."""
+
+import datetime
+import json
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+SEED = e2e.BUILD / "tests" / "seed_store"
+CASES = e2e.ROOT / "corpus/cases"
+
+
+class Verdict(e2e.Case):
+    """A database of three runs; what is not complete or does not pass is written into it by hand."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.db = self.folder / "runs.db"
+        if not SEED.exists():
+            self.skipTest("seed_store is not built")
+        subprocess.run([SEED, self.db, "3", "12", "0"], check=True, capture_output=True)
+        self.all("PASS")
+
+    def sql(self, statement, *values):
+        with sqlite3.connect(self.db) as db:
+            db.execute(statement, values)
+        db.close()
+
+    def all(self, verdict):
+        self.sql("UPDATE crash_case SET verdict = ?", verdict)
+        self.sql("DELETE FROM run_verdict")
+        self.sql("INSERT INTO run_verdict SELECT run_id, verdict, count(*) FROM crash_case GROUP BY 1, 2")
+        self.sql("UPDATE run SET state = 'complete'")
+
+    def one(self, verdict, signature=None):
+        """The first case of the newest run gets another verdict; returns its name."""
+        with sqlite3.connect(self.db) as db:
+            case, name = db.execute("SELECT id, scenario || '.' || variant FROM crash_case WHERE run_id = "
+                                    "(SELECT max(id) FROM run) ORDER BY id LIMIT 1").fetchone()
+            db.execute("UPDATE crash_case SET verdict = ?, signature = ? WHERE id = ?", (verdict, signature, case))
+            db.execute("DELETE FROM run_verdict")
+            db.execute("INSERT INTO run_verdict SELECT run_id, verdict, count(*) FROM crash_case GROUP BY 1, 2")
+        db.close()
+        return name
+
+    def run_db(self, *argv, exit_code=0, **more):
+        return self.run_twinstack(*argv, "--db", self.db, exit_code=exit_code, **more)
+
+    def test_report(self):
+        self.run_db("report")
+        for verdict, code in (("FAIL", 1), ("XPASS", 1), ("FLAKY", 1), ("XFAIL", 0), ("UNSUPPORTED", 0),
+                              ("NOT-CAPTURED-AS-EXPECTED", 0), ("ERROR", 3)):
+            with self.subTest(verdict=verdict):
+                self.one(verdict)
+                self.run_db("report", exit_code=code)
+        self.run_db("report", "--exit-zero")
+        self.run_db("report", "999", exit_code=3)
+        self.run_db("report", "1", "2", exit_code=2)
+        self.run_twinstack("report", "--db", self.folder / "none.db", exit_code=4)
+        (self.folder / "text.db").write_text("this is no database" * 40)
+        self.run_twinstack("report", "--db", self.folder / "text.db", exit_code=4)
+
+    def test_report_writes_every_form_and_the_step_summary(self):
+        summary = self.folder / "summary.md"
+        summary.write_text("before\n")
+        forms = ["json", "junit", "ctrf", "md", "openmetrics", "badge", "folded", "speedscope"]
+        argv = [word for form in forms for word in (f"--{form}", self.folder / form)]
+        done = self.run_db("report", *argv, env={"GITHUB_STEP_SUMMARY": str(summary)})
+        self.assertEqual(done.stdout, "")
+        for form in forms:
+            self.assertGreater((self.folder / form).stat().st_size, 20, form)
+        self.assertTrue(summary.read_text().startswith("before\n## "))
+        self.assertEqual(json.loads((self.folder / "badge").read_text())["color"], "brightgreen")
+        self.run_db("report", "--badge", "-", "--badge-of", "mood", exit_code=2)
+
+    def test_compare(self):
+        self.run_db("compare", "latest", "latest")
+        self.run_db("compare", "latest", exit_code=2)
+        self.run_db("compare", "latest", "999", exit_code=3)
+        name = self.one("FAIL", "dump=unexplained")
+        done = self.run_db("compare", "latest~1", "latest", exit_code=1)
+        self.assertIn(name, done.stdout)
+        totals = json.loads(self.run_db("compare", "latest~1", "latest", "--json", exit_code=1).stdout)["totals"]
+        self.assertEqual(totals["new"], 1)
+        filtered = self.run_db("compare", "latest~1", "latest", "--only", "fixed", exit_code=1).stdout
+        self.assertNotIn(name, filtered)
+        self.assertIn("1 new", filtered)
+        self.run_db("compare", f"{self.db}:1", "latest~1")
+
+    def test_gate_and_baseline(self):
+        self.run_db("baseline", "show", exit_code=3)
+        self.run_db("gate", "--against", "baseline", exit_code=3)
+        self.run_db("baseline", "set", "latest")
+        self.run_db("baseline", exit_code=2)
+        self.run_db("baseline", "set", "999", exit_code=3)
+        self.run_db("gate", "--against", "baseline")
+        self.run_db("gate", "--min-f1", "nonsense", exit_code=2)
+        self.run_db("gate", "--min-f1", "101%", exit_code=1)
+        self.run_db("gate", "--engine", "judge:nobody", exit_code=1)
+        self.run_db("baseline", "set", "latest~1")
+        self.one("FAIL", "dump=unexplained")
+        self.run_db("gate", exit_code=1)
+        self.run_db("gate", "--against", "baseline", exit_code=1)
+        self.run_db("gate", "--against", "baseline", "--max-new", "1")
+        self.run_db("gate", "--against", "baseline", "--max-new", "1", "--strict", exit_code=1)
+        self.run_db("gate", "--exit-zero")
+        self.sql("UPDATE run SET state = 'interrupted' WHERE id = (SELECT max(id) FROM run)")
+        self.assertFalse(json.loads(self.run_db("gate", "--json", exit_code=1).stdout)["open"])
+
+    def test_accept_and_known(self):
+        known = self.folder / "known.txt"
+        day = (datetime.date.today() + datetime.timedelta(days=9)).isoformat()
+        argv = ["--known", known, "--reason", "a reason", "--expires", day]
+        name = self.one("FAIL", "dump=inline_only dump=unexplained")
+        self.run_db("accept", name, exit_code=2)
+        self.run_db("accept", *argv, exit_code=2)
+        self.run_db("accept", "nobody.ob2", *argv, exit_code=3)
+        self.assertFalse(known.exists())
+        self.run_db("accept", name, *argv)
+        self.run_db("accept", name, *argv)
+        rows = json.loads(self.run_twinstack("known", "--known", known, "--json").stdout)
+        self.assertEqual([r["id"] for r in rows], [name, name + "-2"])
+        self.assertEqual(rows[0]["cause"], "dump=inline_only dump=unexplained")
+        self.run_twinstack("known", "--known", known, "sing", exit_code=2)
+        known.write_text("# kept\n" + known.read_text().replace(day, "2020-01-01", 1))
+        self.run_twinstack("known", "--known", known, exit_code=1)
+        self.run_twinstack("known", "--known", known, "prune")
+        text = known.read_text()
+        self.assertTrue(text.startswith("# kept\n"))
+        self.assertEqual(text.count("scope:"), 1)
+        self.run_twinstack("known", "--known", known)
+        known.write_text("nonsense\n")
+        self.assertIn("known.txt", self.run_twinstack("known", "--known", known, exit_code=3).stderr)
+        self.one("ERROR")
+        self.run_db("accept", name, "--known", self.folder / "new.txt", *argv[2:], exit_code=3)
+
+    def test_db(self):
+        other = self.folder / "other.db"
+        self.assertIn("3 runs copied", self.run_db("db", "export", other).stdout)
+        self.assertIn("0 runs copied", self.run_db("db", "import", other).stdout)
+        published = self.folder / "published.db"
+        self.run_db("db", "publish", published)
+        self.assertEqual(sqlite3.connect(published).execute("PRAGMA journal_mode").fetchone()[0], "delete")
+        self.run_db("db", "prune", exit_code=2)
+        self.run_db("db", "baseline", exit_code=2)
+        self.assertIn("2 runs deleted", self.run_db("db", "prune", "--keep-runs", "1").stdout)
+        self.run_db("db", "import", self.folder / "none.db", exit_code=4)
+
+    def test_signatures(self):
+        self.assertIn("rank", self.run_db("signatures").stdout)
+        rules = self.folder / "rules.txt"
+        rules.write_text("skip everything\n")
+        self.run_db("signatures", "--rules", rules, exit_code=3)
+        rules.write_text(self.run_twinstack("signatures", "--show-rules").stdout)
+        data = json.loads(self.run_db("signatures", "--rules", rules, "--json").stdout)
+        self.assertEqual(sum(s["count"] for s in data["signatures"]) <= data["stacks"], True)
+        self.assertEqual(data["signatures"][0]["rank"], 1)
+        self.run_db("signatures", "--engine", "judge:nobody", exit_code=5)
+
+    def test_regrade(self):
+        self.run_db("regrade", "-k", "no such case", exit_code=5)
+        self.run_db("regrade", "999", exit_code=3)
+        folder = CASES / "null_write.ob2"
+        self.sql("UPDATE crash_case SET folder = NULL")
+        self.sql("UPDATE crash_case SET folder = ?, scenario = 'null_write', variant = 'ob2' WHERE id = "
+                 "(SELECT max(id) FROM crash_case)", str(folder))
+        self.run_db("regrade", "-k", "null_write.ob2", "--exit-zero")
+        run = json.loads(self.run_db("report", "latest", "--json", "-", "--exit-zero").stdout)
+        self.assertTrue(run["run"]["label"].startswith("regrade of "))
+        self.assertEqual(run["cases"][-1]["verdict"], "PASS", run["cases"][-1]["reason"])
+        self.sql("UPDATE crash_case SET folder = '/gone' WHERE folder IS NOT NULL")
+        self.run_db("regrade", "--dry", exit_code=3)
+
+    def test_bench(self):
+        case = CASES / "null_write.ob2"
+        done = self.run_db("bench", case, "--samples", "3", "--warmup", "0", "--dry")
+        self.assertIn("too few", done.stdout)
+        data = json.loads(self.run_db("bench", case, "--samples", "9", "--warmup", "1", "--json", exit_code=None).stdout)
+        self.assertEqual(data[0]["samples"], 9)
+        self.assertGreater(data[0]["offset_ns"], 0)
+        self.run_db("report", "latest")  # a bench has no cases and is never the latest run
+        self.run_db("bench", case, "--samples", "0", exit_code=2)
+        self.run_db("bench", self.folder, exit_code=3)
+
+
+if __name__ == "__main__":
+    e2e.main()
