@@ -1,1 +1,2 @@
-extern int empty_room; int empty_room;
+extern int empty_room;
+int empty_room;
