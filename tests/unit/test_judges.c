@@ -1,0 +1,155 @@
+/* Judges: the adapter's protocol with a program that answers from a file, llvm-symbolizer over
+ * a real dump, and what is said when a judge is not there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "engine/judge.h"
+#include "symbol/store.h"
+#include "test.h"
+
+/* A case that holds one dump of the fixtures. */
+static void make_case(const char *dump, struct crash_case *out, struct case_file *file)
+{
+    char to[512];
+    size_t bytes;
+    uint8_t *data = test_read(test_fixture(dump), &bytes);
+    (void)snprintf(to, sizeof(to), "%s/dump.dmp", test_scratch());
+    test_write(to, data, bytes);
+    *file = (struct case_file){.role = ROLE_DUMP, .path = "dump.dmp"};
+    *out = (struct crash_case){.folder = test_scratch(),
+                               .scenario = "s",
+                               .variant = "v",
+                               .arch = "x86",
+                               .kind = "crash",
+                               .files = file,
+                               .file_count = 1};
+}
+
+static const char own_form[] =
+    "{\"schema_version\":1,\"version\":\"tool 1.0\",\"times\":{\"open_ns\":7},\"threads\":[{\"id\":"
+    "3060,\"crashed\":true,\"left_out\":0,\"frames\":["
+    "{\"index\":0,\"inline_depth\":1,\"module\":\"test_app.exe\",\"offset\":\"0x429e\","
+    "\"function\":\"inner\",\"file\":\"a.c\",\"line\":58},"
+    "{\"index\":0,\"inline_depth\":0,\"module\":\"test_app.exe\",\"offset\":\"0x429e\","
+    "\"function\":\"outer\",\"file\":\"a.c\",\"line\":60}]}]}";
+
+/* Makes the adapter answer with TEXT and runs it. */
+static enum status ask_adapter(const char *text, size_t bytes, struct arena *keep,
+                               struct engine_result *out)
+{
+    char path[512], spec[600];
+    struct crash_case crash;
+    struct case_file file;
+    struct fault fault = FAULT_INIT;
+    const char *why = NULL;
+    (void)snprintf(path, sizeof(path), "%s/answer", test_scratch());
+    test_write(path, text, bytes);
+    (void)snprintf(spec, sizeof(spec), "tool=cat %s", path);
+    CHECK_EQ(setenv("TWINSTACK_ADAPTER", spec, 1), 0);
+    make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
+    const struct engine_input in = {.crash = &crash};
+    process_catch_interrupts(); /* as main() does: a tool need not read what it is given */
+    REQUIRE(engine_judge_adapter.available(&in, &why));
+    CHECK_STR(engine_judge_adapter.name, "judge:tool");
+    return engine_judge_adapter.run(&engine_judge_adapter, &in, keep, out, &fault);
+}
+
+TEST(the_adapter_reads_our_form)
+{
+    struct arena arena;
+    struct engine_result result;
+    arena_init(&arena, 0);
+    REQUIRE(ask_adapter(own_form, sizeof(own_form) - 1, &arena, &result) == ERR_NONE);
+    CHECK_STR(result.version, "tool 1.0");
+    CHECK_EQ(result.cost.open_ns, 7);
+    CHECK(result.cost.total_ns > 0);
+    REQUIRE(result.stack_count == 1 && result.stacks[0].frame_count == 2);
+    CHECK_STR(result.stacks[0].role, "suspect");
+    CHECK_STR(result.stacks[0].engine, "judge:tool");
+    CHECK_STR(result.stacks[0].frames[0].function, "inner");
+    CHECK_EQ(result.stacks[0].frames[0].inline_depth, 1);
+    /* the module's identity is the dump's */
+    REQUIRE(result.stacks[0].frames[1].module != NULL);
+    CHECK_STR(result.stacks[0].frames[1].module->debug_id, "5A9832E5287241C1838ED98914E9B7FF1");
+    arena_free(&arena);
+}
+
+TEST(the_adapter_reads_breakpads_form)
+{
+    struct arena arena;
+    struct engine_result result;
+    size_t bytes;
+    arena_init(&arena, 0);
+    char *text = (char *)test_read(
+        test_fixture("g05-minidump2-x86/minidump2.stackwalk.machine_readable.out"), &bytes);
+    REQUIRE(ask_adapter(text, bytes, &arena, &result) == ERR_NONE);
+    REQUIRE(result.stack_count >= 1 && result.stacks[0].frame_count == 4);
+    CHECK_STR(result.stacks[0].frames[1].function, "main");
+    arena_free(&arena);
+}
+
+TEST(an_answer_that_makes_no_sense_is_a_fault)
+{
+    static const char *const rows[] = {"", "no stack here", "{\"threads\":7}", "{\"threads\":[7]}",
+                                       "{\"schema_version\":1}"};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena arena;
+        struct engine_result result = {0};
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i]);
+        arena_init(&arena, 0);
+        enum status status =
+            judge_read_answer(rows[i], strlen(rows[i]), "judge:x", &arena, &result, &fault);
+        CHECK(status != ERR_NONE || result.stacks[0].frame_count == 0);
+        arena_free(&arena);
+    }
+}
+
+TEST(judges_that_are_not_there_say_why)
+{
+    struct crash_case crash;
+    struct case_file file;
+    const char *why = NULL;
+    make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
+    const struct engine_input in = {.crash = &crash};
+    CHECK_EQ(unsetenv("TWINSTACK_ADAPTER"), 0);
+    CHECK(!engine_judge_adapter.available(&in, &why));
+    CHECK_HAS(why, "TWINSTACK_ADAPTER");
+    CHECK(!engine_judge_dbghelp.available(&in, &why));
+    CHECK(why != NULL && why[0] != '\0');
+    const struct crash_case empty = {.folder = test_scratch()};
+    const struct engine_input nothing = {.crash = &empty};
+    CHECK(!engine_judge_symbolizer.available(&nothing, &why));
+}
+
+TEST(llvm_symbolizer_names_a_real_dump)
+{
+    struct arena arena;
+    struct crash_case crash;
+    struct case_file file;
+    struct engine_result result;
+    struct fault fault = FAULT_INIT;
+    struct symbol_store *symbols;
+    const char *why = NULL;
+    const char *const roots[] = {test_fixture("g01-crash-x86/crash.exe"),
+                                 test_fixture("g01-crash-x86/crash.pdb")};
+    const struct symbol_store_options options = {.roots = roots, .root_count = 2};
+    make_case("g01-crash-x86/windows.dmp", &crash, &file);
+    REQUIRE(symbol_store_open(&options, &symbols, &fault) == ERR_NONE);
+    const struct engine_input in = {.crash = &crash, .symbols = symbols};
+    if (!engine_judge_symbolizer.available(&in, &why))
+        SKIP(why);
+    arena_init(&arena, 0);
+    REQUIRE(engine_judge_symbolizer.run(&engine_judge_symbolizer, &in, &arena, &result, &fault) ==
+            ERR_NONE);
+    REQUIRE(result.stack_count == 1 && result.stacks[0].frame_count == 8);
+    CHECK_HAS(result.stacks[0].frames[0].function, "crash");
+    CHECK_EQ(result.stacks[0].frames[0].line, 24);
+    CHECK_STR(result.stacks[0].frames[2].function, "main");
+    CHECK_EQ(result.stacks[0].frames[2].line, 35);
+    CHECK_HAS(result.version, "19");
+    symbol_store_close(symbols);
+    arena_free(&arena);
+}
