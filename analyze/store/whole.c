@@ -89,12 +89,16 @@ enum status store_publish(struct store *store, const char *path, struct fault *f
     if (path_remove(path, fault) != ERR_NONE)
         return fault->code;
     sqlite3_stmt *statement = NULL;
+    /* query_only also forbids to write another file; the handle itself stays read-only. */
+    (void)sqlite3_exec(store->db, "PRAGMA query_only=0", NULL, NULL, NULL);
     int code = sqlite3_prepare_v2(store->db, "VACUUM INTO ?", -1, &statement, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_bind_text(statement, 1, path, -1, SQLITE_TRANSIENT);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
     (void)sqlite3_finalize(statement);
+    if (store->mode == STORE_READ)
+        (void)sqlite3_exec(store->db, "PRAGMA query_only=1", NULL, NULL, NULL);
     if (code != SQLITE_DONE && code != SQLITE_OK)
         return store_fault(store, code, "published database", fault);
     /* The copy keeps WAL mode in its header; a read-only folder has no place for the -wal file. */

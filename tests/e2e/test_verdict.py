@@ -95,6 +95,7 @@ class Verdict(e2e.Case):
         self.run_db("compare", f"{self.db}:1", "latest~1")
 
     def test_gate_and_baseline(self):
+        self.sql("DELETE FROM baseline")
         self.run_db("baseline", "show", exit_code=3)
         self.run_db("gate", "--against", "baseline", exit_code=3)
         self.run_db("baseline", "set", "latest")
@@ -190,5 +191,4 @@ class Verdict(e2e.Case):
         self.run_db("bench", self.folder, exit_code=3)
 
 
-if __name__ == "__main__":
-    e2e.main()
+e2e.main()

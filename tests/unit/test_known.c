@@ -1,0 +1,174 @@
+/* Known mismatches, runs held against each other, signatures. */
+#include <stdio.h>
+#include <string.h>
+
+#include "compare/known.h"
+#include "compare/run_diff.h"
+#include "compare/signature.h"
+#include "make_run.h"
+#include "test.h"
+
+#include "make_case.h"
+
+#define BLOCK(id, scope, cause, expires)                                                           \
+    "[" id "]\nscope: " scope "\ncause: " cause "\nreason: because\nexpires: " expires "\n\n"
+
+TEST(damaged_files_are_said_with_their_line)
+{
+    static const struct {
+        const char *name, *text;
+        enum status want;
+        uint64_t offset;
+    } rows[] = {
+        {"empty", "", ERR_NONE, FAULT_NO_OFFSET},
+        {"comments", "# only\r\n\n  # this\n", ERR_NONE, FAULT_NO_OFFSET},
+        {"good", BLOCK("a", "x.*", "dump=*", "2030-01-01"), ERR_NONE, FAULT_NO_OFFSET},
+        {"no id", "scope: x\n", ERR_MALFORMED, 0},
+        {"unclosed id", "[a\n", ERR_MALFORMED, 0},
+        {"unknown field", "[a]\ncolour: red\n", ERR_MALFORMED, 4},
+        {"no date", "[a]\nscope: x\ncause: y\nreason: z\nexpires: soon\n", ERR_MALFORMED,
+         FAULT_NO_OFFSET},
+        {"no reason", "[a]\nscope: x\ncause: y\nexpires: 2030-01-01\n", ERR_MALFORMED,
+         FAULT_NO_OFFSET},
+        {"twice", BLOCK("a", "x", "y", "2030-01-01") "[a]\n", ERR_MALFORMED, 59},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct known_list list;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_EQ(known_parse(rows[i].text, strlen(rows[i].text), &keep, &list, &fault),
+                 rows[i].want);
+        CHECK_EQ(fault.offset, rows[i].offset);
+        arena_free(&keep);
+    }
+}
+
+/* divide_by_zero.ob2 of the made run fails with dump=unexplained and dump=inline_only. */
+TEST(what_an_acceptance_does_to_a_run)
+{
+    static const struct {
+        const char *name, *text;
+        const char *failing, *passing; /* verdicts afterwards: divide_by_zero.ob2, null_write.ob2 */
+        const char *problem;           /* NULL: none */
+    } rows[] = {
+        {"covers it", BLOCK("a", "divide_by_zero.ob2", "dump=*", "2030-01-01"), "XFAIL", "PASS",
+         NULL},
+        {"covers both causes by name",
+         BLOCK("a", "divide*", "dump=unexplained dump=inline_only", "2030-01-01"), "XFAIL", "PASS",
+         NULL},
+        {"covers one cause of two", BLOCK("a", "divide*", "dump=unexplained", "2030-01-01"), "FAIL",
+         "PASS", "not needed"},
+        {"another engine", BLOCK("a", "divide*", "offset*", "2030-01-01"), "FAIL", "PASS",
+         "not needed"},
+        {"expired", BLOCK("a", "divide*", "dump=*", "2026-12-31"), "FAIL", "PASS", "expired"},
+        {"on its last day", BLOCK("a", "divide*", "dump=*", "2027-01-01"), "XFAIL", "PASS", NULL},
+        {"passes all the same", BLOCK("a", "null_write.ob2", "dump=*", "2030-01-01"), "FAIL",
+         "XPASS", "not needed"},
+        {"not in this run", BLOCK("a", "elsewhere.*", "dump=*", "2030-01-01"), "FAIL", "PASS",
+         NULL},
+        {"an ERROR is never accepted", BLOCK("a", "illegal*", "*", "2030-01-01"), "FAIL", "PASS",
+         NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct run_info run;
+        struct run_case cases[MADE_CASES];
+        struct known_list list;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        make_run(&keep, &run, cases);
+        REQUIRE(known_parse(rows[i].text, strlen(rows[i].text), &keep, &list, &fault) == ERR_NONE);
+        REQUIRE(known_apply(&list, cases, MADE_CASES, "2027-01-01", &keep, NULL, &fault) ==
+                ERR_NONE);
+        CHECK_STR(verdict_name(cases[2].result.verdict), rows[i].failing);
+        CHECK_STR(verdict_name(cases[1].result.verdict), rows[i].passing);
+        CHECK_STR(verdict_name(cases[4].result.verdict), "ERROR");
+        const char *problem = known_problem(&list.items[0], &keep);
+        if (rows[i].problem == NULL)
+            CHECK_STR(problem != NULL ? problem : "none", "none");
+        else
+            CHECK_HAS(problem != NULL ? problem : "none", rows[i].problem);
+        arena_free(&keep);
+    }
+}
+
+TEST(two_runs_environment_first)
+{
+    struct arena keep;
+    struct run_info a, b;
+    struct run_case x[MADE_CASES], y[MADE_CASES];
+    struct run_diff diff;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    make_run(&keep, &a, x);
+    make_run(&keep, &b, y);
+    b.compiler = "clang 20.0.0";
+    y[0].result.verdict = VERDICT_FAIL; /* new   */
+    y[2].result.verdict = VERDICT_PASS; /* fixed */
+    y[5].scenario = "renamed";          /* gone and added */
+    REQUIRE(run_diff_make(&a, x, MADE_CASES, &b, y, MADE_CASES, 0, &keep, &diff, &fault) ==
+            ERR_NONE);
+    CHECK_EQ(diff.fact_count, 1);
+    CHECK_STR(diff.facts[0].name, "compiler");
+    CHECK_STR(diff.facts[0].b, "clang 20.0.0");
+    CHECK_EQ(diff.counts[DIFF_NEW], 1);
+    CHECK_EQ(diff.counts[DIFF_FIXED], 1);
+    CHECK_EQ(diff.counts[DIFF_GONE], 1);
+    CHECK_EQ(diff.counts[DIFF_ADDED], 1);
+    CHECK_EQ(diff.counts[DIFF_STILL], 1); /* the ERROR */
+    CHECK_EQ(diff.counts[DIFF_SAME], 2);
+    REQUIRE(diff.time_count > 0);
+    CHECK_EQ(diff.times[0].cases, 3); /* of the intersection only */
+    CHECK_NEAR(diff.times[0].ratio, 1, 1e-9);
+    CHECK_STR(change_name(diff.times[0].change.change), "too_few");
+    arena_free(&keep);
+}
+
+TEST(signatures_say_what_is_particular)
+{
+    static const struct {
+        const char *name, *rules, *stack, *want;
+    } rows[] = {
+        {"system and runtime frames say nothing", NULL,
+         "ntdll.dll+1 sys RtlFail\napp.exe+1 own poke\napp.exe+2 own middle\napp.exe+3 runtime "
+         "start",
+         "poke | middle"},
+        {"three at most", NULL,
+         "app.exe+1 own a\napp.exe+2 own b\napp.exe+3 own c\napp.exe+4 own d", "a | b | c"},
+        {"recursion is one word", NULL, "app.exe+1 own f\napp.exe+2 own f\napp.exe+3 own main",
+         "f | main"},
+        {"joined ones do not count", NULL,
+         "app.exe+1 own my_assert_failed\napp.exe+2 own a\napp.exe+3 own b\napp.exe+4 own c",
+         "my_assert_failed | a | b | c"},
+        {"own rules", "depth 1\nskip function helper*\nkeep module ntdll.dll",
+         "app.exe+1 own helper_one\nntdll.dll+2 sys RtlFail\napp.exe+3 own main", "RtlFail"},
+        {"nothing to tell", NULL, "ntdll.dll+2a sys RtlFail", "ntdll.dll!0x2a"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct signature_rules *rules = NULL;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        const char *text = rows[i].rules != NULL ? rows[i].rules : signature_default_rules;
+        REQUIRE(signature_read_rules(text, strlen(text), &keep, &rules, &fault) == ERR_NONE);
+        const struct stack stack = make_stack(&keep, "dump", rows[i].stack);
+        CHECK_STR(signature_of(rules, &stack, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+    static const char *const broken[] = {"skip everything", "hide class own", "depth 0",
+                                         "skip class"};
+    for (size_t i = 0; i < COUNT_OF(broken); i++) {
+        struct arena keep;
+        struct signature_rules *rules = NULL;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(broken[i]);
+        CHECK_EQ(signature_read_rules(broken[i], strlen(broken[i]), &keep, &rules, &fault),
+                 ERR_MALFORMED);
+        arena_free(&keep);
+    }
+}
