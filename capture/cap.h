@@ -34,7 +34,7 @@ enum {
     CAP_CANDIDATES = 16,
     CAP_CODE_MAPS = 64,
     CAP_BUFFER_BYTES = 2 << 20,
-    CAP_WALK_LIMIT_MS = 2000,  /* a walker that needs longer is BLOCKED            */
+    CAP_WALK_LIMIT_MS = 3000,  /* a walker that needs longer is BLOCKED            */
     CAP_DUMP_LIMIT_MS = 25000, /* the dump; 1 s alone, ten times that on a busy machine */
     CAP_FRAMES = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL,
 };

@@ -2,7 +2,7 @@
  * walkers, each a section of its own under a time limit, and the dumps. */
 #include "capture/cap.h"
 
-enum { PROBE_MS = 1000, PROBE_BYTES = 100000 };
+enum { PROBE_MS = 2000, PROBE_BYTES = 100000 };
 
 struct walk_job {
     void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HANG_MS = 300, LIMIT_MS = 20000, SCENARIO_LIMIT = 512 };
+enum { HANG_MS = 300, LIMIT_MS = 40000, SCENARIO_LIMIT = 512 };
 
 bool truth_start(void);
 void truth_image(const void *base);

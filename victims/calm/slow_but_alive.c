@@ -1,6 +1,6 @@
 #include "victims/victim.h"
 
-SCENARIO(slow_but_alive, .kind = KIND_CALM, .group = "calm", .hang_ms = 800,
+SCENARIO(slow_but_alive, .kind = KIND_CALM, .group = "calm", .hang_ms = 3000,
          .sentence = "Works for long but beats in time: no case.")
 {
     for (int i = 0; i < 20; i++) {
@@ -8,6 +8,6 @@ SCENARIO(slow_but_alive, .kind = KIND_CALM, .group = "calm", .hang_ms = 800,
         Sleep(60);
     }
     capture_heartbeat_pause();
-    Sleep(1000);
+    Sleep(3500);
     return 0;
 }
