@@ -27,6 +27,7 @@ struct check {
     uint32_t case_count;
     struct symbol_store *symbols;
     struct collect_session *session; /* for judges; NULL: none was asked for */
+    struct stack_input *inputs[2];   /* of --stacks: frames point into them */
     struct truth truth;              /* of --truth */
     bool has_truth;
     int code; /* the worst so far */
@@ -239,19 +240,18 @@ static bool read_foreign_claim(struct check *c, const char *path, struct engine_
 }
 
 /* The stacks of one file as a claim named after it. */
-static enum status read_claim(struct check *c, const char *path, struct engine_claim *out,
-                              struct fault *fault)
+static enum status read_claim(struct check *c, const char *path, struct stack_input **input,
+                              struct engine_claim *out, struct fault *fault)
 {
-    struct stack_input *input = NULL;
     struct stack_item item;
 
     memset(out, 0, sizeof *out);
-    out->engine = path;
+    out->engine = path_base(path);
     out->subject = true;
     if (read_foreign_claim(c, path, out, fault) ||
-        stack_input_open_path(path, &input, fault) != ERR_NONE)
+        stack_input_open_path(path, input, fault) != ERR_NONE)
         return fault->code;
-    while (fault->code == ERR_NONE && stack_input_next(input, c->keep, &item)) {
+    while (fault->code == ERR_NONE && stack_input_next(*input, c->keep, &item)) {
         struct stack *wider = ARENA_ARRAY(c->keep, (size_t)out->stack_count + 1, struct stack);
         if (wider == NULL) {
             fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
@@ -263,15 +263,29 @@ static enum status read_claim(struct check *c, const char *path, struct engine_c
             out->stacks = wider;
             (void)symbol_resolve_stack(c->symbols, &item.stack, c->keep, &wider[out->stack_count],
                                        fault);
-            wider[out->stack_count++].engine = path;
+            wider[out->stack_count++].engine = out->engine;
         }
     }
-    stack_input_close(input);
     fault_set_path(fault, path);
     if (fault->code == ERR_NONE && out->stack_count == 0)
         fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack", "the file holds none");
     fault_set_path(fault, path);
     return fault->code;
+}
+
+/* Two stacks given by hand have to be equal: whatever the cause, a difference is one. */
+static void judge_equality(const struct check *c, uint32_t levels_ignored)
+{
+    struct case_result *result = &c->cases->result;
+
+    for (uint32_t i = 0; i < result->finding_count && result->verdict == VERDICT_PASS; i++) {
+        const struct finding *finding = &result->findings[i];
+        if ((uint32_t)finding->level + levels_ignored > LEVEL_LINE)
+            continue;
+        result->verdict = VERDICT_FAIL;
+        result->reason = arena_printf(c->keep, "the stacks differ: %s, %s",
+                                      cause_name(finding->cause), finding->evidence);
+    }
 }
 
 static void check_stacks(struct check *c, const struct option_list *words, uint32_t levels_ignored)
@@ -287,8 +301,9 @@ static void check_stacks(struct check *c, const struct option_list *words, uint3
         fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
     else if (open_symbols(c, c->options->symbols.items, c->options->symbols.count, &fault) ==
                  ERR_NONE &&
-             read_claim(c, words->items[0], &c->cases->claims[0], &fault) == ERR_NONE)
-        (void)read_claim(c, words->items[1], &c->cases->claims[1], &fault);
+             read_claim(c, words->items[0], &c->inputs[0], &c->cases->claims[0], &fault) ==
+                 ERR_NONE)
+        (void)read_claim(c, words->items[1], &c->inputs[1], &c->cases->claims[1], &fault);
     if (fault.code == ERR_NONE) {
         analysis.symbols = c->symbols;
         analysis.truth = c->has_truth ? &c->truth : NULL;
@@ -299,7 +314,14 @@ static void check_stacks(struct check *c, const struct option_list *words, uint3
         c->cases->arch = "";
         c->cases->claim_count = 2;
         c->case_count = 1;
-        (void)analysis_judge(&analysis, NULL, analysis.truth, c->keep, c->cases, &fault);
+        struct engine_claim *claims = c->cases->claims;
+        if (strcmp(claims[0].engine, claims[1].engine) == 0)
+            claims[1].engine = arena_printf(c->keep, "%s (again)", claims[1].engine);
+        if (claims[1].engine == NULL)
+            fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+        else if (analysis_judge(&analysis, NULL, analysis.truth, c->keep, c->cases, &fault) ==
+                 ERR_NONE)
+            judge_equality(c, levels_ignored);
     }
     if (fault.code != ERR_NONE)
         report_fault(c, &fault);
@@ -330,6 +352,9 @@ static int check(const struct verb *self, const struct check_options *options,
         check_stacks(&c, words, levels_ignored);
     else
         check_cases(&c, words, levels_ignored);
+    for (int i = 0; i < 2; i++)
+        if (c.inputs[i] != NULL)
+            stack_input_close(c.inputs[i]);
     symbol_store_close(c.symbols);
     collect_session_close(c.session);
     return c.code;
