@@ -11,6 +11,7 @@ static const char *const explicit_pdb = "g16-age-trap/Native_x64_VS2022_EnabledE
 static const char *const explicit_exe = "g16-age-trap/Native_x64_VS2022_EnabledExplicitly.exe";
 static const char *const disabled_pdb = "g16-age-trap/Native_x64_VS2022_DisabledExplicitly.pdb";
 #define EXPLICIT_ID "3F1874FD0B8040EA9EAABAFD6A98BF732"
+#define CABINET_RVA 0x73b0 /* std::_String_val<std::_Simple_types<char> >::~_String_val() */
 #define DISABLED_ID "3F1874FD0B8040EA9EAABAFD6A98BF736"
 
 static struct symbol_store *open_store(const char *root)
@@ -43,11 +44,12 @@ static void place(const char *fixture, const char *path)
     REQUIRE(file_copy(test_fixture(fixture), to, &fault) == ERR_NONE);
 }
 
-/* The physical frame of a code address of the module. */
-static struct frame resolve(struct symbol_store *store, const struct module *module)
+/* The physical frame of an address of the module. */
+static struct frame resolve_at(struct symbol_store *store, const struct module *module,
+                               uint64_t offset)
 {
     static struct arena keep;
-    struct frame in = {.module = module, .module_name = module->name, .offset = 0x1040};
+    struct frame in = {.module = module, .module_name = module->name, .offset = offset};
     const struct stack stack = {.frames = &in, .frame_count = 1};
     struct stack out;
     struct fault fault = FAULT_INIT;
@@ -57,6 +59,12 @@ static struct frame resolve(struct symbol_store *store, const struct module *mod
     REQUIRE(symbol_resolve_stack(store, &stack, &keep, &out, &fault) == ERR_NONE);
     REQUIRE(out.frame_count >= 1);
     return out.frames[out.frame_count - 1];
+}
+
+/* 0x1040 is code of both programs of the pair. */
+static struct frame resolve(struct symbol_store *store, const struct module *module)
+{
+    return resolve_at(store, module, 0x1040);
 }
 
 static const struct {
@@ -148,7 +156,7 @@ TEST(symbol_store_reads_a_cabinet)
           "basic32.pdb/34060D222DBB44E5AA72243CE8326C2F2/basic32.pd_");
     struct symbol_store *store = open_store(test_scratch());
     const struct module module = module_of("basic32.dll", "34060D222DBB44E5AA72243CE8326C2F2", "");
-    const struct frame frame = resolve(store, &module);
+    const struct frame frame = resolve_at(store, &module, CABINET_RVA);
     CHECK_EQ(frame.symbols, SYMBOLS_PDB);
     CHECK_EQ(frame.identity, IDENTITY_CHECKED);
     symbol_store_close(store);
