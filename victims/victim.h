@@ -53,7 +53,7 @@ struct scenario {
     uint32_t wine_code, wine_exit_code; /* where Wine differs; 0: it does not          */
     const char *not_on_wine;            /* why Wine cannot show it; NULL: it can       */
     uint32_t hang_ms;                   /* hang detection; 0: 300 for a hang, else off */
-    uint32_t limit_ms;                  /* 0: 20000                                    */
+    uint32_t limit_ms;                  /* 0: 40000                                    */
     void (*on_crash)(void);             /* handed to the capture                       */
     bool watched;                       /* no capture inside: a watcher outside        */
     int (*run)(void);
