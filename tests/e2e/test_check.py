@@ -1,0 +1,118 @@
+"""`check` on sealed cases and on stacks given by hand: no Wine, no database, and exit codes that can be relied on."""
+
+import hashlib
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+CORPUS = e2e.ROOT / "corpus"
+
+
+def change(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+
+
+def reseal(case, edit):
+    """Seals what a stranger made of a case."""
+    document = json.loads((case / "case.json").read_text())
+    edit(document)
+    text = json.dumps(document).encode()
+    (case / "case.json").write_bytes(text)
+    (case / "seal").write_text(hashlib.sha256(text).hexdigest() + "\n")
+
+
+def without(role):
+    return lambda d: d.update(files=[f for f in d["files"] if f["role"] != role])
+
+
+class Check(e2e.Case):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        shutil.copytree(CORPUS / "cases/null_write.ob2", self.folder / "cases/null_write.ob2")
+        shutil.copytree(CORPUS / "symbols", self.folder / "symbols")
+        self.case = self.folder / "cases/null_write.ob2"
+
+    def stack(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def test_the_corpus_is_right(self):
+        done = self.run_twinstack("check", *sorted((CORPUS / "cases").iterdir()), "--json")
+        cases = json.loads(done.stdout)["cases"]
+        self.assertGreaterEqual(len(cases), 8)
+        self.assertEqual({c["verdict"] for c in cases}, {"PASS"})
+        for case in cases:
+            exact = {s["engine"]: s["exact"] for s in case["scores"]}
+            self.assertTrue(exact["offset:rtl"] and exact["dump"], case["scenario"])
+
+    def test_a_copied_case_is_enough(self):
+        done = self.run_twinstack("check", self.case)
+        self.assertIn("PASS", done.stdout)
+
+    def test_what_was_changed_after_sealing_is_refused(self):
+        for name in ("record.rec", "dump.dmp", "truth.json", "case.json", "seal"):
+            with self.subTest(name):
+                case = self.folder / "cases" / name
+                shutil.copytree(self.case, case)
+                change(case / name)
+                done = self.run_twinstack("check", case, exit_code=3)
+                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+                self.assertIn("mismatch", done.stderr)
+
+    def test_what_is_missing_is_named(self):
+        for name in ("record.rec", "dump.dmp", "truth.json", "case.json", "seal"):
+            with self.subTest(name):
+                case = self.folder / "cases" / name
+                shutil.copytree(self.case, case)
+                (case / name).unlink()
+                done = self.run_twinstack("check", case, exit_code=3)
+                self.assertIn(name, done.stderr)
+                self.assertIn("absent", done.stderr)
+
+    def test_resealed_by_a_stranger(self):
+        rows = {
+            "a newer schema": (lambda d: d.update(schema_version=99), 3, "unsupported"),
+            "a path outside": (lambda d: d["files"][0].update(path="../../../../etc/hostname"), 3, "malformed"),
+            "no record": (without("record"), 1, "FAIL"),
+            "no dump": (without("dump"), 1, "FAIL"),
+            "another exit code": (lambda d: d["expect"].update(exit_code="0x00000001"), 1, "FAIL"),
+            "another exception": (lambda d: d["expect"].update(code="0xC0000094"), 1, "FAIL"),
+        }
+        for name, (edit, code, word) in rows.items():
+            with self.subTest(name):
+                case = self.folder / "cases" / name.replace(" ", "_")
+                shutil.copytree(self.case, case)
+                reseal(case, edit)
+                done = self.run_twinstack("check", case, exit_code=code)
+                self.assertIn(word, done.stdout + done.stderr)
+
+    def test_a_wrong_case_does_not_hide_a_right_one(self):
+        done = self.run_twinstack("check", self.folder / "no-such", self.case, exit_code=3)
+        self.assertIn("no-such", done.stderr)
+        self.assertIn("null_write", done.stdout)
+
+    def test_stacks_given_by_hand(self):
+        a = self.stack("a.txt", "a.exe!0x10\na.exe!0x20\nb.dll!0x30\n")
+        same = self.stack("same.txt", "# the same\na.exe!0x10\na.exe!0x20\nb.dll!0x30\n")
+        short = self.stack("short.txt", "a.exe!0x10\nb.dll!0x30\n")
+        self.run_twinstack("check", "--stacks", a, same)
+        self.run_twinstack("check", "--stacks", a, a)
+        self.run_twinstack("check", "--stacks", a, short, exit_code=1)
+        self.run_twinstack("check", "--stacks", short, a, exit_code=1)
+        self.run_twinstack("check", "--stacks", a, exit_code=2)
+        self.run_twinstack("check", "--stacks", a, self.folder / "none.txt", exit_code=3)
+        self.run_twinstack("check", "--stacks", a, same, "--level", "deep", exit_code=2)
+
+    def test_nothing_named_is_a_usage_error(self):
+        self.run_twinstack("check", exit_code=2)
+
+
+e2e.main()
