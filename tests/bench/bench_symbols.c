@@ -144,7 +144,7 @@ static double dependent_load_ns(uint64_t bytes)
     const uint64_t started = cpu_ns();
     for (uint32_t i = 0; i < LOADS; i++)
         memcpy(&at, memory + (size_t)at * LINE, sizeof at);
-    const double took = (double)(cpu_ns() - started) / LOADS;
+    const double took = (double)(cpu_ns() - started) / (double)LOADS;
     free(order);
     free(memory);
     return at < lines ? took : 0;
@@ -160,8 +160,9 @@ static int run_lookup(const struct pdb *pdb, const struct file_map *map, const c
     uint32_t *rvas = function_addresses(pdb, ADDRESSES);
     const uint64_t single = best_single(index, rvas, &frames);
     const uint64_t batched = best_batched(index, rvas);
-    printf("frames_per_address %.2f\nsingle_ns %.1f\nbatched_ns %.1f\n", (double)frames / ADDRESSES,
-           (double)single / ADDRESSES, (double)batched / ADDRESSES);
+    printf("frames_per_address %.2f\nsingle_ns %.1f\nbatched_ns %.1f\n",
+           (double)frames / (double)ADDRESSES, (double)single / (double)ADDRESSES,
+           (double)batched / (double)ADDRESSES);
     printf("load_ns %.1f\n", dependent_load_ns(path_bytes(path)));
     free(rvas);
     symbol_index_close(index);
