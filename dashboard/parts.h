@@ -32,7 +32,6 @@ struct dashboard {
     bool stopping;
     uint32_t streams;
     struct symbol_store *symbols; /* opened at the first resolve */
-    uint64_t requests[6];         /* by hundreds of the status   */
 };
 
 bool dashboard_is_stopping(struct dashboard *dashboard);

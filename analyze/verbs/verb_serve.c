@@ -58,7 +58,8 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--listen", OPTION_STRING, &words.options.listen, "ADDRESS:PORT",
          "where to listen; port 0 takes any free one (default 127.0.0.1:0)"},
-        {"--db", OPTION_STRING, &words.options.database, "FILE", "database (default build/twinstack.db)"},
+        {"--db", OPTION_STRING, &words.options.database, "FILE",
+         "database (default build/twinstack.db)"},
         {"--known", OPTION_STRING, &words.options.known_file, "FILE", "known differences to show"},
         {"--symbols", OPTION_LIST, &words.symbols, "DIR|FILE", "symbols for the resolve page"},
         {"--host", OPTION_LIST, &words.hosts, "NAME", "a further name that browsers call us by"},
