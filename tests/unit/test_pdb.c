@@ -207,3 +207,67 @@ TEST(frame_data_and_frame_sizes)
     pdb_world_close(&world);
     arena_free(&copies);
 }
+
+/* Lines like "  > 0x1123: name (0x50)" (a function or inline site, by depth) followed by
+ * "    0x1123: file:line (folder)". */
+static void check_snapshot_line(struct pdb_world *world, const char *text, uint32_t *checked)
+{
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    static uint32_t depth;
+    const size_t blanks = strspn(text, " ");
+    char file[128];
+    unsigned rva, line;
+    if (text[blanks] == '>') {
+        depth = (uint32_t)blanks / 2;
+    } else if (sscanf(text + blanks, "0x%x: %127[^:]:%u", &rva, file, &line) == 3) {
+        const uint32_t count = pdb_lookup(world->lookup, rva, frames);
+        if (!CHECK(depth < count))
+            return;
+        const struct symbol_frame *frame = &frames[count - 1 - depth];
+        CHECK_EQ(frame->line, line);
+        CHECK_STR(path_base(frame->file), file);
+        ++*checked;
+    }
+}
+
+TEST(a_published_inline_tree_is_ours)
+{
+    struct pdb_world world;
+    uint32_t checked = 0;
+    size_t bytes;
+    char *text =
+        (char *)test_read(test_fixture("g01-crash-x86/test_objects__pdb_functions.snap"), &bytes);
+    pdb_world_open(&world, test_fixture("g01-crash-x86/crash.pdb"), NAMES_SHORT);
+    for (char *at = text, *end; at < text + bytes; at = end + 1) {
+        end = memchr(at, '\n', (size_t)(text + bytes - at));
+        if (end == NULL)
+            break;
+        *end = '\0';
+        check_snapshot_line(&world, at, &checked);
+    }
+    CHECK_EQ(checked, 290);
+    pdb_world_close(&world);
+}
+
+TEST(calling_conventions_and_namespaces)
+{
+    static const struct {
+        uint32_t rva, line;
+        const char *name;
+    } rows[] = {
+        {0x1380, 10, "foo"},           {0x1390, 13, "private_symbol"}, {0x13a0, 16, "main"},
+        {0x13c0, 0, "foo_cdecl"},      {0x13d0, 0, "foo_stdcall"},     {0x13e0, 0, "foo_fastcall"},
+        {0x13f0, 0, "foo_vectorcall"}, {0x1420, 0, "NS::Foo::bar"},
+    };
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    struct pdb_world world;
+    pdb_world_open(&world, test_fixture("g12-llvm/test.pdb"), NAMES_SHORT);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        REQUIRE(pdb_lookup(world.lookup, rows[i].rva, frames) == 1);
+        CHECK_STR(frames[0].function, rows[i].name);
+        if (rows[i].line != 0)
+            CHECK_EQ(frames[0].line, rows[i].line);
+    }
+    pdb_world_close(&world);
+}
