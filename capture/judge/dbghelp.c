@@ -67,7 +67,7 @@ static wchar_t *windows_path(const wchar_t *from)
     return path;
 }
 
-/* Without an exception the context was captured in a call: its first frame is `return`. */
+/* A door of the C runtime captures its context in a call: its first frame is `return`. */
 static bool seed_is_return(bool crashed)
 {
     uint32_t bytes = 0, doors, kind;
@@ -77,7 +77,7 @@ static bool seed_is_return(bool crashed)
     memcpy(&doors, header + RECORD_H_DOORS, sizeof doors);
     memcpy(&kind, header + RECORD_H_KIND, sizeof kind);
     return kind == RECORD_KIND_CRASH &&
-           (doors & (RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED)) == 0;
+           (doors & (RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED | RECORD_DOOR_WATCHER)) == 0;
 }
 
 static uint32_t walk(const CONTEXT *seed, uint64_t pcs[])
