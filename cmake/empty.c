@@ -1,2 +1,0 @@
-extern int empty_room;
-int empty_room;
