@@ -153,7 +153,8 @@ void minidump_read_handles(struct minidump_reader *m, struct bytes r)
     out->handle_count = count;
 }
 
-/* Header of 24 bytes and its padding, then for each table: 32 bytes, the system's own descriptor, entries. */
+/* Header of 24 bytes and its padding, then for each table: 32 bytes, the system's own descriptor,
+ * entries. */
 void minidump_read_tables(struct minidump_reader *m, struct bytes r)
 {
     struct minidump *out = m->out;

@@ -45,7 +45,7 @@ class Run(e2e.Case):
         else:
             prefix = NO_NETWORK
         # loopback is down in a fresh network namespace, so nothing may listen either: --no-serve
-        done = self.run_script("--no-serve", "-k", "null_write", prefix=prefix)
+        done = self.run_script("--no-serve", "-k", "null_write.ob", prefix=prefix)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:] + done.stdout[-3000:])
         for tree in ("build", "victims"):
             self.assertIn("ninja: no work to do.", (e2e.BUILD / "log" / f"{tree}.log").read_text(encoding="utf-8"))
@@ -54,7 +54,7 @@ class Run(e2e.Case):
         self.assertIn("null_write", done.stdout)
 
     def test_serves_at_the_end_and_stops_on_ctrl_c(self):
-        child = subprocess.Popen([e2e.ROOT / "run", "-k", "null_write"], stdout=subprocess.PIPE,
+        child = subprocess.Popen([e2e.ROOT / "run", "-k", "null_write.ob"], stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, start_new_session=True, stdin=subprocess.DEVNULL)
         try:
             address, said, end = None, [], time.monotonic() + 240
