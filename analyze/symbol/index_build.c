@@ -217,7 +217,7 @@ static void pack_claims(const struct build *build, struct index_packer *packer)
         bool any = false;
         for (uint32_t i = 0; i < build->claim_count; i++) {
             const struct claim *claim = &build->claims[i];
-            if (claim->start.section != best)
+            if (claim->start.section != best || claim->piece_count == 0)
                 continue;
             index_pack_pieces(packer, claim->worker,
                               (const struct piece *)build->workers[claim->worker].pieces.at +
