@@ -540,13 +540,31 @@ static bool because_truncated(const struct difference *d, struct arena *keep,
     if (!is_gap_kind(d) || column == 0 || next_frame(d, d->row, column) != NULL)
         return false;
     const struct stack *stack = d->table->columns[column].stack;
-    if (stack == NULL || stop_is_end(stack->stop))
+    /* A return address of 0 ends a stack, unless others go on behind it. */
+    if (stack == NULL || stack->stop == NULL || strcmp(stack->stop, "end of stack") == 0)
         return false;
     const struct frame *last = previous_frame(d, d->row, column);
     return explain(out, CAUSE_TRUNCATED, column,
                    arena_printf(keep, "%s stopped after %u frames%s%s: %s", engine_of(d, column),
                                 last != NULL ? last->index + 1 : 0, last != NULL ? " at " : "",
                                 last != NULL ? where(last, keep) : "", stack->stop));
+}
+
+/* A chain of frame pointers passes over every function that keeps none. */
+static bool because_frame_pointer(const struct difference *d, struct arena *keep,
+                                  struct explanation *out)
+{
+    const uint32_t columns[2] = {d->column, d->against};
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t row = 0; columns[i] != 0 && row < d->table->row_count; row++) {
+            const struct frame *frame = table_frame(d->table, row, columns[i]);
+            if (frame != NULL && frame->found_by == FOUND_FRAME_POINTER)
+                return explain(out, CAUSE_FRAME_POINTER, columns[i],
+                               arena_printf(keep, "%s came to %s by the frame pointer",
+                                            engine_of(d, columns[i]), where(frame, keep)));
+        }
+    }
+    return false;
 }
 
 typedef bool rule_fn(const struct difference *d, struct arena *keep, struct explanation *out);
@@ -565,6 +583,7 @@ static rule_fn *const rules[] = {
     because_folded,
     because_inline_only,
     because_truncated,
+    because_frame_pointer,
 };
 
 enum status difference_explain(const struct difference *d, struct arena *keep,

@@ -18,6 +18,7 @@ static const char *const cause_names[CAUSE_COUNT] = {
     [CAUSE_EXPORT_ONLY] = "export_only",
     [CAUSE_GENERATED_CODE] = "generated_code",
     [CAUSE_RECURSION_ELIDED] = "recursion_elided",
+    [CAUSE_FRAME_POINTER] = "frame_pointer",
     [CAUSE_NOT_CAPTURED] = "not_captured",
     [CAUSE_UNSUPPORTED_HERE] = "unsupported_here",
     [CAUSE_UNEXPLAINED] = "unexplained",

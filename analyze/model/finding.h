@@ -24,7 +24,8 @@ enum cause {
     CAUSE_EXPORT_ONLY, /* nearest export: not a name to trust                 */
     CAUSE_GENERATED_CODE,
     CAUSE_RECURSION_ELIDED,
-    CAUSE_NOT_CAPTURED, /* no record or no dump, as this door allows           */
+    CAUSE_FRAME_POINTER, /* a frame-pointer chain that skips frames           */
+    CAUSE_NOT_CAPTURED,  /* no record or no dump, as this door allows           */
     CAUSE_UNSUPPORTED_HERE,
     CAUSE_UNEXPLAINED,
     CAUSE_COUNT

@@ -104,6 +104,8 @@ static void describe(struct arena *keep, struct frame *f, const char *word)
         f->kind = PC_RETURN;
     else if (strcmp(word, "scan") == 0)
         f->found_by = FOUND_SCAN;
+    else if (strcmp(word, "frame_pointer") == 0)
+        f->found_by = FOUND_FRAME_POINTER;
     else if (strcmp(word, "export") == 0)
         f->symbols = SYMBOLS_EXPORT;
     else if (strcmp(word, "none") == 0)
