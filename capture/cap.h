@@ -192,7 +192,8 @@ void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples)
 const void *cap_crash_dump_stream(uint32_t *bytes);
 
 /* ---- write_minidump.c ---- */
-/* Writes into FILE; EXCEPTION is NULL for a hang.  True: bytes_out and ns_out are set. */
+/* Writes into FILE; EXCEPTION is NULL for a hang.  True: the dump is whole and kept, and
+ * bytes_out and ns_out are set. */
 bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
                     uint64_t *bytes_out, uint64_t *ns_out);
 
@@ -206,11 +207,13 @@ bool cap_runners_start(void);
 /* Waits until the thread just made runs: its start-up takes locks that the program may
  * hold by the time of the first hang. */
 bool cap_wait_for_thread(void);
-/* Runs JOB on a runner; false: not done in time (it may still finish), or still busy. */
+/* Runs JOB on a runner; false: not done in time (it may still finish), still busy, or JOB
+ * faulted. */
 bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms);
-/* The crashed thread waits here for jobs until cap.done; is it at one now? */
+/* A job was given and has not come back. */
+bool cap_crash_busy(enum cap_runner runner);
+/* The crashed thread waits here for jobs until cap.done. */
 void cap_crash_serve_until_done(void);
-bool cap_crash_serving(void);
 
 /* ---- on_crash.c, on_hang.c, capture_case.c ---- */
 bool cap_doors_open(void);
@@ -218,7 +221,7 @@ void cap_doors_close(void);
 void cap_crash_take(void); /* monitor: the claimed crash becomes a case; ends the process */
 void cap_hang_check(void); /* monitor: every CAPTURE_POLL_MS */
 
-/* Walks with every chosen walker but rtl, each a section of its own; then the dumps. */
+/* What follows rtl, in this order: the cheap walkers, the dumps, dbghelp's walkers. */
 struct cap_subject {
     EXCEPTION_POINTERS *exception; /* NULL: a hang */
     const CONTEXT *seed;
@@ -229,7 +232,8 @@ struct cap_subject {
     bool can_run;             /* the thread itself can be given jobs        */
     const char *no_backtrace; /* why not                                    */
 };
-void cap_crash_further_walkers(const struct cap_subject *subject);
+void cap_crash_cheap_walkers(const struct cap_subject *subject);
+void cap_crash_dbghelp_walkers(const struct cap_subject *subject);
 /* Returns false when the dump did not come within LIMIT_MS. */
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms);
 

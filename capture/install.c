@@ -33,13 +33,24 @@ static HANDLE open_file(const wchar_t *folder, const wchar_t *name)
                        FILE_ATTRIBUTE_NORMAL, NULL);
 }
 
+/* Half a dump is no dump: its file vanishes with the process unless cap_dump_write, once all
+ * is written, says that it is to be kept. */
+static HANDLE open_dump(const wchar_t *folder, const wchar_t *name)
+{
+    FILE_DISPOSITION_INFO remove = {.DeleteFile = TRUE};
+    HANDLE file = open_file(folder, name);
+    if (file != INVALID_HANDLE_VALUE)
+        SetFileInformationByHandle(file, FileDispositionInfo, &remove, sizeof remove);
+    return file;
+}
+
 bool cap_open_files(void)
 {
     cap.record = open_file(cap.options.folder, L"record.rec");
-    cap.dump = open_file(cap.options.folder, L"dump.dmp");
+    cap.dump = open_dump(cap.options.folder, L"dump.dmp");
     cap.dump_tuned = INVALID_HANDLE_VALUE;
     if (cap.options.tuned_dump)
-        cap.dump_tuned = open_file(cap.options.folder, L"dump-tuned.dmp");
+        cap.dump_tuned = open_dump(cap.options.folder, L"dump-tuned.dmp");
     return cap.record != INVALID_HANDLE_VALUE && cap.dump != INVALID_HANDLE_VALUE &&
            (!cap.options.tuned_dump || cap.dump_tuned != INVALID_HANDLE_VALUE);
 }

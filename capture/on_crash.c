@@ -110,7 +110,7 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
     if (is_chatter(code) || cap_crash_is_ours(me))
         return EXCEPTION_CONTINUE_SEARCH;
     if (cap.crash.claimed_by == (LONG)me) {
-        if (cap_crash_serving())
+        if (cap_crash_busy(CAP_RUNNER_CRASHED))
             return EXCEPTION_CONTINUE_SEARCH; /* jobs catch their own faults */
         TerminateProcess(GetCurrentProcess(), cap.crash.pointers->ExceptionRecord->ExceptionCode);
     }
@@ -244,10 +244,13 @@ void cap_crash_take(void)
     for (uint32_t i = 0; i < count; i++)
         if (threads[i].id == crash->thread_id)
             subject.thread = threads[i].handle;
-    cap_crash_further_walkers(&subject);
+    if (!crash->own_stack_usable)
+        SuspendThread(subject.thread); /* it spins: the time is better spent on the dump */
+    cap_crash_cheap_walkers(&subject);
     cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS);
     if (cap.options.tuned_dump)
         cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
+    cap_crash_dbghelp_walkers(&subject);
 
     if (crash->own_stack_usable) {
         SetEvent(cap.done);

@@ -89,9 +89,10 @@ static void take_hang(void)
         .bounds = threads[0].bounds,
         .no_backtrace = "walks only its own thread",
     };
-    cap_crash_further_walkers(&subject);
+    cap_crash_cheap_walkers(&subject);
     cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS);
     const uint64_t dump_ns = cap_crash_now_ns() - start_ns;
+    cap_crash_dbghelp_walkers(&subject);
     resume_all(count);
     cap_crash_record_stops(rtl_ns, dump_ns, 1);
     if (cap.options.tuned_dump)

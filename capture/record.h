@@ -211,6 +211,9 @@ enum {
     RECORD_DOOR_TERMINATE = 1 << 5,
     RECORD_DOOR_WATCHER = 1 << 6,
     RECORD_DOOR_HEARTBEAT = 1 << 7, /* the hang monitor of the process itself */
+    /* An exception led here, so the context is of the instruction that faulted; by any other
+     * door of a crash it comes from RtlCaptureContext and its pc is a return address. */
+    RECORD_DOORS_FAULT = RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED | RECORD_DOOR_WATCHER,
 
     RECORD_WALKER_RTL = 1,
     RECORD_WALKER_DBGHELP = 2,     /* StackWalk64 as the article does it        */

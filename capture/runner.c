@@ -10,12 +10,17 @@ static struct runner {
     HANDLE thread, start, finished;
     void (*job)(void *);
     void *argument;
-    volatile LONG busy;
+    volatile LONG busy, failed;
 } runners[RUNNERS];
 
 static void run_job(struct runner *runner)
 {
-    runner->job(runner->argument);
+    __try {
+        runner->job(runner->argument);
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        /* a damaged heap, say */
+        InterlockedExchange(&runner->failed, 1);
+    }
     InterlockedExchange(&runner->busy, 0);
     SetEvent(runner->finished);
 }
@@ -37,9 +42,9 @@ void cap_crash_serve_until_done(void)
         run_job(runner);
 }
 
-bool cap_crash_serving(void)
+bool cap_crash_busy(enum cap_runner runner)
 {
-    return runners[CAP_RUNNER_CRASHED].busy != 0;
+    return runners[runner].busy != 0;
 }
 
 bool cap_runners_start(void)
@@ -69,7 +74,8 @@ bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, 
         return false;
     r->job = job;
     r->argument = argument;
+    r->failed = 0;
     ResetEvent(r->finished);
     SetEvent(r->start);
-    return WaitForSingleObject(r->finished, limit_ms) == WAIT_OBJECT_0;
+    return WaitForSingleObject(r->finished, limit_ms) == WAIT_OBJECT_0 && !r->failed;
 }

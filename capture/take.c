@@ -1,5 +1,8 @@
 /* What crash and hang have in common once the suspect's `rtl` stack is on disk: the other
- * walkers, each a section of its own under a time limit, and the dumps. */
+ * walkers, each a section of its own under a time limit, and the dumps.
+ *
+ * dbghelp's walkers come after the dumps: dbghelp is for one thread at a time, so a walker that
+ * was given up would still be in it, with its locks, and cost the dump. */
 #include "capture/cap.h"
 
 enum { PROBE_MS = 2000, PROBE_BYTES = 100000 };
@@ -44,14 +47,23 @@ static void walk_on_runner(const struct cap_subject *subject, uint32_t walker,
                            void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *))
 {
     struct walk_job *job = &walk_jobs[walker];
-    if (!wanted(walker))
-        return;
     *job = (struct walk_job){walk, subject, &walks[walker]};
     cap_crash_walk_begin(job->out, walker, subject->thread_id);
     if (cap_crash_run(CAP_RUNNER_WALK, run_walk, job, CAP_WALK_LIMIT_MS))
         write_walk(job->out);
     else
         write_blocked(walker, subject->thread_id, "no answer in time");
+}
+
+static void walk_with_dbghelp(const struct cap_subject *subject, uint32_t walker,
+                              void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *))
+{
+    if (!wanted(walker))
+        return;
+    if (cap_crash_busy(CAP_RUNNER_DUMP) || cap_crash_busy(CAP_RUNNER_CRASHED))
+        write_blocked(walker, subject->thread_id, "the dump is still in dbghelp");
+    else
+        walk_on_runner(subject, walker, walk);
 }
 
 static void run_backtrace(void *argument)
@@ -81,7 +93,7 @@ static void walk_backtrace(const struct cap_subject *subject)
     write_walk(job->out);
 }
 
-void cap_crash_further_walkers(const struct cap_subject *subject)
+void cap_crash_cheap_walkers(const struct cap_subject *subject)
 {
     struct cap_walk *out = &walks[RECORD_WALKER_FRAME_POINTER];
     walk_backtrace(subject);
@@ -90,8 +102,12 @@ void cap_crash_further_walkers(const struct cap_subject *subject)
         cap_crash_walk_framepointer(subject->seed, subject->bounds, subject->seed_is_return, out);
         write_walk(out);
     }
-    walk_on_runner(subject, RECORD_WALKER_DBGHELP, cap_walk_dbghelp);
-    walk_on_runner(subject, RECORD_WALKER_DBGHELP_OWN, cap_walk_dbghelp_own);
+}
+
+void cap_crash_dbghelp_walkers(const struct cap_subject *subject)
+{
+    walk_with_dbghelp(subject, RECORD_WALKER_DBGHELP, cap_walk_dbghelp);
+    walk_with_dbghelp(subject, RECORD_WALKER_DBGHELP_OWN, cap_walk_dbghelp_own);
 }
 
 /* ---- dumps ---- */
@@ -145,12 +161,8 @@ bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limi
         return false;
     /* As the article does it: on the crashed thread, if that still has a stack. */
     const enum cap_runner runner = subject->can_run ? CAP_RUNNER_CRASHED : CAP_RUNNER_DUMP;
-    if (!cap_crash_run(runner, run_dump, job, limit_ms)) {
-        HANDLE file = tuned ? cap.dump_tuned : cap.dump; /* half a dump is no dump */
-        SetFilePointer(file, 0, NULL, FILE_BEGIN);
-        SetEndOfFile(file);
+    if (!cap_crash_run(runner, run_dump, job, limit_ms))
         return false;
-    }
     if (job->written) {
         *(tuned ? &cap.dump_tuned_bytes : &cap.dump_bytes) = job->bytes;
         cap_crash_record_timing(tuned ? RECORD_STAGE_DUMP_TUNED : RECORD_STAGE_DUMP_WRITE, 0,

@@ -47,7 +47,9 @@ bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_
         ok = FALSE;
     }
     *ns_out = cap_crash_now_ns() - start_ns;
-    if (!ok || !GetFileSizeEx(file, &size))
+    FILE_DISPOSITION_INFO keep = {.DeleteFile = FALSE};
+    if (!ok || !GetFileSizeEx(file, &size) ||
+        !SetFileInformationByHandle(file, FileDispositionInfo, &keep, sizeof keep))
         return false;
     *bytes_out = (uint64_t)size.QuadPart;
     return true;

@@ -76,8 +76,7 @@ static bool seed_is_return(bool crashed)
         return false;
     memcpy(&doors, header + RECORD_H_DOORS, sizeof doors);
     memcpy(&kind, header + RECORD_H_KIND, sizeof kind);
-    return kind == RECORD_KIND_CRASH &&
-           (doors & (RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED | RECORD_DOOR_WATCHER)) == 0;
+    return kind == RECORD_KIND_CRASH && (doors & RECORD_DOORS_FAULT) == 0;
 }
 
 static uint32_t walk(const CONTEXT *seed, uint64_t pcs[])
