@@ -227,7 +227,7 @@ uint32_t dump_suspect(const struct dump_session *session, const char **why)
 static bool is_captured(const struct record *user)
 {
     return user != NULL && user->kind != RECORD_KIND_HANG &&
-           (user->doors & (RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED)) == 0;
+           (user->doors & RECORD_DOORS_FAULT) == 0;
 }
 
 /* The registers to walk a thread from.  Wine's MiniDumpWriteDump, called by a helper thread,
