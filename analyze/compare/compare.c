@@ -429,6 +429,14 @@ static enum status thread_lay_out(struct judge *j, const struct table *t,
     return ERR_NONE;
 }
 
+/* A watcher stands outside, where not every walker can walk: of its record alone it is no fault
+ * that one did not.  A process that was looked at from inside too has no such excuse. */
+static bool is_beyond_watcher(const struct crash_case *crash, const struct stack *stack)
+{
+    return stack != NULL && stack->state == STACK_NOT_APPLICABLE && crash != NULL &&
+           crash->got.door_count == 1 && strcmp(crash->got.doors[0], "watcher") == 0;
+}
+
 /* A subject that has no stack of a thread that it must have. */
 static enum status note_absent(struct judge *j, const struct table *t, struct thread_result *thread,
                                uint32_t column)
@@ -439,14 +447,15 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
     if (f == NULL)
         return out_of_memory(j);
     const char *why = stack != NULL && stack->stop != NULL ? stack->stop : claim->why;
+    const bool excused = is_beyond_watcher(j->in->crash, stack);
     f->level = LEVEL_PHYSICAL;
-    f->cause = CAUSE_NOT_CAPTURED;
+    f->cause = excused ? CAUSE_UNSUPPORTED_HERE : CAUSE_NOT_CAPTURED;
     f->engine = claim->engine;
     f->against = t->columns[0].truth != NULL ? "truth" : column_name(t, t->reference);
-    f->wrong = claim->engine;
+    f->wrong = excused ? NULL : claim->engine;
     f->frame_a = f->frame_b = -1;
     f->thread_id = thread->thread_id;
-    f->fails = claim->subject;
+    f->fails = claim->subject && !excused;
     f->evidence = why != NULL ? why : "there is no stack of this thread";
     return ERR_NONE;
 }

@@ -390,6 +390,60 @@ TEST(verdicts_before_any_stack)
     }
 }
 
+/* From outside nobody walks by `rtl`; inside, a stack that is not there is a failure. */
+TEST(a_watcher_is_asked_for_no_stack_that_it_cannot_take)
+{
+    static const struct {
+        const char *name, *door, *second;
+        enum stack_state state;
+        const char *dump;
+        enum verdict verdict;
+        enum cause cause;
+    } cases[] = {
+        {"watched", "watcher", NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_PASS,
+         CAUSE_UNSUPPORTED_HERE},
+        {"watched, the dump is wrong", "watcher", NULL, STACK_NOT_APPLICABLE, POKE MAIN START BASE,
+         VERDICT_FAIL, CAUSE_UNSUPPORTED_HERE},
+        {"watched, no dump", "watcher", NULL, STACK_NOT_APPLICABLE, "! no thread", VERDICT_FAIL,
+         CAUSE_UNSUPPORTED_HERE},
+        {"watched, blocked", "watcher", NULL, STACK_BLOCKED, GOOD, VERDICT_FAIL,
+         CAUSE_NOT_CAPTURED},
+        {"in the process", "unhandled", NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL,
+         CAUSE_NOT_CAPTURED},
+        {"in the process too", "watcher", "unhandled", STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL,
+         CAUSE_NOT_CAPTURED},
+        {"nobody knows", NULL, NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL, CAUSE_NOT_CAPTURED},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        const char *doors[2] = {cases[i].door, cases[i].second};
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        struct crash_case crash = make_crash("crash");
+        crash.expect.doors = crash.got.doors = doors;
+        crash.expect.door_count = crash.got.door_count =
+            cases[i].second != NULL ? 2 : cases[i].door != NULL;
+        struct engine_claim claims[2] = {
+            make_claim(&keep, "offset:rtl", true, "! walks only its own process"),
+            make_claim(&keep, "dump", true, cases[i].dump)};
+        claims[0].stacks[0].state = cases[i].state;
+        const struct compare_input in = {
+            .crash = &crash, .claims = claims, .claim_count = 2, .truth = make_truth(&keep, TRUTH)};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        bool ok = CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict));
+        ok = CHECK(r.finding_count > 0) && ok;
+        if (r.finding_count > 0) {
+            ok = CHECK_STR(cause_name(r.findings[0].cause), cause_name(cases[i].cause)) && ok;
+            ok = CHECK_STR(r.findings[0].engine, "offset:rtl") && ok;
+        }
+        if (!ok)
+            tell(&r);
+        arena_free(&keep);
+    }
+}
+
 TEST(a_subject_that_fails_is_an_error_and_never_a_failure)
 {
     struct arena keep;
