@@ -37,8 +37,8 @@ static char *read_known(struct exchange *x, uint64_t *version)
     size_t bytes = 0;
     *version = 0;
     if (x->dashboard->options.known_file == NULL ||
-        file_read(x->dashboard->options.known_file, WRITE_MAX_BYTES * 16, &x->keep, &text, &bytes,
-                  &fault) != ERR_NONE)
+        file_read(x->dashboard->options.known_file, (size_t)WRITE_MAX_BYTES * 16, &x->keep, &text,
+                  &bytes, &fault) != ERR_NONE)
         return NULL;
     for (size_t i = 0; i < bytes; i++)
         *version = *version * 31 + (unsigned char)text[i];
@@ -130,7 +130,8 @@ static int answer_figures(struct exchange *x, const char *mime, write_figures *w
     if (out != NULL) {
         status = write(x, &report, out, &fault);
         long size = ftell(out);
-        rewind(out);
+        if (fseek(out, 0, SEEK_SET) != 0)
+            size = 0;
         text = size > 0 ? arena_alloc(&x->keep, (size_t)size) : NULL;
         bytes = text != NULL ? fread(text, 1, (size_t)size, out) : 0;
         (void)fclose(out);

@@ -37,6 +37,7 @@ bool host_is_loopback(const char *host)
     unsigned a = 0, b = 0, c = 0, d = 0;
     int used = 0;
     return strlen(host) <= 15 && strspn(host, "0123456789.") == strlen(host) &&
+           /* NOLINTNEXTLINE(cert-err34-c) at most three digits each */
            sscanf(host, "%3u.%3u.%3u.%3u%n", &a, &b, &c, &d, &used) == 4 && host[used] == '\0' &&
            a == 127 && b < 256 && c < 256 && d < 256;
 }

@@ -93,11 +93,11 @@ static void resolve_text(struct resolving *r, const char *body, size_t bytes)
 {
     FILE *stream = tmpfile();
     struct fault fault = FAULT_INIT;
-    if (stream == NULL || fwrite(body, 1, bytes, stream) != bytes) {
+    if (stream == NULL || fwrite(body, 1, bytes, stream) != bytes ||
+        fseek(stream, 0, SEEK_SET) != 0) {
         (void)fault_set(&fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
         write_fault(&r->errors, NULL, &fault);
     } else {
-        rewind(stream);
         resolve_stream(r, stream);
     }
     if (stream != NULL)

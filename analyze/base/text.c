@@ -101,3 +101,14 @@ void text_sha256(const void *data, size_t bytes, char out[65])
     }
     out[64] = '\0';
 }
+
+char *text_next_word(char **at)
+{
+    char *word = *at + strspn(*at, " ");
+    if (*word == '\0')
+        return NULL;
+    char *end = word + strcspn(word, " ");
+    *at = *end != '\0' ? end + 1 : end;
+    *end = '\0';
+    return word;
+}

@@ -22,4 +22,7 @@ bool text_glob(const char *pattern, const char *text);
 /* SHA-256 as 64 lower-case hex digits and NUL. */
 void text_sha256(const void *data, size_t bytes, char out[65]);
 
+/* Cuts the next word off *AT, in place, and moves *AT behind it; NULL when none is left. */
+char *text_next_word(char **at);
+
 #endif

@@ -12,7 +12,7 @@ void known_today(char out[16])
     const time_t now = time(NULL);
     const struct tm *utc = gmtime(&now);
     if (utc == NULL || strftime(out, 16, "%Y-%m-%d", utc) == 0)
-        (void)strcpy(out, "1970-01-01");
+        (void)snprintf(out, 16, "1970-01-01");
 }
 
 /* ---- reading -------------------------------------------------------------------------- */

@@ -79,10 +79,10 @@ static int by_name(const void *x, const void *y)
 
 static enum diff_group group_of(const struct run_case *a, const struct run_case *b)
 {
-    if (a == NULL)
-        return run_verdict_fails(b->result.verdict) ? DIFF_NEW : DIFF_ADDED;
     if (b == NULL)
         return DIFF_GONE;
+    if (a == NULL)
+        return run_verdict_fails(b->result.verdict) ? DIFF_NEW : DIFF_ADDED;
     const bool was = run_verdict_fails(a->result.verdict),
                is = run_verdict_fails(b->result.verdict);
     if (was != is)

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/judge.h"
 
 static char adapter_name[80] = "judge:adapter";
@@ -40,8 +41,8 @@ static const char *const *command_words(const struct judge_stage *stage, struct 
     const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 1, const char *);
     char *text = arena_string(keep, adapter_command);
     uint32_t count = 0;
-    for (char *word = text != NULL ? strtok(text, " ") : NULL; argv != NULL && word != NULL;
-         word = strtok(NULL, " ")) {
+    char *word;
+    while (argv != NULL && text != NULL && (word = text_next_word(&text)) != NULL) {
         if (count == JUDGE_WORDS_MAX)
             return NULL;
         argv[count++] = strcmp(word, "{dump}") == 0     ? stage->dump

@@ -155,7 +155,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
 {
     const char *const argv[] = {find_program(keep), "--output-style=JSON", "--relative-address",
                                 "--inlining", NULL};
-    struct stack physical;
+    struct stack physical = {0};
     struct process_result result;
     if (physical_stack(in, keep, &physical, fault) != ERR_NONE)
         return fault->code;

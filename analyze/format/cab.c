@@ -31,14 +31,14 @@ static struct mspack_file *cab_open(struct mspack_system *self, const char *name
     if (file == NULL)
         return NULL;
     /* the system is the first member of the struct around it */
-    file->memory = (struct cab_memory *)(void *)self;
+    file->memory = (struct cab_memory *)self;
     file->writing = mode == MSPACK_SYS_OPEN_WRITE;
     return &file->handle;
 }
 
 static struct cab_file *cab_of(struct mspack_file *handle)
 {
-    return (struct cab_file *)(void *)handle;
+    return (struct cab_file *)handle;
 }
 
 static void cab_close(struct mspack_file *handle)

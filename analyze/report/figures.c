@@ -155,8 +155,10 @@ static const char *scaled(double value, const char *const units[], const double 
                           size_t unit_count, char out[24])
 {
     size_t unit = 0;
-    if (isnan(value))
-        return strcpy(out, "-");
+    if (isnan(value)) {
+        (void)snprintf(out, 24, "-");
+        return out;
+    }
     while (unit + 1 < unit_count && value >= scales[unit + 1] * 0.9995)
         unit++;
     const double shown = value / scales[unit];

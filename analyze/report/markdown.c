@@ -50,12 +50,13 @@ static const char *cell(struct sheet *sheet, const char *text)
     char *out = arena_alloc(sheet->scratch, room), *at = out;
     if (out == NULL)
         return "";
+    char *end = out + room;
     for (; *text != 0; text++) {
         const unsigned char c = (unsigned char)*text;
         if (c == '<')
-            at = strcpy(at, "&lt;") + 4;
+            at += snprintf(at, (size_t)(end - at), "&lt;");
         else if (c == '&')
-            at = strcpy(at, "&amp;") + 5;
+            at += snprintf(at, (size_t)(end - at), "&amp;");
         else if (c < 0x20)
             *at++ = ' ';
         else {
@@ -93,8 +94,9 @@ static void put_failures(struct sheet *sheet, const struct report_run *report)
 static const char *percent(uint64_t right, uint64_t total, char out[24])
 {
     if (total == 0)
-        return strcpy(out, "-");
-    (void)snprintf(out, 24, "%.1f %%", floor(1000.0 * (double)right / (double)total) / 10);
+        (void)snprintf(out, 24, "-");
+    else
+        (void)snprintf(out, 24, "%.1f %%", floor(1000.0 * (double)right / (double)total) / 10);
     return out;
 }
 

@@ -227,9 +227,9 @@ static const struct module *read_module(struct reader *r, struct query *q)
     m->pdb_name = query_get_text(q);
     const char *code_id = query_get_text(q), *debug_id = query_get_text(q);
     if (code_id != NULL && strlen(code_id) < sizeof m->code_id)
-        strcpy(m->code_id, code_id);
+        memcpy(m->code_id, code_id, strlen(code_id) + 1);
     if (debug_id != NULL && strlen(debug_id) < sizeof m->debug_id)
-        strcpy(m->debug_id, debug_id);
+        memcpy(m->debug_id, debug_id, strlen(debug_id) + 1);
     if (m->path != NULL && m->path[0] == 0)
         m->path = NULL;
     if (m->pdb_name != NULL && m->pdb_name[0] == 0)
@@ -362,7 +362,8 @@ static void read_stacks(struct reader *r)
     for (uint32_t k = 0; k < c->claim_count && r->fault->code == ERR_NONE; k++) {
         struct engine_claim *claim = &c->claims[k];
         claim->stacks = ARENA_ARRAY(r->keep, (size_t)claim->stack_count + 1, struct stack);
-        for (uint32_t i = 0; claim->stacks != NULL && i < claim->stack_count; i++) {
+        for (uint32_t i = 0; rows[k] != NULL && claim->stacks != NULL && i < claim->stack_count;
+             i++) {
             struct stack *s = &claim->stacks[i];
             *s = rows[k][i].stack;
             s->engine = claim->engine;
@@ -475,6 +476,8 @@ static int32_t *read_threads(struct reader *r)
             truths = numbers;
             room = more;
         }
+        if (truths == NULL) /* the first row makes room */
+            break;
         struct thread_result *t = &out->threads[out->thread_count];
         t->thread_id = (uint32_t)query_get(&q);
         t->name = query_get_text(&q);

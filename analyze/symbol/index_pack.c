@@ -44,8 +44,9 @@ void index_pack_open(struct index_packer *packer, const struct pdb *pdb,
     packer->workers = workers;
     packer->worker_count = worker_count;
     packer->shift = BUCKET_SHIFT;
-    for (uint16_t i = 1; i <= pdb->section_count; i++)
-        if (pdb_is_code(pdb, (struct pdb_place){i, 0}) && pdb->sections[i - 1].rva < first)
+    for (uint32_t i = 1; i <= pdb->section_count; i++)
+        if (pdb_is_code(pdb, (struct pdb_place){(uint16_t)i, 0}) &&
+            pdb->sections[i - 1].rva < first)
             first = pdb->sections[i - 1].rva;
     packer->first_rva = first == UINT32_MAX ? 0 : first >> BUCKET_SHIFT << BUCKET_SHIFT;
     packer->slot_base = malloc(worker_count * sizeof *packer->slot_base);
@@ -345,8 +346,8 @@ static void put_header(const struct index_packer *packer, const struct pdb *pdb,
     store_u32(head + HEADER_FIRST_RVA, packer->first_rva);
     store_u32(head + HEADER_BUCKETS, packer->bucket_count);
     for (int i = 0; i < INDEX_SECTIONS; i++) {
-        store_u64(head + HEADER_SECTIONS + 16 * i, image->section_at[i]);
-        store_u64(head + HEADER_SECTIONS + 16 * i + 8, image->section_bytes[i]);
+        store_u64(head + HEADER_SECTIONS + 16 * (size_t)i, image->section_at[i]);
+        store_u64(head + HEADER_SECTIONS + 16 * (size_t)i + 8, image->section_bytes[i]);
     }
     store_u64(head + HEADER_BODY_SUM,
               index_sum(head + INDEX_HEADER_BYTES, image->bytes - INDEX_HEADER_BYTES));

@@ -315,6 +315,8 @@ static void sort_spans(struct buffer *buffer)
 {
     struct span *spans = buffer->at;
     bool sorted = true;
+    if (spans == NULL)
+        return;
     for (uint32_t i = 1; i < buffer->count && sorted; i++)
         sorted = compare_spans(&spans[i - 1], &spans[i]) < 0;
     if (!sorted)

@@ -137,7 +137,7 @@ static bool row_at(const struct pdb_inline_row *rows, uint32_t count, uint32_t o
                    struct pdb_inline_row *out)
 {
     bool found = false;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; rows != NULL && i < count; i++) {
         if (rows[i].start <= offset && offset < rows[i].end &&
             (!found || rows[i].start >= out->start)) {
             *out = rows[i];

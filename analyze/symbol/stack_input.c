@@ -58,7 +58,9 @@ enum status stack_input_open_path(const char *path, struct stack_input **out, st
             (void)fclose(stream);
         return fault->code;
     }
-    (*out)->owns_stream = !standard;
+    struct stack_input *input = *out; /* NOLINT(clang-analyzer-unix.Stream) it closes the stream */
+    if (input != NULL)
+        input->owns_stream = !standard;
     return ERR_NONE;
 }
 
@@ -140,7 +142,8 @@ bool input_read_line(struct stack_input *input, struct stack_line *out)
         const char *at = input->buffer + input->start;
         const size_t left = input->end - input->start;
         const char *stop = left > searched ? memchr(at + searched, '\n', left - searched) : NULL;
-        if (stop == NULL && left <= LIMIT_LINE_BYTES && input_fill(input, LIMIT_LINE_BYTES * 2)) {
+        if (stop == NULL && left <= LIMIT_LINE_BYTES &&
+            input_fill(input, (size_t)LIMIT_LINE_BYTES * 2)) {
             searched = left;
             continue;
         }
@@ -278,7 +281,7 @@ static const char *after_space(struct stack_input *input, size_t from)
             from++;
         if (from < input->end)
             return input->buffer + from;
-        if (input->end > LIMIT_LINE_BYTES || !input_fill(input, LIMIT_LINE_BYTES * 2))
+        if (input->end > LIMIT_LINE_BYTES || !input_fill(input, (size_t)LIMIT_LINE_BYTES * 2))
             return NULL;
     }
 }
@@ -292,7 +295,7 @@ static const char *line_end(struct stack_input *input, size_t from)
             return stop;
         if (input->end - from > LIMIT_LINE_BYTES)
             return NULL;
-        if (!input_fill(input, LIMIT_LINE_BYTES * 2))
+        if (!input_fill(input, (size_t)LIMIT_LINE_BYTES * 2))
             return input->buffer + input->end;
     }
 }
@@ -350,14 +353,14 @@ bool stack_input_next(struct stack_input *input, struct arena *keep, struct stac
 bool input_next_record(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     if (input->next_stack == 0 && input->record.stacks == NULL && !input->reported) {
-        char *data;
-        size_t bytes;
+        char *data = NULL;
+        size_t bytes = 0;
         if (input_read_rest(input, LIMIT_JSON_BYTES, &data, &bytes, &input->record_fault) ==
             ERR_NONE)
             (void)record_read(bytes_over(data, bytes, &input->record_fault), &input->arena,
                               &input->record);
     }
-    if (input->next_stack < input->record.stack_count) {
+    if (input->record.stacks != NULL && input->next_stack < input->record.stack_count) {
         const struct record_stack *from = &input->record.stacks[input->next_stack++];
         const struct record_thread *thread = record_thread_find(&input->record, from->thread_id);
         const char *walker = record_walker_name(from->walker);

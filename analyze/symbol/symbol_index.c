@@ -33,7 +33,7 @@ uint64_t index_sum(const void *data, uint64_t bytes)
     uint64_t lanes[4] = {bytes, ~bytes, 1, 2}, sum = 0;
     for (; bytes >= 32; at += 32, bytes -= 32) {
         for (int i = 0; i < 4; i++) {
-            lanes[i] = (lanes[i] ^ load_u64(at + 8 * i)) * factor;
+            lanes[i] = (lanes[i] ^ load_u64(at + 8 * (size_t)i)) * factor;
             lanes[i] ^= lanes[i] >> 29;
         }
     }
@@ -50,8 +50,8 @@ static enum status read_sections(struct symbol_index *index, struct fault *fault
 {
     const uint8_t *head = index->map.data;
     for (int i = 0; i < INDEX_SECTIONS; i++) {
-        const uint64_t at = load_u64(head + HEADER_SECTIONS + 16 * i);
-        const uint64_t bytes = load_u64(head + HEADER_SECTIONS + 16 * i + 8);
+        const uint64_t at = load_u64(head + HEADER_SECTIONS + 16 * (size_t)i);
+        const uint64_t bytes = load_u64(head + HEADER_SECTIONS + 16 * (size_t)i + 8);
         const uint64_t room = index->map.bytes - INDEX_SLACK_BYTES;
         if (at > room || bytes > room - at)
             return fault_set(fault, ERR_TRUNCATED, HEADER_SECTIONS + 16 * (uint64_t)i,

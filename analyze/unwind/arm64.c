@@ -62,7 +62,7 @@ static bool undo_frame(struct undo *u, const struct arm64_code *code)
         !unwind_read_u64(u->w->process, base + (context ? CONTEXT_PC : 8), &pc))
         return false;
     for (uint32_t i = 0; context && i <= REG_ARM64_LR; i++)
-        if (!unwind_read_u64(u->w->process, base + CONTEXT_X0 + i * 8, &regs->r[i]))
+        if (!unwind_read_u64(u->w->process, base + CONTEXT_X0 + (uint64_t)i * 8, &regs->r[i]))
             return false;
     u->w->frame->return_slot_va = base + (context ? CONTEXT_PC : 8);
     regs->sp = sp;

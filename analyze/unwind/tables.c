@@ -136,8 +136,8 @@ static void read_headers(const struct unwind_process *process, struct unwind_mod
     uint32_t entry_bytes = machine == 0x8664 ? 12 : machine == 0xaa64 ? 8 : 0;
     facts->has_headers = true;
     read_sections(process, facts, pe_va + 24 + load_u16(pe + 20), load_u16(pe + 6));
-    if (entry_bytes != 0 &&
-        process->read(process->self, directories_va + 3 * 8, directory, sizeof(directory))) {
+    if (entry_bytes != 0 && process->read(process->self, directories_va + 3 * sizeof(uint64_t),
+                                          directory, sizeof(directory))) {
         facts->pdata_rva = load_u32(directory);
         facts->pdata_count = load_u32(directory + 4) / entry_bytes;
         if (facts->pdata_count > UNWIND_PDATA_MAX)

@@ -74,17 +74,17 @@ const char *x64_info_read(const struct unwind_process *process, uint64_t base_va
     if (out->version < 1 || out->version > 2)
         return "unwind data of an unknown version";
     uint32_t stored = (out->slot_count + 1u) & ~1u;
-    if (!process->read(process->self, va + 4, slots, stored * 2))
+    if (!process->read(process->self, va + 4, slots, (size_t)stored * 2))
         return "unwind data is missing";
     for (uint32_t i = 0; i < out->slot_count;) {
         uint8_t op = slots[i * 2 + 1] & 15, info = slots[i * 2 + 1] >> 4;
         uint32_t take = slots_of(out->version, op, info);
         if (take == 0 || take > out->slot_count - i)
             return "unwind data is malformed";
-        decode(slots + i * 2, &out->codes[out->code_count++]);
+        decode(slots + (size_t)i * 2, &out->codes[out->code_count++]);
         i += take;
     }
-    uint64_t tail_va = va + 4 + stored * 2;
+    uint64_t tail_va = va + 4 + (uint64_t)stored * 2;
     if ((out->flags & X64_CHAINED) != 0) {
         if (!process->read(process->self, tail_va, tail, 12))
             return "unwind data is missing";

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const char *from_environment(const char *name, const char *otherwise)
 {
     const char *value = getenv(name);
@@ -28,7 +30,8 @@ bool harness_options(struct harness *harness, struct collect_options *options)
     size_t count = 0;
 
     (void)snprintf(harness->launcher_text, sizeof harness->launcher_text, "%s", harness->launcher);
-    for (char *word = strtok(harness->launcher_text, " "); word != NULL; word = strtok(NULL, " ")) {
+    char *rest = harness->launcher_text;
+    for (char *word = text_next_word(&rest); word != NULL; word = text_next_word(&rest)) {
         if (count + 1 == sizeof harness->words / sizeof harness->words[0])
             return false;
         harness->words[count++] = word;

@@ -84,8 +84,7 @@ static enum status put_in_place(const char *path, FILE *stream, struct fault *fa
     char *text = bytes < 0 ? NULL : malloc((size_t)bytes + 1);
     if (text == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
-    rewind(stream);
-    if (fread(text, 1, (size_t)bytes, stream) != (size_t)bytes)
+    if (fseek(stream, 0, SEEK_SET) != 0 || fread(text, 1, (size_t)bytes, stream) != (size_t)bytes)
         (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "report");
     else
         (void)file_write(path, text, (size_t)bytes, fault);

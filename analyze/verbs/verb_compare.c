@@ -197,7 +197,7 @@ static int compare(const struct verb *self, const struct compare_options *o,
 {
     struct store *store = NULL;
     struct stored_run a, b;
-    struct run_diff diff;
+    struct run_diff diff = {0};
     struct fault fault = FAULT_INIT;
     double noise = 0;
     int code = EXIT_GOOD;

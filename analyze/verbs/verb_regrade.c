@@ -55,7 +55,7 @@ static enum status open_symbols(struct session *s, struct crash_case *crashes)
         return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
     for (; count < s->o->symbols.count; count++)
         roots[count] = s->o->symbols.items[count];
-    for (uint32_t i = 0; i < s->old.case_count; i++)
+    for (uint32_t i = 0; crashes != NULL && i < s->old.case_count; i++)
         if (crashes[i].folder != NULL)
             analysis_add_roots(&crashes[i], s->keep, roots, &count);
     const struct symbol_store_options options = {
@@ -102,7 +102,7 @@ static enum status judge_all(struct session *s, const struct crash_case *crashes
 {
     const struct analysis analysis = {.symbols = s->symbols};
     s->cases = ARENA_ARRAY(s->keep, (size_t)s->old.case_count + 1, struct run_case);
-    if (s->cases == NULL)
+    if (s->cases == NULL || crashes == NULL)
         return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
     for (uint32_t i = 0; i < s->old.case_count && s->fault.code == ERR_NONE; i++) {
         const struct run_case *old = &s->old.cases[i];

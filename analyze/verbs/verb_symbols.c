@@ -185,7 +185,7 @@ static int list_file(void *context, struct symbol_file *file)
 {
     struct list_context *list = context;
     struct fault fault = FAULT_INIT;
-    struct symbol_counts counts;
+    struct symbol_counts counts = {0};
 
     if (!file->image && symbol_count(&file->pdb, &counts, &fault) != ERR_NONE)
         return verb_fault(&fault);

@@ -112,7 +112,7 @@ static void write_cell(struct json *out, const struct thread_result *t, uint32_t
     json_key_string(out, "mark", cell_mark_name(cell->mark));
     json_key_string(out, "cause", cell->cause != CAUSE_NONE ? cause_name(cell->cause) : NULL);
     json_key(out, "frame");
-    if (cell->frame < 0)
+    if (cell->frame < 0 || (column == 0 ? t->truth == NULL : t->stacks[column - 1] == NULL))
         json_null(out);
     else if (column == 0)
         write_truth_frame(out, &t->truth->frames[cell->frame]);

@@ -30,10 +30,10 @@ struct sides {
 /* The group of a pair; one side may be NULL.  GROUPS: nothing to say. */
 static enum group group_of(const struct run_case *a, const struct run_case *b)
 {
-    if (a == NULL)
-        return run_verdict_fails(b->result.verdict) ? GROUP_NEW : GROUP_ADDED;
     if (b == NULL)
         return GROUP_GONE;
+    if (a == NULL)
+        return run_verdict_fails(b->result.verdict) ? GROUP_NEW : GROUP_ADDED;
     bool was = run_verdict_fails(a->result.verdict), is = run_verdict_fails(b->result.verdict);
     if (was != is)
         return is ? GROUP_NEW : GROUP_FIXED;
@@ -47,6 +47,8 @@ static enum group group_of(const struct run_case *a, const struct run_case *b)
 static void write_pair(struct json *out, const struct run_case *a, const struct run_case *b)
 {
     const struct run_case *any = b != NULL ? b : a;
+    if (any == NULL)
+        return;
     json_object(out);
     json_key_string(out, "scenario", any->scenario);
     json_key_string(out, "variant", any->variant);
