@@ -232,6 +232,12 @@ static const char *step_leaf(struct unwind_walker *w, const char *note)
     uint64_t pc;
     if (!unwind_read_u64(w->process, w->regs.sp, &pc))
         return unwind_stop_memory;
+    /* Called from nowhere and in a callee all the same: a user APC came in a system call, which is
+     * a leaf.  Where a module's other functions have unwind data, that goes before rbp. */
+    const bool is_leaf = w->frame->module != NULL &&
+                         unwind_module_of(w->process, w->frame->module)->pdata_count > 0;
+    if (is_leaf && unwind_is_return(w, pc))
+        return unwind_pop(w, FOUND_LEAF, note);
     if (w->frame->kind == PC_INTERRUPTED &&
         (pc == 0 || is_overwritten(pc) || unwind_is_return(w, pc)))
         return unwind_pop(w, FOUND_LEAF, note);
