@@ -1,0 +1,210 @@
+/* Rules about what a frame is called: whether the module at its address is certain, what symbols
+ * answered for it, at which address they were asked, and which of several names is meant. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "compare/cause_rules.h"
+
+enum {
+    SYMBOLS_ASKED_MAX = 64,
+    LOWEST_CODE_VA = 0x10000, /* below it nothing is ever mapped: a call through null */
+};
+
+static bool is_ambiguous(const struct frame *frame)
+{
+    return frame->identity == IDENTITY_AMBIGUOUS ||
+           (frame->module != NULL && frame->module->unloaded_at_ns != MODULE_STILL_LOADED &&
+            frame->module->unloaded_at_ns != 0) ||
+           (frame->note != NULL && strstr(frame->note, "unloaded") != NULL);
+}
+
+static bool is_generated(const struct frame *frame)
+{
+    return frame->frame_class == CLASS_GENERATED || frame->symbols == SYMBOLS_JIT ||
+           (frame->module == NULL && frame->module_name == NULL && frame->offset >= LOWEST_CODE_VA);
+}
+
+typedef bool frame_test(const struct frame *frame);
+
+/* The frame of either column that passes TEST: of the row itself; where a frame is missing or
+ * too many, also of the whole block and the frame just inside it. */
+static const struct frame *block_find(const struct difference *d, frame_test *test,
+                                      uint32_t *column)
+{
+    /* What the truth demands and a stack lacks, the reference may show. */
+    const uint32_t columns[2] = {d->column, d->against != 0 ? d->against : d->table->reference};
+    for (int i = 0; i < 2; i++) {
+        if (columns[i] == 0)
+            continue;
+        *column = columns[i];
+        const bool wide = d->mark != CELL_FUNCTION && d->mark != CELL_LINE;
+        const uint32_t start = wide ? rule_block_start(d) : d->row;
+        for (uint32_t row = start; row < (wide ? rule_block_end(d) : d->row + 1); row++) {
+            const struct frame *frame = table_frame(d->table, row, columns[i]);
+            if (frame != NULL && test(frame))
+                return frame;
+        }
+        const struct frame *inside = wide ? rule_previous_frame(d, start, columns[i]) : NULL;
+        if (inside != NULL && test(inside))
+            return inside;
+    }
+    return NULL;
+}
+
+bool because_module_unloaded(const struct difference *d, struct arena *keep,
+                             struct explanation *out)
+{
+    uint32_t column = 0;
+    const struct frame *frame = block_find(d, is_ambiguous, &column);
+    if (frame == NULL)
+        return false;
+    const char *what = frame->identity == IDENTITY_AMBIGUOUS ? "more than one module claims it"
+                                                             : "its module was unloaded";
+    return rule_explain(
+        out, CAUSE_MODULE_UNLOADED, d->against == 0 ? d->column : 0,
+        arena_printf(keep, "%s at %s: %s", rule_engine(d, column), rule_where(frame, keep), what));
+}
+
+bool because_generated_code(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    uint32_t column = 0;
+    const struct frame *frame = block_find(d, is_generated, &column);
+    if (frame == NULL)
+        return false;
+    return rule_explain(out, CAUSE_GENERATED_CODE, d->against == 0 ? d->column : 0,
+                        arena_printf(keep, "%s at %s: code that no image holds",
+                                     rule_engine(d, column), rule_where(frame, keep)));
+}
+
+/* Symbols: what answered for the frame whose name or line or inline frames are in question. */
+static bool because_symbols(const struct difference *d, struct arena *keep, struct explanation *out,
+                            enum cause cause, unsigned answered, const char *words)
+{
+    if (d->mark == CELL_PHYSICAL)
+        return false;
+    const uint32_t columns[2] = {d->column, d->against};
+    for (int i = 0; i < 2; i++) {
+        const struct frame *frame = rule_host(d, columns[i]);
+        if (frame == NULL || (answered & (1u << frame->symbols)) == 0)
+            continue;
+        /* A physical frame that is missing is not missing for want of symbols. */
+        const struct frame *other = columns[i] == d->column ? rule_theirs(d) : rule_mine(d);
+        if (rule_is_gap(d) && other != NULL && other->inline_depth == 0)
+            continue;
+        return rule_explain(out, cause, columns[i],
+                            arena_printf(keep, "%s at %s: %s%s%s", rule_engine(d, columns[i]),
+                                         rule_where(frame, keep), words,
+                                         frame->note != NULL ? ": " : "",
+                                         frame->note != NULL ? frame->note : ""));
+    }
+    return false;
+}
+
+bool because_symbols_mismatch(const struct difference *d, struct arena *keep,
+                              struct explanation *out)
+{
+    return because_symbols(d, keep, out, CAUSE_SYMBOLS_MISMATCH, 1u << SYMBOLS_MISMATCH,
+                           "symbols of another build, nothing was guessed from them");
+}
+
+bool because_symbols_missing(const struct difference *d, struct arena *keep,
+                             struct explanation *out)
+{
+    return because_symbols(d, keep, out, CAUSE_SYMBOLS_MISSING, 1u << SYMBOLS_NONE, "no symbols") ||
+           because_symbols(d, keep, out, CAUSE_SYMBOLS_MISSING,
+                           (1u << SYMBOLS_PDB_PUBLIC) | (1u << SYMBOLS_COFF),
+                           "public symbols only, without lines and inlined functions");
+}
+
+bool because_export_only(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    return because_symbols(d, keep, out, CAUSE_EXPORT_ONLY, 1u << SYMBOLS_EXPORT,
+                           "only the nearest export names it");
+}
+
+static bool asked_holds(const struct frame *asked, uint32_t count, const char *function,
+                        uint32_t line)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (compare_names(function, asked[i].function) && (line == 0 || asked[i].line == line))
+            return true;
+    return false;
+}
+
+/* True when FUNCTION at LINE is what the symbols say one byte off, and not at the address that
+ * the contract asks for. */
+static bool named_one_off(const struct difference *d, const struct frame *host,
+                          const char *function, uint32_t line)
+{
+    const struct compare_symbols *symbols = d->in->symbols;
+    if (symbols == NULL || symbols->at == NULL || function == NULL || host->offset == 0)
+        return false;
+    struct frame right[SYMBOLS_ASKED_MAX], off[SYMBOLS_ASKED_MAX];
+    const uint64_t offset = frame_lookup_offset(host);
+    const uint64_t other = host->kind == PC_RETURN ? host->offset : host->offset - 1;
+    const uint32_t rights = symbols->at(symbols->context, host, offset, right, SYMBOLS_ASKED_MAX);
+    const uint32_t offs = symbols->at(symbols->context, host, other, off, SYMBOLS_ASKED_MAX);
+    return asked_holds(off, offs, function, line) && !asked_holds(right, rights, function, line);
+}
+
+bool because_lookup_address(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const struct frame *own = rule_mine(d), *other = rule_theirs(d);
+    if (d->mark == CELL_PHYSICAL) {
+        if (own == NULL || other == NULL)
+            return false;
+        const uint64_t apart =
+            own->offset > other->offset ? own->offset - other->offset : other->offset - own->offset;
+        if (apart > 1)
+            return false;
+        return rule_explain(out, CAUSE_LOOKUP_ADDRESS, 0,
+                            arena_printf(keep, "%s says %s (%s), %s says %s (%s)",
+                                         rule_engine(d, d->column), rule_where(own, keep),
+                                         pc_kind_name(own->kind), rule_engine(d, d->against),
+                                         rule_where(other, keep), pc_kind_name(other->kind)));
+    }
+    const struct truth_frame *truth = d->against == 0 ? table_truth(d->table, d->row) : NULL;
+    const struct {
+        const char *function;
+        uint32_t line;
+        uint32_t column;
+    } claims[3] = {
+        {own != NULL ? own->function : NULL, own != NULL ? own->line : 0, d->column},
+        {other != NULL ? other->function : NULL, other != NULL ? other->line : 0, d->against},
+        {truth != NULL ? truth->function : NULL, truth != NULL ? truth->line : 0, d->column},
+    };
+    const struct frame *host = rule_host(d, d->column);
+    if (host == NULL)
+        host = rule_host(d, d->against);
+    for (int i = 0; host != NULL && i < 3; i++)
+        if (named_one_off(d, host, claims[i].function, claims[i].line))
+            return rule_explain(out, CAUSE_LOOKUP_ADDRESS, claims[i].column,
+                                arena_printf(keep, "%s %s: one byte %s names %s line %u",
+                                             pc_kind_name(host->kind), rule_where(host, keep),
+                                             host->kind == PC_RETURN ? "later" : "earlier",
+                                             claims[i].function, claims[i].line));
+    return false;
+}
+
+bool because_folded(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const struct frame *own = rule_mine(d), *other = rule_theirs(d);
+    const struct truth_frame *truth = d->against == 0 ? table_truth(d->table, d->row) : NULL;
+    if (d->mark != CELL_FUNCTION || own == NULL || own->inline_depth > 0)
+        return false;
+    const char *want = truth != NULL ? truth->function : other != NULL ? other->function : NULL;
+    const struct compare_symbols *symbols = d->in->symbols;
+    if (want != NULL && symbols != NULL && symbols->alias != NULL &&
+        symbols->alias(symbols->context, own, want))
+        return rule_explain(out, CAUSE_FOLDED, 0,
+                            arena_printf(keep, "%s and %s are one function at %s",
+                                         rule_name(own->function), want, rule_where(own, keep)));
+    if (other == NULL || own->function == NULL || other->function == NULL ||
+        other->inline_depth > 0 || own->symbol_distance == 0 ||
+        own->symbol_distance != other->symbol_distance || own->symbols == SYMBOLS_EXPORT)
+        return false;
+    return rule_explain(
+        out, CAUSE_FOLDED, 0,
+        arena_printf(keep, "%s and %s start at the same address, 0x%" PRIx64 " before %s",
+                     own->function, other->function, own->symbol_distance, rule_where(own, keep)));
+}

@@ -1,0 +1,238 @@
+/* Rules about the shape of a stack: frames that one column has and the other lacks because of
+ * where a walk began, how it went on, and where it ended. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "compare/cause_rules.h"
+
+enum {
+    CUT_NEIGHBOURS = 8, /* frames on each side of a cut that show what recurs there */
+};
+
+static bool is_handler_frame(const struct frame *frame)
+{
+    static const char *const names[] = {
+        "KiUserExceptionDispatcher",
+        "RtlDispatchException",
+        "UnhandledExceptionFilter",
+        "RtlRaiseException",
+        "RaiseException",
+        "dispatch_exception",
+        "call_vectored_handlers",
+        "RtlpCallVectoredHandlers",
+        "call_seh_handlers",
+        "RtlpExecuteHandlerForException",
+    };
+    if (frame->frame_class == CLASS_CAPTURE)
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (compare_names(names[i], frame->function))
+            return true;
+    return false;
+}
+
+/* Frames of the handler on top of the frames that died. */
+bool because_handler_context(const struct difference *d, struct arena *keep,
+                             struct explanation *out)
+{
+    const uint32_t column = rule_having(d);
+    if (!rule_is_gap(d) || column == 0)
+        return false;
+    uint32_t frames = 0;
+    const struct frame *handler = NULL;
+    for (uint32_t row = 0; row < d->table->row_count && !rule_row_agrees(d, row); row++) {
+        const struct frame *frame = table_frame(d->table, row, column);
+        if (frame == NULL)
+            continue;
+        if (handler == NULL && is_handler_frame(frame))
+            handler = frame;
+        frames++;
+    }
+    if (handler == NULL || rule_block_start(d) != 0)
+        return false;
+    return rule_explain(out, CAUSE_HANDLER_CONTEXT, column,
+                        arena_printf(keep, "%s begins inside the handler: %u frames with %s on top",
+                                     rule_engine(d, column), frames, rule_name(handler->function)));
+}
+
+bool because_scan(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const uint32_t columns[2] = {d->column, d->against};
+    for (int i = 0; i < 2; i++) {
+        const struct frame *frame =
+            columns[i] == 0 ? NULL : table_frame(d->table, d->row, columns[i]);
+        if (frame != NULL && frame->found_by == FOUND_SCAN)
+            return rule_explain(out, CAUSE_EXTRA_SCAN, columns[i],
+                                arena_printf(keep, "%s found %s by scanning the stack",
+                                             rule_engine(d, columns[i]), rule_where(frame, keep)));
+    }
+    return false;
+}
+
+/* The frames on both sides of the cut that keeps a stack at its limit. */
+static bool is_cut_function(const struct column *column, uint64_t name)
+{
+    uint32_t cut = UINT32_MAX;
+    if (column->stack != NULL && column->stack->left_out > 0) {
+        for (uint32_t i = 0; i < column->count && cut == UINT32_MAX; i++)
+            if (column->stack->frames[i].index >= LIMIT_FRAMES_HEAD)
+                cut = i;
+    } else if (column->truth != NULL) {
+        for (uint32_t i = 0; i < column->count && cut == UINT32_MAX; i++)
+            if (column->truth->frames[i].gap != NULL &&
+                strcmp(column->truth->frames[i].gap, "elided") == 0)
+                cut = i;
+    }
+    if (cut == UINT32_MAX)
+        return false;
+    const uint32_t from = cut > CUT_NEIGHBOURS ? cut - CUT_NEIGHBOURS : 0;
+    for (uint32_t i = from; i < cut + CUT_NEIGHBOURS && i < column->count; i++)
+        if (column->keys[i].name != 0 && column->keys[i].name == name)
+            return true;
+    return false;
+}
+
+bool because_recursion_elided(const struct difference *d, struct arena *keep,
+                              struct explanation *out)
+{
+    const struct frame_key *key = table_key(d->table, d->row, rule_having(d));
+    if (!rule_is_gap(d) || key == NULL)
+        return false;
+    for (uint32_t c = 0; c < d->table->column_count; c++) {
+        if ((c != d->column && c != d->against) ||
+            !is_cut_function(&d->table->columns[c], key->name))
+            continue;
+        return rule_explain(out, CAUSE_RECURSION_ELIDED, 0,
+                            arena_printf(keep,
+                                         "%s is cut inside this recursion: the first %d and the "
+                                         "last %d frames are kept",
+                                         rule_engine(d, c), LIMIT_FRAMES_HEAD, LIMIT_FRAMES_TAIL));
+    }
+    return false;
+}
+
+bool because_tail_call(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const struct truth_frame *truth = table_truth(d->table, d->row);
+    if (!rule_is_gap(d) || d->against == 0 || truth == NULL || !truth->tail)
+        return false;
+    return rule_explain(out, CAUSE_TAIL_CALL, rule_having(d),
+                        arena_printf(keep, "%s left by a jump, so its frame is truly gone",
+                                     rule_name(truth->function)));
+}
+
+/* True when COLUMN has a physical frame at the place of HAVE at or below the row. */
+static bool holds_place(const struct difference *d, uint32_t column, const struct frame_key *have)
+{
+    for (uint32_t row = d->row; row < d->table->row_count; row++) {
+        const struct frame_key *key = table_key(d->table, row, column);
+        if (key == NULL)
+            continue;
+        return keys_same_place(key, have);
+    }
+    return false;
+}
+
+/* An inline frame of any engine in this row, at the place where COLUMN has its next frame. */
+static bool inline_only_elsewhere(const struct difference *d, uint32_t column, uint32_t *witness)
+{
+    for (uint32_t c = 1; c < d->table->column_count; c++) {
+        const struct frame_key *key = table_key(d->table, d->row, c);
+        if (key == NULL || key->inline_depth == 0 || c == column || !holds_place(d, column, key))
+            continue;
+        *witness = c;
+        return true;
+    }
+    return false;
+}
+
+/* No engine has the frame, yet the subjects agree on the physical frames on both sides. */
+static bool inline_only_unseen(const struct difference *d)
+{
+    uint32_t agreeing = 0;
+    uint32_t above = d->row, below = d->row;
+    while (above > 0 && table_key(d->table, above, d->column) == NULL)
+        above--;
+    while (below < d->table->row_count && table_key(d->table, below, d->column) == NULL)
+        below++;
+    if (below == d->table->row_count)
+        return false;
+    const struct frame_key *inner = table_key(d->table, above, d->column);
+    const struct frame_key *outer = table_key(d->table, below, d->column);
+    for (uint32_t c = 1; c < d->table->column_count; c++) {
+        const struct column *column = &d->table->columns[c];
+        if (column->claim == NULL || !column->claim->subject)
+            continue;
+        const struct frame_key *a = table_key(d->table, above, c);
+        const struct frame_key *b = table_key(d->table, below, c);
+        if (table_key(d->table, d->row, c) != NULL)
+            return false;
+        agreeing += b != NULL && keys_same_place(b, outer) &&
+                    (inner == NULL || (a != NULL && keys_same_place(a, inner)));
+    }
+    return agreeing >= 2;
+}
+
+bool because_inline_only(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    if (!rule_is_gap(d))
+        return false;
+    const struct frame_key *have = table_key(d->table, d->row, rule_having(d));
+    uint32_t witness = rule_having(d);
+    if (rule_having(d) == 0) { /* the truth has it */
+        if (inline_only_elsewhere(d, d->column, &witness))
+            return rule_explain(out, CAUSE_INLINE_ONLY, d->column,
+                                arena_printf(keep,
+                                             "%s has it as an inline frame at the same address",
+                                             rule_engine(d, witness)));
+        if (inline_only_unseen(d))
+            return rule_explain(
+                out, CAUSE_INLINE_ONLY, d->column,
+                "the subjects agree on the physical frames around it, so it has none");
+        return false;
+    }
+    if (have == NULL || have->inline_depth == 0)
+        return false;
+    if (d->against != 0 && !holds_place(d, rule_lacking(d), have))
+        return false;
+    return rule_explain(
+        out, CAUSE_INLINE_ONLY, d->against == 0 ? d->column : 0,
+        arena_printf(
+            keep, "%s alone expands %s, inlined at 0x%" PRIx64, rule_engine(d, rule_having(d)),
+            rule_name(table_frame(d->table, d->row, rule_having(d))->function), have->offset));
+}
+
+bool because_truncated(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const uint32_t column = rule_lacking(d);
+    if (!rule_is_gap(d) || column == 0 || rule_next_frame(d, d->row, column) != NULL)
+        return false;
+    const struct stack *stack = d->table->columns[column].stack;
+    /* A return address of 0 ends a stack, unless others go on behind it. */
+    if (stack == NULL || stack->stop == NULL || strcmp(stack->stop, "end of stack") == 0)
+        return false;
+    const struct frame *last = rule_previous_frame(d, d->row, column);
+    return rule_explain(out, CAUSE_TRUNCATED, column,
+                        arena_printf(keep, "%s stopped after %u frames%s%s: %s",
+                                     rule_engine(d, column), last != NULL ? last->index + 1 : 0,
+                                     last != NULL ? " at " : "",
+                                     last != NULL ? rule_where(last, keep) : "", stack->stop));
+}
+
+/* A chain of frame pointers passes over every function that keeps none. */
+bool because_frame_pointer(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const uint32_t columns[2] = {d->column, d->against};
+    for (int i = 0; i < 2; i++) {
+        for (uint32_t row = 0; columns[i] != 0 && row < d->table->row_count; row++) {
+            const struct frame *frame = table_frame(d->table, row, columns[i]);
+            if (frame != NULL && frame->found_by == FOUND_FRAME_POINTER)
+                return rule_explain(out, CAUSE_FRAME_POINTER, columns[i],
+                                    arena_printf(keep, "%s came to %s by the frame pointer",
+                                                 rule_engine(d, columns[i]),
+                                                 rule_where(frame, keep)));
+        }
+    }
+    return false;
+}
