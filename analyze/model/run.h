@@ -20,8 +20,18 @@ struct case_timing {
     uint64_t record_bytes, dump_bytes;
 };
 
-/* One case of a run.  In lists `claims` and `result.threads` are empty; result's verdict,
- * reason, signature, scores and findings are always there. */
+/* A small file that a case stands on, kept by content: "case", "truth", "record", and each
+ * "source" that the truth or an own frame names. */
+struct case_artifact {
+    const char *role;
+    const char *name; /* as the case has it; of a source: as frames spell it, '/' separated */
+    char sha256[65];
+    const void *data;
+    size_t bytes;
+};
+
+/* One case of a run.  In lists `claims`, `artifacts` and `result.threads` are empty; result's
+ * verdict, reason, signature, scores and findings are always there. */
 struct run_case {
     uint64_t id; /* in the store; 0: not yet there */
     uint64_t run_id;
@@ -38,6 +48,8 @@ struct run_case {
     const struct truth *truth; /* NULL: none */
     struct case_result result;
     const char *known_id; /* the acceptance that made it XFAIL; NULL */
+    struct case_artifact *artifacts;
+    uint32_t artifact_count;
 };
 
 enum run_state { RUN_RUNNING, RUN_COMPLETE, RUN_INTERRUPTED, RUN_STATE_COUNT };

@@ -76,6 +76,21 @@ struct frame {
     const char *note;            /* why something is missing, or how found; NULL  */
 };
 
+/* Why a physical frame's caller was found where it was: what an unwinder saw and did.  Numbers of
+ * the dead process; 0: none. */
+struct frame_evidence {
+    uint32_t index; /* of the physical frame that was left */
+    uint64_t sp_va;
+    const char *where;                             /* "prologue", "body", "epilogue"; NULL */
+    uint32_t function_begin_rva, function_end_rva; /* of the unwind data that was used     */
+    uint64_t unwind_data_va;
+    uint64_t return_slot_va; /* where the caller's pc was read; 0: in a register   */
+    uint64_t caller_sp_va;
+    /* One unwind code a line, each after '+' (had run, was undone) or '-' (had not); NULL. */
+    const char *steps;
+    const char *code_before, *code_after; /* bytes around pc, hexadecimal; NULL: not known */
+};
+
 /* What it cost an engine, nanoseconds of wall time; 0: not done or not known. */
 struct engine_cost {
     uint64_t open_ns, unwind_ns, load_ns, resolve_ns, total_ns;
@@ -98,6 +113,8 @@ struct stack {
     uint32_t sample;              /* hang records: which sample, 0 the heaviest    */
     uint64_t walk_ns, stopped_ns; /* in the dying process                  */
     struct engine_cost cost;
+    const struct frame_evidence *evidence; /* rising by index; not every frame has some */
+    uint32_t evidence_count;
 };
 
 /* The offset that symbols are asked about: one byte before a return address. */

@@ -2,6 +2,9 @@
 #include "store/query.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { ROWS_STEP = 64 };
 
 enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault)
 {
@@ -91,6 +94,13 @@ void query_text(struct query *q, const char *text)
         check(q, sqlite3_bind_text(q->statement, ++q->bound, text, -1, SQLITE_TRANSIENT));
 }
 
+void query_blob(struct query *q, const void *data, size_t bytes)
+{
+    if (q->statement != NULL)
+        check(q, sqlite3_bind_blob64(q->statement, ++q->bound, bytes > 0 ? data : "", bytes,
+                                     SQLITE_TRANSIENT));
+}
+
 bool query_row(struct query *q)
 {
     if (q->statement == NULL || q->fault->code != ERR_NONE)
@@ -135,6 +145,17 @@ const char *query_get_text(struct query *q)
     return copy;
 }
 
+const void *query_get_blob(struct query *q, size_t *bytes)
+{
+    const int column = q->column++;
+    const void *data = sqlite3_column_blob(q->statement, column);
+    *bytes = (size_t)sqlite3_column_bytes(q->statement, column);
+    const void *copy = arena_text(q->keep, data != NULL ? data : "", *bytes);
+    if (copy == NULL)
+        (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "file from the database");
+    return copy;
+}
+
 enum status query_end(struct query *q)
 {
     if (q->statement != NULL)
@@ -148,6 +169,42 @@ enum status query_run(struct query *q)
     while (query_row(q)) {
     }
     return query_end(q);
+}
+
+uint64_t store_text_id(struct store *store, const char *text, struct fault *fault)
+{
+    uint64_t id = 0;
+    for (int round = 0; text != NULL && round < 2 && id == 0 && fault->code == ERR_NONE; round++) {
+        struct query find = query_begin(store, SQL_FIND_TEXT, NULL, fault);
+        query_text(&find, text);
+        id = query_row(&find) ? query_get(&find) : 0;
+        (void)query_end(&find);
+        if (id == 0) {
+            struct query add = query_begin(store, SQL_ADD_TEXT, NULL, fault);
+            query_text(&add, text);
+            (void)query_run(&add);
+        }
+    }
+    return id;
+}
+
+bool store_grow(void *array_pointer, uint32_t count, uint32_t *room, size_t size,
+                struct arena *keep, struct fault *fault)
+{
+    if (count < *room)
+        return true;
+    const uint32_t more = *room == 0 ? ROWS_STEP : *room * 2;
+    void *grown = arena_array(keep, more, size);
+    if (grown == NULL) {
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows from the database");
+        return false;
+    }
+    void **array = array_pointer;
+    if (count > 0)
+        memcpy(grown, *array, count * size);
+    *array = grown;
+    *room = more;
+    return true;
 }
 
 uint64_t query_added(const struct store *store)

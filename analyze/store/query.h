@@ -36,6 +36,15 @@ enum sql {
     SQL_ADD_FRAME,
     SQL_ADD_GAP,
     SQL_ADD_FINDING,
+    SQL_ADD_EVIDENCE,
+    SQL_ADD_ARTIFACT,
+    SQL_FIND_ARTIFACT,
+    SQL_ADD_CASE_ARTIFACT,
+    SQL_SUM_ENGINES,
+    SQL_SUM_CAUSES,
+    SQL_SUM_SYMBOLS,
+    SQL_SUM_FIGURES,
+    SQL_RUNS_WITHOUT_SUMS,
     SQL_ADD_TEXT,
     SQL_FIND_TEXT,
     SQL_ADD_MODULE,
@@ -63,11 +72,23 @@ enum sql {
     SQL_READ_STACKS,
     SQL_READ_FRAMES,
     SQL_READ_GAPS,
+    SQL_READ_EVIDENCE,
+    SQL_READ_CASE_ARTIFACTS,
+    SQL_READ_ARTIFACT,
+    SQL_READ_OUTCOMES,
+    SQL_READ_TIMES,
     SQL_FIND_CASE,
     SQL_READ_COSTS,
+    SQL_READ_ENGINES,
+    SQL_COUNT_ENGINES,
+    SQL_READ_CAUSES,
     SQL_COUNT_CAUSES,
     SQL_READ_DOORS,
     SQL_READ_SYMBOLS,
+    SQL_COUNT_SYMBOLS,
+    SQL_TREND_RUN_SCORES,
+    SQL_TREND_RUN_CASES,
+    SQL_TREND_RUN_COST,
     SQL_TREND_SCORES,
     SQL_TREND_CASES,
     SQL_TREND_COST,
@@ -105,11 +126,13 @@ void query_int(struct query *q, uint64_t value);
 void query_signed(struct query *q, int64_t value);
 void query_id(struct query *q, uint64_t id); /* 0: NULL */
 void query_text(struct query *q, const char *text);
+void query_blob(struct query *q, const void *data, size_t bytes);
 bool query_row(struct query *q);
 uint64_t query_get(struct query *q);
 int64_t query_get_signed(struct query *q);
 double query_get_number(struct query *q);    /* NULL: NaN */
 const char *query_get_text(struct query *q); /* NULL: NULL */
+const void *query_get_blob(struct query *q, size_t *bytes);
 
 /* Ends it; returns the standing fault's code. */
 enum status query_end(struct query *q);
@@ -123,6 +146,27 @@ uint64_t query_added(const struct store *store);
 enum status store_begin(struct store *store, struct fault *fault);
 /* Commits when STATUS is ERR_NONE, else takes everything back; returns what stands. */
 enum status store_end(struct store *store, enum status status, struct fault *fault);
+
+/* What pages show beside a case (keep.c): evidence of a stack, files of a case. */
+void store_put_evidence(struct store *store, uint64_t stack_id, const struct stack *stack,
+                        struct fault *fault);
+void store_put_artifacts(struct store *store, uint64_t case_id, const struct run_case *c,
+                         struct fault *fault);
+void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
+                         struct arena *keep, struct fault *fault);
+void store_read_artifacts(struct store *store, struct run_case *c, struct arena *keep,
+                          struct fault *fault);
+
+/* Adds up a run that has ended (figures.c); all that lack their sums, after an upgrade. */
+enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault);
+enum status store_sum_missing(struct store *store, struct fault *fault);
+
+/* Makes room for one more element in an arena's growing array. */
+bool store_grow(void *array_pointer, uint32_t count, uint32_t *room, size_t size,
+                struct arena *keep, struct fault *fault);
+
+/* The id of a text, added when new; 0 for NULL. */
+uint64_t store_text_id(struct store *store, const char *text, struct fault *fault);
 
 /* What sqlite said, as a fault. */
 enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault);

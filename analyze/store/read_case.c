@@ -378,6 +378,7 @@ static void read_stacks(struct reader *r)
             if (thread != NULL)
                 thread->stacks[k] = s;
             read_frames(r, rows[k][i].id, s, thread, k + 1);
+            store_read_evidence(r->store, rows[k][i].id, s, r->keep, r->fault);
         }
         if (claim->stacks == NULL)
             (void)no_memory(r);
@@ -544,6 +545,7 @@ enum status store_read_case(struct store *store, uint64_t case_id, struct arena 
     if (fault->code == ERR_NONE && has_truth)
         read_truth(&r, truths);
     read_gaps(&r);
+    store_read_artifacts(store, out, keep, fault);
     return fault->code;
 }
 

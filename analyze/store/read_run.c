@@ -1,32 +1,10 @@
 /* Runs, pages and figures out of the database: see store.h. */
-#include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "store/query.h"
 
-enum { PAGE_DEFAULT = 50, ROWS_STEP = 64 };
-
-/* Makes room for one more element in an arena's growing array. */
-static bool grow(void *array_pointer, uint32_t count, uint32_t *room, size_t size,
-                 struct arena *keep, struct fault *fault)
-{
-    if (count < *room)
-        return true;
-    const uint32_t more = *room == 0 ? ROWS_STEP : *room * 2;
-    void *grown = arena_array(keep, more, size);
-    if (grown == NULL) {
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows from the database");
-        return false;
-    }
-    void **array = array_pointer;
-    if (count > 0)
-        memcpy(grown, *array, count * size);
-    *array = grown;
-    *room = more;
-    return true;
-}
+enum { PAGE_DEFAULT = 50 };
 
 static uint32_t page_limit(uint32_t asked)
 {
@@ -115,7 +93,7 @@ static void read_notes(struct store *store, uint64_t run_id, const char *kind, s
     struct query q = query_begin(store, SQL_READ_RUN_NOTES, keep, fault);
     query_int(&q, run_id);
     query_text(&q, kind);
-    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         (*out)[*count].name = query_get_text(&q);
         (*out)[*count].version = query_get_text(&q);
         (*count)++;
@@ -213,7 +191,7 @@ enum status store_read_costs(struct store *store, uint64_t run_id, struct arena 
     *count = 0;
     struct query q = query_begin(store, SQL_READ_COSTS, keep, fault);
     query_int(&q, run_id);
-    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct case_cost *c = &(*out)[(*count)++];
         c->case_id = query_get(&q);
         c->scenario = query_get_text(&q);
@@ -237,27 +215,6 @@ enum status store_read_costs(struct store *store, uint64_t run_id, struct arena 
     return query_end(&q);
 }
 
-enum status store_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
-                               struct cause_count **out, uint32_t *count, struct fault *fault)
-{
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
-    struct query q = query_begin(store, SQL_COUNT_CAUSES, keep, fault);
-    query_int(&q, run_id);
-    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct cause_count *c = &(*out)[*count];
-        const char *word = query_get_text(&q);
-        if (word == NULL || !cause_parse(word, &c->cause))
-            continue;
-        c->findings = query_get(&q);
-        c->cases = query_get(&q);
-        c->subject_findings = query_get(&q);
-        (*count)++;
-    }
-    return query_end(&q);
-}
-
 enum status store_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
                              struct door_row **out, uint32_t *count, struct fault *fault)
 {
@@ -266,101 +223,13 @@ enum status store_read_doors(struct store *store, uint64_t run_id, struct arena 
     *count = 0;
     struct query q = query_begin(store, SQL_READ_DOORS, keep, fault);
     query_int(&q, run_id);
-    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct door_row *d = &(*out)[(*count)++];
         d->case_id = query_get(&q);
         d->scenario = query_get_text(&q);
         d->variant = query_get_text(&q);
         d->expected = query_get_text(&q);
         d->got = query_get_text(&q);
-    }
-    return query_end(&q);
-}
-
-enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
-                               struct symbol_row **out, uint32_t *count, struct fault *fault)
-{
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
-    struct query q = query_begin(store, SQL_READ_SYMBOLS, keep, fault);
-    query_int(&q, run_id);
-    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct symbol_row *s = &(*out)[(*count)++];
-        s->module = query_get_text(&q);
-        s->code_id = query_get_text(&q);
-        s->debug_id = query_get_text(&q);
-        const uint64_t symbols = query_get(&q);
-        s->symbols =
-            symbols <= SYMBOLS_MISMATCH ? symbols_from_name((enum symbols_from)symbols) : NULL;
-        s->frames = query_get(&q);
-        s->inlined = query_get(&q);
-    }
-    return query_end(&q);
-}
-
-struct metric {
-    const char *name;
-    enum sql sql;
-};
-
-static const struct metric metrics[] = {
-    {"capture_rate", SQL_TREND_CASES}, {"exact", SQL_TREND_SCORES},   {"f1", SQL_TREND_SCORES},
-    {"speed_ratio", SQL_TREND_COST},   {"offset_ns", SQL_TREND_COST}, {"dump_ns", SQL_TREND_COST},
-};
-
-static void read_trend_row(struct query *q, const struct metric *metric, struct trend_point *out)
-{
-    out->run_id = query_get(q);
-    out->started_ns = query_get(q);
-    out->value = (double)NAN;
-    if (metric->sql == SQL_TREND_CASES) {
-        out->count = query_get(q);
-        const double captured = query_get_number(q);
-        out->value = out->count > 0 ? captured / (double)out->count : (double)NAN;
-    } else if (metric->sql == SQL_TREND_SCORES) {
-        const double judged = query_get_number(q), exact = query_get_number(q);
-        const double truth = query_get_number(q), own = query_get_number(q);
-        const double right = query_get_number(q);
-        const bool is_f1 = metric->name[0] == 'f';
-        out->count = (uint64_t)(is_f1 ? truth : judged);
-        if (is_f1 && truth + own > 0)
-            out->value = 2 * right / (truth + own);
-        else if (!is_f1 && judged > 0)
-            out->value = exact / judged;
-    } else {
-        out->count = query_get(q);
-        const double dump = query_get_number(q), offset = query_get_number(q);
-        out->value = metric->name[0] == 's'   ? dump / offset
-                     : metric->name[0] == 'o' ? offset
-                                              : dump;
-    }
-}
-
-enum status store_read_trend(struct store *store, const char *metric, const char *scenario,
-                             const char *variant, uint32_t limit, struct arena *keep,
-                             struct trend_point **out, uint32_t *count, struct fault *fault)
-{
-    const struct metric *found = NULL;
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-        if (strcmp(metrics[i].name, metric) == 0)
-            found = &metrics[i];
-    if (found == NULL)
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric",
-                              "capture_rate, exact, f1, speed_ratio, offset_ns, dump_ns");
-    struct query q = query_begin(store, found->sql, keep, fault);
-    query_text(&q, scenario);
-    query_text(&q, variant);
-    query_int(&q, page_limit(limit));
-    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault))
-        read_trend_row(&q, found, &(*out)[(*count)++]);
-    for (uint32_t i = 0; i < *count / 2; i++) { /* newest first came, oldest first goes */
-        const struct trend_point swap = (*out)[i];
-        (*out)[i] = (*out)[*count - 1 - i];
-        (*out)[*count - 1 - i] = swap;
     }
     return query_end(&q);
 }
@@ -373,7 +242,7 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
     *count = 0;
     struct query q = query_begin(store, SQL_READ_SAMPLES, keep, fault);
     query_int(&q, run_id);
-    while (query_row(&q) && grow(out, *count, &room, sizeof **out, keep, fault)) {
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct bench_sample *s = &(*out)[(*count)++];
         s->subject = query_get_text(&q);
         s->stage = query_get_text(&q);

@@ -98,4 +98,44 @@ static const char *const version_1[] = {
     NULL,
 };
 
-const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1};
+/* What was kept only on disk: why each frame was found where it was, and the small files that a
+ * case stands on, by content.  And sums over a finished run, which never changes: pages ask for
+ * them again and again, over frames by the hundred thousand. */
+static const char *const version_2[] = {
+    "CREATE TABLE evidence ("
+    " stack_id INTEGER NOT NULL REFERENCES stack ON DELETE CASCADE, physical INTEGER NOT NULL,"
+    " sp_va INTEGER, place TEXT, begin_rva INTEGER, end_rva INTEGER, unwind_va INTEGER,"
+    " slot_va INTEGER, caller_sp_va INTEGER, steps INTEGER, code_before INTEGER,"
+    " code_after INTEGER, PRIMARY KEY (stack_id, physical)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE artifact ("
+    " id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL) STRICT",
+    "CREATE TABLE case_artifact ("
+    " case_id INTEGER NOT NULL REFERENCES crash_case ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " role TEXT NOT NULL, name TEXT NOT NULL, artifact INTEGER NOT NULL REFERENCES artifact,"
+    " PRIMARY KEY (case_id, position)) STRICT, WITHOUT ROWID",
+    "CREATE INDEX case_of_artifact ON case_artifact (artifact)",
+    "CREATE TABLE run_engine ("
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,"
+    " engine TEXT NOT NULL, shares TEXT, version TEXT, subject INTEGER NOT NULL,"
+    " cases INTEGER, stacks INTEGER, skipped INTEGER, judged INTEGER, exact INTEGER, top1 INTEGER,"
+    " top5 INTEGER, truth_frames INTEGER, own_frames INTEGER, right_frames INTEGER,"
+    " lines_judged INTEGER, lines_right INTEGER, inline_demanded INTEGER, inline_right INTEGER,"
+    " physical_judged INTEGER, physical_same INTEGER, divergent INTEGER, skip_reason TEXT,"
+    " PRIMARY KEY (run_id, engine)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE run_cause ("
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, cause TEXT NOT NULL,"
+    " findings INTEGER NOT NULL, cases INTEGER NOT NULL, subject_findings INTEGER NOT NULL,"
+    " PRIMARY KEY (run_id, cause)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE run_symbol ("
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, module TEXT NOT NULL,"
+    " code_id TEXT NOT NULL, debug_id TEXT NOT NULL, symbols INTEGER NOT NULL,"
+    " frames INTEGER NOT NULL, inlined INTEGER NOT NULL,"
+    " PRIMARY KEY (run_id, module, debug_id, code_id, symbols)) STRICT, WITHOUT ROWID",
+    "CREATE TABLE run_figure ("
+    " run_id INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE, expected INTEGER NOT NULL,"
+    " captured INTEGER NOT NULL, timed INTEGER NOT NULL, dump_ns REAL, offset_ns REAL) STRICT",
+    "CREATE INDEX case_in_run ON crash_case (run_id, scenario, variant, repeat)",
+    NULL,
+};
+
+const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2};

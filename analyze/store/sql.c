@@ -32,6 +32,50 @@
     " (?1 IS NOT NULL OR r.id IN (SELECT id FROM run WHERE state = 'complete'"                     \
     " ORDER BY id DESC LIMIT ?3))"
 
+/* Sums over a run's cases.  Of a finished run they are kept; of one that is going they are
+ * made when asked for, by the same words. */
+#define SUM_ENGINES                                                                                \
+    "SELECT c.run_id, min(k.position) position, k.engine, max(k.shares), max(k.version),"          \
+    " max(k.subject), count(*), sum(k.state = 0 AND k.frames > 0), sum(k.state = 4),"              \
+    " sum(k.judged), sum(k.exact), sum(k.judged AND k.top1), sum(k.judged AND k.top5),"            \
+    " sum(k.truth_frames), sum(k.own_frames), sum(k.right_frames), sum(k.lines_judged),"           \
+    " sum(k.lines_right), sum(k.inline_demanded), sum(k.inline_right), sum(k.physical_judged),"    \
+    " sum(k.physical_same), sum(k.first_divergence >= 0),"                                         \
+    " min(CASE WHEN k.state <> 0 THEN k.reason END)"                                               \
+    " FROM crash_case c JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? GROUP BY k.engine"
+
+#define SUM_CAUSES                                                                                 \
+    "SELECT c.run_id, f.cause, count(*) findings, count(DISTINCT f.case_id),"                      \
+    " sum(EXISTS (SELECT 1 FROM claim k WHERE k.case_id = f.case_id AND k.engine = f.engine"       \
+    " AND k.subject))"                                                                             \
+    " FROM finding f JOIN crash_case c ON c.id = f.case_id WHERE c.run_id = ? GROUP BY f.cause"
+
+/* counted by number first: a run has many frames and few modules */
+#define SUM_SYMBOLS                                                                                \
+    "SELECT n.run_id, m.name, m.code_id, m.debug_id, n.symbols, sum(n.frames), sum(n.inlined)"     \
+    " FROM (SELECT c.run_id, f.module, f.symbols, count(*) frames, sum(f.inline_depth > 0)"        \
+    " inlined FROM crash_case c JOIN stack s ON s.case_id = c.id JOIN frame f"                     \
+    " ON f.stack_id = s.id WHERE c.run_id = ? AND f.module IS NOT NULL"                            \
+    " GROUP BY f.module, f.symbols) n JOIN module m ON m.id = n.module"                            \
+    " GROUP BY m.name, m.code_id, m.debug_id, n.symbols"
+
+/* What should have left something, and did. */
+#define CAPTURE_EXPECTED                                                                           \
+    "c.kind <> 'calm' AND c.verdict NOT IN ('UNSUPPORTED', 'ERROR', 'NOT-CAPTURED-AS-EXPECTED')"
+#define CAPTURED "c.got_doors <> '' OR c.record_bytes > 0"
+
+/* Medians, as the reports say: one cold case would pull a mean anywhere. */
+#define TIMED_COLUMNS                                                                              \
+    " max(CASE WHEN engine = 'offset:rtl' THEN cases END) timed,"                                  \
+    " avg(CASE WHEN engine = 'dump' THEN total_ns END) dump_ns,"                                   \
+    " avg(CASE WHEN engine = 'offset:rtl' THEN total_ns END) offset_ns"
+#define TIMED_PLACES                                                                               \
+    " row_number() OVER (PARTITION BY r.id, k.engine ORDER BY k.total_ns) AS place,"               \
+    " count(*) OVER (PARTITION BY r.id, k.engine) AS cases"                                        \
+    " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
+#define TIMED "k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0"
+#define MEDIAN "place IN ((cases + 1) / 2, (cases + 2) / 2)"
+
 const char *const store_sql[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -71,6 +115,22 @@ const char *const store_sql[SQL_COUNT] = {
                       " ?, ?, ?, ?, ?)",
     [SQL_ADD_GAP] = "INSERT INTO gap VALUES (?, ?, ?, ?, ?, ?)",
     [SQL_ADD_FINDING] = "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_ARTIFACT] = "INSERT OR IGNORE INTO artifact (sha256, bytes) VALUES (?, ?)",
+    [SQL_FIND_ARTIFACT] = "SELECT id FROM artifact WHERE sha256 = ?",
+    [SQL_ADD_CASE_ARTIFACT] = "INSERT INTO case_artifact VALUES (?, ?, ?, ?, ?)",
+    [SQL_SUM_ENGINES] = "INSERT OR REPLACE INTO run_engine " SUM_ENGINES,
+    [SQL_SUM_CAUSES] = "INSERT OR REPLACE INTO run_cause " SUM_CAUSES,
+    [SQL_SUM_SYMBOLS] = "INSERT OR REPLACE INTO run_symbol " SUM_SYMBOLS,
+    [SQL_SUM_FIGURES] =
+        "INSERT OR REPLACE INTO run_figure SELECT ?1,"
+        " (SELECT count(*) FROM crash_case c WHERE c.run_id = ?1 AND " CAPTURE_EXPECTED "),"
+        " (SELECT count(*) FROM crash_case c WHERE c.run_id = ?1 AND " CAPTURE_EXPECTED
+        "  AND (" CAPTURED ")), coalesce(timed, 0), dump_ns, offset_ns"
+        " FROM (SELECT" TIMED_COLUMNS " FROM (SELECT k.engine, k.total_ns," TIMED_PLACES
+        " WHERE r.id = ?1 AND " TIMED ") WHERE " MEDIAN ")",
+    [SQL_RUNS_WITHOUT_SUMS] = "SELECT id FROM run WHERE state <> 'running'"
+                              " AND id NOT IN (SELECT run_id FROM run_figure) LIMIT 256",
     [SQL_ADD_TEXT] = "INSERT OR IGNORE INTO text (value) VALUES (?)",
     [SQL_FIND_TEXT] = "SELECT id FROM text WHERE value = ?",
     [SQL_ADD_MODULE] = "INSERT OR IGNORE INTO module (position, name, path, pdb_name, code_id,"
@@ -142,6 +202,21 @@ const char *const store_sql[SQL_COUNT] = {
         " LEFT JOIN text e ON e.id = f.module_name LEFT JOIN module m ON m.id = f.module"
         " WHERE f.stack_id = ? ORDER BY f.position",
     [SQL_READ_GAPS] = "SELECT row, side, mark, cause FROM gap WHERE case_id = ? AND thread = ?",
+    [SQL_READ_EVIDENCE] =
+        "SELECT physical, sp_va, place, begin_rva, end_rva, unwind_va, slot_va, caller_sp_va,"
+        " a.value, b.value, c.value FROM evidence e LEFT JOIN text a ON a.id = e.steps"
+        " LEFT JOIN text b ON b.id = e.code_before LEFT JOIN text c ON c.id = e.code_after"
+        " WHERE e.stack_id = ? ORDER BY physical",
+    [SQL_READ_CASE_ARTIFACTS] =
+        "SELECT c.role, c.name, a.sha256, a.bytes FROM case_artifact c"
+        " JOIN artifact a ON a.id = c.artifact WHERE c.case_id = ? ORDER BY c.position",
+    [SQL_READ_ARTIFACT] = "SELECT c.role, c.name, a.sha256, a.bytes FROM artifact a"
+                          " JOIN case_artifact c ON c.artifact = a.id WHERE a.sha256 = ? LIMIT 1",
+    [SQL_READ_OUTCOMES] = "SELECT id, scenario, variant, repeat, verdict, reason, signature,"
+                          " known_id FROM crash_case WHERE run_id = ? ORDER BY id",
+    [SQL_READ_TIMES] =
+        "SELECT c.id, k.engine, k.subject, k.state, k.total_ns FROM crash_case c"
+        " JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? ORDER BY c.id, k.position",
     [SQL_FIND_CASE] = "SELECT id FROM crash_case WHERE run_id = ? AND scenario = ? AND variant = ?"
                       " AND repeat = ?",
 
@@ -152,22 +227,26 @@ const char *const store_sql[SQL_COUNT] = {
         " c.record_write_ns, c.dump_write_ns, c.record_bytes, c.dump_bytes, k.frames"
         " FROM crash_case c JOIN claim k ON k.case_id = c.id"
         " WHERE c.run_id = ? AND k.state = 0 AND k.frames > 0 ORDER BY c.id, k.position",
-    [SQL_COUNT_CAUSES] =
-        "SELECT f.cause, count(*), count(DISTINCT f.case_id),"
-        " sum(EXISTS (SELECT 1 FROM claim k WHERE k.case_id = f.case_id AND k.engine = f.engine"
-        " AND k.subject))"
-        " FROM finding f JOIN crash_case c ON c.id = f.case_id WHERE c.run_id = ?"
-        " GROUP BY f.cause ORDER BY 2 DESC, 1",
+    [SQL_READ_ENGINES] = "SELECT * FROM run_engine WHERE run_id = ? ORDER BY position, engine",
+    [SQL_COUNT_ENGINES] = SUM_ENGINES " ORDER BY position, k.engine",
+    [SQL_READ_CAUSES] = "SELECT * FROM run_cause WHERE run_id = ? ORDER BY findings DESC, cause",
+    [SQL_COUNT_CAUSES] = SUM_CAUSES " ORDER BY findings DESC, f.cause",
     [SQL_READ_DOORS] = "SELECT id, scenario, variant, expected_doors, got_doors FROM crash_case"
                        " WHERE run_id = ? ORDER BY scenario, variant, repeat",
-    /* counted by number first: a run has many frames and few modules */
-    [SQL_READ_SYMBOLS] =
-        "SELECT m.name, m.code_id, m.debug_id, n.symbols, sum(n.frames), sum(n.inlined) FROM"
-        " (SELECT f.module, f.symbols, count(*) frames, sum(f.inline_depth > 0) inlined"
-        " FROM crash_case c JOIN stack s ON s.case_id = c.id JOIN frame f ON f.stack_id = s.id"
-        " WHERE c.run_id = ? AND f.module IS NOT NULL GROUP BY f.module, f.symbols) n"
-        " JOIN module m ON m.id = n.module"
-        " GROUP BY m.name, m.code_id, m.debug_id, n.symbols ORDER BY m.name, m.debug_id, n.symbols",
+    [SQL_READ_SYMBOLS] = "SELECT * FROM run_symbol WHERE run_id = ?"
+                         " ORDER BY module, debug_id, symbols",
+    [SQL_COUNT_SYMBOLS] = SUM_SYMBOLS " ORDER BY m.name, m.debug_id, n.symbols",
+    [SQL_TREND_RUN_SCORES] =
+        "SELECT r.id, r.started_ns, sum(e.judged), sum(e.exact), sum(e.truth_frames),"
+        " sum(e.own_frames), sum(e.right_frames) FROM run r"
+        " LEFT JOIN run_engine e ON e.run_id = r.id AND e.subject"
+        " WHERE r.state = 'complete' GROUP BY r.id ORDER BY r.id DESC LIMIT ?",
+    [SQL_TREND_RUN_CASES] = "SELECT r.id, r.started_ns, f.expected, f.captured FROM run r"
+                            " JOIN run_figure f ON f.run_id = r.id"
+                            " WHERE r.state = 'complete' ORDER BY r.id DESC LIMIT ?",
+    [SQL_TREND_RUN_COST] = "SELECT r.id, r.started_ns, f.timed, f.dump_ns, f.offset_ns FROM run r"
+                           " JOIN run_figure f ON f.run_id = r.id"
+                           " WHERE r.state = 'complete' ORDER BY r.id DESC LIMIT ?",
     [SQL_TREND_SCORES] =
         "SELECT r.id, r.started_ns, sum(k.judged), sum(k.exact), sum(k.truth_frames),"
         " sum(k.own_frames), sum(k.right_frames)"
@@ -175,28 +254,17 @@ const char *const store_sql[SQL_COUNT] = {
         " WHERE" TREND_RUNS
         " AND k.subject AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
         " AND (?2 IS NULL OR c.variant = ?2) GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
-    [SQL_TREND_CASES] =
-        "SELECT r.id, r.started_ns, count(*), sum(c.got_doors <> '' OR c.record_bytes > 0)"
-        " FROM run r JOIN crash_case c ON c.run_id = r.id"
-        " WHERE" TREND_RUNS " AND r.state = 'complete' AND c.kind <> 'calm' AND c.verdict NOT IN"
-        " ('UNSUPPORTED', 'ERROR', 'NOT-CAPTURED-AS-EXPECTED')"
-        " AND (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
-        " GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
-    /* Medians, as the reports say: one cold case would pull a mean anywhere. */
+    [SQL_TREND_CASES] = "SELECT r.id, r.started_ns, count(*), sum(" CAPTURED
+                        ") FROM run r JOIN crash_case c ON c.run_id = r.id"
+                        " WHERE" TREND_RUNS " AND r.state = 'complete' AND " CAPTURE_EXPECTED
+                        " AND (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
+                        " GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
     [SQL_TREND_COST] =
-        "SELECT id, started_ns, max(CASE WHEN engine = 'offset:rtl' THEN cases END),"
-        " avg(CASE WHEN engine = 'dump' THEN total_ns END),"
-        " avg(CASE WHEN engine = 'offset:rtl' THEN total_ns END)"
-        " FROM (SELECT r.id, r.started_ns, k.engine, k.total_ns,"
-        " row_number() OVER (PARTITION BY r.id, k.engine ORDER BY k.total_ns) AS place,"
-        " count(*) OVER (PARTITION BY r.id, k.engine) AS cases"
-        " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
-        " WHERE" TREND_RUNS
-        " AND k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0"
-        " AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
+        "SELECT id, started_ns," TIMED_COLUMNS
+        " FROM (SELECT r.id, r.started_ns, k.engine, k.total_ns," TIMED_PLACES " WHERE" TREND_RUNS
+        " AND " TIMED " AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
         " AND (?2 IS NULL OR c.variant = ?2))"
-        " WHERE place IN ((cases + 1) / 2, (cases + 2) / 2)"
-        " GROUP BY id ORDER BY id DESC LIMIT ?3",
+        " WHERE " MEDIAN " GROUP BY id ORDER BY id DESC LIMIT ?3",
 
     /* ---- baseline, samples, pruning ---- */
     [SQL_SET_BASELINE] = "INSERT INTO baseline VALUES (coalesce(?, ''), coalesce(?, ''), ?)"

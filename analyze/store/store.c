@@ -68,7 +68,9 @@ static enum status check_version(struct store *store, struct fault *fault)
     if (store->mode == STORE_READ)
         return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
                               "it is older than this program: any writing verb upgrades it");
-    return upgrade(store, version, fault);
+    if (upgrade(store, version, fault) != ERR_NONE || version == 0)
+        return fault->code;
+    return store_sum_missing(store, fault);
 }
 
 static enum status prepare(struct store *store, struct fault *fault)

@@ -26,7 +26,7 @@ enum store_mode {
     STORE_WRITE, /* made when missing, upgraded when older                    */
 };
 
-enum { STORE_SCHEMA_VERSION = 1, STORE_PAGE_MAX = 1000 };
+enum { STORE_SCHEMA_VERSION = 2, STORE_PAGE_MAX = 1000 };
 
 /* Fails: ERR_ABSENT (read) no such file; ERR_UNSUPPORTED newer, or (read) older than this
  * program; ERR_MALFORMED not a database of ours; ERR_IO. */
@@ -121,6 +121,19 @@ enum status store_read_case(struct store *store, uint64_t case_id, struct arena 
 enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,
                             const char *variant, uint32_t repeat, uint64_t *case_id,
                             struct fault *fault);
+
+/* Every case of a run with name, verdict, reason and signature, and what each engine's time was
+ * (claims, and scores' states): what comparing two runs needs, without a query a case. */
+enum status store_read_outcomes(struct store *store, uint64_t run_id, struct arena *keep,
+                                struct run_case **out, uint32_t *count, struct fault *fault);
+
+/* A small file that some case stands on, by content.  Fails: ERR_ABSENT. */
+enum status store_read_artifact(struct store *store, const char *sha256, struct arena *keep,
+                                struct case_artifact *out, struct fault *fault);
+
+/* How each engine did over a run's cases.  Texts that differ from case to case are one of them. */
+enum status store_total_engines(struct store *store, uint64_t run_id, struct arena *keep,
+                                struct engine_total **out, uint32_t *count, struct fault *fault);
 
 /* One engine's cost on one case, for timing pages. */
 struct case_cost {

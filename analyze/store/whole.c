@@ -118,9 +118,13 @@ enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *delet
         " UNION SELECT file FROM frame WHERE file IS NOT NULL"
         " UNION SELECT compiland FROM frame WHERE compiland IS NOT NULL"
         " UNION SELECT note FROM frame WHERE note IS NOT NULL"
+        " UNION SELECT steps FROM evidence WHERE steps IS NOT NULL"
+        " UNION SELECT code_before FROM evidence WHERE code_before IS NOT NULL"
+        " UNION SELECT code_after FROM evidence WHERE code_after IS NOT NULL"
         " UNION SELECT module_name FROM frame WHERE module_name IS NOT NULL"
         " UNION SELECT function FROM truth_frame WHERE function IS NOT NULL"
         " UNION SELECT file FROM truth_frame WHERE file IS NOT NULL);"
+        "DELETE FROM artifact WHERE id NOT IN (SELECT artifact FROM case_artifact);"
         "DELETE FROM module WHERE id NOT IN (SELECT module FROM frame WHERE module IS NOT NULL);";
     *deleted = 0;
     uint64_t ids[256];

@@ -31,28 +31,14 @@ static uint64_t find_id(struct query *q)
     return id;
 }
 
-/* The id of a text, added when new; 0 for NULL. */
 static uint64_t text_id(struct writer *w, const char *text)
 {
-    if (text == NULL)
-        return 0;
     const size_t slot = memo_slot(text);
-    if (w->texts.pointer[slot] == text)
-        return w->texts.id[slot];
-    uint64_t id = 0;
-    for (int round = 0; round < 2 && id == 0 && w->fault->code == ERR_NONE; round++) {
-        struct query find = query_begin(w->store, SQL_FIND_TEXT, NULL, w->fault);
-        query_text(&find, text);
-        id = find_id(&find);
-        if (id == 0) {
-            struct query add = query_begin(w->store, SQL_ADD_TEXT, NULL, w->fault);
-            query_text(&add, text);
-            (void)query_run(&add);
-        }
+    if (text == NULL || w->texts.pointer[slot] != text) {
+        w->texts.id[slot] = store_text_id(w->store, text, w->fault);
+        w->texts.pointer[slot] = text;
     }
-    w->texts.pointer[slot] = text;
-    w->texts.id[slot] = id;
-    return id;
+    return w->texts.id[slot];
 }
 
 static const char *or_empty(const char *text)
@@ -169,13 +155,15 @@ static enum status demand_running(struct store *store, uint64_t run_id, struct f
 enum status store_finish_run(struct store *store, uint64_t run_id, enum run_state state,
                              uint64_t finished_ns, struct fault *fault)
 {
-    if (demand_running(store, run_id, fault) != ERR_NONE)
+    if (demand_running(store, run_id, fault) != ERR_NONE || store_begin(store, fault) != ERR_NONE)
         return fault->code;
     struct query q = query_begin(store, SQL_FINISH_RUN, NULL, fault);
     query_text(&q, run_state_name(state));
     query_int(&q, finished_ns);
     query_int(&q, run_id);
-    return query_run(&q);
+    if (query_run(&q) == ERR_NONE)
+        (void)store_sum_run(store, run_id, fault);
+    return store_end(store, fault->code, fault);
 }
 
 enum status store_resume_run(struct store *store, uint64_t run_id, struct fault *fault)
@@ -392,6 +380,7 @@ static void put_stack(struct writer *w, const struct run_case *c, uint32_t claim
     (void)query_run(&q);
     const uint64_t id = query_added(w->store);
 
+    store_put_evidence(w->store, id, s, w->fault);
     uint32_t row = 0;
     const struct thread_result *t = placed.thread < 0 ? NULL : &c->result.threads[placed.thread];
     for (uint32_t i = 0; i < s->frame_count && w->fault->code == ERR_NONE; i++) {
@@ -527,6 +516,7 @@ enum status store_put_case(struct store *store, uint64_t run_id, struct run_case
         put_truth(&w, c, i);
     for (uint32_t i = 0; i < c->result.finding_count && fault->code == ERR_NONE; i++)
         put_finding(&w, &c->result.findings[i], i);
+    store_put_artifacts(store, w.case_id, c, fault);
     (void)count_verdict(store, run_id, verdict_name(c->result.verdict), 1, fault);
     const enum status status = store_end(store, fault->code, fault);
     if (status == ERR_NONE) {

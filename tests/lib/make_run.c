@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "compare/compare.h"
 #include "make_case.h"
 
@@ -48,6 +49,37 @@ static void judge(struct arena *keep, struct run_case *c, const char *truth, con
         abort();
 }
 
+/* What stands beside a case: why its frames were found, and a file that others share. */
+static void add_beside(struct arena *keep, struct run_case *c)
+{
+    static const struct frame_evidence evidence[] = {
+        {.index = 0,
+         .sp_va = 0x21fe40,
+         .where = "body",
+         .function_begin_rva = 0x1000,
+         .function_end_rva = 0x1040,
+         .unwind_data_va = 0x140004000,
+         .return_slot_va = 0x21fe68,
+         .caller_sp_va = 0x21fe70,
+         .steps = "+0x04 UWOP_ALLOC_SMALL 40 bytes\n-0x08 UWOP_PUSH_NONVOL rbx",
+         .code_before = "4883ec28",
+         .code_after = "c700"},
+        {.index = 1, .sp_va = 0x21fe70},
+    };
+    static const char source[] = "int poke(void)\n{\n    return HERE(1);\n}\n";
+    c->claims[1].stacks[0].evidence = evidence;
+    c->claims[1].stacks[0].evidence_count = 2;
+    c->artifacts = arena_array(keep, 2, sizeof *c->artifacts);
+    c->artifacts[0] = (struct case_artifact){
+        .role = "source", .name = "a.c", .data = source, .bytes = sizeof source - 1};
+    c->artifacts[1] = (struct case_artifact){
+        .role = "record", .name = "record.rec", .data = "\0\1\2", .bytes = 3};
+    for (c->artifact_count = 0; c->artifact_count < 2; c->artifact_count++) {
+        struct case_artifact *a = &c->artifacts[c->artifact_count];
+        text_sha256(a->data, a->bytes, a->sha256);
+    }
+}
+
 void make_run(struct arena *keep, struct run_info *run, struct run_case cases[MADE_CASES])
 {
     static struct named_version tools[] = {{"twinstack", "0.1.0"}, {"clang", "19.1.7"}};
@@ -83,6 +115,8 @@ void make_run(struct arena *keep, struct run_info *run, struct run_case cases[MA
     judge(keep, &cases[3], NULL, NULL, NULL, "Wine does not deliver it", NULL);
     judge(keep, &cases[4], NULL, NULL, NULL, NULL, "the victim did not start");
     judge(keep, &cases[5], truth, deep, deep, NULL, NULL);
+    add_beside(keep, &cases[0]);
+    add_beside(keep, &cases[2]);
     run->case_count = MADE_CASES;
     for (int i = 0; i < MADE_CASES; i++)
         run->verdicts[cases[i].result.verdict]++;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "make_run.h"
 #include "store/store.h"
 #include "test.h"
@@ -43,7 +44,40 @@ static void tear_down(struct fixture *f)
     arena_free(&f->keep);
 }
 
-/* A case in words, with its alignment table. */
+static void evidence_in_words(struct json *j, const struct stack *s)
+{
+    for (uint32_t i = 0; i < s->evidence_count; i++) {
+        const struct frame_evidence *e = &s->evidence[i];
+        json_uint(j, e->index);
+        json_hex(j, e->sp_va);
+        json_string(j, e->where);
+        json_hex(j, e->function_begin_rva);
+        json_hex(j, e->function_end_rva);
+        json_hex(j, e->unwind_data_va);
+        json_hex(j, e->return_slot_va);
+        json_hex(j, e->caller_sp_va);
+        json_string(j, e->steps);
+        json_string(j, e->code_before);
+        json_string(j, e->code_after);
+    }
+}
+
+static void beside_in_words(struct json *j, const struct run_case *c)
+{
+    for (uint32_t i = 0; i < c->claim_count; i++)
+        for (uint32_t k = 0; k < c->claims[i].stack_count; k++)
+            evidence_in_words(j, &c->claims[i].stacks[k]);
+    for (uint32_t i = 0; i < c->artifact_count; i++) {
+        char again[65];
+        text_sha256(c->artifacts[i].data, c->artifacts[i].bytes, again);
+        json_string(j, c->artifacts[i].role);
+        json_string(j, c->artifacts[i].name);
+        json_string(j, c->artifacts[i].sha256);
+        json_string(j, again);
+    }
+}
+
+/* A case in words, with its alignment table and what stands beside it. */
 static char *in_words(const struct run_case *c)
 {
     struct json j;
@@ -70,6 +104,7 @@ static char *in_words(const struct run_case *c)
             }
         json_array_end(&j);
     }
+    beside_in_words(&j, c);
     json_array_end(&j);
     return json_take(&j, NULL);
 }
@@ -285,6 +320,100 @@ TEST(trends_of_times_are_medians)
                              &f.fault) == ERR_NONE);
     REQUIRE(count == 1);
     CHECK_NEAR(points[0].value, 2e6, 1e-9);
+    tear_down(&f);
+}
+
+TEST(artifacts_are_found_by_content_and_kept_once)
+{
+    struct fixture f;
+    struct case_artifact found;
+    set_up(&f);
+    put_all(&f);
+    const struct case_artifact *put = &f.cases[0].artifacts[0];
+    REQUIRE(store_read_artifact(f.store, put->sha256, &f.keep, &found, &f.fault) == ERR_NONE);
+    CHECK_STR(found.role, "source");
+    CHECK_STR(found.name, "a.c");
+    CHECK_EQ(found.bytes, put->bytes);
+    CHECK(memcmp(found.data, put->data, put->bytes) == 0);
+    CHECK_EQ(store_read_artifact(f.store, "../../etc/passwd", &f.keep, &found, &f.fault),
+             ERR_ABSENT);
+    tear_down(&f);
+}
+
+TEST(outcomes_are_the_cases_without_their_stacks)
+{
+    struct fixture f;
+    struct run_case *cases = NULL;
+    uint32_t count = 0;
+    set_up(&f);
+    put_all(&f);
+    REQUIRE(store_read_outcomes(f.store, f.run.id, &f.keep, &cases, &count, &f.fault) == ERR_NONE);
+    REQUIRE(count == MADE_CASES);
+    for (uint32_t i = 0; i < count; i++) {
+        test_row(f.cases[i].scenario);
+        CHECK_STR(cases[i].scenario, f.cases[i].scenario);
+        CHECK_STR(cases[i].variant, f.cases[i].variant);
+        CHECK_EQ(cases[i].result.verdict, f.cases[i].result.verdict);
+        CHECK_STR(cases[i].result.signature, f.cases[i].result.signature);
+        REQUIRE(cases[i].claim_count == f.cases[i].claim_count);
+        for (uint32_t k = 0; k < cases[i].claim_count; k++) {
+            CHECK_STR(cases[i].claims[k].engine, f.cases[i].claims[k].engine);
+            CHECK_EQ(cases[i].claims[k].cost.total_ns, f.cases[i].claims[k].cost.total_ns);
+        }
+    }
+    tear_down(&f);
+}
+
+static void script(const char *path, const char *sql);
+
+/* Sums are made when a run ends; a database that never had them gets them when it is upgraded,
+ * and a run that is going gets them when asked. */
+TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
+{
+    struct fixture f;
+    set_up(&f);
+    put_all(&f);
+    store_close(f.store);
+    static const struct {
+        const char *name, *sql;
+    } rows[] = {
+        {"kept", "SELECT 1"},
+        {"live", "UPDATE run SET state = 'running'; DELETE FROM run_engine;"
+                 "DELETE FROM run_symbol; DELETE FROM run_cause"},
+        {"upgraded",
+         "UPDATE run SET state = 'complete'; DROP TABLE run_engine; DROP TABLE run_symbol;"
+         "DROP TABLE run_cause; DROP TABLE run_figure; DROP TABLE evidence;"
+         "DROP TABLE case_artifact; DROP TABLE artifact; DROP INDEX case_in_run;"
+         "PRAGMA user_version = 1"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct engine_total *engines = NULL, *want = NULL;
+        struct symbol_row *symbols = NULL;
+        uint32_t count = 0, wanted = 0;
+        test_row(rows[i].name);
+        script(f.path, rows[i].sql);
+        REQUIRE(store_open(f.path, STORE_WRITE, &f.store, &f.fault) == ERR_NONE);
+        REQUIRE(store_total_engines(f.store, f.run.id, &f.keep, &engines, &count, &f.fault) ==
+                ERR_NONE);
+        REQUIRE(run_total_engines(f.cases, MADE_CASES, &f.keep, &want, &wanted, &f.fault) ==
+                ERR_NONE);
+        REQUIRE(count == wanted && count == 3);
+        for (uint32_t k = 0; k < count; k++) {
+            CHECK_STR(engines[k].engine, want[k].engine);
+            CHECK_EQ(engines[k].subject, want[k].subject);
+            CHECK_EQ(engines[k].cases, want[k].cases);
+            CHECK_EQ(engines[k].stacks, want[k].stacks);
+            CHECK_EQ(engines[k].exact, want[k].exact);
+            CHECK_EQ(engines[k].right_frames, want[k].right_frames);
+            CHECK_EQ(engines[k].skipped, want[k].skipped);
+            CHECK_STR(engines[k].skip_reason, want[k].skip_reason);
+        }
+        CHECK(store_read_symbols(f.store, f.run.id, &f.keep, &symbols, &count, &f.fault) ==
+              ERR_NONE);
+        CHECK_EQ(count, 2);
+        store_close(f.store);
+    }
+    REQUIRE(store_open(f.path, STORE_WRITE, &f.store, &f.fault) == ERR_NONE);
     tear_down(&f);
 }
 

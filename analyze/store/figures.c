@@ -1,0 +1,211 @@
+/* Sums over runs: made once when a run ends, read by pages and reports.  See store.h. */
+#include <math.h>
+#include <string.h>
+
+#include "store/query.h"
+
+/* ---- making --------------------------------------------------------------------------- */
+
+enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault)
+{
+    static const enum sql sums[] = {SQL_SUM_ENGINES, SQL_SUM_CAUSES, SQL_SUM_SYMBOLS,
+                                    SQL_SUM_FIGURES};
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        struct query q = query_begin(store, sums[i], NULL, fault);
+        query_int(&q, run_id);
+        (void)query_run(&q);
+    }
+    return fault->code;
+}
+
+enum status store_sum_missing(struct store *store, struct fault *fault)
+{
+    uint64_t ids[256];
+    uint32_t count = 0;
+    if (store_begin(store, fault) != ERR_NONE)
+        return fault->code;
+    do {
+        count = 0;
+        struct query q = query_begin(store, SQL_RUNS_WITHOUT_SUMS, NULL, fault);
+        while (count < sizeof ids / sizeof ids[0] && query_row(&q))
+            ids[count++] = query_get(&q);
+        (void)query_end(&q);
+        for (uint32_t i = 0; i < count; i++)
+            (void)store_sum_run(store, ids[i], fault);
+    } while (fault->code == ERR_NONE && count == sizeof ids / sizeof ids[0]);
+    return store_end(store, fault->code, fault);
+}
+
+/* ---- reading -------------------------------------------------------------------------- */
+
+/* KEPT of a run that has ended, LIVE of one that is going; the columns are the same. */
+static struct query begin_sums(struct store *store, uint64_t run_id, enum sql kept, enum sql live,
+                               struct arena *keep, struct fault *fault)
+{
+    struct query state = query_begin(store, SQL_RUN_STATE, keep, fault);
+    query_int(&state, run_id);
+    const char *word = query_row(&state) ? query_get_text(&state) : NULL;
+    (void)query_end(&state);
+    const bool going = word != NULL && strcmp(word, run_state_name(RUN_RUNNING)) == 0;
+    struct query q = query_begin(store, going ? live : kept, keep, fault);
+    query_int(&q, run_id);
+    return q;
+}
+
+static void read_engine_row(struct query *q, struct engine_total *t)
+{
+    (void)query_get(q); /* the run   */
+    (void)query_get(q); /* the place */
+    t->engine = query_get_text(q);
+    t->shares = query_get_text(q);
+    t->version = query_get_text(q);
+    t->subject = query_get(q) != 0;
+    t->cases = (uint32_t)query_get(q);
+    t->stacks = (uint32_t)query_get(q);
+    t->skipped = (uint32_t)query_get(q);
+    t->judged = (uint32_t)query_get(q);
+    t->exact = (uint32_t)query_get(q);
+    t->top1 = (uint32_t)query_get(q);
+    t->top5 = (uint32_t)query_get(q);
+    t->truth_frames = query_get(q);
+    t->own_frames = query_get(q);
+    t->right_frames = query_get(q);
+    t->lines_judged = query_get(q);
+    t->lines_right = query_get(q);
+    t->inline_demanded = query_get(q);
+    t->inline_right = query_get(q);
+    t->physical_judged = query_get(q);
+    t->physical_same = query_get(q);
+    t->divergent = (uint32_t)query_get(q);
+    t->skip_reason = query_get_text(q);
+}
+
+enum status store_total_engines(struct store *store, uint64_t run_id, struct arena *keep,
+                                struct engine_total **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = begin_sums(store, run_id, SQL_READ_ENGINES, SQL_COUNT_ENGINES, keep, fault);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
+        read_engine_row(&q, &(*out)[(*count)++]);
+    return query_end(&q);
+}
+
+enum status store_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct cause_count **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = begin_sums(store, run_id, SQL_READ_CAUSES, SQL_COUNT_CAUSES, keep, fault);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct cause_count *c = &(*out)[*count];
+        (void)query_get(&q); /* the run */
+        const char *word = query_get_text(&q);
+        if (word == NULL || !cause_parse(word, &c->cause))
+            continue;
+        c->findings = query_get(&q);
+        c->cases = query_get(&q);
+        c->subject_findings = query_get(&q);
+        (*count)++;
+    }
+    return query_end(&q);
+}
+
+enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct symbol_row **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = begin_sums(store, run_id, SQL_READ_SYMBOLS, SQL_COUNT_SYMBOLS, keep, fault);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct symbol_row *s = &(*out)[(*count)++];
+        (void)query_get(&q); /* the run */
+        s->module = query_get_text(&q);
+        s->code_id = query_get_text(&q);
+        s->debug_id = query_get_text(&q);
+        const uint64_t symbols = query_get(&q);
+        s->symbols =
+            symbols <= SYMBOLS_MISMATCH ? symbols_from_name((enum symbols_from)symbols) : NULL;
+        s->frames = query_get(&q);
+        s->inlined = query_get(&q);
+    }
+    return query_end(&q);
+}
+
+enum { TREND_DEFAULT = 50 };
+
+struct metric {
+    const char *name;
+    enum sql sql, of_run; /* of some cases; of whole runs, from their sums */
+};
+
+static const struct metric metrics[] = {
+    {"capture_rate", SQL_TREND_CASES, SQL_TREND_RUN_CASES},
+    {"exact", SQL_TREND_SCORES, SQL_TREND_RUN_SCORES},
+    {"f1", SQL_TREND_SCORES, SQL_TREND_RUN_SCORES},
+    {"speed_ratio", SQL_TREND_COST, SQL_TREND_RUN_COST},
+    {"offset_ns", SQL_TREND_COST, SQL_TREND_RUN_COST},
+    {"dump_ns", SQL_TREND_COST, SQL_TREND_RUN_COST},
+};
+
+static void read_trend_row(struct query *q, const struct metric *metric, struct trend_point *out)
+{
+    out->run_id = query_get(q);
+    out->started_ns = query_get(q);
+    out->value = (double)NAN;
+    if (metric->sql == SQL_TREND_CASES) {
+        out->count = query_get(q);
+        const double captured = query_get_number(q);
+        out->value = out->count > 0 ? captured / (double)out->count : (double)NAN;
+    } else if (metric->sql == SQL_TREND_SCORES) {
+        const double judged = query_get_number(q), exact = query_get_number(q);
+        const double truth = query_get_number(q), own = query_get_number(q);
+        const double right = query_get_number(q);
+        const bool is_f1 = metric->name[0] == 'f';
+        out->count = (uint64_t)(is_f1 ? truth : judged);
+        if (is_f1 && truth + own > 0)
+            out->value = 2 * right / (truth + own);
+        else if (!is_f1 && judged > 0)
+            out->value = exact / judged;
+    } else {
+        out->count = query_get(q);
+        const double dump = query_get_number(q), offset = query_get_number(q);
+        out->value = metric->name[0] == 's'   ? dump / offset
+                     : metric->name[0] == 'o' ? offset
+                                              : dump;
+    }
+}
+
+enum status store_read_trend(struct store *store, const char *metric, const char *scenario,
+                             const char *variant, uint32_t limit, struct arena *keep,
+                             struct trend_point **out, uint32_t *count, struct fault *fault)
+{
+    const struct metric *found = NULL;
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+        if (strcmp(metrics[i].name, metric) == 0)
+            found = &metrics[i];
+    if (found == NULL)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric",
+                              "capture_rate, exact, f1, speed_ratio, offset_ns, dump_ns");
+    const bool whole = scenario == NULL && variant == NULL;
+    struct query q = query_begin(store, whole ? found->of_run : found->sql, keep, fault);
+    if (!whole) {
+        query_text(&q, scenario);
+        query_text(&q, variant);
+    }
+    query_int(&q, limit == 0 ? TREND_DEFAULT : limit > STORE_PAGE_MAX ? STORE_PAGE_MAX : limit);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
+        read_trend_row(&q, found, &(*out)[(*count)++]);
+    for (uint32_t i = 0; i < *count / 2; i++) { /* newest first came, oldest first goes */
+        const struct trend_point swap = (*out)[i];
+        (*out)[i] = (*out)[*count - 1 - i];
+        (*out)[*count - 1 - i] = swap;
+    }
+    return query_end(&q);
+}

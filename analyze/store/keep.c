@@ -1,0 +1,129 @@
+/* What pages show beside a case: why frames were found, and the small files it stands on. */
+#include <string.h>
+
+#include "store/query.h"
+
+/* ---- evidence ------------------------------------------------------------------------- */
+
+void store_put_evidence(struct store *store, uint64_t stack_id, const struct stack *stack,
+                        struct fault *fault)
+{
+    for (uint32_t i = 0; i < stack->evidence_count && fault->code == ERR_NONE; i++) {
+        const struct frame_evidence *e = &stack->evidence[i];
+        struct query q = query_begin(store, SQL_ADD_EVIDENCE, NULL, fault);
+        query_int(&q, stack_id);
+        query_int(&q, e->index);
+        query_int(&q, e->sp_va);
+        query_text(&q, e->where);
+        query_int(&q, e->function_begin_rva);
+        query_int(&q, e->function_end_rva);
+        query_int(&q, e->unwind_data_va);
+        query_int(&q, e->return_slot_va);
+        query_int(&q, e->caller_sp_va);
+        query_id(&q, store_text_id(store, e->steps, fault));
+        query_id(&q, store_text_id(store, e->code_before, fault));
+        query_id(&q, store_text_id(store, e->code_after, fault));
+        (void)query_run(&q);
+    }
+}
+
+void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
+                         struct arena *keep, struct fault *fault)
+{
+    struct frame_evidence *rows = NULL;
+    uint32_t count = 0, room = 0;
+    struct query q = query_begin(store, SQL_READ_EVIDENCE, keep, fault);
+    query_int(&q, stack_id);
+    while (query_row(&q) && store_grow(&rows, count, &room, sizeof *rows, keep, fault)) {
+        struct frame_evidence *e = &rows[count++];
+        e->index = (uint32_t)query_get(&q);
+        e->sp_va = query_get(&q);
+        e->where = query_get_text(&q);
+        e->function_begin_rva = (uint32_t)query_get(&q);
+        e->function_end_rva = (uint32_t)query_get(&q);
+        e->unwind_data_va = query_get(&q);
+        e->return_slot_va = query_get(&q);
+        e->caller_sp_va = query_get(&q);
+        e->steps = query_get_text(&q);
+        e->code_before = query_get_text(&q);
+        e->code_after = query_get_text(&q);
+    }
+    (void)query_end(&q);
+    stack->evidence = rows;
+    stack->evidence_count = count;
+}
+
+/* ---- artifacts ------------------------------------------------------------------------ */
+
+static uint64_t find_artifact(struct store *store, const char *sha256, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_FIND_ARTIFACT, NULL, fault);
+    query_text(&q, sha256);
+    const uint64_t id = query_row(&q) ? query_get(&q) : 0;
+    (void)query_end(&q);
+    return id;
+}
+
+static uint64_t artifact_id(struct store *store, const struct case_artifact *a, struct fault *fault)
+{
+    const uint64_t known = find_artifact(store, a->sha256, fault);
+    if (known != 0 || fault->code != ERR_NONE)
+        return known;
+    struct query add = query_begin(store, SQL_ADD_ARTIFACT, NULL, fault);
+    query_text(&add, a->sha256);
+    query_blob(&add, a->data, a->bytes);
+    (void)query_run(&add);
+    return query_added(store);
+}
+
+void store_put_artifacts(struct store *store, uint64_t case_id, const struct run_case *c,
+                         struct fault *fault)
+{
+    for (uint32_t i = 0; i < c->artifact_count && fault->code == ERR_NONE; i++) {
+        const uint64_t id = artifact_id(store, &c->artifacts[i], fault);
+        struct query q = query_begin(store, SQL_ADD_CASE_ARTIFACT, NULL, fault);
+        query_int(&q, case_id);
+        query_int(&q, i);
+        query_text(&q, c->artifacts[i].role);
+        query_text(&q, c->artifacts[i].name);
+        query_int(&q, id);
+        (void)query_run(&q);
+    }
+}
+
+static void read_artifact_row(struct query *q, struct case_artifact *out)
+{
+    out->role = query_get_text(q);
+    out->name = query_get_text(q);
+    const char *sha256 = query_get_text(q);
+    if (sha256 != NULL && strlen(sha256) < sizeof out->sha256)
+        memcpy(out->sha256, sha256, strlen(sha256) + 1);
+    out->data = query_get_blob(q, &out->bytes);
+}
+
+void store_read_artifacts(struct store *store, struct run_case *c, struct arena *keep,
+                          struct fault *fault)
+{
+    uint32_t room = 0;
+    struct query q = query_begin(store, SQL_READ_CASE_ARTIFACTS, keep, fault);
+    query_int(&q, c->id);
+    while (query_row(&q) &&
+           store_grow(&c->artifacts, c->artifact_count, &room, sizeof *c->artifacts, keep, fault))
+        read_artifact_row(&q, &c->artifacts[c->artifact_count++]);
+    (void)query_end(&q);
+}
+
+enum status store_read_artifact(struct store *store, const char *sha256, struct arena *keep,
+                                struct case_artifact *out, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_READ_ARTIFACT, keep, fault);
+    memset(out, 0, sizeof *out);
+    query_text(&q, sha256);
+    if (query_row(&q))
+        read_artifact_row(&q, out);
+    if (query_end(&q) != ERR_NONE)
+        return fault->code;
+    return out->data != NULL ? ERR_NONE
+                             : fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "artifact",
+                                              "no case of this database stands on such a file");
+}

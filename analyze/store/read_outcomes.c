@@ -1,0 +1,102 @@
+/* A run's cases as comparing needs them: two passes over the run instead of two queries a case. */
+#include <string.h>
+
+#include "store/query.h"
+
+/* Names of engines come again in every case: one copy each. */
+struct engine_names {
+    const char *names[CLAIMS_MAX];
+    uint32_t count;
+};
+
+static const char *engine_name(struct engine_names *known, const char *name)
+{
+    for (uint32_t i = 0; name != NULL && i < known->count; i++)
+        if (strcmp(known->names[i], name) == 0)
+            return known->names[i];
+    if (name != NULL && known->count < CLAIMS_MAX)
+        known->names[known->count++] = name;
+    return name;
+}
+
+/* The claims of one case, gathered before they get arrays of their size. */
+struct gathered {
+    uint64_t case_id;
+    uint32_t count;
+    struct engine_claim claims[CLAIMS_MAX];
+    struct engine_score scores[CLAIMS_MAX];
+};
+
+static void hand_over(struct gathered *g, struct run_case *cases, uint32_t count, uint32_t *at,
+                      struct arena *keep, struct fault *fault)
+{
+    while (*at < count && cases[*at].id < g->case_id)
+        (*at)++;
+    if (g->count == 0 || *at == count || cases[*at].id != g->case_id)
+        return;
+    struct run_case *c = &cases[*at];
+    c->claims = ARENA_ARRAY(keep, g->count, struct engine_claim);
+    c->result.scores = ARENA_ARRAY(keep, g->count, struct engine_score);
+    if (c->claims == NULL || c->result.scores == NULL) {
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+        return;
+    }
+    memcpy(c->claims, g->claims, g->count * sizeof *g->claims);
+    memcpy(c->result.scores, g->scores, g->count * sizeof *g->scores);
+    c->claim_count = c->result.score_count = g->count;
+}
+
+static enum status read_times(struct store *store, uint64_t run_id, struct arena *keep,
+                              struct run_case *cases, uint32_t count, struct fault *fault)
+{
+    struct engine_names known = {.count = 0};
+    struct gathered g = {.count = 0};
+    uint32_t at = 0;
+    struct query q = query_begin(store, SQL_READ_TIMES, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q)) {
+        const uint64_t id = query_get(&q);
+        if (id != g.case_id) {
+            hand_over(&g, cases, count, &at, keep, fault);
+            g.case_id = id;
+            g.count = 0;
+        }
+        if (g.count == CLAIMS_MAX)
+            continue;
+        struct engine_claim *claim = &g.claims[g.count];
+        struct engine_score *score = &g.scores[g.count++];
+        score->engine = claim->engine = engine_name(&known, query_get_text(&q));
+        score->subject = claim->subject = query_get(&q) != 0;
+        score->state = query_get(&q) == STACK_OK ? STACK_OK : STACK_FAILED;
+        claim->cost.total_ns = query_get(&q);
+    }
+    hand_over(&g, cases, count, &at, keep, fault);
+    return query_end(&q);
+}
+
+enum status store_read_outcomes(struct store *store, uint64_t run_id, struct arena *keep,
+                                struct run_case **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_READ_OUTCOMES, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct run_case *c = &(*out)[(*count)++];
+        c->id = query_get(&q);
+        c->run_id = run_id;
+        c->scenario = query_get_text(&q);
+        c->variant = query_get_text(&q);
+        c->repeat = (uint32_t)query_get(&q);
+        const char *verdict = query_get_text(&q);
+        if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
+            (void)fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
+        c->result.reason = query_get_text(&q);
+        c->result.signature = query_get_text(&q);
+        c->known_id = query_get_text(&q);
+    }
+    if (query_end(&q) != ERR_NONE)
+        return fault->code;
+    return read_times(store, run_id, keep, *out, *count, fault);
+}
