@@ -94,6 +94,39 @@
  *   code bytes                     16    8
  *                                  24
  *
+ * The walk at every instruction (kind STEPS, written by victims/steps): after MODULES come
+ * STEPS sections whose entries tell, before each instruction of one x64 thread, what changed
+ * since the entry before.  The first entry starts from zeros everywhere.
+ *
+ *   STEPS section, after the section header; count = entries
+ *   stack low (va)                 16    8   no stack pointer of the run lies below
+ *   stack high (va)                24    8   the stack's end; all of [rsp, high) is told
+ *                                  32        entries
+ *   STEPS entry                OFFSET SIZE   (variable, 8-aligned)
+ *   entry bytes                     0    4
+ *   changed registers               4    4   bit n: register n as x64 numbers them; 16: rip
+ *   truth kept                      8    2   callers, counted from the outermost, that still wait
+ *   truth added                    10    2   callers on top of them
+ *   stack runs                     12    2
+ *   walks                          14    2
+ *                                  16        changed registers, 8 bytes each, lowest bit first;
+ *                                            truth added, outermost first; stack runs; walks
+ *   truth: where it goes on (va)    0    8   the return address
+ *   stack pointer there (va)        8    8   0: not stated
+ *   stack run: va                   0    8
+ *   words                           8    4   then 4 bytes zero, then the words, 8 bytes each
+ *   walk: walker                    0    1   RECORD_WALKER_*
+ *   state                           1    1   RECORD_STATE_*
+ *   stop                            2    1   RECORD_STOP_*
+ *   flags                           3    1   RECORD_WALK_AS_TRUTH: no frames follow
+ *   frames                          4    4   then their pcs (va), 8 bytes each
+ *
+ *   MEMORY entry: bytes of images, for a replay without the images (8-aligned)
+ *   entry bytes                     0    4
+ *   bytes                           4    4
+ *   va                              8    8   then the bytes, zeros to 8
+ *                                  16
+ *
  * The minidump's user stream (RECORD_DUMP_STREAM) holds one THREADS and one MODULES
  * section in this same form behind a header of RECORD_HEADER_BYTES: identities that the
  * dump's writer may leave out, and the suspect thread.  Engines of the dump take
@@ -138,6 +171,8 @@ enum {
     RECORD_SECTION_STACK = 3,
     RECORD_SECTION_TIMING = 4,
     RECORD_SECTION_CODE_MAP = 5,
+    RECORD_SECTION_STEPS = 16,
+    RECORD_SECTION_MEMORY = 17,
 
     RECORD_MODULE_BYTES = 64,
     RECORD_M_ENTRY_BYTES = 0,
@@ -192,6 +227,15 @@ enum {
     RECORD_C_START = 8,
     RECORD_C_CODE_BYTES = 16,
 
+    RECORD_STEPS_BYTES = 32,
+    RECORD_P_STACK_LOW = 16,
+    RECORD_P_STACK_HIGH = 24,
+    RECORD_STEP_BYTES = 16,
+    RECORD_STEP_REGISTERS = 17,
+    RECORD_STEP_RIP = 16,
+    RECORD_WALK_AS_TRUTH = 1,
+    RECORD_MEMORY_BYTES = 16,
+
     /* A record holds at most this many frames of a stack; see base/limits.h. */
     RECORD_FRAMES_HEAD = 768,
     RECORD_FRAMES_TAIL = 256,
@@ -199,6 +243,7 @@ enum {
     RECORD_KIND_CRASH = 1,
     RECORD_KIND_HANG = 2,
     RECORD_KIND_ON_DEMAND = 3,
+    RECORD_KIND_STEPS = 4,
 
     RECORD_WRITER_IN_PROCESS = 1,
     RECORD_WRITER_WATCHER = 2,

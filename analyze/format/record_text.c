@@ -50,6 +50,7 @@ static const char *const kind_names[] = {
     [RECORD_KIND_CRASH] = "crash",
     [RECORD_KIND_HANG] = "hang",
     [RECORD_KIND_ON_DEMAND] = "on_demand",
+    [RECORD_KIND_STEPS] = "steps",
 };
 
 #define NAME_OF(names, index)                                                                      \

@@ -1,0 +1,222 @@
+/* steps-VARIANT.exe FILE [WALKERS]: walks at every instruction of steps_tree and writes FILE, a
+ * record with STEPS sections (record.h).  WALKERS: names, comma separated; default all.
+ *
+ * The truth is a shadow stack kept by looking at each instruction before it runs: a call pushes
+ * the return address that it left, a ret pops, a jump changes nothing.  It knows no unwind data.
+ * Only where the stepped thread began is asked of the system, once, in the body of its first
+ * function.
+ *
+ * Exit status: 0 done, 2 usage, 3 the file or the thread could not be made, 4 cut short. */
+#include "victims/steps/steps.h"
+
+#include <dbghelp.h>
+#include <string.h>
+#include <wchar.h>
+
+enum {
+    STEPS_MAX = 20000,
+    THREAD_STACK_BYTES = 4 << 20, /* committed: the shapes do not probe */
+    PATH_UNITS = 1024,
+    EXIT_USAGE = 2,
+    EXIT_NOT_MADE = 3,
+    EXIT_CUT = 4,
+};
+
+static const struct {
+    const wchar_t *name;
+    uint32_t walker;
+} walker_names[] = {
+    {L"rtl", RECORD_WALKER_RTL},
+    {L"dbghelp", RECORD_WALKER_DBGHELP},
+    {L"dbghelp-own", RECORD_WALKER_DBGHELP_OWN},
+    {L"backtrace", RECORD_WALKER_BACKTRACE},
+    {L"framepointer", RECORD_WALKER_FRAME_POINTER},
+};
+enum { NAMES = sizeof walker_names / sizeof walker_names[0] };
+
+static uint32_t wanted; /* bits 1 << RECORD_WALKER_* */
+static struct cap_walk walks[STEPS_WALKS];
+static uint32_t step_count;
+static bool cut;
+
+/* ---- the truth ---- */
+
+static struct steps_caller callers[STEPS_CALLERS];
+static uint32_t caller_count;
+static struct {
+    uint64_t pc_va, sp_va;
+    uint8_t code[16];
+} last;
+
+static void push_caller(uint64_t pc_va, uint64_t sp_va)
+{
+    if (caller_count == STEPS_CALLERS) {
+        cut = true;
+        return;
+    }
+    callers[caller_count++] = (struct steps_caller){pc_va, sp_va};
+}
+
+/* The frames below the stepped thread's first function, outermost first. */
+static void find_thread_start(const CONTEXT *context, struct cap_bounds bounds)
+{
+    static struct cap_walk start;
+    const uint64_t slot_va = context->Rsp + STEPS_THREAD_FRAME;
+    cap_crash_walk_begin(&start, RECORD_WALKER_RTL, GetCurrentThreadId());
+    cap_crash_walk_rtl(context, bounds, false, &start);
+    for (uint32_t i = start.total; i-- > 2;)
+        push_caller(start.frames[i].pc_va, 0);
+    push_caller(*(const uint64_t *)(uintptr_t)slot_va, slot_va + 8);
+}
+
+static void follow(const CONTEXT *now)
+{
+    const uint64_t top = *(const uint64_t *)(uintptr_t)now->Rsp;
+    const uint8_t *code = last.code;
+    while ((*code & 0xf0) == 0x40 || *code == 0xf2 || *code == 0xf3)
+        code++; /* REX, bnd and rep */
+    const bool is_call = code[0] == 0xe8 || (code[0] == 0xff && (code[1] & 0x38) == 0x10);
+    if (is_call && now->Rsp == last.sp_va - 8)
+        push_caller(top, last.sp_va);
+    else if (now->Rip == (uintptr_t)steps_interrupt_handler)
+        push_caller(top, ((const uint64_t *)(uintptr_t)now->Rsp)[3]);
+    else if ((code[0] == 0xc3 || code[0] == 0xc2 || code[0] == 0xcf) && caller_count > 0)
+        caller_count--;
+}
+
+static void remember(const CONTEXT *now)
+{
+    last.pc_va = now->Rip;
+    last.sp_va = now->Rsp;
+    memcpy(last.code, (const void *)(uintptr_t)now->Rip, sizeof last.code);
+}
+
+/* ---- one step ---- */
+
+static void walk(uint32_t walker, CONTEXT *context, struct cap_bounds bounds)
+{
+    struct cap_walk *out = &walks[walker];
+    cap_crash_walk_begin(out, walker, GetCurrentThreadId());
+    switch (walker) {
+    case RECORD_WALKER_RTL:
+        cap_crash_walk_rtl(context, bounds, false, out);
+        break;
+    case RECORD_WALKER_DBGHELP:
+        cap_walk_dbghelp(context, GetCurrentThread(), false, out);
+        break;
+    case RECORD_WALKER_DBGHELP_OWN:
+        cap_walk_dbghelp_own(context, GetCurrentThread(), false, out);
+        break;
+    case RECORD_WALKER_BACKTRACE:
+        cap_crash_walk_backtrace(context->Rip, false, out);
+        break;
+    case RECORD_WALKER_FRAME_POINTER:
+        cap_crash_walk_framepointer(context, bounds, false, out);
+        break;
+    default:
+        break;
+    }
+}
+
+static void take_step(CONTEXT *context)
+{
+    const struct cap_walk *done[STEPS_WALKS];
+    struct steps_state state = {context, callers, caller_count, done, 0};
+    const struct cap_bounds bounds = cap_crash_own_bounds();
+    for (uint32_t walker = 0; walker < STEPS_WALKS; walker++) {
+        if ((wanted & 1u << walker) == 0)
+            continue;
+        walk(walker, context, bounds);
+        done[state.walk_count++] = &walks[walker];
+    }
+    cut = cut || !steps_write(&state) || ++step_count == STEPS_MAX;
+}
+
+static LONG CALLBACK on_step(EXCEPTION_POINTERS *pointers)
+{
+    CONTEXT *context = pointers->ContextRecord;
+    if (pointers->ExceptionRecord->ExceptionCode != EXCEPTION_SINGLE_STEP)
+        return EXCEPTION_CONTINUE_SEARCH;
+    if (last.pc_va == 0) {
+        const struct cap_bounds bounds = cap_crash_own_bounds();
+        cut = !steps_write_begin(bounds.high_va);
+        find_thread_start(context, bounds);
+    } else {
+        follow(context);
+    }
+    remember(context);
+    if (context->Rip == (uintptr_t)steps_end || cut) {
+        context->EFlags &= ~0x100u;
+        return EXCEPTION_CONTINUE_EXECUTION;
+    }
+    take_step(context);
+    context->EFlags |= 0x100;
+    return EXCEPTION_CONTINUE_EXECUTION;
+}
+
+/* ---- the program ---- */
+
+static bool parse_walkers(const wchar_t *list)
+{
+    while (*list != 0) {
+        const size_t length = wcscspn(list, L",");
+        uint32_t i = 0;
+        while (i < NAMES && (wcslen(walker_names[i].name) != length ||
+                             wcsncmp(walker_names[i].name, list, length) != 0))
+            i++;
+        if (i == NAMES)
+            return false;
+        wanted |= 1u << walker_names[i].walker;
+        list += length + (list[length] != 0);
+    }
+    return true;
+}
+
+/* Under Wine drive Z: is the root of the Unix file system. */
+static HANDLE open_file(const wchar_t *path)
+{
+    wchar_t full[PATH_UNITS];
+    swprintf(full, PATH_UNITS, L"%ls%ls", path[0] == L'/' ? L"Z:" : L"", path);
+    return CreateFileW(full, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_ALWAYS,
+                       FILE_ATTRIBUTE_NORMAL, NULL);
+}
+
+static bool prepare(const wchar_t *path)
+{
+    const uint32_t dbghelp = 1u << RECORD_WALKER_DBGHELP | 1u << RECORD_WALKER_DBGHELP_OWN;
+    cap_start_clock();
+    cap.process = GetCurrentProcess();
+    cap.process_id = GetCurrentProcessId();
+    cap.writer = RECORD_WRITER_IN_PROCESS;
+    cap.dispatcher = cap_code_of("KiUserExceptionDispatcher");
+    cap.thread_start = cap_code_of("RtlUserThreadStart");
+    cap.record = open_file(path);
+    if (cap.record == INVALID_HANDLE_VALUE || !cap_modules_start())
+        return false;
+    if ((wanted & dbghelp) != 0) {
+        SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);
+        SymInitialize(GetCurrentProcess(), NULL, TRUE);
+    }
+    return AddVectoredExceptionHandler(1, on_step) != NULL;
+}
+
+int wmain(int argc, wchar_t **argv)
+{
+    DWORD id = 0;
+    if (argc < 2 || argc > 3 || !parse_walkers(argc == 3 ? argv[2] : L""))
+        return EXIT_USAGE;
+    for (uint32_t i = 0; i < NAMES && argc == 2; i++)
+        wanted |= 1u << walker_names[i].walker;
+    if (!prepare(argv[1]))
+        return EXIT_NOT_MADE;
+    HANDLE thread =
+        CreateThread(NULL, THREAD_STACK_BYTES, steps_thread, NULL, CREATE_SUSPENDED, &id);
+    if (thread == NULL)
+        return EXIT_NOT_MADE;
+    cap_crash_record_begin(RECORD_KIND_STEPS, id, NULL, 0);
+    cap_crash_record_modules();
+    ResumeThread(thread);
+    WaitForSingleObject(thread, INFINITE);
+    steps_write_end();
+    return cut ? EXIT_CUT : 0;
+}
