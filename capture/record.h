@@ -32,7 +32,8 @@
  *   stop: to last rtl frame, ns    96    8   0: not a hang
  *   stop: to end of the dump, ns  104    8
  *   sample count                  112    4   hang: samples of the suspect; else 0
- *   reserved, zero                116   12
+ *   left suspended                116    4   threads that were not resumed as often as stopped
+ *   reserved, zero                120    8
  *                                 128
  *
  *   SECTION HEADER             OFFSET SIZE
@@ -68,7 +69,7 @@
  *   thread id                      24    4
  *   stop                           28    4   RECORD_STOP_*: why the walk ended
  *   frames left out                32    4   between frame 767 and the next (record limit)
- *   sample                         36    4   hang: which sample, 0 first
+ *   sample                         36    4   hang: which sample, 0 the heaviest
  *   walk, ns                       40    8
  *   at, ns since install           48    8   when, for play-back against the module times
  *   reason bytes                   56    4   why not applicable or blocked; UTF-8
@@ -93,6 +94,25 @@
  *   start (va)                      8    8
  *   code bytes                     16    8
  *                                  24
+ *
+ *   CAPTURES section, after the section header; count = entries, oldest first.  What
+ *   capture_now() left in memory; a long ring comes in several sections.
+ *   captures asked for             16    8   in the process's life; the ring keeps the last
+ *   cost of all of them, ns        24    8
+ *   cost of the dearest, ns        32    8
+ *                                  40        entries
+ *   CAPTURES entry             OFFSET SIZE   (variable, 8-aligned)
+ *   entry bytes                     0    4
+ *   thread id                       4    4
+ *   at, ns since install            8    8
+ *   walk, ns                       16    4
+ *   frames left out                20    4   between frame 767 and the next (record limit)
+ *   frames                         24    2
+ *   label bytes                    26    2
+ *   stop                           28    4   RECORD_STOP_*
+ *                                  32        frames, 8 bytes each; the label, UTF-8; zeros to 8
+ *   frame: bits 0 to 47 the va, all ones if it has more; bits 48 to 63 RECORD_FRAME_*.  Its
+ *   module is the one that lay there at that time.
  *
  * The walk at every instruction (kind STEPS, written by victims/steps): after MODULES come
  * STEPS sections whose entries tell, before each instruction of one x64 thread, what changed
@@ -160,6 +180,7 @@ enum {
     RECORD_H_STOP_RTL = 96,
     RECORD_H_STOP_DUMP = 104,
     RECORD_H_SAMPLES = 112,
+    RECORD_H_LEFT_SUSPENDED = 116,
 
     RECORD_SECTION_HEADER_BYTES = 16,
     RECORD_S_TYPE = 0,
@@ -171,6 +192,7 @@ enum {
     RECORD_SECTION_STACK = 3,
     RECORD_SECTION_TIMING = 4,
     RECORD_SECTION_CODE_MAP = 5,
+    RECORD_SECTION_CAPTURES = 6,
     RECORD_SECTION_STEPS = 16,
     RECORD_SECTION_MEMORY = 17,
 
@@ -226,6 +248,21 @@ enum {
     RECORD_C_NAME_BYTES = 4,
     RECORD_C_START = 8,
     RECORD_C_CODE_BYTES = 16,
+
+    RECORD_CAPTURES_BYTES = 40,
+    RECORD_N_ASKED = 16,
+    RECORD_N_COST = 24,
+    RECORD_N_DEAREST = 32,
+    RECORD_CAPTURE_BYTES = 32,
+    RECORD_N_ENTRY_BYTES = 0,
+    RECORD_N_THREAD = 4,
+    RECORD_N_AT = 8,
+    RECORD_N_WALK_NS = 16,
+    RECORD_N_LEFT_OUT = 20,
+    RECORD_N_FRAMES = 24,
+    RECORD_N_LABEL_BYTES = 26,
+    RECORD_N_STOP = 28,
+    RECORD_N_VA_BITS = 48,
 
     RECORD_STEPS_BYTES = 32,
     RECORD_P_STACK_LOW = 16,
@@ -296,6 +333,7 @@ enum {
     RECORD_STAGE_DUMP_WRITE = 4,   /* MiniDumpWriteDump, plain form  */
     RECORD_STAGE_DUMP_TUNED = 5,   /* the dump tuned as well as can be */
     RECORD_STAGE_MODULES = 6,      /* making the module section      */
+    RECORD_STAGE_HANG_FOUND = 7,   /* past hang_ms when it was found */
 };
 
 #define RECORD_NO_MODULE 0xFFFFFFFFu
