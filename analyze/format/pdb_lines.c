@@ -157,13 +157,17 @@ void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range 
         if (bytes < BLOCK_HEADER_BYTES || bytes > left ||
             rows > (bytes - BLOCK_HEADER_BYTES) / row_size)
             return;
-        struct pdb_line_row row = {0, 0, pdb_checksum_file(subsections, load_u32(at))};
+        const struct pdb_file file = pdb_checksum_file(subsections, load_u32(at));
+        struct pdb_line_row row;
         for (uint32_t i = 0; i < rows; i++) {
             const uint8_t *p = at + BLOCK_HEADER_BYTES + (size_t)i * ROW_BYTES;
             row.offset = range->start.offset + load_u32(p);
             row.line = load_u32(p + 4) & 0xffffff;
-            if (row.line == LINE_NONE_STEP_OVER || row.line == LINE_NONE_STEP_INTO)
+            row.file = file;
+            if (row.line == LINE_NONE_STEP_OVER || row.line == LINE_NONE_STEP_INTO) {
                 row.line = 0;
+                row.file = PDB_NO_FILE;
+            }
             each(context, &row);
         }
         at += bytes;

@@ -35,9 +35,9 @@ bool pdb_line_range_next(const struct pdb_module *module, uint32_t *cursor,
                          struct pdb_line_range *out);
 
 struct pdb_line_row {
-    uint32_t offset; /* in the section */
-    uint32_t line;   /* 0: this code has no line */
-    struct pdb_file file;
+    uint32_t offset;      /* in the section */
+    uint32_t line;        /* 0: no line of its own: clang merged it from several */
+    struct pdb_file file; /* PDB_NO_FILE: the compiler hid this code from debuggers */
 };
 
 /* The file's path as spelt in the PDB; "" when unknown. */

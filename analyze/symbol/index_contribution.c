@@ -100,7 +100,7 @@ static void add_stretch(struct stretch *s, uint32_t at, uint32_t end, bool insid
         if (top >= 0) {
             next = least(next, lines[top].end);
             line = lines[top].line;
-            file = line != 0 ? lines[top].file : 0;
+            file = lines[top].file;
         }
         const bool from_code = !name.is_public && name.start_rva != 0;
         const uint32_t scope =

@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 enum {
-    INDEX_VERSION = 1,
+    INDEX_VERSION = 2,
     INDEX_SLOT_BYTES = 12,
     INDEX_HEADER_BYTES = 192,
     INDEX_SECTIONS = 6,

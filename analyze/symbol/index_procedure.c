@@ -285,7 +285,7 @@ uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure
         if (sweep.line_top != NO_EVENT) {
             const struct event *event = &lines[sweep.line_top];
             line = event->line;
-            file = line != 0 ? event->file : 0;
+            file = event->file;
             next = least(next, event->end);
         }
         if (sweep.next_line < worker->lines.count)

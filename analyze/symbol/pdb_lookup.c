@@ -60,7 +60,7 @@ static void set_line(struct pdb_lookup *lookup, const struct pdb_unit *unit, str
                      struct symbol_frame *frame)
 {
     struct pdb_line_row row;
-    if (!pdb_unit_line_at(unit, place, &row) || row.line == 0)
+    if (!pdb_unit_line_at(unit, place, &row))
         return;
     frame->line = row.line;
     frame->file = pdb_names_file(&lookup->names, unit, row.file);
@@ -75,7 +75,7 @@ static void set_inlined(struct pdb_lookup *lookup, const struct pdb_unit *unit,
     if (!pdb_unit_inlinee(unit, site->inlinee, &inlinee))
         return;
     const uint32_t file = site->file == UNIT_INLINEE_FILE ? inlinee.file : site->file;
-    frame->line = inlinee.line + (uint32_t)site->line_delta;
+    frame->line = pdb_line_sane(inlinee.line + (uint32_t)site->line_delta);
     frame->file = pdb_names_file(&lookup->names, unit, pdb_checksum_file(&unit->subsections, file));
 }
 
