@@ -10,7 +10,7 @@
 static const char msf7_magic[32] = "Microsoft C/C++ MSF 7.00\r\n\x1a\x44\x53\0\0";
 static const char msf2_magic[] = "Microsoft C/C++ program database 2.00";
 
-enum { SUPERBLOCK_BYTES = 56, NO_STREAM_BYTES = -1 };
+enum { SUPERBLOCK_BYTES = 52, NO_STREAM_BYTES = -1 };
 
 static enum status msf_check_magic(const void *data, size_t bytes, struct fault *fault)
 {
@@ -30,8 +30,8 @@ static enum status msf_check_magic(const void *data, size_t bytes, struct fault 
     return fault_set(fault, ERR_UNSUPPORTED, 0, "PDB signature");
 }
 
-/* Reads what follows the magic. */
-static enum status msf_read_superblock(struct bytes r, struct msf *out, uint32_t *map_block)
+/* Reads what follows the magic, up to the list of map blocks. */
+static enum status msf_read_superblock(struct bytes r, struct msf *out)
 {
     const uint64_t start = r.offset;
     out->block_bytes = bytes_u32(&r);
@@ -39,7 +39,6 @@ static enum status msf_read_superblock(struct bytes r, struct msf *out, uint32_t
     out->block_count = bytes_u32(&r);
     out->directory_bytes = bytes_u32(&r);
     (void)bytes_u32(&r); /* unknown */
-    *map_block = bytes_u32(&r);
     if (bytes_failed(&r))
         return r.fault->code;
     const uint32_t size = out->block_bytes;
@@ -47,8 +46,6 @@ static enum status msf_read_superblock(struct bytes r, struct msf *out, uint32_t
         return fault_set(r.fault, ERR_MALFORMED, start, "MSF block size");
     while (1U << out->block_shift < size)
         out->block_shift++;
-    if (*map_block >= out->block_count)
-        return fault_set(r.fault, ERR_MALFORMED, start + 20, "MSF directory block");
     return ERR_NONE;
 }
 
@@ -191,10 +188,29 @@ static enum status msf_place_lists(struct msf *msf, struct arena *copies, struct
     return ERR_NONE;
 }
 
+/* The directory is a stream whose block list fills blocks of its own.  The superblock ends with
+ * the numbers of those: one in most files, more when the directory is large for its blocks. */
+static enum status msf_open_directory(struct msf *out, struct arena *copies, struct fault *fault)
+{
+    const uint64_t list_bytes = 4 * (uint64_t)blocks_of(out, out->directory_bytes);
+    const uint32_t maps = blocks_of(out, (uint32_t)list_bytes);
+    const uint64_t room = out->block_bytes < out->bytes ? out->block_bytes : out->bytes;
+    if (list_bytes > UINT32_MAX || SUPERBLOCK_BYTES + 4 * (uint64_t)maps > room)
+        return fault_set(fault, ERR_MALFORMED, SUPERBLOCK_BYTES - 8, "MSF directory size");
+    const struct msf_stream list = {out, out->data + SUPERBLOCK_BYTES, (uint32_t)list_bytes};
+    struct msf_stream directory = {out, NULL, out->directory_bytes};
+    directory.list = msf_view(&list, 0, (uint32_t)list_bytes, copies);
+    if (directory.list == NULL)
+        return fault_set(fault, ERR_TRUNCATED, SUPERBLOCK_BYTES, "MSF directory block");
+    out->directory = msf_view(&directory, 0, out->directory_bytes, copies);
+    if (out->directory == NULL)
+        return fault_set(fault, ERR_TRUNCATED, SUPERBLOCK_BYTES, "MSF stream directory");
+    return msf_place_lists(out, copies, fault);
+}
+
 enum status msf_open(const void *data, size_t bytes, struct arena *copies, struct msf *out,
                      struct fault *fault)
 {
-    uint32_t map_block = 0;
     memset(out, 0, sizeof *out);
     out->data = data;
     out->bytes = bytes;
@@ -202,20 +218,7 @@ enum status msf_open(const void *data, size_t bytes, struct arena *copies, struc
         return fault->code;
     struct bytes r = bytes_over(data, bytes, fault);
     bytes_skip(&r, sizeof msf7_magic);
-    if (msf_read_superblock(r, out, &map_block) != ERR_NONE)
+    if (msf_read_superblock(r, out) != ERR_NONE)
         return fault->code;
-
-    /* The directory is a stream whose block list fills blocks of its own, which follow each
-     * other from map_block on. */
-    const uint64_t map_foff = (uint64_t)map_block << out->block_shift;
-    const uint64_t map_bytes = 4 * (uint64_t)blocks_of(out, out->directory_bytes);
-    struct bytes file = bytes_over(data, bytes, fault);
-    struct bytes map = bytes_window(&file, map_foff, map_bytes);
-    if (bytes_failed(&map))
-        return fault->code;
-    const struct msf_stream directory = {out, map.at, out->directory_bytes};
-    out->directory = msf_view(&directory, 0, out->directory_bytes, copies);
-    if (out->directory == NULL)
-        return fault_set(fault, ERR_TRUNCATED, map_foff, "MSF stream directory");
-    return msf_place_lists(out, copies, fault);
+    return msf_open_directory(out, copies, fault);
 }

@@ -11,9 +11,9 @@
  *         40    4  blocks in the file
  *         44    4  bytes of the stream directory
  *         48    4  unknown
- *         52    4  block that lists the directory's blocks
+ *         52       blocks that list the directory's blocks, 4 bytes each: one, but for large files
  * Directory: stream count, bytes of each stream (0xffffffff: none), their block lists.
- * Source: https://llvm.org/docs/PDB/MsfFile.html */
+ * Source: https://llvm.org/docs/PDB/MsfFile.html; BIGMSF_HDR in microsoft-pdb's msf.cpp */
 #ifndef FORMAT_MSF_H
 #define FORMAT_MSF_H
 
