@@ -1,5 +1,5 @@
-/* See symbol_index.h.  Building: workers turn modules into pieces, side by side; then one pass
- * in the order of addresses packs them into buckets. */
+/* See symbol_index.h.  Building: workers turn modules into pieces, side by side; one writes the
+ * tables that all share; then each packs the pieces of a part of the addresses into buckets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/thread.h"
-#include "symbol/index_pack.h"
 #include "symbol/index_pieces.h"
+#include "symbol/index_write.h"
 #include "symbol/symbol_index.h"
 
 /* A contribution that may hold code, and where its pieces are. */
@@ -17,7 +17,8 @@ struct claim {
     uint32_t end, next; /* offsets: of its own end, and of the next claim's start */
     uint32_t module;    /* NO_MODULE: the head of a section */
     uint32_t worker, first_piece, piece_count;
-    uint32_t same_module; /* next claim of the same module + 1 */
+    uint64_t rva, end_rva; /* what its pieces and the code behind it lie between */
+    uint32_t same_module;  /* next claim of the same module + 1 */
 };
 
 enum { NO_MODULE = UINT16_MAX, THREADS_MAX = 16 };
@@ -33,6 +34,8 @@ struct build {
     uint32_t next_module;
     struct piece_worker *workers;
     uint32_t worker_count;
+    struct index_part *parts;
+    uint32_t part_count;
 };
 
 struct worker_start {
@@ -40,7 +43,7 @@ struct worker_start {
     uint32_t number;
 };
 
-static int compare_publics(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -67,7 +70,7 @@ static bool read_publics(struct build *build)
         used++;
     }
     if (!sorted)
-        qsort(keys, used, sizeof *keys, compare_publics);
+        qsort(keys, used, sizeof *keys, compare_numbers);
     build->publics.rvas = malloc(((size_t)used + 1) * sizeof(uint32_t));
     build->publics.numbers = malloc(((size_t)used + 1) * sizeof(uint32_t));
     if (build->publics.rvas != NULL && build->publics.numbers != NULL) {
@@ -177,64 +180,123 @@ static void run_worker(void *context)
     }
 }
 
-static bool run_workers(struct build *build)
+/* Runs BODY once a worker, side by side. */
+static void run_side_by_side(struct build *build, void (*body)(void *))
 {
     struct thread *threads[THREADS_MAX];
     struct worker_start starts[THREADS_MAX];
     for (uint32_t i = 0; i < build->worker_count; i++) {
         starts[i] = (struct worker_start){build, i};
-        threads[i] = i + 1 < build->worker_count ? thread_start(run_worker, &starts[i]) : NULL;
+        threads[i] = i + 1 < build->worker_count ? thread_start(body, &starts[i]) : NULL;
         if (threads[i] == NULL)
-            run_worker(&starts[i]); /* the last, or no thread to be had */
+            body(&starts[i]); /* the last, or no thread to be had */
     }
-    bool good = true;
-    for (uint32_t i = 0; i < build->worker_count; i++) {
+    for (uint32_t i = 0; i < build->worker_count; i++)
         if (threads[i] != NULL)
             thread_join(threads[i]);
+}
+
+static bool run_workers(struct build *build)
+{
+    bool good = true;
+    run_side_by_side(build, run_worker);
+    for (uint32_t i = 0; i < build->worker_count; i++)
         good = good && !build->workers[i].failed;
-    }
     for (uint32_t i = 0; good && i < build->claim_count; i++)
         if (build->claims[i].module >= build->pdb->module_count)
             run_claim(build, 0, &build->claims[i]);
     return good && !build->workers[0].failed;
 }
 
-/* Sections by address, so that the pieces come in order. */
-static void pack_claims(const struct build *build, struct index_packer *packer)
+/* Claims by address: sections need not be in that order. */
+static bool sort_claims(struct build *build)
 {
-    const struct pdb *pdb = build->pdb;
-    uint64_t done = 0; /* addresses before are packed */
-    for (;;) {
-        uint32_t best = 0;
-        for (uint32_t i = 1; i <= pdb->section_count; i++)
-            if (pdb->sections[i - 1].rva >= done &&
-                (best == 0 || pdb->sections[i - 1].rva < pdb->sections[best - 1].rva))
-                best = i;
-        if (best == 0)
-            return;
-        const struct pdb_section *section = &pdb->sections[best - 1];
-        done = (uint64_t)section->rva + 1;
-        bool any = false;
-        for (uint32_t i = 0; i < build->claim_count; i++) {
-            const struct claim *claim = &build->claims[i];
-            if (claim->start.section != best || claim->piece_count == 0)
-                continue;
-            index_pack_pieces(packer, claim->worker,
-                              (const struct piece *)build->workers[claim->worker].pieces.at +
-                                  claim->first_piece,
-                              claim->piece_count);
-            any = true;
-        }
-        if (any)
-            index_pack_end(packer, section->rva + section->virtual_bytes);
+    const uint32_t count = build->claim_count;
+    bool sorted = true;
+    for (uint32_t i = 0; i < count; i++) {
+        struct claim *claim = &build->claims[i];
+        claim->rva = pdb_source_rva(build->pdb, claim->start);
+        claim->end_rva = claim->rva + (claim->next - claim->start.offset);
+        sorted = sorted && (i == 0 || claim[-1].rva <= claim->rva);
     }
+    if (sorted)
+        return true;
+    uint64_t *keys = malloc((size_t)count * sizeof *keys);
+    struct claim *claims = malloc((size_t)count * sizeof *claims);
+    const bool good = keys != NULL && claims != NULL;
+    for (uint32_t i = 0; good && i < count; i++)
+        keys[i] = build->claims[i].rva << 32 | i;
+    if (good)
+        qsort(keys, count, sizeof *keys, compare_numbers);
+    for (uint32_t i = 0; good && i < count; i++)
+        claims[i] = build->claims[(uint32_t)keys[i]];
+    if (good)
+        memcpy(build->claims, claims, (size_t)count * sizeof *claims);
+    free(keys);
+    free(claims);
+    return good;
+}
+
+/* Cuts the buckets into parts where a claim starts with a bucket, and opens them. */
+static bool open_parts(struct build *build)
+{
+    const struct claim *claims = build->claims;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < build->claim_count; i++)
+        end = claims[i].end_rva > end ? claims[i].end_rva : end;
+    const uint32_t first_rva =
+        build->claim_count != 0 ? (uint32_t)claims[0].rva >> BUCKET_SHIFT << BUCKET_SHIFT : 0;
+    const uint32_t buckets = (uint32_t)((end - first_rva + BUCKET_BYTES - 1) >> BUCKET_SHIFT);
+    build->parts = calloc(build->worker_count, sizeof *build->parts);
+    if (build->parts == NULL)
+        return false;
+    build->parts[0].first_rva = first_rva;
+    for (uint32_t i = 0; i < build->claim_count && build->part_count + 1 < build->worker_count;
+         i++) {
+        const uint64_t from = claims[i].rva - first_rva;
+        const uint64_t want = (uint64_t)buckets * (build->part_count + 1) / build->worker_count;
+        if (from >> BUCKET_SHIFT < want || (from & (BUCKET_BYTES - 1)) != 0)
+            continue;
+        build->parts[build->part_count++].end = (uint32_t)(from >> BUCKET_SHIFT);
+        build->parts[build->part_count].first = (uint32_t)(from >> BUCKET_SHIFT);
+        build->parts[build->part_count].first_rva = first_rva;
+    }
+    build->parts[build->part_count++].end = buckets;
+    for (uint32_t i = 0; i < build->part_count; i++)
+        index_pack_open(&build->parts[i]);
+    return true;
+}
+
+static void run_part(void *context)
+{
+    const struct worker_start *start = context;
+    const struct build *build = start->build;
+    struct index_part *part = &build->parts[start->number];
+    if (start->number >= build->part_count)
+        return;
+    for (uint32_t i = 0; i < build->claim_count; i++) {
+        const struct claim *claim = &build->claims[i];
+        const struct piece_worker *worker = &build->workers[claim->worker];
+        const uint64_t bucket = (claim->rva - part->first_rva) >> BUCKET_SHIFT;
+        if (bucket < part->first || bucket >= part->end)
+            continue;
+        index_pack_pieces(part, worker->scopes.at,
+                          (const struct piece *)worker->pieces.at + claim->first_piece,
+                          claim->piece_count);
+        if (i + 1 == build->claim_count || claim[1].rva != claim->end_rva)
+            index_pack_gap(part, claim->end_rva);
+    }
+    index_pack_end(part);
 }
 
 static void close_build(struct build *build)
 {
     for (uint32_t i = 0; build->workers != NULL && i < build->worker_count; i++)
         index_worker_close(&build->workers[i]);
+    for (uint32_t i = 0; i < build->part_count; i++)
+        index_pack_close(&build->parts[i]);
     free(build->workers);
+    free(build->parts);
     free(build->claims);
     free(build->first_claim);
     free(build->publics.rvas);
@@ -259,26 +321,38 @@ static bool too_much_code(const struct pdb *pdb)
     return first < end && end - first > LIMIT_INDEX_CODE_BYTES;
 }
 
+static bool pack_parts(struct build *build)
+{
+    bool good = sort_claims(build) && open_parts(build);
+    if (good)
+        run_side_by_side(build, run_part);
+    for (uint32_t i = 0; good && i < build->part_count; i++)
+        good = !build->parts[i].failed;
+    return good;
+}
+
 static enum status make_index(struct build *build, const struct file_map *pdb_file,
                               const char *path, struct symbol_index_cost *cost, struct fault *fault)
 {
-    struct index_packer packer;
+    const struct index_source source = {build->pdb, pdb_file, build->spelling};
+    struct index_tables tables;
     if (too_much_code(build->pdb))
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code for a symbol index");
     if (!read_claims(build, fault))
         return fault->code;
     if (!read_publics(build) || !run_workers(build))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
-    index_pack_open(&packer, build->pdb, build->workers, build->worker_count);
-    pack_claims(build, &packer);
-    if (index_pack_write(&packer, build->pdb, pdb_file, build->spelling, path, fault) == ERR_NONE &&
-        cost != NULL) {
-        cost->index_bytes = packer.file_bytes;
-        cost->ranges = packer.piece_count;
-        cost->nodes = packer.slot_count;
-        cost->threads = build->worker_count;
-    }
-    index_pack_close(&packer);
+    index_tables_open(&tables);
+    if (!index_tables_fill(&tables, build->workers, build->worker_count) || !pack_parts(build))
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    else
+        (void)index_write(&source, &tables, build->parts, build->part_count, path,
+                          &cost->index_bytes, fault);
+    for (uint32_t i = 0; i < build->part_count; i++)
+        cost->ranges += build->parts[i].piece_count;
+    cost->nodes = tables.slot_count;
+    cost->threads = build->worker_count;
+    index_tables_close(&tables);
     return fault->code;
 }
 
@@ -288,6 +362,10 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
 {
     const uint64_t started = clock_ns();
     struct build build;
+    struct symbol_index_cost own;
+    if (cost == NULL)
+        cost = &own;
+    memset(cost, 0, sizeof *cost);
     memset(&build, 0, sizeof build);
     build.pdb = pdb;
     build.spelling = names;
@@ -301,7 +379,6 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
     else
         (void)make_index(&build, pdb_file, path, cost, fault);
     close_build(&build);
-    if (cost != NULL)
-        cost->build_ns = clock_ns() - started;
+    cost->build_ns = clock_ns() - started;
     return fault->code;
 }

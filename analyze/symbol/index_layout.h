@@ -17,16 +17,18 @@
  * The address space is that of the symbols; images rearranged after linking carry their OMAP
  * table, and an rva goes through it first.
  *
- * buckets  u32 each, one more than there are: where the bucket's block starts in the blob.
+ * buckets  u32 each: where the bucket's block starts in the blob.
  * blob     a block tells what holds from the bucket's first byte on, and each change in it:
- *              u32 scope, varint line, varint changes, then per change
- *              u8 offset in the bucket, zigzag varint scope delta, zigzag varint line delta
- *          A scope is a slot number; 0: nothing is known here.
- * scopes   12-byte slots.  An inlined function:
- *              u32 name, u16 slots back to the function it was inlined into, u24 file,
- *              u24 line of the call
- *          A procedure has two: u32 name, u16 0, u24 file, u24 enum symbols_from; and u32 start
- *          (in the symbols' address space; 0xffffffff: none), u32 compiland, u32 0.
+ *              u32 scope, u24 line, u8 changes
+ *              u16 each: offset in the bucket << 10 | scope << 6 | line, both zigzag deltas
+ *          A scope of 15 or a line of 63 did not fit: it stands behind the u16s as a varint, in
+ *          the order of the changes.  A scope is a slot number; 0: nothing is known here.
+ * scopes   8-byte slots, u64.  An inlined function:
+ *              u8 slots back to the function it was inlined into, u16 line of the call,
+ *              u14 file, u26 name
+ *          where one of these does not fit, two: u8 255, u24 back, u32 name; u32 line, u32 file.
+ *          A procedure, two: u8 0, u1 known from a public, u23 file, u32 name; and u32 start
+ *          (in the symbols' address space; 0xffffffff: none), u32 compiland.
  * files    u32 each: the file's string
  * strings  NUL-terminated; 0 is no string
  * omap     8 bytes each, as in the PDB */
@@ -36,11 +38,29 @@
 #include <stdint.h>
 
 enum {
-    INDEX_VERSION = 2,
-    INDEX_SLOT_BYTES = 12,
+    INDEX_VERSION = 3,
+    INDEX_SLOT_BYTES = 8,
     INDEX_HEADER_BYTES = 192,
     INDEX_SECTIONS = 6,
-    INDEX_SLACK_BYTES = 64, /* behind the last section, so that decoding needs no end checks */
+    INDEX_SLACK_BYTES = 1024, /* behind the last section: a damaged block cannot end past it */
+};
+
+enum { /* of a change */
+       CHANGE_OFFSET_SHIFT = 10,
+       CHANGE_SCOPE_SHIFT = 6,
+       CHANGE_SCOPE_WIDE = 15,
+       CHANGE_LINE_WIDE = 63,
+       CHANGES_MAX = 63,
+};
+
+enum { /* of a slot */
+       SLOT_PROCEDURE = 0,
+       SLOT_WIDE = 255,
+       SLOT_LINE_BITS = 16,
+       SLOT_FILE_BITS = 14,
+       SLOT_NAME_BITS = 26,
+       SLOT_WIDE_BACK_BITS = 24,
+       SLOT_PROCEDURE_FILE_BITS = 23,
 };
 
 #define INDEX_MAGIC "TWSTKIDX"
@@ -72,6 +92,24 @@ enum {
     HEADER_BODY_SUM = 176,
     HEADER_SUM = 184, /* of the 184 bytes before it */
 };
+
+static inline void store_u16(uint8_t *to, uint16_t value)
+{
+    to[0] = (uint8_t)value;
+    to[1] = (uint8_t)(value >> 8);
+}
+
+static inline void store_u32(uint8_t *to, uint32_t value)
+{
+    store_u16(to, (uint16_t)value);
+    store_u16(to + 2, (uint16_t)(value >> 16));
+}
+
+static inline void store_u64(uint8_t *to, uint64_t value)
+{
+    store_u32(to, (uint32_t)value);
+    store_u32(to + 4, (uint32_t)(value >> 32));
+}
 
 /* A sum of 64 bits that notices what torn writes and flipped bits do. */
 uint64_t index_sum(const void *data, uint64_t bytes);

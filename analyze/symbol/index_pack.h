@@ -1,46 +1,45 @@
-/* From pieces to the file of an index: buckets, blocks, scopes, strings; see index_layout.h. */
+/* From pieces to buckets and their blocks (index_layout.h).  The address space is cut between
+ * buckets into parts, which are packed side by side. */
 #ifndef SYMBOL_INDEX_PACK_H
 #define SYMBOL_INDEX_PACK_H
 
-#include "base/files.h"
 #include "symbol/index_pieces.h"
+
+enum { BUCKET_SHIFT = 6, BUCKET_BYTES = 1 << BUCKET_SHIFT };
 
 struct packed_change { /* of the bucket in work */
     uint32_t offset, scope, line;
 };
 
-struct index_packer {
-    const struct piece_worker *workers;
-    uint32_t worker_count;
-    uint32_t *slot_base; /* of each worker's slots in the file */
+struct index_part {
+    uint32_t first_rva;             /* of bucket 0 of the index */
+    uint32_t first, end;            /* its buckets */
+    uint32_t bucket;                /* the one in work */
+    uint64_t packed_rva;            /* nothing may be packed before it */
+    uint32_t scope, line;           /* that hold now */
+    uint32_t open_scope, open_line; /* that held when the bucket began */
+    struct packed_change changes[BUCKET_BYTES];
+    uint32_t change_count;
+    bool plain; /* the last block has no changes */
     bool failed;
 
-    uint32_t shift, first_rva, bucket; /* bucket: the one in work */
-    uint32_t scope, line;              /* that hold now */
-    uint32_t open_scope, open_line;    /* that held when the bucket began */
-    struct packed_change changes[1 << 8];
-    uint32_t change_count;
+    uint32_t *buckets; /* of END - FIRST blocks: where they start in the blob */
     uint8_t *blob;
     uint64_t blob_bytes, blob_room;
-    uint32_t *buckets;
-    uint32_t bucket_count, bucket_room;
-    bool started;
-
-    uint64_t piece_count, slot_count, file_bytes; /* for those who ask what it cost */
+    uint64_t piece_count; /* for those who ask what it cost */
 };
 
-void index_pack_open(struct index_packer *packer, const struct pdb *pdb,
-                     const struct piece_worker *workers, uint32_t worker_count);
-void index_pack_close(struct index_packer *packer);
+/* Prepares PART, whose first_rva, first and end are set. */
+void index_pack_open(struct index_part *part);
+void index_pack_close(struct index_part *part);
 
-/* Pieces come in the order of addresses. */
-void index_pack_pieces(struct index_packer *packer, uint32_t worker, const struct piece *pieces,
-                       uint32_t count);
+/* Pieces come in the order of addresses; others are left out.  SCOPES are those of their worker,
+ * with their numbers in the file. */
+void index_pack_pieces(struct index_part *part, const struct scope_slot *scopes,
+                       const struct piece *pieces, uint32_t count);
 /* Nothing is known from RVA on. */
-void index_pack_end(struct index_packer *packer, uint32_t rva);
-
-enum status index_pack_write(struct index_packer *packer, const struct pdb *pdb,
-                             const struct file_map *pdb_file, enum symbol_names spelling,
-                             const char *path, struct fault *fault);
+void index_pack_gap(struct index_part *part, uint64_t rva);
+/* Packs what is left. */
+void index_pack_end(struct index_part *part);
 
 #endif

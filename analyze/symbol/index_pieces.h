@@ -16,10 +16,18 @@ struct piece {
     uint32_t line;
 };
 
-/* A slot as in the file (index_layout.h), but with the worker's numbers of texts for strings
- * and files. */
+/* A function around code: inlined into another scope, or a procedure.  Names and files are the
+ * worker's numbers of texts. */
 struct scope_slot {
-    uint32_t name, link, line;
+    uint32_t name;   /* once written: the number of its slot in the file */
+    uint32_t parent; /* an earlier slot; 0: this is a procedure */
+    uint32_t file;
+    uint32_t line; /* of the call; of a procedure: its number among the roots */
+};
+
+struct scope_root { /* what only a procedure has */
+    uint32_t start_rva, compiland;
+    enum symbols_from from;
 };
 
 /* Publics by address, made once and shared by all workers. */
@@ -74,7 +82,8 @@ struct piece_worker {
     struct pdb_names names;
     bool failed; /* out of memory: what there is means nothing */
 
-    struct buffer pieces, scopes, texts; /* struct piece, struct scope_slot, const char * */
+    struct buffer pieces, scopes, roots; /* struct piece, struct scope_slot, struct scope_root */
+    struct buffer texts;                 /* const char * */
     struct known_text *known;            /* texts of ids, files and publics */
     uint32_t known_count, known_room;
     struct scope_memo *memo;

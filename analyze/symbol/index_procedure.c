@@ -209,12 +209,19 @@ static void read_sites(struct piece_worker *worker, const struct pdb_procedure *
     index_sort_events(worker, &worker->inlines);
 }
 
+struct level {
+    int64_t top;               /* its last open event */
+    const struct event *event; /* the one that was chosen last, NULL: none yet */
+    uint32_t parent, line;     /* the scope and line that it was then put into */
+    uint32_t scope;            /* which made this scope */
+};
+
 struct sweep {
     struct piece_worker *worker;
     uint32_t next_line, next_inline; /* events not yet open */
     int64_t line_top;
-    int64_t tops[LIMIT_INLINE_DEPTH];
-    uint32_t levels; /* that ever had an event */
+    uint32_t level_count; /* that ever had an event */
+    struct level levels[LIMIT_INLINE_DEPTH];
 };
 
 static void open_events(struct sweep *sweep, uint32_t at)
@@ -229,10 +236,10 @@ static void open_events(struct sweep *sweep, uint32_t at)
     while (sweep->next_inline < worker->inlines.count && inlines[sweep->next_inline].start <= at) {
         struct event *event = &inlines[sweep->next_inline];
         const uint32_t depth = ((const struct inline_site *)worker->sites.at)[event->site].depth;
-        while (sweep->levels <= depth)
-            sweep->tops[sweep->levels++] = NO_EVENT;
-        event->below = (uint32_t)sweep->tops[depth];
-        sweep->tops[depth] = sweep->next_inline++;
+        while (sweep->level_count <= depth)
+            sweep->levels[sweep->level_count++] = (struct level){NO_EVENT, NULL, 0, 0, 0};
+        event->below = (uint32_t)sweep->levels[depth].top;
+        sweep->levels[depth].top = sweep->next_inline++;
     }
 }
 
@@ -242,13 +249,14 @@ static int64_t below(const struct event *event)
 }
 
 /* The open event of a level that started last and hangs on PARENT. */
-static const struct event *choose(struct sweep *sweep, uint32_t level, uint32_t parent, uint32_t at)
+static const struct event *choose(const struct sweep *sweep, struct level *level, uint32_t parent,
+                                  uint32_t at)
 {
     const struct event *events = sweep->worker->inlines.at;
     const struct inline_site *sites = sweep->worker->sites.at;
-    while (sweep->tops[level] != NO_EVENT && events[sweep->tops[level]].end <= at)
-        sweep->tops[level] = below(&events[sweep->tops[level]]);
-    for (int64_t i = sweep->tops[level]; i != NO_EVENT; i = below(&events[i]))
+    while (level->top != NO_EVENT && events[level->top].end <= at)
+        level->top = below(&events[level->top]);
+    for (int64_t i = level->top; i != NO_EVENT; i = below(&events[i]))
         if (events[i].end > at && sites[events[i].site].parent == parent)
             return &events[i];
     return NULL;
@@ -259,6 +267,33 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* Puts the chosen events of all levels into SCOPE, which is at *LINE of its procedure; returns
+ * the innermost scope, its line in *LINE, and in *NEXT where that ends at the latest. */
+static uint32_t nest(struct sweep *sweep, uint32_t scope, uint32_t at, uint32_t *line,
+                     uint32_t *next)
+{
+    const struct inline_site *sites = sweep->worker->sites.at;
+    uint32_t parent = NO_SITE;
+    for (uint32_t i = 0; i < sweep->level_count; i++) {
+        struct level *level = &sweep->levels[i];
+        const struct event *event = choose(sweep, level, parent, at);
+        if (event == NULL)
+            break;
+        if (event != level->event || scope != level->parent || *line != level->line) {
+            level->event = event;
+            level->parent = scope;
+            level->line = *line;
+            level->scope =
+                index_inlined(sweep->worker, scope, sites[event->site].name, event->file, *line);
+        }
+        scope = level->scope;
+        *line = event->line;
+        parent = event->site;
+        *next = least(*next, event->end);
+    }
+    return scope;
+}
+
 uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure *procedure,
                          uint32_t name, uint32_t from, uint32_t end)
 {
@@ -267,21 +302,20 @@ uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure
     sweep.next_line = 0;
     sweep.next_inline = 0;
     sweep.line_top = NO_EVENT;
-    sweep.levels = 0;
+    sweep.level_count = 0;
     read_sites(worker, procedure);
     index_read_lines(worker, procedure->start.section, from, end);
     const struct event *lines = worker->lines.at;
     const struct event *inlines = worker->inlines.at;
-    const struct inline_site *sites = worker->sites.at;
     const struct pdb_place zero = {procedure->start.section, 0};
     const uint32_t section_rva = pdb_source_rva(worker->pdb, zero);
-    uint32_t root = 0;
+    uint32_t root = 0, root_file = 0;
     for (uint32_t at = from, next; at < end && !worker->failed; at = next) {
         open_events(&sweep, at);
         while (sweep.line_top != NO_EVENT && lines[sweep.line_top].end <= at)
             sweep.line_top = below(&lines[sweep.line_top]);
         next = end;
-        uint32_t line = 0, file = 0, parent = NO_SITE;
+        uint32_t line = 0, file = 0; /* a line 0 may have a file: see pdb_line_row */
         if (sweep.line_top != NO_EVENT) {
             const struct event *event = &lines[sweep.line_top];
             line = event->line;
@@ -292,18 +326,11 @@ uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure
             next = least(next, lines[sweep.next_line].start);
         if (sweep.next_inline < worker->inlines.count)
             next = least(next, inlines[sweep.next_inline].start);
-        root = index_root(worker, name, file, SYMBOLS_PDB, section_rva + procedure->start.offset,
-                          worker->compiland);
-        uint32_t scope = root;
-        for (uint32_t level = 0; level < sweep.levels; level++) {
-            const struct event *event = choose(&sweep, level, parent, at);
-            if (event == NULL)
-                break;
-            scope = index_inlined(worker, scope, sites[event->site].name, event->file, line);
-            line = event->line;
-            parent = event->site;
-            next = least(next, event->end);
-        }
+        if (root == 0 || file != root_file)
+            root = index_root(worker, name, file, SYMBOLS_PDB,
+                              section_rva + procedure->start.offset, worker->compiland);
+        root_file = file;
+        const uint32_t scope = nest(&sweep, root, at, &line, &next);
         index_piece(worker, section_rva + at, scope, line);
     }
     return root;

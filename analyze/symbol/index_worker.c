@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "symbol/index_pieces.h"
 
-enum { MEMO_SLOTS = 4096, SCOPE_LINK_MAX = 0xffff, FILE_BITS = 24 };
+enum { MEMO_SLOTS = 4096 };
 
 void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t want, size_t each)
 {
@@ -48,10 +48,10 @@ bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
 
 void index_worker_close(struct piece_worker *worker)
 {
-    struct buffer *const buffers[] = {&worker->pieces, &worker->scopes, &worker->texts,
-                                      &worker->codes,  &worker->ranges, &worker->inlines,
-                                      &worker->lines,  &worker->sites,  &worker->rows,
-                                      &worker->keys,   &worker->spare};
+    struct buffer *const buffers[] = {&worker->pieces,  &worker->scopes, &worker->roots,
+                                      &worker->texts,   &worker->codes,  &worker->ranges,
+                                      &worker->inlines, &worker->lines,  &worker->sites,
+                                      &worker->rows,    &worker->keys,   &worker->spare};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         free(buffers[i]->at);
     free(worker->known);
@@ -128,8 +128,6 @@ uint32_t index_file(struct piece_worker *worker, struct pdb_file file)
     slot->key = key;
     slot->text = index_text(worker, pdb_names_file(&worker->names, &worker->unit, file));
     worker->known_count++;
-    if (slot->text >> FILE_BITS != 0)
-        worker->failed = true;
     return slot->text;
 }
 
@@ -172,73 +170,43 @@ static bool remembers(const struct scope_memo *memo, uint32_t parent, uint32_t n
            memo->line == line;
 }
 
-static struct scope_slot *add_slots(struct piece_worker *worker, uint32_t count)
+static uint32_t add_scope(struct piece_worker *worker, struct scope_slot scope)
 {
-    struct scope_slot *slots =
-        index_more(worker, &worker->scopes, worker->scopes.count + count, sizeof *slots);
-    if (slots == NULL)
-        return NULL;
-    worker->scopes.count += count;
-    return slots + worker->scopes.count - count;
-}
-
-static struct scope_slot pack(uint32_t name, uint32_t back, uint32_t file, uint32_t line)
-{
-    return (struct scope_slot){name, back | (file & 0xffff) << 16, line | file >> 16 << 24};
+    struct scope_slot *scopes =
+        index_more(worker, &worker->scopes, worker->scopes.count + 1, sizeof *scopes);
+    if (scopes == NULL)
+        return 0;
+    scopes[worker->scopes.count] = scope;
+    return worker->scopes.count++;
 }
 
 uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file,
                     enum symbols_from from, uint32_t start_rva, uint32_t compiland)
 {
-    /* No slot has a number this large, so that roots and inlined scopes do not mix. */
+    /* No scope has a number this large, so that roots and inlined scopes do not mix. */
     const uint32_t kind = 1U << 31 | (uint32_t)from << 24 | (compiland & 0xffffff);
     struct scope_memo *memo = memo_of(worker, kind, name, file, start_rva);
     if (remembers(memo, kind, name, file, start_rva))
         return memo->slot;
-    struct scope_slot *slots = add_slots(worker, 2);
-    if (slots == NULL)
+    struct scope_root *roots =
+        index_more(worker, &worker->roots, worker->roots.count + 1, sizeof *roots);
+    if (roots == NULL)
         return 0;
-    slots[0] = pack(name, 0, file, (uint32_t)from);
-    slots[1] = (struct scope_slot){start_rva, compiland, 0};
-    *memo = (struct scope_memo){kind, name, file, start_rva, worker->scopes.count - 2};
+    roots[worker->roots.count] = (struct scope_root){start_rva, compiland, from};
+    const struct scope_slot scope = {name, 0, file, worker->roots.count++};
+    *memo = (struct scope_memo){kind, name, file, start_rva, add_scope(worker, scope)};
     return memo->slot;
-}
-
-/* Copies a scope and those it hangs on to the end, where slots can reach them. */
-static uint32_t copy_near(struct piece_worker *worker, uint32_t scope)
-{
-    const struct scope_slot slot = ((const struct scope_slot *)worker->scopes.at)[scope];
-    const struct scope_slot more = ((const struct scope_slot *)worker->scopes.at)[scope + 1];
-    const uint32_t back = slot.link & SCOPE_LINK_MAX;
-    const uint32_t parent = back != 0 ? copy_near(worker, scope - back) : 0;
-    struct scope_slot *slots = add_slots(worker, back != 0 ? 1 : 2);
-    if (slots == NULL)
-        return 0;
-    slots[0] = slot;
-    if (back == 0) {
-        slots[1] = more;
-        return worker->scopes.count - 2;
-    }
-    slots[0].link = (slot.link & ~(uint32_t)SCOPE_LINK_MAX) | (worker->scopes.count - 1 - parent);
-    return worker->scopes.count - 1;
 }
 
 uint32_t index_inlined(struct piece_worker *worker, uint32_t parent, uint32_t name, uint32_t file,
                        uint32_t line)
 {
     struct scope_memo *memo = memo_of(worker, parent, name, file, line);
-    if (remembers(memo, parent, name, file, line))
-        return memo->slot;
-    uint32_t near = parent;
-    if (worker->scopes.count - parent > SCOPE_LINK_MAX)
-        near = copy_near(worker, parent);
-    struct scope_slot *slot = add_slots(worker, 1);
-    if (slot == NULL)
-        return 0;
-    const uint32_t number = worker->scopes.count - 1;
-    *slot = pack(name, number - near, file, line);
-    *memo = (struct scope_memo){parent, name, file, line, number};
-    return number;
+    if (!remembers(memo, parent, name, file, line)) {
+        const struct scope_slot scope = {name, parent, file, line};
+        *memo = (struct scope_memo){parent, name, file, line, add_scope(worker, scope)};
+    }
+    return memo->slot;
 }
 
 /* Inlinees of the module, by id: an open table, emptied by a new stamp. */

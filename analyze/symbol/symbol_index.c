@@ -186,20 +186,26 @@ static inline uint32_t unzigzag(uint32_t value)
     return value >> 1 ^ (0U - (value & 1));
 }
 
-/* The blob is followed by other sections and by slack: a block of at most 64 changes of at most
- * 11 bytes can run past its end, never past the file's when the end is checked per change. */
+/* A damaged block has at most CHANGES_MAX changes too, which end within the file's slack. */
 static void read_block(const struct symbol_index *index, const uint8_t *at, struct spot *spot)
 {
-    const uint8_t *end = index->map.data + index->map.bytes - 32;
     const uint32_t offset = (spot->rva - index->first_rva) & ((1U << index->shift) - 1);
-    uint32_t scope = load_u32(at);
-    at += 4;
-    uint32_t line = varint(&at);
-    uint32_t changes = varint(&at);
-    while (changes-- != 0 && at < end && *at <= offset) {
-        at++;
-        scope += unzigzag(varint(&at));
-        line += unzigzag(varint(&at));
+    const uint32_t behind = (offset + 1) << CHANGE_OFFSET_SHIFT; /* changes that are not yet */
+    uint32_t scope = load_u32(at), line = load_u32(at + 4) & 0xffffff;
+    const uint32_t count = at[7] & CHANGES_MAX;
+    const uint8_t *wide = at + 8 + 2 * (size_t)count, *const end = wide;
+    for (at += 8; at != end; at += 2) {
+        const uint32_t change = load_u16(at);
+        if (change >= behind)
+            break;
+        uint32_t scope_delta = change >> CHANGE_SCOPE_SHIFT & CHANGE_SCOPE_WIDE;
+        uint32_t line_delta = change & CHANGE_LINE_WIDE;
+        if (scope_delta == CHANGE_SCOPE_WIDE)
+            scope_delta = varint(&wide);
+        if (line_delta == CHANGE_LINE_WIDE)
+            line_delta = varint(&wide);
+        scope += unzigzag(scope_delta);
+        line += unzigzag(line_delta);
     }
     spot->scope = scope;
     spot->line = line;
@@ -218,37 +224,56 @@ static const char *file_of(const struct symbol_index *index, uint32_t number)
     return string_of(index, load_u32(index->sections[INDEX_FILES].at + 4 * (size_t)(number - 1)));
 }
 
+static const uint8_t *slot_at(const struct symbol_index *index, uint32_t scope)
+{
+    return index->sections[INDEX_SCOPES].at + (size_t)scope * INDEX_SLOT_BYTES;
+}
+
+/* Completes frames with what their procedure, at SLOT, knows. */
+static void finish(const struct symbol_index *index, uint32_t rva, const uint8_t *slot,
+                   struct symbol_frame *out, uint32_t count)
+{
+    const uint32_t start = load_u32(slot + INDEX_SLOT_BYTES);
+    const char *compiland = string_of(index, load_u32(slot + INDEX_SLOT_BYTES + 4));
+    const uint64_t distance = start != INDEX_NO_START ? rva - start : 0;
+    const enum symbols_from from = (slot[1] & 1) != 0 ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
+    for (uint32_t i = 0; i < count; i++) {
+        out[i].distance = distance;
+        out[i].from = from;
+        out[i].compiland = compiland;
+    }
+}
+
 /* Expands a spot into frames; 0 when nothing is known, or OUT is too small. */
 static uint32_t expand(const struct symbol_index *index, const struct spot *spot,
                        struct symbol_frame *out, uint32_t max)
 {
-    uint32_t scope = spot->scope, line = spot->line, count = 0;
-    while (scope != 0 && scope + 1 < index->slot_count && count < max) {
-        const uint8_t *slot = index->sections[INDEX_SCOPES].at + (size_t)scope * INDEX_SLOT_BYTES;
-        const uint32_t link = load_u32(slot + 4), tail = load_u32(slot + 8);
-        const uint32_t back = link & 0xffff;
-        struct symbol_frame *frame = &out[count++];
-        frame->function = string_of(index, load_u32(slot));
-        frame->file = file_of(index, link >> 16 | tail >> 24 << 16);
-        frame->line = line;
+    uint32_t scope = spot->scope, line = spot->line;
+    for (uint32_t count = 0; scope != 0 && scope + 1 < index->slot_count && count < max; count++) {
+        const uint64_t slot = load_u64(slot_at(index, scope));
+        const uint32_t shown = line; /* the line in this frame; next, that of its call */
+        uint32_t back = slot & 0xff, name = (uint32_t)(slot >> 32), file;
+        if (back == SLOT_PROCEDURE) {
+            file = (uint32_t)slot >> 9;
+        } else if (back != SLOT_WIDE) {
+            line = (uint32_t)(slot >> 8) & 0xffff;
+            file = (uint32_t)(slot >> 24) & ((1U << SLOT_FILE_BITS) - 1);
+            name >>= 32 - SLOT_NAME_BITS;
+        } else {
+            back = (uint32_t)slot >> 8;
+            line = load_u32(slot_at(index, scope + 1));
+            file = load_u32(slot_at(index, scope + 1) + 4);
+        }
+        struct symbol_frame *frame = &out[count];
+        frame->function = string_of(index, name);
+        frame->file = file_of(index, file);
+        frame->line = shown;
         frame->inlined = back != 0;
-        if (back != 0) {
-            line = tail & 0xffffff;
-            scope = back <= scope ? scope - back : 0;
-            continue;
+        if (back == 0) {
+            finish(index, spot->rva, slot_at(index, scope), out, count + 1);
+            return count + 1;
         }
-        const uint32_t start = load_u32(slot + INDEX_SLOT_BYTES);
-        const char *compiland = string_of(index, load_u32(slot + INDEX_SLOT_BYTES + 4));
-        const uint64_t distance = start != INDEX_NO_START ? spot->rva - start : 0;
-        enum symbols_from from = SYMBOLS_PDB;
-        if ((tail & 0xffffff) == SYMBOLS_PDB_PUBLIC)
-            from = SYMBOLS_PDB_PUBLIC;
-        for (uint32_t i = 0; i < count; i++) {
-            out[i].distance = distance;
-            out[i].from = from;
-            out[i].compiland = compiland;
-        }
-        return count;
+        scope = back <= scope ? scope - back : 0;
     }
     return 0;
 }
@@ -270,11 +295,6 @@ uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
  * one reads; so the misses of a group overlap instead of following each other. */
 enum { GROUP = 32, CHAIN_STEPS = 6 };
 
-static const uint8_t *slot_at(const struct symbol_index *index, uint32_t scope)
-{
-    return index->sections[INDEX_SCOPES].at + (size_t)scope * INDEX_SLOT_BYTES;
-}
-
 /* Brings in the scopes that these hang on, one step of all chains at a time. */
 static void warm_chains(const struct symbol_index *index, const struct spot *spots, uint32_t count)
 {
@@ -283,7 +303,7 @@ static void warm_chains(const struct symbol_index *index, const struct spot *spo
         scopes[i] = spots[i].scope < index->slot_count ? spots[i].scope : 0;
     for (uint32_t step = 0; step < CHAIN_STEPS; step++) {
         for (uint32_t i = 0; i < count; i++) {
-            const uint32_t back = load_u32(slot_at(index, scopes[i]) + 4) & 0xffff;
+            const uint32_t back = *slot_at(index, scopes[i]);
             if (back == 0 || back > scopes[i])
                 continue;
             scopes[i] -= back;
