@@ -104,6 +104,21 @@ enum status collect_session_open(const struct collect_options *options,
 const char *const *collect_session_launcher(const struct collect_session *session);
 void collect_session_close(struct collect_session *session); /* NULL is fine */
 
+/* A walk at every instruction (format/steps.h) that was just made. */
+struct collected_steps {
+    const char *variant, *program, *file; /* steps-VARIANT.exe, and the record that it left */
+    const char **images;                  /* files of the modules that were loaded          */
+    uint32_t image_count;
+    uint64_t wall_ns;
+};
+
+/* Runs every steps-VARIANT.exe of the victims' folder, or those of VARIANTS[0..VARIANT_COUNT), into
+ * OUT/steps-VARIANT.rec.  WALKERS: names, comma separated; NULL: all.  Fails: ERR_ABSENT no such
+ * folder; ERR_IO; as runs do. */
+enum status collect_steps(const struct collect_options *options, const char *const *variants,
+                          uint32_t variant_count, const char *walkers, struct arena *keep,
+                          struct collected_steps **out, uint32_t *count, struct fault *fault);
+
 const char *collect_outcome_name(enum collect_outcome outcome); /* "sealed", "unsupported", ... */
 
 #endif

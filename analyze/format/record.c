@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/limits.h"
+#include "format/record_parts.h"
 
 struct reading {
     struct bytes body; /* the whole sections, from the first section's header */
@@ -78,13 +79,7 @@ static enum status read_header(struct bytes *r, struct record *out, uint64_t *fi
     return ERR_NONE;
 }
 
-struct section {
-    uint32_t type, count;
-    struct bytes body; /* after the section header; its fault is the caller's */
-};
-
-/* Takes the next section of R.  Fails: ERR_TRUNCATED, ERR_MALFORMED. */
-static bool next_section(struct bytes *r, struct section *out)
+bool record_section_next(struct bytes *r, struct record_section *out)
 {
     const uint64_t start = r->offset;
 
@@ -132,10 +127,10 @@ struct totals {
 static void count_sections(struct bytes r, struct totals *total, uint64_t *whole_bytes)
 {
     const uint64_t start = r.offset;
-    struct section s;
+    struct record_section s;
 
     *whole_bytes = 0;
-    while (next_section(&r, &s)) {
+    while (record_section_next(&r, &s)) {
         const size_t entry_bytes = entry_min_bytes(s.type);
         if (entry_bytes != 0 && bytes_count(&s.body, s.count, entry_bytes) != s.count)
             return;
@@ -164,8 +159,7 @@ static const char *take_text(struct bytes *r, uint64_t size, struct arena *keep)
     return text;
 }
 
-/* Lays *ENTRY over a variable entry, whose first word is its size, and moves R past it. */
-static bool next_entry(struct bytes *r, uint32_t min_bytes, struct bytes *entry)
+bool record_entry_next(struct bytes *r, uint32_t min_bytes, struct bytes *entry)
 {
     struct bytes peek = *r;
     const uint32_t entry_bytes = bytes_u32(&peek);
@@ -211,12 +205,13 @@ static void read_module(struct bytes r, struct arena *keep, struct module *out)
         module_debug_id(guid, age, out->debug_id);
 }
 
-static void read_modules(struct section s, struct reading *reading)
+static void read_modules(struct record_section s, struct reading *reading)
 {
     struct record *out = reading->out;
     struct bytes entry;
 
-    for (uint32_t i = 0; i < s.count && next_entry(&s.body, RECORD_MODULE_BYTES, &entry); i++) {
+    for (uint32_t i = 0; i < s.count && record_entry_next(&s.body, RECORD_MODULE_BYTES, &entry);
+         i++) {
         struct module *module = &out->modules[out->module_count];
         read_module(entry, reading->keep, module);
         if (bytes_failed(&s.body))
@@ -225,12 +220,13 @@ static void read_modules(struct section s, struct reading *reading)
     }
 }
 
-static void read_threads(struct section s, struct reading *reading)
+static void read_threads(struct record_section s, struct reading *reading)
 {
     struct record *out = reading->out;
     struct bytes entry;
 
-    for (uint32_t i = 0; i < s.count && next_entry(&s.body, RECORD_THREAD_BYTES, &entry); i++) {
+    for (uint32_t i = 0; i < s.count && record_entry_next(&s.body, RECORD_THREAD_BYTES, &entry);
+         i++) {
         struct record_thread *thread = &out->threads[out->thread_count];
         thread->id = bytes_u32(&entry);
         thread->flags = bytes_u32(&entry);
@@ -273,7 +269,7 @@ static void read_frame(struct bytes *r, const struct record *record, uint32_t in
     out->pc_va = out->module->base_va + out->offset;
 }
 
-static void read_stack(struct section s, struct reading *reading)
+static void read_stack(struct record_section s, struct reading *reading)
 {
     struct record *out = reading->out;
     struct record_stack *stack = &out->stacks[out->stack_count];
@@ -307,7 +303,7 @@ static void read_stack(struct section s, struct reading *reading)
         out->stack_count++;
 }
 
-static void read_timings(struct section s, struct reading *reading)
+static void read_timings(struct record_section s, struct reading *reading)
 {
     struct record *out = reading->out;
 
@@ -323,12 +319,13 @@ static void read_timings(struct section s, struct reading *reading)
     }
 }
 
-static void read_codes(struct section s, struct reading *reading)
+static void read_codes(struct record_section s, struct reading *reading)
 {
     struct record *out = reading->out;
     struct bytes entry;
 
-    for (uint32_t i = 0; i < s.count && next_entry(&s.body, RECORD_CODE_MAP_BYTES, &entry); i++) {
+    for (uint32_t i = 0; i < s.count && record_entry_next(&s.body, RECORD_CODE_MAP_BYTES, &entry);
+         i++) {
         struct record_code *code = &out->codes[out->code_count];
         const uint32_t name_bytes = bytes_u32(&entry);
         code->start_va = bytes_u64(&entry);
@@ -344,9 +341,9 @@ static void read_codes(struct section s, struct reading *reading)
 static void read_sections(struct reading *reading, bool modules)
 {
     struct bytes r = reading->body;
-    struct section s;
+    struct record_section s;
 
-    while (next_section(&r, &s)) {
+    while (record_section_next(&r, &s)) {
         if ((s.type == RECORD_SECTION_MODULES) != modules)
             continue;
         switch (s.type) {

@@ -187,9 +187,11 @@ static const char *step_entry(struct unwind_walker *w, struct unwind_entry entry
             stop = undo_listed_epilogue(&u, &info, into_epilogue);
             return stop != NULL ? stop : unwind_pop(w, FOUND_UNWIND, NULL);
         }
-        if (info.version < 2 &&
-            x64_epilogue(w->process, &entry, &info, &w->regs, &frame->return_slot_va)) {
+        bool interrupted;
+        if (info.version < 2 && x64_epilogue(w->process, &entry, &info, &w->regs,
+                                             &frame->return_slot_va, &interrupted)) {
             frame->where = WHERE_EPILOGUE;
+            w->caller_kind = interrupted ? PC_INTERRUPTED : PC_RETURN;
             return NULL;
         }
     }
@@ -234,8 +236,8 @@ static const char *step_leaf(struct unwind_walker *w, const char *note)
         return unwind_stop_memory;
     /* Called from nowhere and in a callee all the same: a user APC came in a system call, which is
      * a leaf.  Where a module's other functions have unwind data, that goes before rbp. */
-    const bool is_leaf = w->frame->module != NULL &&
-                         unwind_module_of(w->process, w->frame->module)->pdata_count > 0;
+    const bool is_leaf =
+        w->frame->module != NULL && unwind_module_of(w->process, w->frame->module)->pdata_count > 0;
     if (is_leaf && unwind_is_return(w, pc))
         return unwind_pop(w, FOUND_LEAF, note);
     if (w->frame->kind == PC_INTERRUPTED &&

@@ -2,10 +2,12 @@
  *
  * Version 1 unwind data does not say where epilogues are; the calling convention says what they
  * look like instead:
- *     [add rsp, n | lea rsp, [fp + n]]   pop reg ...   ret | jmp out of the function
+ *     [add rsp, n | lea rsp, [fp + n]]   pop reg ...   ret | iretq | jmp out of the function
  * So the rest of one, from any pc, can be recognised and carried out.  A jump counts when it
  * leaves the function, also its chained parts, or goes to its very first byte (a tail call to
  * itself); jumps through registers count with a REX.W prefix, which compilers set for that.
+ * iretq takes the machine frame on top and goes on where it was interrupted; the system's own
+ * unwinders do not know it.
  * Source: https://learn.microsoft.com/cpp/build/prolog-and-epilog */
 #include "base/limits.h"
 #include "unwind/unwind_parts.h"
@@ -176,8 +178,16 @@ static bool takes_leave(const struct window *win, const struct unwind_process *p
     return (p[0] & 0xf8) == 0x48 && have >= 3 && p[1] == 0xff && (p[2] & 0x38) == 0x20;
 }
 
+static bool is_interrupt_return(const struct window *win)
+{
+    struct window copy = *win;
+    const uint8_t *p = take(&copy, 2);
+    return p[0] == 0x48 && p[1] == 0xcf;
+}
+
 bool x64_epilogue(const struct unwind_process *process, const struct unwind_entry *entry,
-                  const struct x64_info *info, struct registers *regs, uint64_t *return_slot_va)
+                  const struct x64_info *info, struct registers *regs, uint64_t *return_slot_va,
+                  bool *interrupted)
 {
     struct window win;
     struct registers after = *regs;
@@ -187,14 +197,16 @@ bool x64_epilogue(const struct unwind_process *process, const struct unwind_entr
         (void)take_lea(&win, info, &after);
     while (take_pop(&win, process, &after, &lost)) {
     }
-    if (lost || !takes_leave(&win, process, entry, info, regs->pc))
+    *interrupted = is_interrupt_return(&win);
+    if (lost || (!*interrupted && !takes_leave(&win, process, entry, info, regs->pc)))
         return false;
-    uint64_t pc;
-    if (!unwind_read_u64(process, after.sp, &pc))
+    uint64_t pc, sp = after.sp + 8;
+    if (!unwind_read_u64(process, after.sp, &pc) ||
+        (*interrupted && !unwind_read_u64(process, after.sp + 24, &sp)))
         return false;
     *return_slot_va = after.sp;
     after.pc = pc;
-    after.sp += 8;
+    after.sp = sp;
     *regs = after;
     return true;
 }

@@ -60,8 +60,10 @@ bool x64_in_listed_epilogue(const struct x64_info *info, const struct unwind_ent
                             uint32_t pc_rva, uint32_t *into);
 
 /* Recognises the rest of an epilogue by the code bytes at REGS->pc, and if it is one leaves the
- * frame by doing what it would do.  *RETURN_SLOT_VA as in struct unwind_frame. */
+ * frame by doing what it would do.  *RETURN_SLOT_VA as in struct unwind_frame; *INTERRUPTED: the
+ * caller's pc is not a return address. */
 bool x64_epilogue(const struct unwind_process *process, const struct unwind_entry *entry,
-                  const struct x64_info *info, struct registers *regs, uint64_t *return_slot_va);
+                  const struct x64_info *info, struct registers *regs, uint64_t *return_slot_va,
+                  bool *interrupted);
 
 #endif

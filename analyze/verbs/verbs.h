@@ -23,6 +23,7 @@ extern const struct verb verb_db;
 extern const struct verb verb_regrade;
 extern const struct verb verb_bench;
 extern const struct verb verb_signatures;
+extern const struct verb verb_steps;
 extern const struct verb verb_version;
 
 #endif

@@ -1,0 +1,113 @@
+/* Running the walk at every instruction: every steps-VARIANT.exe of the victims' folder. */
+#include <string.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "collect/parts.h"
+#include "format/record.h"
+
+enum { STEPS_LIMIT_MS = 600000, VARIANTS_MAX = 64 };
+
+static const char program_start[] = "steps-";
+static const char program_end[] = ".exe";
+
+/* The variant in "steps-VARIANT.exe"; NULL: another file. */
+static const char *variant_of(const char *name, struct arena *keep)
+{
+    const size_t length = strlen(name);
+    const size_t start = sizeof program_start - 1, end = sizeof program_end - 1;
+    if (length <= start + end || strncmp(name, program_start, start) != 0 ||
+        !text_equal_nocase(name + length - end, program_end))
+        return NULL;
+    return arena_text(keep, name + start, length - start - end);
+}
+
+/* The files of the modules that were there, so that the states can be replayed. */
+static void find_images(const struct runner *runner, struct arena *keep,
+                        struct collected_steps *out, struct fault *fault)
+{
+    struct record record;
+    if (record_read_file(out->file, keep, &record, fault) != ERR_NONE)
+        return;
+    out->images = ARENA_ARRAY(keep, (size_t)record.module_count + 1, const char *);
+    if (out->images == NULL) {
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        return;
+    }
+    for (uint32_t i = 0; i < record.module_count; i++) {
+        const char *path = record.modules[i].path != NULL
+                               ? runner_host_path(runner, record.modules[i].path, keep)
+                               : NULL;
+        if (path != NULL)
+            out->images[out->image_count++] = path;
+    }
+}
+
+static void run_program(const struct runner *runner, const char *program, const char *walkers,
+                        struct arena *keep, struct collected_steps *out, struct fault *fault)
+{
+    const char *guest = runner_guest_path(runner, program, keep);
+    const char *file = runner_guest_path(runner, out->file, keep);
+    const char *const args[] = {guest, file, walkers, NULL};
+    struct process_result ended;
+
+    if (guest == NULL || file == NULL) {
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        return;
+    }
+    if (runner_run(runner, args, STEPS_LIMIT_MS, keep, &ended, fault) != ERR_NONE)
+        return;
+    if (ended.timed_out || ended.exit_code != 0) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "walk at every instruction",
+                       ended.timed_out ? "it did not end in time" : "it failed or was cut short");
+        fault_set_path(fault, program);
+        return;
+    }
+    out->wall_ns = ended.wall_ns;
+    find_images(runner, keep, out, fault);
+}
+
+static bool is_named(const char *const *variants, uint32_t count, const char *variant)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(variants[i], variant) == 0)
+            return true;
+    return count == 0;
+}
+
+enum status collect_steps(const struct collect_options *options, const char *const *variants,
+                          uint32_t variant_count, const char *walkers, struct arena *keep,
+                          struct collected_steps **out, uint32_t *count, struct fault *fault)
+{
+    struct collect_options absolute = *options;
+    struct runner runner;
+    const char **names = NULL;
+    size_t name_count = 0;
+
+    *out = ARENA_ARRAY(keep, VARIANTS_MAX, struct collected_steps);
+    *count = 0;
+    if (*out == NULL || folder_make(options->out_folder, fault) != ERR_NONE)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+    if (folder_list(options->victims_folder, keep, &names, &name_count, fault) != ERR_NONE)
+        return fault->code;
+    absolute.out_folder = host_absolute_path(options->out_folder, keep);
+    absolute.victims_folder = host_absolute_path(options->victims_folder, keep);
+    if (absolute.out_folder == NULL || absolute.victims_folder == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+    (void)runner_open(&absolute, 0, &runner, fault);
+    for (size_t i = 0; i < name_count && fault->code == ERR_NONE && *count < VARIANTS_MAX; i++) {
+        struct collected_steps *one = &(*out)[*count];
+        one->variant = variant_of(names[i], keep);
+        if (one->variant == NULL || !is_named(variants, variant_count, one->variant))
+            continue;
+        one->program = path_join(keep, absolute.victims_folder, names[i]);
+        one->file = arena_printf(keep, "%s/steps-%s.rec", absolute.out_folder, one->variant);
+        if (one->program == NULL || one->file == NULL)
+            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+        else
+            run_program(&runner, one->program, walkers, keep, one, fault);
+        *count += fault->code == ERR_NONE;
+    }
+    runner_close(&runner);
+    return fault->code;
+}

@@ -1,0 +1,63 @@
+/* The judgement over a walk at every instruction (format/steps.h): who was right, walker by
+ * walker, and our own x64 unwinder replayed over the same states.
+ *
+ *   right  the frames are the truth, from the pc to the thread's start, and end there
+ *   early  they are the truth as far as they go, but the walk ended before
+ *   wrong  some frame is not the truth's
+ *
+ * Ours has to have the stack pointer of every frame right as well. */
+#ifndef ENGINE_STEPS_H
+#define ENGINE_STEPS_H
+
+#include "format/steps.h"
+#include "symbol/store.h"
+#include "unwind/unwind.h"
+
+enum { STEPS_TALLIES_MAX = RECORD_WALKER_COUNT + 1, STEPS_CODE_BYTES = 16 };
+
+/* The first instruction that a walker got wrong. */
+struct steps_miss {
+    uint32_t step;
+    uint64_t pc_va;
+    const struct module *module; /* NULL: none */
+    uint8_t code[STEPS_CODE_BYTES];
+    uint32_t code_bytes; /* known from the pc on */
+    uint64_t *truth, *claim;
+    uint32_t truth_count, claim_count;
+};
+
+struct steps_tally {
+    const char *walker; /* "ours", "rtl", "dbghelp", ... */
+    uint32_t right, early, wrong;
+    bool missed;             /* any early or wrong */
+    struct steps_miss first; /* the first wrong one, else the first early one */
+    bool first_is_wrong;
+};
+
+struct steps_verdict {
+    uint32_t steps;
+    struct steps_tally tallies[STEPS_TALLIES_MAX]; /* ours first */
+    uint32_t tally_count;
+};
+
+/* A file of steps, with the images of its modules where the file lacks their bytes. */
+struct steps_session;
+
+/* SYMBOLS is borrowed, NULL: the packed memory alone.  The session maps PATH and lives in KEEP.
+ * Fails as steps_open. */
+enum status steps_session_open(const char *path, struct symbol_store *symbols, struct arena *keep,
+                               struct steps_session **out, struct fault *fault);
+void steps_session_close(struct steps_session *session); /* NULL is fine */
+
+const struct record *steps_session_record(const struct steps_session *session);
+
+/* Reads all steps, once.  Fails as steps_next; ERR_MEMORY. */
+enum status steps_session_judge(struct steps_session *session, struct steps_verdict *out,
+                                struct fault *fault);
+
+/* After judging: writes the file anew with those bytes of the images that were read, so that it
+ * can be judged without them.  Fails: ERR_IO, ERR_MEMORY. */
+enum status steps_session_pack(struct steps_session *session, const char *path,
+                               struct fault *fault);
+
+#endif
