@@ -8,7 +8,7 @@
  *         24    8  its time of change, ns
  *         32   16  GUID
  *         48    4  DBI age
- *         52    4  bucket shift: a bucket holds 2^shift bytes of code
+ *         52    4  bytes of code in a bucket: 64
  *         56    4  first rva, a multiple of the bucket
  *         60    4  buckets
  *         64   48  six sections: offset and bytes, 8 + 8 for the blob of blocks
@@ -18,11 +18,13 @@
  * table, and an rva goes through it first.
  *
  * buckets  u32 each: where the bucket's block starts in the blob.
- * blob     a block tells what holds from the bucket's first byte on, and each change in it:
- *              u32 scope, u24 line, u8 changes
- *              u16 each: offset in the bucket << 10 | scope << 6 | line, both zigzag deltas
- *          A scope of 15 or a line of 63 did not fit: it stands behind the u16s as a varint, in
- *          the order of the changes.  A scope is a slot number; 0: nothing is known here.
+ * blob     a block tells the scope and line of every byte of its bucket, as entries of equal
+ *          width, so that none has to be decoded before another:
+ *              u64: u30 scope, u24 line, u5 + u5 bits of each in an entry
+ *              u64: bit N is set where the entry for byte N is another than for the byte before
+ *              entries: scope and line less those of the block; the first is for byte 0
+ *          One entry for the whole bucket has no bits, and then the block is the first u64.
+ *          A scope is a slot number; 0: nothing is known here.
  * scopes   8-byte slots, u64.  An inlined function:
  *              u8 slots back to the function it was inlined into, u16 line of the call,
  *              u14 file, u26 name
@@ -38,19 +40,20 @@
 #include <stdint.h>
 
 enum {
-    INDEX_VERSION = 3,
+    INDEX_VERSION = 4,
     INDEX_SLOT_BYTES = 8,
+    BUCKET_SHIFT = 6, /* as many bytes as a block has bits for */
+    BUCKET_BYTES = 1 << BUCKET_SHIFT,
     INDEX_HEADER_BYTES = 192,
     INDEX_SECTIONS = 6,
-    INDEX_SLACK_BYTES = 1024, /* behind the last section: a damaged block cannot end past it */
+    INDEX_SLACK_BYTES = 1024, /* behind the last section: no block, damaged or not, ends past it */
 };
 
-enum { /* of a change */
-       CHANGE_OFFSET_SHIFT = 10,
-       CHANGE_SCOPE_SHIFT = 6,
-       CHANGE_SCOPE_WIDE = 15,
-       CHANGE_LINE_WIDE = 63,
-       CHANGES_MAX = 63,
+enum { /* of a block */
+       BLOCK_SCOPE_BITS = 30,
+       BLOCK_LINE_BITS = 24,
+       BLOCK_WIDTH_BITS = 5,
+       BLOCK_ENTRIES_AT = 16,
 };
 
 enum { /* of a slot */
@@ -85,7 +88,7 @@ enum {
     HEADER_PDB_TIME = 24,
     HEADER_GUID = 32,
     HEADER_AGE = 48,
-    HEADER_SHIFT = 52,
+    HEADER_BUCKET_BYTES = 52,
     HEADER_FIRST_RVA = 56,
     HEADER_BUCKETS = 60,
     HEADER_SECTIONS = 64, /* offset and bytes, 8 each */

@@ -5,28 +5,21 @@
 
 #include "symbol/index_layout.h"
 
-enum { BLOCK_BYTES_MAX = 8 + CHANGES_MAX * (2 + 10) };
+enum { BLOCK_BYTES_MAX = BLOCK_ENTRIES_AT + BUCKET_BYTES * 8 };
 
-static uint8_t *put_varint(uint8_t *to, uint32_t value)
+static uint32_t width_of(uint32_t value)
 {
-    while (value >= 0x80) {
-        *to++ = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    *to++ = (uint8_t)value;
-    return to;
-}
-
-static uint32_t zigzag(uint32_t from, uint32_t to)
-{
-    const uint32_t delta = to - from;
-    return delta << 1 ^ (delta >> 31 != 0 ? UINT32_MAX : 0);
+    uint32_t bits = 0;
+    while (value >> bits != 0)
+        bits++;
+    return bits;
 }
 
 void index_pack_open(struct index_part *part)
 {
     const uint32_t count = part->end - part->first;
     part->bucket = part->first;
+    part->entry_count = 1;
     part->blob_room = 32 * (uint64_t)count + BLOCK_BYTES_MAX;
     part->buckets = malloc(((size_t)count + 1) * sizeof *part->buckets);
     part->blob = malloc((size_t)part->blob_room);
@@ -51,50 +44,59 @@ static bool grow_blob(struct index_part *part)
     return true;
 }
 
-static uint8_t *put_changes(const struct index_part *part, uint8_t *to)
+/* Writes the block of the bucket in work; returns its bytes. */
+static uint32_t put_block(const struct index_part *part, uint8_t *to)
 {
-    uint32_t scope = part->open_scope, line = part->open_line;
-    uint8_t *wide = to + 2 * (size_t)part->change_count;
-    for (uint32_t i = 0; i < part->change_count; i++) {
-        const struct packed_change *change = &part->changes[i];
-        uint32_t scope_delta = zigzag(scope, change->scope);
-        uint32_t line_delta = zigzag(line, change->line);
-        if (scope_delta >= CHANGE_SCOPE_WIDE) {
-            wide = put_varint(wide, scope_delta);
-            scope_delta = CHANGE_SCOPE_WIDE;
-        }
-        if (line_delta >= CHANGE_LINE_WIDE) {
-            wide = put_varint(wide, line_delta);
-            line_delta = CHANGE_LINE_WIDE;
-        }
-        store_u16(to, (uint16_t)(change->offset << CHANGE_OFFSET_SHIFT |
-                                 scope_delta << CHANGE_SCOPE_SHIFT | line_delta));
-        to += 2;
-        scope = change->scope;
-        line = change->line;
+    const struct block_entry *entries = part->entries;
+    uint32_t scope = entries[0].scope, line = entries[0].line, scope_last = scope, line_last = line;
+    uint64_t changes = 0;
+    for (uint32_t i = 1; i < part->entry_count; i++) {
+        changes |= 1ULL << entries[i].offset;
+        scope = entries[i].scope < scope ? entries[i].scope : scope;
+        line = entries[i].line < line ? entries[i].line : line;
+        scope_last = entries[i].scope > scope_last ? entries[i].scope : scope_last;
+        line_last = entries[i].line > line_last ? entries[i].line : line_last;
     }
-    return wide;
+    const uint64_t scope_bits = width_of(scope_last - scope),
+                   line_bits = width_of(line_last - line);
+    store_u64(to, scope | (uint64_t)line << BLOCK_SCOPE_BITS |
+                      scope_bits << (BLOCK_SCOPE_BITS + BLOCK_LINE_BITS) |
+                      line_bits << (64 - BLOCK_WIDTH_BITS));
+    if (part->entry_count == 1)
+        return 8;
+    store_u64(to + 8, changes);
+    uint64_t pending = 0; /* bits not yet written */
+    uint32_t pending_bits = 0;
+    uint8_t *at = to + BLOCK_ENTRIES_AT;
+    for (uint32_t i = 0; i < part->entry_count; i++) {
+        const uint64_t entry = (entries[i].scope - scope) | (uint64_t)(entries[i].line - line)
+                                                                << scope_bits;
+        pending |= entry << pending_bits;
+        pending_bits += (uint32_t)(scope_bits + line_bits);
+        store_u64(at, pending);
+        at += pending_bits / 8;
+        pending >>= pending_bits / 8 * 8;
+        pending_bits %= 8;
+    }
+    return (uint32_t)(at - to) + (pending_bits != 0);
 }
 
-/* Writes the block of the bucket in work and goes on to the next. */
+/* Packs the bucket in work and goes on to the next. */
 static void close_bucket(struct index_part *part)
 {
-    const bool plain = part->change_count == 0;
+    uint32_t *bucket = &part->buckets[part->bucket - part->first];
+    const bool plain = part->entry_count == 1;
     if (part->blob_room - part->blob_bytes < BLOCK_BYTES_MAX && !grow_blob(part))
         return;
     if (plain && part->plain) { /* as the one before */
-        part->buckets[part->bucket - part->first] = part->buckets[part->bucket - part->first - 1];
+        *bucket = bucket[-1];
     } else {
-        uint8_t *const block = part->blob + part->blob_bytes;
-        store_u32(block, part->open_scope);
-        store_u32(block + 4, part->open_line | part->change_count << 24);
-        part->buckets[part->bucket - part->first] = (uint32_t)part->blob_bytes;
-        part->blob_bytes = (uint64_t)(put_changes(part, block + 8) - part->blob);
+        *bucket = (uint32_t)part->blob_bytes;
+        part->blob_bytes += put_block(part, part->blob + part->blob_bytes);
     }
     part->plain = plain;
-    part->open_scope = part->scope;
-    part->open_line = part->line;
-    part->change_count = 0;
+    part->entries[0] = (struct block_entry){0, part->scope, part->line};
+    part->entry_count = 1;
     part->bucket++;
 }
 
@@ -108,18 +110,14 @@ static void change_at(struct index_part *part, uint64_t rva, uint32_t scope, uin
     while (part->bucket < bucket && !part->failed)
         close_bucket(part);
     const uint32_t offset = (uint32_t)from & (BUCKET_BYTES - 1);
+    if (part->entries[part->entry_count - 1].offset == offset)
+        part->entry_count--; /* nothing is there any more */
+    part->entries[part->entry_count++] = (struct block_entry){offset, scope, line};
+    part->plain = part->plain && offset != 0;
     part->packed_rva = rva;
     part->scope = scope;
     part->line = line;
-    if (part->change_count != 0 && part->changes[part->change_count - 1].offset == offset)
-        part->change_count--;
-    if (offset == 0) {
-        part->plain = false;
-        part->open_scope = scope;
-        part->open_line = line;
-    } else {
-        part->changes[part->change_count++] = (struct packed_change){offset, scope, line};
-    }
+    part->failed = scope >> BLOCK_SCOPE_BITS != 0 || line >> BLOCK_LINE_BITS != 0;
     part->piece_count++;
 }
 

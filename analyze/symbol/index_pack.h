@@ -5,22 +5,19 @@
 
 #include "symbol/index_pieces.h"
 
-enum { BUCKET_SHIFT = 6, BUCKET_BYTES = 1 << BUCKET_SHIFT };
-
-struct packed_change { /* of the bucket in work */
-    uint32_t offset, scope, line;
+struct block_entry {
+    uint32_t offset, scope, line; /* what holds from that byte of the bucket on */
 };
 
 struct index_part {
-    uint32_t first_rva;             /* of bucket 0 of the index */
-    uint32_t first, end;            /* its buckets */
-    uint32_t bucket;                /* the one in work */
-    uint64_t packed_rva;            /* nothing may be packed before it */
-    uint32_t scope, line;           /* that hold now */
-    uint32_t open_scope, open_line; /* that held when the bucket began */
-    struct packed_change changes[BUCKET_BYTES];
-    uint32_t change_count;
-    bool plain; /* the last block has no changes */
+    uint32_t first_rva;                       /* of bucket 0 of the index */
+    uint32_t first, end;                      /* its buckets */
+    uint32_t bucket;                          /* the one in work */
+    uint64_t packed_rva;                      /* nothing may be packed before it */
+    uint32_t scope, line;                     /* that hold now */
+    struct block_entry entries[BUCKET_BYTES]; /* of the bucket in work */
+    uint32_t entry_count;
+    bool plain; /* the last block has one entry */
     bool failed;
 
     uint32_t *buckets; /* of END - FIRST blocks: where they start in the blob */

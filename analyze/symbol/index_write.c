@@ -209,7 +209,7 @@ static void put_header(const struct index_source *source, const struct index_par
     store_u64(head + HEADER_PDB_TIME, source->pdb_file->modified_ns);
     memcpy(head + HEADER_GUID, source->pdb->guid, 16);
     store_u32(head + HEADER_AGE, source->pdb->age);
-    store_u32(head + HEADER_SHIFT, BUCKET_SHIFT);
+    store_u32(head + HEADER_BUCKET_BYTES, BUCKET_BYTES);
     store_u32(head + HEADER_FIRST_RVA, first->first_rva);
     store_u32(head + HEADER_BUCKETS, bucket_count);
     for (int i = 0; i < INDEX_SECTIONS; i++) {

@@ -350,6 +350,52 @@ bool stack_input_next(struct stack_input *input, struct arena *keep, struct stac
     return got;
 }
 
+static void describe_recorded(const struct record *record, const struct record_stack *from,
+                              struct arena *keep, struct stack_item *out)
+{
+    const struct record_thread *thread = record_thread_find(record, from->thread_id);
+    const char *walker = record_walker_name(from->walker);
+
+    out->stack = (struct stack){
+        .engine = arena_printf(keep, "offset:%s", walker),
+        .label = arena_printf(keep, "%s%sthread %u %s", from->label ? from->label : "",
+                              from->label ? " " : "", (unsigned)from->thread_id, walker),
+        .thread_id = from->thread_id,
+        .thread_name = thread != NULL ? thread->name : NULL,
+        .role = thread != NULL ? record_thread_role(record, thread) : NULL,
+        .state = from->state == RECORD_STATE_OK               ? STACK_OK
+                 : from->state == RECORD_STATE_NOT_APPLICABLE ? STACK_NOT_APPLICABLE
+                 : from->state == RECORD_STATE_BLOCKED        ? STACK_BLOCKED
+                                                              : STACK_FAILED,
+        .stop = from->reason != NULL ? from->reason : record_stop_name(from->stop),
+        .frames = from->frames,
+        .frame_count = from->frame_count,
+        .left_out = from->left_out,
+        .sample = from->sample,
+        .walk_ns = from->walk_ns,
+    };
+    if (from->sample != 0)
+        out->stack.label =
+            arena_printf(keep, "%s sample %u", out->stack.label, (unsigned)from->sample);
+    out->label = out->stack.label;
+}
+
+/* What was captured on demand is played back by time; the label says when. */
+static void next_capture(struct stack_input *input, struct arena *keep, struct stack_item *out)
+{
+    struct record_stack stack;
+
+    if (record_capture_stack(&input->record, input->next_capture++, keep, &stack, &out->fault) !=
+        ERR_NONE)
+        return;
+    describe_recorded(&input->record, &stack, keep, out);
+    out->stack.label =
+        arena_printf(keep, "%s%s@%llu.%09llu s thread %u", stack.label ? stack.label : "",
+                     stack.label ? " " : "", (unsigned long long)(stack.at_ns / 1000000000U),
+                     (unsigned long long)(stack.at_ns % 1000000000U), (unsigned)stack.thread_id);
+    out->label = out->stack.label;
+}
+
 bool input_next_record(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     if (input->next_stack == 0 && input->record.stacks == NULL && !input->reported) {
@@ -360,29 +406,12 @@ bool input_next_record(struct stack_input *input, struct arena *keep, struct sta
             (void)record_read(bytes_over(data, bytes, &input->record_fault), &input->arena,
                               &input->record);
     }
+    if (input->next_capture < input->record.capture_count) {
+        next_capture(input, keep, out);
+        return true;
+    }
     if (input->record.stacks != NULL && input->next_stack < input->record.stack_count) {
-        const struct record_stack *from = &input->record.stacks[input->next_stack++];
-        const struct record_thread *thread = record_thread_find(&input->record, from->thread_id);
-        const char *walker = record_walker_name(from->walker);
-        out->stack = (struct stack){
-            .engine = arena_printf(keep, "offset:%s", walker),
-            .label = arena_printf(keep, "%s%sthread %u %s", from->label ? from->label : "",
-                                  from->label ? " " : "", (unsigned)from->thread_id, walker),
-            .thread_id = from->thread_id,
-            .thread_name = thread != NULL ? thread->name : NULL,
-            .role = thread != NULL ? record_thread_role(&input->record, thread) : NULL,
-            .state = from->state == RECORD_STATE_OK               ? STACK_OK
-                     : from->state == RECORD_STATE_NOT_APPLICABLE ? STACK_NOT_APPLICABLE
-                     : from->state == RECORD_STATE_BLOCKED        ? STACK_BLOCKED
-                                                                  : STACK_FAILED,
-            .stop = from->reason != NULL ? from->reason : record_stop_name(from->stop),
-            .frames = from->frames,
-            .frame_count = from->frame_count,
-            .left_out = from->left_out,
-            .sample = from->sample,
-            .walk_ns = from->walk_ns,
-        };
-        out->label = out->stack.label;
+        describe_recorded(&input->record, &input->record.stacks[input->next_stack++], keep, out);
         return true;
     }
     if (input->record_fault.code != ERR_NONE && !input->reported) {

@@ -58,7 +58,7 @@ struct stack_input {
 
     struct record record; /* form INPUT_RECORD */
     struct fault record_fault;
-    uint32_t next_stack;
+    uint32_t next_capture, next_stack;
 };
 
 /* Reads the next line, without its end.  False at the end of the stream. */

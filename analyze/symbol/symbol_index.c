@@ -23,7 +23,7 @@ struct section {
 struct symbol_index {
     struct file_map map;
     struct section sections[INDEX_SECTIONS];
-    uint32_t shift, first_rva, bucket_count, slot_count, file_count, omap_count;
+    uint32_t first_rva, bucket_count, slot_count, file_count, omap_count;
 };
 
 uint64_t index_sum(const void *data, uint64_t bytes)
@@ -58,16 +58,16 @@ static enum status read_sections(struct symbol_index *index, struct fault *fault
                              "symbol index");
         index->sections[i] = (struct section){head + at, bytes};
     }
-    index->shift = load_u32(head + HEADER_SHIFT);
     index->first_rva = load_u32(head + HEADER_FIRST_RVA);
     index->bucket_count = load_u32(head + HEADER_BUCKETS);
     index->slot_count = (uint32_t)(index->sections[INDEX_SCOPES].bytes / INDEX_SLOT_BYTES);
     index->file_count = (uint32_t)(index->sections[INDEX_FILES].bytes / 4);
     index->omap_count = (uint32_t)(index->sections[INDEX_OMAP].bytes / 8);
     const struct section strings = index->sections[INDEX_STRINGS];
-    if (index->shift > 8 || index->sections[INDEX_BUCKETS].bytes / 4 < index->bucket_count ||
-        strings.bytes == 0 || strings.at[strings.bytes - 1] != 0)
-        return fault_set(fault, ERR_MALFORMED, HEADER_SHIFT, "symbol index");
+    if (load_u32(head + HEADER_BUCKET_BYTES) != BUCKET_BYTES ||
+        index->sections[INDEX_BUCKETS].bytes / 4 < index->bucket_count || strings.bytes == 0 ||
+        strings.at[strings.bytes - 1] != 0)
+        return fault_set(fault, ERR_MALFORMED, HEADER_BUCKET_BYTES, "symbol index");
     return ERR_NONE;
 }
 
@@ -157,58 +157,39 @@ static bool source_rva(const struct symbol_index *index, uint32_t *rva)
 /* The block that tells about RVA (in the symbols' address space); NULL: none. */
 static const uint8_t *block_of(const struct symbol_index *index, uint32_t rva)
 {
-    const uint32_t bucket = (rva - index->first_rva) >> index->shift;
+    const uint32_t bucket = (rva - index->first_rva) >> BUCKET_SHIFT;
     if (rva < index->first_rva || bucket >= index->bucket_count)
         return NULL;
     const uint32_t at = load_u32(index->sections[INDEX_BUCKETS].at + 4 * (size_t)bucket);
     return at < index->sections[INDEX_BLOB].bytes ? index->sections[INDEX_BLOB].at + at : NULL;
 }
 
-static inline uint32_t varint(const uint8_t **at)
+static inline uint32_t ones(uint64_t bits)
 {
-    const uint8_t *p = *at;
-    uint32_t value = *p++;
-    if ((value & 0x80) != 0) {
-        value &= 0x7f;
-        for (uint32_t shift = 7; shift < 35; shift += 7) {
-            const uint32_t byte = *p++;
-            value |= (byte & 0x7f) << (shift & 31);
-            if ((byte & 0x80) == 0)
-                break;
-        }
-    }
-    *at = p;
-    return value;
+    bits -= bits >> 1 & 0x5555555555555555u;
+    bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (uint32_t)((bits * 0x0101010101010101u) >> 56);
 }
 
-static inline uint32_t unzigzag(uint32_t value)
+static inline uint32_t low_bits(uint64_t value, uint32_t count)
 {
-    return value >> 1 ^ (0U - (value & 1));
+    return (uint32_t)(value & ((1ULL << count) - 1));
 }
 
-/* A damaged block has at most CHANGES_MAX changes too, which end within the file's slack. */
-static void read_block(const struct symbol_index *index, const uint8_t *at, struct spot *spot)
+/* Without a branch: which way one would go is as random as the address.  The file's slack lies
+ * behind the last entry that a damaged block could name. */
+static inline void read_block(const struct symbol_index *index, const uint8_t *at,
+                              struct spot *spot)
 {
-    const uint32_t offset = (spot->rva - index->first_rva) & ((1U << index->shift) - 1);
-    const uint32_t behind = (offset + 1) << CHANGE_OFFSET_SHIFT; /* changes that are not yet */
-    uint32_t scope = load_u32(at), line = load_u32(at + 4) & 0xffffff;
-    const uint32_t count = at[7] & CHANGES_MAX;
-    const uint8_t *wide = at + 8 + 2 * (size_t)count, *const end = wide;
-    for (at += 8; at != end; at += 2) {
-        const uint32_t change = load_u16(at);
-        if (change >= behind)
-            break;
-        uint32_t scope_delta = change >> CHANGE_SCOPE_SHIFT & CHANGE_SCOPE_WIDE;
-        uint32_t line_delta = change & CHANGE_LINE_WIDE;
-        if (scope_delta == CHANGE_SCOPE_WIDE)
-            scope_delta = varint(&wide);
-        if (line_delta == CHANGE_LINE_WIDE)
-            line_delta = varint(&wide);
-        scope += unzigzag(scope_delta);
-        line += unzigzag(line_delta);
-    }
-    spot->scope = scope;
-    spot->line = line;
+    const uint32_t offset = (spot->rva - index->first_rva) & (BUCKET_BYTES - 1);
+    const uint64_t head = load_u64(at), changes = load_u64(at + 8);
+    const uint32_t scope_bits = (uint32_t)(head >> 54) & 31, line_bits = (uint32_t)(head >> 59);
+    const uint32_t before = ones(changes & ((2ULL << offset) - 1)) * (scope_bits + line_bits);
+    const uint64_t entry = load_u64(at + BLOCK_ENTRIES_AT + before / 8) >> before % 8;
+    spot->scope = low_bits(head, BLOCK_SCOPE_BITS) + low_bits(entry, scope_bits);
+    spot->line = low_bits(head >> BLOCK_SCOPE_BITS, BLOCK_LINE_BITS) +
+                 low_bits(entry >> scope_bits, line_bits);
 }
 
 static const char *string_of(const struct symbol_index *index, uint32_t offset)
@@ -298,17 +279,20 @@ enum { GROUP = 32, CHAIN_STEPS = 6 };
 /* Brings in the scopes that these hang on, one step of all chains at a time. */
 static void warm_chains(const struct symbol_index *index, const struct spot *spots, uint32_t count)
 {
-    uint32_t scopes[GROUP];
-    for (uint32_t i = 0; i < count; i++)
-        scopes[i] = spots[i].scope < index->slot_count ? spots[i].scope : 0;
-    for (uint32_t step = 0; step < CHAIN_STEPS; step++) {
-        for (uint32_t i = 0; i < count; i++) {
+    uint32_t scopes[GROUP + 1], live = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        scopes[live] = spots[i].scope;
+        live += spots[i].scope < index->slot_count;
+    }
+    for (uint32_t step = 0; step < CHAIN_STEPS && live != 0; step++) {
+        uint32_t still = 0;
+        for (uint32_t i = 0; i < live; i++) {
             const uint32_t back = *slot_at(index, scopes[i]);
-            if (back == 0 || back > scopes[i])
-                continue;
-            scopes[i] -= back;
-            PREFETCH(slot_at(index, scopes[i]));
+            scopes[still] = scopes[i] - back;
+            PREFETCH(slot_at(index, scopes[still]));
+            still += back != 0 && back < scopes[i];
         }
+        live = still;
     }
 }
 
@@ -320,7 +304,7 @@ static void find_spots(const struct symbol_index *index, const uint32_t *rvas, u
         spots[i] = (struct spot){rvas[i], 0, 0};
         if (!source_rva(index, &spots[i].rva))
             spots[i].rva = 0; /* headers: never code */
-        const uint32_t bucket = (spots[i].rva - index->first_rva) >> index->shift;
+        const uint32_t bucket = (spots[i].rva - index->first_rva) >> BUCKET_SHIFT;
         if (bucket < index->bucket_count)
             PREFETCH(index->sections[INDEX_BUCKETS].at + 4 * (size_t)bucket);
     }
