@@ -50,6 +50,13 @@ enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
                               struct symbol_store *symbols, struct arena *keep, struct stack *out,
                               struct fault *fault);
 
+/* Walks the thread of STACK once more and notes why each physical frame was found, for the first
+ * DUMP_EVIDENCE_MAX of them; nothing where the thread cannot be walked.  Apart from the walk
+ * that is timed, since it is no part of answering.  Fails: ERR_MEMORY. */
+enum { DUMP_EVIDENCE_MAX = 128 };
+enum status dump_add_evidence(struct dump_session *session, struct arena *keep, struct stack *stack,
+                              struct fault *fault);
+
 /* The dead process as the unwinders see it, for explaining a frame. */
 const struct unwind_process *dump_process(const struct dump_session *session);
 

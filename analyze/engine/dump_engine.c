@@ -127,9 +127,11 @@ static enum status run(const struct engine *self, const struct engine_input *in,
         return status;
     out->cost.open_ns = clock_ns() - start;
     status = run_threads(session, in, keep, out, fault);
-    dump_close(session);
     out->cost.total_ns = clock_ns() - start;
     out->cost.peak_bytes = memory_peak_bytes();
+    for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
+        status = dump_add_evidence(session, keep, &out->stacks[i], fault);
+    dump_close(session);
     return status;
 }
 

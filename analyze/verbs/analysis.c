@@ -182,7 +182,9 @@ enum status analysis_case(const struct analysis *analysis, const struct crash_ca
     }
     if (ask_engines(analysis, &in, keep, out, fault) != ERR_NONE)
         return fault->code;
-    return analysis_judge(analysis, crash, stated, keep, out, fault);
+    if (analysis_judge(analysis, crash, stated, keep, out, fault) != ERR_NONE)
+        return fault->code;
+    return analysis_keep_files(analysis, crash, keep, out, fault);
 }
 
 static void add_root(const char *root, const char **roots, uint32_t *count)

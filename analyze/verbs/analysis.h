@@ -14,6 +14,7 @@ struct analysis {
     bool subjects_only;        /* judges and other exhibits are not asked */
     const struct truth *truth; /* given by hand; NULL: the case's own */
     uint32_t levels_ignored;   /* see compare_input */
+    const char *source_root;   /* where sources are; NULL: where the case says, else here */
 };
 
 /* Runs the engines over CRASH, holds them against its truth and each other, and fills OUT.
@@ -27,6 +28,12 @@ enum status analysis_case(const struct analysis *analysis, const struct crash_ca
 enum status analysis_judge(const struct analysis *analysis, const struct crash_case *crash,
                            const struct truth *truth, struct arena *keep, struct run_case *out,
                            struct fault *fault);
+
+/* Puts the small files that CRASH stands on into OUT's artifacts: what was sealed, but for dump
+ * and images, and the sources that the truth and own frames name, as they are now.  What is not
+ * there is left out.  Fails: ERR_MEMORY. */
+enum status analysis_keep_files(const struct analysis *analysis, const struct crash_case *crash,
+                                struct arena *keep, struct run_case *out, struct fault *fault);
 
 /* The folders that hold the symbols of a sealed case: the run's shared store, the case itself.
  * Adds those that are new to ROOTS (room for all). */

@@ -1,0 +1,114 @@
+/* Why each frame of a dump's stack was found where it was: for pages that show a case when the
+ * dump is no longer at hand. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "engine/dump.h"
+#include "unwind/x64_info.h"
+
+enum { CODE_BYTES = 16, STEP_BYTES = 64 };
+
+/* What a code did, in words of the format and of the processor. */
+static const char *step_text(const struct x64_code *code, bool ran, struct arena *keep)
+{
+    const char sign = ran ? '+' : '-', *name = x64_op_name(code->op);
+    switch (code->op) {
+    case X64_PUSH_NONVOL:
+        return arena_printf(keep, "%c0x%02x %s %s", sign, code->prologue_offset, name,
+                            register_name(CPU_X64, code->info));
+    case X64_ALLOC_LARGE:
+    case X64_ALLOC_SMALL:
+        return arena_printf(keep, "%c0x%02x %s %" PRIu32 " bytes", sign, code->prologue_offset,
+                            name, code->bytes);
+    case X64_SAVE_NONVOL:
+    case X64_SAVE_NONVOL_FAR:
+        return arena_printf(keep, "%c0x%02x %s %s at +0x%" PRIx32, sign, code->prologue_offset,
+                            name, register_name(CPU_X64, code->info), code->bytes);
+    case X64_SAVE_XMM128:
+    case X64_SAVE_XMM128_FAR:
+        return arena_printf(keep, "%c0x%02x %s xmm%u at +0x%" PRIx32, sign, code->prologue_offset,
+                            name, (unsigned)code->info, code->bytes);
+    default:
+        return arena_printf(keep, "%c0x%02x %s", sign, code->prologue_offset, name);
+    }
+}
+
+/* The unwind codes of the frame's function, one a line; NULL where there are none. */
+static const char *steps_of(const struct dump_session *session, const struct unwind_frame *frame,
+                            struct arena *keep)
+{
+    struct x64_info info;
+    const char *out = NULL;
+    if (dump_minidump(session)->cpu != CPU_X64 || frame->module == NULL ||
+        frame->unwind_data_va == 0 ||
+        x64_info_read(dump_process(session), frame->module->base_va,
+                      (uint32_t)(frame->unwind_data_va - frame->module->base_va), &info) != NULL)
+        return NULL;
+    const uint64_t into = frame->pc_va - frame->module->base_va - frame->function_begin_rva;
+    for (uint32_t i = 0; i < info.code_count; i++) {
+        const bool ran = frame->where != WHERE_PROLOGUE || into >= info.codes[i].prologue_offset;
+        const char *step = step_text(&info.codes[i], ran, keep);
+        if (step != NULL)
+            out = out == NULL ? step : arena_printf(keep, "%s\n%s", out, step);
+    }
+    return out;
+}
+
+/* BYTES of code at VA as hexadecimal, as many of them as are known; NULL: none. */
+static const char *code_text(const struct dump_session *session, uint64_t va, size_t bytes,
+                             struct arena *keep)
+{
+    static const char digits[] = "0123456789abcdef";
+    const struct unwind_process *process = dump_process(session);
+    char text[2 * CODE_BYTES + 1];
+    size_t at = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        uint8_t byte = 0;
+        if (!process->read(process->self, va + i, &byte, 1))
+            break;
+        text[at++] = digits[byte >> 4];
+        text[at++] = digits[byte & 15];
+    }
+    return at > 0 ? arena_text(keep, text, at) : NULL;
+}
+
+static void fill(const struct dump_session *session, const struct unwind_frame *from,
+                 uint32_t index, struct arena *keep, struct frame_evidence *out)
+{
+    *out = (struct frame_evidence){
+        .index = index,
+        .sp_va = from->sp_va,
+        .where = from->where != WHERE_NONE ? unwind_where_name(from->where) : NULL,
+        .function_begin_rva = from->function_begin_rva,
+        .function_end_rva = from->function_end_rva,
+        .unwind_data_va = from->unwind_data_va,
+        .return_slot_va = from->return_slot_va,
+        .caller_sp_va = from->caller_sp_va,
+        .steps = steps_of(session, from, keep)};
+    const uint64_t into = from->module != NULL ? from->pc_va - from->module->base_va : from->pc_va;
+    if (into >= CODE_BYTES)
+        out->code_before = code_text(session, from->pc_va - CODE_BYTES, CODE_BYTES, keep);
+    if (out->code_before != NULL && strlen(out->code_before) != 2 * CODE_BYTES)
+        out->code_before = NULL; /* the bytes next to pc are the ones that count */
+    out->code_after = code_text(session, from->pc_va, CODE_BYTES, keep);
+}
+
+enum status dump_add_evidence(struct dump_session *session, struct arena *keep, struct stack *stack,
+                              struct fault *fault)
+{
+    struct unwind_stack walk;
+    struct fault ignored = FAULT_INIT;
+    if (stack->state != STACK_OK ||
+        dump_walk(session, stack->thread_id, keep, &walk, &ignored) != ERR_NONE)
+        return ERR_NONE;
+    const uint32_t count =
+        walk.frame_count < DUMP_EVIDENCE_MAX ? walk.frame_count : DUMP_EVIDENCE_MAX;
+    struct frame_evidence *rows = ARENA_ARRAY(keep, (size_t)count + 1, struct frame_evidence);
+    if (rows == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "evidence of frames");
+    for (uint32_t i = 0; i < count; i++)
+        fill(session, &walk.frames[i], i, keep, &rows[i]);
+    stack->evidence = rows;
+    stack->evidence_count = count;
+    return ERR_NONE;
+}

@@ -1,0 +1,116 @@
+/* The small files that a case stands on, for pages that show it when its folder is gone: what
+ * was sealed, but for dump and images, and the sources that its frames name.
+ *
+ * Names of sources come from the dead process and its symbols: only relative ones are looked
+ * for, below the sources' own folder, and only files that look like sources are kept. */
+#include <string.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "verbs/analysis.h"
+
+enum { FILES_MAX = 64, SOURCE_MAX_BYTES = 256 << 10, SEALED_MAX_BYTES = 64 << 10 };
+
+struct gathering {
+    struct run_case *c;
+    const char *root;
+    struct arena *keep;
+};
+
+static void add_file(struct gathering *g, const char *role, const char *name, const char *path,
+                     size_t max_bytes)
+{
+    struct fault absent = FAULT_INIT; /* a source that is not here is no fault of the case */
+    struct case_artifact *a = &g->c->artifacts[g->c->artifact_count];
+    char *data = NULL;
+    if (g->c->artifact_count == FILES_MAX || name == NULL || path == NULL ||
+        file_read(path, max_bytes, g->keep, &data, &a->bytes, &absent) != ERR_NONE)
+        return;
+    a->role = role;
+    a->name = name;
+    a->data = data;
+    text_sha256(data, a->bytes, a->sha256);
+    g->c->artifact_count++;
+}
+
+static void add_sealed(struct gathering *g, const struct crash_case *crash, enum case_role role)
+{
+    const struct case_file *file = case_file(crash, role);
+    if (file != NULL)
+        add_file(g, case_role_name(role), file->path, case_path(crash, role, g->keep),
+                 SEALED_MAX_BYTES);
+}
+
+/* NAME with '/' for '\\' and without ROOT in front of it; NULL when that is no plain relative
+ * name of a source. */
+static const char *source_name(const char *name, const char *root, struct arena *keep)
+{
+    static const char *const endings[] = {".c", ".h", ".cpp", ".hpp", ".cc", ".s", ".S"};
+    char *out = arena_string(keep, name);
+    if (out == NULL)
+        return NULL;
+    for (char *at = out; *at != '\0'; at++)
+        if (*at == '\\')
+            *at = '/';
+    const size_t length = strlen(root);
+    if (strncmp(out, root, length) == 0 && out[length] == '/')
+        out += length + 1;
+    if (out[0] == '/' || strchr(out, ':') != NULL || strstr(out, "..") != NULL)
+        return NULL;
+    const char *dot = strrchr(out, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof endings[0]; i++)
+        if (strcmp(dot, endings[i]) == 0)
+            return out;
+    return NULL;
+}
+
+static void add_source(struct gathering *g, const char *file)
+{
+    const char *name = file != NULL ? source_name(file, g->root, g->keep) : NULL;
+    for (uint32_t i = 0; name != NULL && i < g->c->artifact_count; i++)
+        if (strcmp(g->c->artifacts[i].name, name) == 0)
+            return;
+    if (name != NULL)
+        add_file(g, "source", name, path_join(g->keep, g->root, name), SOURCE_MAX_BYTES);
+}
+
+static void add_sources(struct gathering *g)
+{
+    const struct truth *truth = g->c->truth;
+    const char *last = NULL; /* frames of one function name one file */
+    for (uint32_t t = 0; truth != NULL && t < truth->thread_count; t++)
+        for (uint32_t i = 0; i < truth->threads[t].frame_count; i++) {
+            const char *file = truth->threads[t].frames[i].file;
+            if (file != NULL && (last == NULL || strcmp(file, last) != 0))
+                add_source(g, file);
+            last = file;
+        }
+    for (uint32_t k = 0; k < g->c->claim_count; k++)
+        for (uint32_t s = 0; s < g->c->claims[k].stack_count; s++)
+            for (uint32_t i = 0; i < g->c->claims[k].stacks[s].frame_count; i++) {
+                const struct frame *f = &g->c->claims[k].stacks[s].frames[i];
+                if (f->frame_class == CLASS_OWN && f->file != last)
+                    add_source(g, f->file);
+                last = f->file;
+            }
+}
+
+enum status analysis_keep_files(const struct analysis *analysis, const struct crash_case *crash,
+                                struct arena *keep, struct run_case *out, struct fault *fault)
+{
+    const char *root = analysis->source_root != NULL    ? analysis->source_root
+                       : crash->own.source_root != NULL ? crash->own.source_root
+                                                        : ".";
+    struct gathering g = {.c = out, .root = root, .keep = keep};
+    out->artifact_count = 0;
+    out->artifacts = ARENA_ARRAY(keep, FILES_MAX + 1, struct case_artifact);
+    if (out->artifacts == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "files of a case");
+    if (crash->folder != NULL)
+        add_file(&g, "case", "case.json", path_join(keep, crash->folder, "case.json"),
+                 SEALED_MAX_BYTES);
+    add_sealed(&g, crash, ROLE_TRUTH);
+    add_sealed(&g, crash, ROLE_RECORD);
+    add_sources(&g);
+    return ERR_NONE;
+}
