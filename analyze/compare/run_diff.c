@@ -133,8 +133,17 @@ static double total_ns(const struct run_case *c, const char *engine, bool *subje
     return 0;
 }
 
-static void diff_engine(const struct run_diff *rows, const char *engine, double noise,
-                        double *before, double *now, double *scratch, struct diff_time *out)
+static double fence_of(const struct diff_limits *limits, const char *engine)
+{
+    for (uint32_t i = 0; i < limits->fence_count; i++)
+        if (same_text(limits->fences[i].engine, engine))
+            return limits->fences[i].share;
+    return 0;
+}
+
+static void diff_engine(const struct run_diff *rows, const char *engine,
+                        const struct diff_limits *limits, double *before, double *now,
+                        double *scratch, struct diff_time *out)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < rows->row_count; i++) {
@@ -150,14 +159,15 @@ static void diff_engine(const struct run_diff *rows, const char *engine, double 
     }
     out->engine = engine;
     out->cases = (uint32_t)count;
-    out->change = statistics_change(before, count, now, count, noise, 0, scratch);
+    out->change = statistics_change_paired(before, now, count, limits->noise,
+                                           fence_of(limits, engine), scratch);
     for (size_t i = 0; i < count; i++)
         scratch[i] = now[i] / before[i];
     out->ratio = statistics_geometric_mean(scratch, count);
 }
 
-static bool diff_times(const struct run_case *cases, uint32_t count, double noise,
-                       struct arena *keep, struct run_diff *out)
+static bool diff_times(const struct run_case *cases, uint32_t count,
+                       const struct diff_limits *limits, struct arena *keep, struct run_diff *out)
 {
     const size_t room = (size_t)out->row_count + 1;
     double *before = ARENA_ARRAY(keep, room, double), *now = ARENA_ARRAY(keep, room, double);
@@ -174,20 +184,22 @@ static bool diff_times(const struct run_case *cases, uint32_t count, double nois
             if (known)
                 continue;
             struct diff_time *time = &out->times[out->time_count++];
-            diff_engine(out, engine, noise, before, now, scratch, time);
+            diff_engine(out, engine, limits, before, now, scratch, time);
         }
     return true;
 }
 
 enum status run_diff_make(const struct run_info *a, const struct run_case *a_cases,
                           uint32_t a_count, const struct run_info *b,
-                          const struct run_case *b_cases, uint32_t b_count, double noise,
-                          struct arena *keep, struct run_diff *out, struct fault *fault)
+                          const struct run_case *b_cases, uint32_t b_count,
+                          const struct diff_limits *limits, struct arena *keep,
+                          struct run_diff *out, struct fault *fault)
 {
+    static const struct diff_limits none = {.fence_count = 0};
     memset(out, 0, sizeof *out);
     if (!diff_facts(a, b, keep, out) ||
         !diff_cases(a_cases, a_count, b_cases, b_count, keep, out) ||
-        !diff_times(b_cases, b_count, noise, keep, out))
+        !diff_times(b_cases, b_count, limits != NULL ? limits : &none, keep, out))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing two runs");
     return ERR_NONE;
 }

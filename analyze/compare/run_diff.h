@@ -48,11 +48,22 @@ struct run_diff {
     uint32_t time_count;
 };
 
-/* NOISE: the machine's own spread between equal runs, as a share; 0: unknown. */
+/* What an effect on times must exceed, beside 3 %: shares, 0: unknown. */
+struct diff_limits {
+    double noise; /* what the machine shows between equal runs, or what the user tolerates */
+    struct diff_fence {
+        const char *engine;
+        double share; /* how far the engine's earlier runs were ever out */
+    } fences[CLAIMS_MAX];
+    uint32_t fence_count;
+};
+
+/* LIMITS may be NULL. */
 enum status run_diff_make(const struct run_info *a, const struct run_case *a_cases,
                           uint32_t a_count, const struct run_info *b,
-                          const struct run_case *b_cases, uint32_t b_count, double noise,
-                          struct arena *keep, struct run_diff *out, struct fault *fault);
+                          const struct run_case *b_cases, uint32_t b_count,
+                          const struct diff_limits *limits, struct arena *keep,
+                          struct run_diff *out, struct fault *fault);
 
 const char *diff_group_name(enum diff_group group); /* "new", "fixed", ... */
 

@@ -1,7 +1,8 @@
 /* Statistics of verdicts and reports: see statistics.h.
  *
  * Mann-Whitney U: exact counts by the recurrence of Mann and Whitney (1947) for small samples
- * without ties; else the normal approximation with the tie-corrected variance. */
+ * without ties; else the normal approximation with the tie-corrected variance.
+ * Wilcoxon (1945) signed ranks: exact counts of the subsets of ranks by sum, else likewise. */
 #include "compare/statistics.h"
 
 #include <math.h>
@@ -12,7 +13,11 @@ enum {
     EXACT_MAX = 20,
     BOOTSTRAP_ROUNDS = 2000,
     POOL_MAX = 4096, /* samples a side that one test looks at */
+    PAIRS_EXACT_MAX = 25,
+    PAIRS_MAX = 1 << 20,
 };
+
+static const double SMALLEST_EFFECT = 0.03, SIGNIFICANT = 0.01;
 
 static int by_value(const void *a, const void *b)
 {
@@ -158,6 +163,56 @@ double statistics_mann_whitney(const double *a, size_t n, const double *b, size_
     return p < 1 ? p : 1;
 }
 
+/* P(W <= w) for COUNT ranks: the share of the subsets of 1..COUNT whose sum is that small. */
+static double exact_subsets(size_t count, size_t w)
+{
+    double ways[PAIRS_EXACT_MAX * (PAIRS_EXACT_MAX + 1) / 2 + 1] = {1};
+    const size_t most = count * (count + 1) / 2;
+    double small = 0;
+    for (size_t rank = 1; rank <= count; rank++)
+        for (size_t sum = most; sum >= rank; sum--)
+            ways[sum] += ways[sum - rank];
+    for (size_t sum = 0; sum <= w && sum <= most; sum++)
+        small += ways[sum];
+    return small / ldexp(1, (int)count);
+}
+
+/* The two-sided probability from the smaller rank sum W and the sum of t^3 - t over ties. */
+static double signed_rank_tail(size_t count, double w, double ties)
+{
+    const double n = (double)count;
+    if (count <= PAIRS_EXACT_MAX && ties < 1)
+        return 2 * exact_subsets(count, (size_t)(w + 0.5));
+    const double variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48;
+    if (variance <= 0)
+        return 1;
+    const double z = (n * (n + 1) / 4 - w - 0.5) / sqrt(variance);
+    return z <= 0 ? 1 : erfc(z / sqrt(2));
+}
+
+double statistics_signed_rank(const double *before, const double *now, size_t count)
+{
+    struct ranked *pool = count == 0 || count > PAIRS_MAX ? NULL : malloc(count * sizeof *pool);
+    size_t n = 0;
+    double ties = 0;
+    if (pool == NULL)
+        return 1;
+    for (size_t i = 0; i < count; i++) {
+        const double apart = log(now[i] / before[i]);
+        if (fabs(apart) > 0)
+            pool[n++] = (struct ranked){fabs(apart), apart > 0};
+    }
+    /* The rank sum of what grew: U of a first side, with its own ranks put back. */
+    size_t grew = 0;
+    for (size_t i = 0; i < n; i++)
+        grew += pool[i].first;
+    const double up = count_u(pool, n, grew, &ties) + (double)grew * ((double)grew + 1) / 2;
+    const double down = (double)n * ((double)n + 1) / 2 - up;
+    free(pool);
+    const double p = n == 0 ? 1 : signed_rank_tail(n, up < down ? up : down, ties);
+    return p < 1 ? p : 1;
+}
+
 /* xorshift64*: small, and the same everywhere. */
 static uint64_t next_random(uint64_t *state)
 {
@@ -199,6 +254,13 @@ struct interval statistics_ratio(const double *a, size_t a_count, const double *
     return out;
 }
 
+struct interval statistics_median_interval(const double *a, size_t count, uint64_t seed,
+                                           double *scratch)
+{
+    static const double one = 1;
+    return statistics_ratio(a, count, &one, 1, seed, scratch);
+}
+
 double statistics_fence(const double *history, size_t count, double *scratch)
 {
     if (count < 4)
@@ -209,6 +271,15 @@ double statistics_fence(const double *history, size_t count, double *scratch)
     return q3 + 3 * (q3 - q1);
 }
 
+double statistics_fence_share(const double *history, size_t count, double *scratch)
+{
+    const double fence = statistics_fence(history, count, scratch);
+    if (isinf(fence))
+        return 0;
+    memcpy(scratch, history, count * sizeof *history);
+    return fence / statistics_median(scratch, count) - 1;
+}
+
 double statistics_geometric_mean(const double *values, size_t count)
 {
     double sum = 0;
@@ -217,15 +288,28 @@ double statistics_geometric_mean(const double *values, size_t count)
     return count == 0 ? (double)NAN : exp(sum / (double)count);
 }
 
-struct change_verdict statistics_change(const double *before, size_t before_count,
-                                        const double *now, size_t now_count, double noise,
-                                        double fence, double *scratch)
+static struct change_verdict no_verdict(double noise, double fence)
 {
-    struct change_verdict out = {CHANGE_TOO_FEW, (double)NAN, 0.03, 1};
+    struct change_verdict out = {CHANGE_TOO_FEW, (double)NAN, SMALLEST_EFFECT, 1};
     if (noise > out.threshold)
         out.threshold = noise;
     if (fence > out.threshold)
         out.threshold = fence;
+    return out;
+}
+
+static void decide(struct change_verdict *out)
+{
+    out->change = CHANGE_NONE;
+    if (out->p < SIGNIFICANT && fabs(out->effect) > out->threshold)
+        out->change = out->effect > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
+}
+
+struct change_verdict statistics_change(const double *before, size_t before_count,
+                                        const double *now, size_t now_count, double noise,
+                                        double fence, double *scratch)
+{
+    struct change_verdict out = no_verdict(noise, fence);
     if (before_count < STATISTICS_MIN_SAMPLES || now_count < STATISTICS_MIN_SAMPLES)
         return out;
     memcpy(scratch, before, before_count * sizeof *before);
@@ -233,9 +317,22 @@ struct change_verdict statistics_change(const double *before, size_t before_coun
     memcpy(scratch, now, now_count * sizeof *now);
     out.effect = statistics_median(scratch, now_count) / old - 1;
     out.p = statistics_mann_whitney(before, before_count, now, now_count);
-    out.change = CHANGE_NONE;
-    if (out.p < 0.01 && fabs(out.effect) > out.threshold)
-        out.change = out.effect > 0 ? CHANGE_SLOWER : CHANGE_FASTER;
+    decide(&out);
+    return out;
+}
+
+struct change_verdict statistics_change_paired(const double *before, const double *now,
+                                               size_t count, double noise, double fence,
+                                               double *scratch)
+{
+    struct change_verdict out = no_verdict(noise, fence);
+    if (count < STATISTICS_MIN_SAMPLES)
+        return out;
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = now[i] / before[i];
+    out.effect = statistics_median(scratch, count) - 1;
+    out.p = statistics_signed_rank(before, now, count);
+    decide(&out);
     return out;
 }
 

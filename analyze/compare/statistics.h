@@ -31,6 +31,16 @@ double statistics_mann_whitney(const double *a, size_t a_count, const double *b,
 struct interval statistics_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
                                  uint64_t seed, double *scratch);
 
+/* Two-sided Wilcoxon signed-rank test of pairs: the probability that the logarithms of
+ * NOW[i] / BEFORE[i] lie so far from 0 by chance.  For the same cases measured twice: cases that
+ * differ a hundredfold among themselves drown nothing.  Exact up to 25 pairs without ties, else
+ * the normal approximation.  All values are above 0; 1 when there is no pair that differs. */
+double statistics_signed_rank(const double *before, const double *now, size_t count);
+
+/* Bootstrap 95 % interval of the median of A, as statistics_ratio. */
+struct interval statistics_median_interval(const double *a, size_t count, uint64_t seed,
+                                           double *scratch);
+
 /* Q3 + 3 IQR of a history: above it a value is out of the ordinary.  Infinity under 4 values. */
 double statistics_fence(const double *history, size_t count, double *scratch);
 
@@ -42,7 +52,7 @@ enum change { CHANGE_TOO_FEW, CHANGE_NONE, CHANGE_SLOWER, CHANGE_FASTER };
 
 struct change_verdict {
     enum change change;
-    double effect;    /* median(now) / median(before) - 1      */
+    double effect;    /* median(now) / median(before) - 1    */
     double threshold; /* max(3 %, noise, fence), as a share */
     double p;
 };
@@ -51,6 +61,15 @@ struct change_verdict {
 struct change_verdict statistics_change(const double *before, size_t before_count,
                                         const double *now, size_t now_count, double noise,
                                         double fence, double *scratch);
+
+/* As statistics_change for pairs: the effect is the median of now / before, less 1, and the test
+ * is of pairs.  Scratch holds COUNT numbers. */
+struct change_verdict statistics_change_paired(const double *before, const double *now,
+                                               size_t count, double noise, double fence,
+                                               double *scratch);
+
+/* A history's fence over its median, less 1: how far a run was ever out.  0: under 4 values. */
+double statistics_fence_share(const double *history, size_t count, double *scratch);
 
 const char *change_name(enum change change); /* "too_few", "same", "slower", "faster" */
 

@@ -8,8 +8,7 @@
 #include "compare/compare.h"
 #include "format/record.h"
 
-/* What the record says about the dying process, for the timing table. */
-static void read_timing(const struct crash_case *crash, struct case_timing *out)
+void analysis_timing(const struct crash_case *crash, struct case_timing *out)
 {
     struct arena scratch;
     struct record record;
@@ -173,7 +172,7 @@ enum status analysis_case(const struct analysis *analysis, const struct crash_ca
     if (truth == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "truth");
     describe(crash, keep, out);
-    read_timing(crash, &out->timing);
+    analysis_timing(crash, &out->timing);
     const struct truth *stated = analysis->truth;
     if (stated == NULL && case_file(crash, ROLE_TRUTH) != NULL) {
         if (truth_read(crash, keep, truth, fault) != ERR_NONE)

@@ -35,6 +35,9 @@ enum status analysis_judge(const struct analysis *analysis, const struct crash_c
 enum status analysis_keep_files(const struct analysis *analysis, const struct crash_case *crash,
                                 struct arena *keep, struct run_case *out, struct fault *fault);
 
+/* What the record says about the dying process; 0 where it says nothing. */
+void analysis_timing(const struct crash_case *crash, struct case_timing *out);
+
 /* The folders that hold the symbols of a sealed case: the run's shared store, the case itself.
  * Adds those that are new to ROOTS (room for all). */
 void analysis_add_roots(const struct crash_case *crash, struct arena *keep, const char **roots,

@@ -9,6 +9,7 @@
 #include "compare/run_diff.h"
 #include "verbs/figures_text.h"
 #include "verbs/stored.h"
+#include "verbs/time_limits.h"
 #include "verbs/verbs.h"
 
 struct compare_options {
@@ -198,20 +199,22 @@ static int compare(const struct verb *self, const struct compare_options *o,
     struct store *store = NULL;
     struct stored_run a, b;
     struct run_diff diff = {0};
+    struct diff_limits limits;
     struct fault fault = FAULT_INIT;
-    double noise = 0;
+    double floor = 0;
     int code = EXIT_GOOD;
     if (rest->count != 2)
         return verb_usage_error(self, "two runs are needed, not %u", rest->count);
-    if (o->min_effect != NULL && !parse_share(o->min_effect, &noise))
+    if (o->min_effect != NULL && !parse_share(o->min_effect, &floor))
         return verb_usage_error(self, "--min-effect is a share such as 3%%, not '%s'",
                                 o->min_effect);
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
     if (stored_read_any(store, rest->items[0], keep, &a, &fault) != ERR_NONE ||
-        stored_read_any(store, rest->items[1], keep, &b, &fault) != ERR_NONE)
+        stored_read_any(store, rest->items[1], keep, &b, &fault) != ERR_NONE ||
+        time_limits_read(store, &b.info, floor, keep, &limits, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    else if (run_diff_make(&a.info, a.cases, a.case_count, &b.info, b.cases, b.case_count, noise,
+    else if (run_diff_make(&a.info, a.cases, a.case_count, &b.info, b.cases, b.case_count, &limits,
                            keep, &diff, &fault) != ERR_NONE)
         code = verb_fault(&fault);
     else if (o->as_json) {

@@ -8,6 +8,7 @@
 #include "compare/run_diff.h"
 #include "verbs/figures_text.h"
 #include "verbs/stored.h"
+#include "verbs/time_limits.h"
 #include "verbs/verbs.h"
 
 enum { CHECKS_MAX = 64 };
@@ -107,14 +108,16 @@ static enum status check_baseline(struct gate *g, struct store *store, bool *usa
 {
     struct stored_run before;
     struct run_diff diff;
+    struct diff_limits limits;
     double slowdown = INFINITY;
     *usable = g->o->max_slowdown == NULL || parse_share(g->o->max_slowdown, &slowdown);
     if (!*usable || g->o->against == NULL)
         return ERR_NONE;
     if (stored_read_any(store, g->o->against, g->keep, &before, fault) != ERR_NONE ||
+        time_limits_read(store, &g->run.info, isinf(slowdown) ? 0 : slowdown, g->keep, &limits,
+                         fault) != ERR_NONE ||
         run_diff_make(&before.info, before.cases, before.case_count, &g->run.info, g->run.cases,
-                      g->run.case_count, isinf(slowdown) ? 0 : slowdown, g->keep, &diff,
-                      fault) != ERR_NONE)
+                      g->run.case_count, &limits, g->keep, &diff, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < diff.fact_count; i++)
         add(g, "environment", !g->o->strict, "%s: %s -> %s", diff.facts[i].name,

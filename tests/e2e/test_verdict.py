@@ -186,12 +186,57 @@ class Verdict(e2e.Case):
         case = CASES / "null_write.ob2"
         done = self.run_db("bench", case, "--samples", "3", "--warmup", "0", "--dry")
         self.assertIn("too few", done.stdout)
-        data = json.loads(self.run_db("bench", case, "--samples", "9", "--warmup", "1", "--json", exit_code=None).stdout)
-        self.assertEqual(data[0]["samples"], 9)
-        self.assertGreater(data[0]["offset_ns"], 0)
+        for stage in ("capture walk", "suspension", "write", "bytes a report", "parse", "load symbols", "unwind", "resolve"):
+            self.assertIn(f"\n  {stage} ", done.stdout)
+        data = json.loads(self.run_db("bench", case, "--samples", "9", "--warmup", "1", "--cold", "--json",
+                                      exit_code=None).stdout)
+        self.assertEqual([(b["cold"], b["samples"]) for b in data["back_end"]], [(False, 9), (True, 9)])
+        for bench in data["back_end"]:
+            total = bench["stages"]["total"]["offset"]
+            self.assertLessEqual(total["low"], total["median"])
+            self.assertLessEqual(total["median"], total["high"])
+            self.assertGreater(bench["stages"]["parse"]["dump"]["median"], 0)
+        self.assertGreater(data["capture"]["bytes"]["dump"]["median"], data["capture"]["bytes"]["offset"]["median"])
         self.run_db("report", "latest")  # a bench has no cases and is never the latest run
         self.run_db("bench", case, "--samples", "0", exit_code=2)
         self.run_db("bench", self.folder, exit_code=3)
+
+    def test_times_need_significance_and_effect_above_noise_and_history(self):
+        newest = "case_id IN (SELECT id FROM crash_case WHERE run_id = (SELECT max(id) FROM run))"
+
+        def times(*argv, exit_code=0):
+            data = json.loads(self.run_db("compare", "latest~1", "latest", "--json", *argv, exit_code=exit_code).stdout)
+            return {row["engine"]: row for row in data["times"]}
+
+        self.sql(f"UPDATE claim SET total_ns = (SELECT k.total_ns FROM claim k JOIN crash_case c ON c.id = k.case_id JOIN "
+                 "crash_case mine ON mine.id = claim.case_id AND mine.scenario = c.scenario AND mine.variant = c.variant "
+                 f"AND c.run_id = mine.run_id - 1 AND k.engine = claim.engine) WHERE {newest}")
+        self.assertEqual(times()["dump"]["change"], "same")
+        self.sql(f"UPDATE claim SET total_ns = total_ns * 12 / 10 WHERE engine = 'dump' AND {newest}")
+        slower = times(exit_code=1)
+        self.assertEqual((slower["dump"]["change"], slower["offset:rtl"]["change"]), ("slower", "same"))
+        self.assertAlmostEqual(slower["dump"]["ratio"], 1.2, places=3)
+        self.assertEqual(times("--min-effect", "25%")["dump"]["change"], "same")
+        self.run_db("gate", "--against", "latest~1", "--max-slowdown", "10%", exit_code=1)
+        self.run_db("gate", "--against", "latest~1", "--max-slowdown", "25%")
+
+        # Today's noise: the A/A control of the newest bench.
+        self.sql("INSERT INTO run (uuid, state, label, started_ns) VALUES ('b', 'complete', 'bench', 1)")
+        for subject, ns in (("offset", 1000), ("offset-control", 1300)):
+            for round_ in range(9):
+                self.sql("INSERT INTO sample SELECT max(id), ?, ?, 'total', 0, ?, ? FROM run",
+                         round_ + (20 if ns > 1000 else 0), subject, round_, ns)
+        self.assertAlmostEqual(times()["dump"]["threshold"], 0.3)
+        self.assertEqual(times()["dump"]["change"], "same")
+        self.sql("DELETE FROM run WHERE label = 'bench'")
+
+        # History: five earlier runs whose medians were far apart.
+        for n, ns in enumerate((1000, 1000, 1400, 900, 1100)):
+            self.sql("INSERT INTO run (uuid, state, label, started_ns) VALUES (?, 'complete', 'run', 1)", f"h{n}")
+            self.sql("INSERT INTO run_verdict SELECT max(id), 'PASS', 12 FROM run")
+            self.sql("INSERT INTO run_figure SELECT max(id), 12, 12, 12, ?, 100 FROM run", ns)
+        data = json.loads(self.run_db("compare", "2", "3", "--json").stdout)
+        self.assertGreater({t["engine"]: t for t in data["times"]}["dump"]["threshold"], 0.2)
 
 
 e2e.main()

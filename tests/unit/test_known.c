@@ -109,7 +109,7 @@ TEST(two_runs_environment_first)
     y[0].result.verdict = VERDICT_FAIL; /* new   */
     y[2].result.verdict = VERDICT_PASS; /* fixed */
     y[5].scenario = "renamed";          /* gone and added */
-    REQUIRE(run_diff_make(&a, x, MADE_CASES, &b, y, MADE_CASES, 0, &keep, &diff, &fault) ==
+    REQUIRE(run_diff_make(&a, x, MADE_CASES, &b, y, MADE_CASES, NULL, &keep, &diff, &fault) ==
             ERR_NONE);
     CHECK_EQ(diff.fact_count, 1);
     CHECK_STR(diff.facts[0].name, "compiler");

@@ -53,6 +53,49 @@ TEST(mann_whitney)
     CHECK_NEAR(statistics_mann_whitney(low, 0, high, 5), 1, 0);
 }
 
+TEST(signed_rank)
+{
+    /* Worked out by counting all 2^n signs. */
+    static const double ones[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const struct {
+        const char *name;
+        size_t count;
+        double apart[10], p; /* logarithms of now / before */
+    } rows[] = {
+        {"all grew", 8, {1, 2, 3, 4, 5, 6, 7, 8}, 0.0078125},
+        {"the largest shrank", 8, {1, 2, 3, 4, 5, 6, 7, -8}, 0.1953125},
+        {"two of ten shrank", 10, {1, -2, 3, -4, 5, 6, 7, 8, 9, 10}, 0.02734375},
+        {"pairs that are equal say nothing", 9, {0, 1, 2, 3, 4, 5, 6, 7, 8}, 0.0078125},
+        {"nothing differs", 3, {0, 0, 0}, 1},
+        {"nothing", 0, {0}, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        double now[10];
+        for (size_t k = 0; k < rows[i].count; k++)
+            now[k] = exp(rows[i].apart[k] / 10);
+        test_row(rows[i].name);
+        CHECK_NEAR(statistics_signed_rank(ones, now, rows[i].count), rows[i].p, 1e-9);
+        CHECK_NEAR(statistics_signed_rank(now, ones, rows[i].count), rows[i].p, 1e-9);
+    }
+}
+
+TEST(pairs_see_what_a_pool_of_unlike_cases_hides)
+{
+    double before[12], now[12], scratch[24];
+    for (int i = 0; i < 12; i++) {
+        before[i] = 100 * pow(2, i);
+        now[i] = before[i] * (1.2 + 0.001 * i);
+    }
+    CHECK_EQ(statistics_change(before, 12, now, 12, 0, 0, scratch).change, CHANGE_NONE);
+    const struct change_verdict v = statistics_change_paired(before, now, 12, 0, 0, scratch);
+    CHECK_EQ(v.change, CHANGE_SLOWER);
+    CHECK_NEAR(v.effect, 0.2055, 1e-9);
+    CHECK_EQ(statistics_change_paired(now, before, 12, 0, 0, scratch).change, CHANGE_FASTER);
+    CHECK_EQ(statistics_change_paired(before, now, 12, 0.25, 0, scratch).change, CHANGE_NONE);
+    CHECK_EQ(statistics_change_paired(before, now, 12, 0, 0.25, scratch).change, CHANGE_NONE);
+    CHECK_EQ(statistics_change_paired(before, now, 7, 0, 0, scratch).change, CHANGE_TOO_FEW);
+}
+
 TEST(changes_need_significance_and_effect_and_samples)
 {
     double base[20], slower[20], slightly[20], scratch[64];
