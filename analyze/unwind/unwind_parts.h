@@ -46,6 +46,13 @@ const char *unwind_step_x64(struct unwind_walker *w);
 const char *unwind_step_x86(struct unwind_walker *w);
 const char *unwind_step_arm64(struct unwind_walker *w);
 
+/* x86: carries out the rest of an epilogue that stands at the pc (see x86_code.c); PDB, which may
+ * be NULL, tells where the function ends.  False: there is none. */
+bool unwind_x86_epilogue(struct unwind_walker *w, struct pdb *pdb);
+
+/* x86: leaves a frame whose pc stands in `push ebp; mov ebp, esp`.  False: it does not. */
+bool unwind_x86_prologue(struct unwind_walker *w);
+
 /* Reads numbers of the dead process. */
 bool unwind_read_u32(const struct unwind_process *process, uint64_t va, uint32_t *out);
 bool unwind_read_u64(const struct unwind_process *process, uint64_t va, uint64_t *out);

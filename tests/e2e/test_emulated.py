@@ -1,0 +1,220 @@
+"""The unwinders at every instruction of compiled functions, held against what was really called.
+
+An emulator runs tests/e2e/emulated/shapes.c, built for each processor; before each instruction that was not
+met before, a dump of that moment is made, and `dump` has to find the calls that wait.  No Windows, no Wine."""
+
+import collections
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import dump_maker  # noqa: E402
+import e2e  # noqa: E402
+
+try:
+    import unicorn as uc
+    from unicorn import arm64_const as arm64
+    from unicorn import x86_const as x86
+except ImportError:
+    uc = None
+
+SHAPES = pathlib.Path(__file__).resolve().parent / "emulated/shapes.c"
+EVERY = int(os.environ.get("TWINSTACK_EVERY", "4"))
+STACK_LOW, STACK_HIGH = 0x200000, 0x2F0000
+X64 = "RAX RCX RDX RBX RSP RBP RSI RDI R8 R9 R10 R11 R12 R13 R14 R15".split()
+X86 = "EAX ECX EDX EBX ESP EBP ESI EDI".split()
+
+
+class Machine:
+    """One processor with the image in its memory and a stack on which nobody waits."""
+
+    def __init__(self, image):
+        self.image = image
+        self.cpu = uc.Uc(*self.kind)
+        self.cpu.mem_map(image.base, (image.size + 0xFFFF) & ~0xFFFF)
+        self.cpu.mem_write(image.base, image.loaded())
+        self.cpu.mem_map(STACK_LOW, STACK_HIGH - STACK_LOW)
+
+    def get(self, number):
+        return self.cpu.reg_read(number)
+
+    def pc_sp(self):
+        return self.get(self.pc), self.get(self.sp)
+
+    def registers(self):
+        return [self.get(n) for n in self.general]
+
+
+class MachineX64(Machine):
+    arch, triple, word = "x64", "x86_64", 8
+
+    def __init__(self, image):
+        self.kind = (uc.UC_ARCH_X86, uc.UC_MODE_64)
+        self.general = [getattr(x86, "UC_X86_REG_" + n) for n in X64]
+        self.pc, self.sp = x86.UC_X86_REG_RIP, x86.UC_X86_REG_RSP
+        super().__init__(image)
+        self.cpu.reg_write(self.sp, STACK_HIGH - 0x108)
+        self.cpu.reg_write(x86.UC_X86_REG_RCX, 7)
+
+    def called(self, code, size, pc):
+        """Where a call goes on, or None where these bytes are none."""
+        if code[0] == 0xE8 or (code[0] == 0xFF and code[1] & 0x38 == 0x10) or (
+                code[0] & 0xF0 == 0x40 and code[1] == 0xFF and code[2] & 0x38 == 0x10):
+            return pc + size
+        return None
+
+    def settle(self, waiting, before):
+        """Takes off the stack what has returned: it ends when its return address is popped."""
+        while waiting and self.get(self.sp) > waiting[-1][1]:
+            waiting.pop()
+
+
+class MachineX86(MachineX64):
+    arch, triple, word = "x86", "i686", 4
+
+    def __init__(self, image):
+        self.kind = (uc.UC_ARCH_X86, uc.UC_MODE_32)
+        self.general = [getattr(x86, "UC_X86_REG_" + n) for n in X86]
+        self.pc, self.sp = x86.UC_X86_REG_EIP, x86.UC_X86_REG_ESP
+        Machine.__init__(self, image)
+        self.cpu.reg_write(self.sp, STACK_HIGH - 0x100)
+        self.cpu.mem_write(STACK_HIGH - 0xFC, b"\7\0\0\0")
+
+
+class MachineArm64(Machine):
+    arch, triple, word = "arm64", "aarch64", 8
+
+    def __init__(self, image):
+        self.kind = (uc.UC_ARCH_ARM64, uc.UC_MODE_ARM)
+        self.general = [getattr(arm64, "UC_ARM64_REG_X%d" % n) for n in range(31)]
+        self.pc, self.sp = arm64.UC_ARM64_REG_PC, arm64.UC_ARM64_REG_SP
+        super().__init__(image)
+        self.cpu.reg_write(arm64.UC_ARM64_REG_CPACR_EL1, 3 << 20)
+        self.cpu.reg_write(self.sp, STACK_HIGH - 0x100)
+        self.cpu.reg_write(arm64.UC_ARM64_REG_X0, 7)
+
+    def called(self, code, size, pc):
+        word = int.from_bytes(code[:4], "little")
+        return pc + 4 if word & 0xFC000000 == 0x94000000 or word & 0xFFFFFC1F == 0xD63F0000 else None
+
+    def settle(self, waiting, before):
+        if int.from_bytes(before[:4], "little") in (0xD65F03C0, 0xD65F0BFF, 0xD65F0FFF) and waiting:
+            waiting.pop()
+
+
+Moment = collections.namedtuple("Moment", "pc sp r stack truth")
+
+
+def moments(machine):
+    """What the machine is like before each instruction that it had not met, and who waits then."""
+    seen, out, waiting = set(), [], []
+    state = {"code": None, "call": None}
+
+    def on_code(cpu, pc, size, _):
+        sp = machine.get(machine.sp)
+        if state["call"] is not None:
+            waiting.append((state["call"], sp))
+        elif state["code"] is not None:
+            machine.settle(waiting, state["code"])
+        code = bytes(cpu.mem_read(pc, 16))
+        state["code"], state["call"] = code, machine.called(code, size, pc)
+        if pc not in seen:
+            seen.add(pc)
+            low = sp & ~15
+            out.append(Moment(pc, sp, machine.registers(), (low, bytes(cpu.mem_read(low, STACK_HIGH - low))),
+                              [pc] + [back for back, _ in reversed(waiting)]))
+
+    machine.cpu.hook_add(uc.UC_HOOK_CODE, on_code)
+    try:
+        machine.cpu.emu_start(machine.image.base + machine.image.entry, 0, count=2000000)
+    except uc.UcError:
+        if machine.get(machine.pc) != 0:  # the first function returns to address 0
+            raise
+    assert not waiting, waiting
+    return out
+
+
+def build(folder, triple, flags):
+    name = "-".join([triple, *flags]).replace("=", "")
+    obj, dll = folder / f"{name}.obj", folder / f"{name}.dll"
+    target = [f"--target={triple}-pc-windows-msvc", "-g", "-gcodeview", "-ffreestanding", "-fno-stack-protector",
+              "-fasynchronous-unwind-tables"]
+    subprocess.run(["clang-19", *target, *flags, "-c", SHAPES, "-o", obj], check=True)
+    subprocess.run(["lld-link-19", "/dll", "/entry:start", "/nodefaultlib", "/debug", "/safeseh:no", f"/out:{dll}",
+                    obj], check=True, capture_output=True)
+    return dll
+
+
+def ask(folder, dll, machine, number, moment):
+    """What `dump` says of a moment: offsets, and how each frame was found."""
+    d = dump_maker.Dump(machine.arch)
+    d.module(dll.name, machine.image.base, machine.image.size, machine.image.stamp, machine.image.codeview())
+    place = d.thread(1, moment.pc, moment.sp, moment.r, stack=moment.stack)
+    d.exception(1, 0xC0000005, moment.pc, context_place=place)
+    path = folder / f"{dll.stem}.{number}.dmp"
+    d.save(path)
+    done = e2e.twinstack("dump", path, "--stacks", "--json", "--symbols", dll, "--symbols", dll.with_suffix(".pdb"))
+    path.unlink()
+    if done.returncode != 0:
+        return [done.stderr], []
+    frames = [f for f in e2e.json.loads(done.stdout)["threads"][0]["stack"]["frames"] if f["inline_depth"] == 0]
+    return [int(f["offset"], 16) for f in frames], [f["found_by"] for f in frames]
+
+
+class Emulated(e2e.Case):
+    def setUp(self):
+        if uc is None:
+            self.skipTest("no emulator (Debian package python3-unicorn)")
+        if shutil.which("clang-19") is None or shutil.which("lld-link-19") is None:
+            self.skipTest("no clang-19 with lld")
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def hold(self, machine_type, flags):
+        dll = build(self.folder, machine_type.triple, flags)
+        machine = machine_type(dump_maker.Image(dll))
+        all_moments = moments(machine)[::EVERY]
+        base, wrong = machine.image.base, []
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            answers = pool.map(lambda row: ask(self.folder, dll, machine, *row), enumerate(all_moments))
+            for moment, (offsets, found) in zip(all_moments, answers):
+                truth = [va - base for va in moment.truth]
+                if offsets != truth:
+                    wrong.append((hex(moment.pc - base), [hex(t) for t in truth],
+                                  [o if isinstance(o, str) else hex(o) for o in offsets], found))
+        print(f"{machine.arch} {' '.join(flags)}: {len(all_moments)} moments, {len(wrong)} wrong")
+        self.assertGreater(len(all_moments), 1000 // EVERY)
+        self.assertEqual(wrong, [], "\n".join(map(str, wrong[:12])))
+
+    def test_x64_optimised(self):
+        self.hold(MachineX64, ["-O2"])
+
+    def test_x64_plain(self):
+        self.hold(MachineX64, ["-O0"])
+
+    def test_arm64_optimised(self):
+        self.hold(MachineArm64, ["-O2"])
+
+    def test_arm64_small(self):
+        self.hold(MachineArm64, ["-Oz"])
+
+    def test_arm64_plain(self):
+        self.hold(MachineArm64, ["-O0"])
+
+    def test_arm64_signed_return_addresses(self):
+        self.hold(MachineArm64, ["-O2", "-mbranch-protection=standard"])
+
+    def test_x86_optimised(self):
+        self.hold(MachineX86, ["-O2", "-mno-stack-arg-probe"])
+
+    def test_x86_frame_pointers(self):
+        self.hold(MachineX86, ["-O1", "-mno-stack-arg-probe", "-fno-omit-frame-pointer"])
+
+
+if __name__ == "__main__":
+    e2e.main()
