@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes corpus/cases and corpus/symbols again: captures a handful of scenarios and keeps what was sealed.
+# Makes corpus/cases, corpus/symbols and corpus/steps again: captures a handful of scenarios and keeps what was
+# sealed.
 # Needs what ./run sets up; nothing else is touched when the capture fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -16,4 +17,6 @@ mkdir corpus/symbols
 cp -a "$fresh/cases" corpus/cases
 cp -a "$fresh"/symbols/{victims-*,plugin-call-ob2*} corpus/symbols/
 build/bin/twinstack check corpus/cases/*
-du -sh corpus/cases corpus/symbols
+mkdir -p corpus/steps
+build/bin/twinstack steps --variant ob2 --walkers rtl,dbghelp-own,backtrace,framepointer --out "$fresh" --pack corpus/steps/ob2.rec
+du -sh corpus/cases corpus/symbols corpus/steps

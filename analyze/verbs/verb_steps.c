@@ -287,8 +287,8 @@ static int judge_all(const struct verb *self, struct steps_options *o,
 
     if (!harness_options(&o->harness, &options))
         return verb_usage_error(self, "--launcher has too many words");
-    if (o->pack != NULL && files->count != 1)
-        return verb_usage_error(self, "--pack takes one FILE");
+    if (o->pack != NULL && (files->count > 0 ? files->count : o->variants.count) != 1)
+        return verb_usage_error(self, "--pack takes one FILE, or one --variant");
     if (o->as_json) {
         json_to_stream(&run.json, stdout, true);
         json_object(&run.json);
@@ -317,7 +317,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--out", OPTION_STRING, &o.out, "DIR", "where the states go (default build/steps)"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "images and PDBs for FILE"},
         {"--pack", OPTION_STRING, &o.pack, "OUT",
-         "write FILE again with the bytes of images that its replay needs"},
+         "write the states again with the bytes of images that a replay needs"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         HARNESS_ROWS(o.harness),
     };

@@ -1,0 +1,71 @@
+"""The walk at every instruction, made for real under Wine in every build; runs alone, since it has the Wine prefix.
+
+`dbghelp` in the article's form reads memory through the Wine server and takes a minute for one build: it is left
+to ./run, and its walk is that of `dbghelp-own`, which is here."""
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
+PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
+VARIANTS = ["o0", "ob0", "ob2", "ob2-fp"]
+WALKERS = ["rtl", "dbghelp-own", "backtrace", "framepointer"]
+SYSTEM_SHARE = 0.98  # of all instructions: what the system's own unwinders reach
+
+
+class Steps(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.runs = None
+        if shutil.which("wine") and (VICTIMS / "steps-ob2.exe").is_file():
+            with tempfile.TemporaryDirectory() as out:
+                done = e2e.twinstack("steps", "--victims", VICTIMS, "--prefix", PREFIX, "--out", out, "--walkers",
+                                     ",".join(WALKERS), "--json", limit_s=240)
+            cls.code, cls.said = done.returncode, done.stderr
+            cls.runs = {run["name"]: run for run in e2e.json.loads(done.stdout)["runs"]}
+
+    def setUp(self):
+        if self.runs is None:
+            self.skipTest("no Wine, or the Windows programs are not built")
+
+    def test_every_build_was_stepped_through(self):
+        self.assertEqual(sorted(self.runs), VARIANTS, self.said)
+        for name, run in self.runs.items():
+            with self.subTest(build=name):
+                self.assertGreater(run["instructions"], 1000)
+                self.assertEqual([w["walker"] for w in run["walkers"]], ["ours", *WALKERS])
+                for w in run["walkers"]:
+                    self.assertEqual(w["right"] + w["early"] + w["wrong"], run["instructions"])
+
+    def test_ours_is_right_at_every_instruction(self):
+        self.assertEqual(self.code, 0, self.said)
+        for name, run in self.runs.items():
+            ours = run["walkers"][0]
+            self.assertEqual((ours["right"], ours["first"]), (run["instructions"], None), f"{name}: {ours['first']}")
+
+    def test_the_system_is_right_but_for_how_functions_are_left(self):
+        for name, run in self.runs.items():
+            for walker in run["walkers"][1:4]:
+                with self.subTest(build=name, walker=walker["walker"]):
+                    self.assertGreater(walker["right"], run["instructions"] * SYSTEM_SHARE)
+                    if walker["right"] < run["instructions"]:
+                        first = walker["first"]
+                        self.assertRegex(first["function"], r"tail_|_interrupt_|listed_epilogue")
+                        self.assertRegex(first["instruction"], r"jmp|pop|iret|ret")
+                        self.assertEqual(first["truth"][0], first["claim"][0])
+
+    def test_frame_pointers_do_not_reach_the_threads_start(self):
+        for name, run in self.runs.items():
+            walker = run["walkers"][4]
+            self.assertEqual(walker["right"], 0, name)
+            self.assertGreater(walker["wrong"], 0, name)
+
+
+if __name__ == "__main__":
+    e2e.main()

@@ -1,0 +1,161 @@
+/* The walk at every instruction, replayed: a file that Wine's walkers made, with the truth in it.
+ * Ours has to be right at every instruction, stack pointers included. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/steps.h"
+#include "test.h"
+
+static const char packed_file[] = "corpus/steps/ob2.rec";
+
+enum { INSTRUCTIONS = 1398 };
+
+static enum status judge(const char *path, struct steps_verdict *out)
+{
+    struct arena keep;
+    struct steps_session *session;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    *out = (struct steps_verdict){0};
+    if (steps_session_open(path, NULL, &keep, &session, &fault) == ERR_NONE) {
+        (void)steps_session_judge(session, out, &fault);
+        steps_session_close(session);
+    }
+    arena_free(&keep); /* the misses' lists go with it: only numbers are looked at */
+    return fault.code;
+}
+
+static const struct steps_tally *tally_of(const struct steps_verdict *verdict, const char *walker)
+{
+    for (uint32_t i = 0; i < verdict->tally_count; i++)
+        if (strcmp(verdict->tallies[i].walker, walker) == 0)
+            return &verdict->tallies[i];
+    return NULL;
+}
+
+TEST(ours_is_right_at_every_instruction)
+{
+    struct steps_verdict verdict;
+    CHECK_EQ(judge(test_source(packed_file), &verdict), ERR_NONE);
+    CHECK_EQ(verdict.steps, INSTRUCTIONS);
+    REQUIRE(verdict.tally_count > 0);
+    CHECK_STR(verdict.tallies[0].walker, "ours");
+    CHECK_EQ(verdict.tallies[0].right, INSTRUCTIONS);
+    CHECK(!verdict.tallies[0].missed);
+}
+
+/* The system's unwinders lose tail calls and interrupt returns, frame pointers nearly all. */
+TEST(the_walkers_are_counted_as_they_were)
+{
+    static const struct {
+        const char *walker;
+        uint32_t right, early, wrong;
+    } rows[] = {
+        {"rtl", 1388, 5, 5},
+        {"dbghelp-own", 1388, 8, 2},
+        {"backtrace", 1383, 5, 10},
+        {"framepointer", 0, 1373, 25},
+    };
+    struct steps_verdict verdict;
+    CHECK_EQ(judge(test_source(packed_file), &verdict), ERR_NONE);
+    CHECK_EQ(verdict.tally_count, COUNT_OF(rows) + 1);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].walker);
+        const struct steps_tally *tally = tally_of(&verdict, rows[i].walker);
+        REQUIRE(tally != NULL);
+        CHECK_EQ(tally->right, rows[i].right);
+        CHECK_EQ(tally->early, rows[i].early);
+        CHECK_EQ(tally->wrong, rows[i].wrong);
+        CHECK(tally->missed && tally->first_is_wrong);
+    }
+}
+
+/* Where the file's first section of TYPE starts. */
+static size_t section_at(const uint8_t *data, size_t bytes, uint32_t type)
+{
+    size_t at = RECORD_HEADER_BYTES;
+    while (at + RECORD_SECTION_HEADER_BYTES <= bytes && load_u32(data + at) != type)
+        at += load_u32(data + at + RECORD_S_BYTES);
+    REQUIRE(at + RECORD_SECTION_HEADER_BYTES <= bytes);
+    return at;
+}
+
+static uint32_t ours_right(const uint8_t *data, size_t bytes)
+{
+    char path[1024];
+    struct steps_verdict verdict;
+    REQUIRE(snprintf(path, sizeof path, "%s/steps.rec", test_scratch()) < (int)sizeof path);
+    test_write(path, data, bytes);
+    CHECK_EQ(judge(path, &verdict), ERR_NONE);
+    CHECK_EQ(verdict.steps, INSTRUCTIONS);
+    return verdict.tallies[0].right;
+}
+
+/* What the verdict rests on, taken away or changed, has to show. */
+TEST(the_verdict_can_be_wrong)
+{
+    size_t bytes;
+    uint8_t *data = test_read(test_source(packed_file), &bytes);
+    const size_t steps = section_at(data, bytes, RECORD_SECTION_STEPS);
+    const size_t memory = section_at(data, bytes, RECORD_SECTION_MEMORY);
+    CHECK_EQ(ours_right(data, bytes), INSTRUCTIONS);
+
+    test_row("unwind data missing");
+    data[memory] = 0xee; /* a section that nobody knows is skipped */
+    CHECK(ours_right(data, bytes) < INSTRUCTIONS / 2);
+    data[memory] = RECORD_SECTION_MEMORY;
+
+    test_row("a caller's address in the truth");
+    const size_t first = steps + RECORD_STEPS_BYTES;
+    uint32_t registers = 0;
+    for (uint32_t mask = load_u32(data + first + 4); mask != 0; mask &= mask - 1)
+        registers++;
+    uint8_t *caller = data + first + RECORD_STEP_BYTES + (size_t)registers * 8;
+    caller[0] ^= 1; /* the thread's start, below every step */
+    CHECK_EQ(ours_right(data, bytes), 0);
+    caller[0] ^= 1;
+
+    test_row("a caller's stack pointer in the truth");
+    REQUIRE(load_u16(data + first + 10) == 2);
+    caller[16 + 8] ^= 8;
+    CHECK_EQ(ours_right(data, bytes), 0);
+}
+
+static void read_all(const uint8_t *data, size_t bytes, void *context)
+{
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    struct steps steps;
+    (void)context;
+    arena_init(&keep, (size_t)64 << 20);
+    if (steps_open(bytes_over(data, bytes, &fault), &keep, &steps) == ERR_NONE)
+        while (steps_next(&steps)) {
+            uint8_t word[8];
+            (void)steps_read(&steps, steps.step.regs.sp, word, sizeof word);
+            for (uint32_t i = 0; i < steps.step.walk_count; i++)
+                for (uint32_t k = 0; k < steps.step.walks[i].frame_count; k++)
+                    (void)steps_walk_pc(&steps.step, &steps.step.walks[i], k);
+        }
+    arena_free(&keep);
+}
+
+/* A file of 40 steps: the header, the modules and the start of the first section of steps. */
+TEST(damage_is_no_crash)
+{
+    enum { SHORT_STEPS = 40 };
+    size_t bytes;
+    uint8_t *data = test_read(test_source(packed_file), &bytes);
+    const size_t steps = section_at(data, bytes, RECORD_SECTION_STEPS);
+    size_t end = steps + RECORD_STEPS_BYTES;
+    for (int i = 0; i < SHORT_STEPS; i++)
+        end += load_u32(data + end);
+    for (int i = 0; i < 4; i++) {
+        data[steps + RECORD_S_BYTES + (size_t)i] = (uint8_t)((end - steps) >> (8 * i));
+        data[steps + RECORD_S_COUNT + (size_t)i] = (uint8_t)(i == 0 ? SHORT_STEPS : 0);
+    }
+    for (int i = 0; i < 8; i++)
+        data[RECORD_H_COMMITTED + i] = (uint8_t)((uint64_t)end >> (8 * i));
+    test_limit(240);
+    test_truncations(data, end, read_all, NULL);
+    test_flips(data, end, read_all, NULL);
+}
