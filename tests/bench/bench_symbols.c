@@ -6,7 +6,7 @@
  *     bench_symbols cold PDB RVA...              opens the PDB, looks up, prints, ends
  *     bench_symbols addresses PDB COUNT          prints function-body addresses
  *     bench_symbols procedures PDB 0             prints each procedure's rva and size
- *     bench_symbols frames PDB -                 an rva a line in; "file:line" per frame out
+ *     bench_symbols frames PDB -                 an rva a line in; "name VT file:line TAB" a frame
  * Results are "name value" lines. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,7 +234,8 @@ static int run_frames(const struct pdb *pdb)
     while (fgets(line, sizeof line, stdin) != NULL) {
         const uint32_t count = pdb_lookup(lookup, (uint32_t)strtoul(line, NULL, 16), out);
         for (uint32_t i = 0; i < count; i++)
-            printf("%s:%u\t", out[i].file != NULL ? out[i].file : "", out[i].line);
+            printf("%s\v%s:%u\t", out[i].function != NULL ? out[i].function : "",
+                   out[i].file != NULL ? out[i].file : "", out[i].line);
         printf("\n");
     }
     pdb_lookup_close(lookup);

@@ -32,7 +32,7 @@ def main():
                            text=True, errors="replace", check=False).stdout
     causes, examples = collections.Counter(), {}
     for rva, our_line, judge_line in zip(addresses, ours.splitlines(), judge.splitlines()):
-        frames = [part.rsplit(":", 1) for part in our_line.split("\t") if part]
+        frames = [part.split("\v")[1].rsplit(":", 1) for part in our_line.split("\t") if part]
         frames = [(base_name(file), int(line)) for file, line in frames]
         symbols = json.loads(judge_line).get("Symbol", [])
         wanted = [(base_name(s["FileName"]), s["Line"]) for s in symbols]
