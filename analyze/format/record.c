@@ -60,6 +60,7 @@ static enum status read_header(struct bytes *r, struct record *out, uint64_t *fi
     out->stop_rtl_ns = bytes_u64(r);
     out->stop_dump_ns = bytes_u64(r);
     out->sample_count = bytes_u32(r);
+    out->left_suspended = bytes_u32(r);
     bytes_skip(r, start + RECORD_HEADER_BYTES - r->offset);
     if (bytes_failed(r))
         return r->fault->code;
@@ -114,13 +115,15 @@ static size_t entry_min_bytes(uint32_t type)
         return RECORD_TIMING_BYTES;
     case RECORD_SECTION_CODE_MAP:
         return RECORD_CODE_MAP_BYTES;
+    case RECORD_SECTION_CAPTURES:
+        return RECORD_CAPTURE_BYTES;
     default:
         return 0;
     }
 }
 
 struct totals {
-    uint64_t modules, threads, stacks, timings, codes;
+    uint64_t modules, threads, stacks, timings, codes, captures;
 };
 
 /* First pass.  Leaves in *WHOLE_BYTES how many bytes of the body are whole sections. */
@@ -139,6 +142,7 @@ static void count_sections(struct bytes r, struct totals *total, uint64_t *whole
         total->stacks += s.type == RECORD_SECTION_STACK;
         total->timings += s.type == RECORD_SECTION_TIMING ? s.count : 0;
         total->codes += s.type == RECORD_SECTION_CODE_MAP ? s.count : 0;
+        total->captures += s.type == RECORD_SECTION_CAPTURES ? s.count : 0;
         if (total->modules > LIMIT_MODULES || total->threads > LIMIT_THREADS) {
             fault_set(r.fault, ERR_LIMIT, s.body.offset, "modules or threads of the record");
             return;
@@ -362,6 +366,9 @@ static void read_sections(struct reading *reading, bool modules)
         case RECORD_SECTION_CODE_MAP:
             read_codes(s, reading);
             break;
+        case RECORD_SECTION_CAPTURES:
+            record_captures_read(s, reading->keep, reading->out);
+            break;
         default: /* of a newer capture: skipped by its length */
             break;
         }
@@ -378,7 +385,7 @@ static int compare_codes(const void *a, const void *b)
 
 /* Frames in registered generated code get the name that the program gave it; `codes` is
  * sorted by start. */
-static void name_generated(const struct record *record, struct frame *frame)
+void record_name_generated(const struct record *record, struct frame *frame)
 {
     const uint64_t lookup_va = frame->pc_va - (frame->kind == PC_RETURN ? 1U : 0U);
     uint32_t low = 0, high = record->code_count;
@@ -410,8 +417,9 @@ static bool allocate(struct reading *reading, const struct totals *total)
     out->stacks = ARENA_ARRAY(keep, (size_t)total->stacks, struct record_stack);
     out->timings = ARENA_ARRAY(keep, (size_t)total->timings, struct record_timing);
     out->codes = ARENA_ARRAY(keep, (size_t)total->codes, struct record_code);
+    out->captures = ARENA_ARRAY(keep, (size_t)total->captures, struct record_capture);
     return out->modules != NULL && out->threads != NULL && out->stacks != NULL &&
-           out->timings != NULL && out->codes != NULL;
+           out->timings != NULL && out->codes != NULL && out->captures != NULL;
 }
 
 /* Reads the sections in R.  The fault that stands afterwards is the first in the file:
@@ -419,7 +427,7 @@ static bool allocate(struct reading *reading, const struct totals *total)
 static void read_body(struct bytes r, struct arena *keep, struct record *out)
 {
     struct fault shape = FAULT_INIT, inner = FAULT_INIT;
-    struct totals total = {0, 0, 0, 0, 0};
+    struct totals total = {0};
     uint64_t whole_bytes = 0;
     struct bytes walk = r;
 
@@ -434,12 +442,13 @@ static void read_body(struct bytes r, struct arena *keep, struct record *out)
     }
     read_sections(&reading, true);
     read_sections(&reading, false);
+    record_captures_sort(out);
     if (out->code_count > 1)
         qsort(out->codes, out->code_count, sizeof *out->codes, compare_codes);
     for (uint32_t i = 0; i < out->stack_count && out->code_count > 0; i++)
         for (uint32_t k = 0; k < out->stacks[i].frame_count; k++)
             if (out->stacks[i].frames[k].module == NULL)
-                name_generated(out, &out->stacks[i].frames[k]);
+                record_name_generated(out, &out->stacks[i].frames[k]);
     const struct fault *first = inner.code != ERR_NONE ? &inner : &shape;
     if (first->code != ERR_NONE)
         fault_set_hint(r.fault, first->code, first->offset, first->what, first->hint);

@@ -53,6 +53,15 @@ struct record_code {
     uint64_t start_va, code_bytes;
 };
 
+/* One capture_now(); record_capture_stack() makes a stack of it. */
+struct record_capture {
+    uint64_t at_ns; /* since the capture was installed */
+    uint32_t thread_id, walk_ns, stop, left_out;
+    const char *label;      /* NULL: none                            */
+    const uint64_t *frames; /* as in the file: va and flags together */
+    uint32_t frame_count;
+};
+
 struct record {
     uint32_t machine, kind, process_id, suspect_id, writer, doors, pointer_bytes;
     uint32_t exception_code, exception_flags;
@@ -60,6 +69,7 @@ struct record {
     uint64_t started_100ns;             /* since 1601, UTC                    */
     uint64_t stop_rtl_ns, stop_dump_ns; /* how long the target stood; 0: no hang */
     uint32_t sample_count;
+    uint32_t left_suspended;    /* threads that were not resumed as often as stopped */
     bool partial;               /* cut or damaged: not all that was written is here */
     uint64_t uncommitted_bytes; /* past the committed length, unread                */
     struct module *modules;     /* module.index is the position here                */
@@ -68,6 +78,9 @@ struct record {
     struct record_timing *timings;
     struct record_code *codes;
     uint32_t module_count, thread_count, stack_count, timing_count, code_count;
+    struct record_capture *captures; /* those that the ring still had, by time */
+    uint32_t capture_count;
+    uint64_t captures_asked, captures_cost_ns, captures_dearest_ns; /* of all there ever were */
 };
 
 /* Reads a record file's bytes.  Fails: see the states above; ERR_MEMORY. */
@@ -80,6 +93,11 @@ enum status record_read_file(const char *path, struct arena *keep, struct record
 /* Reads the user stream of a minidump (RECORD_DUMP_STREAM): the same form; the stream's own
  * length stands for the committed length when the header leaves that 0. */
 enum status record_read_stream(struct bytes r, struct arena *keep, struct record *out);
+
+/* Capture INDEX as a stack, walker `rtl`: its modules are those of its time.
+ * Fails: ERR_MEMORY. */
+enum status record_capture_stack(const struct record *record, uint32_t index, struct arena *keep,
+                                 struct record_stack *out, struct fault *fault);
 
 /* The thread's entry, or NULL. */
 const struct record_thread *record_thread_find(const struct record *record, uint32_t thread_id);
