@@ -26,6 +26,11 @@
 #include "capture/record.h"
 
 enum {
+    CAP_CLAIMED_BY_HANG = -1, /* no thread's: nobody may take itself for the crashed one */
+    CAP_HANG_TAKEN = -2,      /* and the program goes on, without a capture */
+    CAP_HANG_SAMPLES = 5,
+    CAP_HANG_SAMPLES_MOST = 16,
+    CAP_SAMPLE_PAUSE_MS = 20,
     CAP_MODULES = 512,
     CAP_PATH_BYTES = 512,
     CAP_PDB_BYTES = 128,
@@ -37,6 +42,8 @@ enum {
     CAP_WALK_LIMIT_MS = 3000,  /* a walker that needs longer is BLOCKED            */
     CAP_DUMP_LIMIT_MS = 25000, /* the dump; 1 s alone, ten times that on a busy machine */
     CAP_FRAMES = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL,
+    CAP_LABEL_BYTES = 128,
+    CAP_CAPTURE_WORDS = (RECORD_CAPTURE_BYTES + CAP_LABEL_BYTES) / 8 + CAP_FRAMES,
 };
 
 /* An address range of the stack that a thread may own; low is the reserve's start. */
@@ -63,6 +70,7 @@ struct cap_module {
     volatile LONG ready; /* set last by the writer of the entry */
     uint32_t timestamp;
     uint64_t base_va, image_bytes;
+    uint32_t functions_rva, functions_count; /* the table of unwind data, x64          */
     uint64_t loaded_ns;
     volatile uint64_t unloaded_ns;
     uint8_t guid[16];
@@ -95,7 +103,7 @@ struct cap_candidate {
 
 /* What a crash is captured from; filled by the thread that claims it. */
 struct cap_crash {
-    volatile LONG claimed_by; /* thread id; 0: nobody yet                            */
+    volatile LONG claimed_by; /* thread id; 0: nobody yet; CAP_CLAIMED_BY_HANG          */
     volatile LONG ready;      /* everything below is stored                          */
     uint32_t thread_id, doors;
     bool captured_context; /* from RtlCaptureContext: the first frame is `return` */
@@ -115,7 +123,11 @@ struct cap_state {
     uint64_t record_bytes, dump_bytes, dump_tuned_bytes;
 
     HANDLE monitor, go, done;
-    HANDLE thread_up; /* set once by each helper thread, to be waited for at install  */
+    HANDLE hang_over;        /* set while no hang is being taken                    */
+    HANDLE walked;           /* the walks of a hang are done: no need to rescue them  */
+    HANDLE flushed;          /* what flush_for asked for is on disk                 */
+    volatile LONG flush_for; /* thread that wants the record now; 0: nobody         */
+    HANDLE thread_up;        /* set once by each helper thread, to be waited for at install  */
     uint32_t monitor_id, runner_ids[2], main_id;
 
     volatile LONG module_count;
@@ -161,11 +173,18 @@ void cap_modules_stop(void);
 int cap_crash_module_at(uint64_t va);
 bool cap_crash_in_loaded_module(uint64_t va);
 bool cap_crash_in_code_map(uint64_t va);
+#if defined(_WIN64)
+/* As RtlLookupFunctionEntry, without its lock, which a thread stopped in the loader may hold:
+ * the table of a loaded module is searched here, and the system asked about other code only. */
+const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va);
+#endif
 
 /* ---- walkers: each fills OUT and never faults outward ---- */
 void cap_crash_walk_begin(struct cap_walk *out, uint32_t walker, uint32_t thread_id);
 void cap_crash_walk_add(struct cap_walk *out, uint64_t pc_va, uint32_t flags, uint32_t found);
 void cap_crash_walk_not(struct cap_walk *out, uint32_t state, const char *reason);
+/* Where the I-th frame that was kept stands in walk->frames, innermost first. */
+uint32_t cap_crash_frame_at(const struct cap_walk *walk, uint32_t i);
 
 /* First frame `interrupted`, or `return` when the context was captured in a call. */
 void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
@@ -179,6 +198,14 @@ void cap_walk_dbghelp(const CONTEXT *seed, HANDLE thread, bool seed_is_return,
 void cap_walk_dbghelp_own(const CONTEXT *seed, HANDLE thread, bool seed_is_return,
                           struct cap_walk *out);
 
+/* ---- ring.c: captures on demand ---- */
+/* BYTES 0: no ring.  False: too small, or no memory. */
+bool cap_ring_start(uint64_t bytes);
+/* The next entry from *CURSOR on (0: the oldest) and its length in words; 0: that was all. */
+uint32_t cap_crash_ring_read(uint64_t *cursor, uint64_t out[CAP_CAPTURE_WORDS]);
+/* False: nothing was ever captured. */
+bool cap_crash_ring_totals(uint64_t *asked, uint64_t *cost_ns, uint64_t *dearest_ns);
+
 /* ---- write_record.c: called by the monitor only ---- */
 void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_RECORD *exception,
                             uint32_t doors);
@@ -186,8 +213,10 @@ void cap_crash_record_modules(void);
 void cap_crash_record_threads(const struct cap_thread *threads, uint32_t count);
 void cap_crash_record_stack(const struct cap_walk *walk);
 void cap_crash_record_code_map(void);
+void cap_crash_record_captures(void);
 void cap_crash_record_timing(uint32_t stage, uint32_t walker, uint64_t ns, uint64_t bytes);
-void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples);
+void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples,
+                            uint32_t left_suspended);
 /* Header, THREADS and MODULES for the dump's user stream; valid until the next call. */
 const void *cap_crash_dump_stream(uint32_t *bytes);
 
@@ -210,6 +239,9 @@ bool cap_wait_for_thread(void);
 /* Runs JOB on a runner; false: not done in time (it may still finish), still busy, or JOB
  * faulted. */
 bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms);
+/* The same in two steps, for a job that goes on beside the monitor's own work. */
+bool cap_crash_start(enum cap_runner runner, void (*job)(void *), void *argument);
+bool cap_crash_finish(enum cap_runner runner, uint32_t limit_ms);
 /* A job was given and has not come back. */
 bool cap_crash_busy(enum cap_runner runner);
 /* The crashed thread waits here for jobs until cap.done. */
@@ -226,7 +258,7 @@ struct cap_subject {
     EXCEPTION_POINTERS *exception; /* NULL: a hang */
     const CONTEXT *seed;
     HANDLE thread;
-    uint32_t thread_id;
+    uint32_t thread_id, sample;
     struct cap_bounds bounds;
     bool seed_is_return;
     bool can_run;             /* the thread itself can be given jobs        */

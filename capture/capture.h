@@ -21,6 +21,8 @@ struct capture_options {
     uint32_t hang_ms;       /* a pause between heartbeats that counts as a hang; 0: no watch */
     uint32_t walkers;       /* bits 1 << RECORD_WALKER_*; `rtl` always walks; 0: all         */
     bool end_after_hang;    /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */
+    uint32_t hang_samples;  /* looks at the hanging thread, 20 ms apart; 0: 5                */
+    uint64_t ring_bytes;    /* memory for capture_now(); 0: none                             */
     bool tuned_dump;        /* also write the dump in its cheapest form                      */
     void (*on_crash)(void); /* on the crashed thread, once everything is on disk; NULL: none */
 };
@@ -33,11 +35,24 @@ void capture_uninstall(void);
 
 void capture_heartbeat(void);
 
+/* The terminate door, for std::set_terminate: the hook belongs to the host's C++ library. */
+void capture_on_terminate(void);
+
 /* The calling thread means to rest: no hang until its next heartbeat. */
 void capture_heartbeat_pause(void);
 
 /* Code made at run time, so that its frames get names.  NAME is copied.
  * False: no room left. */
 bool capture_register_code(const char *name, const void *start, uint64_t bytes);
+
+/* Puts the calling thread's stack into the ring: a few microseconds, no lock, no file.  The
+ * ring keeps the last captures that fit, each some 100 to 300 bytes.  LABEL is copied, up to
+ * 128 bytes; NULL: none.  They come into the record of a crash or hang, or into one of their
+ * own by capture_flush() and capture_uninstall().  False: there is no ring. */
+bool capture_now(const char *label);
+
+/* Writes what the ring holds now; a later record takes this one's place, with what the ring
+ * holds then.  False: nothing to write, a crash or another flush is under way, or no answer. */
+bool capture_flush(void);
 
 #endif

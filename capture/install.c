@@ -4,7 +4,36 @@
 
 #include <dbghelp.h>
 
-enum { START_LIMIT_MS = 5000 };
+enum { START_LIMIT_MS = 5000, FLUSH_LIMIT_MS = 20000 };
+
+/* A record of the captures alone. */
+static void flush(void)
+{
+    static struct cap_thread threads[CAP_THREADS];
+    const uint32_t count =
+        cap_crash_threads(threads, CAP_THREADS, (uint32_t)cap.flush_for, cap.main_id);
+    cap_crash_record_begin(RECORD_KIND_ON_DEMAND, (uint32_t)cap.flush_for, NULL, 0);
+    cap_crash_record_modules();
+    cap_crash_record_code_map();
+    cap_crash_record_threads(threads, count);
+    cap_crash_record_captures();
+    for (uint32_t i = 0; i < count; i++)
+        CloseHandle(threads[i].handle);
+    InterlockedExchange(&cap.flush_for, 0);
+    SetEvent(cap.flushed);
+}
+
+bool capture_flush(void)
+{
+    uint64_t asked, cost_ns, dearest_ns;
+    const LONG me = (LONG)GetCurrentThreadId();
+    if (!cap.installed || cap.crash.claimed_by != 0 ||
+        !cap_crash_ring_totals(&asked, &cost_ns, &dearest_ns) ||
+        InterlockedCompareExchange(&cap.flush_for, me, 0) != 0)
+        return false;
+    SetEvent(cap.go);
+    return WaitForSingleObject(cap.flushed, FLUSH_LIMIT_MS) == WAIT_OBJECT_0;
+}
 
 static DWORD WINAPI monitor(void *argument)
 {
@@ -14,6 +43,8 @@ static DWORD WINAPI monitor(void *argument)
         WaitForSingleObject(cap.go, CAPTURE_POLL_MS);
         if (cap.crash.ready)
             cap_crash_take();
+        if (cap.flush_for != 0)
+            flush();
         cap_hang_check();
     }
     return 0;
@@ -85,8 +116,12 @@ static bool start_monitor(void)
     DWORD id = 0;
     cap.go = CreateEventW(NULL, FALSE, FALSE, NULL);
     cap.done = CreateEventW(NULL, TRUE, FALSE, NULL);
+    cap.flushed = CreateEventW(NULL, FALSE, FALSE, NULL);
+    cap.walked = CreateEventW(NULL, TRUE, FALSE, NULL);
+    cap.hang_over = CreateEventW(NULL, TRUE, TRUE, NULL);
     cap.thread_up = CreateEventW(NULL, FALSE, FALSE, NULL);
-    if (cap.go == NULL || cap.done == NULL || cap.thread_up == NULL || !cap_runners_start())
+    if (cap.go == NULL || cap.done == NULL || cap.flushed == NULL || cap.walked == NULL ||
+        cap.hang_over == NULL || cap.thread_up == NULL || !cap_runners_start())
         return false;
     cap.monitor = CreateThread(NULL, 0, monitor, NULL, 0, &id);
     cap.monitor_id = id;
@@ -117,7 +152,7 @@ bool capture_install(const struct capture_options *options)
     cap.main_id = GetCurrentThreadId();
     cap.dispatcher = cap_code_of("KiUserExceptionDispatcher");
     cap.thread_start = cap_code_of("RtlUserThreadStart");
-    if (!cap_open_files() || !cap_modules_start())
+    if (!cap_open_files() || !cap_modules_start() || !cap_ring_start(options->ring_bytes))
         return false;
     if (uses_dbghelp()) { /* before anything else of dbghelp, as the article found out */
         SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);
@@ -140,6 +175,7 @@ void capture_uninstall(void)
 {
     if (!cap.installed)
         return;
+    (void)capture_flush();
     cap_doors_close();
     InterlockedExchange(&cap.quitting, 1);
     SetEvent(cap.go);

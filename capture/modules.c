@@ -13,6 +13,7 @@
 enum {
     NOTIFY_LOADED = 1,
     NOTIFY_UNLOADED = 2,
+    FUNCTION_BYTES = 12,
     CODEVIEW_HEADER_BYTES = 24, /* "RSDS", GUID, age; then the name */
 };
 
@@ -78,6 +79,11 @@ static void read_identity(struct cap_module *module)
         return;
     module->timestamp = nt.FileHeader.TimeDateStamp;
     module->image_bytes = nt.OptionalHeader.SizeOfImage;
+
+    const IMAGE_DATA_DIRECTORY table =
+        nt.OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXCEPTION];
+    module->functions_rva = table.VirtualAddress;
+    module->functions_count = table.Size / FUNCTION_BYTES;
 
     const IMAGE_DATA_DIRECTORY where = nt.OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_DEBUG];
     if (where.VirtualAddress == 0)
@@ -164,13 +170,45 @@ static bool holds(const struct cap_module *module, uint64_t va)
     return module->ready && va - module->base_va < module->image_bytes;
 }
 
-bool cap_crash_in_loaded_module(uint64_t va)
+static const struct cap_module *loaded_at(uint64_t va)
 {
     for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++)
         if (holds(&cap.modules[i], va) && cap.modules[i].unloaded_ns == RECORD_NEVER)
-            return true;
-    return false;
+            return &cap.modules[i];
+    return NULL;
 }
+
+bool cap_crash_in_loaded_module(uint64_t va)
+{
+    return loaded_at(va) != NULL;
+}
+
+#if defined(_WIN64)
+const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va)
+{
+    const struct cap_module *module = loaded_at(va);
+    if (module == NULL)
+        return RtlLookupFunctionEntry(va, base_va, NULL);
+    const uint32_t rva = (uint32_t)(va - module->base_va);
+    const RUNTIME_FUNCTION *table =
+        (const RUNTIME_FUNCTION *)(uintptr_t)(module->base_va + module->functions_rva);
+    uint32_t low = 0, high = module->functions_count;
+    *base_va = module->base_va;
+    while (low < high) { /* the first that starts past it */
+        const uint32_t middle = low + (high - low) / 2;
+        if (table[middle].BeginAddress <= rva)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || rva >= table[low - 1].EndAddress)
+        return NULL;
+    const RUNTIME_FUNCTION *found = &table[low - 1];
+    if ((found->UnwindData & 1) != 0) /* stands for another entry */
+        found = (const RUNTIME_FUNCTION *)(uintptr_t)(*base_va + (found->UnwindData & ~1u));
+    return found;
+}
+#endif
 
 int cap_crash_module_at(uint64_t va)
 {

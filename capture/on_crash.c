@@ -35,10 +35,19 @@ static _purecall_handler previous_pure_call;
 
 /* ---- claiming ---- */
 
+/* Waits while a hang is being taken: it may turn out to be none, and then the crash counts.
+ * False: another crash was first, or a hang was recorded and the program went on. */
 static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, bool captured, bool stack_usable)
 {
     const uint32_t me = GetCurrentThreadId();
-    if (InterlockedCompareExchange(&cap.crash.claimed_by, (LONG)me, 0) != 0)
+    LONG owner;
+    while ((owner = InterlockedCompareExchange(&cap.crash.claimed_by, (LONG)me, 0)) ==
+           CAP_CLAIMED_BY_HANG)
+        if (!stack_usable) /* no room for a wait */
+            PAUSE();
+        else
+            WaitForSingleObject(cap.hang_over, INFINITE);
+    if (owner != 0)
         return false;
     cap.crash.thread_id = me;
     cap.crash.doors = doors;
@@ -57,6 +66,20 @@ static uint64_t context_pc(const CONTEXT *context)
 #else
     return context->Eip;
 #endif
+}
+
+/* What there was to capture is on disk, and the program went on. */
+static bool is_over(void)
+{
+    return cap.crash.claimed_by == CAP_HANG_TAKEN;
+}
+
+/* The crash of another thread is being taken, and ends the process; else this one does. */
+static void give_way(uint32_t exit_code)
+{
+    if (is_over())
+        TerminateProcess(GetCurrentProcess(), exit_code);
+    Sleep(INFINITE);
 }
 
 static void wait_for_monitor(void)
@@ -115,7 +138,7 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
         TerminateProcess(GetCurrentProcess(), cap.crash.pointers->ExceptionRecord->ExceptionCode);
     }
     if (code == EXCEPTION_STACK_OVERFLOW) {
-        if (claim(pointers, RECORD_DOOR_VECTORED, false, false))
+        if (claim(pointers, RECORD_DOOR_VECTORED, false, false) || !is_over())
             for (;;) /* no room for a wait; the monitor polls and ends the process */
                 PAUSE();
         return EXCEPTION_CONTINUE_SEARCH;
@@ -143,7 +166,7 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
             cap.candidates[i].address_va == (uintptr_t)record->ExceptionAddress)
             doors |= RECORD_DOOR_VECTORED;
     if (!claim(pointers, doors, false, true))
-        Sleep(INFINITE); /* somebody else's crash is being taken; it ends the process */
+        give_way(record->ExceptionCode);
     wait_for_monitor();
     end_process(record->ExceptionCode);
     return EXCEPTION_EXECUTE_HANDLER;
@@ -153,17 +176,21 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
  * return address in this function. */
 static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
 {
-    static CONTEXT context; /* only the thread that claims uses it */
+    static CONTEXT context;
     static EXCEPTION_RECORD record;
     static EXCEPTION_POINTERS pointers = {&record, &context};
-    if (cap.crash.claimed_by != 0)
-        return;
+    static volatile LONG user; /* of the three above */
+    const LONG me = (LONG)GetCurrentThreadId();
+    if (cap.crash.claimed_by == me)
+        return; /* the host's own crash handler gives up: keep what is on disk */
+    if (InterlockedCompareExchange(&user, me, 0) != 0)
+        give_way(exit_code);
     RtlCaptureContext(&context);
     record.ExceptionCode = code;
     record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
     record.ExceptionAddress = (void *)(uintptr_t)context_pc(&context);
     if (!claim(&pointers, door, true, true))
-        Sleep(INFINITE);
+        give_way(exit_code);
     wait_for_monitor();
     end_process(exit_code);
 }
@@ -185,6 +212,11 @@ static void on_invalid_parameter(const wchar_t *expression, const wchar_t *funct
 static void on_pure_call(void)
 {
     on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_PURE_CALL, PURE_CALL_EXIT);
+}
+
+void capture_on_terminate(void)
+{
+    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_DOOR_TERMINATE, ABORT_EXIT);
 }
 
 bool cap_doors_open(void)
@@ -247,6 +279,7 @@ void cap_crash_take(void)
     if (!crash->own_stack_usable)
         SuspendThread(subject.thread); /* it spins: the time is better spent on the dump */
     cap_crash_cheap_walkers(&subject);
+    cap_crash_record_captures();
     cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS);
     if (cap.options.tuned_dump)
         cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);

@@ -1,117 +1,248 @@
 /* Hangs: the watched thread's heartbeat has stopped.
  *
- * One suspension spans everything that looks at the stacks, walkers and dump, since a
- * spinning thread would be elsewhere a moment later.  The monitor is the only thread that
- * suspends others, never runs the program's code, and while anything stands still it
- * allocates nothing and takes no lock; what may block runs on a runner under a limit.
- * Whatever was suspended is resumed, each thread as often as it was suspended. */
+ * The thread is looked at several times, for an instant each, to tell a wait from a loop and
+ * to let it recover: then there was no hang.  The last look spans everything that looks at
+ * the stacks, walkers and dump, since a spinning thread would be elsewhere a moment later.
+ *
+ * The monitor is the only thread that suspends others, never runs the program's code, and
+ * while anything stands still it allocates nothing and takes no lock; what may block runs on
+ * a runner under a limit.  Should `rtl` itself ever stand in a lock of the system that a
+ * stopped thread holds, a rescuer resumes them all.  Whatever was suspended is resumed, each
+ * thread as often as it was suspended; what was not is counted. */
 #include "capture/cap.h"
 
 enum { HANG_THREADS = 64 };
 
 static struct cap_thread threads[CAP_THREADS];
-static struct cap_walk walks[HANG_THREADS];
+static uint32_t thread_count;
+static struct cap_walk samples[CAP_HANG_SAMPLES_MOST]; /* of the suspect */
+static struct cap_walk walks[HANG_THREADS];            /* of the others, by thread */
 static CONTEXT contexts[HANG_THREADS];
-static bool stopped[CAP_THREADS];
-static volatile LONG taken;
+static volatile LONG
+    stopped[CAP_THREADS]; /* by us: how often it was before, plus one; 0: it runs */
+static uint32_t left_suspended;
+static volatile LONG rescued;
+static bool taken;
 
-/* Stops the thread and seeds its walk.  False: it is gone, or not to be stopped. */
-static bool stop_thread(uint32_t i)
+/* ---- the threads ---- */
+
+static void close_threads(void)
 {
-    if ((threads[i].flags & RECORD_THREAD_CAPTURE) != 0 ||
-        SuspendThread(threads[i].handle) == (DWORD)-1)
-        return false;
-    stopped[i] = true;
-    contexts[i].ContextFlags = CONTEXT_FULL;
-    return GetThreadContext(threads[i].handle, &contexts[i]) != 0;
+    for (uint32_t i = 0; i < thread_count; i++)
+        CloseHandle(threads[i].handle);
+    thread_count = 0;
 }
 
-static void walk_stopped(uint32_t i)
+/* The suspect comes first, in the record as in time.  False: it is gone. */
+static bool list_threads(uint32_t suspect_id)
 {
-    cap_crash_walk_begin(&walks[i], RECORD_WALKER_RTL, threads[i].id);
-    cap_crash_walk_rtl(&contexts[i], threads[i].bounds, false, &walks[i]);
-}
-
-static void resume_all(uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (stopped[i] && ResumeThread(threads[i].handle) != (DWORD)-1)
-            stopped[i] = false;
-}
-
-/* The suspect comes first, in the record as in time. */
-static void suspect_to_front(uint32_t count, uint32_t suspect_id)
-{
-    for (uint32_t i = 1; i < count; i++) {
+    close_threads();
+    thread_count = cap_crash_threads(threads, CAP_THREADS, suspect_id, cap.main_id);
+    for (uint32_t i = 1; i < thread_count; i++) {
         if (threads[i].id == suspect_id) {
             struct cap_thread first = threads[0];
             threads[0] = threads[i];
             threads[i] = first;
         }
     }
+    return thread_count > 0 && threads[0].id == suspect_id;
 }
 
-static void write_stacks(uint32_t count, uint64_t suspend_ns)
+/* Stops the thread and seeds its walk.  False: it is gone, or not to be stopped. */
+static bool stop_thread(uint32_t i)
+{
+    if ((threads[i].flags & RECORD_THREAD_CAPTURE) != 0)
+        return false;
+    const DWORD before = SuspendThread(threads[i].handle);
+    if (before == (DWORD)-1)
+        return false;
+    stopped[i] = (LONG)before + 1;
+    contexts[i].ContextFlags = CONTEXT_FULL;
+    return GetThreadContext(threads[i].handle, &contexts[i]) != 0;
+}
+
+static void resume_all(void)
+{
+    for (uint32_t i = 0; i < thread_count; i++) {
+        const LONG before = InterlockedExchange(&stopped[i], 0);
+        if (before != 0 && ResumeThread(threads[i].handle) != (DWORD)before)
+            left_suspended++;
+    }
+}
+
+/* ---- walking ---- */
+
+/* Runs beside the walks: they need microseconds. */
+static void rescue(void *argument)
+{
+    (void)argument;
+    if (WaitForSingleObject(cap.walked, CAP_WALK_LIMIT_MS) == WAIT_OBJECT_0)
+        return;
+    InterlockedExchange(&rescued, 1);
+    resume_all();
+}
+
+/* What a walk that had to be rescued saw was no longer standing still. */
+static void walk_stopped(uint32_t i, struct cap_walk *out)
+{
+    cap_crash_walk_begin(out, RECORD_WALKER_RTL, threads[i].id);
+    cap_crash_walk_rtl(&contexts[i], threads[i].bounds, false, out);
+    if (rescued)
+        cap_crash_walk_not(out, RECORD_STATE_BLOCKED, "stood in a lock that the thread held");
+}
+
+/* One look: in, walk, out.  False: the thread is gone. */
+static bool look_at_suspect(struct cap_walk *out)
+{
+    const bool ok = stop_thread(0);
+    if (ok)
+        walk_stopped(0, out);
+    resume_all();
+    return ok;
+}
+
+/* The innermost frame aside, which is where a loop differs from turn to turn. */
+static bool is_same_stack(const struct cap_walk *a, const struct cap_walk *b)
+{
+    const uint32_t count = a->total < CAP_FRAMES ? a->total : CAP_FRAMES;
+    bool same = a->total == b->total && a->state == b->state;
+    for (uint32_t i = 1; i < count && same; i++)
+        same = a->frames[i].pc_va == b->frames[i].pc_va;
+    return same;
+}
+
+/* Numbers the samples, heaviest first; among equals the last, which the dump shares. */
+static void rank_samples(uint32_t count)
+{
+    uint32_t weights[CAP_HANG_SAMPLES_MOST];
+    for (uint32_t i = 0; i < count; i++) {
+        weights[i] = 0;
+        for (uint32_t k = 0; k < count; k++)
+            weights[i] += is_same_stack(&samples[i], &samples[k]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        samples[i].sample = 0;
+        for (uint32_t k = 0; k < count; k++)
+            samples[i].sample += weights[k] > weights[i] || (weights[k] == weights[i] && k > i);
+    }
+}
+
+/* ---- the case ---- */
+
+static void write_stacks(uint32_t sample_count, uint64_t suspend_ns, uint64_t late_ns)
 {
     cap_crash_record_begin(RECORD_KIND_HANG, threads[0].id, NULL, RECORD_DOOR_HEARTBEAT);
     cap_crash_record_modules();
-    cap_crash_record_stack(&walks[0]);
-    cap_crash_record_timing(RECORD_STAGE_WALK, RECORD_WALKER_RTL, walks[0].walk_ns, 0);
+    for (uint32_t rank = 0; rank < sample_count; rank++)
+        for (uint32_t i = 0; i < sample_count; i++)
+            if (samples[i].sample == rank)
+                cap_crash_record_stack(&samples[i]);
+    cap_crash_record_timing(RECORD_STAGE_WALK, RECORD_WALKER_RTL, samples[sample_count - 1].walk_ns,
+                            0);
     cap_crash_record_timing(RECORD_STAGE_SUSPEND, 0, suspend_ns, 0);
+    cap_crash_record_timing(RECORD_STAGE_HANG_FOUND, 0, late_ns, 0);
     cap_crash_record_code_map();
-    cap_crash_record_threads(threads, count);
-    for (uint32_t i = 1; i < count && i < HANG_THREADS; i++)
+    cap_crash_record_threads(threads, thread_count);
+    for (uint32_t i = 1; i < thread_count && i < HANG_THREADS; i++)
         if (stopped[i])
             cap_crash_record_stack(&walks[i]);
 }
 
-static void take_hang(void)
+static uint32_t sample_target(void)
 {
-    const uint32_t suspect_id = (uint32_t)cap.watched_id;
-    const uint32_t count = cap_crash_threads(threads, CAP_THREADS, suspect_id, cap.main_id);
-    suspect_to_front(count, suspect_id);
+    const uint32_t wanted = cap.options.hang_samples;
+    return wanted == 0                       ? (uint32_t)CAP_HANG_SAMPLES
+           : wanted <= CAP_HANG_SAMPLES_MOST ? wanted
+                                             : (uint32_t)CAP_HANG_SAMPLES_MOST;
+}
 
-    const uint64_t start_ns = cap_crash_now_ns();
-    if (count == 0 || threads[0].id != suspect_id || !stop_thread(0))
-        return;
+/* The last look, with everything standing still from the first frame to the end of the dump. */
+static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late_ns)
+{
+    struct cap_walk *last = &samples[sample_count - 1];
     const uint64_t suspend_ns = cap_crash_now_ns() - start_ns;
-    walk_stopped(0);
+    ResetEvent(cap.walked);
+    rescued = 0;
+    const bool guarded = cap_crash_start(CAP_RUNNER_WALK, rescue, NULL);
+    walk_stopped(0, last);
     const uint64_t rtl_ns = cap_crash_now_ns() - start_ns;
-    for (uint32_t i = 1; i < count && i < HANG_THREADS; i++)
+    for (uint32_t i = 1; i < thread_count && i < HANG_THREADS && !rescued; i++)
         if (stop_thread(i))
-            walk_stopped(i);
+            walk_stopped(i, &walks[i]);
+    SetEvent(cap.walked);
+    if (guarded)
+        (void)cap_crash_finish(CAP_RUNNER_WALK, CAP_WALK_LIMIT_MS);
 
-    write_stacks(count, suspend_ns);
+    rank_samples(sample_count);
+    write_stacks(sample_count, suspend_ns, late_ns);
     struct cap_subject subject = {
         .seed = &contexts[0],
         .thread = threads[0].handle,
-        .thread_id = suspect_id,
+        .thread_id = threads[0].id,
+        .sample = last->sample,
         .bounds = threads[0].bounds,
         .no_backtrace = "walks only its own thread",
     };
-    cap_crash_cheap_walkers(&subject);
+    if (!rescued)
+        cap_crash_cheap_walkers(&subject);
     cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS);
     const uint64_t dump_ns = cap_crash_now_ns() - start_ns;
-    cap_crash_dbghelp_walkers(&subject);
-    resume_all(count);
-    cap_crash_record_stops(rtl_ns, dump_ns, 1);
+    if (!rescued)
+        cap_crash_dbghelp_walkers(&subject);
+    resume_all();
+    cap_crash_record_stops(rtl_ns, dump_ns, sample_count, left_suspended);
+    cap_crash_record_captures();
     if (cap.options.tuned_dump)
         cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
+}
+
+/* A thread that is gone beats no more, and does not hang. */
+static bool nobody_there(int64_t beat_ns)
+{
+    InterlockedCompareExchange64(&cap.beat_ns, 0, beat_ns);
+    return false;
+}
+
+/* False: the thread went on, so it was no hang, or it is gone. */
+static bool take_hang(int64_t beat_ns, uint64_t late_ns)
+{
+    const uint32_t suspect_id = (uint32_t)cap.watched_id, sample_count = sample_target();
+    if (!list_threads(suspect_id))
+        return nobody_there(beat_ns);
+    for (uint32_t i = 0; i + 1 < sample_count; i++) {
+        if (!look_at_suspect(&samples[i]))
+            return nobody_there(beat_ns);
+        Sleep(CAP_SAMPLE_PAUSE_MS);
+        if (cap.beat_ns != beat_ns)
+            return false;
+    }
+    if (!list_threads(suspect_id)) /* who came and went meanwhile */
+        return nobody_there(beat_ns);
+    const uint64_t start_ns = cap_crash_now_ns();
+    if (!stop_thread(0) || cap.beat_ns != beat_ns) {
+        resume_all();
+        return false;
+    }
+    take_stopped(sample_count, start_ns, late_ns);
+    return true;
 }
 
 void cap_hang_check(void)
 {
     const int64_t beat_ns = cap.beat_ns;
-    const int64_t now_ns = (int64_t)cap_crash_now_ns();
-    if (taken || cap.options.hang_ms == 0 || beat_ns == 0 ||
-        now_ns - beat_ns < (int64_t)cap.options.hang_ms * 1000000)
+    const int64_t late_ns =
+        (int64_t)cap_crash_now_ns() - beat_ns - (int64_t)cap.options.hang_ms * 1000000;
+    if (taken || cap.options.hang_ms == 0 || beat_ns == 0 || late_ns < 0)
         return;
-    taken = 1;
-    if (InterlockedCompareExchange(&cap.crash.claimed_by, cap.watched_id, 0) != 0)
+    ResetEvent(cap.hang_over);
+    if (InterlockedCompareExchange(&cap.crash.claimed_by, CAP_CLAIMED_BY_HANG, 0) != 0)
         return; /* a crash came first */
-    take_hang();
-    if (cap.options.end_after_hang)
+    taken = take_hang(beat_ns, (uint64_t)late_ns);
+    close_threads();
+    if (taken && cap.options.end_after_hang)
         TerminateProcess(GetCurrentProcess(), CAPTURE_EXIT_HANG);
+    InterlockedExchange(&cap.crash.claimed_by, taken ? CAP_HANG_TAKEN : 0);
+    SetEvent(cap.hang_over);
 }
 
 void capture_heartbeat(void)

@@ -67,7 +67,7 @@ bool cap_runners_start(void)
     return true;
 }
 
-bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms)
+bool cap_crash_start(enum cap_runner runner, void (*job)(void *), void *argument)
 {
     struct runner *r = &runners[runner];
     if (InterlockedExchange(&r->busy, 1) != 0)
@@ -77,5 +77,16 @@ bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, 
     r->failed = 0;
     ResetEvent(r->finished);
     SetEvent(r->start);
+    return true;
+}
+
+bool cap_crash_finish(enum cap_runner runner, uint32_t limit_ms)
+{
+    struct runner *r = &runners[runner];
     return WaitForSingleObject(r->finished, limit_ms) == WAIT_OBJECT_0 && !r->failed;
+}
+
+bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms)
+{
+    return cap_crash_start(runner, job, argument) && cap_crash_finish(runner, limit_ms);
 }

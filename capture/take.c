@@ -23,19 +23,20 @@ static void run_walk(void *argument)
     job->walk(job->subject->seed, job->subject->thread, job->subject->seed_is_return, job->out);
 }
 
-static void write_walk(const struct cap_walk *walk)
+static void write_walk(const struct cap_subject *subject, struct cap_walk *walk)
 {
+    walk->sample = subject->sample;
     cap_crash_record_stack(walk);
     if (walk->state == RECORD_STATE_OK)
         cap_crash_record_timing(RECORD_STAGE_WALK, walk->walker, walk->walk_ns, 0);
 }
 
-static void write_blocked(uint32_t walker, uint32_t thread_id, const char *reason)
+static void write_blocked(const struct cap_subject *subject, uint32_t walker, const char *reason)
 {
     static struct cap_walk blocked;
-    cap_crash_walk_begin(&blocked, walker, thread_id);
+    cap_crash_walk_begin(&blocked, walker, subject->thread_id);
     cap_crash_walk_not(&blocked, RECORD_STATE_BLOCKED, reason);
-    cap_crash_record_stack(&blocked);
+    write_walk(subject, &blocked);
 }
 
 static bool wanted(uint32_t walker)
@@ -50,9 +51,9 @@ static void walk_on_runner(const struct cap_subject *subject, uint32_t walker,
     *job = (struct walk_job){walk, subject, &walks[walker]};
     cap_crash_walk_begin(job->out, walker, subject->thread_id);
     if (cap_crash_run(CAP_RUNNER_WALK, run_walk, job, CAP_WALK_LIMIT_MS))
-        write_walk(job->out);
+        write_walk(subject, job->out);
     else
-        write_blocked(walker, subject->thread_id, "no answer in time");
+        write_blocked(subject, walker, "no answer in time");
 }
 
 static void walk_with_dbghelp(const struct cap_subject *subject, uint32_t walker,
@@ -61,7 +62,7 @@ static void walk_with_dbghelp(const struct cap_subject *subject, uint32_t walker
     if (!wanted(walker))
         return;
     if (cap_crash_busy(CAP_RUNNER_DUMP) || cap_crash_busy(CAP_RUNNER_CRASHED))
-        write_blocked(walker, subject->thread_id, "the dump is still in dbghelp");
+        write_blocked(subject, walker, "the dump is still in dbghelp");
     else
         walk_on_runner(subject, walker, walk);
 }
@@ -87,10 +88,10 @@ static void walk_backtrace(const struct cap_subject *subject)
     if (!subject->can_run)
         cap_crash_walk_not(job->out, RECORD_STATE_NOT_APPLICABLE, subject->no_backtrace);
     else if (!cap_crash_run(CAP_RUNNER_CRASHED, run_backtrace, job, CAP_WALK_LIMIT_MS)) {
-        write_blocked(RECORD_WALKER_BACKTRACE, subject->thread_id, "no answer in time");
+        write_blocked(subject, RECORD_WALKER_BACKTRACE, "no answer in time");
         return;
     }
-    write_walk(job->out);
+    write_walk(subject, job->out);
 }
 
 void cap_crash_cheap_walkers(const struct cap_subject *subject)
@@ -100,7 +101,7 @@ void cap_crash_cheap_walkers(const struct cap_subject *subject)
     if (wanted(RECORD_WALKER_FRAME_POINTER)) {
         cap_crash_walk_begin(out, RECORD_WALKER_FRAME_POINTER, subject->thread_id);
         cap_crash_walk_framepointer(subject->seed, subject->bounds, subject->seed_is_return, out);
-        write_walk(out);
+        write_walk(subject, out);
     }
 }
 

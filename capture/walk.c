@@ -35,3 +35,12 @@ void cap_crash_walk_not(struct cap_walk *out, uint32_t state, const char *reason
     out->total = 0;
     out->reason = reason;
 }
+
+uint32_t cap_crash_frame_at(const struct cap_walk *walk, uint32_t i)
+{
+    if (walk->total <= CAP_FRAMES || i < RECORD_FRAMES_HEAD)
+        return i;
+    /* oldest of the ring first */
+    return RECORD_FRAMES_HEAD +
+           (walk->total - RECORD_FRAMES_HEAD + i - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
+}

@@ -1,8 +1,9 @@
-/* The walker `rtl`: RtlLookupFunctionEntry and RtlVirtualUnwind, frame by frame.
+/* The walker `rtl`: RtlVirtualUnwind, frame by frame, by the unwind data of modules that we
+ * found ourselves and, for generated code, that of RtlLookupFunctionEntry.
  *
  * May call: those two, NtQueryVirtualMemory through VirtualQuery, and nothing that
- * allocates.  RtlLookupFunctionEntry takes no lock for code in a module; for generated
- * code it looks through the tables that were registered at run time. */
+ * allocates.  RtlLookupFunctionEntry takes a lock of the loader, so it is asked only about
+ * code in no module, which may have registered a table at run time. */
 #include "capture/cap.h"
 
 enum {
@@ -96,10 +97,10 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
     const uint64_t pc = context->Rip, lookup = step->is_return ? pc - 1 : pc;
     DWORD64 base = 0, establisher = 0;
     PVOID handler_data = NULL;
-    RUNTIME_FUNCTION *function = NULL;
+    const RUNTIME_FUNCTION *function = NULL;
 
     if (!(first && !is_executable(pc)))
-        function = RtlLookupFunctionEntry(lookup, &base, NULL);
+        function = cap_crash_function_at(lookup, &base);
     if (function == NULL) {
         /* A call to nowhere, or a leaf, both leave the return address at the top.  In code
          * of unknown making a frame pointer is the better guess. */
@@ -123,8 +124,9 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
         cap_crash_within(cap.dispatcher, lookup) || pushes_machine_frame(base, function);
     /* Past its function's end stands a return address whose call never returns. */
     bool past_end = step->is_return && pc - base >= function->EndAddress;
-    RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, past_end ? lookup : pc, function, context,
-                     &handler_data, &establisher, NULL);
+    RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, past_end ? lookup : pc,
+                     (PRUNTIME_FUNCTION)(uintptr_t)function, context, &handler_data, &establisher,
+                     NULL);
     step->is_return = !interrupted;
     step->found = RECORD_FOUND_UNWIND;
     return RECORD_STOP_LIMIT;

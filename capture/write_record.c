@@ -7,6 +7,8 @@ struct buffer {
     uint32_t used, room;
 };
 
+enum { CAPTURES_BYTES = CAP_BUFFER_BYTES - 8 * CAP_CAPTURE_WORDS };
+
 static uint8_t record_memory[CAP_BUFFER_BYTES];
 static uint8_t stream_memory[CAP_BUFFER_BYTES / 2];
 static uint8_t header[RECORD_HEADER_BYTES];
@@ -143,13 +145,8 @@ static void build_stack(struct buffer *b, const struct cap_walk *walk)
     put64(start + RECORD_K_WALK_NS, walk->walk_ns);
     put64(start + RECORD_K_AT_NS, walk->at_ns);
     put32(start + RECORD_K_REASON_BYTES, reason_bytes);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = i;
-        if (walk->total > CAP_FRAMES && i >= RECORD_FRAMES_HEAD) /* oldest of the ring first */
-            from = RECORD_FRAMES_HEAD +
-                   (walk->total - RECORD_FRAMES_HEAD + i - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
-        build_frame(frames + i * RECORD_FRAME_BYTES, &walk->frames[from]);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        build_frame(frames + i * RECORD_FRAME_BYTES, &walk->frames[cap_crash_frame_at(walk, i)]);
     if (walk->reason != NULL)
         cap_crash_copy(reason, walk->reason, reason_bytes);
     section_end(b, start, count);
@@ -210,6 +207,10 @@ void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_R
     put32(header + RECORD_H_POINTER_BYTES, sizeof(void *));
     put32(header + RECORD_H_WRITER, cap.writer);
     put32(header + RECORD_H_DOORS, doors);
+    if (cap.record_bytes > RECORD_HEADER_BYTES) { /* flushed before: this one takes its place */
+        SetFilePointer(cap.record, RECORD_HEADER_BYTES, NULL, FILE_BEGIN);
+        SetEndOfFile(cap.record);
+    }
     cap.record_bytes = RECORD_HEADER_BYTES;
     write_header();
 }
@@ -263,6 +264,29 @@ void cap_crash_record_code_map(void)
     append(&section);
 }
 
+/* In sections of about CAPTURES_BYTES, since a ring may be larger than our memory. */
+void cap_crash_record_captures(void)
+{
+    static uint64_t words[CAP_CAPTURE_WORDS];
+    uint64_t cursor = 0, asked = 0, cost_ns = 0, dearest_ns = 0;
+    bool more = cap_crash_ring_totals(&asked, &cost_ns, &dearest_ns);
+    while (more) {
+        uint32_t count = 0, used = 0;
+        uint8_t *start = section_start(&section, RECORD_SECTION_CAPTURES);
+        (void)extend(&section, RECORD_CAPTURES_BYTES - RECORD_SECTION_HEADER_BYTES);
+        put64(start + RECORD_N_ASKED, asked);
+        put64(start + RECORD_N_COST, cost_ns);
+        put64(start + RECORD_N_DEAREST, dearest_ns);
+        while (section.used < CAPTURES_BYTES &&
+               (more = (used = cap_crash_ring_read(&cursor, words)) > 0)) {
+            cap_crash_copy(extend(&section, used * 8), words, used * 8);
+            count++;
+        }
+        section_end(&section, start, count);
+        append(&section);
+    }
+}
+
 void cap_crash_record_timing(uint32_t stage, uint32_t walker, uint64_t ns, uint64_t bytes)
 {
     uint8_t *start = section_start(&section, RECORD_SECTION_TIMING);
@@ -277,11 +301,13 @@ void cap_crash_record_timing(uint32_t stage, uint32_t walker, uint64_t ns, uint6
     append(&section);
 }
 
-void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples)
+void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples,
+                            uint32_t left_suspended)
 {
     put64(header + RECORD_H_STOP_RTL, rtl_ns);
     put64(header + RECORD_H_STOP_DUMP, dump_ns);
     put32(header + RECORD_H_SAMPLES, samples);
+    put32(header + RECORD_H_LEFT_SUSPENDED, left_suspended);
     write_header();
 }
 

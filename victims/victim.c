@@ -258,6 +258,7 @@ static bool install(const struct scenario *s)
                                           : 0,
         .walkers = chosen_walkers(),
         .end_after_hang = true,
+        .ring_bytes = s->ring_kb * 1024ull,
         .tuned_dump = true,
         .on_crash = s->on_crash,
     };

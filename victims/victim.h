@@ -54,6 +54,7 @@ struct scenario {
     const char *not_on_wine;            /* why Wine cannot show it; NULL: it can       */
     uint32_t hang_ms;                   /* hang detection; 0: 300 for a hang, else off */
     uint32_t limit_ms;                  /* 0: 40000                                    */
+    uint32_t ring_kb;                   /* memory for captures on demand; 0: none         */
     void (*on_crash)(void);             /* handed to the capture                       */
     bool watched;                       /* no capture inside: a watcher outside        */
     int (*run)(void);

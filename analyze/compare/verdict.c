@@ -85,11 +85,14 @@ static bool decide_by_capture(struct judgement *j)
     if (c == NULL)
         return false;
     const bool captured = case_is_captured(c);
-    if (is_kind(c, "calm"))
-        return decide(j, captured ? VERDICT_FAIL : VERDICT_PASS,
-                      captured ? "a calm program was taken for a dead one"
-                               : "no case, as it should be"),
+    if (is_kind(c, "calm")) {
+        const bool taken = has_role(c, ROLE_DUMP) || (captured && c->got.door_count > 0);
+        return decide(j, taken ? VERDICT_FAIL : VERDICT_PASS,
+                      taken      ? "a calm program was taken for a dead one"
+                      : captured ? "captures on demand, and no door saw anything"
+                                 : "no case, as it should be"),
                true;
+    }
     if (captured)
         return false;
     if (c->expect.door_count == 0)

@@ -140,7 +140,7 @@ ALLOWED = {
     "QueryPerformanceCounter", "GetSystemTimeAsFileTime",
     "GetCurrentProcess", "GetCurrentProcessId", "GetCurrentThreadId",
     "SuspendThread", "GetThreadContext", "ResumeThread", "Sleep", "TerminateProcess",
-    "SetEvent", "ResetEvent", "WaitForSingleObject", "WaitForMultipleObjects",
+    "SetEvent", "ResetEvent", "WaitForSingleObject", "WaitForMultipleObjects", "CloseHandle",
     "WriteFile", "SetFilePointer", "SetEndOfFile",
     "LdrLockLoaderLock", "LdrUnlockLoaderLock",  # tried only, never waited for
 }

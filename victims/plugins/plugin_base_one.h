@@ -3,7 +3,7 @@
 #ifndef VICTIMS_PLUGINS_PLUGIN_BASE_ONE_H
 #define VICTIMS_PLUGINS_PLUGIN_BASE_ONE_H
 
-enum { PLUGIN_ADD_LINE = 10 };
+enum { PLUGIN_ADD_LINE = 9 };
 #define PLUGIN_ADD_FILE "victims\\plugins\\plugin_base_one.c"
 
 #endif

@@ -2,6 +2,7 @@
 #include "victims/plugins/slot.h"
 
 PLUGIN_EXPORT int plugin_add(int value);
+PLUGIN_EXPORT int plugin_back_two(int (*callback)(int), int value);
 PLUGIN_EXPORT int plugin_crash(volatile int *p);
 
 static int deeper(volatile int *p, int value)
@@ -17,4 +18,9 @@ int plugin_add(int value)
 int plugin_crash(volatile int *p)
 {
     return HERE(deeper(p, plugin_add(4))) + 1;
+}
+
+int plugin_back_two(int (*callback)(int), int value)
+{
+    return callback(value) + 1;
 }
