@@ -34,6 +34,14 @@ enum status file_read(const char *path, size_t max_bytes, struct arena *keep, ch
  * a rename.  Fails: ERR_IO. */
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault);
 
+/* The same for a file whose bytes are in several places. */
+struct file_part {
+    const void *data;
+    size_t bytes;
+};
+enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
+                             struct fault *fault);
+
 /* Copies, sharing the bytes (hard link) when the system can.  Replaces TO. */
 enum status file_copy(const char *from, const char *to, struct fault *fault);
 

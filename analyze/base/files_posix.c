@@ -143,6 +143,13 @@ static bool write_all(int fd, const void *data, size_t bytes)
 
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
 {
+    const struct file_part whole = {data, bytes};
+    return file_write_parts(path, &whole, 1, fault);
+}
+
+enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
+                             struct fault *fault)
+{
     char temporary[4096];
     const int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     if (length < 0 || (size_t)length >= sizeof temporary) {
@@ -152,7 +159,9 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
     const int fd = mkstemp(temporary);
     if (fd < 0)
         return file_fault(fault, path, "file to write");
-    const bool written = write_all(fd, data, bytes) && fchmod(fd, 0644) == 0;
+    bool written = fchmod(fd, 0644) == 0;
+    for (size_t i = 0; i < count; i++)
+        written = written && write_all(fd, parts[i].data, parts[i].bytes);
     if (close(fd) != 0 || !written || rename(temporary, path) != 0) {
         (void)file_fault(fault, path, "file to write");
         (void)unlink(temporary);

@@ -135,6 +135,13 @@ static bool write_all(HANDLE file, const void *data, size_t bytes)
 
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
 {
+    const struct file_part whole = {data, bytes};
+    return file_write_parts(path, &whole, 1, fault);
+}
+
+enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
+                             struct fault *fault)
+{
     wchar_t final[WIDE_PATH], temporary[WIDE_PATH];
     char name[WIDE_PATH];
     const int length = snprintf(name, sizeof name, "%s.%lu-%lu.new", path, GetCurrentProcessId(),
@@ -146,7 +153,9 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
         CreateFileW(temporary, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
     if (file == INVALID_HANDLE_VALUE)
         return file_fault(fault, path, "file to write");
-    const bool written = write_all(file, data, bytes);
+    bool written = true;
+    for (size_t i = 0; i < count; i++)
+        written = written && write_all(file, parts[i].data, parts[i].bytes);
     (void)CloseHandle(file);
     if (!written || !MoveFileExW(temporary, final, MOVEFILE_REPLACE_EXISTING)) {
         (void)file_fault(fault, path, "file to write");

@@ -1,5 +1,5 @@
-/* See symbol_index.h.  Building: workers turn modules into pieces, side by side; one writes the
- * tables that all share; then each packs the pieces of a part of the addresses into buckets. */
+/* See symbol_index.h.  Building, each step side by side: workers turn modules into pieces; the
+ * tables that all share are made; each packs the pieces of a part of the addresses into buckets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct claim {
     uint32_t same_module;  /* next claim of the same module + 1 */
 };
 
-enum { NO_MODULE = UINT16_MAX, THREADS_MAX = 16 };
+enum { NO_MODULE = UINT16_MAX, THREADS_MAX = INDEX_SHARES_MAX };
 
 struct build {
     const struct pdb *pdb;
@@ -34,6 +34,7 @@ struct build {
     uint32_t next_module;
     struct piece_worker *workers;
     uint32_t worker_count;
+    struct index_tables tables;
     struct index_part *parts;
     uint32_t part_count;
 };
@@ -152,6 +153,7 @@ static void run_claim(struct build *build, uint32_t number, struct claim *claim)
     struct piece_worker *worker = &build->workers[number];
     claim->worker = number;
     claim->first_piece = worker->pieces.count;
+    index_claim(worker, pdb_source_rva(build->pdb, claim->start));
     if (claim->module < build->pdb->module_count)
         index_worker_contribution(worker, claim->start, claim->end, claim->next);
     else
@@ -280,9 +282,9 @@ static void run_part(void *context)
         const uint64_t bucket = (claim->rva - part->first_rva) >> BUCKET_SHIFT;
         if (bucket < part->first || bucket >= part->end)
             continue;
-        index_pack_pieces(part, worker->scopes.at,
-                          (const struct piece *)worker->pieces.at + claim->first_piece,
-                          claim->piece_count);
+        index_pack_pieces(
+            part, claim->rva, worker->scopes.at, build->tables.slots[claim->worker].first,
+            (const struct piece *)worker->pieces.at + claim->first_piece, claim->piece_count);
         if (i + 1 == build->claim_count || claim[1].rva != claim->end_rva)
             index_pack_gap(part, claim->end_rva);
     }
@@ -295,6 +297,7 @@ static void close_build(struct build *build)
         index_worker_close(&build->workers[i]);
     for (uint32_t i = 0; i < build->part_count; i++)
         index_pack_close(&build->parts[i]);
+    index_tables_close(&build->tables);
     free(build->workers);
     free(build->parts);
     free(build->claims);
@@ -321,6 +324,28 @@ static bool too_much_code(const struct pdb *pdb)
     return first < end && end - first > LIMIT_INDEX_CODE_BYTES;
 }
 
+static void run_strings(void *context)
+{
+    const struct worker_start *start = context;
+    index_tables_strings(&start->build->tables, start->number);
+}
+
+static void run_scopes(void *context)
+{
+    const struct worker_start *start = context;
+    index_tables_scopes(&start->build->tables, start->number);
+}
+
+static bool fill_tables(struct build *build)
+{
+    index_tables_open(&build->tables, build->workers, build->worker_count);
+    run_side_by_side(build, run_strings);
+    if (!index_tables_files(&build->tables))
+        return false;
+    run_side_by_side(build, run_scopes);
+    return index_tables_number(&build->tables);
+}
+
 static bool pack_parts(struct build *build)
 {
     bool good = sort_claims(build) && open_parts(build);
@@ -335,25 +360,18 @@ static enum status make_index(struct build *build, const struct file_map *pdb_fi
                               const char *path, struct symbol_index_cost *cost, struct fault *fault)
 {
     const struct index_source source = {build->pdb, pdb_file, build->spelling};
-    struct index_tables tables;
     if (too_much_code(build->pdb))
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code for a symbol index");
     if (!read_claims(build, fault))
         return fault->code;
-    if (!read_publics(build) || !run_workers(build))
+    if (!read_publics(build) || !run_workers(build) || !fill_tables(build) || !pack_parts(build))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
-    index_tables_open(&tables);
-    if (!index_tables_fill(&tables, build->workers, build->worker_count) || !pack_parts(build))
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
-    else
-        (void)index_write(&source, &tables, build->parts, build->part_count, path,
-                          &cost->index_bytes, fault);
     for (uint32_t i = 0; i < build->part_count; i++)
         cost->ranges += build->parts[i].piece_count;
-    cost->nodes = tables.slot_count;
+    cost->nodes = build->tables.slot_count;
     cost->threads = build->worker_count;
-    index_tables_close(&tables);
-    return fault->code;
+    return index_write(&source, &build->tables, build->parts, build->part_count, path,
+                       &cost->index_bytes, fault);
 }
 
 enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb_file,

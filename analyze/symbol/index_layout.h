@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 enum {
-    INDEX_VERSION = 4,
+    INDEX_VERSION = 5,
     INDEX_SLOT_BYTES = 8,
     BUCKET_SHIFT = 6, /* as many bytes as a block has bits for */
     BUCKET_BYTES = 1 << BUCKET_SHIFT,
@@ -116,5 +116,13 @@ static inline void store_u64(uint8_t *to, uint64_t value)
 
 /* A sum of 64 bits that notices what torn writes and flipped bits do. */
 uint64_t index_sum(const void *data, uint64_t bytes);
+
+/* The same over bytes in several places: start with all zeroes. */
+struct index_summer {
+    uint64_t lanes[4], bytes;
+    uint8_t pending[32];
+};
+void index_sum_add(struct index_summer *summer, const void *data, uint64_t bytes);
+uint64_t index_sum_end(struct index_summer *summer);
 
 #endif

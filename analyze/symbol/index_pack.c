@@ -121,12 +121,17 @@ static void change_at(struct index_part *part, uint64_t rva, uint32_t scope, uin
     part->piece_count++;
 }
 
-void index_pack_pieces(struct index_part *part, const struct scope_slot *scopes,
-                       const struct piece *pieces, uint32_t count)
+void index_pack_pieces(struct index_part *part, uint64_t rva, const struct scope_slot *scopes,
+                       uint32_t first_slot, const struct piece *pieces, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        change_at(part, pieces[i].start_rva, scopes[pieces[i].scope].name,
-                  pieces[i].scope != 0 ? pieces[i].line : 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t scope = piece_scope(pieces[i]);
+        rva += piece_step(pieces[i]);
+        if (scope != 0)
+            change_at(part, rva, first_slot + scopes[scope].name, piece_line(pieces[i]));
+        else
+            change_at(part, rva, 0, 0);
+    }
 }
 
 void index_pack_gap(struct index_part *part, uint64_t rva)

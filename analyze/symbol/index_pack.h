@@ -30,10 +30,11 @@ struct index_part {
 void index_pack_open(struct index_part *part);
 void index_pack_close(struct index_part *part);
 
-/* Pieces come in the order of addresses; others are left out.  SCOPES are those of their worker,
- * with their numbers in the file. */
-void index_pack_pieces(struct index_part *part, const struct scope_slot *scopes,
-                       const struct piece *pieces, uint32_t count);
+/* The pieces of a claim that starts at RVA; claims come in the order of addresses, and what does
+ * not is left out.  SCOPES are those of their worker, FIRST_SLOT what their slots start at in the
+ * file. */
+void index_pack_pieces(struct index_part *part, uint64_t rva, const struct scope_slot *scopes,
+                       uint32_t first_slot, const struct piece *pieces, uint32_t count);
 /* Nothing is known from RVA on. */
 void index_pack_gap(struct index_part *part, uint64_t rva);
 /* Packs what is left. */

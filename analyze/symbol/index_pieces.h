@@ -10,19 +10,42 @@
 #include "symbol/pdb_names.h"
 #include "symbol/pdb_unit.h"
 
+/* u10 bytes of code since the piece before (a longer way is several pieces), u24 line, u30
+ * scope of the worker; scope 0: nothing is known. */
 struct piece {
-    uint32_t start_rva; /* in the symbols' address space */
-    uint32_t scope;     /* slot of the worker; 0: nothing is known */
-    uint32_t line;
+    uint64_t packed;
+};
+
+enum { PIECE_STEP_BITS = 10, PIECE_LINE_BITS = 24, PIECE_STEP_MAX = (1 << PIECE_STEP_BITS) - 1 };
+
+static inline uint32_t piece_step(struct piece piece)
+{
+    return piece.packed & PIECE_STEP_MAX;
+}
+
+static inline uint32_t piece_line(struct piece piece)
+{
+    return (uint32_t)(piece.packed >> PIECE_STEP_BITS) & ((1U << PIECE_LINE_BITS) - 1);
+}
+
+static inline uint32_t piece_scope(struct piece piece)
+{
+    return (uint32_t)(piece.packed >> (PIECE_STEP_BITS + PIECE_LINE_BITS));
+}
+
+struct index_text {
+    const char *at;
+    uint32_t hash;
+    uint32_t offset; /* once written: among the strings of its hash */
 };
 
 /* A function around code: inlined into another scope, or a procedure.  Names and files are the
- * worker's numbers of texts. */
+ * worker's numbers of texts and of files. */
 struct scope_slot {
-    uint32_t name;   /* once written: the number of its slot in the file */
+    uint32_t name;   /* once written: the number of its slot among those of the worker */
     uint32_t parent; /* an earlier slot; 0: this is a procedure */
-    uint32_t file;
-    uint32_t line; /* of the call; of a procedure: its number among the roots */
+    uint32_t file;   /* 0: none */
+    uint32_t line;   /* of the call; of a procedure: its number among the roots */
 };
 
 struct scope_root { /* what only a procedure has */
@@ -83,7 +106,8 @@ struct piece_worker {
     bool failed; /* out of memory: what there is means nothing */
 
     struct buffer pieces, scopes, roots; /* struct piece, struct scope_slot, struct scope_root */
-    struct buffer texts;                 /* const char * */
+    struct buffer texts, files;          /* struct index_text; the text of each file */
+    uint32_t piece_rva;                  /* where the next piece is reckoned from */
     struct known_text *known;            /* texts of ids, files and publics */
     uint32_t known_count, known_room;
     struct scope_memo *memo;
@@ -120,6 +144,9 @@ void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t wa
 uint32_t index_text(struct piece_worker *worker, const char *text);
 uint32_t index_file(struct piece_worker *worker, struct pdb_file file);
 uint32_t index_public(struct piece_worker *worker, const struct pdb_public *pub);
+
+/* Appends pieces: index_claim() where a claim starts, and then each at or behind the last one. */
+void index_claim(struct piece_worker *worker, uint32_t start_rva);
 void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line);
 uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file,
                     enum symbols_from from, uint32_t start_rva, uint32_t compiland);

@@ -35,23 +35,27 @@ bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
     pdb_names_index(&out->names);
     arena_init(&out->keep, 0);
     out->memo = calloc(MEMO_SLOTS, sizeof *out->memo);
-    if (out->memo == NULL || index_more(out, &out->texts, 1, sizeof(const char *)) == NULL ||
-        index_more(out, &out->scopes, 1, sizeof(struct scope_slot)) == NULL) {
-        out->failed = true;
+    struct index_text *texts = index_more(out, &out->texts, 1, sizeof *texts);
+    struct scope_slot *scopes = index_more(out, &out->scopes, 1, sizeof *scopes);
+    uint32_t *files = index_more(out, &out->files, 1, sizeof *files);
+    out->failed = out->memo == NULL || texts == NULL || scopes == NULL || files == NULL;
+    if (out->failed)
         return false;
-    }
-    ((const char **)out->texts.at)[0] = NULL;
+    memset(texts, 0, sizeof *texts); /* number 0 is none of each */
+    memset(scopes, 0, sizeof *scopes);
+    *files = 0;
     out->texts.count = 1;
-    out->scopes.count = 1; /* slot 0 is no scope */
+    out->scopes.count = 1;
+    out->files.count = 1;
     return true;
 }
 
 void index_worker_close(struct piece_worker *worker)
 {
-    struct buffer *const buffers[] = {&worker->pieces,  &worker->scopes, &worker->roots,
-                                      &worker->texts,   &worker->codes,  &worker->ranges,
-                                      &worker->inlines, &worker->lines,  &worker->sites,
-                                      &worker->rows,    &worker->keys,   &worker->spare};
+    struct buffer *const buffers[] = {
+        &worker->pieces, &worker->scopes, &worker->roots,   &worker->texts, &worker->files,
+        &worker->codes,  &worker->ranges, &worker->inlines, &worker->lines, &worker->sites,
+        &worker->rows,   &worker->keys,   &worker->spare};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         free(buffers[i]->at);
     free(worker->known);
@@ -71,16 +75,30 @@ static bool passes(const struct piece_worker *worker, const char *text)
            at - copy < (uintptr_t)module->symbol_bytes + module->c11_bytes + module->c13_bytes;
 }
 
+static uint32_t text_hash(const char *text)
+{
+    size_t bytes = strlen(text);
+    uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes;
+    for (; bytes >= 8; text += 8, bytes -= 8) {
+        hash = (hash ^ load_u64(text)) * 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+    }
+    for (; bytes != 0; text++, bytes--)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+    return (uint32_t)(hash >> 16 ^ hash >> 40);
+}
+
 uint32_t index_text(struct piece_worker *worker, const char *text)
 {
     if (text != NULL && passes(worker, text))
         text = arena_string(&worker->names.keep, text);
     if (text == NULL || text[0] == '\0')
         return 0;
-    const char **texts = index_more(worker, &worker->texts, worker->texts.count + 1, sizeof *texts);
+    struct index_text *texts =
+        index_more(worker, &worker->texts, worker->texts.count + 1, sizeof *texts);
     if (texts == NULL)
         return 0;
-    texts[worker->texts.count] = text;
+    texts[worker->texts.count] = (struct index_text){text, text_hash(text), 0};
     return worker->texts.count++;
 }
 
@@ -115,6 +133,16 @@ static struct known_text *known_text(struct piece_worker *worker, uint64_t key)
 
 enum { KNOWN_ID = 1, KNOWN_FILE, KNOWN_MODULE_FILE, KNOWN_PUBLIC };
 
+static uint32_t add_file(struct piece_worker *worker, const char *name)
+{
+    uint32_t *files = index_more(worker, &worker->files, worker->files.count + 1, sizeof *files);
+    const uint32_t text = index_text(worker, name);
+    if (files == NULL || text == 0)
+        return 0;
+    files[worker->files.count] = text;
+    return worker->files.count++;
+}
+
 uint32_t index_file(struct piece_worker *worker, struct pdb_file file)
 {
     if (file.at == UINT32_MAX)
@@ -126,7 +154,7 @@ uint32_t index_file(struct piece_worker *worker, struct pdb_file file)
     if (slot == NULL || slot->key == key)
         return slot != NULL ? slot->text : 0;
     slot->key = key;
-    slot->text = index_text(worker, pdb_names_file(&worker->names, &worker->unit, file));
+    slot->text = add_file(worker, pdb_names_file(&worker->names, &worker->unit, file));
     worker->known_count++;
     return slot->text;
 }
@@ -144,13 +172,34 @@ uint32_t index_public(struct piece_worker *worker, const struct pdb_public *pub)
     return slot->text;
 }
 
+void index_claim(struct piece_worker *worker, uint32_t start_rva)
+{
+    worker->piece_rva = start_rva;
+}
+
+static struct piece pack(uint32_t step, uint32_t scope, uint32_t line)
+{
+    return (struct piece){step | (uint64_t)line << PIECE_STEP_BITS |
+                          (uint64_t)scope << (PIECE_STEP_BITS + PIECE_LINE_BITS)};
+}
+
 void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line)
 {
+    uint32_t step = start_rva - worker->piece_rva;
+    const uint32_t more = step / PIECE_STEP_MAX + 1;
     struct piece *pieces =
-        index_more(worker, &worker->pieces, worker->pieces.count + 1, sizeof *pieces);
+        index_more(worker, &worker->pieces, worker->pieces.count + more, sizeof *pieces);
     if (pieces == NULL)
         return;
-    pieces[worker->pieces.count++] = (struct piece){start_rva, scope, line};
+    if (line >> PIECE_LINE_BITS != 0 || scope >> (64 - PIECE_STEP_BITS - PIECE_LINE_BITS) != 0)
+        worker->failed = true;
+    for (; step > PIECE_STEP_MAX; step -= PIECE_STEP_MAX) { /* on as before */
+        const struct piece last =
+            worker->pieces.count != 0 ? pieces[worker->pieces.count - 1] : pack(0, 0, 0);
+        pieces[worker->pieces.count++] = pack(PIECE_STEP_MAX, piece_scope(last), piece_line(last));
+    }
+    pieces[worker->pieces.count++] = pack(step, scope, line);
+    worker->piece_rva = start_rva;
 }
 
 static struct scope_memo *memo_of(struct piece_worker *worker, uint32_t parent, uint32_t name,

@@ -7,201 +7,253 @@
 #include "base/bytes.h"
 #include "symbol/index_layout.h"
 
-/* The string table: equal texts once. */
-static uint32_t text_hash(const char *text, size_t bytes)
+void index_tables_open(struct index_tables *tables, const struct piece_worker *workers,
+                       uint32_t worker_count)
 {
-    uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes;
-    for (; bytes >= 8; text += 8, bytes -= 8) {
-        hash = (hash ^ load_u64(text)) * 0xff51afd7ed558ccdu;
-        hash ^= hash >> 32;
-    }
-    for (; bytes != 0; text++, bytes--)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
-    return (uint32_t)(hash >> 16 ^ hash >> 40);
+    memset(tables, 0, sizeof *tables);
+    tables->workers = workers;
+    tables->count = worker_count;
 }
 
-static void grow_strings(struct index_strings *strings, size_t bytes)
+void index_tables_close(struct index_tables *tables)
 {
-    if (strings->room - strings->bytes <= bytes) {
-        const uint64_t room = (strings->room + bytes) * 2;
-        uint8_t *grown = room <= UINT32_MAX ? realloc(strings->at, (size_t)room) : NULL;
-        strings->failed = grown == NULL;
-        if (strings->failed)
-            return;
-        strings->at = grown;
-        strings->room = room;
+    for (uint32_t i = 0; i < tables->count; i++) {
+        free(tables->strings[i].at);
+        free(tables->strings[i].slots);
+        free(tables->slots[i].at);
     }
-    if (strings->used * 2 < strings->slot_count)
-        return;
+    free(tables->files);
+}
+
+static uint32_t share_of(const struct index_tables *tables, const struct index_text *text)
+{
+    return (text->hash >> 16) % tables->count;
+}
+
+static bool grow_slots(struct index_strings *strings)
+{
     const uint32_t count = strings->slot_count != 0 ? strings->slot_count * 2 : 4096;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    strings->failed = slots == NULL;
-    if (strings->failed)
-        return;
+    const struct index_text **slots = calloc(count, sizeof *slots);
+    if (slots == NULL)
+        return false;
     for (uint32_t i = 0; i < strings->slot_count; i++) {
-        if (strings->slots[i] == 0)
+        if (strings->slots[i] == NULL)
             continue;
-        const char *text = (const char *)strings->at + strings->slots[i];
-        uint32_t at = text_hash(text, strlen(text));
-        while (slots[at & (count - 1)] != 0)
+        uint32_t at = strings->slots[i]->hash;
+        while (slots[at & (count - 1)] != NULL)
             at++;
         slots[at & (count - 1)] = strings->slots[i];
     }
     free(strings->slots);
     strings->slots = slots;
     strings->slot_count = count;
-}
-
-static uint32_t string_offset(struct index_strings *strings, const char *text)
-{
-    const size_t bytes = strlen(text);
-    grow_strings(strings, bytes + 1);
-    if (strings->failed)
-        return 0;
-    uint32_t at = text_hash(text, bytes);
-    for (;; at++) {
-        uint32_t *slot = &strings->slots[at & (strings->slot_count - 1)];
-        if (*slot == 0) {
-            *slot = (uint32_t)strings->bytes;
-            strings->used++;
-            memcpy(strings->at + strings->bytes, text, bytes + 1);
-            strings->bytes += bytes + 1;
-            return *slot;
-        }
-        if (strcmp((const char *)strings->at + *slot, text) == 0)
-            return *slot;
-    }
-}
-
-void index_tables_open(struct index_tables *tables)
-{
-    memset(tables, 0, sizeof *tables);
-    grow_strings(&tables->strings, 1);
-    if (tables->strings.failed)
-        return;
-    tables->strings.at[0] = '\0'; /* offset 0 is no string */
-    tables->strings.bytes = 1;
-}
-
-void index_tables_close(struct index_tables *tables)
-{
-    free(tables->strings.at);
-    free(tables->strings.slots);
-    free(tables->files);
-    free(tables->slots);
-}
-
-/* What a worker's numbers of texts become in the file. */
-struct text_map {
-    uint32_t *offset; /* string of each text */
-    uint32_t *file;   /* number of file; 0: not a file yet */
-};
-
-static uint32_t file_number(struct index_tables *tables, struct text_map *map, uint32_t text)
-{
-    if (text == 0 || map->file[text] != 0)
-        return map->file[text]; /* file 0 is none */
-    if (tables->file_count == tables->file_room) {
-        const uint32_t room = tables->file_room != 0 ? tables->file_room * 2 : 256;
-        uint32_t *grown = realloc(tables->files, room * sizeof *grown);
-        if (grown == NULL) {
-            tables->failed = true;
-            return 0;
-        }
-        tables->files = grown;
-        tables->file_room = room;
-    }
-    tables->files[tables->file_count] = map->offset[text];
-    map->file[text] = ++tables->file_count;
-    tables->failed = tables->failed || tables->file_count >> SLOT_PROCEDURE_FILE_BITS != 0;
-    return map->file[text];
-}
-
-static void put_slot(struct index_tables *tables, uint64_t slot)
-{
-    store_u64(tables->slots + INDEX_SLOT_BYTES * (size_t)tables->slot_count++, slot);
-}
-
-/* Writes a worker's scopes and leaves their numbers in them. */
-static void put_scopes(struct index_tables *tables, const struct piece_worker *worker,
-                       struct text_map *map)
-{
-    struct scope_slot *scopes = worker->scopes.at;
-    const struct scope_root *roots = worker->roots.at;
-    scopes[0].name = 0;
-    for (uint32_t i = 1; i < worker->scopes.count; i++) {
-        struct scope_slot *scope = &scopes[i];
-        const uint32_t number = tables->slot_count;
-        const uint64_t name = map->offset[scope->name];
-        const uint64_t file = file_number(tables, map, scope->file);
-        scope->name = number;
-        if (scope->parent == 0) {
-            const struct scope_root *root = &roots[scope->line];
-            const uint64_t is_public = root->from == SYMBOLS_PDB_PUBLIC;
-            put_slot(tables, SLOT_PROCEDURE | is_public << 8 | file << 9 | name << 32);
-            put_slot(tables, root->start_rva | (uint64_t)map->offset[root->compiland] << 32);
-            continue;
-        }
-        const uint64_t back = number - scopes[scope->parent].name, line = scope->line;
-        if (back < SLOT_WIDE && line >> SLOT_LINE_BITS == 0 && file >> SLOT_FILE_BITS == 0 &&
-            name >> SLOT_NAME_BITS == 0) {
-            put_slot(tables, back | line << 8 | file << 24 | name << 38);
-            continue;
-        }
-        tables->failed = tables->failed || back >> SLOT_WIDE_BACK_BITS != 0;
-        put_slot(tables, SLOT_WIDE | back << 8 | name << 32);
-        put_slot(tables, line | file << 32);
-    }
-}
-
-static bool put_worker(struct index_tables *tables, const struct piece_worker *worker)
-{
-    const char *const *texts = worker->texts.at;
-    struct text_map map = {malloc(worker->texts.count * sizeof *map.offset),
-                           calloc(worker->texts.count, sizeof *map.file)};
-    bool good = map.offset != NULL && map.file != NULL;
-    if (good) {
-        map.offset[0] = 0;
-        for (uint32_t i = 1; i < worker->texts.count; i++)
-            map.offset[i] = string_offset(&tables->strings, texts[i]);
-        good = !tables->strings.failed;
-    }
-    if (good)
-        put_scopes(tables, worker, &map);
-    free(map.offset);
-    free(map.file);
-    return good && !tables->failed;
-}
-
-bool index_tables_fill(struct index_tables *tables, const struct piece_worker *workers,
-                       uint32_t worker_count)
-{
-    uint64_t room = 2; /* slot 0 is none, and the last may be looked at as if it were two */
-    for (uint32_t i = 0; i < worker_count; i++)
-        room += 2 * (uint64_t)workers[i].scopes.count;
-    if (tables->strings.failed || room > UINT32_MAX)
-        return false;
-    tables->slots = malloc((size_t)room * INDEX_SLOT_BYTES);
-    if (tables->slots == NULL)
-        return false;
-    put_slot(tables, 0);
-    for (uint32_t i = 0; i < worker_count; i++)
-        if (!put_worker(tables, &workers[i]))
-            return false;
-    put_slot(tables, 0);
     return true;
 }
 
+static bool append(struct index_strings *strings, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    if (strings->room - strings->bytes < bytes) {
+        const uint64_t room = (strings->room + bytes) * 2;
+        uint8_t *grown = room <= UINT32_MAX ? realloc(strings->at, (size_t)room) : NULL;
+        if (grown == NULL)
+            return false;
+        strings->at = grown;
+        strings->room = room;
+    }
+    memcpy(strings->at + strings->bytes, text, bytes);
+    strings->bytes += bytes;
+    return true;
+}
+
+/* Gives TEXT the place of the equal one before it, or a new one. */
+static bool place_text(struct index_strings *strings, struct index_text *text)
+{
+    if (strings->used * 2 >= strings->slot_count && !grow_slots(strings))
+        return false;
+    const struct index_text **slot;
+    for (uint32_t at = text->hash;; at++) {
+        slot = &strings->slots[at & (strings->slot_count - 1)];
+        if (*slot == NULL)
+            break;
+        if ((*slot)->hash == text->hash && strcmp((*slot)->at, text->at) == 0) {
+            text->offset = (*slot)->offset;
+            return true;
+        }
+    }
+    *slot = text;
+    strings->used++;
+    text->offset = (uint32_t)strings->bytes;
+    return append(strings, text->at);
+}
+
+void index_tables_strings(struct index_tables *tables, uint32_t share)
+{
+    struct index_strings *strings = &tables->strings[share];
+    if (share == 0) /* offset 0 is no string */
+        strings->failed = !append(strings, "");
+    for (uint32_t i = 0; i < tables->count; i++) {
+        struct index_text *texts = tables->workers[i].texts.at;
+        for (uint32_t j = 1; j < tables->workers[i].texts.count && !strings->failed; j++)
+            if (share_of(tables, &texts[j]) == share)
+                strings->failed = !place_text(strings, &texts[j]);
+    }
+}
+
+/* The offset of a worker's text among all strings. */
+static uint64_t string_at(const struct index_tables *tables, const struct piece_worker *worker,
+                          uint32_t number)
+{
+    const struct index_text *text = (const struct index_text *)worker->texts.at + number;
+    return number != 0 ? tables->strings[share_of(tables, text)].first + text->offset : 0;
+}
+
+bool index_tables_files(struct index_tables *tables)
+{
+    uint64_t strings = 0, files = 0;
+    for (uint32_t i = 0; i < tables->count; i++) {
+        tables->strings[i].first = strings;
+        strings += tables->strings[i].bytes;
+        tables->slots[i].first_file = (uint32_t)files + 1;
+        files += tables->workers[i].files.count - 1;
+        if (tables->strings[i].failed || strings > UINT32_MAX ||
+            files >> SLOT_PROCEDURE_FILE_BITS != 0)
+            return false;
+    }
+    tables->files = malloc(((size_t)files + 1) * sizeof *tables->files);
+    for (uint32_t i = 0; tables->files != NULL && i < tables->count; i++) {
+        const struct piece_worker *worker = &tables->workers[i];
+        for (uint32_t j = 1; j < worker->files.count; j++)
+            store_u32((uint8_t *)&tables->files[tables->file_count++],
+                      (uint32_t)string_at(tables, worker, ((uint32_t *)worker->files.at)[j]));
+    }
+    return tables->files != NULL;
+}
+
+static void put_slot(struct index_slots *slots, uint64_t slot)
+{
+    store_u64(slots->at + INDEX_SLOT_BYTES * (size_t)slots->count++, slot);
+}
+
+static void put_inlined(struct index_slots *slots, uint64_t back, uint64_t name, uint64_t file,
+                        uint64_t line)
+{
+    if (back < SLOT_WIDE && line >> SLOT_LINE_BITS == 0 && file >> SLOT_FILE_BITS == 0 &&
+        name >> SLOT_NAME_BITS == 0) {
+        put_slot(slots, back | line << 8 | file << 24 | name << 38);
+        return;
+    }
+    slots->failed = slots->failed || back >> SLOT_WIDE_BACK_BITS != 0;
+    put_slot(slots, SLOT_WIDE | back << 8 | name << 32);
+    put_slot(slots, line | file << 32);
+}
+
+void index_tables_scopes(struct index_tables *tables, uint32_t number)
+{
+    const struct piece_worker *worker = &tables->workers[number];
+    struct index_slots *slots = &tables->slots[number];
+    struct scope_slot *scopes = worker->scopes.at;
+    const struct scope_root *roots = worker->roots.at;
+    slots->at = malloc(2 * INDEX_SLOT_BYTES * (size_t)worker->scopes.count);
+    slots->failed = slots->at == NULL;
+    for (uint32_t i = 1; !slots->failed && i < worker->scopes.count; i++) {
+        struct scope_slot *scope = &scopes[i];
+        const uint64_t name = string_at(tables, worker, scope->name);
+        const uint64_t file = scope->file != 0 ? slots->first_file + scope->file - 1 : 0;
+        scope->name = slots->count;
+        if (scope->parent != 0) {
+            put_inlined(slots, slots->count - scopes[scope->parent].name, name, file, scope->line);
+            continue;
+        }
+        const struct scope_root *root = &roots[scope->line];
+        const uint64_t is_public = root->from == SYMBOLS_PDB_PUBLIC;
+        put_slot(slots, SLOT_PROCEDURE | is_public << 8 | file << 9 | name << 32);
+        put_slot(slots, root->start_rva | string_at(tables, worker, root->compiland) << 32);
+    }
+}
+
+bool index_tables_number(struct index_tables *tables)
+{
+    uint64_t slots = 1; /* slot 0 is none */
+    for (uint32_t i = 0; i < tables->count; i++) {
+        tables->slots[i].first = (uint32_t)slots;
+        slots += tables->slots[i].count;
+        if (tables->slots[i].failed || slots > UINT32_MAX - 1)
+            return false;
+    }
+    tables->slot_count = (uint32_t)slots + 1; /* the last may be looked at as if it were two */
+    return true;
+}
+
+enum { FILE_PARTS_MAX = 3 * INDEX_SHARES_MAX + INDEX_SHARES_MAX + 4 * INDEX_SECTIONS };
+
 struct image { /* the file in the making */
-    uint8_t *at;
+    uint8_t head[INDEX_HEADER_BYTES];
+    struct file_part parts[FILE_PARTS_MAX];
+    uint32_t part_count;
     uint64_t bytes;
-    uint64_t section_at[INDEX_SECTIONS], section_bytes[INDEX_SECTIONS];
+    struct index_summer sum;
 };
 
-static void put_header(const struct index_source *source, const struct index_part *first,
-                       uint32_t bucket_count, struct image *image)
+static const uint8_t zeroes[INDEX_SLACK_BYTES];
+
+static void add_part(struct image *image, const void *data, uint64_t bytes)
 {
-    uint8_t *head = image->at;
+    if (bytes == 0)
+        return;
+    image->parts[image->part_count++] = (struct file_part){data, (size_t)bytes};
+    image->bytes += bytes;
+    index_sum_add(&image->sum, data, bytes);
+}
+
+/* Ends the section that began at offset FROM. */
+static void end_section(struct image *image, enum index_section section, uint64_t from)
+{
+    uint8_t *at = image->head + HEADER_SECTIONS + 16 * (size_t)section;
+    store_u64(at, from);
+    store_u64(at + 8, image->bytes - from);
+    add_part(image, zeroes, (64 - image->bytes % 64) % 64);
+}
+
+static void add_blocks(struct image *image, struct index_part *parts, uint32_t count)
+{
+    uint32_t before = 0; /* each part's blocks count from its own blob */
+    uint64_t from = image->bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t buckets = parts[i].end - parts[i].first;
+        for (uint32_t j = 0; j < buckets; j++)
+            store_u32((uint8_t *)&parts[i].buckets[j], parts[i].buckets[j] + before);
+        before += (uint32_t)parts[i].blob_bytes;
+        add_part(image, parts[i].buckets, 4 * (uint64_t)buckets);
+    }
+    end_section(image, INDEX_BUCKETS, from);
+    from = image->bytes;
+    for (uint32_t i = 0; i < count; i++)
+        add_part(image, parts[i].blob, parts[i].blob_bytes);
+    end_section(image, INDEX_BLOB, from);
+}
+
+static void add_tables(struct image *image, const struct index_tables *tables)
+{
+    uint64_t from = image->bytes;
+    add_part(image, zeroes, INDEX_SLOT_BYTES);
+    for (uint32_t i = 0; i < tables->count; i++)
+        add_part(image, tables->slots[i].at, INDEX_SLOT_BYTES * (uint64_t)tables->slots[i].count);
+    add_part(image, zeroes, INDEX_SLOT_BYTES);
+    end_section(image, INDEX_SCOPES, from);
+    from = image->bytes;
+    add_part(image, tables->files, 4 * (uint64_t)tables->file_count);
+    end_section(image, INDEX_FILES, from);
+    from = image->bytes;
+    for (uint32_t i = 0; i < tables->count; i++)
+        add_part(image, tables->strings[i].at, tables->strings[i].bytes);
+    end_section(image, INDEX_STRINGS, from);
+}
+
+static void put_header(const struct index_source *source, const struct index_part *parts,
+                       uint32_t part_count, struct image *image)
+{
+    uint8_t *head = image->head;
     memcpy(head, INDEX_MAGIC, 8);
     store_u32(head + HEADER_VERSION, INDEX_VERSION);
     store_u32(head + HEADER_NAMES, (uint32_t)source->spelling);
@@ -210,68 +262,33 @@ static void put_header(const struct index_source *source, const struct index_par
     memcpy(head + HEADER_GUID, source->pdb->guid, 16);
     store_u32(head + HEADER_AGE, source->pdb->age);
     store_u32(head + HEADER_BUCKET_BYTES, BUCKET_BYTES);
-    store_u32(head + HEADER_FIRST_RVA, first->first_rva);
-    store_u32(head + HEADER_BUCKETS, bucket_count);
-    for (int i = 0; i < INDEX_SECTIONS; i++) {
-        store_u64(head + HEADER_SECTIONS + 16 * (size_t)i, image->section_at[i]);
-        store_u64(head + HEADER_SECTIONS + 16 * (size_t)i + 8, image->section_bytes[i]);
-    }
-    store_u64(head + HEADER_BODY_SUM,
-              index_sum(head + INDEX_HEADER_BYTES, image->bytes - INDEX_HEADER_BYTES));
+    store_u32(head + HEADER_FIRST_RVA, parts[0].first_rva);
+    store_u32(head + HEADER_BUCKETS, parts[part_count - 1].end);
+    store_u64(head + HEADER_BODY_SUM, index_sum_end(&image->sum));
     store_u64(head + HEADER_SUM, index_sum(head, HEADER_SUM));
 }
 
-/* Each part's blocks count from its own blob. */
-static void put_parts(const struct index_part *parts, uint32_t count, uint8_t *buckets,
-                      uint8_t *blob)
-{
-    uint32_t before = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < parts[i].end - parts[i].first; j++, buckets += 4)
-            store_u32(buckets, parts[i].buckets[j] + before);
-        memcpy(blob + before, parts[i].blob, (size_t)parts[i].blob_bytes);
-        before += (uint32_t)parts[i].blob_bytes;
-    }
-}
-
 enum status index_write(const struct index_source *source, const struct index_tables *tables,
-                        const struct index_part *parts, uint32_t part_count, const char *path,
+                        struct index_part *parts, uint32_t part_count, const char *path,
                         uint64_t *file_bytes, struct fault *fault)
 {
-    uint64_t buckets = 0, blob = 0;
-    for (uint32_t i = 0; i < part_count; i++) {
-        buckets += parts[i].end - parts[i].first;
-        blob += parts[i].blob_bytes;
-    }
     const struct pdb_table omap = source->pdb->omap_to_source;
-    struct image image = {NULL, INDEX_HEADER_BYTES, {0}, {0}};
-    const uint64_t sizes[INDEX_SECTIONS] = {4 * buckets,
-                                            blob,
-                                            INDEX_SLOT_BYTES * (uint64_t)tables->slot_count,
-                                            4 * (uint64_t)tables->file_count,
-                                            tables->strings.bytes,
-                                            8 * (uint64_t)omap.count};
-    for (int i = 0; i < INDEX_SECTIONS; i++) {
-        image.section_at[i] = image.bytes;
-        image.section_bytes[i] = sizes[i];
-        image.bytes = (image.bytes + sizes[i] + 63) & ~(uint64_t)63;
-    }
-    image.bytes += INDEX_SLACK_BYTES;
-    image.at = blob <= UINT32_MAX ? calloc(1, (size_t)image.bytes) : NULL;
-    if (image.at == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
-    put_parts(parts, part_count, image.at + image.section_at[INDEX_BUCKETS],
-              image.at + image.section_at[INDEX_BLOB]);
-    memcpy(image.at + image.section_at[INDEX_SCOPES], tables->slots, (size_t)sizes[INDEX_SCOPES]);
-    for (uint32_t i = 0; i < tables->file_count; i++)
-        store_u32(image.at + image.section_at[INDEX_FILES] + 4 * (size_t)i, tables->files[i]);
-    memcpy(image.at + image.section_at[INDEX_STRINGS], tables->strings.at,
-           (size_t)tables->strings.bytes);
-    if (omap.count != 0)
-        memcpy(image.at + image.section_at[INDEX_OMAP], omap.at, (size_t)sizes[INDEX_OMAP]);
-    put_header(source, parts, (uint32_t)buckets, &image);
+    struct image image;
+    uint64_t blob = 0;
+    for (uint32_t i = 0; i < part_count; i++)
+        blob += parts[i].blob_bytes;
+    if (blob > UINT32_MAX)
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "symbol index");
+    memset(&image, 0, sizeof image);
+    image.parts[image.part_count++] = (struct file_part){image.head, sizeof image.head};
+    image.bytes = sizeof image.head;
+    add_blocks(&image, parts, part_count);
+    add_tables(&image, tables);
+    const uint64_t from = image.bytes;
+    add_part(&image, omap.at, 8 * (uint64_t)omap.count);
+    end_section(&image, INDEX_OMAP, from);
+    add_part(&image, zeroes, sizeof zeroes);
+    put_header(source, parts, part_count, &image);
     *file_bytes = image.bytes;
-    const enum status status = file_write(path, image.at, (size_t)image.bytes, fault);
-    free(image.at);
-    return status;
+    return file_write_parts(path, image.parts, image.part_count, fault);
 }

@@ -1,34 +1,50 @@
-/* The tables of a symbol index (scopes, files, strings) and its file; see index_layout.h. */
+/* The tables of a symbol index (strings, files, scopes) and its file; see index_layout.h.
+ *
+ * Made side by side: strings in shares by hash, so that equal texts meet; then each worker's
+ * scopes.  What a share or a worker counts from 0 follows what those before it have in the file. */
 #ifndef SYMBOL_INDEX_WRITE_H
 #define SYMBOL_INDEX_WRITE_H
 
 #include "base/files.h"
 #include "symbol/index_pack.h"
 
-struct index_strings { /* equal texts once */
+enum { INDEX_SHARES_MAX = 16 };
+
+struct index_strings { /* of one share: equal texts once */
     uint8_t *at;
     uint64_t bytes, room;
-    uint32_t *slots; /* offsets, by the text's hash */
+    uint64_t first;                  /* offset in the file's strings */
+    const struct index_text **slots; /* by hash */
     uint32_t slot_count, used;
     bool failed;
 };
 
-struct index_tables {
-    struct index_strings strings;
-    uint32_t *files; /* the string of each */
-    uint32_t file_count, file_room;
-    uint8_t *slots; /* as in the file */
-    uint32_t slot_count;
+struct index_slots { /* of one worker */
+    uint8_t *at;
+    uint32_t count;
+    uint32_t first;      /* slot in the file */
+    uint32_t first_file; /* in the file, of the worker's file 1 */
     bool failed;
 };
 
-void index_tables_open(struct index_tables *tables);
+struct index_tables {
+    const struct piece_worker *workers;
+    uint32_t count; /* of workers, and of shares */
+    struct index_strings strings[INDEX_SHARES_MAX];
+    struct index_slots slots[INDEX_SHARES_MAX];
+    uint32_t *files; /* the string of each */
+    uint32_t file_count, slot_count;
+};
+
+void index_tables_open(struct index_tables *tables, const struct piece_worker *workers,
+                       uint32_t worker_count);
 void index_tables_close(struct index_tables *tables);
 
-/* Takes the workers' texts and scopes; each scope's name becomes its number in the file.  False:
- * out of memory, or more than the layout can hold. */
-bool index_tables_fill(struct index_tables *tables, const struct piece_worker *workers,
-                       uint32_t worker_count);
+/* The steps, in this order.  False: out of memory, or more than the layout can hold. */
+void index_tables_strings(struct index_tables *tables, uint32_t share); /* side by side */
+bool index_tables_files(struct index_tables *tables);
+void index_tables_scopes(struct index_tables *tables, uint32_t worker); /* side by side */
+bool index_tables_number(struct index_tables *tables);
 
 struct index_source { /* what the index is of */
     const struct pdb *pdb;
@@ -38,7 +54,7 @@ struct index_source { /* what the index is of */
 
 /* Writes the index.  PARTS follow each other without a gap.  Fails: ERR_MEMORY, ERR_IO. */
 enum status index_write(const struct index_source *source, const struct index_tables *tables,
-                        const struct index_part *parts, uint32_t part_count, const char *path,
+                        struct index_part *parts, uint32_t part_count, const char *path,
                         uint64_t *file_bytes, struct fault *fault);
 
 #endif

@@ -184,22 +184,23 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
 
 const char *pdb_names_inlinee(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id)
 {
-    return pdb_names_id(names, pdb_names_global_id(names, unit, id));
+    const uint32_t global = pdb_names_global_id(names, unit, id);
+    const uint64_t key = name_key(NAME_ID, 0, global);
+    struct name_slot *slot = name_slot(names, key);
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : NULL;
+    return keep_name(names, slot, key, pdb_names_id(names, global));
 }
 
 const char *pdb_names_id(struct pdb_names *names, uint32_t global)
 {
     struct pdb_id_name name;
-    const uint64_t key = name_key(NAME_ID, 0, global);
-    struct name_slot *slot = name_slot(names, key);
-    if (slot == NULL || slot->key == key)
-        return slot != NULL ? slot->text : NULL;
     const char *text = NULL;
     if (global != 0 && pdb_id_function(&names->ids, &names->types, global, &names->keep, &name))
         text =
             with_unnamed(names, with_parameters(names, name.scope, name.name, name.function_type));
     arena_reset(&names->scratch);
-    return keep_name(names, slot, key, text);
+    return text;
 }
 
 const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,

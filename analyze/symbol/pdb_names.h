@@ -35,7 +35,7 @@ void pdb_names_close(struct pdb_names *names);
 const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *unit,
                                 const struct pdb_procedure *procedure);
 const char *pdb_names_inlinee(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id);
-/* The same for an id that pdb_names_global_id() gave. */
+/* The same for an id that pdb_names_global_id() gave; made anew each time. */
 const char *pdb_names_id(struct pdb_names *names, uint32_t global_id);
 const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
                            struct pdb_file file);

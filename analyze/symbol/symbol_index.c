@@ -15,6 +15,8 @@
 #define PREFETCH(p) ((void)(p))
 #endif
 
+#define SUM_FACTOR 0x9e3779b97f4a7c15u
+
 struct section {
     const uint8_t *at;
     uint64_t bytes;
@@ -26,24 +28,55 @@ struct symbol_index {
     uint32_t first_rva, bucket_count, slot_count, file_count, omap_count;
 };
 
-uint64_t index_sum(const void *data, uint64_t bytes)
+enum { SUM_BLOCK = sizeof((struct index_summer *)NULL)->pending };
+
+static void sum_block(struct index_summer *summer, const uint8_t *at)
 {
-    static const uint64_t factor = 0x9e3779b97f4a7c15u;
-    const uint8_t *at = data;
-    uint64_t lanes[4] = {bytes, ~bytes, 1, 2}, sum = 0;
-    for (; bytes >= 32; at += 32, bytes -= 32) {
-        for (int i = 0; i < 4; i++) {
-            lanes[i] = (lanes[i] ^ load_u64(at + 8 * (size_t)i)) * factor;
-            lanes[i] ^= lanes[i] >> 29;
-        }
-    }
-    for (; bytes != 0; at++, bytes--)
-        lanes[0] = (lanes[0] ^ *at) * factor;
     for (int i = 0; i < 4; i++) {
-        sum = (sum ^ lanes[i]) * factor;
+        const uint64_t lane = (summer->lanes[i] ^ load_u64(at + 8 * (size_t)i)) * SUM_FACTOR;
+        summer->lanes[i] = lane ^ lane >> 29;
+    }
+}
+
+void index_sum_add(struct index_summer *summer, const void *data, uint64_t bytes)
+{
+    const uint8_t *at = data;
+    while (bytes != 0) {
+        const size_t held = summer->bytes % SUM_BLOCK;
+        size_t take = bytes < SUM_BLOCK - held ? (size_t)bytes : SUM_BLOCK - held;
+        if (held == 0 && bytes >= SUM_BLOCK) {
+            take = (size_t)bytes / SUM_BLOCK * SUM_BLOCK;
+            for (size_t i = 0; i < take; i += SUM_BLOCK)
+                sum_block(summer, at + i);
+        } else {
+            memcpy(summer->pending + held, at, take);
+            if (held + take == SUM_BLOCK)
+                sum_block(summer, summer->pending);
+        }
+        summer->bytes += take;
+        at += take;
+        bytes -= take;
+    }
+}
+
+uint64_t index_sum_end(struct index_summer *summer)
+{
+    const size_t held = summer->bytes % SUM_BLOCK;
+    uint64_t sum = summer->bytes;
+    memset(summer->pending + held, 0, SUM_BLOCK - held);
+    sum_block(summer, summer->pending);
+    for (int i = 0; i < 4; i++) {
+        sum = (sum ^ summer->lanes[i]) * SUM_FACTOR;
         sum ^= sum >> 31;
     }
     return sum;
+}
+
+uint64_t index_sum(const void *data, uint64_t bytes)
+{
+    struct index_summer summer = {{0}, 0, {0}};
+    index_sum_add(&summer, data, bytes);
+    return index_sum_end(&summer);
 }
 
 static enum status read_sections(struct symbol_index *index, struct fault *fault)
