@@ -91,7 +91,8 @@ static int send_answer(struct exchange *x, const struct head *h, const void *bod
     size_t bytes = status == 304 ? 0 : h->bytes;
     int length = snprintf(text, sizeof text,
                           "HTTP/1.1 %d %s\r\n%s%s%s%s%s%sContent-Length: %zu\r\n"
-                          "Cache-Control: %s\r\nConnection: keep-alive\r\n%s%s\r\n",
+                          "Cache-Control: %s\r\nAccept-Ranges: none\r\n"
+                          "Connection: keep-alive\r\n%s%s\r\n",
                           status, reason_of(status),
                           status == 304 ? "" : "Content-Type: ", status == 304 ? "" : h->mime,
                           status == 304 ? "" : "\r\n", h->etag != NULL ? "ETag: W/" : "",
@@ -107,7 +108,7 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body)
     struct head head = {.status = status,
                         .mime = body->mime,
                         .etag = body->etag,
-                        .cache = "no-store",
+                        .cache = body->cache != NULL ? body->cache : "no-store",
                         .extra = body->extra,
                         .bytes = body->bytes};
     return send_answer(x, &head, body->body);

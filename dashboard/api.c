@@ -37,8 +37,8 @@ static char *read_known(struct exchange *x, uint64_t *version)
     size_t bytes = 0;
     *version = 0;
     if (x->dashboard->options.known_file == NULL ||
-        file_read(x->dashboard->options.known_file, (size_t)WRITE_MAX_BYTES * 16, &x->keep, &text,
-                  &bytes, &fault) != ERR_NONE)
+        file_read(x->dashboard->options.known_file, KNOWN_MAX_BYTES, &x->keep, &text, &bytes,
+                  &fault) != ERR_NONE)
         return NULL;
     for (size_t i = 0; i < bytes; i++)
         *version = *version * 31 + (unsigned char)text[i];
@@ -53,12 +53,12 @@ int answer_view(struct exchange *x)
     size_t bytes = 0;
     uint64_t known_version = 0;
 
-    if (store_pool_take(x->dashboard->stores, &store, &fault) != ERR_NONE)
-        return answer_fault(x, &fault);
     const char *known = NULL;
     if (strcmp(x->path, "/api/v1/known") == 0)
         known = read_known(x, &known_version);
-    uint64_t version = store_version(store) ^ known_version;
+    const uint64_t version = store_pool_version(x->dashboard->stores) ^ known_version;
+    if (store_pool_take(x->dashboard->stores, &store, &fault) != ERR_NONE)
+        return answer_fault(x, &fault);
     const char *key =
         arena_printf(&x->keep, "%s?%s", x->path,
                      x->request->query_string != NULL ? x->request->query_string : "");
@@ -110,37 +110,35 @@ static enum status prepare_newest(struct exchange *x, struct store *store, struc
     return status;
 }
 
-typedef enum status write_figures(struct exchange *x, const struct report_run *report, FILE *out,
-                                  struct fault *fault);
-
-static int answer_figures(struct exchange *x, const char *mime, write_figures *write)
+enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
+                             size_t *bytes, struct fault *fault)
 {
-    struct fault fault = FAULT_INIT;
     struct store *store = NULL;
     struct run_info run;
     struct report_run report;
-    char *text = NULL;
-    size_t bytes = 0;
 
-    if (store_pool_take(x->dashboard->stores, &store, &fault) != ERR_NONE)
-        return answer_fault(x, &fault);
-    enum status status = prepare_newest(x, store, &run, &report, &fault);
+    *text = NULL;
+    if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
+        return fault->code;
+    enum status status = prepare_newest(x, store, &run, &report, fault);
     store_pool_give(x->dashboard->stores, store);
-    FILE *out = status == ERR_NONE ? tmpfile() : NULL;
-    if (out != NULL) {
-        status = write(x, &report, out, &fault);
-        long size = ftell(out);
-        if (fseek(out, 0, SEEK_SET) != 0)
-            size = 0;
-        text = size > 0 ? arena_alloc(&x->keep, (size_t)size) : NULL;
-        bytes = text != NULL ? fread(text, 1, (size_t)size, out) : 0;
-        (void)fclose(out);
-    } else {
-        (void)fault_set(&fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
+    if (status != ERR_NONE)
+        return status;
+    FILE *out = tmpfile();
+    if (out == NULL)
+        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
+    if (write(x, &report, out, fault) == ERR_NONE) {
+        const long size = ftell(out);
+        *text = size > 0 && fseek(out, 0, SEEK_SET) == 0 ? arena_alloc(&x->keep, (size_t)size + 1)
+                                                         : NULL;
+        *bytes = *text != NULL ? fread(*text, 1, (size_t)size, out) : 0;
+        if (*text == NULL)
+            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures");
+        else
+            (*text)[*bytes] = '\0';
     }
-    if (status != ERR_NONE || fault.code != ERR_NONE)
-        return answer_fault(x, &fault);
-    return answer_text(x, 200, mime, text, bytes);
+    (void)fclose(out);
+    return fault->code;
 }
 
 static enum status figures_metrics(struct exchange *x, const struct report_run *report, FILE *out,
@@ -151,26 +149,39 @@ static enum status figures_metrics(struct exchange *x, const struct report_run *
 
 int answer_metrics(struct exchange *x)
 {
-    return answer_figures(x, "application/openmetrics-text; version=1.0.0; charset=utf-8",
-                          figures_metrics);
+    struct fault fault = FAULT_INIT;
+    char *text = NULL;
+    size_t bytes = 0;
+    if (exchange_figures(x, figures_metrics, &text, &bytes, &fault) != ERR_NONE)
+        return answer_fault(x, &fault);
+    return answer_text(x, 200, "application/openmetrics-text; version=1.0.0; charset=utf-8", text,
+                       bytes);
 }
 
-static enum status figures_badge(struct exchange *x, const struct report_run *report, FILE *out,
-                                 struct fault *fault)
+/* What is named by its content never changes, so it may be kept; a stored file is never a page:
+ * text is text and everything else is for saving. */
+int answer_artifact(struct exchange *x)
 {
-    char metric[64];
-    size_t size = strcspn(x->query.params[0], ".");
-    if (size >= sizeof metric || strcmp(x->query.params[0] + size, ".json") != 0)
-        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "badge",
-                              "badges are METRIC.json, in the form that shields reads");
-    memcpy(metric, x->query.params[0], size);
-    metric[size] = '\0';
-    return report_badge(report, metric, out, fault);
-}
-
-int answer_badge(struct exchange *x)
-{
-    return answer_figures(x, "application/json", figures_badge);
+    struct fault fault = FAULT_INIT;
+    struct store *store = NULL;
+    struct case_artifact found;
+    char etag[ETAG_BYTES];
+    if (store_pool_take(x->dashboard->stores, &store, &fault) != ERR_NONE)
+        return answer_fault(x, &fault);
+    enum status status = store_read_artifact(store, x->query.params[0], &x->keep, &found, &fault);
+    store_pool_give(x->dashboard->stores, store);
+    if (status != ERR_NONE)
+        return answer_fault(x, &fault);
+    const bool is_record = strcmp(found.role, "record") == 0;
+    struct answer_body body = {
+        .mime = is_record ? "application/octet-stream" : "text/plain; charset=utf-8",
+        .body = found.data,
+        .bytes = found.bytes,
+        .etag = etag,
+        .cache = "private, max-age=31536000, immutable",
+        .extra = is_record ? "Content-Disposition: attachment; filename=\"record.rec\"\r\n" : NULL};
+    etag_of(found.data, found.bytes, etag);
+    return answer_body(x, 200, &body);
 }
 
 static void write_endpoint(const struct route *route, void *context)

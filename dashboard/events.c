@@ -62,15 +62,13 @@ static char *next_event(struct dashboard *d, uint64_t *version)
     struct arena keep;
     char *text = NULL;
 
-    if (store_pool_take(d->stores, &store, &fault) != ERR_NONE)
+    const uint64_t now = store_pool_version(d->stores);
+    if (now == *version || store_pool_take(d->stores, &store, &fault) != ERR_NONE)
         return NULL;
-    uint64_t now = store_version(store);
-    if (now != *version) {
-        arena_init(&keep, REQUEST_ARENA_BYTES);
-        text = describe(store, now, &keep);
-        arena_free(&keep);
-        *version = now;
-    }
+    arena_init(&keep, REQUEST_ARENA_BYTES);
+    text = describe(store, now, &keep);
+    arena_free(&keep);
+    *version = now;
     store_pool_give(d->stores, store);
     return text;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "view/view.h"
@@ -46,9 +47,18 @@ struct answer_body {
     const char *body;
     size_t bytes;
     const char *etag;  /* with its quotes; NULL: none */
+    const char *cache; /* NULL: never stored */
     const char *extra; /* further header lines, each ended by CRLF; NULL */
 };
 int answer_body(struct exchange *x, int status, const struct answer_body *body);
+
+/* What WRITE says of the newest finished run, as text in KEEP with a NUL behind it.
+ * Fails: ERR_ABSENT there is no such run; as WRITE. */
+struct report_run;
+typedef enum status exchange_figures_fn(struct exchange *x, const struct report_run *report,
+                                        FILE *out, struct fault *fault);
+enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
+                             size_t *bytes, struct fault *fault);
 
 /* {"data": DATA, "meta": {...}}.  DATA is a JSON document. */
 int answer_data(struct exchange *x, int status, const char *data, size_t bytes, const char *etag);

@@ -16,6 +16,7 @@ enum {
     STREAMS_MAX = 4,                 /* live streams; a fifth is told to poll  */
     UPLOAD_MAX_BYTES = 64 << 20,     /* a record or a dump to resolve          */
     WRITE_MAX_BYTES = 64 << 10,      /* the body of a write                    */
+    KNOWN_MAX_BYTES = 1 << 20,       /* the file of known mismatches           */
     REQUEST_ARENA_BYTES = 512 << 20, /* what one answer may need               */
 };
 
@@ -28,7 +29,8 @@ struct dashboard {
     char token[TOKEN_BYTES + 1];
     struct store_pool *stores;
     struct cache *cache;
-    struct mutex *lock; /* guards what follows */
+    struct mutex *write_lock; /* one change of the known file a time */
+    struct mutex *lock;       /* guards what follows */
     bool stopping;
     uint32_t streams;
     struct symbol_store *symbols; /* opened at the first resolve */

@@ -30,7 +30,10 @@ static const struct route routes[] = {
     {"GET", "/api/v1/endpoints", answer_endpoints, false, true, NULL},
     {"GET", "/api/v1/events", answer_events, false, false, NULL},
     {"POST", "/api/v1/resolve", answer_resolve, false, false, NULL},
+    {"GET", "/api/v1/artifacts/{sha256}", answer_artifact, false, false, NULL},
     {"PUT", "/api/v1/baseline", answer_baseline, true, false, NULL},
+    {"POST", "/api/v1/known", answer_known_add, true, false, NULL},
+    {"DELETE", "/api/v1/known/{id}", answer_known_drop, true, false, NULL},
 };
 
 enum { ROUTE_COUNT = sizeof routes / sizeof routes[0] };

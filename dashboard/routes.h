@@ -23,11 +23,11 @@ int route_find(struct exchange *x);
 void route_each(void (*fn)(const struct route *route, void *context), void *context);
 
 /* Handlers; each file says its own. */
-route_handler answer_page, answer_embedded, answer_view;   /* routes.c, api.c */
-route_handler answer_health, answer_metrics, answer_badge; /* api.c           */
-route_handler answer_endpoints;
-route_handler answer_events;   /* events.c        */
-route_handler answer_resolve;  /* resolve.c       */
-route_handler answer_baseline; /* writes.c        */
+route_handler answer_page, answer_embedded, answer_view; /* routes.c, api.c */
+route_handler answer_health, answer_metrics, answer_artifact, answer_endpoints; /* api.c */
+route_handler answer_badge;                                         /* badge.c         */
+route_handler answer_events;                                        /* events.c        */
+route_handler answer_resolve;                                       /* resolve.c       */
+route_handler answer_baseline, answer_known_add, answer_known_drop; /* writes.c */
 
 #endif

@@ -191,9 +191,10 @@ static enum status start(struct dashboard *d, struct fault *fault)
     if (status != ERR_NONE)
         return status;
     d->lock = mutex_new();
+    d->write_lock = mutex_new();
     d->cache = cache_new();
     d->stores = store_pool_new(d->options.database);
-    if (d->lock == NULL || d->cache == NULL || d->stores == NULL)
+    if (d->lock == NULL || d->write_lock == NULL || d->cache == NULL || d->stores == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "server");
     if (!make_token(d))
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "random bytes of the system");
@@ -248,5 +249,7 @@ void dashboard_stop(struct dashboard *d)
     cache_free(d->cache);
     if (d->lock != NULL)
         mutex_free(d->lock);
+    if (d->write_lock != NULL)
+        mutex_free(d->write_lock);
     free(d);
 }

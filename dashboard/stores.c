@@ -11,6 +11,8 @@ struct store_pool {
     struct signal *given;
     struct store *free[STORES_MAX];
     uint32_t free_count, lent_count;
+    struct mutex *watch_lock;
+    struct store *watcher; /* asked for the version, and for nothing else */
 };
 
 struct store_pool *store_pool_new(const char *path)
@@ -21,7 +23,8 @@ struct store_pool *store_pool_new(const char *path)
     pool->path = path;
     pool->lock = mutex_new();
     pool->given = signal_new();
-    if (pool->lock != NULL && pool->given != NULL)
+    pool->watch_lock = mutex_new();
+    if (pool->lock != NULL && pool->given != NULL && pool->watch_lock != NULL)
         return pool;
     store_pool_free(pool);
     return NULL;
@@ -33,6 +36,9 @@ void store_pool_free(struct store_pool *pool)
         return;
     while (pool->free_count > 0)
         store_close(pool->free[--pool->free_count]);
+    store_close(pool->watcher);
+    if (pool->watch_lock != NULL)
+        mutex_free(pool->watch_lock);
     if (pool->given != NULL)
         signal_free(pool->given);
     if (pool->lock != NULL)
@@ -69,4 +75,15 @@ void store_pool_give(struct store_pool *pool, struct store *store)
         pool->free[pool->free_count++] = store;
     signal_wake_all(pool->given);
     mutex_unlock(pool->lock);
+}
+
+uint64_t store_pool_version(struct store_pool *pool)
+{
+    struct fault fault = FAULT_INIT;
+    mutex_lock(pool->watch_lock);
+    if (pool->watcher == NULL)
+        (void)store_open(pool->path, STORE_READ, &pool->watcher, &fault);
+    const uint64_t version = pool->watcher != NULL ? store_version(pool->watcher) : 0;
+    mutex_unlock(pool->watch_lock);
+    return version;
 }

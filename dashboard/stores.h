@@ -17,4 +17,8 @@ void store_pool_free(struct store_pool *pool);
 enum status store_pool_take(struct store_pool *pool, struct store **out, struct fault *fault);
 void store_pool_give(struct store_pool *pool, struct store *store);
 
+/* Changes whenever anything visible to readers changed: one number for all handles, since what
+ * SQLite counts differs from connection to connection.  0: the database cannot be read. */
+uint64_t store_pool_version(struct store_pool *pool);
+
 #endif

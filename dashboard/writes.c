@@ -1,10 +1,14 @@
-/* What the pages may write, and only with --allow-write and the token: the baseline.
+/* What the pages may write, and only with --allow-write and the token: the baseline, and the file
+ * of known mismatches.
  *
- * Accepted differences are a file that is reviewed like code; the pages show the command
- * that adds one and do not write it. */
+ * That file is the truth about what is accepted and is reviewed like code: a write puts a whole
+ * new file in its place, and the database is not touched. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/json.h"
+#include "compare/known.h"
 #include "dashboard/parts.h"
 #include "dashboard/routes.h"
 
@@ -44,4 +48,132 @@ int answer_baseline(struct exchange *x)
     if (data == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
     return answer_data(x, 200, data, strlen(data), NULL);
+}
+
+/* ---- known mismatches ----------------------------------------------------------------- */
+
+struct known_file {
+    const char *path;
+    char *text; /* NULL: there is none yet */
+    size_t bytes;
+    struct known_list list;
+};
+
+static enum status read_file(struct exchange *x, struct known_file *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->path = x->dashboard->options.known_file;
+    if (out->path == NULL)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "known mismatches",
+                              "start the server with --known FILE");
+    if (path_is_file(out->path) &&
+        file_read(out->path, KNOWN_MAX_BYTES, &x->keep, &out->text, &out->bytes, fault) != ERR_NONE)
+        return fault->code;
+    return known_parse(out->text != NULL ? out->text : "", out->bytes, &x->keep, &out->list, fault);
+}
+
+/* The case {run, case: "SCENARIO.VARIANT", repeat} that a body names. */
+static enum status find_case(struct exchange *x, const cJSON *body, struct run_case *out,
+                             struct fault *fault)
+{
+    struct store *store = NULL;
+    uint64_t run_id = 0, case_id = 0;
+    const uint64_t run = json_get_uint(body, "run", 0, fault);
+    const uint64_t repeat = json_get_uint(body, "repeat", 0, fault);
+    const char *name = json_get_string(body, "case", &x->keep, fault);
+    const char *dot = name != NULL ? strrchr(name, '.') : NULL;
+    const char *word = arena_printf(&x->keep, "%llu", (unsigned long long)run);
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    if (dot == NULL || word == NULL)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "case",
+                              "a case is called SCENARIO.VARIANT");
+    const char *scenario = arena_text(&x->keep, name, (size_t)(dot - name));
+    if (scenario == NULL || store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (store_find_run(store, run != 0 ? word : "latest", &run_id, fault) == ERR_NONE &&
+        store_find_case(store, run_id, scenario, dot + 1, (uint32_t)repeat, &case_id, fault) ==
+            ERR_NONE)
+        (void)store_read_case(store, case_id, &x->keep, out, fault);
+    store_pool_give(x->dashboard->stores, store);
+    return fault->code;
+}
+
+static enum status add_known(struct exchange *x, const char *body, size_t bytes, const char **block,
+                             struct fault *fault)
+{
+    cJSON *tree = NULL;
+    struct known_file file;
+    struct run_case c;
+    const char *text = NULL;
+    if (json_parse(body, bytes, &tree, fault) != ERR_NONE)
+        return fault->code;
+    const struct known_words words = {.reason = json_get_string(tree, "reason", &x->keep, fault),
+                                      .issue = json_get_string(tree, "issue", &x->keep, fault),
+                                      .expires = json_get_string(tree, "expires", &x->keep, fault)};
+    if (find_case(x, tree, &c, fault) == ERR_NONE && read_file(x, &file, fault) == ERR_NONE &&
+        known_add(file.text, &file.list, &c, &words, &x->keep, &text, block, fault) == ERR_NONE)
+        (void)file_write(file.path, text, strlen(text), fault);
+    cJSON_Delete(tree);
+    return fault->code;
+}
+
+static int answer_block(struct exchange *x, const char *key, const char *value)
+{
+    struct json j;
+    size_t bytes = 0;
+    json_to_text(&j, false);
+    json_object(&j);
+    json_key_string(&j, key, value);
+    json_object_end(&j);
+    char *text = json_take(&j, &bytes);
+    const char *kept = text != NULL ? arena_text(&x->keep, text, bytes) : NULL;
+    free(text);
+    if (kept == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    return answer_data(x, 200, kept, bytes, NULL);
+}
+
+int answer_known_add(struct exchange *x)
+{
+    struct fault fault = FAULT_INIT;
+    char *body = NULL;
+    size_t bytes = 0;
+    const char *block = NULL;
+    if (!exchange_read_body(x, WRITE_MAX_BYTES, &body, &bytes))
+        return 400;
+    mutex_lock(x->dashboard->write_lock);
+    const enum status status = add_known(x, body, bytes, &block, &fault);
+    mutex_unlock(x->dashboard->write_lock);
+    return status == ERR_NONE ? answer_block(x, "added", block) : answer_fault(x, &fault);
+}
+
+static enum status drop_known(struct exchange *x, const char *id, struct fault *fault)
+{
+    struct known_file file;
+    uint32_t found = 0;
+    size_t bytes = 0;
+    if (read_file(x, &file, fault) != ERR_NONE)
+        return fault->code;
+    bool *drop = ARENA_ARRAY(&x->keep, (size_t)file.list.count + 1, bool);
+    for (uint32_t i = 0; drop != NULL && i < file.list.count; i++) {
+        drop[i] = strcmp(file.list.items[i].id, id) == 0;
+        found += drop[i];
+    }
+    if (found == 0)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "acceptance of that id");
+    const char *out = known_drop(file.text, file.bytes, &file.list, drop, &x->keep, &bytes);
+    if (out == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+    return file_write(file.path, out, bytes, fault);
+}
+
+int answer_known_drop(struct exchange *x)
+{
+    struct fault fault = FAULT_INIT;
+    mutex_lock(x->dashboard->write_lock);
+    const enum status status = drop_known(x, x->query.params[0], &fault);
+    mutex_unlock(x->dashboard->write_lock);
+    return status == ERR_NONE ? answer_block(x, "removed", x->query.params[0])
+                              : answer_fault(x, &fault);
 }

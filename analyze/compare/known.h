@@ -49,6 +49,20 @@ enum status known_apply(struct known_list *list, struct run_case *cases, uint32_
 /* Why an acceptance fails the run after known_apply; NULL: it does not. */
 const char *known_problem(const struct known *known, struct arena *keep);
 
+/* TEXT (NULL: a new file) with an acceptance of C behind it, under an id that LIST has not; the
+ * new block alone begins at *block.  Fails: ERR_USAGE C does not fail (an ERROR cannot be
+ * accepted), a word is missing or not one line, or no day; ERR_MEMORY. */
+struct known_words {
+    const char *reason, *issue, *expires; /* issue: NULL: none */
+};
+enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,
+                      const struct known_words *words, struct arena *keep, const char **out,
+                      const char **block, struct fault *fault);
+
+/* TEXT without the blocks of the items that DROP marks; every other byte stays.  NULL: memory. */
+char *known_drop(const char *text, size_t bytes, const struct known_list *list, const bool *drop,
+                 struct arena *keep, size_t *out_bytes);
+
 /* Today in UTC, "YYYY-MM-DD". */
 void known_today(char out[16]);
 

@@ -164,6 +164,8 @@ static void diff_engine(const struct run_diff *rows, const char *engine,
     for (size_t i = 0; i < count; i++)
         scratch[i] = now[i] / before[i];
     out->ratio = statistics_geometric_mean(scratch, count);
+    out->before_ns = statistics_median(before, count);
+    out->now_ns = statistics_median(now, count);
 }
 
 static bool diff_times(const struct run_case *cases, uint32_t count,

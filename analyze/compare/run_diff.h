@@ -34,7 +34,8 @@ struct diff_time {
     const char *engine;
     bool subject;
     uint32_t cases;
-    double ratio; /* geometric mean of now / before */
+    double before_ns, now_ns; /* medians                        */
+    double ratio;             /* geometric mean of now / before */
     struct change_verdict change;
 };
 

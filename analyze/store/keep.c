@@ -101,8 +101,8 @@ static void read_artifact_row(struct query *q, struct case_artifact *out)
     out->data = query_get_blob(q, &out->bytes);
 }
 
-void store_read_artifacts(struct store *store, struct run_case *c, struct arena *keep,
-                          struct fault *fault)
+enum status store_read_files(struct store *store, struct run_case *c, struct arena *keep,
+                             struct fault *fault)
 {
     uint32_t room = 0;
     struct query q = query_begin(store, SQL_READ_CASE_ARTIFACTS, keep, fault);
@@ -110,7 +110,7 @@ void store_read_artifacts(struct store *store, struct run_case *c, struct arena 
     while (query_row(&q) &&
            store_grow(&c->artifacts, c->artifact_count, &room, sizeof *c->artifacts, keep, fault))
         read_artifact_row(&q, &c->artifacts[c->artifact_count++]);
-    (void)query_end(&q);
+    return query_end(&q);
 }
 
 enum status store_read_artifact(struct store *store, const char *sha256, struct arena *keep,

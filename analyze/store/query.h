@@ -154,8 +154,6 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
                          struct fault *fault);
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault);
-void store_read_artifacts(struct store *store, struct run_case *c, struct arena *keep,
-                          struct fault *fault);
 
 /* Adds up a run that has ended (figures.c); all that lack their sums, after an upgrade. */
 enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault);

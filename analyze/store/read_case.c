@@ -545,8 +545,7 @@ enum status store_read_case(struct store *store, uint64_t case_id, struct arena 
     if (fault->code == ERR_NONE && has_truth)
         read_truth(&r, truths);
     read_gaps(&r);
-    store_read_artifacts(store, out, keep, fault);
-    return fault->code;
+    return store_read_files(store, out, keep, fault);
 }
 
 enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,

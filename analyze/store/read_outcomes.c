@@ -74,8 +74,9 @@ static enum status read_times(struct store *store, uint64_t run_id, struct arena
     return query_end(&q);
 }
 
-enum status store_read_outcomes(struct store *store, uint64_t run_id, struct arena *keep,
-                                struct run_case **out, uint32_t *count, struct fault *fault)
+enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_times,
+                                struct arena *keep, struct run_case **out, uint32_t *count,
+                                struct fault *fault)
 {
     uint32_t room = 0;
     *out = NULL;
@@ -98,5 +99,5 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, struct are
     }
     if (query_end(&q) != ERR_NONE)
         return fault->code;
-    return read_times(store, run_id, keep, *out, *count, fault);
+    return with_times ? read_times(store, run_id, keep, *out, *count, fault) : ERR_NONE;
 }

@@ -122,10 +122,15 @@ enum status store_find_case(struct store *store, uint64_t run_id, const char *sc
                             const char *variant, uint32_t repeat, uint64_t *case_id,
                             struct fault *fault);
 
-/* Every case of a run with name, verdict, reason and signature, and what each engine's time was
- * (claims, and scores' states): what comparing two runs needs, without a query a case. */
-enum status store_read_outcomes(struct store *store, uint64_t run_id, struct arena *keep,
-                                struct run_case **out, uint32_t *count, struct fault *fault);
+/* Every case of a run with name, verdict, reason and signature; WITH_TIMES also what each
+ * engine's time was (claims, and scores' states).  No query a case. */
+enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_times,
+                                struct arena *keep, struct run_case **out, uint32_t *count,
+                                struct fault *fault);
+
+/* Fills the artifacts of case C->id: a part of store_read_case(). */
+enum status store_read_files(struct store *store, struct run_case *c, struct arena *keep,
+                             struct fault *fault);
 
 /* A small file that some case stands on, by content.  Fails: ERR_ABSENT. */
 enum status store_read_artifact(struct store *store, const char *sha256, struct arena *keep,

@@ -15,11 +15,6 @@ struct accept_options {
 
 /* ---- accept --------------------------------------------------------------------------- */
 
-static bool is_one_line(const char *text)
-{
-    return text == NULL || strpbrk(text, "\r\n") == NULL;
-}
-
 static const struct run_case *find_failing(const struct stored_run *run, const char *name)
 {
     for (uint32_t i = 0; i < run->case_count; i++) {
@@ -33,45 +28,6 @@ static const struct run_case *find_failing(const struct stored_run *run, const c
     return NULL;
 }
 
-static const char *free_id(const struct acceptance *acceptance, const char *name,
-                           struct arena *keep)
-{
-    const char *id = arena_string(keep, name);
-    for (unsigned n = 2; id != NULL; n++) {
-        bool taken = false;
-        for (uint32_t i = 0; i < acceptance->list.count && !taken; i++)
-            taken = strcmp(acceptance->list.items[i].id, id) == 0;
-        if (!taken)
-            break;
-        id = arena_printf(keep, "%s-%u", name, n);
-    }
-    return id;
-}
-
-static const char *block_of(const struct accept_options *o, const struct acceptance *acceptance,
-                            const struct run_case *c, const char *name, struct arena *keep)
-{
-    const char *cause = c->result.signature != NULL          ? c->result.signature
-                        : c->result.verdict == VERDICT_FLAKY ? "flaky"
-                                                             : "verdict";
-    return arena_printf(keep, "\n[%s]\nscope: %s\ncause: %s\nreason: %s\n%s%s%sexpires: %s\n",
-                        free_id(acceptance, name, keep), name, cause, o->reason,
-                        o->issue != NULL ? "issue: " : "", o->issue != NULL ? o->issue : "",
-                        o->issue != NULL ? "\n" : "", o->expires);
-}
-
-/* The file with the new blocks behind it must still be a file of known mismatches. */
-static enum status write_checked(const struct accept_options *o, const char *text,
-                                 struct arena *keep, struct fault *fault)
-{
-    struct known_list list;
-    if (text == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
-    if (known_parse(text, strlen(text), keep, &list, fault) != ERR_NONE)
-        return fault->code;
-    return file_write(o->file, text, strlen(text), fault);
-}
-
 static int accept_cases(const struct accept_options *o, const struct stored_run *run,
                         const struct option_list *names, struct arena *keep)
 {
@@ -80,9 +36,8 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
     memset(&acceptance, 0, sizeof acceptance);
     if (path_is_file(o->file) && acceptance_read(o->file, keep, &acceptance, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    const char *text = acceptance.text != NULL
-                           ? acceptance.text
-                           : "# Known mismatches: see `twinstack known --help`\n";
+    const struct known_words words = {o->reason, o->issue, o->expires};
+    const char *text = acceptance.text, *block = NULL;
     for (uint32_t i = 0; i < names->count; i++) {
         const struct run_case *c = find_failing(run, names->items[i]);
         if (c == NULL) {
@@ -91,13 +46,13 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
                 names->items[i], (unsigned long long)run->info.id);
             return EXIT_INPUT;
         }
-        const char *block = block_of(o, &acceptance, c, names->items[i], keep);
-        text = block != NULL ? arena_printf(keep, "%s%s", text, block) : NULL;
-        if (text == NULL)
-            break;
+        if (known_add(text, &acceptance.list, c, &words, keep, &text, &block, &fault) != ERR_NONE ||
+            known_parse(text, strlen(text), keep, &acceptance.list, &fault) != ERR_NONE)
+            return verb_fault(&fault);
         (void)printf("%s", block);
     }
-    return write_checked(o, text, keep, &fault) == ERR_NONE ? EXIT_GOOD : verb_fault(&fault);
+    return file_write(o->file, text, strlen(text), &fault) == ERR_NONE ? EXIT_GOOD
+                                                                       : verb_fault(&fault);
 }
 
 static int accept(const struct verb *self, const struct accept_options *o,
@@ -111,8 +66,6 @@ static int accept(const struct verb *self, const struct accept_options *o,
         return verb_usage_error(self, "name the cases: SCENARIO.VARIANT");
     if (o->reason == NULL || o->expires == NULL)
         return verb_usage_error(self, "--reason and --expires must be given");
-    if (!is_one_line(o->reason) || !is_one_line(o->issue) || !is_one_line(o->expires))
-        return verb_usage_error(self, "--reason, --issue and --expires are one line each");
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
     if (stored_read(store, o->run, false, keep, &run, &fault) != ERR_NONE)
@@ -199,29 +152,18 @@ static void write_list_json(const struct acceptance *acceptance, const char *tod
 static int prune(const struct acceptance *acceptance, const char *today, struct arena *keep)
 {
     struct fault fault = FAULT_INIT;
-    char *out = arena_alloc(keep, acceptance->bytes + 1);
+    bool *drop = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
+    uint32_t removed = 0;
     size_t bytes = 0;
-    uint32_t line = 0, removed = 0;
-    bool dropping = false;
-    if (acceptance->text == NULL || out == NULL)
+    if (acceptance->text == NULL || drop == NULL)
         return EXIT_GOOD;
-    for (size_t at = 0; at < acceptance->bytes;) {
-        const char *start = acceptance->text + at;
-        const char *end = memchr(start, '\n', acceptance->bytes - at);
-        const size_t size = end != NULL ? (size_t)(end - start) + 1 : acceptance->bytes - at;
-        line++;
-        for (uint32_t i = 0; i < acceptance->list.count; i++)
-            if (acceptance->list.items[i].line == line) {
-                dropping = strcmp(acceptance->list.items[i].expires, today) < 0;
-                removed += dropping;
-            }
-        if (!dropping) {
-            memcpy(out + bytes, start, size);
-            bytes += size;
-        }
-        at += size;
+    for (uint32_t i = 0; i < acceptance->list.count; i++) {
+        drop[i] = strcmp(acceptance->list.items[i].expires, today) < 0;
+        removed += drop[i];
     }
-    if (removed > 0 && file_write(acceptance->path, out, bytes, &fault) != ERR_NONE)
+    const char *out =
+        known_drop(acceptance->text, acceptance->bytes, &acceptance->list, drop, keep, &bytes);
+    if (removed > 0 && out != NULL && file_write(acceptance->path, out, bytes, &fault) != ERR_NONE)
         return verb_fault(&fault);
     (void)printf("%u expired, taken out of %s\n", removed, acceptance->path);
     return EXIT_GOOD;

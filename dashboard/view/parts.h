@@ -12,22 +12,19 @@ enum status view_find_run(const struct view_input *in, const char *word, uint64_
 enum status view_get_uint(const struct view_input *in, const char *name, uint64_t fallback,
                           uint64_t max, uint64_t *out, struct fault *fault);
 
-/* Splits "null_write.ob2" at its last dot.  Fails: ERR_ABSENT no dot. */
-enum status view_split_case(const struct view_input *in, const char *name, const char **scenario,
-                            const char **variant, struct fault *fault);
+/* The case that the path names, whole: params are run and case, the query may say repeat. */
+enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault);
 
-/* All cases of a run, page after page, into KEEP, at most MAX; *total is the true number.
- * Without findings, and without scores unless asked. */
-enum status view_all_cases(const struct view_input *in, uint64_t run_id, bool scores, uint32_t max,
-                           struct run_case **out, uint32_t *count, uint64_t *total,
-                           struct fault *fault);
+void view_write_truth_frame(struct json *out, const struct truth_frame *f);
+void view_write_frame(struct json *out, const struct frame *f);
+void view_write_evidence(struct json *out, const struct frame_evidence *e, struct arena *keep);
 
 /* One line of a list: verdict, reason and how each engine did. */
 void view_write_case_line(struct json *out, const struct run_case *c);
 
 void view_write_page(struct json *out, uint64_t total, uint64_t next);
 
-/* {"new": [...], "fixed": [...], "changed": [...], "still": [...]} of run B against run A. */
+/* {"new": [...], ..., "counts": {...}} of run B against run A; the first rows of each group. */
 enum status view_write_changes(const struct view_input *in, uint64_t a, uint64_t b,
                                struct json *out, struct fault *fault);
 
@@ -43,8 +40,6 @@ enum status view_write_trend(const struct view_input *in, const char *metric, co
 
 view_function view_overview, view_runs, view_run, view_run_cases, view_case, view_case_history;
 view_function view_compare, view_trend, view_timing, view_doors, view_signatures, view_known;
-view_function view_symbols;
-
-enum { VIEW_CASES_MAX = 20000 };
+view_function view_symbols, view_explain;
 
 #endif

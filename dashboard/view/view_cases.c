@@ -68,7 +68,7 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
     return ERR_NONE;
 }
 
-static void write_truth_frame(struct json *out, const struct truth_frame *f)
+void view_write_truth_frame(struct json *out, const struct truth_frame *f)
 {
     json_object(out);
     json_key_string(out, "function", f->function);
@@ -81,7 +81,7 @@ static void write_truth_frame(struct json *out, const struct truth_frame *f)
     json_object_end(out);
 }
 
-static void write_engine_frame(struct json *out, const struct frame *f)
+void view_write_frame(struct json *out, const struct frame *f)
 {
     json_object(out);
     json_key_uint(out, "index", f->index);
@@ -115,13 +115,13 @@ static void write_cell(struct json *out, const struct thread_result *t, uint32_t
     if (cell->frame < 0 || (column == 0 ? t->truth == NULL : t->stacks[column - 1] == NULL))
         json_null(out);
     else if (column == 0)
-        write_truth_frame(out, &t->truth->frames[cell->frame]);
+        view_write_truth_frame(out, &t->truth->frames[cell->frame]);
     else
-        write_engine_frame(out, &t->stacks[column - 1]->frames[cell->frame]);
+        view_write_frame(out, &t->stacks[column - 1]->frames[cell->frame]);
     json_object_end(out);
 }
 
-static void write_thread(struct json *out, const struct thread_result *t)
+static void write_thread(struct json *out, const struct thread_result *t, struct arena *keep)
 {
     json_object(out);
     json_key_uint(out, "thread_id", t->thread_id);
@@ -141,6 +141,11 @@ static void write_thread(struct json *out, const struct thread_result *t)
         json_key_string(out, "stop", s->stop);
         json_key_uint(out, "left_out", s->left_out);
         json_key_uint(out, "walk_ns", s->walk_ns);
+        json_key(out, "evidence");
+        json_array(out);
+        for (uint32_t e = 0; e < s->evidence_count; e++)
+            view_write_evidence(out, &s->evidence[e], keep);
+        json_array_end(out);
         json_object_end(out);
     }
     json_array_end(out);
@@ -156,32 +161,63 @@ static void write_thread(struct json *out, const struct thread_result *t)
     json_object_end(out);
 }
 
-enum status view_case(const struct view_input *in, struct json *out, struct fault *fault)
+static enum status split_case(const struct view_input *in, const char *name, const char **scenario,
+                              const char **variant, struct fault *fault)
+{
+    const char *dot = strrchr(name, '.');
+    if (dot == NULL || dot == name || dot[1] == '\0')
+        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case",
+                              "a case is called SCENARIO.VARIANT");
+    *scenario = arena_text(in->keep, name, (size_t)(dot - name));
+    *variant = dot + 1;
+    return *scenario != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+}
+
+enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault)
 {
     uint64_t run_id = 0, case_id = 0, repeat = 0;
     const char *scenario = NULL, *variant = NULL;
-    struct run_case c;
     enum status status = view_find_run(in, in->query->params[0], &run_id, fault);
     if (status == ERR_NONE)
-        status = view_split_case(in, in->query->params[1], &scenario, &variant, fault);
+        status = split_case(in, in->query->params[1], &scenario, &variant, fault);
     if (status == ERR_NONE)
         status = view_get_uint(in, "repeat", 0, UINT32_MAX, &repeat, fault);
     if (status == ERR_NONE)
         status = store_find_case(in->store, run_id, scenario, variant, (uint32_t)repeat, &case_id,
                                  fault);
-    if (status == ERR_NONE)
-        status = store_read_case(in->store, case_id, in->keep, &c, fault);
-    if (status != ERR_NONE)
-        return status;
+    return status == ERR_NONE ? store_read_case(in->store, case_id, in->keep, out, fault) : status;
+}
+
+static void write_artifacts(struct json *out, const struct run_case *c)
+{
+    json_key(out, "artifacts");
+    json_array(out);
+    for (uint32_t i = 0; i < c->artifact_count; i++) {
+        json_object(out);
+        json_key_string(out, "role", c->artifacts[i].role);
+        json_key_string(out, "name", c->artifacts[i].name);
+        json_key_string(out, "sha256", c->artifacts[i].sha256);
+        json_key_uint(out, "bytes", c->artifacts[i].bytes);
+        json_object_end(out);
+    }
+    json_array_end(out);
+}
+
+enum status view_case(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    struct run_case c;
+    if (view_read_case(in, &c, fault) != ERR_NONE)
+        return fault->code;
     json_object(out);
-    json_key_uint(out, "run", run_id);
+    json_key_uint(out, "run", c.run_id);
     json_key(out, "case");
     run_case_write_json(out, &c, false);
     json_key(out, "threads");
     json_array(out);
     for (uint32_t i = 0; i < c.result.thread_count; i++)
-        write_thread(out, &c.result.threads[i]);
+        write_thread(out, &c.result.threads[i], in->keep);
     json_array_end(out);
+    write_artifacts(out, &c);
     json_object_end(out);
     return ERR_NONE;
 }

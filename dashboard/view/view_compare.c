@@ -1,245 +1,121 @@
 /* Two runs held against each other: what is new, fixed or differs for another reason. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "compare/statistics.h"
+#include "compare/run_diff.h"
 #include "view/parts.h"
 
-static int by_name(const void *a, const void *b)
+/* Rows that a page shows; the counts are true whatever they are. */
+enum { CHANGES_SHOWN = 200 };
+
+static const enum diff_group shown_groups[] = {DIFF_NEW,   DIFF_FIXED, DIFF_CHANGED,
+                                               DIFF_STILL, DIFF_ADDED, DIFF_GONE};
+
+static void write_row(struct json *out, const struct diff_row *row)
 {
-    const struct run_case *left = a, *right = b;
-    int order = strcmp(left->scenario, right->scenario);
-    if (order == 0)
-        order = strcmp(left->variant, right->variant);
-    if (order == 0)
-        order = (left->repeat > right->repeat) - (left->repeat < right->repeat);
-    return order;
-}
-
-enum group { GROUP_NEW, GROUP_FIXED, GROUP_CHANGED, GROUP_STILL, GROUP_ADDED, GROUP_GONE, GROUPS };
-
-static const char *const group_names[GROUPS] = {"new",   "fixed", "changed",
-                                                "still", "added", "gone"};
-
-struct sides {
-    struct run_case *a, *b;
-    uint32_t a_count, b_count;
-};
-
-/* The group of a pair; one side may be NULL.  GROUPS: nothing to say. */
-static enum group group_of(const struct run_case *a, const struct run_case *b)
-{
-    if (b == NULL)
-        return GROUP_GONE;
-    if (a == NULL)
-        return run_verdict_fails(b->result.verdict) ? GROUP_NEW : GROUP_ADDED;
-    bool was = run_verdict_fails(a->result.verdict), is = run_verdict_fails(b->result.verdict);
-    if (was != is)
-        return is ? GROUP_NEW : GROUP_FIXED;
-    if (!is)
-        return a->result.verdict == b->result.verdict ? GROUPS : GROUP_CHANGED;
-    const char *left = a->result.signature != NULL ? a->result.signature : "";
-    const char *right = b->result.signature != NULL ? b->result.signature : "";
-    return strcmp(left, right) == 0 ? GROUP_STILL : GROUP_CHANGED;
-}
-
-static void write_pair(struct json *out, const struct run_case *a, const struct run_case *b)
-{
-    const struct run_case *any = b != NULL ? b : a;
-    if (any == NULL)
-        return;
+    const struct run_case *any = row->b != NULL ? row->b : row->a;
     json_object(out);
     json_key_string(out, "scenario", any->scenario);
     json_key_string(out, "variant", any->variant);
     json_key_uint(out, "repeat", any->repeat);
-    json_key_string(out, "was", a != NULL ? verdict_name(a->result.verdict) : NULL);
-    json_key_string(out, "is", b != NULL ? verdict_name(b->result.verdict) : NULL);
+    json_key_string(out, "was", row->a != NULL ? verdict_name(row->a->result.verdict) : NULL);
+    json_key_string(out, "is", row->b != NULL ? verdict_name(row->b->result.verdict) : NULL);
     json_key_string(out, "signature", any->result.signature);
     json_key_string(out, "reason", any->result.reason);
     json_object_end(out);
 }
 
-/* Merges two sorted lists and writes the pairs of one group. */
-static void write_group(struct json *out, const struct sides *s, enum group wanted)
+static void write_changes(struct json *out, const struct run_diff *diff)
 {
-    uint32_t i = 0, k = 0;
-    json_key(out, group_names[wanted]);
-    json_array(out);
-    while (i < s->a_count || k < s->b_count) {
-        int order = i == s->a_count ? 1 : k == s->b_count ? -1 : by_name(&s->a[i], &s->b[k]);
-        const struct run_case *a = order <= 0 ? &s->a[i++] : NULL;
-        const struct run_case *b = order >= 0 ? &s->b[k++] : NULL;
-        if (group_of(a, b) == wanted)
-            write_pair(out, a, b);
+    json_object(out);
+    for (size_t g = 0; g < sizeof shown_groups / sizeof shown_groups[0]; g++) {
+        uint32_t written = 0;
+        json_key(out, diff_group_name(shown_groups[g]));
+        json_array(out);
+        for (uint32_t i = 0; i < diff->row_count && written < CHANGES_SHOWN; i++)
+            if (diff->rows[i].group == shown_groups[g]) {
+                write_row(out, &diff->rows[i]);
+                written++;
+            }
+        json_array_end(out);
     }
-    json_array_end(out);
+    json_key(out, "counts");
+    json_object(out);
+    for (int g = 0; g < DIFF_GROUPS; g++)
+        json_key_uint(out, diff_group_name((enum diff_group)g), diff->counts[g]);
+    json_object_end(out);
+    json_object_end(out);
 }
 
-static enum status read_sides(const struct view_input *in, uint64_t a, uint64_t b, struct sides *s,
-                              struct fault *fault)
+static enum status make_diff(const struct view_input *in, const struct run_info *a,
+                             const struct run_info *b, bool with_times, struct run_diff *out,
+                             struct fault *fault)
 {
-    uint64_t total = 0;
+    struct run_case *before = NULL, *now = NULL;
+    uint32_t before_count = 0, now_count = 0;
     enum status status =
-        view_all_cases(in, a, false, VIEW_CASES_MAX, &s->a, &s->a_count, &total, fault);
+        store_read_outcomes(in->store, a->id, with_times, in->keep, &before, &before_count, fault);
     if (status == ERR_NONE)
-        status = view_all_cases(in, b, false, VIEW_CASES_MAX, &s->b, &s->b_count, &total, fault);
-    if (status != ERR_NONE)
-        return status;
-    qsort(s->a, s->a_count, sizeof *s->a, by_name);
-    qsort(s->b, s->b_count, sizeof *s->b, by_name);
-    return ERR_NONE;
+        status =
+            store_read_outcomes(in->store, b->id, with_times, in->keep, &now, &now_count, fault);
+    if (status == ERR_NONE)
+        status = run_diff_make(a, before, before_count, b, now, now_count, 0, in->keep, out, fault);
+    return status;
 }
 
 enum status view_write_changes(const struct view_input *in, uint64_t a, uint64_t b,
                                struct json *out, struct fault *fault)
 {
-    struct sides sides = {0};
-    enum status status = read_sides(in, a, b, &sides, fault);
-    json_object(out);
-    for (int g = 0; g < GROUPS; g++)
-        write_group(out, &sides, (enum group)g);
-    json_object_end(out);
-    return status;
+    const struct run_info before = {.id = a}, now = {.id = b};
+    struct run_diff diff;
+    memset(&diff, 0, sizeof diff);
+    (void)make_diff(in, &before, &now, false, &diff, fault);
+    write_changes(out, &diff);
+    return fault->code;
 }
 
-static void write_difference(struct json *out, const char *name, const char *a, const char *b)
-{
-    if ((a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0))
-        return;
-    json_object(out);
-    json_key_string(out, "name", name);
-    json_key_string(out, "a", a);
-    json_key_string(out, "b", b);
-    json_object_end(out);
-}
-
-static const char *version_of(const struct named_version *rows, uint32_t count, const char *name)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return rows[i].version;
-    return NULL;
-}
-
-static void write_versions(struct json *out, const struct named_version *a, uint32_t a_count,
-                           const struct named_version *b, uint32_t b_count)
-{
-    for (uint32_t i = 0; i < a_count; i++)
-        write_difference(out, a[i].name, a[i].version, version_of(b, b_count, a[i].name));
-    for (uint32_t i = 0; i < b_count; i++)
-        if (version_of(a, a_count, b[i].name) == NULL)
-            write_difference(out, b[i].name, NULL, b[i].version);
-}
-
-static void write_environment(struct json *out, const struct run_info *a, const struct run_info *b)
+static void write_facts(struct json *out, const struct run_diff *diff)
 {
     json_key(out, "environment");
     json_array(out);
-    write_difference(out, "platform", a->platform, b->platform);
-    write_difference(out, "compiler", a->compiler, b->compiler);
-    write_difference(out, "flags", a->flags, b->flags);
-    write_difference(out, "cpu", a->cpu, b->cpu);
-    write_difference(out, "branch", a->branch, b->branch);
-    write_difference(out, "commit", a->commit, b->commit);
-    write_versions(out, a->tools, a->tool_count, b->tools, b->tool_count);
-    write_versions(out, a->environment, a->environment_count, b->environment, b->environment_count);
+    for (uint32_t i = 0; i < diff->fact_count; i++) {
+        json_object(out);
+        json_key_string(out, "name", diff->facts[i].name);
+        json_key_string(out, "a", diff->facts[i].a);
+        json_key_string(out, "b", diff->facts[i].b);
+        json_object_end(out);
+    }
     json_array_end(out);
 }
 
-/* The totals of one engine on the cases that both runs timed it on. */
-struct pairs {
-    double *a, *b, *scratch;
-    size_t count;
-};
-
-static enum status pair_costs(const struct view_input *in, const struct case_cost *a,
-                              uint32_t a_count, const struct case_cost *b, uint32_t b_count,
-                              const char *engine, struct pairs *out, struct fault *fault)
+static void write_time(struct json *out, const struct diff_time *time)
 {
-    out->count = 0;
-    out->a = ARENA_ARRAY(in->keep, (size_t)a_count + 1, double);
-    out->b = ARENA_ARRAY(in->keep, (size_t)a_count + 1, double);
-    out->scratch = ARENA_ARRAY(in->keep, 2 * (size_t)a_count + 1, double);
-    if (out->a == NULL || out->b == NULL || out->scratch == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "timing of two runs");
-    uint32_t k = 0; /* both lists are by case, so one pass does unless names were added */
-    for (uint32_t i = 0; i < a_count; i++) {
-        if (strcmp(a[i].engine, engine) != 0 || a[i].cost.total_ns == 0)
-            continue;
-        for (uint32_t tries = 0; tries < b_count; tries++, k = (k + 1) % b_count)
-            if (strcmp(b[k].engine, engine) == 0 && strcmp(a[i].scenario, b[k].scenario) == 0 &&
-                strcmp(a[i].variant, b[k].variant) == 0)
-                break;
-        const struct case_cost *other = b_count > 0 ? &b[k] : NULL;
-        if (other == NULL || strcmp(other->engine, engine) != 0 || other->cost.total_ns == 0 ||
-            strcmp(a[i].scenario, other->scenario) != 0 ||
-            strcmp(a[i].variant, other->variant) != 0)
-            continue;
-        out->a[out->count] = (double)a[i].cost.total_ns;
-        out->b[out->count++] = (double)other->cost.total_ns;
-    }
-    return ERR_NONE;
-}
-
-static void write_change(struct json *out, const char *engine, struct pairs *pairs)
-{
-    const struct change_verdict change =
-        statistics_change(pairs->a, pairs->count, pairs->b, pairs->count, 0, 0, pairs->scratch);
-    bool enough = change.change != CHANGE_TOO_FEW;
+    const bool enough = time->change.change != CHANGE_TOO_FEW;
     json_object(out);
-    json_key_string(out, "engine", engine);
-    json_key_uint(out, "samples", pairs->count);
-    json_key_number(out, "a_ns", statistics_median(pairs->a, pairs->count));
-    json_key_number(out, "b_ns", statistics_median(pairs->b, pairs->count));
-    json_key_string(out, "change", change_name(change.change));
-    json_key_number(out, "effect", enough ? change.effect : NAN);
-    json_key_number(out, "threshold", enough ? change.threshold : NAN);
-    json_key_number(out, "p", enough ? change.p : NAN);
+    json_key_string(out, "engine", time->engine);
+    json_key_uint(out, "samples", time->cases);
+    json_key_number(out, "a_ns", time->before_ns);
+    json_key_number(out, "b_ns", time->now_ns);
+    json_key_string(out, "change", change_name(time->change.change));
+    json_key_number(out, "effect", enough ? time->change.effect : (double)NAN);
+    json_key_number(out, "threshold", enough ? time->change.threshold : (double)NAN);
+    json_key_number(out, "p", enough ? time->change.p : (double)NAN);
     json_object_end(out);
-}
-
-static enum status write_timing(const struct view_input *in, uint64_t a, uint64_t b,
-                                struct json *out, struct fault *fault)
-{
-    struct case_cost *first = NULL, *second = NULL;
-    uint32_t first_count = 0, second_count = 0;
-    enum status status = store_read_costs(in->store, a, in->keep, &first, &first_count, fault);
-    if (status == ERR_NONE)
-        status = store_read_costs(in->store, b, in->keep, &second, &second_count, fault);
-    json_key(out, "timing");
-    json_array(out);
-    const char *seen[CLAIMS_MAX];
-    uint32_t seen_count = 0;
-    for (uint32_t i = 0; i < first_count && status == ERR_NONE; i++) {
-        struct pairs pairs;
-        uint32_t k = 0;
-        while (k < seen_count && strcmp(seen[k], first[i].engine) != 0)
-            k++;
-        if (k < seen_count || seen_count == CLAIMS_MAX)
-            continue;
-        seen[seen_count++] = first[i].engine;
-        status = pair_costs(in, first, first_count, second, second_count, first[i].engine, &pairs,
-                            fault);
-        if (status == ERR_NONE && pairs.count > 0)
-            write_change(out, first[i].engine, &pairs);
-    }
-    json_array_end(out);
-    return status;
 }
 
 enum status view_compare(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    uint64_t a = 0, b = 0;
+    uint64_t ids[2] = {0, 0};
     struct run_info runs[2];
+    struct run_diff diff;
     const char *first = view_query_get(in->query, "a");
-    enum status status = view_find_run(in, first != NULL ? first : "latest~1", &a, fault);
+    enum status status = view_find_run(in, first != NULL ? first : "latest~1", &ids[0], fault);
     if (status == ERR_NONE)
-        status = view_find_run(in, view_query_get(in->query, "b"), &b, fault);
+        status = view_find_run(in, view_query_get(in->query, "b"), &ids[1], fault);
+    for (int i = 0; i < 2 && status == ERR_NONE; i++)
+        status = store_read_run(in->store, ids[i], in->keep, &runs[i], fault);
     if (status == ERR_NONE)
-        status = store_read_run(in->store, a, in->keep, &runs[0], fault);
-    if (status == ERR_NONE)
-        status = store_read_run(in->store, b, in->keep, &runs[1], fault);
+        status = make_diff(in, &runs[0], &runs[1], true, &diff, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
@@ -247,11 +123,15 @@ enum status view_compare(const struct view_input *in, struct json *out, struct f
     run_info_write_json(out, &runs[0]);
     json_key(out, "b");
     run_info_write_json(out, &runs[1]);
-    write_environment(out, &runs[0], &runs[1]);
+    write_facts(out, &diff);
     json_key(out, "changes");
-    status = view_write_changes(in, a, b, out, fault);
-    if (status == ERR_NONE)
-        status = write_timing(in, a, b, out, fault);
+    write_changes(out, &diff);
+    json_key(out, "timing");
+    json_array(out);
+    for (uint32_t i = 0; i < diff.time_count; i++)
+        if (diff.times[i].cases > 0)
+            write_time(out, &diff.times[i]);
+    json_array_end(out);
     json_object_end(out);
-    return status;
+    return ERR_NONE;
 }

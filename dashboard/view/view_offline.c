@@ -4,8 +4,12 @@
 
 #include "view/parts.h"
 
+enum { SOURCES_MAX = 1024 };
+
 struct carrier {
     struct view_input in;
+    char sources[SOURCES_MAX][65]; /* carried already, by content */
+    uint32_t source_count;
     struct json *out;
     struct fault *fault;
 };
@@ -50,14 +54,34 @@ static void escape(const char *text, char *out, size_t room)
     out[length] = '\0';
 }
 
+/* The sources of a case, each content once, as text. */
+static enum status carry_sources(struct carrier *c, uint64_t case_id)
+{
+    struct run_case beside = {.id = case_id};
+    if (store_read_files(c->in.store, &beside, c->in.keep, c->fault) != ERR_NONE)
+        return c->fault->code;
+    for (uint32_t i = 0; i < beside.artifact_count; i++) {
+        const struct case_artifact *a = &beside.artifacts[i];
+        uint32_t known = 0;
+        while (known < c->source_count && strcmp(c->sources[known], a->sha256) != 0)
+            known++;
+        if (strcmp(a->role, "source") != 0 || known < c->source_count || known == SOURCES_MAX)
+            continue;
+        memcpy(c->sources[c->source_count++], a->sha256, sizeof a->sha256);
+        char path[128];
+        (void)snprintf(path, sizeof path, "/api/v1/artifacts/%s", a->sha256);
+        json_key_string(c->out, path, a->data);
+    }
+    return ERR_NONE;
+}
+
 static enum status carry_cases(struct carrier *c, uint64_t run_id, uint32_t cases_max,
                                uint64_t *left_out)
 {
     struct run_case *cases = NULL;
     uint32_t count = 0, written = 0;
-    uint64_t total = 0;
     enum status status =
-        view_all_cases(&c->in, run_id, false, VIEW_CASES_MAX, &cases, &count, &total, c->fault);
+        store_read_outcomes(c->in.store, run_id, false, c->in.keep, &cases, &count, c->fault);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < count && written < cases_max && status == ERR_NONE; i++) {
             char path[512], name[320], escaped[400];
@@ -73,11 +97,13 @@ static enum status carry_cases(struct carrier *c, uint64_t run_id, uint32_t case
                            (unsigned long long)run_id, escaped,
                            cases[i].repeat > 0 ? "?repeat=" : "", cases[i].repeat);
             status = carry(c, path);
+            if (status == ERR_NONE)
+                status = carry_sources(c, cases[i].id);
             c->in.keep = keep;
             arena_free(&scratch);
             written++;
         }
-    *left_out = total - written;
+    *left_out = count - written;
     return status;
 }
 
@@ -90,25 +116,28 @@ enum status view_write_offline(struct store *store, uint64_t run_id, uint32_t ca
     uint64_t left_out = 0;
 
     arena_init(&keep, 0);
-    struct carrier c = {.in = {.store = store, .known_text = known_text, .keep = &keep},
-                        .out = out,
-                        .fault = fault};
+    struct carrier *c = ARENA_NEW(&keep, struct carrier);
+    if (c == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "offline page");
+    *c = (struct carrier){.in = {.store = store, .known_text = known_text, .keep = &keep},
+                          .out = out,
+                          .fault = fault};
     json_object(out);
     (void)snprintf(path, sizeof path, "/api/v1/runs/%llu", (unsigned long long)run_id);
-    enum status status = carry(&c, path);
+    enum status status = carry(c, path);
     (void)snprintf(path, sizeof path, "/api/v1/runs/%llu/cases?limit=1000",
                    (unsigned long long)run_id);
     if (status == ERR_NONE)
-        status = carry(&c, path);
+        status = carry(c, path);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0] && status == ERR_NONE; i++) {
         (void)snprintf(path, sizeof path, "/api/v1/%s?run=%llu", lists[i],
                        (unsigned long long)run_id);
-        status = carry(&c, path);
+        status = carry(c, path);
     }
     if (status == ERR_NONE)
-        status = carry(&c, "/api/v1/known");
+        status = carry(c, "/api/v1/known");
     if (status == ERR_NONE)
-        status = carry_cases(&c, run_id, cases_max != 0 ? cases_max : 2000, &left_out);
+        status = carry_cases(c, run_id, cases_max != 0 ? cases_max : 2000, &left_out);
     json_key(out, "offline");
     json_object(out);
     json_key_uint(out, "run", run_id);

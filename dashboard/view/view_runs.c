@@ -11,6 +11,8 @@ const struct view views[] = {
     {"/api/v1/runs/{run}", "one run: where it ran, how each engine did, causes", view_run},
     {"/api/v1/runs/{run}/cases", "cases of a run, filtered, in pages", view_run_cases},
     {"/api/v1/runs/{run}/cases/{case}", "one case: truth and all stacks, aligned", view_case},
+    {"/api/v1/runs/{run}/cases/{case}/explain",
+     "why one row of a case: how each engine found its frame", view_explain},
     {"/api/v1/cases/{scenario}/{variant}", "a case through all runs", view_case_history},
     {"/api/v1/compare", "two runs: environment, verdicts, timing", view_compare},
     {"/api/v1/trend", "one figure through all runs", view_trend},
@@ -38,49 +40,6 @@ enum status view_get_uint(const struct view_input *in, const char *name, uint64_
         return ERR_NONE;
     if (!text_parse_uint(text, strlen(text), out) || *out > max)
         return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "number in the query");
-    return ERR_NONE;
-}
-
-enum status view_split_case(const struct view_input *in, const char *name, const char **scenario,
-                            const char **variant, struct fault *fault)
-{
-    const char *dot = strrchr(name, '.');
-    if (dot == NULL || dot == name || dot[1] == '\0')
-        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case",
-                              "a case is called SCENARIO.VARIANT");
-    *scenario = arena_text(in->keep, name, (size_t)(dot - name));
-    *variant = dot + 1;
-    return *scenario != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
-}
-
-enum status view_all_cases(const struct view_input *in, uint64_t run_id, bool scores, uint32_t max,
-                           struct run_case **out, uint32_t *count, uint64_t *total,
-                           struct fault *fault)
-{
-    struct case_query query = {.run_id = run_id,
-                               .without_scores = !scores,
-                               .without_findings = true,
-                               .limit = STORE_PAGE_MAX};
-    struct case_page page = {0};
-
-    *count = 0;
-    *out = NULL;
-    do {
-        enum status status = store_list_cases(in->store, &query, in->keep, &page, fault);
-        if (status != ERR_NONE)
-            return status;
-        if (*out == NULL) {
-            *total = page.total;
-            size_t room = page.total < max ? (size_t)page.total : max;
-            *out = ARENA_ARRAY(in->keep, room + 1, struct run_case);
-            if (*out == NULL)
-                return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
-            max = (uint32_t)room;
-        }
-        for (uint32_t i = 0; i < page.count && *count < max; i++)
-            (*out)[(*count)++] = page.cases[i];
-        query.after = page.next;
-    } while (page.next != 0 && *count < max);
     return ERR_NONE;
 }
 
@@ -172,18 +131,15 @@ enum status view_write_causes(const struct view_input *in, uint64_t run_id, stru
 
 enum status view_run(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    uint64_t run_id = 0, total = 0;
+    uint64_t run_id = 0;
     struct run_info run;
-    struct run_case *cases = NULL;
     struct engine_total *engines = NULL;
-    uint32_t count = 0, engine_count = 0;
+    uint32_t engine_count = 0;
     enum status status = view_find_run(in, in->query->params[0], &run_id, fault);
     if (status == ERR_NONE)
         status = store_read_run(in->store, run_id, in->keep, &run, fault);
     if (status == ERR_NONE)
-        status = view_all_cases(in, run_id, true, VIEW_CASES_MAX, &cases, &count, &total, fault);
-    if (status == ERR_NONE)
-        status = run_total_engines(cases, count, in->keep, &engines, &engine_count, fault);
+        status = store_total_engines(in->store, run_id, in->keep, &engines, &engine_count, fault);
     if (status != ERR_NONE)
         return status;
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "compare/compare.h"
 #include "store/store.h"
 
@@ -143,6 +144,44 @@ static void spoil(struct stack *stack, uint32_t engine)
     }
 }
 
+/* What the dump engine notes of each physical frame. */
+static void explain(struct arena *keep, struct stack *stack)
+{
+    struct frame_evidence *rows = ARENA_ARRAY(keep, FRAMES, struct frame_evidence);
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *f = &stack->frames[i];
+        if (f->inline_depth != 0)
+            continue;
+        rows[stack->evidence_count++] = (struct frame_evidence){
+            .index = f->index,
+            .sp_va = 0x21fe40 + f->index * 0x40,
+            .where = "body",
+            .function_begin_rva = (uint32_t)f->offset & ~0x3fu,
+            .function_end_rva = ((uint32_t)f->offset & ~0x3fu) + 0x90,
+            .unwind_data_va = f->module->base_va + 0x4000 + f->index * 0x10,
+            .return_slot_va = 0x21fe78 + f->index * 0x40,
+            .caller_sp_va = 0x21fe80 + f->index * 0x40,
+            .steps = "+0x05 UWOP_ALLOC_SMALL 40 bytes\n+0x01 UWOP_PUSH_NONVOL rbx\n"
+                     "-0x09 UWOP_SAVE_XMM128 xmm6 at +0x20",
+            .code_before = "4883ec28488b8900000000e8f2ffffff",
+            .code_after = "c70001000000904883c4285bc3cccccc"};
+    }
+    stack->evidence = rows;
+}
+
+/* The source that all frames name, 180 lines of it; some of them look like markup. */
+static const char *source_text(struct arena *keep)
+{
+    static const char *const lines[] = {"/* </script><img src=x onerror=document.title=1> */",
+                                        "static int poke(volatile int *p)", "{",
+                                        "    return HERE(*p = 1) + 1;", "}"};
+    char *text = arena_alloc(keep, 180 * 64);
+    size_t at = 0;
+    for (int i = 0; text != NULL && i < 180; i++)
+        at += (size_t)sprintf(text + at, "%s\n", lines[i % 5]);
+    return text;
+}
+
 static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t engine,
                        const struct frame *frames)
 {
@@ -164,6 +203,8 @@ static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t 
                                .total_ns = total,
                                .peak_bytes = 9u << 20};
     stack->cost = cost;
+    if (engine == 1)
+        explain(keep, stack);
     *claim = (struct engine_claim){.engine = engine_names[engine],
                                    .shares = shares[engine],
                                    .version = engine == 4 ? "19.1.7" : NULL,
@@ -227,6 +268,15 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
                          .claims = claims,
                          .claim_count = ENGINES,
                          .truth = truth};
+    const char *text = source_text(&keep);
+    struct case_artifact source = {
+        .role = "source", .name = "victims/crash/scenario.c", .data = text};
+    if (text != NULL) {
+        source.bytes = strlen(text);
+        text_sha256(text, source.bytes, source.sha256);
+        c.artifacts = &source;
+        c.artifact_count = 1;
+    }
     enum status status = compare_case(&input, &keep, &c.result, fault);
     if (status == ERR_NONE)
         status = store_put_case(store, run_id, &c, fault);

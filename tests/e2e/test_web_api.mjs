@@ -2,8 +2,9 @@
 // tags, live streams, the offline page's data, and how fast views are on large databases
 // (so it runs alone).
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { Ajv, check, root, runAll, same, scratch, seed, serve, test, twinstack } from './web/world.mjs';
 
 const db = seed('api.db', 12, 24, 0);
@@ -107,6 +108,131 @@ test('foreign_names_methods_and_pages_are_refused', async () => {
   for (const path of ['/../etc/passwd', '/assets/..%2f..%2fetc%2fpasswd', '//etc/passwd', '/assets/', '/%2e%2e/'])
     check([400, 404].includes((await raw(path)).status), path);
   same((await raw('/', { method: 'HEAD' })).text, '', 'HEAD has no body');
+});
+
+test('a_row_is_explained_and_its_source_is_kept', async () => {
+  const { data } = await (await get('/api/v1/runs/3/cases/inline_chain.ob2/explain?frame=3')).json();
+  const dump = data.engines.find((e) => e.engine === 'dump');
+  same([dump.frame.kind, dump.frame.found_by, dump.reached.steps.length], ['return', 'unwind', 3], 'the dump engine\'s row');
+  same(Number(dump.lookup_offset) + 1, Number(dump.frame.offset), 'a return address is looked up one byte earlier');
+  same(dump.reached.steps.map((s) => s.had_run), [true, true, false], 'which codes had run');
+  check(data.engines.find((e) => e.engine === 'offset:rtl').reached === null, 'no engine borrows evidence');
+  same((await get('/api/v1/runs/3/cases/inline_chain.ob2/explain?frame=999')).status, 404, 'a row that is not there');
+  const { artifacts } = (await (await get('/api/v1/runs/3/cases/inline_chain.ob2')).json()).data;
+  const answer = await get(`/api/v1/artifacts/${artifacts[0].sha256}`);
+  const text = await answer.text();
+  same([answer.status, answer.headers.get('content-type'), Buffer.byteLength(text)], [200, 'text/plain; charset=utf-8', artifacts[0].bytes], 'the source');
+  check(text.includes('</script>') && answer.headers.get('cache-control').includes('immutable'), 'as it is, for ever');
+  for (const name of ['0'.repeat(64), '..%2f..%2fetc%2fpasswd', 'etc', artifacts[0].sha256.toUpperCase()])
+    same((await get(`/api/v1/artifacts/${name}`)).status, 404, name);
+});
+
+test('badges_are_json_and_pictures', async () => {
+  for (const metric of ['verdict', 'exact', 'f1', 'capture_rate', 'speed_ratio']) {
+    const json = await (await get(`/badge/${metric}.json`)).json();
+    const answer = await get(`/badge/${metric}.svg`);
+    const svg = await answer.text();
+    same([answer.status, answer.headers.get('content-type')], [200, 'image/svg+xml'], metric);
+    check(svg.startsWith('<svg ') && svg.includes(`aria-label="${json.label}: ${json.message}"`) && !/script|on\w+=/.test(svg), svg);
+  }
+  same((await get('/badge/exact.gif')).status, 404, 'another form');
+  same((await get('/badge/mood.svg')).status, 400, 'another metric');
+});
+
+test('acceptances_are_written_to_the_file_and_taken_out', async () => {
+  const file = scratch('known.txt');
+  const kept = '# by hand\n[other]\nscope: x.*\ncause: dump=truncated\nreason: old\nexpires: 2030-01-01\n';
+  writeFileSync(file, kept);
+  const writing = await serve('--db', db, '--allow-write', '--known', file);
+  const json = { 'Content-Type': 'application/json', 'X-Token': writing.token };
+  const post = (body, headers = json) => fetch(`${writing.base}/api/v1/known`, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const drop = (id, headers = { 'X-Token': writing.token }) => fetch(`${writing.base}/api/v1/known/${id}`, { method: 'DELETE', headers });
+  const failing = (await (await get('/api/v1/runs/12/cases?verdict=FAIL&limit=1')).json()).data.cases[0];
+  const passing = (await (await get('/api/v1/runs/12/cases?verdict=PASS&limit=1')).json()).data.cases[0];
+  const name = (c) => `${c.scenario}.${c.variant}`;
+  const good = { run: 12, case: name(failing), reason: 'known "well"', expires: '2031-02-03' };
+  same((await post(good, { 'Content-Type': 'application/json' })).status, 401, 'no token');
+  same((await post(good, { ...json, Origin: 'http://evil.example' })).status, 403, "another site's page");
+  same((await post(good, { ...json, 'Content-Type': 'text/plain' })).status, 415, 'a form');
+  same((await post('{')).status, 422, 'no JSON');
+  same((await post({ ...good, reason: 'two\n[lines]' })).status, 400, 'a reason of two lines');
+  same((await post({ ...good, expires: 'never' })).status, 422, 'no day');
+  same((await post({ ...good, case: name(passing) })).status, 400, 'a case that passes');
+  same((await post({ ...good, case: 'no_such.ob2' })).status, 404, 'no case');
+  same(readFileSync(file, 'utf8'), kept, 'nothing was written');
+  const { data } = await (await post(good)).json();
+  same(readFileSync(file, 'utf8'), kept + data.added, 'one block more');
+  check(data.added.includes('expires: 2031-02-03') && data.added.includes(`scope: ${name(failing)}`), data.added);
+  const listed = (await (await fetch(`${writing.base}/api/v1/known`)).json()).data.items;
+  same(listed.map((k) => k.id), ['other', name(failing)], 'seen at once');
+  same((await drop(encodeURIComponent(name(failing)), {})).status, 401, 'no token');
+  same((await drop('nobody')).status, 404, 'no such id');
+  same((await drop(encodeURIComponent(name(failing)))).status, 200, 'taken out');
+  check(readFileSync(file, 'utf8').startsWith(kept.trimEnd()) && !readFileSync(file, 'utf8').includes('2031'), 'the rest stays');
+  const bare = await serve('--db', db, '--allow-write');
+  same((await fetch(`${bare.base}/api/v1/known`, { method: 'POST', headers: { ...json, 'X-Token': bare.token }, body: JSON.stringify(good) })).status, 400, 'no file is named');
+  await bare.stop();
+  await writing.stop();
+});
+
+test('a_newer_database_is_said_and_not_touched', async () => {
+  const file = seed('newer.db', 1, 2, 0);
+  const before = readFileSync(file);
+  before.writeUInt32BE(99, 60); // user_version, in the header
+  writeFileSync(file, before);
+  const newer = await serve('--db', file);
+  const answer = await fetch(`${newer.base}/api/v1/overview`);
+  const { error } = await answer.json();
+  same([answer.status, error.key], [422, 'unsupported'], 'the answer');
+  check(error.hint.includes('newer'), error.hint);
+  check(readFileSync(file).equals(before), 'not a byte changed');
+  await newer.stop();
+});
+
+test('odd_requests_get_an_answer_or_a_closed_connection', async () => {
+  const { hostname, port } = new URL(server.base);
+  const say = (text) => new Promise((done) => {
+    const socket = connect(Number(port), hostname);
+    let got = '';
+    const end = () => { socket.destroy(); done(got); };
+    socket.setTimeout(1500, end);
+    socket.on('data', (part) => { got += part.toString('latin1'); });
+    socket.on('close', () => done(got));
+    socket.on('error', () => done(got));
+    socket.write(text, 'latin1');
+  });
+  const host = `Host: ${hostname}:${port}`;
+  const rows = [
+    ['huge header', `GET / HTTP/1.1\r\n${host}\r\nX: ${'a'.repeat(40000)}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
+    ['our name behind 400 headers', `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(400)}${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
+    ['two hosts', `GET / HTTP/1.1\r\n${host}\r\nHost: evil.example\r\n\r\n`, /^(HTTP\/1\.1 (200|4\d\d)|$)/],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 421/],
+    ['absolute form, another name', `GET http://evil.example/ HTTP/1.1\r\n${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
+    ['a NUL', `GET /\0 HTTP/1.1\r\n${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
+    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01', /^(HTTP\/1\.[01] 4\d\d|$)/],
+    ['OPTIONS', `OPTIONS / HTTP/1.1\r\n${host}\r\nOrigin: http://evil.example\r\nAccess-Control-Request-Method: PUT\r\n\r\n`, /^HTTP\/1\.1 40[35]/],
+    ['TRACE', `TRACE / HTTP/1.1\r\n${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
+    ['a range is not taken up', `GET /api/v1/openapi.json HTTP/1.1\r\n${host}\r\nRange: bytes=0-9\r\nConnection: close\r\n\r\n`, /^HTTP\/1\.1 200[^]*Accept-Ranges: none/],
+    ['a body that never comes', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: 100\r\n\r\nabc`, /^$/],
+    ['two lengths', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: 3\r\nContent-Length: 300\r\n\r\na!0`, /^(HTTP|$)/],
+    ['no length', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\n\r\n`, /^HTTP\/1\.1 411/],
+    ['a negative length', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: -5\r\n\r\n`, /^HTTP\/1\.[01] 4\d\d/],
+  ];
+  const answers = await Promise.all(rows.map(([, text]) => say(text)));
+  rows.forEach(([what, , want], i) => check(want.test(answers[i]), `${what}: ${answers[i].slice(0, 200)}`));
+  check(!answers.some((text) => /access-control-allow/i.test(text)), 'nobody is allowed across sites');
+  let random = 1;
+  const roll = (n) => { random = (random * 1103515245 + 12345) & 0x7fffffff; return random % n; };
+  const pieces = ['GET ', 'PUT ', '/', '/api/v1/', 'runs', '%', '%2f', '..', '?', '&', '=', '#', ' HTTP/1.1', '\r\n', host, ': ', '\0', '\xff', 'Content-Length: 9', '{', 'cases/', '\t', '+', '%00', '%c0%af', '//'];
+  for (let i = 0; i < 300; i += 30)
+    await Promise.all(Array.from({ length: 30 }, () => new Promise((done) => {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', done).on('close', done);
+      socket.on('data', () => {});
+      socket.end(Array.from({ length: 1 + roll(24) }, () => pieces[roll(pieces.length)]).join(''), 'latin1');
+      setTimeout(() => { socket.destroy(); done(); }, 300);
+    })));
+  same((await get('/healthz')).status, 200, 'it still answers');
 });
 
 test('writes_need_flag_token_and_type', async () => {

@@ -347,7 +347,8 @@ TEST(outcomes_are_the_cases_without_their_stacks)
     uint32_t count = 0;
     set_up(&f);
     put_all(&f);
-    REQUIRE(store_read_outcomes(f.store, f.run.id, &f.keep, &cases, &count, &f.fault) == ERR_NONE);
+    REQUIRE(store_read_outcomes(f.store, f.run.id, true, &f.keep, &cases, &count, &f.fault) ==
+            ERR_NONE);
     REQUIRE(count == MADE_CASES);
     for (uint32_t i = 0; i < count; i++) {
         test_row(f.cases[i].scenario);

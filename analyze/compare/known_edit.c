@@ -1,0 +1,92 @@
+/* Changing the file of known mismatches, by `accept`, `known prune` and the pages: see known.h. */
+#include <string.h>
+
+#include "compare/known.h"
+
+static bool is_one_line(const char *text)
+{
+    return text == NULL || strpbrk(text, "\r\n") == NULL;
+}
+
+static const char *free_id(const struct known_list *list, const char *name, struct arena *keep)
+{
+    const char *id = name;
+    for (unsigned n = 2; id != NULL; n++) {
+        bool taken = false;
+        for (uint32_t i = 0; i < list->count && !taken; i++)
+            taken = strcmp(list->items[i].id, id) == 0;
+        if (!taken)
+            break;
+        id = arena_printf(keep, "%s-%u", name, n);
+    }
+    return id;
+}
+
+static enum status check_words(const struct run_case *c, const struct known_words *words,
+                               struct fault *fault)
+{
+    if (c->result.verdict != VERDICT_FAIL && c->result.verdict != VERDICT_FLAKY)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                              "the case does not fail: there is nothing to accept (an ERROR never "
+                              "is)");
+    if (words->reason == NULL || words->reason[0] == '\0' || words->expires == NULL)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                              "a reason and the last day (YYYY-MM-DD) must be given");
+    if (!is_one_line(words->reason) || !is_one_line(words->issue) || !is_one_line(words->expires))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                              "reason, issue and expires are one line each");
+    return ERR_NONE;
+}
+
+enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,
+                      const struct known_words *words, struct arena *keep, const char **out,
+                      const char **block, struct fault *fault)
+{
+    if (check_words(c, words, fault) != ERR_NONE)
+        return fault->code;
+    const char *head = text != NULL ? text : "# Known mismatches: see `twinstack known --help`\n";
+    const char *cause = c->result.signature != NULL          ? c->result.signature
+                        : c->result.verdict == VERDICT_FLAKY ? "flaky"
+                                                             : "verdict";
+    const bool issue = words->issue != NULL && words->issue[0] != '\0';
+    const char *name = arena_printf(keep, "%s.%s", c->scenario, c->variant);
+    const char *id = name != NULL ? free_id(list, name, keep) : NULL;
+    const char *whole =
+        id == NULL
+            ? NULL
+            : arena_printf(keep, "%s\n[%s]\nscope: %s\ncause: %s\nreason: %s\n%s%s%sexpires: %s\n",
+                           head, id, name, cause, words->reason, issue ? "issue: " : "",
+                           issue ? words->issue : "", issue ? "\n" : "", words->expires);
+    struct known_list again; /* what is written must still be such a file */
+    if (whole == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+    *out = whole;
+    *block = whole + strlen(head);
+    return known_parse(whole, strlen(whole), keep, &again, fault);
+}
+
+char *known_drop(const char *text, size_t bytes, const struct known_list *list, const bool *drop,
+                 struct arena *keep, size_t *out_bytes)
+{
+    char *out = arena_alloc(keep, bytes + 1);
+    uint32_t line = 0;
+    bool dropping = false;
+    *out_bytes = 0;
+    for (size_t at = 0; out != NULL && at < bytes;) {
+        const char *start = text + at;
+        const char *end = memchr(start, '\n', bytes - at);
+        const size_t size = end != NULL ? (size_t)(end - start) + 1 : bytes - at;
+        line++;
+        for (uint32_t i = 0; i < list->count; i++)
+            if (list->items[i].line == line)
+                dropping = drop[i];
+        if (!dropping) {
+            memcpy(out + *out_bytes, start, size);
+            *out_bytes += size;
+        }
+        at += size;
+    }
+    if (out != NULL)
+        out[*out_bytes] = '\0';
+    return out;
+}
