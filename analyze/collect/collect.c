@@ -44,6 +44,7 @@ const char *collect_outcome_name(enum collect_outcome outcome)
         [COLLECT_ERROR] = "error",
         [COLLECT_TIME_LIMIT] = "time_limit",
         [COLLECT_INTERRUPTED] = "interrupted",
+        [COLLECT_SKIPPED] = "skipped",
     };
     return names[outcome];
 }
@@ -120,6 +121,18 @@ static void run_into(struct queue *q, struct runner *runner, struct collected *r
     result->outcome = COLLECT_SEALED;
 }
 
+/* A case is put in place only when it is sealed. */
+static bool is_there(const struct queue *q, const struct collected *result)
+{
+    return q->options->reuse_sealed && path_is_folder(result->folder);
+}
+
+static bool is_skipped(const struct queue *q, const struct collected *result)
+{
+    return q->options->skip != NULL &&
+           q->options->skip(q->options->skip_context, result->scenario, result->repeat);
+}
+
 static void run_one(struct queue *q, struct runner *runner, uint32_t index)
 {
     struct collected *result = &q->results[index];
@@ -128,7 +141,11 @@ static void run_one(struct queue *q, struct runner *runner, uint32_t index)
     const uint64_t start_ns = clock_ns();
 
     arena_init(&scratch, 0);
-    if (result->scenario->unsupported != NULL) {
+    if (is_skipped(q, result)) {
+        result->outcome = COLLECT_SKIPPED;
+    } else if (is_there(q, result)) {
+        result->outcome = COLLECT_SEALED;
+    } else if (result->scenario->unsupported != NULL) {
         result->outcome = COLLECT_UNSUPPORTED;
         result->why = result->scenario->unsupported;
     } else {
@@ -166,7 +183,8 @@ static void work(void *argument)
         while (take_next(q, &index)) {
             run_one(q, &runner, index);
             mutex_lock(q->lock);
-            if (q->done != NULL && q->results[index].outcome != COLLECT_INTERRUPTED)
+            if (q->done != NULL && q->results[index].outcome != COLLECT_INTERRUPTED &&
+                q->results[index].outcome != COLLECT_SKIPPED)
                 q->done(q->context, &q->results[index]);
             mutex_unlock(q->lock);
         }

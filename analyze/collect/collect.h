@@ -45,6 +45,10 @@ struct collect_options {
     uint64_t timeout_ms;               /* replaces each scenario's own limit; 0: it stands      */
     const struct named_version *tools; /* of this run, written into every case             */
     uint32_t tool_count;
+    /* Runs that are not wanted, e.g. since their cases are known already; NULL: all are. */
+    bool (*skip)(const void *context, const struct scenario *scenario, uint32_t repeat);
+    const void *skip_context;
+    bool reuse_sealed; /* a case that lies sealed in its folder is taken as it is */
 };
 
 /* How one run of a scenario ended.  A calm victim is sealed like any other: that it left no
@@ -55,6 +59,7 @@ enum collect_outcome {
     COLLECT_ERROR,       /* the victim did not build, start or signal       */
     COLLECT_TIME_LIMIT,  /* not even the launcher could end it              */
     COLLECT_INTERRUPTED,
+    COLLECT_SKIPPED, /* see collect_options.skip; DONE is not called */
 };
 
 struct collected {

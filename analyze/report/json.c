@@ -56,7 +56,7 @@ enum status report_json(const struct report_run *report, FILE *out, struct fault
     json_key_uint(&j, "schema_version", REPORT_SCHEMA_VERSION);
     json_key(&j, "run");
     run_info_write_json(&j, report->run);
-    json_key_bool(&j, "fails", failing_cases(report) > 0);
+    json_key_bool(&j, "fails", failing_cases(report) > 0 || report->run->state != RUN_COMPLETE);
     json_key(&j, "engines");
     json_array(&j);
     for (uint32_t i = 0; i < report->engine_count; i++)
@@ -105,9 +105,17 @@ enum status report_badge(const struct report_run *report, const char *metric, FI
                               "verdict, capture_rate, exact, f1 or speed_ratio");
     if (strcmp(metric, "verdict") == 0) {
         const uint32_t failing = failing_cases(report);
+        uint32_t passing = 0;
+        for (uint32_t i = 0; i < report->case_count; i++)
+            passing += report->cases[i].result.verdict == VERDICT_PASS ||
+                       report->cases[i].result.verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED;
         color = failing > 0 ? "red" : "brightgreen";
         (void)snprintf(message, sizeof message, failing > 0 ? "%u of %u fail" : "%u of %u pass",
-                       failing > 0 ? failing : report->case_count, report->case_count);
+                       failing > 0 ? failing : passing, report->case_count);
+        if (report->run->state != RUN_COMPLETE) {
+            color = "lightgrey";
+            (void)snprintf(message, sizeof message, "%s", run_state_name(report->run->state));
+        }
     } else if (strcmp(metric, "speed_ratio") == 0 && !isnan(value)) {
         color = "blue";
         (void)snprintf(message, sizeof message, "%.1f : 1", value);

@@ -143,8 +143,18 @@ enum status report_markdown(const struct report_run *report, size_t max_bytes,
     uint32_t counts[VERDICT_COUNT] = {0};
     for (uint32_t i = 0; i < report->case_count; i++)
         counts[report->cases[i].result.verdict]++;
-    (void)put_linef(&sheet, "## %s twinstack: %s, %u of %u cases fail", failing > 0 ? "❌" : "✅",
-                    failing > 0 ? "FAIL" : "PASS", failing, report->case_count);
+    const bool complete = report->run->state == RUN_COMPLETE;
+    (void)put_linef(&sheet, "## %s twinstack: %s, %u of %u cases fail",
+                    failing > 0 ? "❌"
+                    : complete  ? "✅"
+                                : "⚠️",
+                    failing > 0 ? "FAIL"
+                    : complete  ? "PASS"
+                                : run_state_name(report->run->state),
+                    failing, report->case_count);
+    if (!complete && failing > 0)
+        (void)put_linef(&sheet, "The run is %s: cases are missing.\n",
+                        run_state_name(report->run->state));
     char line[512] = "";
     for (int v = 0; v < VERDICT_COUNT; v++)
         if (counts[v] > 0)

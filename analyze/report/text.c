@@ -365,6 +365,8 @@ static void print_totals(const struct page *page, const struct report_run *repor
         counts[report->cases[i].result.verdict]++;
     const uint32_t failing = failing_cases(report);
     page_line(page);
+    if (report->run->state != RUN_COMPLETE)
+        page_cellf(page, INK_WARN, 0, "%s: ", run_state_name(report->run->state));
     page_cellf(page, failing > 0 ? INK_BAD : INK_GOOD, 6, "%s", failing > 0 ? "FAIL" : "PASS");
     (void)fprintf(page->out, " %u case%s:", report->case_count, report->case_count == 1 ? "" : "s");
     bool first = true;

@@ -22,6 +22,16 @@ enum status acceptance_read(const char *path, struct arena *keep, struct accepta
     return fault->code;
 }
 
+enum status acceptance_parse(const char *text, struct arena *keep, struct acceptance *out,
+                             struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->text = text;
+    out->path = ACCEPTANCE_FILE;
+    out->bytes = text != NULL ? strlen(text) : 0;
+    return text == NULL ? ERR_NONE : known_parse(text, out->bytes, keep, &out->list, fault);
+}
+
 enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
                              struct run_case *cases, uint32_t count, struct arena *keep,
                              struct fault *fault)

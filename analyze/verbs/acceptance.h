@@ -18,6 +18,10 @@ struct acceptance {
 enum status acceptance_read(const char *path, struct arena *keep, struct acceptance *out,
                             struct fault *fault);
 
+/* As acceptance_read, from the copy that a run keeps; NULL: it used none. */
+enum status acceptance_parse(const char *text, struct arena *keep, struct acceptance *out,
+                             struct fault *fault);
+
 /* Applies it to all cases of a run that is still running, and writes the changed verdicts to
  * STORE (NULL: nowhere).  Each problem is said on stderr and counted: any of them fails the run. */
 enum status acceptance_apply(struct acceptance *acceptance, struct store *store,

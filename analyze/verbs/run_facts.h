@@ -11,4 +11,9 @@ enum status run_facts(const struct collect_options *options, const char *label, 
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault);
 
+/* The words of a command line that run_facts put together, after the verb's name.
+ * Fails: ERR_MALFORMED it is none; ERR_MEMORY. */
+enum status run_facts_words(const char *command, struct arena *keep, int *argc, char ***argv,
+                            struct fault *fault);
+
 #endif

@@ -120,6 +120,7 @@ static int exit_of(const struct stored_run *run)
         error = error || run->cases[i].result.verdict == VERDICT_ERROR;
         failed = failed || run_verdict_fails(run->cases[i].result.verdict);
     }
+    failed = failed || run->info.state != RUN_COMPLETE;
     return error ? EXIT_INPUT : failed ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
@@ -191,7 +192,7 @@ const struct verb verb_report = {
                "  twinstack report\n"
                "  twinstack report 12 --details\n"
                "  twinstack report --junit build/junit.xml --md - --badge build/badge.json",
-    .exits = "  0  no case fails\n  1  a case fails\n  2  usage\n"
+    .exits = "  0  no case fails\n  1  a case fails, or the run is not complete\n  2  usage\n"
              "  3  a case is an ERROR, or there is no such run\n  4  database not usable",
     .run = run,
 };

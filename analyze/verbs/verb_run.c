@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/files.h"
 #include "base/log.h"
@@ -11,40 +10,9 @@
 #include "base/text.h"
 #include "compare/compare.h"
 #include "report/report.h"
-#include "store/store.h"
-#include "verbs/acceptance.h"
-#include "verbs/analysis.h"
-#include "verbs/harness.h"
 #include "verbs/run_facts.h"
+#include "verbs/run_parts.h"
 #include "verbs/verbs.h"
-
-enum { RUN_FOLDERS_KEPT = 10 };
-
-struct run_options {
-    struct harness harness;
-    const char *expr, *variants, *keep, *db, *shard, *out, *source_root, *known;
-    struct option_list symbols;
-    uint64_t jobs, repeat, timeout_ms;
-    bool as_json, exit_zero, no_judges;
-};
-
-struct session {
-    const struct run_options *o;
-    struct arena *keep;
-    struct collect_options collect;
-    struct scenario *scenarios; /* the chosen ones */
-    uint32_t scenario_count;
-    struct collected *collected;
-    struct run_case *cases;
-    uint32_t case_count, done_count;
-    struct run_info info;
-    struct store *store;
-    struct symbol_store *symbols;
-    struct acceptance known;
-    bool time_limit;      /* a victim could not be ended in time */
-    bool database_failed; /* the standing fault is the store's   */
-    struct fault fault;
-};
 
 /* "ob0,ob2" holds WORD. */
 static bool list_has(const char *list, const char *word)
@@ -68,7 +36,19 @@ static bool parse_shard(const char *text, uint64_t *index, uint64_t *count)
            text_parse_uint(slash + 1, strlen(slash + 1), count) && *index >= 1 && *index <= *count;
 }
 
-static enum status choose_scenarios(struct session *s, uint64_t shard, uint64_t shard_count)
+/* Another order for every seed, the same for the same: what depends on what ran before shows. */
+static void shuffle(struct scenario *scenarios, uint32_t count, uint64_t seed)
+{
+    for (uint32_t i = count; seed != 0 && i > 1; i--) {
+        seed = seed * 6364136223846793005U + 1442695040888963407U;
+        const uint32_t k = (uint32_t)((seed >> 33) % i);
+        const struct scenario swap = scenarios[i - 1];
+        scenarios[i - 1] = scenarios[k];
+        scenarios[k] = swap;
+    }
+}
+
+static enum status choose_scenarios(struct run_session *s, uint64_t shard, uint64_t shard_count)
 {
     uint32_t all = 0, taken = 0;
 
@@ -84,6 +64,7 @@ static enum status choose_scenarios(struct session *s, uint64_t shard, uint64_t 
         if (taken++ % shard_count == shard - 1)
             s->scenarios[s->scenario_count++] = s->scenarios[i];
     }
+    shuffle(s->scenarios, s->scenario_count, s->o->seed);
     return ERR_NONE;
 }
 
@@ -94,77 +75,44 @@ static int database_fault(const struct fault *fault)
     return fault->code == ERR_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_DATABASE;
 }
 
-/* ---- where the cases go ------------------------------------------------------------- */
-
-static bool is_stamp(const char *name)
-{
-    return strlen(name) >= 16 && strspn(name, "0123456789") == 8 && name[8] == 'T';
-}
-
-/* Runs that nobody named: the newest few are kept, for regrading; their names sort by time. */
-static void prune_runs(const char *folder, struct arena *keep)
-{
-    const char **names = NULL;
-    size_t count = 0, stamped = 0;
-    struct fault ignored = FAULT_INIT;
-
-    if (folder_list(folder, keep, &names, &count, &ignored) != ERR_NONE)
-        return;
-    for (size_t i = 0; i < count; i++)
-        stamped += is_stamp(names[i]);
-    for (size_t i = 0; i < count && stamped >= RUN_FOLDERS_KEPT; i++) {
-        const char *path = path_join(keep, folder, names[i]);
-        if (!is_stamp(names[i]) || path == NULL)
-            continue;
-        (void)path_remove(path, &ignored);
-        stamped--;
-    }
-}
-
-static const char *parent_of(const char *path, struct arena *keep)
-{
-    const char *base = path_base(path);
-    return base == path ? "." : arena_text(keep, path, (size_t)(base - path));
-}
-
-static enum status choose_folder(struct session *s)
-{
-    char stamp[32];
-    const time_t now = (time_t)(clock_wall_ns() / 1000000000U);
-    const char *runs = path_join(s->keep, parent_of(s->o->db, s->keep), "runs");
-    const struct tm *utc = gmtime(&now);
-
-    if (s->o->out != NULL) {
-        s->collect.out_folder = s->o->out;
-        return ERR_NONE;
-    }
-    if (runs == NULL || utc == NULL || strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", utc) == 0)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
-    prune_runs(runs, s->keep);
-    const char *folder = path_join(s->keep, runs, stamp);
-    for (unsigned i = 2; folder != NULL && path_is_folder(folder); i++)
-        folder = arena_printf(s->keep, "%s/%s-%u", runs, stamp, i);
-    s->collect.out_folder = folder;
-    return folder != NULL ? ERR_NONE
-                          : fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
-}
-
 /* ---- analysis ----------------------------------------------------------------------- */
+
+/* "about 3 min left", from what the first ones took. */
+static const char *time_left(uint64_t since_ns, uint32_t done, uint32_t all, char out[32])
+{
+    const uint64_t left_s =
+        done == 0 ? 0 : (clock_ns() - since_ns) / done * (all - done) / 1000000000U;
+
+    if (done == 0 || done >= all)
+        out[0] = '\0';
+    else if (left_s < 100)
+        (void)snprintf(out, 32, "  %" PRIu64 " s left", left_s);
+    else
+        (void)snprintf(out, 32, "  %" PRIu64 " min left", (left_s + 59) / 60);
+    return out;
+}
+
+static bool skip_stored(const void *context, const struct scenario *scenario, uint32_t repeat)
+{
+    return run_has_case(context, scenario, repeat);
+}
 
 static void show_progress(void *context, const struct collected *done)
 {
-    struct session *s = context;
+    struct run_session *s = context;
+    char left[32];
 
-    s->done_count++;
-    log_progress("captured %" PRIu32 "/%" PRIu32 "  %s.%s", s->done_count, s->case_count,
-                 done->scenario->name, done->scenario->variant);
+    s->taken++;
+    log_progress("captured %" PRIu32 "/%" PRIu32 "%s  %s.%s", s->taken, s->to_take,
+                 time_left(s->taking_since_ns, s->taken, s->to_take, left), done->scenario->name,
+                 done->scenario->variant);
     if (done->outcome == COLLECT_ERROR || done->outcome == COLLECT_TIME_LIMIT)
         log_warn("scenario=%s variant=%s %s", done->scenario->name, done->scenario->variant,
                  done->why);
 }
 
 /* A scenario that left no case: unsupported here, or the harness failed. */
-static enum status judge_without_case(struct session *s, const struct collected *done,
+static enum status judge_without_case(struct run_session *s, const struct collected *done,
                                       struct run_case *out)
 {
     const struct scenario *scenario = done->scenario;
@@ -189,7 +137,7 @@ static enum status judge_without_case(struct session *s, const struct collected 
     return compare_case(&in, s->keep, &out->result, &s->fault);
 }
 
-static enum status judge_case(struct session *s, const struct analysis *analysis,
+static enum status judge_case(struct run_session *s, const struct analysis *analysis,
                               const struct collected *done, struct run_case *out)
 {
     struct fault fault = FAULT_INIT;
@@ -212,24 +160,31 @@ static enum status judge_case(struct session *s, const struct analysis *analysis
     return judge_without_case(s, &failed, out);
 }
 
-static enum status judge_all(struct session *s, const struct analysis *analysis)
+static enum status judge_all(struct run_session *s, const struct analysis *analysis)
 {
     const uint32_t total = s->scenario_count * (uint32_t)s->o->repeat;
+    const uint64_t since_ns = clock_ns();
+    char left[32];
 
-    for (uint32_t i = 0; i < total && s->fault.code == ERR_NONE; i++) {
+    for (uint32_t i = 0; i < total && s->fault.code == ERR_NONE && !process_interrupted(); i++) {
         const struct collected *done = &s->collected[i];
         struct run_case *out = &s->cases[s->case_count];
-        if (done->outcome == COLLECT_INTERRUPTED)
+        if (done->outcome == COLLECT_INTERRUPTED || done->outcome == COLLECT_SKIPPED)
             continue;
-        log_progress("analysing %" PRIu32 "/%" PRIu32 "  %s.%s", i + 1, total, done->scenario->name,
+        log_progress("analysing %" PRIu32 "/%" PRIu32 "%s  %s.%s", i + 1, total,
+                     time_left(since_ns, i, total, left), done->scenario->name,
                      done->scenario->variant);
         s->time_limit = s->time_limit || done->outcome == COLLECT_TIME_LIMIT;
         if ((done->outcome == COLLECT_SEALED ? judge_case(s, analysis, done, out)
                                              : judge_without_case(s, done, out)) != ERR_NONE)
             break;
+        if (process_interrupted())
+            break; /* an engine may have been cut short: the case is judged when the run goes on */
         out->repeat = done->repeat;
-        if (s->store != NULL && store_put_case(s->store, s->info.id, out, &s->fault) != ERR_NONE)
+        if (store_put_case(s->store, s->info.id, out, &s->fault) != ERR_NONE) {
+            s->database_failed = true;
             break;
+        }
         s->case_count++;
     }
     log_progress_end();
@@ -237,7 +192,7 @@ static enum status judge_all(struct session *s, const struct analysis *analysis)
 }
 
 /* Judges run beside us: under Wine in a warmed-up prefix.  Without one they are skipped. */
-static enum status analyse(struct session *s)
+static enum status analyse(struct run_session *s)
 {
     struct analysis analysis;
     struct collect_session *windows = NULL;
@@ -275,7 +230,7 @@ static enum status analyse(struct session *s)
 /* ---- the run as a whole ------------------------------------------------------------- */
 
 /* Both verdicts among the repeats of C, as they were before any was called FLAKY. */
-static bool is_flaky(const struct session *s, const struct run_case *c,
+static bool is_flaky(const struct run_session *s, const struct run_case *c,
                      const enum verdict *verdicts)
 {
     bool passed = false, failed = false;
@@ -290,7 +245,7 @@ static bool is_flaky(const struct session *s, const struct run_case *c,
     return passed && failed;
 }
 
-static enum status mark_flaky(struct session *s)
+static enum status mark_flaky(struct run_session *s, struct store *store)
 {
     enum verdict *verdicts = ARENA_ARRAY(s->keep, s->case_count, enum verdict);
 
@@ -307,14 +262,14 @@ static enum status mark_flaky(struct session *s)
             arena_printf(s->keep, "%s in this repeat, not in all: %s", verdict_name(verdicts[i]),
                          c->result.reason != NULL ? c->result.reason : "");
         c->result.verdict = VERDICT_FLAKY;
-        if (store_set_verdict(s->store, c->id, VERDICT_FLAKY, c->result.reason, NULL, &s->fault) !=
-            ERR_NONE)
+        if (store != NULL && store_set_verdict(store, c->id, VERDICT_FLAKY, c->result.reason, NULL,
+                                               &s->fault) != ERR_NONE)
             return s->fault.code;
     }
     return ERR_NONE;
 }
 
-static void drop_passed(struct session *s)
+static void drop_passed(struct run_session *s)
 {
     struct fault ignored = FAULT_INIT;
 
@@ -336,7 +291,7 @@ static void append_step_summary(const struct report_run *report, struct arena *s
     (void)fclose(out);
 }
 
-static enum status print_report(struct session *s)
+static enum status print_report(struct run_session *s)
 {
     struct report_run report;
     struct report_style style;
@@ -355,7 +310,7 @@ static enum status print_report(struct session *s)
     return s->fault.code;
 }
 
-static int exit_code_of(const struct session *s)
+static int exit_code_of(const struct run_session *s)
 {
     bool failed = false, error = false;
 
@@ -372,40 +327,49 @@ static int exit_code_of(const struct session *s)
     return error ? EXIT_INPUT : failed || s->known.problems > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
-static int finish(struct session *s)
+static int finish(struct run_session *s)
 {
     const enum run_state state = process_interrupted() ? RUN_INTERRUPTED : RUN_COMPLETE;
+    /* What repeats and acceptances make of verdicts is final only when all cases are there. */
+    struct store *store = state == RUN_COMPLETE ? s->store : NULL;
 
-    if (mark_flaky(s) != ERR_NONE || acceptance_apply(&s->known, s->store, s->cases, s->case_count,
-                                                      s->keep, &s->fault) != ERR_NONE)
+    if (mark_flaky(s, store) != ERR_NONE ||
+        acceptance_apply(&s->known, store, s->cases, s->case_count, s->keep, &s->fault) != ERR_NONE)
         return database_fault(&s->fault);
     s->info.state = state;
     s->info.finished_ns = clock_wall_ns();
     s->info.case_count = s->case_count;
+    memset(s->info.verdicts, 0, sizeof s->info.verdicts);
     for (uint32_t i = 0; i < s->case_count; i++)
         s->info.verdicts[s->cases[i].result.verdict]++;
     if (store_finish_run(s->store, s->info.id, state, s->info.finished_ns, &s->fault) != ERR_NONE)
         return database_fault(&s->fault);
-    if (print_report(s) != ERR_NONE)
+    if (s->case_count > 0 && print_report(s) != ERR_NONE)
         return verb_fault(&s->fault);
-    drop_passed(s);
+    if (state == RUN_INTERRUPTED)
+        log_warn("interrupted: %" PRIu32 " of %" PRIu32 " cases are judged; `twinstack run "
+                 "--resume %" PRIu64 "` goes on",
+                 s->case_count, s->scenario_count * (uint32_t)s->o->repeat, s->info.id);
+    else
+        drop_passed(s);
     return exit_code_of(s);
 }
 
-static int take_and_judge(struct session *s)
+static int take_and_judge(struct run_session *s)
 {
-    s->case_count = s->scenario_count * (uint32_t)s->o->repeat; /* for the progress line */
-    s->cases = ARENA_ARRAY(s->keep, s->case_count, struct run_case);
-    if (s->cases == NULL)
-        fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
-    else if (collect_run(&s->collect, s->scenarios, s->scenario_count, (uint32_t)s->o->repeat,
-                         s->keep, show_progress, s, &s->collected, &s->fault) == ERR_INTERRUPTED)
-        fault_clear(&s->fault); /* what was sealed until then is judged and stored */
+    s->collect.skip = skip_stored;
+    s->collect.skip_context = s;
+    s->collect.reuse_sealed = s->o->resume != NULL;
+    s->to_take = s->scenario_count * (uint32_t)s->o->repeat - s->stored_count;
+    s->taking_since_ns = clock_ns();
+    s->case_count = s->stored_count;
+    if (collect_run(&s->collect, s->scenarios, s->scenario_count, (uint32_t)s->o->repeat, s->keep,
+                    show_progress, s, &s->collected, &s->fault) == ERR_INTERRUPTED)
+        fault_clear(&s->fault); /* what was sealed until then waits for --resume */
     log_progress_end();
-    s->case_count = 0;
     if (s->fault.code != ERR_NONE)
         return verb_fault(&s->fault);
-    const enum status status = analyse(s);
+    const enum status status = process_interrupted() ? ERR_NONE : analyse(s);
     symbol_store_close(s->symbols);
     if (status != ERR_NONE && status != ERR_INTERRUPTED)
         return s->database_failed ? database_fault(&s->fault) : verb_fault(&s->fault);
@@ -413,17 +377,38 @@ static int take_and_judge(struct session *s)
     return finish(s);
 }
 
-static int run_in_store(struct session *s, int argc, char *const *argv)
+/* Room for all cases, and what stands around them: a new run, or one that goes on. */
+static enum status begin(struct run_session *s, const struct run_info *now)
 {
-    if (run_facts(&s->collect, "run", argc, argv, s->keep, &s->info, &s->fault) != ERR_NONE)
-        return verb_fault(&s->fault);
-    if (acceptance_read(s->o->known, s->keep, &s->known, &s->fault) != ERR_NONE)
-        return verb_fault(&s->fault);
+    s->case_count = s->scenario_count * (uint32_t)s->o->repeat;
+    s->cases = ARENA_ARRAY(s->keep, (size_t)s->case_count + 1, struct run_case);
+    if (s->cases == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    if (s->o->resume != NULL)
+        return run_take_up(s, now);
+    s->info = *now;
     s->info.known_text = s->known.text;
-    s->collect.tools = s->info.tools;
-    s->collect.tool_count = s->info.tool_count;
-    if (store_begin_run(s->store, &s->info, s->keep, &s->fault) != ERR_NONE)
-        return database_fault(&s->fault);
+    if (run_choose_folder(s) != ERR_NONE)
+        return s->fault.code;
+    s->database_failed = store_begin_run(s->store, &s->info, s->keep, &s->fault) != ERR_NONE;
+    return s->fault.code;
+}
+
+static int run_in_store(struct run_session *s, int argc, char *const *argv)
+{
+    struct run_info now;
+
+    if (run_facts(&s->collect, "run", argc, argv, s->keep, &now, &s->fault) != ERR_NONE)
+        return verb_fault(&s->fault);
+    if ((s->o->resume != NULL
+             ? acceptance_parse(s->info.known_text, s->keep, &s->known, &s->fault)
+             : acceptance_read(s->o->known, s->keep, &s->known, &s->fault)) != ERR_NONE)
+        return verb_fault(&s->fault);
+    s->collect.tools = now.tools;
+    s->collect.tool_count = now.tool_count;
+    if (begin(s, &now) != ERR_NONE)
+        return s->database_failed ? database_fault(&s->fault) : verb_fault(&s->fault);
+    s->info.state = RUN_RUNNING;
     const int code = take_and_judge(s);
     if (s->info.state == RUN_RUNNING) { /* it broke off: never mistaken for complete */
         struct fault ignored = FAULT_INIT;
@@ -432,83 +417,143 @@ static int run_in_store(struct session *s, int argc, char *const *argv)
     return code;
 }
 
-static int run_scenarios(const struct verb *self, struct run_options *o, struct arena *keep,
-                         int argc, char *const *argv)
+static bool open_store(struct run_session *s)
 {
-    uint64_t shard = 1, shard_count = 1;
-    struct fault fault = FAULT_INIT;
-    struct session s;
+    return s->store != NULL ||
+           (folder_make(run_parent_of(s->o->db, s->keep), &s->fault) == ERR_NONE &&
+            store_open(s->o->db, STORE_WRITE, &s->store, &s->fault) == ERR_NONE);
+}
 
-    memset(&s, 0, sizeof s);
-    s.o = o;
-    s.keep = keep;
-    s.fault = fault;
-    s.collect.source_root = o->source_root;
-    s.collect.jobs = (uint32_t)o->jobs;
-    s.collect.timeout_ms = o->timeout_ms;
-    if (!harness_options(&o->harness, &s.collect))
-        return verb_usage_error(self, "--launcher has too many words");
-    if (!parse_shard(o->shard, &shard, &shard_count))
+static int check_options(const struct verb *self, const struct run_options *o, uint64_t *shard,
+                         uint64_t *shard_count)
+{
+    if (!parse_shard(o->shard, shard, shard_count))
         return verb_usage_error(self, "--shard is I/N with I from 1 to N, not '%s'", o->shard);
     if (o->repeat == 0 || o->repeat > 1000 || o->jobs > 64)
         return verb_usage_error(self, "--repeat is 1 to 1000, -j at most 64");
     if (o->keep != NULL && strcmp(o->keep, "all") != 0 && strcmp(o->keep, "failed") != 0)
         return verb_usage_error(self, "--keep is all or failed, not '%s'", o->keep);
-    if (choose_scenarios(&s, shard, shard_count) != ERR_NONE || choose_folder(&s) != ERR_NONE)
-        return verb_fault(&s.fault);
-    if (s.scenario_count == 0) {
+    return EXIT_GOOD;
+}
+
+/* The database is open; S holds the run to resume, if any. */
+static int run_scenarios(const struct verb *self, struct run_session *s, struct run_options *o,
+                         int argc, char *const *argv)
+{
+    uint64_t shard = 1, shard_count = 1;
+    const int code = check_options(self, o, &shard, &shard_count);
+
+    if (code != EXIT_GOOD)
+        return code;
+    s->collect.source_root = o->source_root;
+    s->collect.jobs = (uint32_t)o->jobs;
+    s->collect.timeout_ms = o->timeout_ms;
+    if (!harness_options(&o->harness, &s->collect))
+        return verb_usage_error(self, "--launcher has too many words");
+    if (choose_scenarios(s, shard, shard_count) != ERR_NONE)
+        return verb_fault(&s->fault);
+    if (s->scenario_count == 0) {
         log_error("nothing matches; `twinstack list` shows what there is");
         return EXIT_NOTHING;
     }
-    if (folder_make(parent_of(o->db, keep), &s.fault) != ERR_NONE ||
-        store_open(o->db, STORE_WRITE, &s.store, &s.fault) != ERR_NONE)
-        return database_fault(&s.fault);
-    const int code = run_in_store(&s, argc, argv);
-    store_close(s.store);
-    return code;
+    if (!open_store(s))
+        return database_fault(&s->fault);
+    return run_in_store(s, argc, argv);
+}
+
+/* Fills O from words; what O holds already stands where they say nothing. */
+static bool take_words(const struct verb *self, struct run_options *o, int argc, char **argv,
+                       struct arena *keep, int *code)
+{
+    const struct option_row rows[] = {
+        {"-k", OPTION_STRING, &o->expr, "EXPR", "only scenarios that match"},
+        {"--variant", OPTION_STRING, &o->variants, "LIST", "only these variants: ob0,ob2"},
+        {"-j", OPTION_UINT, &o->jobs, "N", "so many at a time (default: one a processor)"},
+        {"--repeat", OPTION_UINT, &o->repeat, "N", "each so often; disagreement is FLAKY"},
+        {"--timeout", OPTION_DURATION_MS, &o->timeout_ms, "TIME",
+         "limit of one victim, e.g. 20s, in place of its own"},
+        {"--shard", OPTION_STRING, &o->shard, "I/N", "the I-th of N equal parts"},
+        {"--db", OPTION_STRING, &o->db, "FILE", "database (default build/twinstack.db)"},
+        {"--out", OPTION_STRING, &o->out, "DIR",
+         "cases go here (default: runs/ beside the database)"},
+        {"--keep", OPTION_STRING, &o->keep, "all|failed", "which cases stay on disk (default all)"},
+        {"--symbols", OPTION_LIST, &o->symbols, "DIR|FILE", "more symbols, e.g. a symbol share"},
+        {"--source-root", OPTION_STRING, &o->source_root, "DIR",
+         "source paths in PDBs compare relative to it"},
+        {"--seed", OPTION_UINT, &o->seed, "N", "another order for each N (default: by name)"},
+        {"--resume", OPTION_STRING, &o->resume, "RUN|last",
+         "go on with a run that was interrupted, by its own options"},
+        {"--known", OPTION_STRING, &o->known, "FILE",
+         "known mismatches (default known.txt, where there is one)"},
+        {"--no-judges", OPTION_FLAG, &o->no_judges, NULL,
+         "do not ask Windows programs for a second opinion"},
+        {"--json", OPTION_FLAG, &o->as_json, NULL, "the report as one JSON document"},
+        {"--exit-zero", OPTION_FLAG, &o->exit_zero, NULL, "verdicts do not decide the exit code"},
+        HARNESS_ROWS(o->harness),
+    };
+    struct option_list rest;
+
+    if (!options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, keep, &rest, code))
+        return false;
+    if (rest.count > 0)
+        *code = verb_usage_error(self, "'%s' is too many; did you mean -k?", rest.items[0]);
+    return rest.count == 0;
+}
+
+static void set_defaults(struct run_options *o)
+{
+    memset(o, 0, sizeof *o);
+    o->repeat = 1;
+    o->db = "build/twinstack.db";
+    harness_init(&o->harness);
+}
+
+/* --resume: the words of the run itself, and over them those that were given now. */
+static int resume(const struct verb *self, struct run_session *s, struct run_options *o, int argc,
+                  char **argv)
+{
+    int then_count = 0, code = EXIT_GOOD;
+    char **then = NULL;
+
+    if (o->expr != NULL || o->variants != NULL || o->shard != NULL || o->repeat != 1 ||
+        o->seed != 0 || o->out != NULL || o->known != NULL)
+        return verb_usage_error(self, "--resume takes selection, --repeat, --seed, --out and "
+                                      "--known from the run itself");
+    if (!path_is_file(o->db)) {
+        log_error("%s: there is no such database, and so no run to resume", o->db);
+        return EXIT_DATABASE;
+    }
+    if (!open_store(s))
+        return database_fault(&s->fault);
+    if (run_find_resumed(s, &then_count, &then) != ERR_NONE)
+        return verb_fault(&s->fault);
+    set_defaults(o);
+    if (!take_words(self, o, then_count, then, s->keep, &code) ||
+        !take_words(self, o, argc, argv, s->keep, &code))
+        return code;
+    return run_scenarios(self, s, o, argc, argv);
 }
 
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct run_options o;
-    const struct option_row rows[] = {
-        {"-k", OPTION_STRING, &o.expr, "EXPR", "only scenarios that match"},
-        {"--variant", OPTION_STRING, &o.variants, "LIST", "only these variants: ob0,ob2"},
-        {"-j", OPTION_UINT, &o.jobs, "N", "so many at a time (default: one a processor)"},
-        {"--repeat", OPTION_UINT, &o.repeat, "N", "each so often; disagreement is FLAKY"},
-        {"--timeout", OPTION_DURATION_MS, &o.timeout_ms, "TIME",
-         "limit of one victim, e.g. 20s, in place of its own"},
-        {"--shard", OPTION_STRING, &o.shard, "I/N", "the I-th of N equal parts"},
-        {"--db", OPTION_STRING, &o.db, "FILE", "database (default build/twinstack.db)"},
-        {"--out", OPTION_STRING, &o.out, "DIR",
-         "cases go here (default: runs/ beside the database)"},
-        {"--keep", OPTION_STRING, &o.keep, "all|failed", "which cases stay on disk (default all)"},
-        {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols, e.g. a symbol share"},
-        {"--source-root", OPTION_STRING, &o.source_root, "DIR",
-         "source paths in PDBs compare relative to it"},
-        {"--known", OPTION_STRING, &o.known, "FILE",
-         "known mismatches (default known.txt, where there is one)"},
-        {"--no-judges", OPTION_FLAG, &o.no_judges, NULL,
-         "do not ask Windows programs for a second opinion"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "the report as one JSON document"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "verdicts do not decide the exit code"},
-        HARNESS_ROWS(o.harness),
-    };
-    struct option_list rest;
     struct arena keep;
+    static const struct fault none = FAULT_INIT;
+    struct run_session s;
     int code = EXIT_GOOD;
 
-    memset(&o, 0, sizeof o);
-    o.repeat = 1;
-    o.db = "build/twinstack.db";
-    harness_init(&o.harness);
+    set_defaults(&o);
     arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+    memset(&s, 0, sizeof s);
+    s.o = &o;
+    s.keep = &keep;
+    s.fault = none;
+    if (take_words(self, &o, argc, argv, &keep, &code)) {
         process_catch_interrupts();
-        code = rest.count > 0
-                   ? verb_usage_error(self, "'%s' is too many; did you mean -k?", rest.items[0])
-                   : run_scenarios(self, &o, &keep, argc, argv);
+        code = o.resume != NULL ? resume(self, &s, &o, argc, argv)
+                                : run_scenarios(self, &s, &o, argc, argv);
     }
+    store_close(s.store);
     arena_free(&keep);
     return code;
 }
@@ -522,10 +567,13 @@ const struct verb verb_run = {
         "part\n"
         "of SCENARIO.VARIANT or is the scenario's kind (crash, hang, calm) or group (A1, ...).\n"
         "Every case is sealed in DIR/cases/SCENARIO.VARIANT and can be checked again anywhere.\n"
+        "Ctrl-C marks the run interrupted; --resume takes only what is missing, into the same "
+        "run.\n"
         "In GitHub Actions the Markdown report is appended to the step summary.\n\n"
         "examples:\n"
         "  twinstack run\n"
         "  twinstack run -k 'hang or stack_overflow' --variant ob2 --repeat 5\n"
+        "  twinstack run --resume last\n"
         "  twinstack run --shard 1/3 -j 4 --json > report.json",
     .exits = "  0    all as expected\n  1    a verdict failed\n  2    usage\n"
              "  3    a victim did not start or signal, or an engine could not read its case\n"

@@ -1,0 +1,167 @@
+/* Where a run's cases lie on disk, and how an interrupted run is taken up again.
+ *
+ * A run that was stopped has three kinds of cases: those that the database has, those that are
+ * sealed in its folder and wait to be judged, and those that never ran.  Only the last kind is
+ * run when it goes on. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "compare/run_diff.h"
+#include "verbs/run_facts.h"
+#include "verbs/run_parts.h"
+#include "verbs/verb.h"
+
+enum { RUN_FOLDERS_KEPT = 10 };
+
+static bool is_stamp(const char *name)
+{
+    return strlen(name) >= 16 && strspn(name, "0123456789") == 8 && name[8] == 'T';
+}
+
+/* Runs that nobody named: the newest few are kept, for regrading; their names sort by time. */
+static void prune_runs(const char *folder, struct arena *keep)
+{
+    const char **names = NULL;
+    size_t count = 0, stamped = 0;
+    struct fault ignored = FAULT_INIT;
+
+    if (folder_list(folder, keep, &names, &count, &ignored) != ERR_NONE)
+        return;
+    for (size_t i = 0; i < count; i++)
+        stamped += is_stamp(names[i]);
+    for (size_t i = 0; i < count && stamped >= RUN_FOLDERS_KEPT; i++) {
+        const char *path = path_join(keep, folder, names[i]);
+        if (!is_stamp(names[i]) || path == NULL)
+            continue;
+        (void)path_remove(path, &ignored);
+        stamped--;
+    }
+}
+
+const char *run_parent_of(const char *path, struct arena *keep)
+{
+    const char *base = path_base(path);
+    return base == path ? "." : arena_text(keep, path, (size_t)(base - path));
+}
+
+enum status run_choose_folder(struct run_session *s)
+{
+    char stamp[32];
+    const time_t began = (time_t)(s->info.started_ns / 1000000000U);
+    const char *runs = path_join(s->keep, run_parent_of(s->o->db, s->keep), "runs");
+    const struct tm *utc = gmtime(&began);
+
+    if (s->o->out != NULL) {
+        s->collect.out_folder = s->o->out;
+        return ERR_NONE;
+    }
+    if (runs == NULL || utc == NULL || strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", utc) == 0)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
+    const char *folder = path_join(s->keep, runs, stamp);
+    if (s->o->resume == NULL)
+        prune_runs(runs, s->keep);
+    for (unsigned i = 2; folder != NULL && s->o->resume == NULL && path_is_folder(folder); i++)
+        folder = arena_printf(s->keep, "%s/%s-%u", runs, stamp, i);
+    s->collect.out_folder = folder;
+    return folder != NULL ? ERR_NONE
+                          : fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
+}
+
+/* ---- an interrupted run, taken up again ----------------------------------------------- */
+
+static enum status find_unfinished(struct run_session *s, uint64_t *id)
+{
+    struct run_page page;
+    const struct run_query query = {.label = "run", .with_running = true};
+
+    if (store_list_runs(s->store, &query, s->keep, &page, &s->fault) != ERR_NONE)
+        return s->fault.code;
+    for (uint32_t i = 0; i < page.count; i++)
+        if (page.runs[i].state != RUN_COMPLETE) {
+            *id = page.runs[i].id;
+            return ERR_NONE;
+        }
+    return fault_set_hint(&s->fault, ERR_ABSENT, FAULT_NO_OFFSET, "run to resume",
+                          "every run in the database is complete");
+}
+
+enum status run_find_resumed(struct run_session *s, int *argc, char ***argv)
+{
+    uint64_t id = 0;
+    const char *word = s->o->resume;
+
+    if ((strcmp(word, "last") == 0 ? find_unfinished(s, &id)
+                                   : store_find_run(s->store, word, &id, &s->fault)) != ERR_NONE ||
+        store_read_run(s->store, id, s->keep, &s->info, &s->fault) != ERR_NONE)
+        return s->fault.code;
+    if (s->info.state == RUN_COMPLETE || strcmp(s->info.label, "run") != 0)
+        return fault_set_hint(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
+                              s->info.state == RUN_COMPLETE
+                                  ? "it is complete, and a complete run is never changed"
+                                  : "only what `twinstack run` began can go on");
+    return run_facts_words(s->info.command, s->keep, argc, argv, &s->fault);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* A run is of one state of the code, on one machine, or its figures mean nothing. */
+static enum status demand_same(struct run_session *s, const struct run_info *now)
+{
+    struct run_diff diff;
+
+    if (run_diff_make(&s->info, NULL, 0, now, NULL, 0, NULL, s->keep, &diff, &s->fault) != ERR_NONE)
+        return s->fault.code;
+    if (diff.fact_count == 0 && is_same(s->info.commit, now->commit))
+        return ERR_NONE;
+    const struct diff_fact commit = {"commit", s->info.commit, now->commit};
+    const struct diff_fact *fact = diff.fact_count > 0 ? &diff.facts[0] : &commit;
+    log_error("run %" PRIu64 " began with %s %s, here it is %s", s->info.id, fact->name,
+              fact->a != NULL ? fact->a : "(unknown)", fact->b != NULL ? fact->b : "(unknown)");
+    return fault_set_hint(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
+                          "it cannot go on as the same run: begin a new one");
+}
+
+/* OUT of a case's folder OUT/cases/NAME. */
+static const char *out_of(const char *folder, struct arena *keep)
+{
+    const char *cases = run_parent_of(folder, keep);
+    return cases != NULL ? run_parent_of(arena_text(keep, cases, strlen(cases) - 1), keep) : NULL;
+}
+
+enum status run_take_up(struct run_session *s, const struct run_info *now)
+{
+    struct case_query query = {.run_id = s->info.id, .limit = STORE_PAGE_MAX};
+    struct case_page page;
+
+    if (demand_same(s, now) != ERR_NONE || run_choose_folder(s) != ERR_NONE)
+        return s->fault.code;
+    do {
+        if (store_list_cases(s->store, &query, s->keep, &page, &s->fault) != ERR_NONE)
+            return s->fault.code;
+        for (uint32_t i = 0; i < page.count && s->stored_count < s->case_count; i++) {
+            s->cases[s->stored_count++] = page.cases[i];
+            if (page.cases[i].folder != NULL)
+                s->collect.out_folder = out_of(page.cases[i].folder, s->keep);
+        }
+        query.after = page.next;
+    } while (query.after != 0);
+    return store_resume_run(s->store, s->info.id, &s->fault);
+}
+
+bool run_has_case(const struct run_session *s, const struct scenario *scenario, uint32_t repeat)
+{
+    for (uint32_t i = 0; i < s->stored_count; i++)
+        if (s->cases[i].repeat == repeat && strcmp(s->cases[i].scenario, scenario->name) == 0 &&
+            strcmp(s->cases[i].variant, scenario->variant) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,81 @@
+"""A run that is stopped, by Ctrl-C and by force, and goes on as the same run: nothing is taken twice.  runs alone"""
+
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims/bin"))
+PREFIX = pathlib.Path(os.environ.get("WINEPREFIX", e2e.BUILD / "wine"))
+ENV = {"TWINSTACK_VICTIMS": str(VICTIMS), "WINEPREFIX": str(PREFIX)}
+OPTIONS = ["-k", "null_write.ob0 or (null_read and ob0)", "--repeat", "2", "-j", "1", "--no-judges"]
+
+
+class Resume(e2e.Case):
+    def setUp(self):
+        if shutil.which("wine") is None or not (VICTIMS / "twinstack-launch.exe").exists() or not PREFIX.is_dir():
+            self.skipTest("no Wine, no built victims, or no prefix")
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.db = self.folder / "runs.db"
+
+    def sealed(self):
+        return sorted(p.parent for p in self.folder.glob("runs/*/cases*/*/seal") if not p.parent.name.endswith(".part"))
+
+    def stop_after(self, sealed_count, number, *argv):
+        """Starts a run, sends it the signal when so many cases are sealed, and returns its exit status."""
+        child = subprocess.Popen([e2e.PROGRAM, "run", *map(str, argv), "--db", self.db], cwd=e2e.ROOT, env={**os.environ, **ENV},
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + 90
+        while len(self.sealed()) < sealed_count and child.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        child.send_signal(number)
+        _, self.said = child.communicate(timeout=60)
+        return child.returncode
+
+    def state(self):
+        with sqlite3.connect(self.db) as db:
+            row = db.execute("SELECT id, state, (SELECT count(*) FROM crash_case) FROM run").fetchall()
+        db.close()
+        return row
+
+    def test_stopped_twice_and_gone_on(self):
+        self.assertEqual(self.stop_after(1, signal.SIGINT, *OPTIONS), 130)
+        self.assertIn("--resume 1", self.said)
+        self.assertEqual(self.state(), [(1, "interrupted", 0)])
+        first = {p: p.stat().st_mtime_ns for p in self.sealed()}
+        self.run_twinstack("run", "--resume", "last", "-k", "null", "--db", self.db, exit_code=2)
+        self.run_twinstack("run", "--resume", "7", "--db", self.db, exit_code=3)
+        self.run_twinstack("run", "--resume", "last", "--db", self.folder / "none.db", exit_code=4)
+
+        self.assertEqual(self.stop_after(len(first) + 1, signal.SIGKILL, "--resume", "last"), -signal.SIGKILL)
+        self.assertEqual(self.state()[0][1], "running")
+        # Another compiler than the one it began with: it would not be the same run.
+        with sqlite3.connect(self.db) as db:
+            db.execute("UPDATE run SET compiler = 'another ' || compiler")
+        done = self.run_twinstack("run", "--resume", "last", "--db", self.db, env=ENV, exit_code=2)
+        self.assertIn("another ", done.stderr)
+        with sqlite3.connect(self.db) as db:
+            db.execute("UPDATE run SET compiler = substr(compiler, 9)")
+
+        done = self.run_json("run", "--resume", "last", "--json", "--db", self.db, env=ENV, limit_s=120)
+        self.assertEqual(done["run"]["state"], "complete")
+        names = sorted((c["scenario"], c["repeat"]) for c in done["cases"])
+        self.assertEqual(names, [(s, r) for s in ("null_read", "null_write") for r in (0, 1)])
+        self.assertEqual(self.state(), [(1, "complete", 4)])
+        self.assertEqual({p: p.stat().st_mtime_ns for p in first}, first)
+        self.assertEqual(len(self.sealed()), 4)
+        self.run_twinstack("run", "--resume", "last", "--db", self.db, exit_code=3)
+        self.run_twinstack("run", "--resume", "1", "--db", self.db, exit_code=2)
+        self.run_twinstack("report", "--db", self.db)
+
+
+e2e.main()
