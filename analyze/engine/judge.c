@@ -170,50 +170,13 @@ const char *const *judge_windows_argv(const struct engine_input *in, const char 
     return argv;
 }
 
-static void read_frame(const cJSON *from, struct arena *keep, struct frame *out,
-                       struct fault *fault)
-{
-    out->index = (uint32_t)json_get_uint(from, "index", 0, fault);
-    out->inline_depth = (uint16_t)json_get_uint(from, "inline_depth", 0, fault);
-    out->kind = out->index == 0 ? PC_INTERRUPTED : PC_RETURN;
-    out->found_by = out->inline_depth > 0 ? FOUND_INLINED : FOUND_GIVEN;
-    out->identity = IDENTITY_UNCHECKED;
-    out->module_name = json_get_string(from, "module", keep, fault);
-    out->offset = json_get_hex(from, "offset", 0, fault);
-    if (out->module_name == NULL)
-        out->pc_va = out->offset;
-    out->function = json_get_string(from, "function", keep, fault);
-    out->file = json_get_string(from, "file", keep, fault);
-    out->line = (uint32_t)json_get_uint(from, "line", 0, fault);
-    out->symbols = out->function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
-}
-
-static enum status read_thread(const cJSON *from, struct arena *keep, struct stack *out,
-                               struct fault *fault)
-{
-    const cJSON *frames = json_get_array(from, "frames", fault), *row;
-    int count = frames != NULL ? cJSON_GetArraySize(frames) : 0;
-    *out = (struct stack){.thread_id = (uint32_t)json_get_uint(from, "id", 0, fault),
-                          .stop = "the judge's stack ends"};
-    out->left_out = (uint32_t)json_get_uint(from, "left_out", 0, fault);
-    if (json_get_bool(from, "crashed", false, fault))
-        out->role = "suspect";
-    out->frames = ARENA_ARRAY(keep, (size_t)count + 1, struct frame);
-    if (out->frames == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
-    cJSON_ArrayForEach(row, frames) read_frame(row, keep, &out->frames[out->frame_count++], fault);
-    return fault->code;
-}
-
 static enum status read_own_form(const char *text, size_t bytes, struct arena *keep,
                                  struct engine_result *out, struct fault *fault)
 {
     cJSON *root;
     if (json_parse(text, bytes, &root, fault) != ERR_NONE)
         return fault->code;
-    const cJSON *threads = json_get_array(root, "threads", fault), *row;
     const cJSON *times = json_get_object(root, "times", fault);
-    int count = threads != NULL ? cJSON_GetArraySize(threads) : 0;
     out->version = json_get_string(root, "version", keep, fault);
     if (times != NULL) {
         out->cost.open_ns = json_get_uint(times, "open_ns", 0, fault);
@@ -221,19 +184,12 @@ static enum status read_own_form(const char *text, size_t bytes, struct arena *k
         out->cost.unwind_ns = json_get_uint(times, "unwind_ns", 0, fault);
         out->cost.resolve_ns = json_get_uint(times, "resolve_ns", 0, fault);
     }
-    out->stacks = ARENA_ARRAY(keep, (size_t)count + 1, struct stack);
-    if (threads == NULL)
-        (void)fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "threads in a judge's answer");
-    else if (out->stacks == NULL)
-        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-    else
-        cJSON_ArrayForEach(row, threads)
-        {
-            if (read_thread(row, keep, &out->stacks[out->stack_count], fault) != ERR_NONE)
-                break;
-            out->stack_count++;
-        }
     cJSON_Delete(root);
+    if (fault->code == ERR_NONE)
+        (void)resolved_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
+    for (uint32_t i = 0; i < out->stack_count; i++)
+        if (out->stacks[i].stop == NULL)
+            out->stacks[i].stop = "the judge's stack ends";
     return fault->code;
 }
 
@@ -241,7 +197,8 @@ enum status judge_read_answer(const char *text, size_t bytes, const char *engine
                               struct arena *keep, struct engine_result *out, struct fault *fault)
 {
     enum status status;
-    if (foreign_stack_form(text, bytes) != FOREIGN_NONE)
+    enum foreign_form form = foreign_stack_form(text, bytes);
+    if (form == FOREIGN_RUST_MINIDUMP || form == FOREIGN_BREAKPAD_MACHINE)
         status = foreign_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
     else
         status = read_own_form(text, bytes, keep, out, fault);

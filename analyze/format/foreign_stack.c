@@ -14,6 +14,15 @@
 #include "base/limits.h"
 #include "base/text.h"
 
+static bool holds(const char *text, size_t bytes, const char *mark)
+{
+    size_t length = strlen(mark);
+    for (size_t i = 0; i + length <= bytes; i++)
+        if (text[i] == mark[0] && memcmp(text + i, mark, length) == 0)
+            return true;
+    return false;
+}
+
 enum foreign_form foreign_stack_form(const char *text, size_t bytes)
 {
     static const char machine[] = "OS|";
@@ -23,13 +32,11 @@ enum foreign_form foreign_stack_form(const char *text, size_t bytes)
         at++;
     if (bytes - at >= 3 && memcmp(text + at, machine, 3) == 0)
         return FOREIGN_BREAKPAD_MACHINE;
-    if (at == bytes || text[at] != '{')
+    if (at == bytes || (text[at] != '{' && text[at] != '['))
         return FOREIGN_NONE;
-    static const char mark[] = "\"crash_info\"";
-    for (size_t i = at; i + sizeof(mark) - 1 <= bytes; i++)
-        if (memcmp(text + i, mark, sizeof(mark) - 1) == 0)
-            return FOREIGN_RUST_MINIDUMP;
-    return FOREIGN_NONE;
+    if (holds(text + at, bytes - at, "\"inline_depth\""))
+        return FOREIGN_RESOLVED;
+    return holds(text + at, bytes - at, "\"crash_info\"") ? FOREIGN_RUST_MINIDUMP : FOREIGN_NONE;
 }
 
 static enum found_by found_of(const char *trust)
@@ -327,6 +334,8 @@ enum status foreign_stack_read(const char *text, size_t bytes, struct arena *kee
     switch (foreign_stack_form(text, bytes)) {
     case FOREIGN_RUST_MINIDUMP:
         return read_rust(text, bytes, keep, out, count, fault);
+    case FOREIGN_RESOLVED:
+        return resolved_stack_read(text, bytes, keep, out, count, fault);
     case FOREIGN_BREAKPAD_MACHINE:
         return read_machine(text, bytes, keep, out, count, fault);
     case FOREIGN_NONE:

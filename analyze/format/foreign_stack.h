@@ -1,5 +1,5 @@
-/* Stacks that other people's tools print, read into ours: rust-minidump's JSON and Breakpad's
- * `minidump_stackwalk -m`; and the way back, rust-minidump's schema. */
+/* Stacks that tools print, read into ours: rust-minidump's JSON, Breakpad's `minidump_stackwalk
+ * -m`, our own resolved JSON; and the way back, rust-minidump's schema. */
 #ifndef FORMAT_FOREIGN_STACK_H
 #define FORMAT_FOREIGN_STACK_H
 
@@ -13,7 +13,12 @@
 #include "format/minidump.h"
 #include "model/stack.h"
 
-enum foreign_form { FOREIGN_NONE, FOREIGN_RUST_MINIDUMP, FOREIGN_BREAKPAD_MACHINE };
+enum foreign_form {
+    FOREIGN_NONE,
+    FOREIGN_RUST_MINIDUMP,
+    FOREIGN_BREAKPAD_MACHINE,
+    FOREIGN_RESOLVED, /* our own resolved JSON, whoever printed it */
+};
 
 /* What TEXT is; FOREIGN_NONE: neither. */
 enum foreign_form foreign_stack_form(const char *text, size_t bytes);
@@ -24,6 +29,11 @@ enum foreign_form foreign_stack_form(const char *text, size_t bytes);
  * Fails: ERR_UNSUPPORTED unknown form; ERR_MALFORMED with the offset; ERR_LIMIT. */
 enum status foreign_stack_read(const char *text, size_t bytes, struct arena *keep,
                                struct stack **out, uint32_t *count, struct fault *fault);
+
+/* Resolved stacks in our own form; see resolved_stack.c.  Also an answer without any frame, which
+ * foreign_stack_form() cannot tell.  In the document's order; fails as above. */
+enum status resolved_stack_read(const char *text, size_t bytes, struct arena *keep,
+                                struct stack **out, uint32_t *count, struct fault *fault);
 
 /* Writes rust-minidump's JSON schema.  STACKS are resolved, one for each thread of the dump in
  * thread order; CRASHED is the position of the suspect's, REGISTERS its first frame's. */

@@ -194,13 +194,32 @@ static void read_stream(struct minidump_reader *m, uint32_t type, minidump_strea
     }
 }
 
+/* Files that are called dumps and are none of this kind get an answer of their own. */
+static enum status refuse_magic(uint32_t magic, struct fault *fault)
+{
+    static const struct {
+        uint32_t magic;
+        const char *hint;
+    } known[] = {
+        {0x45474150, "this is a dump of the Windows kernel or of all memory, not of a process"},
+        {0x4d444d50, "this minidump is big-endian, from a PowerPC Mac; such are not read"},
+        {0x464c457f, "this is an ELF core file, not a minidump"},
+        {0xfeedfacf, "this is a Mach-O core file, not a minidump"},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i].magic == magic)
+            return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "minidump signature", known[i].hint);
+    return fault_set_hint(fault, ERR_MALFORMED, 0, "minidump signature",
+                          "this is not a minidump (.dmp) file");
+}
+
 static enum status read_directory(struct minidump_reader *m, struct bytes whole)
 {
     struct minidump *out = m->out;
     struct bytes r = whole;
-    if (bytes_u32(&r) != MINIDUMP_MAGIC && !bytes_failed(&r))
-        return fault_set_hint(r.fault, ERR_MALFORMED, 0, "minidump signature",
-                              "this is not a minidump (.dmp) file");
+    uint32_t magic = bytes_u32(&r);
+    if (magic != MINIDUMP_MAGIC && !bytes_failed(&r))
+        return refuse_magic(magic, r.fault);
     out->version = bytes_u32(&r);
     uint32_t count = bytes_u32(&r), directory = bytes_u32(&r);
     out->checksum = bytes_u32(&r);

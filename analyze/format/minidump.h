@@ -140,6 +140,7 @@ struct minidump_misc {
     const char *time_zone, *build, *debugger_build; /* NULL: not stated */
     uint32_t process_cookie;
     uint64_t xstate_features;
+    uint32_t xstate_cet_offset; /* of CET_U in an XSAVE area; 0: not stated */
 };
 
 struct minidump_handle {
@@ -259,6 +260,9 @@ const char *minidump_fast_fail_name(uint64_t subcode); /* "FAST_FAIL_FATAL_APP_E
 const char *minidump_reason(const struct minidump *dump, struct arena *keep);
 /* What the fault touched for access violations, else the exception's address. */
 uint64_t minidump_crash_va(const struct minidump *dump);
+/* False: written of a Linux, macOS, ... process by Breakpad or Crashpad.  Its streams are read; its
+ * exception codes are signals, and no unwind data of its images is known. */
+bool minidump_is_windows(const struct minidump *dump);
 const char *minidump_os_name(const struct minidump *dump, struct arena *keep);
 
 #endif

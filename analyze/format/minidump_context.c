@@ -14,6 +14,9 @@ enum {
     X86_CONTEXT_BYTES = 0xcc,
     X64_CONTEXT_CS = 0x38,
     SEGMENT_WOW64 = 0x23,
+    CONTEXT_XSTATE = 0x40,
+    X64_CONTEXT_BYTES = 1232,
+    XSAVE_LEGACY_BYTES = 512, /* before the header, which is where a CONTEXT's part starts */
 };
 
 static void narrow(struct registers *regs)
@@ -37,6 +40,23 @@ static bool read_wow64_context(const struct minidump *dump, uint64_t teb_va, str
     return registers_read(bytes_over(context, sizeof(context), &fault), CPU_X86, out) == ERR_NONE;
 }
 
+/* The shadow stack's pointer.  Behind a CONTEXT with extended state stands CONTEXT_EX, whose third
+ * (offset, length) pair is the XSAVE area from its header on; CET_U there is {msr, pointer}. */
+static uint64_t shadow_pointer(const struct minidump *dump, struct minidump_place place)
+{
+    struct fault fault = FAULT_INIT;
+    struct bytes whole = minidump_at(dump, place, &fault);
+    struct bytes ex = bytes_window(&whole, X64_CONTEXT_BYTES + 16, 8);
+    uint64_t start = (uint64_t)X64_CONTEXT_BYTES + bytes_u32(&ex);
+    uint32_t length = bytes_u32(&ex), offset = dump->misc.xstate_cet_offset;
+    if (offset < XSAVE_LEGACY_BYTES || bytes_failed(&ex))
+        return 0;
+    struct bytes area = bytes_window(&whole, start, length);
+    struct bytes cet = bytes_window(&area, offset - XSAVE_LEGACY_BYTES + 8u, 8);
+    uint64_t pointer = bytes_u64(&cet);
+    return bytes_failed(&cet) ? 0 : pointer;
+}
+
 static enum status read_place(const struct minidump *dump, struct minidump_place place,
                               uint64_t teb_va, struct registers *out, bool *wow64,
                               struct fault *fault)
@@ -47,6 +67,9 @@ static enum status read_place(const struct minidump *dump, struct minidump_place
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "thread context");
     struct bytes r = minidump_at(dump, place, fault);
     enum status status = registers_read(r, dump->dump_cpu, out);
+    if (status == ERR_NONE && dump->dump_cpu == CPU_X64 &&
+        (out->context_flags & CONTEXT_XSTATE) != 0)
+        out->shadow_sp = shadow_pointer(dump, place);
     if (status != ERR_NONE || dump->cpu != CPU_X86 || dump->dump_cpu != CPU_X64)
         return status;
     struct registers inner;

@@ -18,6 +18,8 @@
 #include "base/limits.h"
 #include "format/minidump_parts.h"
 
+enum { XSTATE_CET_U = 11 }; /* number of the XSAVE feature */
+
 void minidump_read_exception(struct minidump_reader *m, struct bytes r)
 {
     struct minidump_exception *out = &m->out->exception;
@@ -118,7 +120,9 @@ void minidump_read_misc(struct minidump_reader *m, struct bytes r)
     if (have >= 1364) {
         struct bytes late = bytes_window(&whole, 840, 524);
         out->xstate_features = bytes_u64(&late);
-        bytes_skip(&late, 512);
+        bytes_skip(&late, (uint64_t)XSTATE_CET_U * 8);
+        out->xstate_cet_offset = bytes_u32(&late);
+        bytes_skip(&late, 512 - XSTATE_CET_U * 8 - 4);
         out->process_cookie = bytes_u32(&late);
     }
 }

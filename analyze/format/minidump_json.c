@@ -96,25 +96,42 @@ static void write_misc(struct json *j, const struct minidump_misc *m)
         json_null(j);
         return;
     }
+    const struct {
+        const char *key;
+        uint32_t flag; /* MINIDUMP_MISC*_: the field was filled */
+        uint32_t value;
+    } numbers[] = {
+        {"id", 1, m->process_id},
+        {"create_time", 2, m->create_time},
+        {"user_s", 2, m->user_s},
+        {"kernel_s", 2, m->kernel_s},
+        {"max_mhz", 4, m->max_mhz},
+        {"current_mhz", 4, m->current_mhz},
+        {"limit_mhz", 4, m->limit_mhz},
+        {"integrity_level", 0x10, m->integrity_level},
+        {"execute_flags", 0x20, m->execute_flags},
+        {"protected_process", 0x80, m->protected_process},
+        {"cookie", 0x200, m->process_cookie},
+    };
     json_object(j);
-    json_key_uint(j, "id", m->process_id);
     json_key_hex(j, "flags", m->flags);
-    json_key_uint(j, "create_time", m->create_time);
-    json_key_uint(j, "user_s", m->user_s);
-    json_key_uint(j, "kernel_s", m->kernel_s);
-    json_key_uint(j, "max_mhz", m->max_mhz);
-    json_key_uint(j, "current_mhz", m->current_mhz);
-    json_key_uint(j, "limit_mhz", m->limit_mhz);
-    json_key_hex(j, "integrity_level", m->integrity_level);
-    json_key_hex(j, "execute_flags", m->execute_flags);
-    json_key_uint(j, "protected_process", m->protected_process);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if ((m->flags & numbers[i].flag) == 0)
+            json_key_null(j, numbers[i].key);
+        else if (numbers[i].flag >= 0x10)
+            json_key_hex(j, numbers[i].key, numbers[i].value);
+        else
+            json_key_uint(j, numbers[i].key, numbers[i].value);
+    }
     json_key(j, "bias_minutes");
-    json_int(j, m->bias_minutes);
+    if ((m->flags & 0x40) != 0)
+        json_int(j, m->bias_minutes);
+    else
+        json_null(j);
     key_known(j, "time_zone", m->time_zone);
     key_known(j, "build", m->build);
     key_known(j, "debugger_build", m->debugger_build);
     json_key_hex(j, "xstate_features", m->xstate_features);
-    json_key_hex(j, "cookie", m->process_cookie);
     json_object_end(j);
 }
 
@@ -233,6 +250,10 @@ static void write_registers(struct json *j, const struct minidump *d,
     json_key_hex(j, "pc", regs.pc);
     json_key_hex(j, "sp", regs.sp);
     json_key_hex(j, "flags", regs.flags);
+    if (regs.shadow_sp != 0)
+        json_key_hex(j, "ssp", regs.shadow_sp);
+    else
+        json_key_null(j, "ssp");
     for (uint32_t i = 0; i < register_count(regs.cpu); i++)
         if (regs.cpu == CPU_ARM64 || i != 4)
             json_key_hex(j, register_name(regs.cpu, i), regs.r[i]);

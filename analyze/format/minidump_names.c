@@ -34,10 +34,38 @@ static const struct number_name streams[] = {
     {STREAM_PROCESS_VM_COUNTERS, "ProcessVmCounters"},
     {23, "IptTrace"},
     {STREAM_THREAD_NAMES, "ThreadNames"},
+    {0x8000, "ceSystemInfo"},
+    {0x8001, "ceException"},
+    {0x8002, "ceModuleList"},
+    {0x8003, "ceProcessList"},
+    {0x8004, "ceThreadList"},
+    {0x8005, "ceThreadContextList"},
+    {0x8006, "ceThreadCallStackList"},
+    {0x8007, "ceMemoryVirtualList"},
+    {0x8008, "ceMemoryPhysicalList"},
+    {0x8009, "ceBucketParameters"},
+    {0x800a, "ceProcessModuleMap"},
+    {0x800b, "ceDiagnosisList"},
     {0xfff0, "WineElfModules"},
     {STREAM_CRASHPAD_INFO, "CrashpadInfo"},
     {STREAM_BREAKPAD_INFO, "BreakpadInfo"},
     {STREAM_ASSERTION_INFO, "AssertionInfo"},
+    {0x47670003, "LinuxCpuInfo"},
+    {0x47670004, "LinuxProcStatus"},
+    {0x47670005, "LinuxLsbRelease"},
+    {0x47670006, "LinuxCmdLine"},
+    {0x47670007, "LinuxEnviron"},
+    {0x47670008, "LinuxAuxv"},
+    {0x47670009, "LinuxMaps"},
+    {0x4767000a, "LinuxDsoDebug"},
+    {0x4767000b, "LinuxProcStat"},
+    {0x4767000c, "LinuxProcUptime"},
+    {0x4767000d, "LinuxProcFd"},
+    {0x4d7a0001, "MozMacosCrashInfo"},
+    {0x4d7a0002, "MozMacosBootargs"},
+    {0x4d7a0003, "MozLinuxLimits"},
+    {0x4d7a0004, "MozSoftErrors"},
+    {0x4b6b0002, "StabilityReport"},
     {RECORD_DUMP_STREAM, "TwinstackInfo"},
 };
 
@@ -53,6 +81,7 @@ static const struct number_name codes[] = {
     {0xc0000005, "EXCEPTION_ACCESS_VIOLATION"},
     {0xc0000006, "EXCEPTION_IN_PAGE_ERROR"},
     {0xc0000008, "EXCEPTION_INVALID_HANDLE"},
+    {0xc000000d, "STATUS_INVALID_PARAMETER"},
     {0xc0000017, "STATUS_NO_MEMORY"},
     {0xc000001d, "EXCEPTION_ILLEGAL_INSTRUCTION"},
     {0xc0000025, "EXCEPTION_NONCONTINUABLE_EXCEPTION"},
@@ -68,16 +97,26 @@ static const struct number_name codes[] = {
     {0xc0000094, "EXCEPTION_INT_DIVIDE_BY_ZERO"},
     {0xc0000095, "EXCEPTION_INT_OVERFLOW"},
     {0xc0000096, "EXCEPTION_PRIV_INSTRUCTION"},
+    {0xc00000aa, "STATUS_INSTRUCTION_MISALIGNMENT"},
     {0xc00000fd, "EXCEPTION_STACK_OVERFLOW"},
     {0xc000013a, "STATUS_CONTROL_C_EXIT"},
+    {0xc0000135, "STATUS_DLL_NOT_FOUND"},
+    {0xc0000138, "STATUS_ORDINAL_NOT_FOUND"},
+    {0xc0000139, "STATUS_ENTRYPOINT_NOT_FOUND"},
+    {0xc0000142, "STATUS_DLL_INIT_FAILED"},
+    {0xc000014b, "STATUS_PIPE_BROKEN"},
     {0xc0000194, "EXCEPTION_POSSIBLE_DEADLOCK"},
     {0xc0000374, "STATUS_HEAP_CORRUPTION"},
     {0xc0000409, "STATUS_STACK_BUFFER_OVERRUN"},
     {0xc0000417, "STATUS_INVALID_CRUNTIME_PARAMETER"},
+    {0xc000041d, "STATUS_FATAL_USER_CALLBACK_EXCEPTION"},
     {0xc0000420, "STATUS_ASSERTION_FAILURE"},
     {0xc0000602, "STATUS_FAIL_FAST_EXCEPTION"},
+    {0xc0000710, "STATUS_THREADPOOL_HANDLE_EXCEPTION"},
     {0xc06d007e, "DELAY_LOAD_MODULE_NOT_FOUND"},
     {0xc06d007f, "DELAY_LOAD_PROCEDURE_NOT_FOUND"},
+    {0xe0434352, "CLR_EXCEPTION"},
+    {0x0eedfade, "DELPHI_EXCEPTION"},
     {0xe06d7363, "CPP_EXCEPTION"},
     {0x0517a7ed, "CRASHPAD_SIMULATED"},
 };
@@ -107,6 +146,50 @@ static const struct number_name fast_fails[] = {
     {24, "FAST_FAIL_INVALID_IMAGE_BASE"},
     {25, "FAST_FAIL_DLOAD_PROTECTION_FAILURE"},
     {26, "FAST_FAIL_UNSAFE_EXTENSION_CALL"},
+    {27, "FAST_FAIL_DEPRECATED_SERVICE_INVOKED"},
+    {28, "FAST_FAIL_UNEXPECTED_EXCEPTION_HANDLER"},
+    {29, "FAST_FAIL_INVALID_BALANCED_TREE"},
+    {30, "FAST_FAIL_INVALID_NEXT_THREAD"},
+    {31, "FAST_FAIL_GUARD_ICALL_CHECK_SUPPRESSED"},
+    {32, "FAST_FAIL_APCS_DISABLED"},
+    {33, "FAST_FAIL_INVALID_IDLE_STATE"},
+    {34, "FAST_FAIL_MRDATA_PROTECTION_FAILURE"},
+    {35, "FAST_FAIL_UNEXPECTED_HEAP_EXCEPTION"},
+    {36, "FAST_FAIL_INVALID_LOCK_STATE"},
+    {37, "FAST_FAIL_GUARD_JUMPTABLE"},
+    {38, "FAST_FAIL_INVALID_LONGJUMP_TARGET"},
+    {39, "FAST_FAIL_INVALID_DISPATCH_CONTEXT"},
+    {40, "FAST_FAIL_INVALID_THREAD"},
+    {41, "FAST_FAIL_INVALID_SYSCALL_NUMBER"},
+    {42, "FAST_FAIL_INVALID_FILE_OPERATION"},
+    {43, "FAST_FAIL_LPAC_ACCESS_DENIED"},
+    {44, "FAST_FAIL_GUARD_SS_FAILURE"},
+    {45, "FAST_FAIL_LOADER_CONTINUITY_FAILURE"},
+    {46, "FAST_FAIL_GUARD_EXPORT_SUPPRESSION_FAILURE"},
+    {47, "FAST_FAIL_INVALID_CONTROL_STACK"},
+    {48, "FAST_FAIL_SET_CONTEXT_DENIED"},
+    {49, "FAST_FAIL_INVALID_IAT"},
+    {50, "FAST_FAIL_HEAP_METADATA_CORRUPTION"},
+    {51, "FAST_FAIL_PAYLOAD_RESTRICTION_VIOLATION"},
+    {52, "FAST_FAIL_LOW_LABEL_ACCESS_DENIED"},
+    {53, "FAST_FAIL_ENCLAVE_CALL_FAILURE"},
+    {54, "FAST_FAIL_UNHANDLED_LSS_EXCEPTON"},
+    {55, "FAST_FAIL_ADMINLESS_ACCESS_DENIED"},
+    {56, "FAST_FAIL_UNEXPECTED_CALL"},
+    {57, "FAST_FAIL_CONTROL_INVALID_RETURN_ADDRESS"},
+    {58, "FAST_FAIL_UNEXPECTED_HOST_BEHAVIOR"},
+    {59, "FAST_FAIL_FLAGS_CORRUPTION"},
+    {60, "FAST_FAIL_VEH_CORRUPTION"},
+    {61, "FAST_FAIL_ETW_CORRUPTION"},
+    {62, "FAST_FAIL_RIO_ABORT"},
+    {63, "FAST_FAIL_INVALID_PFN"},
+    {64, "FAST_FAIL_GUARD_ICALL_CHECK_FAILURE_XFG"},
+    {65, "FAST_FAIL_CAST_GUARD"},
+    {66, "FAST_FAIL_HOST_VISIBILITY_CHANGE"},
+    {67, "FAST_FAIL_KERNEL_CET_SHADOW_STACK_ASSIST"},
+    {68, "FAST_FAIL_PATCH_CALLBACK_FAILED"},
+    {69, "FAST_FAIL_NTDLL_PATCH_FAILED"},
+    {70, "FAST_FAIL_INVALID_FLS_DATA"},
 };
 
 static const char *find(const struct number_name *rows, size_t count, uint64_t number)
@@ -143,7 +226,7 @@ const char *minidump_reason(const struct minidump *dump, struct arena *keep)
     const struct minidump_exception *exception = &dump->exception;
     if (!exception->present)
         return "no exception";
-    const char *name = minidump_code_name(exception->code);
+    const char *name = minidump_is_windows(dump) ? minidump_code_name(exception->code) : NULL;
     if (exception->code == 0xc0000409 && exception->info_count >= 1) {
         const char *sub = minidump_fast_fail_name(exception->info[0]);
         return sub != NULL ? sub : name;
@@ -167,11 +250,17 @@ uint64_t minidump_crash_va(const struct minidump *dump)
     return dump->cpu == CPU_X86 ? va & UINT32_MAX : va;
 }
 
+bool minidump_is_windows(const struct minidump *dump)
+{
+    return !dump->system.present || dump->system.platform <= 3;
+}
+
 const char *minidump_os_name(const struct minidump *dump, struct arena *keep)
 {
     static const struct number_name platforms[] = {
-        {1, "Windows"},    {2, "Windows NT"},   {0x8101, "Mac OS X"}, {0x8102, "iOS"},
-        {0x8201, "Linux"}, {0x8203, "Android"}, {0x8205, "NaCl"},     {0x8206, "Fuchsia"},
+        {1, "Windows"},       {2, "Windows NT"}, {3, "Windows CE"},   {0x8000, "Unix"},
+        {0x8101, "Mac OS X"}, {0x8102, "iOS"},   {0x8201, "Linux"},   {0x8202, "Solaris"},
+        {0x8203, "Android"},  {0x8205, "NaCl"},  {0x8206, "Fuchsia"},
     };
     const struct minidump_system *system = &dump->system;
     if (!system->present)

@@ -35,6 +35,7 @@ struct registers {
     uint64_t vector[REG_VECTOR_COUNT][2]; /* xmm0-15; arm64: d0-31 in [0] */
     uint32_t flags;
     uint32_t context_flags; /* as the CONTEXT says: which groups it holds */
+    uint64_t shadow_sp; /* x64 with CET: where return addresses are kept a second time; 0: none */
 };
 
 /* Reads a Windows CONTEXT of CPU at R, with or without extended state behind it.

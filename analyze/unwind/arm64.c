@@ -4,6 +4,14 @@
 #include "unwind/unwind_parts.h"
 
 enum { CONTEXT_SP = 0x100, CONTEXT_PC = 0x108, CONTEXT_X0 = 8 };
+enum { EC_CONTEXT_SP = 0x98, EC_CONTEXT_PC = 0xf8, EC_CONTEXT_LR = 0x120 };
+
+/* Where ARM64EC's CONTEXT, which has x64's form, keeps the registers that callees must keep.
+ * Source: ARM64EC_NT_CONTEXT in winnt.h. */
+static const struct {
+    uint8_t number, offset;
+} ec_context[] = {{19, 0xd8}, {20, 0xe0}, {21, 0xe8}, {22, 0xf0},
+                  {25, 0xa8}, {26, 0xb0}, {27, 0x90}, {REG_ARM64_FP, 0xa0}};
 
 /* User addresses have 48 bits; what pointer authentication puts above them is cut. */
 static uint64_t strip(uint64_t va)
@@ -52,6 +60,25 @@ static bool undo_save(struct undo *u, const struct arm64_code *code)
     return true;
 }
 
+static bool undo_ec_context(struct undo *u)
+{
+    struct registers *regs = &u->w->regs;
+    uint64_t base = regs->sp, sp, pc;
+    if (!unwind_read_u64(u->w->process, base + EC_CONTEXT_SP, &sp) ||
+        !unwind_read_u64(u->w->process, base + EC_CONTEXT_PC, &pc) ||
+        !unwind_read_u64(u->w->process, base + EC_CONTEXT_LR, &regs->r[REG_ARM64_LR]))
+        return false;
+    for (size_t i = 0; i < sizeof(ec_context) / sizeof(ec_context[0]); i++)
+        if (!unwind_read_u64(u->w->process, base + ec_context[i].offset,
+                             &regs->r[ec_context[i].number]))
+            return false;
+    u->w->frame->return_slot_va = base + EC_CONTEXT_PC;
+    regs->sp = sp;
+    regs->pc = pc;
+    u->interrupted = true;
+    return true;
+}
+
 /* A CONTEXT, or a machine frame {sp, pc}, that an exception left at sp. */
 static bool undo_frame(struct undo *u, const struct arm64_code *code)
 {
@@ -94,6 +121,8 @@ static bool undo_code(struct undo *u, const struct arm64_code *code)
     case ARM64_TRAP_FRAME:
     case ARM64_CONTEXT:
         return undo_frame(u, code);
+    case ARM64_EC_CONTEXT:
+        return undo_ec_context(u);
     case ARM64_NOP:
     case ARM64_END:
     case ARM64_END_C:

@@ -78,7 +78,7 @@ static uint32_t read_special(const uint8_t *raw, uint32_t left, struct arm64_cod
 {
     static const uint8_t single[] = {ARM64_NOP, ARM64_END, ARM64_END_C, ARM64_SAVE_NEXT};
     static const uint8_t frames[] = {ARM64_TRAP_FRAME, ARM64_MACHINE_FRAME, ARM64_CONTEXT,
-                                     ARM64_CONTEXT, ARM64_CLEAR_UNWOUND_TO_CALL};
+                                     ARM64_EC_CONTEXT, ARM64_CLEAR_UNWOUND_TO_CALL};
     uint8_t a = raw[0];
     uint32_t length = a == 0xe0 ? 4 : a == 0xe2 ? 2 : a == 0xe7 ? 3 : a == 0xdf ? 2 : 1;
     if (a >= 0xf8 && a <= 0xfb)

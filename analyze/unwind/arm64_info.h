@@ -26,6 +26,7 @@ enum arm64_op {
     ARM64_TRAP_FRAME,
     ARM64_MACHINE_FRAME,
     ARM64_CONTEXT,
+    ARM64_EC_CONTEXT, /* a CONTEXT in x64's form, as ARM64EC code leaves it */
     ARM64_CLEAR_UNWOUND_TO_CALL,
     ARM64_SIGN_LR,
     ARM64_RESERVED,

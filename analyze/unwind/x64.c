@@ -70,13 +70,14 @@ static const char *undo_code(struct undo *u, const struct x64_info *info,
     }
 }
 
-/* Saves count from the frame register once it is set, before that from the stack pointer. */
+/* Saves count from the frame register once it is set, before that from the stack pointer.  A part
+ * that chains to the function's head comes after the head has set it. */
 static uint64_t save_base(const struct registers *regs, const struct x64_info *info, uint32_t into,
                           bool whole)
 {
     if (info->frame_register == 0)
         return regs->sp;
-    bool set = whole || into >= info->prologue_bytes;
+    bool set = whole || (info->flags & X64_CHAINED) != 0 || into >= info->prologue_bytes;
     for (uint32_t i = 0; i < info->code_count && !set; i++)
         set = info->codes[i].op == X64_SET_FPREG && info->codes[i].prologue_offset <= into;
     return set ? regs->r[info->frame_register] - info->frame_offset : regs->sp;
@@ -254,7 +255,8 @@ const char *unwind_step_x64(struct unwind_walker *w)
     const struct module *module = w->frame->module;
     struct unwind_entry entry;
     uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
-    if (process->generated != NULL && process->generated(process->self, lookup_va, &entry))
+    if (process->generated != NULL && process->generated(process->self, lookup_va, &entry) &&
+        entry.unwind_rva != 0)
         return step_entry(w, entry);
     if (w->frame->kind == PC_RETURN && is_overwritten(w->regs.pc))
         return "return address overwritten: no code can lie there";
@@ -275,6 +277,7 @@ const char *unwind_step_x64(struct unwind_walker *w)
         if (stop == NULL || stop == unwind_stop_memory)
             return stop;
         w->regs = before;
+        w->caller_note = stop; /* why it was not the unwind data that led there */
         return step_frame_size(w) ? NULL : unwind_scan(w);
     }
     return step_leaf(w, NULL);

@@ -71,6 +71,8 @@ const char *x64_info_read(const struct unwind_process *process, uint64_t base_va
     out->frame_offset = (uint8_t)((head[3] >> 4) * 16);
     out->code_count = 0;
     out->handler_rva = 0;
+    if (out->version == 3)
+        return "unwind data of version 3 (APX) is not supported";
     if (out->version < 1 || out->version > 2)
         return "unwind data of an unknown version";
     uint32_t stored = (out->slot_count + 1u) & ~1u;

@@ -70,9 +70,14 @@ void dump_print_summary(FILE *out, const char *path, const struct dump_session *
     (void)fprintf(out, "system:  %s, %s%s, %u processors\n", minidump_os_name(d, &scratch),
                   cpu_name(d->cpu), d->cpu != d->dump_cpu ? " on x64 (WoW64)" : "",
                   (unsigned)d->system.processors);
-    if (d->misc.present)
+    if (!minidump_is_windows(d))
+        (void)fputs("         not Windows: the streams are told; the stacks are walked by frame "
+                    "pointers and\n         scans alone, since ELF and Mach-O images are not "
+                    "read\n",
+                    out);
+    if (d->misc.present && (d->misc.flags & 1) != 0)
         (void)fprintf(out, "process: %" PRIu32 "%s%s\n", d->misc.process_id,
-                      d->misc.build != NULL ? ", Windows build " : "",
+                      d->misc.build != NULL ? ", build " : "",
                       d->misc.build != NULL ? d->misc.build : "");
     print_crash(out, d, &scratch);
     print_counts(out, session);
