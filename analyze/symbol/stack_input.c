@@ -308,6 +308,9 @@ static enum stack_input_form find_form(struct stack_input *input)
         continue;
     if (input->end >= 8 && memcmp(input->buffer, RECORD_MAGIC, 8) == 0)
         return INPUT_RECORD;
+    if (input->end >= 2 &&
+        (memcmp(input->buffer, "\xFF\xFE", 2) == 0 || memcmp(input->buffer, "\xFE\xFF", 2) == 0))
+        return INPUT_UTF16;
     if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
         input_skip(input, 3);
     const char *at = after_space(input, input->start);
@@ -329,6 +332,16 @@ static enum stack_input_form find_form(struct stack_input *input)
     return next != NULL && *next == '{' && last > first + 1 ? INPUT_NDJSON : INPUT_JSON;
 }
 
+/* What shells of Windows make of `>`: said once, not line by line. */
+static bool next_utf16(struct stack_input *input, struct stack_item *out)
+{
+    if (input->reported)
+        return false;
+    input->reported = true;
+    item_fault(input, out, ERR_UNSUPPORTED, 0, "text in UTF-16", "save it as UTF-8");
+    return true;
+}
+
 bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     memset(out, 0, sizeof *out);
@@ -340,6 +353,8 @@ bool stack_input_next(struct stack_input *input, struct arena *keep, struct stac
         got = input_next_text(input, keep, out);
     else if (input->form == INPUT_RECORD)
         got = input_next_record(input, keep, out);
+    else if (input->form == INPUT_UTF16)
+        got = next_utf16(input, out);
     else
         got = input_next_json(input, keep, out);
     if (!got && input->broken && !input->reported) {

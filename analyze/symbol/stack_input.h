@@ -14,7 +14,14 @@
 #include "base/json.h"
 #include "model/stack.h"
 
-enum stack_input_form { INPUT_UNKNOWN, INPUT_TEXT, INPUT_JSON, INPUT_NDJSON, INPUT_RECORD };
+enum stack_input_form {
+    INPUT_UNKNOWN,
+    INPUT_TEXT,
+    INPUT_JSON,
+    INPUT_NDJSON,
+    INPUT_RECORD,
+    INPUT_UTF16, /* not read: one fault says so */
+};
 
 struct stack_input;
 

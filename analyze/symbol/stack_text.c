@@ -2,7 +2,8 @@
  *
  *     > label             starts a stack
  *     # comment           ignored, as are blank lines
- *     module!0xOFFSET     a frame; @i or @r behind it where the kind is not the usual one
+ *     module!0xOFFSET     a frame; @i or @r behind it where the kind is not the usual one; a
+ *                         folder before the module's name is left out
  *     ?!0xADDRESS         an address in no module
  *     jit!name+0xOFFSET   generated code
  *
@@ -85,7 +86,12 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
         out->pc_va = out->offset;
         return true;
     }
-    out->module = input_module(input, line.at, name_bytes);
+    const char *name = mark;
+    while (name > line.at && name[-1] != '\\' && name[-1] != '/')
+        name--;
+    if (name == mark)
+        return false;
+    out->module = input_module(input, name, (size_t)(mark - name));
     if (out->module == NULL)
         return false;
     out->module_name = out->module->name;

@@ -77,6 +77,13 @@ static const struct {
     {"generated code", "jit!Foo.Bar+0x12\n", "-: jit!Foo.Bar!0x12@i\n"},
     {"a module named jit", "jit!0x12\n", "-: jit!0x12@i\n"},
     {"an exclamation mark and blanks in a name", "a! b.exe!0x1\n", "-: a! b.exe!0x1@i\n"},
+    {"folders before a name", "C:\\Program Files\\My App\\a.exe!0x1\n/lib/b.dll!0x2\n\\a.exe!0x3\n",
+     "-: a.exe!0x1@i b.dll!0x2@r a.exe!0x3@r\n"},
+    {"UTF-16",
+     "\xFF\xFE"
+     "a!0x1",
+     "-: !unsupported@0\n"},
+    {"a folder alone", "C:\\x\\!0x1\n", "-: !malformed@0\n"},
     {"a bad line does not end the stack", "> x\na!0x1\nhello\nb!0x2\n",
      "x: !malformed@10\nx: a!0x1@i b!0x2@r\n"},
     {"no hexadecimal", "a!0xzz\n", "-: !malformed@0\n"},
