@@ -38,6 +38,7 @@ enum {
     CAP_NAME_BYTES = 64,
     CAP_CANDIDATES = 16,
     CAP_CODE_MAPS = 64,
+    CAP_CODE_BYTES = 4096, /* of each registered code that go into the dump */
     CAP_BUFFER_BYTES = 2 << 20,
     CAP_WALK_LIMIT_MS = 3000,  /* a walker that needs longer is BLOCKED            */
     CAP_DUMP_LIMIT_MS = 25000, /* the dump; 1 s alone, ten times that on a busy machine */
@@ -82,6 +83,8 @@ struct cap_module {
 struct cap_code {
     volatile LONG ready;
     uint64_t start_va, code_bytes;
+    uint64_t base_va;                        /* its RUNTIME_FUNCTION counts from there */
+    uint32_t begin_rva, end_rva, unwind_rva; /* unwind_rva 0: it has none */
     char name[CAP_NAME_BYTES];
 };
 

@@ -41,8 +41,9 @@ void capture_on_terminate(void);
 /* The calling thread means to rest: no hang until its next heartbeat. */
 void capture_heartbeat_pause(void);
 
-/* Code made at run time, so that its frames get names.  NAME is copied.
- * False: no room left. */
+/* One function of code made at run time, so that its frames get names, in offset stacks and in
+ * dumps.  Register it after its function table, if it has one: dumps cannot be walked through it
+ * without, and the crash path asks nobody.  NAME is copied.  False: no room left. */
 bool capture_register_code(const char *name, const void *start, uint64_t bytes);
 
 /* Puts the calling thread's stack into the ring: a few microseconds, no lock, no file.  The

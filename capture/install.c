@@ -200,6 +200,15 @@ bool capture_register_code(const char *name, const void *start, uint64_t bytes)
     code->name[length] = 0;
     code->start_va = (uintptr_t)start;
     code->code_bytes = bytes;
+#if defined(_WIN64)
+    /* Asked now: for generated code the system looks under a lock. */
+    const RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(code->start_va, &code->base_va, NULL);
+    if (function != NULL) {
+        code->begin_rva = function->BeginAddress;
+        code->end_rva = function->EndAddress;
+        code->unwind_rva = function->UnwindData;
+    }
+#endif
     InterlockedExchange(&code->ready, 1);
     return true;
 }

@@ -95,6 +95,20 @@
  *   code bytes                     16    8
  *                                  24
  *
+ *   FUNCTIONS entry: unwind data of generated code, one RUNTIME_FUNCTION each
+ *   base (va)                       0    8   what the others count from
+ *   begin, end (rva)                8    8
+ *   UNWIND_INFO (rva)              16    4   its bytes are a MEMORY entry
+ *   reserved, zero                 20    4
+ *                                  24
+ *
+ *   MEMORY entry: bytes of generated code and unwind data; where a walk at every instruction
+ *   was packed, of images           OFFSET SIZE   (8-aligned)
+ *   entry bytes                     0    4
+ *   bytes                           4    4
+ *   va                              8    8   then the bytes, zeros to 8
+ *                                  16
+ *
  *   CAPTURES section, after the section header; count = entries, oldest first.  What
  *   capture_now() left in memory; a long ring comes in several sections.
  *   captures asked for             16    8   in the process's life; the ring keeps the last
@@ -141,16 +155,11 @@
  *   flags                           3    1   RECORD_WALK_AS_TRUTH: no frames follow
  *   frames                          4    4   then their pcs (va), 8 bytes each
  *
- *   MEMORY entry: bytes of images, for a replay without the images (8-aligned)
- *   entry bytes                     0    4
- *   bytes                           4    4
- *   va                              8    8   then the bytes, zeros to 8
- *                                  16
- *
  * The minidump's user stream (RECORD_DUMP_STREAM) holds one THREADS and one MODULES
  * section in this same form behind a header of RECORD_HEADER_BYTES: identities that the
  * dump's writer may leave out, and the suspect thread.  Engines of the dump take
- * identities from there and from nowhere else. */
+ * identities from there and from nowhere else.  Where the program registered generated code,
+ * CODE_MAP, FUNCTIONS and MEMORY follow: dumps lack all three. */
 #ifndef CAPTURE_RECORD_H
 #define CAPTURE_RECORD_H
 
@@ -195,6 +204,7 @@ enum {
     RECORD_SECTION_CAPTURES = 6,
     RECORD_SECTION_STEPS = 16,
     RECORD_SECTION_MEMORY = 17,
+    RECORD_SECTION_FUNCTIONS = 18,
 
     RECORD_MODULE_BYTES = 64,
     RECORD_M_ENTRY_BYTES = 0,
@@ -264,6 +274,17 @@ enum {
     RECORD_N_STOP = 28,
     RECORD_N_VA_BITS = 48,
 
+    RECORD_FUNCTION_BYTES = 24,
+    RECORD_N_BASE = 0,
+    RECORD_N_BEGIN = 8,
+    RECORD_N_END = 12,
+    RECORD_N_UNWIND = 16,
+
+    RECORD_MEMORY_BYTES = 16,
+    RECORD_Y_ENTRY_BYTES = 0,
+    RECORD_Y_BYTES = 4,
+    RECORD_Y_VA = 8,
+
     RECORD_STEPS_BYTES = 32,
     RECORD_P_STACK_LOW = 16,
     RECORD_P_STACK_HIGH = 24,
@@ -271,7 +292,6 @@ enum {
     RECORD_STEP_REGISTERS = 17,
     RECORD_STEP_RIP = 16,
     RECORD_WALK_AS_TRUTH = 1,
-    RECORD_MEMORY_BYTES = 16,
 
     /* A record holds at most this many frames of a stack; see base/limits.h. */
     RECORD_FRAMES_HEAD = 768,

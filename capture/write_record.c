@@ -152,6 +152,105 @@ static void build_stack(struct buffer *b, const struct cap_walk *walk)
     section_end(b, start, count);
 }
 
+static const struct cap_code *code_at(LONG index)
+{
+    return cap.codes[index].ready ? &cap.codes[index] : NULL;
+}
+
+static void build_code_map(struct buffer *b)
+{
+    uint32_t count = 0;
+    uint8_t *start = cap.code_count > 0 ? section_start(b, RECORD_SECTION_CODE_MAP) : NULL;
+    for (LONG i = 0; start != NULL && i < cap.code_count && i < CAP_CODE_MAPS; i++) {
+        const struct cap_code *code = code_at(i);
+        const uint32_t name_bytes = code != NULL ? cap_crash_length(code->name) : 0;
+        const uint32_t bytes = padded(RECORD_CODE_MAP_BYTES + name_bytes);
+        uint8_t *e = code != NULL ? extend(b, bytes) : NULL;
+        if (e == NULL)
+            continue;
+        put32(e + RECORD_C_ENTRY_BYTES, bytes);
+        put32(e + RECORD_C_NAME_BYTES, name_bytes);
+        put64(e + RECORD_C_START, code->start_va);
+        put64(e + RECORD_C_CODE_BYTES, code->code_bytes);
+        cap_crash_copy(e + RECORD_CODE_MAP_BYTES, code->name, name_bytes);
+        count++;
+    }
+    if (start != NULL)
+        section_end(b, start, count);
+}
+
+static void build_functions(struct buffer *b)
+{
+    uint32_t count = 0;
+    uint8_t *start = cap.code_count > 0 ? section_start(b, RECORD_SECTION_FUNCTIONS) : NULL;
+    for (LONG i = 0; start != NULL && i < cap.code_count && i < CAP_CODE_MAPS; i++) {
+        const struct cap_code *code = code_at(i);
+        uint8_t *e =
+            code != NULL && code->unwind_rva != 0 ? extend(b, RECORD_FUNCTION_BYTES) : NULL;
+        if (e == NULL)
+            continue;
+        put64(e + RECORD_N_BASE, code->base_va);
+        put32(e + RECORD_N_BEGIN, code->begin_rva);
+        put32(e + RECORD_N_END, code->end_rva);
+        put32(e + RECORD_N_UNWIND, code->unwind_rva);
+        count++;
+    }
+    if (start != NULL)
+        section_end(b, start, count);
+}
+
+/* The program may have freed it: then there are no bytes. */
+static NOINLINE bool copy_if_there(void *to, uint64_t va, uint32_t bytes)
+{
+    __try {
+        cap_crash_copy(to, (const void *)(uintptr_t)va, bytes);
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        return false;
+    }
+    return true;
+}
+
+/* Returns how many entries were added: one or none. */
+static uint32_t add_memory(struct buffer *b, uint64_t va, uint32_t bytes)
+{
+    const uint32_t used = b->used, entry_bytes = padded(RECORD_MEMORY_BYTES + bytes);
+    uint8_t *e = extend(b, entry_bytes);
+    if (e == NULL || !copy_if_there(e + RECORD_MEMORY_BYTES, va, bytes)) {
+        b->used = used;
+        return 0;
+    }
+    put32(e + RECORD_Y_ENTRY_BYTES, entry_bytes);
+    put32(e + RECORD_Y_BYTES, bytes);
+    put64(e + RECORD_Y_VA, va);
+    return 1;
+}
+
+/* UNWIND_INFO: 4 bytes of head, an even number of 2-byte slots, a handler's address. */
+static uint32_t add_unwind_info(struct buffer *b, const struct cap_code *code)
+{
+    uint8_t head[4];
+    const uint64_t va = code->base_va + code->unwind_rva;
+    if (code->unwind_rva == 0 || !copy_if_there(head, va, sizeof head))
+        return 0;
+    return add_memory(b, va, 4 + ((head[2] + 1u) & ~1u) * 2 + 4);
+}
+
+static void build_code_memory(struct buffer *b)
+{
+    uint32_t count = 0;
+    uint8_t *start = cap.code_count > 0 ? section_start(b, RECORD_SECTION_MEMORY) : NULL;
+    for (LONG i = 0; start != NULL && i < cap.code_count && i < CAP_CODE_MAPS; i++) {
+        const struct cap_code *code = code_at(i);
+        if (code == NULL)
+            continue;
+        const uint64_t bytes =
+            code->code_bytes < CAP_CODE_BYTES ? code->code_bytes : CAP_CODE_BYTES;
+        count += add_memory(b, code->start_va, (uint32_t)bytes) + add_unwind_info(b, code);
+    }
+    if (start != NULL)
+        section_end(b, start, count);
+}
+
 /* ---- buffers to disk ---- */
 
 static void write_at(uint64_t offset, const void *from, uint32_t bytes)
@@ -241,26 +340,7 @@ void cap_crash_record_stack(const struct cap_walk *walk)
 
 void cap_crash_record_code_map(void)
 {
-    if (cap.code_count == 0)
-        return;
-    uint32_t count = 0;
-    uint8_t *start = section_start(&section, RECORD_SECTION_CODE_MAP);
-    for (LONG i = 0; start != NULL && i < cap.code_count && i < CAP_CODE_MAPS; i++) {
-        const struct cap_code *code = &cap.codes[i];
-        const uint32_t name_bytes = cap_crash_length(code->name);
-        const uint32_t bytes = padded(RECORD_CODE_MAP_BYTES + name_bytes);
-        uint8_t *e = code->ready ? extend(&section, bytes) : NULL;
-        if (e == NULL)
-            continue;
-        put32(e + RECORD_C_ENTRY_BYTES, bytes);
-        put32(e + RECORD_C_NAME_BYTES, name_bytes);
-        put64(e + RECORD_C_START, code->start_va);
-        put64(e + RECORD_C_CODE_BYTES, code->code_bytes);
-        cap_crash_copy(e + RECORD_CODE_MAP_BYTES, code->name, name_bytes);
-        count++;
-    }
-    if (start != NULL)
-        section_end(&section, start, count);
+    build_code_map(&section);
     append(&section);
 }
 
@@ -318,6 +398,9 @@ const void *cap_crash_dump_stream(uint32_t *bytes)
     cap_crash_copy(copy, header, RECORD_HEADER_BYTES);
     build_threads(&stream);
     build_modules(&stream);
+    build_code_map(&stream);
+    build_functions(&stream);
+    build_code_memory(&stream);
     put64(copy + RECORD_H_COMMITTED, stream.used);
     *bytes = stream.used;
     return stream_memory;

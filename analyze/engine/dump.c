@@ -114,7 +114,8 @@ static const struct pe *image_of(struct dump_session *s, const struct module *mo
 static bool read_memory(void *self, uint64_t va, void *out, size_t bytes)
 {
     struct dump_session *s = self;
-    if (minidump_memory_read(&s->dump, va, out, bytes))
+    if (minidump_memory_read(&s->dump, va, out, bytes) ||
+        (s->dump.user != NULL && record_memory_read(s->dump.user, va, out, bytes)))
         return true;
     const struct module *module = module_at(s, va);
     const struct pe *pe = module != NULL ? image_of(s, module) : NULL;
@@ -136,9 +137,8 @@ static struct pdb *pdb_of(void *self, const struct module *module)
 
 /* RUNTIME_FUNCTION rows of generated code, as the FunctionTable stream has them: sorted, as
  * Windows demands of those who register them. */
-static bool generated_entry(void *self, uint64_t va, struct unwind_entry *out)
+static bool table_entry(const struct dump_session *s, uint64_t va, struct unwind_entry *out)
 {
-    struct dump_session *s = self;
     for (uint32_t i = 0; i < s->dump.table_count; i++) {
         const struct minidump_function_table *table = &s->dump.tables[i];
         if (va < table->start_va || va >= table->end_va || table->entry_bytes < 12)
@@ -160,6 +160,25 @@ static bool generated_entry(void *self, uint64_t va, struct unwind_entry *out)
         return true;
     }
     return false;
+}
+
+/* Generated code by the dump's own tables, else by what the program registered. */
+static bool generated_entry(void *self, uint64_t va, struct unwind_entry *out)
+{
+    const struct dump_session *s = self;
+    const struct record *user = s->dump.user;
+    if (table_entry(s, va, out))
+        return true;
+    const struct record_function *function = user != NULL ? record_function_at(user, va) : NULL;
+    if (function != NULL) {
+        *out = (struct unwind_entry){function->base_va, function->begin_rva, function->end_rva,
+                                     function->unwind_rva};
+        return true;
+    }
+    const struct record_code *code = user != NULL ? record_code_at(user, va) : NULL;
+    if (code != NULL)
+        *out = (struct unwind_entry){code->start_va, 0, (uint32_t)code->code_bytes, 0};
+    return code != NULL;
 }
 
 enum status dump_open(const char *path, struct symbol_store *symbols, struct arena *keep,
@@ -188,7 +207,8 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
         file_unmap(&s->map);
         return status;
     }
-    if (s->dump.table_count > 0)
+    if (s->dump.table_count > 0 ||
+        (s->dump.user != NULL && s->dump.user->code_count + s->dump.user->function_count > 0))
         s->process.generated = generated_entry;
     sort_modules(s);
     *out = s;
@@ -309,6 +329,8 @@ static void fill_frame(struct dump_session *s, const struct unwind_frame *from, 
         if (out->module != NULL)
             out->note = arena_printf(keep, "in %s, which was unloaded", out->module->name);
     }
+    if (out->module == NULL && s->dump.user != NULL)
+        record_name_generated(s->dump.user, out);
     if (out->module != NULL) {
         out->module_name = out->module->name;
         out->offset = from->pc_va - out->module->base_va;

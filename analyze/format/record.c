@@ -115,6 +115,10 @@ static size_t entry_min_bytes(uint32_t type)
         return RECORD_TIMING_BYTES;
     case RECORD_SECTION_CODE_MAP:
         return RECORD_CODE_MAP_BYTES;
+    case RECORD_SECTION_FUNCTIONS:
+        return RECORD_FUNCTION_BYTES;
+    case RECORD_SECTION_MEMORY:
+        return RECORD_MEMORY_BYTES;
     case RECORD_SECTION_CAPTURES:
         return RECORD_CAPTURE_BYTES;
     default:
@@ -123,7 +127,7 @@ static size_t entry_min_bytes(uint32_t type)
 }
 
 struct totals {
-    uint64_t modules, threads, stacks, timings, codes, captures;
+    uint64_t modules, threads, stacks, timings, codes, captures, functions, memory;
 };
 
 /* First pass.  Leaves in *WHOLE_BYTES how many bytes of the body are whole sections. */
@@ -143,6 +147,8 @@ static void count_sections(struct bytes r, struct totals *total, uint64_t *whole
         total->timings += s.type == RECORD_SECTION_TIMING ? s.count : 0;
         total->codes += s.type == RECORD_SECTION_CODE_MAP ? s.count : 0;
         total->captures += s.type == RECORD_SECTION_CAPTURES ? s.count : 0;
+        total->functions += s.type == RECORD_SECTION_FUNCTIONS ? s.count : 0;
+        total->memory += s.type == RECORD_SECTION_MEMORY ? s.count : 0;
         if (total->modules > LIMIT_MODULES || total->threads > LIMIT_THREADS) {
             fault_set(r.fault, ERR_LIMIT, s.body.offset, "modules or threads of the record");
             return;
@@ -151,8 +157,7 @@ static void count_sections(struct bytes r, struct totals *total, uint64_t *whole
     }
 }
 
-/* Text of BYTES at R; NULL when it is empty. */
-static const char *take_text(struct bytes *r, uint64_t size, struct arena *keep)
+const char *record_take_text(struct bytes *r, uint64_t size, struct arena *keep)
 {
     const uint8_t *at = bytes_take(r, size);
     if (at == NULL || size == 0)
@@ -191,8 +196,8 @@ static void read_module(struct bytes r, struct arena *keep, struct module *out)
     const uint32_t age = bytes_u32(&r);
     const uint16_t path_bytes = bytes_u16(&r);
     const uint16_t pdb_bytes = bytes_u16(&r);
-    const char *path = take_text(&r, path_bytes, keep);
-    const char *pdb = take_text(&r, pdb_bytes, keep);
+    const char *path = record_take_text(&r, path_bytes, keep);
+    const char *pdb = record_take_text(&r, pdb_bytes, keep);
 
     if (bytes_failed(&r))
         return;
@@ -235,7 +240,7 @@ static void read_threads(struct record_section s, struct reading *reading)
         thread->id = bytes_u32(&entry);
         thread->flags = bytes_u32(&entry);
         const uint32_t name_bytes = bytes_u32(&entry);
-        thread->name = take_text(&entry, name_bytes, reading->keep);
+        thread->name = record_take_text(&entry, name_bytes, reading->keep);
         if (bytes_failed(&s.body))
             return;
         out->thread_count++;
@@ -301,8 +306,8 @@ static void read_stack(struct record_section s, struct reading *reading)
     }
     for (uint32_t i = 0; i < stack->frame_count && !bytes_failed(r); i++)
         read_frame(r, out, i, &stack->frames[i]);
-    stack->reason = take_text(r, reason_bytes, reading->keep);
-    stack->label = take_text(r, label_bytes, reading->keep);
+    stack->reason = record_take_text(r, reason_bytes, reading->keep);
+    stack->label = record_take_text(r, label_bytes, reading->keep);
     if (!bytes_failed(r))
         out->stack_count++;
 }
@@ -320,24 +325,6 @@ static void read_timings(struct record_section s, struct reading *reading)
         if (bytes_failed(&s.body))
             return;
         out->timing_count++;
-    }
-}
-
-static void read_codes(struct record_section s, struct reading *reading)
-{
-    struct record *out = reading->out;
-    struct bytes entry;
-
-    for (uint32_t i = 0; i < s.count && record_entry_next(&s.body, RECORD_CODE_MAP_BYTES, &entry);
-         i++) {
-        struct record_code *code = &out->codes[out->code_count];
-        const uint32_t name_bytes = bytes_u32(&entry);
-        code->start_va = bytes_u64(&entry);
-        code->code_bytes = bytes_u64(&entry);
-        code->name = take_text(&entry, name_bytes, reading->keep);
-        if (bytes_failed(&s.body))
-            return;
-        out->code_count++;
     }
 }
 
@@ -364,7 +351,13 @@ static void read_sections(struct reading *reading, bool modules)
             read_timings(s, reading);
             break;
         case RECORD_SECTION_CODE_MAP:
-            read_codes(s, reading);
+            record_codes_read(s, reading->keep, reading->out);
+            break;
+        case RECORD_SECTION_FUNCTIONS:
+            record_functions_read(s, reading->out);
+            break;
+        case RECORD_SECTION_MEMORY:
+            record_memory_take(s, reading->keep, reading->out);
             break;
         case RECORD_SECTION_CAPTURES:
             record_captures_read(s, reading->keep, reading->out);
@@ -373,38 +366,6 @@ static void read_sections(struct reading *reading, bool modules)
             break;
         }
     }
-}
-
-static int compare_codes(const void *a, const void *b)
-{
-    const struct record_code *x = a, *y = b;
-    if (x->start_va != y->start_va)
-        return x->start_va < y->start_va ? -1 : 1;
-    return x->code_bytes < y->code_bytes ? -1 : x->code_bytes > y->code_bytes;
-}
-
-/* Frames in registered generated code get the name that the program gave it; `codes` is
- * sorted by start. */
-void record_name_generated(const struct record *record, struct frame *frame)
-{
-    const uint64_t lookup_va = frame->pc_va - (frame->kind == PC_RETURN ? 1U : 0U);
-    uint32_t low = 0, high = record->code_count;
-
-    while (low < high) { /* first code that starts past the address */
-        const uint32_t middle = low + (high - low) / 2;
-        if (record->codes[middle].start_va <= lookup_va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 ||
-        lookup_va - record->codes[low - 1].start_va >= record->codes[low - 1].code_bytes)
-        return;
-    frame->frame_class = CLASS_GENERATED;
-    frame->symbols = SYMBOLS_JIT;
-    frame->module_name = "jit";
-    frame->function = record->codes[low - 1].name;
-    frame->symbol_distance = frame->pc_va - record->codes[low - 1].start_va;
 }
 
 static bool allocate(struct reading *reading, const struct totals *total)
@@ -418,8 +379,11 @@ static bool allocate(struct reading *reading, const struct totals *total)
     out->timings = ARENA_ARRAY(keep, (size_t)total->timings, struct record_timing);
     out->codes = ARENA_ARRAY(keep, (size_t)total->codes, struct record_code);
     out->captures = ARENA_ARRAY(keep, (size_t)total->captures, struct record_capture);
+    out->functions = ARENA_ARRAY(keep, (size_t)total->functions, struct record_function);
+    out->memory = ARENA_ARRAY(keep, (size_t)total->memory, struct record_memory);
     return out->modules != NULL && out->threads != NULL && out->stacks != NULL &&
-           out->timings != NULL && out->codes != NULL && out->captures != NULL;
+           out->timings != NULL && out->codes != NULL && out->captures != NULL &&
+           out->functions != NULL && out->memory != NULL;
 }
 
 /* Reads the sections in R.  The fault that stands afterwards is the first in the file:
@@ -443,8 +407,7 @@ static void read_body(struct bytes r, struct arena *keep, struct record *out)
     read_sections(&reading, true);
     read_sections(&reading, false);
     record_captures_sort(out);
-    if (out->code_count > 1)
-        qsort(out->codes, out->code_count, sizeof *out->codes, compare_codes);
+    record_code_sort(out);
     for (uint32_t i = 0; i < out->stack_count && out->code_count > 0; i++)
         for (uint32_t k = 0; k < out->stacks[i].frame_count; k++)
             if (out->stacks[i].frames[k].module == NULL)

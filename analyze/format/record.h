@@ -53,6 +53,18 @@ struct record_code {
     uint64_t start_va, code_bytes;
 };
 
+/* Unwind data of generated code: one RUNTIME_FUNCTION. */
+struct record_function {
+    uint64_t base_va; /* what the RVAs count from */
+    uint32_t begin_rva, end_rva, unwind_rva;
+};
+
+struct record_memory {
+    uint64_t va;
+    const uint8_t *at;
+    uint32_t bytes;
+};
+
 /* One capture_now(); record_capture_stack() makes a stack of it. */
 struct record_capture {
     uint64_t at_ns; /* since the capture was installed */
@@ -78,6 +90,9 @@ struct record {
     struct record_timing *timings;
     struct record_code *codes;
     uint32_t module_count, thread_count, stack_count, timing_count, code_count;
+    struct record_function *functions;
+    struct record_memory *memory; /* sorted by va */
+    uint32_t function_count, memory_count;
     struct record_capture *captures; /* those that the ring still had, by time */
     uint32_t capture_count;
     uint64_t captures_asked, captures_cost_ns, captures_dearest_ns; /* of all there ever were */
@@ -98,6 +113,16 @@ enum status record_read_stream(struct bytes r, struct arena *keep, struct record
  * Fails: ERR_MEMORY. */
 enum status record_capture_stack(const struct record *record, uint32_t index, struct arena *keep,
                                  struct record_stack *out, struct fault *fault);
+
+/* The registered code, or the unwind data of generated code, that covers VA; NULL: none. */
+const struct record_code *record_code_at(const struct record *record, uint64_t va);
+const struct record_function *record_function_at(const struct record *record, uint64_t va);
+
+/* Copies BYTES at VA; false unless one MEMORY entry has them all. */
+bool record_memory_read(const struct record *record, uint64_t va, void *out, size_t bytes);
+
+/* Gives a frame in registered code its name: jit!name+0xDISTANCE. */
+void record_name_generated(const struct record *record, struct frame *frame);
 
 /* The thread's entry, or NULL. */
 const struct record_thread *record_thread_find(const struct record *record, uint32_t thread_id);

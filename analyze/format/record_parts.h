@@ -1,4 +1,5 @@
-/* What the readers of record.h's sections share: record.c, record_captures.c, steps.c. */
+/* What the readers of record.h's sections share: record.c, record_captures.c, record_code.c,
+ * steps.c. */
 #ifndef FORMAT_RECORD_PARTS_H
 #define FORMAT_RECORD_PARTS_H
 
@@ -26,7 +27,13 @@ bool record_entry_next(struct bytes *r, uint32_t min_bytes, struct bytes *entry)
 void record_captures_read(struct record_section s, struct arena *keep, struct record *out);
 void record_captures_sort(struct record *record);
 
-/* Gives a frame in generated code the name that the program registered for it. */
-void record_name_generated(const struct record *record, struct frame *frame);
+/* Text of BYTES at R, in KEEP; NULL when it is empty. */
+const char *record_take_text(struct bytes *r, uint64_t size, struct arena *keep);
+
+/* What is known of generated code: CODE_MAP, FUNCTIONS and MEMORY sections; there is room. */
+void record_codes_read(struct record_section s, struct arena *keep, struct record *out);
+void record_functions_read(struct record_section s, struct record *out);
+void record_memory_take(struct record_section s, struct arena *keep, struct record *out);
+void record_code_sort(struct record *record);
 
 #endif

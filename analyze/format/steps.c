@@ -1,45 +1,12 @@
 /* See steps.h; the layout is in capture/record.h. */
 #include "format/steps.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/pe.h"
 #include "format/record_parts.h"
 
 enum { STACK_BYTES_MAX = 16 << 20, SECTION_REST_BYTES = 16 };
-
-static int compare_memory(const void *a, const void *b)
-{
-    const struct steps_memory *x = a, *y = b;
-    return (x->va > y->va) - (x->va < y->va);
-}
-
-static void add_memory(struct record_section section, struct arena *keep, struct steps *out)
-{
-    const uint32_t most = bytes_count(&section.body, section.count, RECORD_MEMORY_BYTES);
-    struct steps_memory *wider =
-        ARENA_ARRAY(keep, (size_t)out->memory_count + most + 1, struct steps_memory);
-    struct bytes entry;
-
-    if (wider == NULL) {
-        fault_set(section.body.fault, ERR_MEMORY, section.body.offset, "memory of the steps");
-        return;
-    }
-    if (out->memory_count > 0)
-        memcpy(wider, out->memory, out->memory_count * sizeof *wider);
-    out->memory = wider;
-    for (uint32_t i = 0;
-         i < section.count && record_entry_next(&section.body, RECORD_MEMORY_BYTES, &entry); i++) {
-        struct steps_memory *m = &out->memory[out->memory_count];
-        m->bytes = bytes_u32(&entry);
-        m->va = bytes_u64(&entry);
-        m->at = bytes_take(&entry, m->bytes);
-        if (bytes_failed(&section.body))
-            return;
-        out->memory_count++;
-    }
-}
 
 static void read_stack_bounds(struct record_section section, struct steps *out)
 {
@@ -54,14 +21,12 @@ static void read_stack_bounds(struct record_section section, struct steps *out)
     out->stack_high_va = high;
 }
 
-/* First pass: memory, and where the stack lies. */
+/* First pass: where the stack lies. */
 static void survey(struct bytes r, struct arena *keep, struct steps *out)
 {
     struct record_section section;
     while (record_section_next(&r, &section)) {
-        if (section.type == RECORD_SECTION_MEMORY)
-            add_memory(section, keep, out);
-        else if (section.type == RECORD_SECTION_STEPS && out->stack_high_va == 0)
+        if (section.type == RECORD_SECTION_STEPS && out->stack_high_va == 0)
             read_stack_bounds(section, out);
     }
     if (bytes_failed(&r))
@@ -70,8 +35,6 @@ static void survey(struct bytes r, struct arena *keep, struct steps *out)
         fault_set(r.fault, ERR_ABSENT, r.offset, "steps in the record");
         return;
     }
-    if (out->memory_count > 1)
-        qsort(out->memory, out->memory_count, sizeof *out->memory, compare_memory);
     out->stack = arena_alloc(keep, (size_t)(out->stack_high_va - out->stack_low_va));
     if (out->stack == NULL)
         fault_set(r.fault, ERR_MEMORY, r.offset, "stack of the steps");
@@ -197,22 +160,7 @@ bool steps_read(const struct steps *steps, uint64_t va, void *out, size_t bytes)
         memcpy(out, steps->stack + (va - steps->stack_low_va), bytes);
         return true;
     }
-    uint32_t low = 0, high = steps->memory_count;
-    while (low < high) { /* first piece behind VA */
-        const uint32_t middle = low + (high - low) / 2;
-        if (steps->memory[middle].va <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return false;
-    const struct steps_memory *m = &steps->memory[low - 1];
-    const uint64_t at = va - m->va;
-    if (at > m->bytes || bytes > m->bytes - at)
-        return false;
-    memcpy(out, m->at + at, bytes);
-    return true;
+    return record_memory_read(&steps->record, va, out, bytes);
 }
 
 uint64_t steps_truth_pc(const struct step *step, uint32_t index)

@@ -33,17 +33,9 @@ struct step {
     uint32_t walk_count;
 };
 
-struct steps_memory {
-    uint64_t va;
-    const uint8_t *at; /* borrowed */
-    uint32_t bytes;
-};
-
 struct steps {
-    struct record record;        /* modules; nothing else of it is of use here */
-    struct step step;            /* the one that steps_next() read last        */
-    struct steps_memory *memory; /* sorted by va; none overlaps         */
-    uint32_t memory_count;
+    struct record record; /* modules and memory; nothing else of it is of use here */
+    struct step step;     /* the one that steps_next() read last        */
     uint64_t stack_low_va, stack_high_va;
     uint8_t *stack;                 /* of [low, high), as far as it is told */
     struct bytes sections, entries; /* still to be read  */

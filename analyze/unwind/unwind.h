@@ -30,7 +30,8 @@ struct pdb; /* format/pdb.h */
 /* One RUNTIME_FUNCTION of generated code. */
 struct unwind_entry {
     uint64_t base_va; /* what the RVAs count from */
-    uint32_t begin_rva, end_rva, unwind_rva;
+    uint32_t begin_rva, end_rva,
+        unwind_rva; /* unwind_rva 0: code, but nobody said how to unwind it */
 };
 
 struct unwind_process {
@@ -40,7 +41,7 @@ struct unwind_process {
     const struct module *(*module_at)(void *self, uint64_t va); /* NULL: none */
     /* The PDB of a module, or NULL.  May be NULL itself. */
     struct pdb *(*pdb)(void *self, const struct module *module);
-    /* Unwind data of generated code.  May be NULL itself. */
+    /* Generated code at VA, with its unwind data if there is any.  May be NULL itself. */
     bool (*generated)(void *self, uint64_t va, struct unwind_entry *out);
     struct unwind_tables *tables; /* what was learnt of modules; see below */
 };

@@ -134,7 +134,8 @@ static bool find_entry(const struct unwind_process *process, uint64_t va, struct
 {
     const struct module *module = process->module_at(process->self, va);
     if (module == NULL)
-        return process->generated != NULL && process->generated(process->self, va, out);
+        return process->generated != NULL && process->generated(process->self, va, out) &&
+               out->unwind_rva != 0;
     const struct unwind_module *facts = unwind_module_of(process, module);
     return facts != NULL &&
            unwind_pdata_find(process, facts, (uint32_t)(va - module->base_va), 12, out);

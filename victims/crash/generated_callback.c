@@ -18,10 +18,10 @@ SCENARIO(generated_callback, .kind = KIND_CRASH, .group = "A3", .code = 0xC00000
          .sentence = "Generated code whose function table comes from a callback.")
 {
     struct generated made = generated_make();
-    capture_register_code("generated_call", made.memory, GENERATED_CODE_BYTES);
     table = made.table;
     RtlInstallFunctionTableCallback((DWORD64)(uintptr_t)made.memory | 3,
                                     (DWORD64)(uintptr_t)made.memory, GENERATED_BYTES, find, NULL,
                                     NULL);
+    capture_register_code("generated_call", made.memory, GENERATED_CODE_BYTES);
     return HERE_GENERATED(made.call(poke, victim_null)) + 1;
 }

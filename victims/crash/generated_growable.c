@@ -12,11 +12,11 @@ SCENARIO(generated_growable, .kind = KIND_CRASH, .group = "A3", .code = 0xC00000
          .sentence = "Generated code with a growable function table, as current engines use.")
 {
     struct generated made = generated_make();
-    capture_register_code("generated_call", made.memory, GENERATED_CODE_BYTES);
     void *growable = NULL;
     add_table add = (add_table)(void (*)(void))GetProcAddress(GetModuleHandleW(L"ntdll.dll"),
                                                               "RtlAddGrowableFunctionTable");
     add(&growable, made.table, 1, 1, (uintptr_t)made.memory,
         (uintptr_t)made.memory + GENERATED_BYTES);
+    capture_register_code("generated_call", made.memory, GENERATED_CODE_BYTES);
     return HERE_GENERATED(made.call(poke, victim_null)) + 1;
 }

@@ -11,7 +11,7 @@ SCENARIO(
     .sentence = "Code made at run time with a static function table: native, generated, native.")
 {
     struct generated made = generated_make();
-    capture_register_code("generated_call", made.memory, GENERATED_CODE_BYTES);
     RtlAddFunctionTable(made.table, 1, (DWORD64)(uintptr_t)made.memory);
+    capture_register_code("generated_call", made.memory, GENERATED_CODE_BYTES);
     return HERE_GENERATED(made.call(poke, victim_null)) + 1;
 }
