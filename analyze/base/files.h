@@ -71,7 +71,9 @@ bool file_is_terminal(FILE *stream);
 uint64_t clock_ns(void);
 uint64_t clock_wall_ns(void);
 
-/* Peak resident memory of this process so far, in bytes. */
+/* Peak resident memory of this process, in bytes: since the last restart where the system can
+ * forget one (Linux), else so far. */
 uint64_t memory_peak_bytes(void);
+void memory_peak_restart(void);
 
 #endif

@@ -339,6 +339,11 @@ uint64_t clock_wall_ns(void)
     return filetime_ns(now);
 }
 
+/* Windows keeps one peak for a process's life. */
+void memory_peak_restart(void)
+{
+}
+
 uint64_t memory_peak_bytes(void)
 {
     PROCESS_MEMORY_COUNTERS counters;

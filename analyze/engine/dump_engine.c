@@ -117,6 +117,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 {
     (void)self;
     struct dump_session *session;
+    memory_peak_restart();
     uint64_t start = clock_ns();
     *out = (struct engine_result){0};
     const char *path = case_path(in->crash, ROLE_DUMP, keep);

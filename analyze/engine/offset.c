@@ -125,8 +125,8 @@ static enum status take_stacks(const struct engine *self, const struct engine_in
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
 {
+    memory_peak_restart();
     const uint64_t start_ns = clock_ns();
-    const size_t start_bytes = keep->used_bytes;
     const char *path = case_path(in->crash, ROLE_RECORD, keep);
     struct record record;
 
@@ -146,7 +146,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
                                             keep, out, fault) != ERR_NONE)
         return fault->code;
     out->cost.total_ns = clock_ns() - start_ns;
-    out->cost.peak_bytes = keep->used_bytes - start_bytes;
+    out->cost.peak_bytes = memory_peak_bytes();
     return ERR_NONE;
 }
 
