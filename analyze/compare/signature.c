@@ -27,6 +27,11 @@ const char signature_default_rules[] = "# What every stack has says nothing abou
                                        "skip class capture\n"
                                        "skip function truth_thread\n"
                                        "skip function *chkstk*\n"
+                                       "skip function mainCRTStartup\n"
+                                       "skip function *__scrt_common_main*\n"
+                                       "skip function invoke_main\n"
+                                       "skip function BaseThreadInitThunk\n"
+                                       "skip function RtlUserThreadStart\n"
                                        "join function *assert*\n"
                                        "join function abort*\n"
                                        "depth 3\n";

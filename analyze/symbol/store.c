@@ -97,7 +97,7 @@ enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, 
     return add_binding(store, name, NULL, csv, fault);
 }
 
-bool store_is_system(const char *name)
+bool symbol_is_system_module(const char *name)
 {
     static const char *const patterns[] = {
         "ntdll*",      "kernel32*",  "kernelbase*",    "user32*",   "win32u*",     "gdi32*",
@@ -139,7 +139,7 @@ static bool is_bound(const struct symbol_store *store, const char *name)
 static bool may_take(const struct symbol_store *store, const struct store_binding *binding,
                      const struct module *module)
 {
-    return module->name[0] != '\0' && !store_is_system(module->name) &&
+    return module->name[0] != '\0' && !symbol_is_system_module(module->name) &&
            !is_bound(store, module->name) && (binding->pdb == NULL || module->debug_id[0] == '\0');
 }
 
@@ -218,7 +218,7 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
         sources->note = NULL;
         return true;
     }
-    if (bare && sources->note == NULL && !store_is_system(module->name))
+    if (bare && sources->note == NULL && !symbol_is_system_module(module->name))
         sources->note = note_bare_taken;
     return sources->without == SYMBOLS_MISMATCH;
 }

@@ -50,6 +50,9 @@ enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, 
  * itself; whoever resolves stacks in another order than the input's says them in order first. */
 void symbol_store_expect(struct symbol_store *store, const struct stack *stack);
 
+/* A module that comes with Windows or with a compiler, by its name. */
+bool symbol_is_system_module(const char *name);
+
 /* The module's sources, opened on first use and kept.  Never NULL: a module without any
  * answers SYMBOLS_NONE (or SYMBOLS_MISMATCH) with a reason in symbol_module_note(). */
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module);

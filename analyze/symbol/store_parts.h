@@ -146,7 +146,4 @@ struct source_view store_view(struct symbol_store *store, struct symbol_module *
 uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
-/* True for the names of modules that come with Windows or a compiler. */
-bool store_is_system(const char *name);
-
 #endif

@@ -1,4 +1,5 @@
-/* twinstack signatures: the head problems of a run: which trouble how often, since when. */
+/* twinstack signatures: the head problems of a run or a stream: which trouble how often, since
+ * when, and how that changed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,28 +7,18 @@
 
 #include "base/files.h"
 #include "base/limits.h"
-#include "compare/signature.h"
+#include "base/log.h"
+#include "compare/signature_tally.h"
+#include "verbs/resolved_input.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
-enum { EARLIER_RUNS = 20 };
+enum { EARLIER_RUNS = 20, TOP_DEFAULT = 20 };
 
 struct signature_options {
-    const char *db, *rules, *engine;
+    const char *db, *rules, *engine, *before, *name;
     uint64_t top;
     bool as_json, show_rules;
-};
-
-struct bundle {
-    const char *text, *example;        /* example: a case's name */
-    uint32_t count, rank, rank_before; /* rank_before 0: was not there */
-    uint64_t first_run;
-    uint64_t first_ns;
-};
-
-struct tally {
-    struct bundle *items;
-    uint32_t count, room, stacks;
 };
 
 struct session {
@@ -35,167 +26,206 @@ struct session {
     struct arena *keep;
     struct store *store;
     struct signature_rules *rules;
+    struct signature_tally tally;
     struct fault fault;
 };
 
-static struct bundle *bundle_of(struct tally *tally, const char *text)
+static enum status add_stack(struct session *s, struct signature_tally *tally, const char *example,
+                             const struct stack *stack, struct arena *work)
 {
-    for (uint32_t i = 0; i < tally->count; i++)
-        if (strcmp(tally->items[i].text, text) == 0)
-            return &tally->items[i];
-    return NULL;
-}
-
-static int most_first(const void *x, const void *y)
-{
-    const struct bundle *a = x, *b = y;
-    const int order = (a->count < b->count) - (a->count > b->count);
-    return order != 0 ? order : strcmp(a->text, b->text);
-}
-
-static bool add_stack(struct session *s, struct tally *tally, const struct run_case *c,
-                      const struct stack *stack)
-{
-    const char *text = signature_of(s->rules, stack, s->keep);
+    const char *text = signature_of(s->rules, stack, work);
     if (text == NULL)
-        return false;
-    tally->stacks++;
-    struct bundle *known = bundle_of(tally, text);
-    if (known != NULL) {
-        known->count++;
-        return true;
-    }
-    if (tally->count == tally->room) {
-        const uint32_t room = tally->room == 0 ? 64 : tally->room * 2;
-        struct bundle *grown = ARENA_ARRAY(s->keep, room, struct bundle);
-        if (grown == NULL)
-            return false;
-        if (tally->count > 0)
-            memcpy(grown, tally->items, tally->count * sizeof *grown);
-        tally->items = grown;
-        tally->room = room;
-    }
-    struct bundle *b = &tally->items[tally->count++];
-    b->text = arena_string(s->keep, text);
-    b->example = arena_printf(s->keep, "%s.%s", c->scenario, c->variant);
-    b->count = 1;
-    return b->text != NULL && b->example != NULL;
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
+    return signature_tally_add(tally, text, example, s->keep, &s->fault);
 }
+
+/* ---- a run ---------------------------------------------------------------------------- */
 
 static bool is_engine(const struct session *s, const struct engine_claim *claim)
 {
     return s->o->engine != NULL ? strcmp(claim->engine, s->o->engine) == 0 : claim->subject;
 }
 
-/* The suspect's stack of each case, by the first engine that gives one. */
-static enum status count_run(struct session *s, uint64_t run_id, struct tally *tally)
+/* The suspect's stack of a case, by the first engine that gives one. */
+static enum status count_case(struct session *s, uint64_t case_id, struct signature_tally *tally)
 {
-    struct case_query query = {.run_id = run_id, .limit = STORE_PAGE_MAX};
+    struct arena work;
+    struct run_case c;
+    arena_init(&work, 0);
+    (void)store_read_case(s->store, case_id, &work, &c, &s->fault);
+    for (uint32_t k = 0; s->fault.code == ERR_NONE && k < c.claim_count; k++) {
+        const struct engine_claim *claim = &c.claims[k];
+        if (!is_engine(s, claim) || claim->stack_count == 0 || claim->stacks[0].state != STACK_OK ||
+            claim->stacks[0].frame_count == 0)
+            continue;
+        (void)add_stack(s, tally, arena_printf(&work, "%s.%s", c.scenario, c.variant),
+                        &claim->stacks[0], &work);
+        break;
+    }
+    arena_free(&work);
+    return s->fault.code;
+}
+
+static enum status count_run(struct session *s, uint64_t run_id, struct signature_tally *tally)
+{
+    struct case_query query = {.run_id = run_id,
+                               .limit = STORE_PAGE_MAX,
+                               .without_scores = true,
+                               .without_findings = true};
     do {
         struct arena scratch;
         struct case_page page;
         arena_init(&scratch, 0);
         if (store_list_cases(s->store, &query, &scratch, &page, &s->fault) == ERR_NONE)
             query.after = page.next;
-        for (uint32_t i = 0; s->fault.code == ERR_NONE && i < page.count; i++) {
-            struct arena one;
-            struct run_case c;
-            arena_init(&one, 0);
-            (void)store_read_case(s->store, page.cases[i].id, &one, &c, &s->fault);
-            for (uint32_t k = 0; s->fault.code == ERR_NONE && k < c.claim_count; k++) {
-                const struct engine_claim *claim = &c.claims[k];
-                if (!is_engine(s, claim) || claim->stack_count == 0 ||
-                    claim->stacks[0].state != STACK_OK || claim->stacks[0].frame_count == 0)
-                    continue;
-                if (!add_stack(s, tally, &c, &claim->stacks[0]))
-                    (void)fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
-                break;
-            }
-            arena_free(&one);
-        }
+        for (uint32_t i = 0; s->fault.code == ERR_NONE && i < page.count; i++)
+            (void)count_case(s, page.cases[i].id, tally);
         arena_free(&scratch);
     } while (s->fault.code == ERR_NONE && query.after != 0);
-    if (tally->count > 0)
-        qsort(tally->items, tally->count, sizeof *tally->items, most_first);
-    for (uint32_t i = 0; i < tally->count; i++)
-        tally->items[i].rank = i + 1;
+    signature_tally_rank(tally);
     return s->fault.code;
 }
 
+static void set_first_seen(struct session *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->tally.count; i++)
+        s->tally.items[i].first_seen = name;
+}
+
 /* First seen, and the rank in the run before, out of the last runs before this one. */
-static enum status look_back(struct session *s, const struct run_info *run, struct tally *tally)
+static enum status look_back(struct session *s, uint64_t run_id)
 {
     struct run_page page;
-    const struct run_query query = {.after = run->id, .limit = EARLIER_RUNS};
+    const struct run_query query = {.after = run_id, .limit = EARLIER_RUNS};
     bool is_previous = true;
-    for (uint32_t i = 0; i < tally->count; i++) {
-        tally->items[i].first_run = run->id;
-        tally->items[i].first_ns = run->started_ns;
-    }
     if (store_list_runs(s->store, &query, s->keep, &page, &s->fault) != ERR_NONE)
         return s->fault.code;
     for (uint32_t r = 0; r < page.count; r++) {
-        struct tally earlier = {NULL, 0, 0, 0};
+        struct signature_tally earlier = {.count = 0};
         if (page.runs[r].case_count == 0)
             continue;
+        const char *name = arena_printf(s->keep, "run %" PRIu64, page.runs[r].id);
         if (count_run(s, page.runs[r].id, &earlier) != ERR_NONE)
             return s->fault.code;
-        for (uint32_t i = 0; i < tally->count; i++) {
-            const struct bundle *then = bundle_of(&earlier, tally->items[i].text);
+        for (uint32_t i = 0; i < s->tally.count; i++) {
+            const struct signature_count *then =
+                signature_tally_find(&earlier, s->tally.items[i].text);
             if (then == NULL)
                 continue;
-            tally->items[i].first_run = page.runs[r].id;
-            tally->items[i].first_ns = page.runs[r].started_ns;
+            s->tally.items[i].first_seen = name;
             if (is_previous)
-                tally->items[i].rank_before = then->rank;
+                s->tally.items[i].rank_before = then->rank;
         }
         is_previous = false;
     }
     return ERR_NONE;
 }
 
-static void print_text(const struct session *s, const struct run_info *run,
-                       const struct tally *tally)
+/* ---- a stream ------------------------------------------------------------------------- */
+
+static bool take_stack(void *context, const struct stack *stack, const char *label, uint64_t number)
 {
-    (void)printf("head problems of run %" PRIu64 ": %u stacks, %u signatures\n\n"
-                 " rank  count      %%  change  first run  signature\n",
-                 run->id, tally->stacks, tally->count);
+    struct session *s = context;
+    char where[64];
+    struct arena work;
+    arena_init(&work, 0);
+    (void)snprintf(where, sizeof where, "stack %" PRIu64, number);
+    (void)add_stack(s, &s->tally, label != NULL ? label : where, stack, &work);
+    arena_free(&work);
+    return s->fault.code == ERR_NONE;
+}
+
+static enum status count_stream(struct session *s, const struct option_list *files)
+{
+    uint64_t bad = 0;
+    for (uint32_t i = 0; i < files->count; i++)
+        if (resolved_input_read(files->items[i], take_stack, s, &bad, &s->fault) != ERR_NONE)
+            return s->fault.code;
+    if (bad > 0)
+        log_warn("left out: %" PRIu64 " line%s no stack", bad, bad == 1 ? " is" : "s are");
+    signature_tally_rank(&s->tally);
+    set_first_seen(s, s->o->name);
+    return ERR_NONE;
+}
+
+/* --before: what this verb printed with --json before, for ranks then and first sights. */
+static enum status look_into(struct session *s, const char *path)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    cJSON *root = NULL;
+    const cJSON *row;
+    if (file_read(path, LIMIT_JSON_BYTES, s->keep, &text, &bytes, &s->fault) == ERR_NONE &&
+        json_parse(text, bytes, &root, &s->fault) == ERR_NONE) {
+        const cJSON *rows = json_get_array(root, "signatures", &s->fault);
+        if (rows == NULL)
+            (void)fault_set_hint(&s->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "earlier signatures",
+                                 "--before takes what `twinstack signatures --json` printed");
+        cJSON_ArrayForEach(row, rows)
+        {
+            const char *signature = json_get_string(row, "signature", s->keep, &s->fault);
+            const char *first = json_get_string(row, "first_seen", s->keep, &s->fault);
+            struct signature_count *now =
+                signature != NULL ? signature_tally_find(&s->tally, signature) : NULL;
+            if (now == NULL)
+                continue;
+            now->rank_before = (uint32_t)json_get_uint(row, "rank", 0, &s->fault);
+            now->first_seen = first != NULL ? first : now->first_seen;
+        }
+    }
+    cJSON_Delete(root);
+    fault_set_path(&s->fault, path);
+    return s->fault.code;
+}
+
+/* ---- telling -------------------------------------------------------------------------- */
+
+static void print_text(const struct session *s, const char *of)
+{
+    const struct signature_tally *tally = &s->tally;
+    int wide = (int)strlen("first seen");
+    for (uint32_t i = 0; i < tally->count && i < s->o->top; i++)
+        if ((int)strlen(tally->items[i].first_seen) > wide)
+            wide = (int)strlen(tally->items[i].first_seen);
+    (void)printf("head problems of %s: %" PRIu64 " stacks, %u signatures\n\n"
+                 " rank  count        %%  change  %-*s  signature\n",
+                 of, tally->stacks, tally->count, wide, "first seen");
     for (uint32_t i = 0; i < tally->count && i < s->o->top; i++) {
-        const struct bundle *b = &tally->items[i];
+        const struct signature_count *b = &tally->items[i];
         char change[16] = "new";
         if (b->rank_before == b->rank)
             (void)snprintf(change, sizeof change, "=");
         else if (b->rank_before != 0)
             (void)snprintf(change, sizeof change, "%+d", (int)b->rank_before - (int)b->rank);
-        (void)printf("%5u %6u %5.1f %% %6s %10" PRIu64 "  %s\n", b->rank, b->count,
-                     100.0 * b->count / tally->stacks, change, b->first_run, b->text);
+        (void)printf("%5u %6" PRIu64 " %6.1f %%  %6s  %-*s  %s\n", b->rank, b->count,
+                     100.0 * (double)b->count / (double)tally->stacks, change, wide, b->first_seen,
+                     b->text);
     }
     if (tally->count > s->o->top)
-        (void)printf("... and %" PRIu64 " more\n", tally->count - s->o->top);
+        (void)printf("... and %" PRIu64 " more signatures\n", tally->count - s->o->top);
 }
 
-static void print_json(const struct session *s, const struct run_info *run,
-                       const struct tally *tally)
+static void print_json(const struct session *s, const char *of)
 {
+    const struct signature_tally *tally = &s->tally;
     struct json j;
     json_to_stream(&j, stdout, true);
     json_object(&j);
     json_key_uint(&j, "schema_version", 1);
-    json_key_uint(&j, "run", run->id);
+    json_key_string(&j, "of", of);
     json_key_uint(&j, "stacks", tally->stacks);
     json_key_uint(&j, "total", tally->count);
     json_key(&j, "signatures");
     json_array(&j);
     for (uint32_t i = 0; i < tally->count && i < s->o->top; i++) {
-        const struct bundle *b = &tally->items[i];
+        const struct signature_count *b = &tally->items[i];
         json_object(&j);
         json_key_uint(&j, "rank", b->rank);
         json_key(&j, "rank_before");
         b->rank_before != 0 ? json_uint(&j, b->rank_before) : json_null(&j);
         json_key_uint(&j, "count", b->count);
-        json_key_number(&j, "share", (double)b->count / tally->stacks);
-        json_key_uint(&j, "first_run", b->first_run);
-        json_key_uint(&j, "first_seen_ns", b->first_ns);
+        json_key_number(&j, "share", (double)b->count / (double)tally->stacks);
+        json_key_string(&j, "first_seen", b->first_seen);
         json_key_string(&j, "signature", b->text);
         json_key_string(&j, "example", b->example);
         json_object_end(&j);
@@ -218,37 +248,66 @@ static enum status read_rules(struct session *s)
     return s->fault.code;
 }
 
-static int signatures(struct session *s, const char *word)
+static int tell(struct session *s, const char *of)
 {
-    struct run_info run;
-    struct tally tally = {NULL, 0, 0, 0};
+    if (s->o->before != NULL && look_into(s, s->o->before) != ERR_NONE)
+        return verb_fault(&s->fault);
+    if (s->tally.stacks == 0) {
+        log_error("%s holds no stack", of);
+        return EXIT_NOTHING;
+    }
+    if (s->o->as_json)
+        print_json(s, of);
+    else
+        print_text(s, of);
+    return EXIT_GOOD;
+}
+
+static int signatures_of_run(struct session *s, const char *word)
+{
     uint64_t id = 0;
     int code = EXIT_GOOD;
-    if (read_rules(s) != ERR_NONE)
-        return verb_fault(&s->fault);
     if (!stored_open(s->o->db, STORE_READ, &s->store, &code))
         return code;
     if (store_find_run(s->store, word, &id, &s->fault) != ERR_NONE ||
-        store_read_run(s->store, id, s->keep, &run, &s->fault) != ERR_NONE ||
-        count_run(s, id, &tally) != ERR_NONE || look_back(s, &run, &tally) != ERR_NONE)
+        count_run(s, id, &s->tally) != ERR_NONE)
         return stored_fault(&s->fault, s->fault.code != ERR_ABSENT);
-    if (tally.stacks == 0)
-        return EXIT_NOTHING;
-    if (s->o->as_json)
-        print_json(s, &run, &tally);
-    else
-        print_text(s, &run, &tally);
-    return EXIT_GOOD;
+    const char *name = arena_printf(s->keep, "run %" PRIu64, id);
+    set_first_seen(s, name);
+    if (s->o->before == NULL && look_back(s, id) != ERR_NONE)
+        return stored_fault(&s->fault, true);
+    return tell(s, name);
+}
+
+/* Files and "-" are streams; one word that is neither is a run. */
+static int signatures(const struct verb *self, struct session *s, const struct option_list *rest)
+{
+    uint32_t files = 0;
+    for (uint32_t i = 0; i < rest->count; i++)
+        files += strcmp(rest->items[i], "-") == 0 || path_is_file(rest->items[i]);
+    if (read_rules(s) != ERR_NONE)
+        return verb_fault(&s->fault);
+    if (files == 0 && rest->count <= 1)
+        return signatures_of_run(s, rest->count > 0 ? rest->items[0] : "latest");
+    if (files < rest->count)
+        return verb_usage_error(self, "one run, or files that exist and - for standard input");
+    if (count_stream(s, rest) != ERR_NONE)
+        return verb_fault(&s->fault);
+    return tell(s, s->o->name);
 }
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct signature_options o = {.db = STORED_DATABASE, .top = 20};
+    struct signature_options o = {.db = STORED_DATABASE, .name = "stream", .top = UINT64_MAX};
     const struct option_row rows[] = {
         {"--rules", OPTION_STRING, &o.rules, "FILE", "rules in place of the built-in ones"},
         {"--show-rules", OPTION_FLAG, &o.show_rules, NULL, "print the built-in rules, to edit"},
         {"--engine", OPTION_STRING, &o.engine, "NAME", "whose stacks (default the subjects')"},
-        {"--top", OPTION_UINT, &o.top, "N", "so many (default 20)"},
+        {"--name", OPTION_STRING, &o.name, "TEXT",
+         "of a stream: where a new signature is first seen"},
+        {"--before", OPTION_STRING, &o.before, "FILE",
+         "what this printed with --json then: change of rank, first seen"},
+        {"--top", OPTION_UINT, &o.top, "N", "so many (default 20, with --json all)"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
@@ -259,12 +318,12 @@ static int run(const struct verb *self, int argc, char **argv)
     if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
         struct session s = {.o = &o, .keep = &keep};
         s.fault.offset = FAULT_NO_OFFSET;
-        if (rest.count > 1)
-            code = verb_usage_error(self, "one run at a time: '%s'", rest.items[1]);
-        else if (o.show_rules)
+        if (o.top == UINT64_MAX && !o.as_json)
+            o.top = TOP_DEFAULT;
+        if (o.show_rules)
             (void)fputs(signature_default_rules, stdout);
         else
-            code = signatures(&s, rest.count > 0 ? rest.items[0] : "latest");
+            code = signatures(self, &s, &rest);
         store_close(s.store);
     }
     arena_free(&keep);
@@ -273,9 +332,12 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_signatures = {
     .name = "signatures",
-    .summary = "the head problems of a run: stacks cleaned, grouped, counted",
-    .usage = "[RUN]",
+    .summary = "the head problems of a run or a stream: stacks cleaned, grouped, counted",
+    .usage = "[RUN | FILE...|-]",
     .details =
+        "A stream is what `twinstack resolve --ndjson` prints, or bare offset stacks.  Ranks "
+        "before "
+        "and\nfirst sights come from the earlier runs of the database, or from --before.\n\n"
         "Rules are lines of a text; the first that matches a frame decides:\n\n"
         "  skip class system        this class says nothing (own, capture, runtime, system)\n"
         "  skip function memcpy*    nor do these\n"
@@ -284,8 +346,10 @@ const struct verb verb_signatures = {
         "  keep module ntdll.dll    goes in, whatever later rules say\n"
         "  depth 3                  so many frames a signature\n\n"
         "example:\n  twinstack signatures --show-rules > rules.txt\n"
-        "  twinstack signatures latest --rules rules.txt --top 10",
-    .exits = "  0  told\n  2  usage\n  3  the rules are damaged, or there is no such run\n"
-             "  4  database not usable\n  5  the run has no stack",
+        "  twinstack signatures latest --rules rules.txt --top 10\n"
+        "  twinstack resolve --symbols symbols --ndjson today.txt |\n"
+        "    twinstack signatures - --name today --before yesterday.json --json > today.json",
+    .exits = "  0  told\n  2  usage\n  3  rules or stacks cannot be read, or there is no such run\n"
+             "  4  database not usable\n  5  there is no stack",
     .run = run,
 };

@@ -3,6 +3,7 @@
 import datetime
 import json
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -170,6 +171,35 @@ class Verdict(e2e.Case):
         self.assertEqual(sum(s["count"] for s in data["signatures"]) <= data["stacks"], True)
         self.assertEqual(data["signatures"][0]["rank"], 1)
         self.run_db("signatures", "--engine", "judge:nobody", exit_code=5)
+
+    def test_signatures_of_a_stream(self):
+        def resolved(text):
+            csv = f"capture-stack.exe={e2e.ROOT / 'corpus/botman/capture-stack.csv'}"
+            return self.run_twinstack("resolve", "--csv", csv, "--ndjson", stdin=text).stdout
+
+        crash = "> {}\ncapture-stack.exe!0xc155a\nntdll.dll!0x67bbe\n"
+        other = "> {}\nother.exe!0x1000\nntdll.dll!0x67bbe\n"
+        monday = self.folder / "monday.json"
+        monday.write_text(self.run_twinstack("signatures", "-", "--name", "monday", "--json",
+                                             stdin=resolved(crash.format("a") + crash.format("b") + other.format("c"))).stdout)
+        tuesday = resolved(other.format("d") * 3 + crash.format("e") + "> f\nfresh.exe!0x2000\n") + "no stack\n"
+        done = self.run_twinstack("signatures", "-", "--name", "tuesday", "--before", monday, "--json", stdin=tuesday)
+        self.assertIn("1 line is no stack", done.stderr)
+        rows = [(r["signature"], r["count"], r["rank"], r["rank_before"], r["first_seen"], r["example"])
+                for r in json.loads(done.stdout)["signatures"]]
+        self.assertEqual(rows, [("other.exe!0x1000", 3, 1, 2, "monday", "d"),
+                                ("fresh.exe!0x2000", 1, 2, None, "tuesday", "f"),
+                                ("main", 1, 3, 1, "monday", "e")])
+        text = self.run_twinstack("signatures", "-", "--before", monday, stdin=tuesday).stdout
+        for change in ("+1", "-2", "new"):
+            self.assertRegex(text, rf"%\s+{re.escape(change)} ")
+        self.assertIn("capture-stack.exe!0xc155a", self.run_twinstack("signatures", "-", stdin=crash.format("a")).stdout)
+        rules = self.folder / "rules.txt"
+        rules.write_text("skip module ntdll*\nskip function main\n")
+        self.assertNotIn("main", self.run_twinstack("signatures", "-", "--rules", rules, stdin=tuesday).stdout)
+        self.run_twinstack("signatures", "-", stdin="", exit_code=5)
+        self.run_twinstack("signatures", "-", "latest", stdin="", exit_code=2)
+        self.run_twinstack("signatures", "-", "--before", rules, stdin=tuesday, exit_code=3)
 
     def test_regrade(self):
         self.run_db("regrade", "-k", "no such case", exit_code=5)

@@ -1,0 +1,35 @@
+/* How often each signature was seen, and how it stood before. */
+#ifndef COMPARE_SIGNATURE_TALLY_H
+#define COMPARE_SIGNATURE_TALLY_H
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "compare/signature.h"
+
+struct signature_count {
+    const char *text, *example; /* example: where it was first seen in this tally */
+    const char *first_seen;     /* the run or stream in which it was ever first seen */
+    uint64_t count;
+    uint32_t rank, rank_before; /* 1: most often; rank_before 0: was not there */
+};
+
+/* Texts live in the arena that was given to signature_tally_add. */
+struct signature_tally {
+    struct signature_count *items; /* in order of first sight; after ranking: most first */
+    uint32_t count, room;
+    uint32_t *slots; /* by hash: 1 + index, 0: free; gone after ranking */
+    uint32_t slot_count;
+    uint64_t stacks;
+};
+
+/* Counts TEXT once.  EXAMPLE is copied when the signature is new.  Fails: ERR_MEMORY. */
+enum status signature_tally_add(struct signature_tally *tally, const char *text,
+                                const char *example, struct arena *keep, struct fault *fault);
+
+/* Sorts, most first, and ranks; nothing can be added after that. */
+void signature_tally_rank(struct signature_tally *tally);
+
+/* The signature's row, or NULL; linear once ranked. */
+struct signature_count *signature_tally_find(const struct signature_tally *tally, const char *text);
+
+#endif

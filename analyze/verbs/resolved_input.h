@@ -1,0 +1,20 @@
+/* Stacks from a stream for `signatures`: what `resolve --ndjson` prints, or offset stacks that
+ * nobody resolved, in any form that `resolve` takes. */
+#ifndef VERBS_RESOLVED_INPUT_H
+#define VERBS_RESOLVED_INPUT_H
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "model/stack.h"
+
+/* Called once a stack, which lives until it returns; NUMBER counts from 1.  False ends the reading.
+ */
+typedef bool resolved_fn(void *context, const struct stack *stack, const char *label,
+                         uint64_t number);
+
+/* Reads PATH ("-": standard input) to its end.  BAD counts lines that are no stack.
+ * Fails: ERR_ABSENT, ERR_IO, ERR_MEMORY; ERR_LIMIT a line over LIMIT_JSON_BYTES. */
+enum status resolved_input_read(const char *path, resolved_fn *take, void *context, uint64_t *bad,
+                                struct fault *fault);
+
+#endif
