@@ -174,8 +174,10 @@ static int run_build(const struct pdb *pdb, const struct file_map *map, const ch
 {
     struct fault fault = FAULT_INIT;
     struct symbol_index_cost cost;
+    const uint64_t started = cpu_ns();
     if (symbol_index_build(pdb, map, NAMES_SHORT, threads, path, &cost, &fault) != ERR_NONE)
         return fail(&fault);
+    printf("build_cpu_ms %.2f\n", (double)(cpu_ns() - started) / 1e6);
     printf("build_ms %.2f\nindex_bytes %llu\npdb_bytes %zu\nranges %llu\nscopes %llu\n"
            "threads %u\npeak_bytes %llu\n",
            (double)cost.build_ns / 1e6, (unsigned long long)cost.index_bytes, map->bytes,
