@@ -9,6 +9,7 @@ extern const struct verb verb_dump;
 extern const struct verb verb_list;
 extern const struct verb verb_check;
 extern const struct verb verb_resolve;
+extern const struct verb verb_review;
 extern const struct verb verb_symbols;
 extern const struct verb verb_run;
 extern const struct verb verb_doctor;

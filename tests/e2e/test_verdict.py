@@ -146,6 +146,32 @@ class Verdict(e2e.Case):
         self.one("ERROR")
         self.run_db("accept", name, "--known", self.folder / "new.txt", *argv[2:], exit_code=3)
 
+    def test_review(self):
+        known = self.folder / "known.txt"
+        argv = ("review", "--known", known)
+        self.assertIn("0 failing", self.run_db(*argv, stdin="").stdout)
+        name = self.one("FAIL", "dump=inline_only dump=unexplained")
+        self.assertIn("1 undecided", self.run_db(*argv, stdin="", exit_code=1).stdout)
+        done = self.run_db(*argv, stdin="what\nr\n", exit_code=1)
+        self.assertIn(f"[1 of 1] {name}  FAIL", done.stdout)
+        self.assertIn("1 left failing, 0 undecided", done.stdout)
+        self.assertIn("0 left failing, 1 undecided", self.run_db(*argv, stdin="s\n", exit_code=1).stdout)
+        self.run_db(*argv, stdin="q\n", exit_code=1)
+        self.run_db(*argv, stdin="a\nhalf\n", exit_code=1)  # the input ends in the middle
+        self.assertFalse(known.exists())
+        done = self.run_db(*argv, stdin="a\na reason\n\nno day\na reason\n\n\n")
+        self.assertIn("1 accepted", done.stdout)
+        rows = json.loads(self.run_twinstack("known", "--known", known, "--json").stdout)
+        self.assertEqual([(r["scope"], r["reason"], r["issue"]) for r in rows], [(name, "a reason", None)])
+        self.assertEqual(rows[0]["expires"], (datetime.datetime.now(datetime.timezone.utc) +
+                                              datetime.timedelta(days=90)).date().isoformat())
+        self.assertIn("1 accepted", self.run_db(*argv, stdin="").stdout)  # is not asked again
+        self.one("ERROR")
+        self.assertIn("0 failing", self.run_db(*argv, stdin="").stdout)
+        known.write_text("nonsense\n")
+        self.run_db(*argv, stdin="", exit_code=3)
+        self.run_db(*argv, "1", "2", stdin="", exit_code=2)
+
     def test_db(self):
         other = self.folder / "other.db"
         self.assertIn("3 runs copied", self.run_db("db", "export", other).stdout)

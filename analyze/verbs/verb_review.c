@@ -1,0 +1,209 @@
+/* twinstack review: the failing cases of a run one by one, each accepted, left failing, or skipped.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/files.h"
+#include "verbs/acceptance.h"
+#include "verbs/stored.h"
+#include "verbs/verbs.h"
+
+enum { ANSWER_BYTES = 1024, DAYS_DEFAULT = 90, FINDINGS_SHOWN = 3 };
+
+struct review {
+    struct arena *keep;
+    const struct stored_run *run;
+    const char *path;
+    struct acceptance acceptance;
+    uint32_t failing, accepted, rejected;
+    struct fault fault;
+};
+
+static bool is_failing(const struct run_case *c)
+{
+    return c->result.verdict == VERDICT_FAIL || c->result.verdict == VERDICT_FLAKY;
+}
+
+/* Asks one line; false at the end of input. */
+static bool ask(const char *prompt, char out[ANSWER_BYTES])
+{
+    (void)printf("%s", prompt);
+    (void)fflush(stdout);
+    if (fgets(out, ANSWER_BYTES, stdin) == NULL) {
+        (void)putchar('\n');
+        return false;
+    }
+    out[strcspn(out, "\r\n")] = '\0';
+    return true;
+}
+
+static void show(const struct review *r, const struct run_case *c, uint32_t number)
+{
+    uint32_t shown = 0;
+    (void)printf("\n[%u of %u] %s.%s", number, r->failing, c->scenario, c->variant);
+    if (c->repeat > 0)
+        (void)printf(" #%u", c->repeat + 1);
+    (void)printf("  %s\n  %s\n", verdict_name(c->result.verdict),
+                 c->result.reason != NULL ? c->result.reason : "");
+    if (c->result.right != NULL)
+        (void)printf("  right: %s\n", c->result.right);
+    for (uint32_t i = 0; i < c->result.finding_count && shown < FINDINGS_SHOWN; i++) {
+        const struct finding *finding = &c->result.findings[i];
+        if (!finding->fails)
+            continue;
+        (void)printf("  %s: %s\n", cause_name(finding->cause),
+                     finding->evidence != NULL ? finding->evidence : "");
+        shown++;
+    }
+    if (c->folder != NULL)
+        (void)printf("  look at it: twinstack check %s\n", c->folder);
+}
+
+/* In DAYS_DEFAULT days, "YYYY-MM-DD". */
+static void some_day(char out[16])
+{
+    const time_t then =
+        (time_t)(clock_wall_ns() / 1000000000U) + (time_t)DAYS_DEFAULT * 24 * 60 * 60;
+    const struct tm *utc = gmtime(&then);
+    if (utc == NULL || strftime(out, 16, "%Y-%m-%d", utc) == 0)
+        known_today(out);
+}
+
+static enum status write_block(struct review *r, const struct run_case *c,
+                               const struct known_words *words)
+{
+    struct acceptance *a = &r->acceptance;
+    struct known_list list;
+    const char *text = NULL, *block = NULL;
+    if (known_add(a->text, &a->list, c, words, r->keep, &text, &block, &r->fault) != ERR_NONE ||
+        known_parse(text, strlen(text), r->keep, &list, &r->fault) != ERR_NONE ||
+        file_write(r->path, text, strlen(text), &r->fault) != ERR_NONE)
+        return r->fault.code;
+    a->text = text;
+    a->list = list;
+    return ERR_NONE;
+}
+
+/* Asks for the words until they make a block; false at the end of input, or with a fault. */
+static bool accept_one(struct review *r, const struct run_case *c)
+{
+    char reason[ANSWER_BYTES], issue[ANSWER_BYTES], expires[ANSWER_BYTES], day[16], prompt[64];
+
+    some_day(day);
+    (void)snprintf(prompt, sizeof prompt, "  last day [%s]: ", day);
+    for (;;) {
+        if (!ask("  reason: ", reason) || !ask("  issue (may stay empty): ", issue) ||
+            !ask(prompt, expires))
+            return false;
+        const struct known_words words = {reason, issue[0] != '\0' ? issue : NULL,
+                                          expires[0] != '\0' ? expires : day};
+        if (write_block(r, c, &words) == ERR_NONE) {
+            (void)printf("  written to %s\n", r->path);
+            r->accepted++;
+            return true;
+        }
+        if (r->fault.code != ERR_USAGE && r->fault.code != ERR_MALFORMED)
+            return false;
+        (void)verb_fault(&r->fault);
+        fault_clear(&r->fault);
+    }
+}
+
+/* False when the review ends here. */
+static bool decide(struct review *r, const struct run_case *c)
+{
+    char answer[ANSWER_BYTES];
+    while (ask("a accept, r leave it failing, s skip, q quit > ", answer)) {
+        const char key = answer[0] != '\0' && answer[1] == '\0' ? answer[0] : '?';
+        if (key == 'a')
+            return accept_one(r, c);
+        r->rejected += key == 'r';
+        if (key == 'r' || key == 's')
+            return true;
+        if (key == 'q')
+            return false;
+    }
+    return false;
+}
+
+static int review(struct review *r)
+{
+    char today[16];
+    uint32_t number = 0;
+
+    if (path_is_file(r->path) &&
+        acceptance_read(r->path, r->keep, &r->acceptance, &r->fault) != ERR_NONE)
+        return verb_fault(&r->fault);
+    known_today(today);
+    for (uint32_t i = 0; i < r->run->case_count; i++)
+        r->failing += is_failing(&r->run->cases[i]);
+    for (uint32_t i = 0; i < r->run->case_count; i++) {
+        const struct run_case *c = &r->run->cases[i];
+        if (!is_failing(c))
+            continue;
+        number++;
+        if (known_match(&r->acceptance.list, c, today) != NULL) {
+            r->accepted++; /* by a block that was written since, perhaps a moment ago */
+            continue;
+        }
+        show(r, c, number);
+        if (!decide(r, c))
+            break;
+    }
+    if (r->fault.code != ERR_NONE)
+        return verb_fault(&r->fault);
+    (void)printf("\n%u failing in run %" PRIu64 ": %u accepted, %u left failing, %u undecided\n",
+                 r->failing, r->run->info.id, r->accepted, r->rejected,
+                 r->failing - r->accepted - r->rejected);
+    return r->accepted == r->failing ? EXIT_GOOD : EXIT_DIFFERENT;
+}
+
+static int review_stored(struct review *r, const char *db, const char *word)
+{
+    struct store *store = NULL;
+    struct stored_run run;
+    int code = EXIT_GOOD;
+
+    if (!stored_open(db, STORE_READ, &store, &code))
+        return code;
+    r->run = &run;
+    if (stored_read(store, word, false, r->keep, &run, &r->fault) != ERR_NONE)
+        code = stored_fault(&r->fault, r->fault.code != ERR_ABSENT);
+    store_close(store); /* whoever takes his time must not keep the database open */
+    return code == EXIT_GOOD ? review(r) : code;
+}
+
+static int run(const struct verb *self, int argc, char **argv)
+{
+    const char *db = STORED_DATABASE, *path = ACCEPTANCE_FILE;
+    const struct option_row rows[] = {
+        {"--known", OPTION_STRING, &path, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
+        {"--db", OPTION_STRING, &db, "FILE", "database (default " STORED_DATABASE ")"},
+    };
+    struct option_list rest;
+    struct arena keep;
+    int code = EXIT_GOOD;
+
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        struct review r = {.keep = &keep, .path = path, .fault = FAULT_INIT};
+        code = rest.count > 1 ? verb_usage_error(self, "one run at a time: '%s'", rest.items[1])
+                              : review_stored(&r, db, rest.count > 0 ? rest.items[0] : "latest");
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_review = {
+    .name = "review",
+    .summary = "look at the failing cases of a run one by one: accept, leave failing, skip",
+    .usage = "[RUN]",
+    .details = "Asks for each FAIL and FLAKY; an ERROR is never accepted.  Each acceptance is "
+               "written at\nonce, as `twinstack accept` does; the run itself is not changed.\n\n"
+               "example:\n  twinstack review latest --known known.txt",
+    .exits = "  0  nothing fails that is not accepted\n  1  something does\n  2  usage\n"
+             "  3  the file is damaged, or there is no such run\n  4  database not usable",
+    .run = run,
+};
