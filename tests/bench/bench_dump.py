@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Times a minidump to the crashing thread's stack with names, whole processes, warm cache.
 
-    bench_dump.py BUILD FOLDER [FOLDER...]      folders as make_program.py makes them
+    bench_dump.py BUILD FOLDER [FOLDER...] [--big MB] [--without TOOL,...]
+                                               folders as make_program.py makes them
 
 For each folder a dump is made of program.dll: a thread whose stack holds 24 frames of its
 functions, laid out as their unwind data demands, so that no Windows is needed and every tool can
-walk it.  `twinstack dump` runs against lldb in the same run, and, where Wine is set up
-(WINEPREFIX), winedbg.  Prints a Markdown table: median and least milliseconds, peak memory, ratio.
+walk it.  --big makes a second one, as a full dump is: all of the image and MB megabytes of other
+memory in 64 KB ranges (Memory64List).  `twinstack dump` runs against lldb in the same run, against
+Breakpad's minidump_stackwalk (no symbols: it reads no PDB) where TWINSTACK_STACKWALK names it, and
+against winedbg where Wine is set up (WINEPREFIX).  Prints a Markdown table: median and least
+milliseconds, peak memory, frames of the program found, ratio.
 """
+import argparse
 import os
 import random
 import shutil
@@ -16,153 +21,156 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import dump_maker  # noqa: E402
+
 FRAMES = 24
-BASE = 0x180000000
 STACK = 0x100000
+LIMIT_S = 100
 LLDB = ("lldb-19", "--no-lldbinit", "-b", "-o", "settings set target.exec-search-paths .",
-        "-o", "target create -c dump.dmp", "-o", "thread backtrace")
+        "-o", "target create -c {dump}", "-o", "thread backtrace")
 
 
-class Image:
-    """The few facts of a PE file that a dump of it needs."""
-
-    def __init__(self, path):
-        self.data = open(path, "rb").read()
-        d = self.data
-        pe = struct.unpack_from("<I", d, 60)[0]
-        count, self.stamp = struct.unpack_from("<HI", d, pe + 6)
-        optional = pe + 24
-        self.size = struct.unpack_from("<I", d, optional + 56)[0]
-        directory = optional + 112
-        self.pdata = struct.unpack_from("<II", d, directory + 24)
-        self.debug = struct.unpack_from("<II", d, directory + 48)
-        table = optional + struct.unpack_from("<H", d, pe + 20)[0]
-        self.sections = [struct.unpack_from("<IIII", d, table + 40 * i + 8) for i in range(count)]
-
-    def at(self, rva, form):
-        for _, start, raw, offset in self.sections:
-            if start <= rva < start + raw:
-                return struct.unpack_from(form, self.data, rva - start + offset)
-        raise ValueError("rva %x is in no section" % rva)
-
-    def codeview(self):
-        rva = self.debug[0]
-        _, _, _, _, kind, size, place, _ = self.at(rva, "<IIHHIIII")
-        assert kind == 2
-        return bytes(self.at(place, "<%dB" % size))
-
-    def functions(self):
-        """(rva of a place in the body, bytes of the frame) of plain functions."""
-        for row in range(self.pdata[1] // 12):
-            begin, end, info = self.at(self.pdata[0] + 12 * row, "<III")
-            head, prologue, slots, frame = self.at(info, "<4B")
-            codes = self.at(info + 4, "<%dB" % (2 * slots))
-            size, i, plain = 0, 0, head == 1 and frame == 0
-            while i < slots and plain:
-                op, what = codes[2 * i + 1] & 15, codes[2 * i + 1] >> 4
-                if op == 0:
-                    size += 8
-                elif op == 2:
-                    size += what * 8 + 8
-                elif op == 1 and what == 0:
-                    size += 8 * (codes[2 * i + 2] | codes[2 * i + 3] << 8)
-                    i += 1
-                elif op in (4, 8):
-                    i += 1
-                else:
-                    plain = False
+def functions(image):
+    """(rva of a place in the body, bytes of the frame) of plain functions."""
+    for row in range(image.pdata[1] // 12):
+        begin, end, info = image.at(image.pdata[0] + 12 * row, "<III")
+        head, prologue, slots, frame = image.at(info, "<4B")
+        codes = image.at(info + 4, "<%dB" % (2 * slots))
+        size, i, plain = 0, 0, head == 1 and frame == 0
+        while i < slots and plain:
+            op, what = codes[2 * i + 1] & 15, codes[2 * i + 1] >> 4
+            if op == 0:
+                size += 8
+            elif op == 2:
+                size += what * 8 + 8
+            elif op == 1 and what == 0:
+                size += 8 * (codes[2 * i + 2] | codes[2 * i + 3] << 8)
                 i += 1
-            if plain and end - begin > prologue + 64:
-                yield begin + (prologue + end - begin) // 2, size
+            elif op in (4, 8):
+                i += 1
+            else:
+                plain = False
+            i += 1
+        if plain and end - begin > prologue + 64:
+            yield begin + (prologue + end - begin) // 2, size
 
 
-def make_dump(folder):
-    image = Image(os.path.join(folder, "program.dll"))
-    chosen = random.Random(1).sample(sorted(image.functions()), FRAMES)
+def make_dump(folder, big_mb=0):
+    image = dump_maker.Image(os.path.join(folder, "program.dll"))
+    chosen = random.Random(1).sample(sorted(functions(image)), FRAMES)
     stack = b""
     for (_, size), caller in zip(chosen, chosen[1:] + [(None, 0)]):
-        stack += bytes(size) + struct.pack("<Q", BASE + caller[0] if caller[0] else 0)
+        stack += bytes(size) + struct.pack("<Q", image.base + caller[0] if caller[0] else 0)
     stack += bytes(256)
-    context = bytearray(1232)
-    struct.pack_into("<I", context, 0x30, 0x10001F)
-    struct.pack_into("<Q", context, 0x98, STACK)
-    struct.pack_into("<Q", context, 0xF8, BASE + chosen[0][0])
-    blob, place = bytearray(32 + 12 * 5), {}
-
-    def put(name, data):
-        place[name] = (len(data), len(blob))
-        blob.extend(data)
-
-    name = "program.dll".encode("utf-16-le")
-    put("name", struct.pack("<I", len(name)) + name + b"\0\0")
-    put("codeview", image.codeview())
-    put("stack", stack)
-    put("context", bytes(context))
-    put(7, struct.pack("<HHHBBIIIIIHH24x", 9, 6, 0, 2, 1, 10, 0, 19045, 2, 0, 0, 0))
-    put(4, struct.pack("<IQIIII52xII8x16x", 1, BASE, image.size, 0, image.stamp, place["name"][1],
-                       *place["codeview"]))
-    put(3, struct.pack("<IIIIIQQIIII", 1, 1, 0, 32, 0, 0, STACK, *place["stack"],
-                       *place["context"]))
-    put(5, struct.pack("<IQII", 1, STACK, *place["stack"]))
-    put(6, struct.pack("<IIIIQQII120xII", 1, 0, 0xC0000005, 0, 0, BASE + chosen[0][0], 0, 0,
-                       *place["context"]))
-    struct.pack_into("<IIII", blob, 0, 0x504D444D, 0xA793, 5, 32)
-    for i, kind in enumerate((7, 4, 3, 5, 6)):
-        struct.pack_into("<III", blob, 32 + 12 * i, kind, *place[kind])
-    with open(os.path.join(folder, "dump.dmp"), "wb") as out:
-        out.write(blob)
+    pc = image.base + chosen[0][0]
+    dump = dump_maker.Dump()
+    dump.module("program.dll", image.base, image.size, image.stamp, image.codeview())
+    place = dump.thread(1, pc, STACK, stack=(STACK, stack))
+    dump.exception(1, 0xC0000005, pc, context_place=place)
+    rest = []
+    if big_mb:
+        pattern = bytes(range(256)) * 256
+        rest = [(image.base, image.loaded())]
+        rest += [(0x20000000000 + i * 0x20000, pattern) for i in range(big_mb * 16)]
+    name = "big.dmp" if big_mb else "dump.dmp"
+    dump.save(os.path.join(folder, name), memory64=rest)
+    return name
 
 
 def measure(argv, folder, rounds):
-    times = []
+    times, text = [], ""
     for _ in range(rounds):
         started = time.perf_counter()
-        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, errors="replace")
+        try:
+            text = subprocess.run(argv, cwd=folder, capture_output=True, text=True, errors="replace",
+                                  timeout=LIMIT_S).stdout
+        except subprocess.TimeoutExpired:
+            return LIMIT_S * 1000, LIMIT_S * 1000, ""
         times.append((time.perf_counter() - started) * 1000)
-    return sorted(times)[rounds // 2], min(times), done.stdout
+    return sorted(times)[rounds // 2], min(times), text
+
+
+def session_peak_kb(session):
+    """The largest peak of the processes that live in a session: programs under Wine are no
+    children of what was started."""
+    most = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % pid) as stat:
+                if int(stat.read().rsplit(")", 1)[1].split()[3]) != session:
+                    continue
+            with open("/proc/%s/status" % pid) as status:
+                most = max([most] + [int(row.split()[1]) for row in status if row.startswith("VmHWM")])
+        except (OSError, ValueError, IndexError):
+            continue  # it has just ended
+    return most
 
 
 def peak_mb(argv, folder):
-    """Of a child of its own, since the figure covers all children so far."""
-    code = ("import resource,subprocess,sys;subprocess.run(sys.argv[1:],stdout=-3,stderr=-3);"
-            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
-    out = subprocess.run([sys.executable, "-c", code, *argv], cwd=folder, capture_output=True,
-                         text=True).stdout
-    return int(out) / 1024
+    """Polled, since the kernel's figure for a child starts from what its parent weighs.  A short
+    run may end between two looks: the largest of several runs is taken."""
+    most, started = 0, time.perf_counter()
+    for _ in range(9):
+        child = subprocess.Popen(argv, cwd=folder, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, start_new_session=True)
+        while child.poll() is None and time.perf_counter() - started < LIMIT_S:
+            most = max(most, session_peak_kb(child.pid))
+        child.kill()
+        child.wait()
+        if time.perf_counter() - started > 1:
+            break
+    return "%.0f" % (most / 1024)
 
 
-def tools(build):
-    yield "twinstack dump", [os.path.join(os.path.abspath(build), "bin", "twinstack"), "dump",
-                             "dump.dmp", "--symbols", "program.dll", "--symbols",
-                             "program.pdb"], 21
+def tools(build, dump):
+    yield "twinstack", [os.path.join(os.path.abspath(build), "bin", "twinstack"), "dump", dump,
+                        "--symbols", "program.dll", "--symbols", "program.pdb"], 21
     if shutil.which(LLDB[0]):
-        yield "lldb", list(LLDB), 5
+        yield "lldb", [word.format(dump=dump) for word in LLDB], 5
+    if os.environ.get("TWINSTACK_STACKWALK"):
+        yield "stackwalk", [os.environ["TWINSTACK_STACKWALK"], "-m", dump], 5
     if shutil.which("winedbg") and os.environ.get("WINEPREFIX"):
-        yield "winedbg", ["env", "WINEDLLOVERRIDES=mscoree,mshtml=", "wine", "winedbg", "--file",
-                          "commands", "dump.dmp"], 3
+        yield "winedbg", ["env", "WINEDLLOVERRIDES=mscoree,mshtml=", "WINEDEBUG=-all", "wine",
+                          "winedbg", "--file", "commands", dump], 3
+
+
+def frames_in(text):
+    """Lines of a backtrace that are in the program, as each of the tools prints them."""
+    marks = ("program.dll!", "program.dll`", " in program", "|program.dll|")
+    return sum(any(mark in line for mark in marks) and not line.startswith("Module|")
+               for line in text.splitlines())
 
 
 def main():
-    build, folders = sys.argv[1], sys.argv[2:]
-    if not folders:
-        sys.exit(__doc__)
-    print("| program | tool | median ms | least ms | peak MB | frames | slower by |")
-    print("|---|---|---|---|---|---|---|")
-    for folder in folders:
-        make_dump(folder)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--big", type=int, default=0, metavar="MB")
+    parser.add_argument("--without", default="", metavar="TOOL,...")
+    asked = parser.parse_args()
+    print("| PDB | dump | tool | median ms | least ms | peak MB | frames | slower by |")
+    print("|---|---|---|---|---|---|---|---|")
+    for folder in asked.folders:
         with open(os.path.join(folder, "commands"), "w") as out:
             out.write("bt\nquit\n")
-        size = os.path.getsize(os.path.join(folder, "program.pdb")) / 1e6
-        ours = None
-        for name, argv, rounds in tools(build):
-            median, least, text = measure(argv, folder, rounds)
-            ours = ours or median
-            frames = sum("program.dll!" in line for line in text.splitlines()) or sum(
-                "program.dll`" in line or "in program" in line for line in text.splitlines())
-            print("| %.0f MB PDB | %s | %.1f | %.1f | %.0f | %d | %.0f |" %
-                  (size, name, median, least, peak_mb(argv, folder), frames, median / ours))
-            if name == "twinstack dump" and frames != FRAMES:
-                sys.exit("twinstack found %d of %d frames:\n%s" % (frames, FRAMES, text))
+        pdb = os.path.getsize(os.path.join(folder, "program.pdb")) / 1e6
+        for big in [0, asked.big] if asked.big else [0]:
+            dump = make_dump(folder, big)
+            size = os.path.getsize(os.path.join(folder, dump)) / 1e6
+            ours = None
+            for name, argv, rounds in tools(asked.build, dump):
+                if name in asked.without.split(","):
+                    continue
+                median, least, text = measure(argv, folder, rounds)
+                ours = ours or median
+                print("| %.0f MB | %.1f MB | %s | %.1f | %.1f | %s | %d | %.0f |" %
+                      (pdb, size, name, median, least, peak_mb(argv, folder), frames_in(text),
+                       median / ours), flush=True)
+                if name == "twinstack" and frames_in(text) != FRAMES:
+                    sys.exit("twinstack found %d of %d frames:\n%s" % (frames_in(text), FRAMES, text))
+            if big:
+                os.unlink(os.path.join(folder, dump))
 
 
 if __name__ == "__main__":
