@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/capture.h"
+#include "capture/capture_port.h"
 #include "capture/port.h"
 #include "capture/record.h"
 

@@ -21,16 +21,21 @@ enum {
 
 #if defined(_WIN64)
 
-/* Does the function save its caller as an interrupted place?  Reads UNWIND_INFO:
- * version and flags, prologue size, count of codes, frame register, then 2-byte codes. */
-static bool pushes_machine_frame(uint64_t base_va, const RUNTIME_FUNCTION *function)
+enum codes { CODES_PLAIN, CODES_MACHINE_FRAME, CODES_UNKNOWN };
+
+/* Does the function save its caller as an interrupted place, or is there a code that nobody gave
+ * out, so that RtlVirtualUnwind could only guess?  Reads UNWIND_INFO: version and flags,
+ * prologue size, count of codes, frame register, then 2-byte codes. */
+static enum codes codes_of(uint64_t base_va, const RUNTIME_FUNCTION *function)
 {
     const uint8_t *info = (const uint8_t *)(uintptr_t)(base_va + function->UnwindData);
     const uint32_t count = info[2];
     for (uint32_t i = 0; i < count;) {
         uint32_t op = info[4 + 2 * i + 1] & 15, large = info[4 + 2 * i + 1] >> 4;
         if (op == UNWIND_PUSH_MACHFRAME)
-            return true;
+            return CODES_MACHINE_FRAME;
+        if (op == UNWIND_SPARE || op > UNWIND_PUSH_MACHFRAME)
+            return CODES_UNKNOWN;
         if (op == UNWIND_ALLOC_LARGE)
             i += large == 0 ? 2 : 3;
         else if (op == UNWIND_SAVE_NONVOL || op == UNWIND_SAVE_XMM128)
@@ -40,7 +45,7 @@ static bool pushes_machine_frame(uint64_t base_va, const RUNTIME_FUNCTION *funct
         else
             i += 1;
     }
-    return false;
+    return CODES_PLAIN;
 }
 
 static bool is_executable(uint64_t va)
@@ -120,8 +125,10 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
         step->found = RECORD_FOUND_LEAF;
         return RECORD_STOP_LIMIT;
     }
-    bool interrupted =
-        cap_crash_within(cap.dispatcher, lookup) || pushes_machine_frame(base, function);
+    const enum codes codes = codes_of(base, function);
+    if (codes == CODES_UNKNOWN)
+        return RECORD_STOP_NO_UNWIND;
+    bool interrupted = cap_crash_within(cap.dispatcher, lookup) || codes == CODES_MACHINE_FRAME;
     /* Past its function's end stands a return address whose call never returns. */
     bool past_end = step->is_return && pc - base >= function->EndAddress;
     RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, past_end ? lookup : pc,

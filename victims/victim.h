@@ -29,7 +29,7 @@
 
 #include <windows.h>
 
-#include "capture/capture.h"
+#include "capture/capture_port.h"
 #include "capture/port.h"
 #include "capture/record.h"
 #include "victims/truth.h"

@@ -203,10 +203,19 @@ bool because_inline_only(const struct difference *d, struct arena *keep, struct 
             rule_name(table_frame(d->table, d->row, rule_having(d))->function), have->offset));
 }
 
+/* Cut off at the outer end, where the walk stopped, or at the inner one, where it began too late.
+ */
 bool because_truncated(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const uint32_t column = rule_lacking(d);
-    if (!rule_is_gap(d) || column == 0 || rule_next_frame(d, d->row, column) != NULL)
+    if (!rule_is_gap(d) || column == 0)
+        return false;
+    const struct frame *next = rule_next_frame(d, d->row, column);
+    if (next != NULL && rule_previous_frame(d, d->row, column) == NULL)
+        return rule_explain(out, CAUSE_TRUNCATED, column,
+                            arena_printf(keep, "%s begins at %s: what is further in is missing",
+                                         rule_engine(d, column), rule_where(next, keep)));
+    if (next != NULL)
         return false;
     const struct stack *stack = d->table->columns[column].stack;
     /* A return address of 0 ends a stack, unless others go on behind it. */

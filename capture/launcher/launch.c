@@ -9,6 +9,7 @@
 
 #include <windows.h>
 
+#include "capture/launcher/stack_text.h"
 #include "capture/launcher/truth_json.h"
 #include "victims/truth.h"
 
@@ -178,8 +179,10 @@ int wmain(int argc, wchar_t **argv)
     }
     truth_print(file, job.truth);
     fclose(file);
-    const bool kept[3] = {keep(&job, L"record.rec"), keep(&job, L"dump.dmp"),
-                          keep(&job, L"dump-tuned.dmp")};
+    bool has_record = keep(&job, L"record.rec");
+    if (!has_record) /* a reporter of somebody's own may have left a text */
+        has_record = stack_text_to_record(job.out, job.program);
+    const bool kept[3] = {has_record, keep(&job, L"dump.dmp"), keep(&job, L"dump-tuned.dmp")};
     file = open_out(&job, L"outcome.json", L"wb");
     if (file != NULL) {
         print_outcome(file, &job, kept);

@@ -1,12 +1,23 @@
-/* All that a host program sees of the capture.
+/* The capture as a host program sees it, and all that the victims need of one: ours, or any
+ * library that keeps to this header (cmake -S victims -DTWINSTACK_CAPTURE=<library>).
  *
- * capture_install() once, early; from then on an unhandled crash leaves a record and two
- * minidumps.  A program that wants hangs reported calls capture_heartbeat() from the
- * thread to be watched: the first call arms the watch, a pause longer than hang_ms fires
- * it.  The watch looks every CAPTURE_POLL_MS, so a hang is found between hang_ms and
- * hang_ms + CAPTURE_POLL_MS after the last beat. */
-#ifndef CAPTURE_CAPTURE_H
-#define CAPTURE_CAPTURE_H
+ * capture_install() once, early; from then on an unhandled crash leaves a case in the folder
+ * and ends the process with the exception's code.  A program that wants hangs reported calls
+ * capture_heartbeat() from the thread to be watched: the first call arms the watch, a pause
+ * longer than hang_ms fires it.  Ours looks every CAPTURE_POLL_MS: a hang is found that long
+ * after hang_ms at most, plus what the system keeps its thread waiting (the record says how
+ * late it was), and is a case if the thread does not go on while it is looked at, four times
+ * 20 ms.
+ *
+ * What a library of your own leaves in the folder, innermost frame first:
+ *   stack.txt   `> thread ID` of the crashed or hanging thread, then `module!0xOFFSET` a line,
+ *               `?!0xADDRESS` outside of modules; the first is an interrupted place, the others
+ *               return addresses, unless @i or @r says otherwise.  Or record.rec, as
+ *               capture/record.h has it
+ *   dump.dmp    a minidump, if it writes any
+ * What it cannot do it leaves undone, and returns false; options it does not have it ignores. */
+#ifndef CAPTURE_CAPTURE_PORT_H
+#define CAPTURE_CAPTURE_PORT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +28,7 @@ enum { CAPTURE_POLL_MS = 10 };
 #define CAPTURE_EXIT_HANG 0xCA970001u
 
 struct capture_options {
-    const wchar_t *folder;  /* where record.rec, dump.dmp and dump-tuned.dmp go; must exist  */
+    const wchar_t *folder;  /* where the files go; must exist                                */
     uint32_t hang_ms;       /* a pause between heartbeats that counts as a hang; 0: no watch */
     uint32_t walkers;       /* bits 1 << RECORD_WALKER_*; `rtl` always walks; 0: all         */
     bool end_after_hang;    /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */

@@ -1,0 +1,14 @@
+/* A record from a stack in text form. */
+#ifndef CAPTURE_LAUNCHER_STACK_TEXT_H
+#define CAPTURE_LAUNCHER_STACK_TEXT_H
+
+#include <stdbool.h>
+#include <wchar.h>
+
+/* Reads the first stack of FOLDER\stack.txt (`module!0xHEX`, innermost first; `?!0xADDRESS` in no
+ * module; @i, @r: interrupted or return, else the first is interrupted) and writes
+ * FOLDER\record.rec. A module is looked for beside PROGRAM, then among the system's, and gets the
+ * identity of that file.  False: there is no such text, or the record cannot be written. */
+bool stack_text_to_record(const wchar_t *folder, const wchar_t *program);
+
+#endif
