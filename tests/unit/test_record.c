@@ -187,6 +187,22 @@ static void code_map(struct draft *d)
     section_end(d, at);
 }
 
+/* Unwind data of the first code, and bytes of both. */
+static void generated(struct draft *d)
+{
+    static const uint32_t function[] = {0x20000, 0, 0, 0x20, 0x100, 0};
+    static const uint32_t memory[] = {32, 12, 0x20100, 0,       0x89ABCDEF, 0x01234567, 0x50,
+                                      0,  24, 1,       0x20000, 0,          0xC3,       0};
+    size_t at = section_begin(d, RECORD_SECTION_FUNCTIONS, 1);
+    for (size_t i = 0; i < COUNT_OF(function); i++)
+        put(d, function[i], 4);
+    section_end(d, at);
+    at = section_begin(d, RECORD_SECTION_MEMORY, 2);
+    for (size_t i = 0; i < COUNT_OF(memory); i++)
+        put(d, memory[i], 4);
+    section_end(d, at);
+}
+
 /* Every kind of section, and one of a newer capture between them. */
 static void full(struct draft *d)
 {
@@ -199,6 +215,7 @@ static void full(struct draft *d)
     threads(d);
     timings(d);
     code_map(d);
+    generated(d);
 }
 
 static enum status read_draft(const uint8_t *data, size_t bytes, struct arena *keep,
@@ -318,6 +335,38 @@ static const struct {
     {"module path past its entry", 144 + RECORD_M_PATH_BYTES, 0xFFFF, 2, ERR_TRUNCATED},
     {"image over 4 GiB", 144 + RECORD_M_IMAGE_BYTES + 4, 1, 4, ERR_MALFORMED},
 };
+
+TEST(generated_code_by_address)
+{
+    static const struct {
+        uint64_t va;
+        const char *code; /* NULL: none */
+        bool has_function;
+    } rows[] = {{0x1FFFF, NULL, false}, {0x20000, "adder", true}, {0x2001F, "adder", true},
+                {0x20020, NULL, false}, {0x30004, "late", false}, {0x30010, NULL, false}};
+    uint8_t bytes[12];
+    struct draft d;
+    struct arena keep;
+    struct record r;
+    struct fault fault;
+
+    full(&d);
+    REQUIRE(read_draft(d.bytes, d.size, &keep, &r, &fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct record_code *code = record_code_at(&r, rows[i].va);
+        CHECK_STR(code != NULL ? code->name : NULL, rows[i].code);
+        const struct record_function *function = record_function_at(&r, rows[i].va);
+        CHECK_EQ(function != NULL, rows[i].has_function);
+        CHECK(function == NULL || function->unwind_rva == 0x100);
+    }
+    CHECK(record_memory_read(&r, 0x20100, bytes, 12) && bytes[0] == 0xEF && bytes[8] == 0x50);
+    CHECK(record_memory_read(&r, 0x20000, bytes, 1) && bytes[0] == 0xC3);
+    CHECK(!record_memory_read(&r, 0x20000, bytes, 2) &&
+          !record_memory_read(&r, 0x20101, bytes, 12));
+    CHECK(!record_memory_read(&r, 0x10000, bytes, 1) &&
+          !record_memory_read(&r, UINT64_MAX, bytes, 8));
+    arena_free(&keep);
+}
 
 TEST(damage_is_said_and_nothing_behind_it_believed)
 {

@@ -1,0 +1,81 @@
+"""Generated code, in offset stacks and in dumps: captured under Wine, so it runs alone.
+
+With a function table and without: both ways must show the frame by the name that the program registered and go
+on below it, or end there and call it a hole.  ./run has the other kinds too."""
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
+PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
+# scenario: the frames from the top that belong to it, as both ways have to name them
+CROSSED = {
+    "generated_table": ["poke", "jit!generated_call", "run_generated_table"],
+    "generated_callback": ["poke", "jit!generated_call", "run_generated_callback"],
+    "generated_between": ["loop", "jit!generated_call", "run_generated_between"],
+}
+HOLE = ["loop", "jit!generated_hole"]
+
+
+def named(frames):
+    return [("jit!" if f["module"] == "jit" else "") + (f["function"] or "?") for f in frames]
+
+
+class Generated(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.there = bool(shutil.which("wine")) and (VICTIMS / "victims-ob2.exe").is_file()
+        if not cls.there:
+            return
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.out = pathlib.Path(cls.folder.name)
+        done = e2e.twinstack("run", "-k", f"ob2 and ({' or '.join([*CROSSED, 'generated_hole'])})", "--victims", VICTIMS, "--prefix", PREFIX, "--out",
+                             cls.out, "--db", cls.out / "run.db", "--no-judges", "--json", limit_s=240)
+        cls.code, cls.said = done.returncode, done.stdout[-2000:] + done.stderr[-2000:]
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.there:
+            cls.folder.cleanup()
+
+    def setUp(self):
+        if not self.there:
+            self.skipTest("no Wine, or the Windows programs are not built")
+
+    def both(self, scenario):
+        """The suspect's stack by rtl, and by the dump."""
+        case = self.out / "cases" / f"{scenario}.ob2"
+        symbols = ("--symbols", self.out / "symbols")
+        lines = self.run_twinstack("resolve", *symbols, "--ndjson", case / "record.rec").stdout.splitlines()
+        dump = self.run_json("dump", *symbols, "--stacks", "--json", case / "dump.dmp")
+        suspect = next(t for t in dump["threads"] if t["role"] == "suspect")
+        return e2e.json.loads(lines[0]), {"stop": suspect["stop"], **suspect["stack"]}
+
+    def test_both_ways_pass(self):
+        self.assertEqual(self.code, 0, self.said)
+
+    def test_both_ways_cross_and_name_it(self):
+        for scenario, want in CROSSED.items():
+            with self.subTest(scenario=scenario):
+                offset, dump = self.both(scenario)
+                self.assertEqual(named(offset["frames"])[:len(want)], want)
+                self.assertEqual(named(dump["frames"])[:len(want)], want)
+                self.assertEqual(*([f["offset"] for f in s["frames"] if f["module"] == "jit"] for s in (offset, dump)))
+                self.assertIn("main", named(offset["frames"]))
+                self.assertIn("main", named(dump["frames"]))
+
+    def test_a_hole_is_called_one(self):
+        offset, dump = self.both("generated_hole")
+        self.assertEqual(named(offset["frames"]), HOLE)
+        self.assertEqual(named(dump["frames"]), HOLE)
+        self.assertIn("hole", dump["stop"])
+
+
+if __name__ == "__main__":
+    e2e.main()
