@@ -20,7 +20,7 @@ enum status store_fault(const struct store *store, int code, const char *what, s
         hint = "this is not a database of twinstack, or it is damaged";
         break;
     case SQLITE_READONLY:
-        hint = "the database was opened for reading";
+        hint = "the file or its folder may not be written";
         break;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -28,6 +28,9 @@ enum status store_fault(const struct store *store, int code, const char *what, s
         break;
     case SQLITE_FULL:
         hint = "the disk is full";
+        break;
+    case SQLITE_CANTOPEN:
+        hint = "the folder is not there, or may not be written";
         break;
     default:
         break;

@@ -50,6 +50,30 @@ static enum status upgrade(struct store *store, int64_t from, struct fault *faul
     return ERR_NONE;
 }
 
+/* Goes on with a copy in memory: the file stays as it is. */
+static enum status copy_to_memory(struct store *store, struct fault *fault)
+{
+    sqlite3 *copy = NULL;
+    int code =
+        sqlite3_open_v2(":memory:", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK) {
+        sqlite3_backup *backup = sqlite3_backup_init(copy, "main", store->db, "main");
+        code = backup == NULL ? sqlite3_errcode(copy) : SQLITE_OK;
+        if (backup != NULL) {
+            (void)sqlite3_backup_step(backup, -1);
+            code = sqlite3_backup_finish(backup);
+        }
+    }
+    if (code != SQLITE_OK) {
+        (void)store_fault(store, code, "older database", fault);
+        (void)sqlite3_close(copy);
+        return fault->code;
+    }
+    (void)sqlite3_close(store->db);
+    store->db = copy;
+    return run_script(store, "PRAGMA foreign_keys=1", fault);
+}
+
 static enum status check_version(struct store *store, struct fault *fault)
 {
     int64_t version = 0, application = 0, tables = 0;
@@ -60,6 +84,9 @@ static enum status check_version(struct store *store, struct fault *fault)
     if (tables > 0 && application != APPLICATION_ID)
         return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "database",
                               "it belongs to another program");
+    if (tables == 0 && store->mode != STORE_WRITE)
+        return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "database",
+                              "it is empty; `twinstack run` fills it");
     if (version > STORE_SCHEMA_VERSION)
         return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
                               "it was written by a newer twinstack");
@@ -67,20 +94,24 @@ static enum status check_version(struct store *store, struct fault *fault)
         return ERR_NONE;
     if (store->mode == STORE_READ)
         return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
-                              "it is older than this program: any writing verb upgrades it");
-    if (upgrade(store, version, fault) != ERR_NONE || version == 0)
+                              "it is older than this program: `twinstack db upgrade` brings it "
+                              "up to date");
+    if ((store->mode == STORE_READ_OLD && copy_to_memory(store, fault) != ERR_NONE) ||
+        upgrade(store, version, fault) != ERR_NONE)
         return fault->code;
-    return store_sum_missing(store, fault);
+    if (version > 0 && store_sum_missing(store, fault) != ERR_NONE)
+        return fault->code;
+    return store->mode == STORE_WRITE ? ERR_NONE : run_script(store, "PRAGMA query_only=1", fault);
 }
 
 static enum status prepare(struct store *store, struct fault *fault)
 {
     (void)sqlite3_busy_timeout(store->db, BUSY_MS);
     (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    const char *setup = store->mode == STORE_READ
-                            ? "PRAGMA query_only=1; PRAGMA foreign_keys=1"
-                            : "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                              "PRAGMA foreign_keys=1";
+    const char *setup = store->mode == STORE_WRITE
+                            ? "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                              "PRAGMA foreign_keys=1"
+                            : "PRAGMA query_only=1; PRAGMA foreign_keys=1";
     if (run_script(store, setup, fault) != ERR_NONE)
         return fault->code;
     return check_version(store, fault);
@@ -90,7 +121,7 @@ enum status store_open(const char *path, enum store_mode mode, struct store **ou
                        struct fault *fault)
 {
     *out = NULL;
-    if (mode == STORE_READ && !path_is_file(path)) {
+    if (mode != STORE_WRITE && !path_is_file(path)) {
         (void)fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "database",
                              "`twinstack run` makes one");
         fault_set_path(fault, path);
@@ -101,7 +132,7 @@ enum status store_open(const char *path, enum store_mode mode, struct store **ou
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "database");
     store->mode = mode;
     const int flags =
-        mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+        mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     const int code = sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK)
         (void)store_fault(store, code, "database", fault);

@@ -22,14 +22,15 @@
 struct store;
 
 enum store_mode {
-    STORE_READ,  /* must exist; nothing can be written through it             */
-    STORE_WRITE, /* made when missing, upgraded when older                    */
+    STORE_READ,     /* must exist; nothing can be written through it             */
+    STORE_READ_OLD, /* the same; an older one is read through an upgraded copy in memory */
+    STORE_WRITE,    /* made when missing, upgraded when older                    */
 };
 
 enum { STORE_SCHEMA_VERSION = 2, STORE_PAGE_MAX = 1000 };
 
-/* Fails: ERR_ABSENT (read) no such file; ERR_UNSUPPORTED newer, or (read) older than this
- * program; ERR_MALFORMED not a database of ours; ERR_IO. */
+/* Fails: ERR_ABSENT (read) no such file; ERR_UNSUPPORTED newer, or (STORE_READ) older than this
+ * program; ERR_MALFORMED not a database of ours, or (read) an empty file; ERR_IO. */
 enum status store_open(const char *path, enum store_mode mode, struct store **out,
                        struct fault *fault);
 void store_close(struct store *store);

@@ -97,7 +97,7 @@ enum status store_publish(struct store *store, const char *path, struct fault *f
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
     (void)sqlite3_finalize(statement);
-    if (store->mode == STORE_READ)
+    if (store->mode != STORE_WRITE)
         (void)sqlite3_exec(store->db, "PRAGMA query_only=1", NULL, NULL, NULL);
     if (code != SQLITE_DONE && code != SQLITE_OK)
         return store_fault(store, code, "published database", fault);

@@ -18,7 +18,7 @@ int stored_fault(const struct fault *fault, bool database)
 bool stored_open(const char *path, enum store_mode mode, struct store **out, int *exit_code)
 {
     struct fault fault = FAULT_INIT;
-    if (store_open(path, mode, out, &fault) == ERR_NONE)
+    if (store_open(path, mode == STORE_READ ? STORE_READ_OLD : mode, out, &fault) == ERR_NONE)
         return true;
     *exit_code = stored_fault(&fault, true);
     return false;
@@ -71,7 +71,7 @@ enum status stored_read_any(struct store *store, const char *word, struct arena 
     if (path == NULL || !path_is_file(path))
         return stored_read(store, word, false, keep, out, fault);
     struct store *other = NULL;
-    if (store_open(path, STORE_READ, &other, fault) == ERR_NONE)
+    if (store_open(path, STORE_READ_OLD, &other, fault) == ERR_NONE)
         (void)stored_read(other, colon != NULL ? colon + 1 : "latest", false, keep, out, fault);
     store_close(other);
     return fault->code;

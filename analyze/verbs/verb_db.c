@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
+#include "base/log.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
@@ -56,6 +58,21 @@ static int publish(const char *path, const char *to)
     return code;
 }
 
+/* Opening for writing upgrades. */
+static int upgrade(const char *path)
+{
+    struct store *store = NULL;
+    int code = EXIT_GOOD;
+    if (!path_is_file(path)) {
+        log_error("%s: there is no such database", path);
+        return EXIT_DATABASE;
+    }
+    if (stored_open(path, STORE_WRITE, &store, &code))
+        (void)printf("%s has schema %d, the newest\n", path, STORE_SCHEMA_VERSION);
+    store_close(store);
+    return code;
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
     const char *db = STORED_DATABASE;
@@ -73,6 +90,8 @@ static int run(const struct verb *self, int argc, char **argv)
         const char *file = rest.count > 1 ? rest.items[1] : NULL;
         if (rest.count == 1 && strcmp(what, "prune") == 0 && keep_runs <= UINT32_MAX)
             code = prune(db, keep_runs);
+        else if (rest.count == 1 && strcmp(what, "upgrade") == 0)
+            code = upgrade(db);
         else if (rest.count == 2 && strcmp(what, "import") == 0)
             code = copy(file, db);
         else if (rest.count == 2 && strcmp(what, "export") == 0)
@@ -81,7 +100,7 @@ static int run(const struct verb *self, int argc, char **argv)
             code = publish(db, file);
         else
             code = verb_usage_error(
-                self, "db import FILE, export FILE, publish FILE or prune --keep-runs N");
+                self, "db import FILE, export FILE, publish FILE, prune --keep-runs N or upgrade");
     }
     arena_free(&keep);
     return code;
@@ -89,12 +108,14 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_db = {
     .name = "db",
-    .summary = "databases as a whole: import, export, prune, publish",
-    .usage = "import FILE | export FILE | publish FILE | prune --keep-runs N",
-    .details = "import and export copy the runs that the other side lacks.  publish writes one "
-               "file that\nopens from a read-only folder, for CI artefacts.  prune never deletes "
-               "a baseline.\n\n"
-               "example:\n  twinstack db publish build/published.db",
+    .summary = "databases as a whole: import, export, publish, prune, upgrade",
+    .usage = "import FILE | export FILE | publish FILE | prune --keep-runs N | upgrade",
+    .details =
+        "import and export copy the runs that the other side lacks.  publish writes one "
+        "file that\nopens from a read-only folder, for CI artefacts.  prune never deletes "
+        "a baseline.  An older database is read as it is, through a copy in memory; upgrade, and "
+        "any\nverb that writes, brings it up to date for good.\n\n"
+        "example:\n  twinstack db publish build/published.db",
     .exits = "  0  done\n  2  usage\n  4  database not usable",
     .run = run,
 };

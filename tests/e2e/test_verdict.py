@@ -187,6 +187,64 @@ class Verdict(e2e.Case):
         self.assertIn("1 run deleted", self.run_db("db", "prune", "--keep-runs", "1").stdout)
         self.run_db("db", "import", self.folder / "none.db", exit_code=4)
 
+    def test_states_of_a_database(self):
+        def refused(name, *argv):
+            done = self.run_twinstack(*(argv or ("report",)), "--db", self.folder / name, exit_code=4)
+            self.assertIn(name, done.stderr)
+            return done.stderr
+
+        with sqlite3.connect(self.db) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.close()
+        whole = self.db.read_bytes()
+
+        (self.folder / "empty.db").write_bytes(b"")
+        self.assertIn("empty", refused("empty.db"))
+        for size in (10, 100, 5000, len(whole) // 2):
+            (self.folder / "cut.db").write_bytes(whole[:size])
+            refused("cut.db")
+        (self.folder / "holes.db").write_bytes(whole[:4096] + b"\xa5" * 40960 + whole[45056:])
+        refused("holes.db")
+        sqlite3.connect(self.folder / "other.db").execute("CREATE TABLE x (y)").connection.close()
+        self.assertIn("another program", refused("other.db"))
+        self.assertIn("another program", refused("other.db", "baseline", "set", "1"))
+        self.assertIn("folder", refused("gone/new.db", "baseline", "set", "1"))
+
+        shutil.copy(self.db, self.folder / "newer.db")
+        with sqlite3.connect(self.folder / "newer.db") as db:
+            db.execute("PRAGMA user_version = 99")
+        db.close()
+        for argv in (("report",), ("baseline", "set", "1"), ("db", "upgrade")):
+            self.assertIn("newer", refused("newer.db", *argv))
+
+        # Of the first version: what later ones added is dropped.
+        old = self.folder / "old.db"
+        shutil.copy(self.db, old)
+        with sqlite3.connect(old) as db:
+            for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure"):
+                db.execute(f"DROP TABLE {table}")
+            db.execute("DROP INDEX IF EXISTS case_in_run")
+            db.execute("PRAGMA user_version = 1")
+            db.execute("PRAGMA journal_mode = DELETE")
+        db.close()
+        before = old.read_bytes()
+        here, there = (self.run_twinstack("report", "--db", db, "--json", "-").stdout for db in (self.db, old))
+        self.assertEqual(here, there)
+        self.run_twinstack("db", "import", old, "--db", self.folder / "fresh.db")
+        self.run_db("compare", f"{old}:1", "latest")
+        self.assertEqual(old.read_bytes(), before)  # read through a copy
+        self.run_twinstack("db", "upgrade", "--db", old)
+        self.assertEqual(self.run_twinstack("report", "--db", old, "--json", "-").stdout, here)
+
+        # Somebody writes: readers go on, writers wait and then say so.
+        busy = sqlite3.connect(self.db, isolation_level=None)
+        busy.execute("BEGIN IMMEDIATE")
+        self.run_db("report")
+        self.assertIn("another program", self.run_db("baseline", "set", "latest", exit_code=4).stderr)
+        busy.execute("ROLLBACK")
+        busy.close()
+        self.run_db("baseline", "set", "latest")
+
     def test_signatures(self):
         self.assertIn("rank", self.run_db("signatures").stdout)
         rules = self.folder / "rules.txt"
