@@ -172,7 +172,7 @@ struct minidump_vm_counters {
     uint16_t revision;
     uint32_t page_faults;
     uint64_t peak_working_set_bytes, working_set_bytes, pagefile_bytes, peak_pagefile_bytes,
-        private_bytes;
+        private_bytes, virtual_bytes; /* the last one from revision 2 on */
 };
 
 struct minidump_breakpad {

@@ -256,6 +256,10 @@ void minidump_read_vm_counters(struct minidump_reader *m, struct bytes r)
     bytes_skip(&r, 32);
     out->pagefile_bytes = bytes_u64(&r);
     out->peak_pagefile_bytes = bytes_u64(&r);
+    if (out->revision >= 2) { /* the second revision put two fields before the last */
+        bytes_skip(&r, 8);
+        out->virtual_bytes = bytes_u64(&r);
+    }
     out->private_bytes = bytes_u64(&r);
     out->present = !bytes_failed(&r);
 }

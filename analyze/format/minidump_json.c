@@ -388,6 +388,10 @@ static void write_counters(struct json *j, const struct minidump *d)
         json_key_uint(j, "pagefile_bytes", v->pagefile_bytes);
         json_key_uint(j, "peak_pagefile_bytes", v->peak_pagefile_bytes);
         json_key_uint(j, "private_bytes", v->private_bytes);
+        if (v->revision >= 2)
+            json_key_uint(j, "virtual_bytes", v->virtual_bytes);
+        else
+            json_key_null(j, "virtual_bytes");
         json_object_end(j);
     } else {
         json_null(j);

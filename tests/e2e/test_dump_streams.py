@@ -1,0 +1,307 @@
+"""Every stream of a minidump, field by field: each row lays out one structure of Microsoft's minidumpapiset.h, of
+Breakpad's minidump_format.h or of Crashpad's minidump_extensions.h with numbers of its own, and says what `dump
+--json` has to tell of it."""
+
+import pathlib
+import shutil
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import dump_maker  # noqa: E402
+import e2e  # noqa: E402
+
+
+def utf8(text):
+    """MINIDUMP_UTF8_STRING."""
+    raw = text.encode()
+    return struct.pack("<I", len(raw)) + raw + b"\0"
+
+
+def fixed(text, units):
+    return text.encode("utf-16-le").ljust(2 * units, b"\0")
+
+
+def unloaded(d):
+    name = d.put(dump_maker.text("C:\\x\\gone.dll"))
+    # a header and entries longer than today's: their sizes count, not ours
+    d.stream(14, struct.pack("<III4x", 16, 28, 1) + struct.pack("<QIIII4x", 0x7FF700000000, 0x9000, 0x77, 0x5A5B5C5D,
+                                                               name))
+    return {"unloaded_modules.0": {"name": "gone.dll", "path": "C:\\x\\gone.dll", "base": "0x7ff700000000",
+                                   "size": "0x9000", "code_id": "5A5B5C5D9000", "checksum": "0x77"}}
+
+
+def thread_info(d):
+    d.thread(5, pc=1, sp=2)
+    d.stream(17, struct.pack("<III", 12, 64, 1) + struct.pack("<IIII6Q", 5, 8, 2, 259, 10, 11, 12, 13, 0x1400, 3))
+    return {"threads.0.info": {"dump_flags": "0x8", "dump_error": "0x2", "exit_status": "0x103",
+                               "start": "0x1400", "affinity": "0x3"}}
+
+
+def thread_names(d):
+    d.thread(5, pc=1, sp=2)
+    d.thread(6, pc=1, sp=2)
+    d.stream(24, struct.pack("<IIQIQ", 2, 6, d.put(dump_maker.text("näme")), 5, 0))
+    return {"threads.0": {"id": 5, "name": None}, "threads.1": {"id": 6, "name": "näme"}}
+
+
+def thread_ex(d):
+    raw = dump_maker.context("x64", 0x1234, 0x5678)
+    d.stream(8, struct.pack("<I", 1) + struct.pack("<IIIIQQIIIIQII", 9, 1, 32, 2, 0x7000, 0, 0, 0, len(raw), d.put(raw),
+                                                   0x8000, 4, d.put(b"back")))
+    return {"threads.0": {"id": 9, "suspend_count": 1, "priority": 2, "teb": "0x7000"},
+            "threads.0.registers": {"pc": "0x1234", "sp": "0x5678"}, "threads.0.backing_store": {"bytes": 4}}
+
+
+def memory_info(d):
+    d.stream(16, struct.pack("<IIQ", 16, 48, 1) + struct.pack("<QQIIQIIII", 0x10000, 0x8000, 4, 0, 0x3000, 0x1000, 0x20,
+                                                             0x20000, 0))
+    return {"memory_regions.0": {"base": "0x10000", "allocation_base": "0x8000", "allocation_protection": "0x4",
+                                 "bytes": "0x3000", "state": "0x1000", "protection": "0x20", "type": "0x20000"}}
+
+
+def handles(d):
+    kind, name = d.put(dump_maker.text("File")), d.put(dump_maker.text("\\Device\\Null"))
+    d.stream(12, struct.pack("<IIII", 16, 40, 2, 0) +
+             struct.pack("<QIIIIIIII", 0x44, kind, name, 1, 0x12019F, 2, 77, 0, 0) +
+             struct.pack("<QIIIIIIII", 0x48, 0, 0, 0, 0, 0, 0, 0, 0))
+    return {"handles.0": {"handle": "0x44", "type": "File", "name": "\\Device\\Null", "attributes": "0x1",
+                          "access": "0x12019f", "handle_count": 2, "pointer_count": 77},
+            "handles.1": {"handle": "0x48", "type": None, "name": None}}
+
+
+def function_table(d):
+    rows = struct.pack("<III", 0, 0x20, 0x100) + struct.pack("<III", 0x40, 0x60, 0x110)
+    d.stream(13, struct.pack("<6I", 24, 32, 8, 12, 1, 0) +
+             struct.pack("<QQQII", 0x20000000, 0x20001000, 0x20000000, 2, 4) + bytes(8) + rows + bytes(4))
+    return {"function_tables.0": {"start": "0x20000000", "end": "0x20001000", "base": "0x20000000", "entries": 2}}
+
+
+def tokens(d):
+    d.stream(19, struct.pack("<IIII", 56, 2, 16, 16) + struct.pack("<IIQ", 24, 4711, 0x1C) + bytes(8) +
+             struct.pack("<IIQ", 16, 4712, 0))
+    return {"tokens.0": {"id": 4711, "handle": "0x1c", "bytes": 24}, "tokens.1": {"id": 4712, "bytes": 16}}
+
+
+def system_memory(d):
+    basic = struct.pack("<IIIIIIQQQI", 156250, 4096, 1000, 1, 2000, 65536, 0x10000, 0x7FFFFFFEFFFF, 15, 4)
+    cache = struct.pack("<QQIQQQQII", 1, 2, 3, 4, 5, 6, 7, 8, 9)
+    d.stream(21, struct.pack("<HH", 1, 0) + basic + cache + struct.pack("<QQQQ", 500, 600, 700, 800) + bytes(328))
+    return {"system_memory": {"page_bytes": 4096, "physical_pages": 1000, "available_pages": 500,
+                              "committed_pages": 600, "commit_limit_pages": 700}}
+
+
+def vm_counters_1(d):
+    d.stream(22, struct.pack("<HxxI9Q", 1, 5, *range(11, 20)))
+    return {"vm_counters": {"revision": 1, "page_faults": 5, "peak_working_set_bytes": 11, "working_set_bytes": 12,
+                            "pagefile_bytes": 17, "peak_pagefile_bytes": 18, "private_bytes": 19,
+                            "virtual_bytes": None}}
+
+
+def vm_counters_2(d):
+    d.stream(22, struct.pack("<HHI18Q", 2, 15, 5, *range(11, 29)))
+    return {"vm_counters": {"revision": 2, "page_faults": 5, "pagefile_bytes": 17, "peak_pagefile_bytes": 18,
+                            "virtual_bytes": 20, "private_bytes": 21}}
+
+
+def misc(size, flags):
+    whole = struct.pack("<IIIIII", size, flags, 99, 1600000000, 3, 4) + struct.pack("<5I", 3000, 2000, 4000, 0, 0)
+    whole += struct.pack("<IIII", 0x3000, 0xD, 1, 2) + struct.pack("<i", -60) + fixed("Central", 32) + bytes(16 + 4)
+    whole += fixed("Summer", 32) + bytes(16 + 4) + fixed("19045.vb", 260) + fixed("dbghelp,10", 40)
+    features = [(0, 0)] * 64
+    features[11] = (576, 16)
+    whole += struct.pack("<IIQ", 528, 1500, 0x807) + b"".join(struct.pack("<II", *f) for f in features)
+    whole += struct.pack("<I", 0xC00C1E)
+    assert len(whole) == 1364
+    return whole[:size]
+
+
+def misc_of(size, told):
+    def row(d):
+        d.stream(15, misc(size, 0x3F7))
+        return {"process": told}
+    return row
+
+
+MISC_2 = {"id": 99, "create_time": 1600000000, "user_s": 3, "kernel_s": 4, "max_mhz": 3000, "current_mhz": 2000,
+          "limit_mhz": 4000}
+MISC_3 = {**MISC_2, "integrity_level": "0x3000", "execute_flags": "0xd", "protected_process": "0x1",
+          "bias_minutes": -60, "time_zone": "Central"}
+MISC_4 = {**MISC_3, "build": "19045.vb", "debugger_build": "dbghelp,10"}
+MISC_5 = {**MISC_4, "xstate_features": "0x807", "cookie": "0xc00c1e"}
+
+
+def misc_says_nothing(d):
+    d.stream(15, misc(44, 0))
+    return {"process": {"id": None, "create_time": None, "user_s": None, "max_mhz": None, "cookie": None}}
+
+
+def shadow_stack(d):
+    """A CONTEXT with XSTATE: CONTEXT_EX behind it, then the XSAVE area's header and CET_U."""
+    d.stream(15, misc(1364, 0x3F7))
+    ex = struct.pack("<iIiIiI", -1232, 1392, -1232, 1232, 80, 80) + bytes(56)
+    area = struct.pack("<QQ", 1 << 11, 1 << 63 | 1 << 11) + bytes(48) + struct.pack("<QQ", 1, 0xCBC83FEFC8)
+    raw = bytearray(dump_maker.context("x64", 0x1234, 0x5678, xstate=ex + area))
+    struct.pack_into("<I", raw, 0x30, 0x10005F)
+    d.thread(1, raw=bytes(raw))
+    return {"threads.0.registers": {"pc": "0x1234", "ssp": "0xcbc83fefc8"}}
+
+
+def xstate_without_features(d):
+    raw = bytearray(dump_maker.context("x64", 0x1234, 0x5678, xstate=bytes(200)))
+    struct.pack_into("<I", raw, 0x30, 0x10005F)
+    d.thread(1, raw=bytes(raw))
+    return {"threads.0.registers": {"pc": "0x1234", "ssp": None}}
+
+
+def exception(d):
+    d.thread(3, pc=0x10, sp=0x20)
+    d.exception(3, 0xC0000006, 0x140001000, (1, 0x2000, 0xC000000E))
+    return {"exception": {"thread_id": 3, "code": "0xc0000006", "name": "EXCEPTION_IN_PAGE_ERROR",
+                          "address": "0x140001000", "information": ["0x1", "0x2000", "0xc000000e"], "context": None},
+            "": {"suspect": 3, "suspect_from": "exception stream"}}
+
+
+def comments(d):
+    d.stream(11, "wide ✓".encode("utf-16-le") + b"\0\0")
+    return {"": {"comment": "wide ✓"}}
+
+
+def comment_a(d):
+    d.stream(10, b"narrow\0rest")
+    return {"": {"comment": "narrow"}}
+
+
+def breakpad(d):
+    d.thread(7, pc=1, sp=2)
+    d.thread(8, pc=1, sp=2)
+    d.stream(0x47670001, struct.pack("<III", 3, 7, 8))
+    d.stream(0x47670002, fixed("x > 0", 128) + fixed("main", 128) + fixed("a.cc", 128) + struct.pack("<II", 42, 1))
+    return {"breakpad": {"validity": 3, "dump_thread_id": 7, "requesting_thread_id": 8, "assertion": "x > 0",
+                         "assertion_function": "main", "assertion_file": "a.cc", "assertion_line": 42},
+            "": {"suspect": 8}}
+
+
+def crashpad(d):
+    d.module("a.exe", 0x140000000, 0x1000)
+
+    def place(data):
+        return struct.pack("<II", len(data), d.put(data))
+
+    pairs = struct.pack("<III", 1, d.put(utf8("key")), d.put(utf8("värde")))
+    texts = struct.pack("<II", 1, d.put(utf8("listed")))
+    objects = struct.pack("<IIHHIIHHI", 2, d.put(utf8("object")), 1, 0, d.put(utf8("its value")),
+                          d.put(utf8("binary")), 0x8001, 0, d.put(utf8("xx")))
+    module = struct.pack("<I", 1) + place(texts) + place(pairs) + place(objects)
+    links = struct.pack("<II", 1, 0) + place(module)
+    guid = struct.pack("<IHH8B", 0x00112233, 0x4455, 0x6677, *range(8, 16))
+    d.stream(0x43500001, struct.pack("<I", 1) + guid + guid + place(pairs) + place(links))
+    return {"crashpad": {"version": 1, "report_id": "00112233-4455-6677-0809-0a0b0c0d0e0f"},
+            "crashpad.annotations.0": {"key": "key", "value": "värde"},
+            "modules.0.annotations.0": {"value": "listed"}, "modules.0.annotations.1": {"key": "key"},
+            "modules.0.annotations.2": {"key": "object", "value": "its value"},
+            "modules.0.annotations.3": {"key": "binary"}}
+
+
+def version_and_codeview(d):
+    fixed_info = struct.pack("<13I", 0xFEEF04BD, 0x10000, 0x000A0001, 0x4A610002, 0x000B0003, 0x4A620004, *[0] * 7)
+    rsds = b"RSDS" + struct.pack("<IHH8BI", 0x11223344, 0x5566, 0x7788, *range(1, 9), 0x1F) + b"c:\\x\\a.pdb\0"
+    d.modules.append(struct.pack("<QIIII", 0x140000000, 0x9000, 0, 0x5A, d.put(dump_maker.text("c:\\x\\a.exe"))) +
+                     fixed_info + struct.pack("<II8x16x", len(rsds), d.put(rsds)))
+    return {"modules.0": {"name": "a.exe", "debug_id": "112233445566778801020304050607081f", "pdb": "a.pdb",
+                          "codeview": "RSDS", "code_id": "0000005A9000", "file_version": "10.1.19041.2",
+                          "product_version": "11.3.19042.4"}}
+
+
+def wow64_by_teb(d):
+    d.module("C:\\Windows\\System32\\wow64cpu.dll", 0x77000000, 0x10000)
+    inner = dump_maker.context("x86", 0x401234, 0x19FF00)
+    d.memory(0x7000 + 0x1488, struct.pack("<Q", 0x9000))
+    d.memory(0x9000, bytes(4) + inner)
+    d.thread(1, pc=0x77001000, sp=0x7E000, teb=0x7000)
+    return {"system": {"cpu": "x86", "context_cpu": "x64"},
+            "threads.0.registers": {"cpu": "x86", "wow64": True, "pc": "0x401234", "sp": "0x19ff00"}}
+
+
+def two_exception_streams(d):
+    d.exception(3, 0xC0000005, 0x1000)
+    d.exception(4, 0xC0000006, 0x2000)
+    return {"exception": {"thread_id": 3, "address": "0x1000"}}
+
+
+ROWS = {
+    "UnloadedModuleList": unloaded, "ThreadInfoList": thread_info, "ThreadNames": thread_names,
+    "ThreadExList": thread_ex, "MemoryInfoList": memory_info, "HandleData, second version": handles,
+    "FunctionTable": function_table, "Token": tokens, "SystemMemoryInfo": system_memory,
+    "ProcessVmCounters 1": vm_counters_1, "ProcessVmCounters 2": vm_counters_2,
+    "MiscInfo 1": misc_of(24, {"id": 99, "create_time": 1600000000, "user_s": 3, "kernel_s": 4}),
+    "MiscInfo 2": misc_of(44, MISC_2), "MiscInfo 3": misc_of(232, MISC_3), "MiscInfo 4": misc_of(832, MISC_4),
+    "MiscInfo 5": misc_of(1364, MISC_5), "MiscInfo that was not filled": misc_says_nothing,
+    "CONTEXT with a shadow stack": shadow_stack, "XSTATE that MiscInfo does not lay out": xstate_without_features,
+    "Exception without a context": exception, "Exception twice": two_exception_streams, "CommentW": comments,
+    "CommentA": comment_a, "Breakpad and assertion": breakpad, "Crashpad": crashpad,
+    "module's version and CodeView": version_and_codeview, "WoW64 through the TEB": wow64_by_teb,
+}
+
+
+class DumpStreams(e2e.Case):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def read(self, dump):
+        path = self.folder / "made.dmp"
+        dump.save(path)
+        return self.run_json("dump", path, "--json")
+
+    def test_each_structure(self):
+        for name, fill in ROWS.items():
+            with self.subTest(name):
+                dump = dump_maker.Dump()
+                told = fill(dump)
+                document = self.read(dump)
+                self.assertFalse(document["partial"], [s for s in document["streams"] if s["fault"]])
+                for path, want in told.items():
+                    got = document
+                    for step in filter(None, path.split(".")):
+                        got = got[int(step) if step.isdigit() else step]
+                    self.assertEqual({key: got[key] for key in want}, want, path)
+
+    def test_each_structure_cut_short(self):
+        """A stream that ends early is damage, or says less: nothing else happens to it or the others."""
+        for name, fill in ROWS.items():
+            with self.subTest(name):
+                dump = dump_maker.Dump()
+                fill(dump)
+                dump.bytes()
+                rows = list(dump.rows)
+                kind, size, at = rows[1 if len(rows) > 1 else 0]
+                for left in {0, 3, size // 2, max(size - 1, 0)}:
+                    dump.rows = [(k, left if (k, s, a) == (kind, size, at) else s, a) for k, s, a in rows]
+                    path = self.folder / "made.dmp"
+                    blob = dump.blob
+                    for i, row in enumerate(dump.rows):
+                        struct.pack_into("<III", blob, 32 + 12 * i, *row)
+                    path.write_bytes(blob)
+                    done = self.run_twinstack("dump", path, "--json", exit_code=None)
+                    self.assertIn(done.returncode, (0, 3), done.stderr)
+                    self.assertEqual(e2e.json.loads(done.stdout)["system"]["context_cpu"], "x64")
+
+    def test_images_and_memory_at_odd_places(self):
+        dump = dump_maker.Dump()
+        dump.module("wrap.dll", 0xFFFFFFFFFFFFF000, 0xFFFFFFFF)
+        dump.module("none.dll", 0x10000, 0)
+        dump.module("a.dll", 0x140000000, 0x10000)
+        dump.module("b.dll", 0x140008000, 0x10000)  # over a.dll
+        dump.memory(0xFFFFFFFFFFFFFFF8, bytes(64))
+        dump.memory(0x20000, bytes(64))
+        dump.memory(0x20010, b"\1" * 8)
+        dump.thread(1, pc=0x140009000, sp=0x20000, stack=(0x20000, struct.pack("<Q", 0xFFFFFFFFFFFFF800) * 8))
+        path = self.folder / "made.dmp"
+        dump.save(path)
+        frames = self.run_json("dump", path, "--stacks", "--json")["threads"][0]["stack"]["frames"]
+        self.assertEqual((frames[0]["module"], frames[0]["offset"]), ("b.dll", "0x1000"))
+
+
+e2e.main()
