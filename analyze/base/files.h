@@ -67,6 +67,12 @@ const char *path_base(const char *path);
 
 bool file_is_terminal(FILE *stream);
 
+/* Reads what a pipe or terminal has by now instead of waiting until BYTES are there: at least one
+ * byte, 0 at the end and, with *FAILED, on an error.  Not to be mixed with stdio's own reading. */
+size_t file_read_some(FILE *stream, void *to, size_t bytes, bool *failed);
+/* True when there is nothing to read, nor comes within WAIT_MS: file_read_some() would wait. */
+bool file_would_wait(FILE *stream, uint32_t wait_ms);
+
 /* A monotonic clock in nanoseconds, and the wall clock in nanoseconds since 1970. */
 uint64_t clock_ns(void);
 uint64_t clock_wall_ns(void);

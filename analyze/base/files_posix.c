@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -299,6 +300,19 @@ uint64_t path_bytes(const char *path)
 bool file_is_terminal(FILE *stream)
 {
     return isatty(fileno(stream)) == 1;
+}
+
+size_t file_read_some(FILE *stream, void *to, size_t bytes, bool *failed)
+{
+    const ssize_t got = read(fileno(stream), to, bytes);
+    *failed = got < 0;
+    return got > 0 ? (size_t)got : 0;
+}
+
+bool file_would_wait(FILE *stream, uint32_t wait_ms)
+{
+    struct pollfd set = {.fd = fileno(stream), .events = POLLIN};
+    return poll(&set, 1, (int)wait_ms) == 0;
 }
 
 static uint64_t clock_read(clockid_t which)

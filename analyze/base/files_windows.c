@@ -2,6 +2,7 @@
 #include "base/files.h"
 
 #include <io.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>
@@ -321,6 +322,27 @@ uint64_t path_bytes(const char *path)
 bool file_is_terminal(FILE *stream)
 {
     return _isatty(_fileno(stream)) != 0;
+}
+
+size_t file_read_some(FILE *stream, void *to, size_t bytes, bool *failed)
+{
+    const unsigned most = bytes < INT_MAX ? (unsigned)bytes : INT_MAX;
+    const int got = _read(_fileno(stream), to, most);
+    *failed = got < 0;
+    return got > 0 ? (size_t)got : 0;
+}
+
+bool file_would_wait(FILE *stream, uint32_t wait_ms)
+{
+    const HANDLE file = (HANDLE)_get_osfhandle(_fileno(stream));
+    for (;; wait_ms--, Sleep(1)) { /* a pipe cannot be waited for */
+        DWORD ready = 0;
+        if (GetFileType(file) != FILE_TYPE_PIPE ||
+            !PeekNamedPipe(file, NULL, 0, NULL, &ready, NULL) || ready != 0)
+            return false;
+        if (wait_ms == 0)
+            return true;
+    }
 }
 
 uint64_t clock_ns(void)

@@ -22,8 +22,8 @@ enum status stack_input_open(FILE *stream, const char *name, struct stack_input 
         input->room = INPUT_BUFFER_BYTES;
         input->buffer = malloc(input->room);
         input->name = arena_string(&input->arena, name);
-        input->names = ARENA_ARRAY(&input->arena, INPUT_NAME_SLOTS, struct module *);
-        input->builder.frames = ARENA_ARRAY(&input->arena, LIMIT_FRAMES, struct frame);
+        input->names = calloc(INPUT_NAME_SLOTS, sizeof(struct module *));
+        input->builder.frames = malloc(LIMIT_FRAMES * sizeof(struct frame));
         fault_clear(&input->record_fault);
     }
     if (input == NULL || input->buffer == NULL || input->name == NULL || input->names == NULL ||
@@ -59,8 +59,10 @@ enum status stack_input_open_path(const char *path, struct stack_input **out, st
         return fault->code;
     }
     struct stack_input *input = *out; /* NOLINT(clang-analyzer-unix.Stream) it closes the stream */
-    if (input != NULL)
+    if (input != NULL) {
         input->owns_stream = !standard;
+        input->direct = true;
+    }
     return ERR_NONE;
 }
 
@@ -72,6 +74,8 @@ void stack_input_close(struct stack_input *input)
     arena_free(&input->arena);
     arena_free(&input->scratch);
     free(input->buffer);
+    free((void *)input->names);
+    free(input->builder.frames);
     if (input->owns_stream)
         (void)fclose(input->stream);
     free(input);
@@ -102,14 +106,29 @@ static bool input_fill(struct stack_input *input, size_t max)
         input->buffer = wider;
         input->room *= 2;
     }
-    const size_t got =
-        fread(input->buffer + input->end, 1, input->room - input->end, input->stream);
+    char *const to = input->buffer + input->end;
+    const size_t room = input->room - input->end;
+    bool failed = false;
+    const size_t got = input->direct ? file_read_some(input->stream, to, room, &failed)
+                                     : fread(to, 1, room, input->stream);
     input->end += got;
     if (got == 0) {
         input->ended = true;
-        input->broken = ferror(input->stream) != 0;
+        input->broken = failed || ferror(input->stream) != 0;
     }
     return got > 0;
+}
+
+void stack_input_prompt(struct stack_input *input)
+{
+    input->prompt = true;
+}
+
+bool stack_input_waits(const struct stack_input *input, uint32_t wait_ms)
+{
+    return input->direct && !input->ended &&
+           memchr(input->buffer + input->start, '\n', input->end - input->start) == NULL &&
+           file_would_wait(input->stream, wait_ms);
 }
 
 static void input_skip(struct stack_input *input, size_t bytes)
@@ -230,7 +249,8 @@ static bool copy_frame(struct frame *frame, struct arena *keep)
     return module->name != NULL;
 }
 
-enum status builder_finish(struct stack_input *input, struct arena *keep, struct stack *out)
+enum status builder_finish(struct stack_input *input, bool whole, struct arena *keep,
+                           struct stack *out)
 {
     struct stack_builder *builder = &input->builder;
     const uint32_t kept = builder->count < LIMIT_FRAMES ? (uint32_t)builder->count : LIMIT_FRAMES;
@@ -238,24 +258,29 @@ enum status builder_finish(struct stack_input *input, struct arena *keep, struct
                                     ? (builder->count - LIMIT_FRAMES_HEAD) % LIMIT_FRAMES_TAIL
                                     : 0;
     const uint64_t left_out = builder->left_out + (builder->count - kept);
+    const uint32_t first = (uint32_t)builder->handed; /* one of the head: see may_part() */
 
     memset(out, 0, sizeof *out);
-    out->frames = ARENA_ARRAY(keep, kept, struct frame);
-    if (out->frames == NULL && kept > 0)
+    out->frames = ARENA_ARRAY(keep, kept - first, struct frame);
+    if (out->frames == NULL && kept > first)
         return ERR_MEMORY;
-    for (uint32_t i = 0; i < kept; i++) {
+    for (uint32_t i = first; i < kept; i++) {
         uint64_t from = i;
         if (i >= LIMIT_FRAMES_HEAD)
             from = LIMIT_FRAMES_HEAD + (i - LIMIT_FRAMES_HEAD + tail_start) % LIMIT_FRAMES_TAIL;
-        out->frames[i] = builder->frames[from];
-        out->frames[i].index = i;
-        if (!copy_frame(&out->frames[i], keep))
+        out->frames[i - first] = builder->frames[from];
+        out->frames[i - first].index = i;
+        if (!copy_frame(&out->frames[i - first], keep))
             return ERR_MEMORY;
     }
-    out->frame_count = kept;
-    out->left_out = left_out > UINT32_MAX ? UINT32_MAX : (uint32_t)left_out;
-    builder->count = 0;
-    builder->left_out = 0;
+    out->frame_count = kept - first;
+    builder->handed = builder->count;
+    if (whole) {
+        out->left_out = left_out > UINT32_MAX ? UINT32_MAX : (uint32_t)left_out;
+        builder->count = 0;
+        builder->handed = 0;
+        builder->left_out = 0;
+    }
     return ERR_NONE;
 }
 
@@ -300,11 +325,19 @@ static const char *line_end(struct stack_input *input, size_t from)
     }
 }
 
+/* True when what there is may still turn out to start with MAGIC: a short line must not wait. */
+static bool may_become(const struct stack_input *input, const char *magic, size_t bytes)
+{
+    return input->end < bytes && memcmp(input->buffer, magic, input->end) == 0;
+}
+
 /* A record is told by its first bytes, JSON by its first character.  One object a line is told
  * from one document by the first line being whole, or the second starting another object. */
 static enum stack_input_form find_form(struct stack_input *input)
 {
-    while (input->end < 8 && input_fill(input, input->room))
+    while ((may_become(input, RECORD_MAGIC, 8) || may_become(input, "\xEF\xBB\xBF", 3) ||
+            may_become(input, "\xFF\xFE", 2) || may_become(input, "\xFE\xFF", 2)) &&
+           input_fill(input, input->room))
         continue;
     if (input->end >= 8 && memcmp(input->buffer, RECORD_MAGIC, 8) == 0)
         return INPUT_RECORD;

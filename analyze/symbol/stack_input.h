@@ -31,6 +31,7 @@ struct stack_item {
     struct stack stack; /* valid when fault.code is ERR_NONE; physical frames only */
     struct fault fault;
     const char *label; /* of the stack, or of the one the bad line stands in; NULL */
+    bool goes_on;      /* the next stack is more of this one: see stack_input_prompt() */
 };
 
 /* STREAM is borrowed until stack_input_close(); NAME is for messages.  Fails: ERR_MEMORY. */
@@ -44,6 +45,12 @@ enum status stack_input_open_path(const char *path, struct stack_input **out, st
 /* The next item; everything in it lives in KEEP or as long as the input.  Returns false at the end.
  * A stream that breaks off (ERR_IO) is an item with that fault, then the end. */
 bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out);
+
+/* From now on a text stack that is not whole is handed out in parts rather than kept until more
+ * of it comes; parts but the first have no label, and their frames count on. */
+void stack_input_prompt(struct stack_input *input);
+/* True when the next item has to wait, longer than WAIT_MS, for whoever writes the stream. */
+bool stack_input_waits(const struct stack_input *input, uint32_t wait_ms);
 
 /* Known after the first stack_input_next(). */
 enum stack_input_form stack_input_form(const struct stack_input *input);

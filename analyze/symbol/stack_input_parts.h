@@ -12,6 +12,7 @@
 
 enum {
     INPUT_BUFFER_BYTES = 1 << 18,
+    INPUT_PROMPT_MS = 50,       /* a stack's next line has so long before what is there is shown */
     INPUT_NAMES_MAX = 1 << 14,  /* distinct module names that are kept for good */
     INPUT_NAME_SLOTS = 1 << 15, /* a power of two, above the former             */
 };
@@ -20,6 +21,7 @@ enum {
 struct stack_builder {
     struct frame *frames; /* owned; LIMIT_FRAMES of them          */
     uint64_t count;       /* all that were given, kept or not     */
+    uint64_t handed;      /* of those, already handed out         */
     uint64_t left_out;    /* besides, as the input itself says    */
 };
 
@@ -32,7 +34,8 @@ struct stack_line {
 
 struct stack_input {
     FILE *stream;
-    bool owns_stream;
+    bool owns_stream, direct; /* direct: opened here, so that nobody else reads it by stdio */
+    bool prompt;
     const char *name;
     enum stack_input_form form;
 
@@ -75,8 +78,10 @@ const struct module *input_module(struct stack_input *input, const char *name, s
 /* Adds a frame, whose index it sets. */
 void builder_add(struct stack_builder *builder, struct frame frame);
 
-/* Moves what was gathered to KEEP as one stack and empties the builder. */
-enum status builder_finish(struct stack_input *input, struct arena *keep, struct stack *out);
+/* Moves what was gathered and not yet handed out to KEEP as one stack.  WHOLE: the stack ends
+ * here, and the builder is empty afterwards. */
+enum status builder_finish(struct stack_input *input, bool whole, struct arena *keep,
+                           struct stack *out);
 
 /* Fills *out with a fault of this input. */
 void item_fault(struct stack_input *input, struct stack_item *out, enum status code,

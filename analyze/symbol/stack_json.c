@@ -230,7 +230,7 @@ static void read_stack(struct stack_input *input, const cJSON *walk, struct aren
     }
     for (uint32_t i = 0; input->modules != NULL && i < input->modules->count; i++)
         input->modules->items[i].module = NULL; /* they live in KEEP */
-    if (builder_finish(input, keep, &out->stack) != ERR_NONE)
+    if (builder_finish(input, true, keep, &out->stack) != ERR_NONE)
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stack");
     named.frames = out->stack.frames;
     named.frame_count = out->stack.frame_count;

@@ -98,21 +98,35 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
     return true;
 }
 
-/* Hands out what was gathered.  False when there is nothing. */
-static bool finish(struct stack_input *input, struct arena *keep, struct stack_item *out)
+/* Hands out what was gathered; WHOLE when the stack ends here.  False when there is nothing. */
+static bool finish(struct stack_input *input, bool whole, struct arena *keep,
+                   struct stack_item *out)
 {
-    if (input->builder.count == 0 && !input->has_label)
-        return false;
-    if (builder_finish(input, keep, &out->stack) != ERR_NONE) {
+    const struct stack_builder *builder = &input->builder;
+    const bool first = builder->handed == 0;
+    const bool any = builder->count > 0 || input->has_label;
+    if (builder_finish(input, whole, keep, &out->stack) != ERR_NONE) {
         item_fault(input, out, ERR_MEMORY, FAULT_NO_OFFSET, "stack", NULL);
-    } else {
+    } else if (first) {
         out->stack.label = arena_string(keep, input->label);
         out->label = out->stack.label;
     }
-    input->label = NULL;
-    input->has_label = false;
-    arena_reset(&input->scratch);
-    return true;
+    out->goes_on = !whole;
+    if (whole) {
+        input->label = NULL;
+        input->has_label = false;
+        arena_reset(&input->scratch);
+    }
+    return any;
+}
+
+/* True when what was gathered is to be handed out now.  Only of the frames that are kept for
+ * certain: which of the last ones are is known at the stack's end. */
+static bool may_part(const struct stack_input *input)
+{
+    const struct stack_builder *builder = &input->builder;
+    return input->prompt && builder->count > builder->handed &&
+           builder->count <= LIMIT_FRAMES_HEAD && stack_input_waits(input, INPUT_PROMPT_MS);
 }
 
 static void start_labelled(struct stack_input *input, const struct stack_line *line)
@@ -129,8 +143,13 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
 {
     struct stack_line line;
 
-    while (input_read_line(input, &line)) {
+    for (;;) {
         struct frame frame;
+
+        if (may_part(input))
+            return finish(input, false, keep, out);
+        if (!input_read_line(input, &line))
+            return finish(input, true, keep, out);
 
         if (line.too_long) {
             out->label = arena_string(keep, input->label);
@@ -141,7 +160,7 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
         if (line.bytes == 0 || line.at[0] == '#')
             continue;
         if (line.at[0] == '>') {
-            const bool had = finish(input, keep, out);
+            const bool had = finish(input, true, keep, out);
             start_labelled(input, &line);
             if (had)
                 return true;
@@ -156,5 +175,4 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
                    "expected module!0xOFFSET");
         return true;
     }
-    return finish(input, keep, out);
 }

@@ -237,10 +237,10 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
     text_put(out, "\n", 1);
 }
 
-void resolve_write_text(struct text_out *out, const struct stack *stack, bool colour)
+void resolve_write_text(struct text_out *out, const struct stack *stack, bool goes_on, bool colour)
 {
     const struct widths w = measure(stack);
-    uint32_t physical = 0;
+    uint32_t physical = stack->frame_count > 0 ? stack->frames[0].index : 0;
 
     if (stack->label != NULL) {
         text_put(out, "> ", 2);
@@ -264,7 +264,8 @@ void resolve_write_text(struct text_out *out, const struct stack *stack, bool co
         }
         put_frame(out, frame, first, &w, colour);
     }
-    text_put(out, "\n", 1);
+    if (!goes_on)
+        text_put(out, "\n", 1);
 }
 
 void resolve_write_text_fault(struct text_out *out, const struct stack_item *item, bool colour)

@@ -29,9 +29,9 @@ void text_free(struct text_out *out);
 void text_put(struct text_out *out, const char *text, size_t bytes);
 void text_puts(struct text_out *out, const char *text);
 
-/* One stack as people read it.  COLOUR: with terminal codes.  Names and paths come from files and
- * are cleaned of control characters. */
-void resolve_write_text(struct text_out *out, const struct stack *stack, bool colour);
+/* One stack as people read it, or a part of one that GOES_ON.  COLOUR: with terminal codes.  Names
+ * and paths come from files and are cleaned of control characters. */
+void resolve_write_text(struct text_out *out, const struct stack *stack, bool goes_on, bool colour);
 void resolve_write_text_fault(struct text_out *out, const struct stack_item *item, bool colour);
 
 /* One stack as a line of a flame graph: outermost first, ';' between, and the count 1. */

@@ -65,7 +65,7 @@ static void write_item(struct resolver *r, struct batch *batch, uint32_t i)
         if (faulty)
             resolve_write_text_fault(&batch->text, item, r->colour);
         else
-            resolve_write_text(&batch->text, &batch->resolved[i], r->colour);
+            resolve_write_text(&batch->text, &batch->resolved[i], item->goes_on, r->colour);
         break;
     case RESOLVE_JSON:
     case RESOLVE_NDJSON:
@@ -221,16 +221,29 @@ static void submit(struct resolver *r, struct batch *batch, uint32_t jobs)
         print_oldest(r, false);
 }
 
-/* Reads one input to its end. */
-/* False when nothing at all came. */
+/* Prints all that was read, for whoever waits at the other end of a pipe. */
+static void print_now(struct resolver *r)
+{
+    if (r->format == RESOLVE_JSON) /* ends differently with the last stack */
+        return;
+    while (r->next_print < r->next_fill)
+        print_oldest(r, false);
+    if (fflush(stdout) != 0)
+        r->failed = true;
+}
+
+/* Reads one input to its end; false when nothing at all came. */
 static bool read_input(struct resolver *r, struct stack_input *input, bool named, uint32_t jobs)
 {
     bool more = true, any = false;
 
+    if (r->format == RESOLVE_TEXT)
+        stack_input_prompt(input);
     while (more && !r->failed && !process_interrupted()) {
         struct batch *batch = &r->batches[r->next_fill % r->batch_count];
         uint32_t frames = 0;
-        while (batch->count < BATCH_STACKS && frames < BATCH_FRAMES) {
+        bool waits = false;
+        while (!waits && batch->count < BATCH_STACKS && frames < BATCH_FRAMES) {
             struct stack_item *item = &batch->items[batch->count];
             more = stack_input_next(input, &batch->keep, item);
             if (!more)
@@ -244,9 +257,12 @@ static bool read_input(struct resolver *r, struct stack_input *input, bool named
                 r->damaged = true;
             frames += item->stack.frame_count;
             batch->count++;
+            waits = stack_input_waits(input, 0);
         }
         if (batch->count > 0)
             submit(r, batch, jobs);
+        if (waits)
+            print_now(r);
     }
     return any;
 }

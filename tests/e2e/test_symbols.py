@@ -2,9 +2,11 @@
 and every decorated public name of the fixtures held against llvm-undname."""
 
 import json
+import os
 import pathlib
 import random
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -44,6 +46,19 @@ class Resolve(e2e.Case):
         self.assertEqual(got[0], {"schema_version": 1, "label": "a", "error": {
             "code": "malformed", "what": "line of a stack", "offset": "0xa", "hint": "expected module!0xOFFSET"}})
         self.assertEqual([s["label"] for s in got[1:]], ["a", "b"])
+
+    def test_a_pipe_need_not_end_before_it_is_answered(self):
+        for form, asked, wanted in (("text", "> a\nx!0x1\n", b"x!0x1 "), ("text", "x!0x2\n", b"x!0x2 "),
+                                    ("ndjson", '{"frames":[{"address":"0x3"}]}\n', b'"offset":"0x3"')):
+            with subprocess.Popen([e2e.PROGRAM, "resolve", "--format", form], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, bufsize=0) as running:
+                for _ in range(3):
+                    running.stdin.write(asked.encode())
+                    got = b""
+                    while wanted not in got:
+                        self.assertTrue(select.select([running.stdout], [], [], 20)[0], (form, asked, got))
+                        got += os.read(running.stdout.fileno(), 4096)
+                running.stdin.close()
 
     def test_strict(self):
         self.run_twinstack("resolve", "--csv", CSV, "--strict", stdin="capture-stack.exe!0xc155a\n")
