@@ -115,6 +115,94 @@ TEST(arm64_full_data_is_undone)
     }
 }
 
+/* What an exception left on the stack; slots are words from the stack pointer. */
+TEST(arm64_exceptions_are_crossed)
+{
+    static const struct {
+        const char *name;
+        uint8_t code;
+        uint32_t sp_slot, pc_slot, x19_slot, fp_slot; /* 0: not kept */
+    } rows[] = {
+        {"machine frame", 0xe9, 0, 1, 0, 0},
+        {"CONTEXT", 0xea, 32, 33, 20, 30},
+        {"ARM64EC's CONTEXT, in x64's form", 0xeb, 19, 31, 27, 20},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        const uint8_t codes[4] = {rows[i].code, 0xe4, 0xe4, 0xe4};
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_ARM64);
+        arm64_function(&w, codes);
+        struct unwind_walker walker =
+            world_walker(&w, CPU_ARM64, BEGIN + 0x40, SP, PC_RETURN, &frame);
+        CHECK(unwind_step_arm64(&walker) == NULL);
+        CHECK_EQ(walker.caller_kind, PC_INTERRUPTED);
+        CHECK_HEX(walker.regs.sp, WORLD_MARK + SP + rows[i].sp_slot);
+        CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + rows[i].pc_slot);
+        if (rows[i].x19_slot != 0) {
+            CHECK_HEX(walker.regs.r[19], WORLD_MARK + SP + rows[i].x19_slot);
+            CHECK_HEX(walker.regs.r[29], WORLD_MARK + SP + rows[i].fp_slot);
+        }
+        world_free(&w);
+    }
+}
+
+/* x86 by code alone: what no frame data tells. */
+TEST(x86_epilogues_and_prologues_are_known_by_sight)
+{
+    static const struct {
+        const char *name;
+        uint8_t code[12];
+        uint32_t at;    /* of the pc in the code */
+        int32_t slot;   /* in 4-byte words from sp, of the return address; < 0: must not match */
+        uint32_t taken; /* words gone from the stack in all */
+        bool prologue;
+    } rows[] = {
+        {"ret", {0xc3}, 0, 0, 1, false},
+        {"ret n", {0xc2, 8, 0}, 0, 0, 3, false},
+        {"rep ret", {0xf3, 0xc3}, 0, 0, 1, false},
+        {"pops, ret", {0x5e, 0x5f, 0xc3}, 0, 2, 3, false},
+        {"short add, pops, ret", {0x83, 0xc4, 8, 0x5e, 0x5f, 0xc3}, 0, 4, 5, false},
+        {"long add, ret", {0x81, 0xc4, 0x10, 0, 0, 0, 0xc3}, 0, 4, 5, false},
+        {"lea from ebp, pops, ret", {0x8d, 0x65, 0xf8, 0x5e, 0x5f, 0xc3}, 0, 6, 7, false},
+        {"mov from ebp, pop, ret", {0x89, 0xec, 0x5d, 0xc3}, 0, 7, 8, false},
+        {"leave, ret", {0xc9, 0xc3}, 0, 7, 8, false},
+        {"pop esp is none", {0x5c, 0xc3}, 0, -1, 0, false},
+        {"pop without ret", {0x5e, 0x90}, 0, -1, 0, false},
+        {"a call is none", {0xe8, 0, 0, 0, 0}, 0, -1, 0, false},
+        {"at push ebp", {0x55, 0x8b, 0xec}, 0, 0, 1, true},
+        {"at mov ebp, esp", {0x55, 0x89, 0xe5, 0}, 1, 1, 2, true},
+        {"behind both", {0x55, 0x8b, 0xec, 0x90, 0x90, 0x90}, 3, -1, 0, true},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_X86);
+        w.module.base_va = 0x400000; /* x86 has no higher one */
+        world_put(&w, BEGIN, rows[i].code, sizeof(rows[i].code));
+        world_put(&w, 0x1500 - 5, call, sizeof(call));
+        struct unwind_walker walker =
+            world_walker(&w, CPU_X86, BEGIN + rows[i].at, SP, PC_INTERRUPTED, &frame);
+        walker.regs.pc = w.module.base_va + BEGIN + rows[i].at;
+        for (uint32_t k = 0; k < 16; k++) {
+            uint32_t word = rows[i].slot == (int32_t)k ? 0x401500 : 0x11 * k;
+            memcpy((uint8_t *)&w.stack[SP] + k * sizeof(word), &word, sizeof(word));
+        }
+        walker.regs.r[REG_X86_EBP] = walker.regs.sp + 6 * 4;
+        uint64_t sp = walker.regs.sp;
+        bool left =
+            rows[i].prologue ? unwind_x86_prologue(&walker) : unwind_x86_epilogue(&walker, NULL);
+        CHECK_EQ(left, rows[i].slot >= 0);
+        CHECK_HEX(walker.regs.sp, sp + 4 * (uint64_t)rows[i].taken);
+        if (left)
+            CHECK_HEX(walker.regs.pc, 0x401500);
+        world_free(&w);
+    }
+}
+
 TEST(arm64_leaves_return_through_their_register)
 {
     static struct world w;

@@ -416,6 +416,41 @@ TEST(chained_data_is_undone_whole)
     world_free(&w);
 }
 
+TEST(a_part_saves_by_the_frame_register_of_its_head)
+{
+    /* rbp set at sp + 0x20; the part, of 8 bytes of prologue, saves rbx at frame + 0x10 */
+    static const uint8_t parent[] = {HEAD(1, 0, 4, 2, 5, 2), 4, OP(3, 0), 4, OP(2, 7)};
+    static struct world w;
+    struct unwind_frame frame;
+    world_init(&w, PE_MACHINE_X64);
+    uint32_t parent_rva = world_xdata(&w, parent, sizeof(parent));
+    const uint8_t part[] = {HEAD(1, 4, 8, 2, 5, 2),
+                            5,
+                            OP(4, 3),
+                            2,
+                            0,
+                            (uint8_t)BEGIN,
+                            BEGIN >> 8,
+                            0,
+                            0,
+                            0x80,
+                            0x11,
+                            0,
+                            0,
+                            (uint8_t)parent_rva,
+                            (uint8_t)(parent_rva >> 8),
+                            0,
+                            0};
+    world_function(&w, BEGIN, 0x1180, parent_rva);
+    world_function(&w, 0x1180, END, world_xdata(&w, part, sizeof(part)));
+    struct unwind_walker walker = world_walker(&w, CPU_X64, 0x1186, SP, PC_INTERRUPTED, &frame);
+    walker.regs.r[5] = WORLD_STACK_VA + 8 * (SP + 10) + 0x20; /* sp has moved on: alloca */
+    CHECK(unwind_step_x64(&walker) == NULL);
+    CHECK_HEX(walker.regs.r[3], WORLD_MARK + SP + 10 + 2);
+    CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 10 + 8);
+    world_free(&w);
+}
+
 TEST(a_chain_that_loops_ends)
 {
     static struct world w;
@@ -438,6 +473,7 @@ TEST(malformed_data_is_never_followed)
         const char *name;
         uint8_t xdata[8];
     } bad[] = {{"version 0", {HEAD(0, 0, 4, 1, 0, 0), 4, OP(2, 4)}},
+               {"version 3 (APX)", {HEAD(3, 0, 4, 1, 0, 0), 4, OP(2, 4)}},
                {"version 7", {HEAD(7, 0, 4, 1, 0, 0), 4, OP(2, 4)}},
                {"unknown operation", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(13, 0)}},
                {"operation runs past its slots", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(1, 1)}}};
