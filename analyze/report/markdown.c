@@ -41,13 +41,12 @@ put_linef(struct sheet *sheet, const char *format, ...)
     return put_line(sheet, text);
 }
 
-/* Text inside a table cell: names come from dumps, so nothing in them may be markup. */
-static const char *cell(struct sheet *sheet, const char *text)
+const char *markdown_text(const char *text, struct arena *keep)
 {
     if (text == NULL)
         return "";
     const size_t room = strlen(text) * 6 + 1;
-    char *out = arena_alloc(sheet->scratch, room), *at = out;
+    char *out = arena_alloc(keep, room), *at = out;
     if (out == NULL)
         return "";
     char *end = out + room;
@@ -66,6 +65,11 @@ static const char *cell(struct sheet *sheet, const char *text)
         }
     }
     return out;
+}
+
+static const char *cell(struct sheet *sheet, const char *text)
+{
+    return markdown_text(text, sheet->scratch);
 }
 
 static void put_failures(struct sheet *sheet, const struct report_run *report)

@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include "base/files.h"
+#include "report/figures.h"
+#include "report/page.h"
 #include "verbs/acceptance.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
@@ -39,26 +41,34 @@ static bool ask(const char *prompt, char out[ANSWER_BYTES])
     return true;
 }
 
+static void say(const char *word, const char *text)
+{
+    const struct page page = {stdout, false, 100};
+    if (text == NULL || text[0] == '\0')
+        return;
+    (void)printf("  %s", word);
+    page_wrap(&page, INK_PLAIN, 4, text);
+}
+
 static void show(const struct review *r, const struct run_case *c, uint32_t number)
 {
+    const struct page page = {stdout, false, 100};
+    char name[160];
     uint32_t shown = 0;
-    (void)printf("\n[%u of %u] %s.%s", number, r->failing, c->scenario, c->variant);
-    if (c->repeat > 0)
-        (void)printf(" #%u", c->repeat + 1);
-    (void)printf("  %s\n  %s\n", verdict_name(c->result.verdict),
-                 c->result.reason != NULL ? c->result.reason : "");
-    if (c->result.right != NULL)
-        (void)printf("  right: %s\n", c->result.right);
+    (void)printf("\n[%u of %u] ", number, r->failing);
+    page_cell(&page, INK_PLAIN, 0, case_name(c, name));
+    (void)printf("  %s\n", verdict_name(c->result.verdict));
+    say("", c->result.reason);
+    say("right: ", c->result.right);
     for (uint32_t i = 0; i < c->result.finding_count && shown < FINDINGS_SHOWN; i++) {
         const struct finding *finding = &c->result.findings[i];
         if (!finding->fails)
             continue;
-        (void)printf("  %s: %s\n", cause_name(finding->cause),
-                     finding->evidence != NULL ? finding->evidence : "");
+        (void)printf("  %s:\n", cause_name(finding->cause));
+        say("  ", finding->evidence);
         shown++;
     }
-    if (c->folder != NULL)
-        (void)printf("  look at it: twinstack check %s\n", c->folder);
+    say("look at it: twinstack check ", c->folder);
 }
 
 /* In DAYS_DEFAULT days, "YYYY-MM-DD". */

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "compare/signature_tally.h"
+#include "report/page.h"
 #include "verbs/resolved_input.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
@@ -182,11 +183,12 @@ static enum status look_into(struct session *s, const char *path)
 
 static void print_text(const struct session *s, const char *of)
 {
+    const struct page page = {stdout, false, 100};
     const struct signature_tally *tally = &s->tally;
     int wide = (int)strlen("first seen");
     for (uint32_t i = 0; i < tally->count && i < s->o->top; i++)
-        if ((int)strlen(tally->items[i].first_seen) > wide)
-            wide = (int)strlen(tally->items[i].first_seen);
+        if ((int)text_width(tally->items[i].first_seen) > wide)
+            wide = (int)text_width(tally->items[i].first_seen);
     (void)printf("head problems of %s: %" PRIu64 " stacks, %u signatures\n\n"
                  " rank  count        %%  change  %-*s  signature\n",
                  of, tally->stacks, tally->count, wide, "first seen");
@@ -197,9 +199,12 @@ static void print_text(const struct session *s, const char *of)
             (void)snprintf(change, sizeof change, "=");
         else if (b->rank_before != 0)
             (void)snprintf(change, sizeof change, "%+d", (int)b->rank_before - (int)b->rank);
-        (void)printf("%5u %6" PRIu64 " %6.1f %%  %6s  %-*s  %s\n", b->rank, b->count,
-                     100.0 * (double)b->count / (double)tally->stacks, change, wide, b->first_seen,
-                     b->text);
+        (void)printf("%5u %6" PRIu64 " %6.1f %%  %6s  ", b->rank, b->count,
+                     100.0 * (double)b->count / (double)tally->stacks, change);
+        page_cell(&page, INK_PLAIN, wide, b->first_seen);
+        (void)fputs("  ", stdout);
+        page_cell(&page, INK_PLAIN, 0, b->text);
+        page_line(&page);
     }
     if (tally->count > s->o->top)
         (void)printf("... and %" PRIu64 " more signatures\n", tally->count - s->o->top);

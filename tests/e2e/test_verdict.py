@@ -97,6 +97,21 @@ class Verdict(e2e.Case):
         self.assertNotIn(name, filtered)
         self.assertIn("1 new", filtered)
         self.run_db("compare", f"{self.db}:1", "latest~1")
+        self.run_db("compare", "1", "latest", "--only", "new,old", exit_code=2)
+
+    def test_names_from_dumps_command_no_terminal(self):
+        self.one("FAIL", "dump=unexplained")
+        hostile = "\x1b]0;owned\x07"
+        self.sql("UPDATE crash_case SET scenario = ? || scenario, reason = ?", hostile, "\x1b[2J | <b>")
+        self.sql("UPDATE text SET value = ? || value", hostile)
+        for argv in (["report"], ["report", "--details"], ["compare", "1", "latest"], ["signatures"], ["review"], ["gate"],
+                     ["compare", "1", "latest", "--markdown"], ["report", "--md", "-"], ["report", "--junit", "-"],
+                     ["report", "--folded", "-"], ["report", "--openmetrics", "-"]):
+            with self.subTest(argv=argv):
+                done = self.run_db(*argv, exit_code=None)
+                self.assertNotRegex(done.stdout + done.stderr, r"[\x00-\x08\x0b-\x1f\x7f]")
+                if argv[0] != "gate" and "--openmetrics" not in argv:  # they name no case
+                    self.assertIn("owned", done.stdout)
 
     def test_gate_and_baseline(self):
         self.sql("DELETE FROM baseline")

@@ -1,0 +1,228 @@
+/* See compare_tell.h. */
+#include "verbs/compare_tell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "report/figures.h"
+#include "report/page.h"
+
+enum { NAME_COLUMNS = 34, VERDICT_COLUMNS = 13, REASON_INDENT = 4, MARKDOWN_ROWS = 200 };
+
+static const struct run_case *said_of(const struct diff_row *row)
+{
+    return row->b != NULL ? row->b : row->a;
+}
+
+static const char *verdict_of(const struct run_case *c)
+{
+    return c == NULL ? "-" : verdict_name(c->result.verdict);
+}
+
+/* "new,fixed,slower" holds WORD; NULL holds all but "same". */
+static bool is_wanted(const char *only, const char *word)
+{
+    const size_t size = strlen(word);
+    if (only == NULL)
+        return strcmp(word, "same") != 0;
+    for (const char *at = only; *at != 0; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == size && strncmp(at, word, size) == 0)
+            return true;
+    return false;
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text != NULL ? text : "(unknown)";
+}
+
+static void print_facts(const struct page *page, const struct run_diff *d)
+{
+    if (d->fact_count == 0) {
+        page_cell(page, INK_DIM, 0, "environment: the same on both sides");
+        page_line(page);
+        return;
+    }
+    page_cell(page, INK_WARN, 0, "ENVIRONMENT IS NOT THE SAME: results may differ for that alone");
+    page_line(page);
+    for (uint32_t i = 0; i < d->fact_count; i++) {
+        (void)fputs("  ", page->out);
+        page_cell(page, INK_PLAIN, 20, d->facts[i].name);
+        (void)fputs(" ", page->out);
+        page_cell(page, INK_PLAIN, 0, or_unknown(d->facts[i].a));
+        (void)fputs(" -> ", page->out);
+        page_cell(page, INK_PLAIN, 0, or_unknown(d->facts[i].b));
+        page_line(page);
+    }
+}
+
+static void print_row(const struct page *page, const struct diff_row *row)
+{
+    const struct run_case *said = said_of(row);
+    char name[160];
+    (void)fputs("  ", page->out);
+    page_cell(page, INK_PLAIN, NAME_COLUMNS, case_name(said, name));
+    (void)fputs(" ", page->out);
+    page_cellf(page, INK_PLAIN, 0, "%s -> %s", verdict_of(row->a), verdict_of(row->b));
+    page_line(page);
+    if (said->result.reason != NULL && said->result.reason[0] != '\0') {
+        (void)fprintf(page->out, "%*s", REASON_INDENT, "");
+        page_wrap(page, INK_DIM, REASON_INDENT, said->result.reason);
+    }
+}
+
+static enum ink ink_of(enum diff_group group)
+{
+    return group == DIFF_NEW ? INK_BAD : group == DIFF_FIXED ? INK_GOOD : INK_TITLE;
+}
+
+static void print_rows(const struct page *page, const struct run_diff *d, const char *only)
+{
+    for (int g = 0; g < DIFF_GROUPS; g++) {
+        const char *word = diff_group_name((enum diff_group)g);
+        if (d->counts[g] == 0 || !is_wanted(only, word))
+            continue;
+        page_line(page);
+        page_cellf(page, ink_of((enum diff_group)g), 0, "%s: %u", word, d->counts[g]);
+        page_line(page);
+        for (uint32_t i = 0; i < d->row_count; i++)
+            if (d->rows[i].group == (enum diff_group)g)
+                print_row(page, &d->rows[i]);
+    }
+}
+
+static void print_times(const struct page *page, const struct run_diff *d, const char *only)
+{
+    bool titled = false;
+    for (uint32_t i = 0; i < d->time_count; i++) {
+        const struct diff_time *t = &d->times[i];
+        const enum change change = t->change.change;
+        if (t->cases == 0 || (only != NULL && !is_wanted(only, change_name(change))))
+            continue;
+        if (!titled)
+            page_title(page,
+                       "times on the back end, of the cases that both runs have; now : before");
+        titled = true;
+        (void)fputs("  ", page->out);
+        page_cell(page, INK_PLAIN, 22, t->engine);
+        (void)fprintf(page->out, " %5u cases  x %.3f  p %.4f  threshold %.1f %%  ", t->cases,
+                      t->ratio, t->change.p, t->change.threshold * 100);
+        page_cell(page,
+                  change == CHANGE_SLOWER   ? INK_BAD
+                  : change == CHANGE_FASTER ? INK_GOOD
+                                            : INK_DIM,
+                  0,
+                  change == CHANGE_TOO_FEW ? "no verdict: too few samples" : change_name(change));
+        page_line(page);
+    }
+}
+
+static void print_totals(FILE *out, const struct run_diff *d, const char *only)
+{
+    (void)fprintf(out, "\n%u cases in all:", d->row_count);
+    for (int g = 0; g < DIFF_GROUPS; g++)
+        (void)fprintf(out, "%s %u %s", g > 0 ? "," : "", d->counts[g],
+                      diff_group_name((enum diff_group)g));
+    (void)fputs(only != NULL ? " (the lists above are filtered, these totals are not)\n" : "\n",
+                out);
+}
+
+void compare_print(const struct run_info *a, const struct run_info *b, const struct run_diff *diff,
+                   const char *only)
+{
+    const struct page page = {stdout, file_is_terminal(stdout) && getenv("NO_COLOR") == NULL, 100};
+    page_cellf(&page, INK_TITLE, 0, "run %" PRIu64 " (%.12s) -> run %" PRIu64 " (%.12s)", a->id,
+               a->commit != NULL ? a->commit : "?", b->id, b->commit != NULL ? b->commit : "?");
+    page_line(&page);
+    print_facts(&page, diff);
+    print_rows(&page, diff, only);
+    print_times(&page, diff, only);
+    print_totals(stdout, diff, only);
+}
+
+void compare_print_markdown(const struct run_diff *d, const char *only, struct arena *keep)
+{
+    uint32_t wanted = 0;
+    (void)printf("### %u new, %u fixed, %u changed\n\n", d->counts[DIFF_NEW], d->counts[DIFF_FIXED],
+                 d->counts[DIFF_CHANGED]);
+    for (uint32_t i = 0; i < d->fact_count; i++)
+        (void)printf("> **%s**: %s → %s\n>\n", markdown_text(d->facts[i].name, keep),
+                     markdown_text(or_unknown(d->facts[i].a), keep),
+                     markdown_text(or_unknown(d->facts[i].b), keep));
+    (void)puts("\n| | case | before | now |\n|---|---|---|---|");
+    for (uint32_t i = 0; i < d->row_count; i++) {
+        char name[160];
+        const struct diff_row *row = &d->rows[i];
+        if (row->group == DIFF_SAME || !is_wanted(only, diff_group_name(row->group)) ||
+            wanted++ >= MARKDOWN_ROWS)
+            continue;
+        (void)printf("| %s | %s | %s | %s |\n", diff_group_name(row->group),
+                     markdown_text(case_name(said_of(row), name), keep), verdict_of(row->a),
+                     verdict_of(row->b));
+    }
+    if (wanted > MARKDOWN_ROWS)
+        (void)printf("\n... and %u more.\n", wanted - MARKDOWN_ROWS);
+    (void)puts("\n| engine | cases | now : before | verdict |\n|---|---|---|---|");
+    for (uint32_t i = 0; i < d->time_count; i++)
+        if (d->times[i].cases > 0)
+            (void)printf("| %s | %u | %.3f | %s |\n", markdown_text(d->times[i].engine, keep),
+                         d->times[i].cases, d->times[i].ratio,
+                         d->times[i].change.change == CHANGE_TOO_FEW
+                             ? "too few samples"
+                             : change_name(d->times[i].change.change));
+    print_totals(stdout, d, only);
+}
+
+void compare_write_json(const struct run_diff *d, struct json *j)
+{
+    json_object(j);
+    json_key(j, "environment");
+    json_array(j);
+    for (uint32_t i = 0; i < d->fact_count; i++) {
+        json_object(j);
+        json_key_string(j, "name", d->facts[i].name);
+        json_key_string(j, "a", d->facts[i].a);
+        json_key_string(j, "b", d->facts[i].b);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_key(j, "totals");
+    json_object(j);
+    for (int g = 0; g < DIFF_GROUPS; g++)
+        json_key_uint(j, diff_group_name((enum diff_group)g), d->counts[g]);
+    json_object_end(j);
+    json_key(j, "cases");
+    json_array(j);
+    for (uint32_t i = 0; i < d->row_count; i++) {
+        const struct diff_row *row = &d->rows[i];
+        const struct run_case *c = row->b != NULL ? row->b : row->a;
+        json_object(j);
+        json_key_string(j, "group", diff_group_name(row->group));
+        json_key_string(j, "scenario", c->scenario);
+        json_key_string(j, "variant", c->variant);
+        json_key_uint(j, "repeat", c->repeat);
+        json_key_string(j, "a", row->a != NULL ? verdict_of(row->a) : NULL);
+        json_key_string(j, "b", row->b != NULL ? verdict_of(row->b) : NULL);
+        json_key_string(j, "reason", c->result.reason);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_key(j, "times");
+    json_array(j);
+    for (uint32_t i = 0; i < d->time_count; i++) {
+        const struct diff_time *t = &d->times[i];
+        json_object(j);
+        json_key_string(j, "engine", t->engine);
+        json_key_uint(j, "cases", t->cases);
+        json_key_number(j, "ratio", t->ratio);
+        json_key_number(j, "p", t->change.p);
+        json_key_number(j, "threshold", t->change.threshold);
+        json_key_string(j, "change", change_name(t->change.change));
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
