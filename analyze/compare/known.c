@@ -195,6 +195,7 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
     for (uint32_t i = 0; i < list->count; i++) {
         struct known *k = &list->items[i];
         k->expired = has_expired(k, today);
+        k->seen += in_scope(k, c);
         if (!in_scope(k, c) || c->result.verdict == VERDICT_UNSUPPORTED ||
             c->result.verdict == VERDICT_ERROR)
             continue;
@@ -224,7 +225,7 @@ enum status known_apply(struct known_list *list, struct run_case *cases, uint32_
                         const char *today, struct arena *keep, bool *changed, struct fault *fault)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        list->items[i].in_scope = list->items[i].hits = 0;
+        list->items[i].seen = list->items[i].in_scope = list->items[i].hits = 0;
         list->items[i].expired = has_expired(&list->items[i], today);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -237,10 +238,13 @@ enum status known_apply(struct known_list *list, struct run_case *cases, uint32_
     return ERR_NONE;
 }
 
-const char *known_problem(const struct known *k, struct arena *keep)
+const char *known_problem(const struct known *k, bool whole, struct arena *keep)
 {
     if (k->expired)
         return arena_printf(keep, "[%s] in line %u expired on %s", k->id, k->line, k->expires);
+    if (whole && k->seen == 0)
+        return arena_printf(keep, "[%s] in line %u is not needed: there is no case %s", k->id,
+                            k->line, k->scope);
     if (k->in_scope > 0 && k->hits == 0)
         return arena_printf(keep, "[%s] in line %u is not needed: nothing in %s fails for %s",
                             k->id, k->line, k->scope, k->cause);

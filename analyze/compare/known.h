@@ -12,7 +12,8 @@
  *
  * A FAIL or FLAKY case of the scope, all of whose failing causes are named, becomes XFAIL.  An
  * ERROR never does.  A case named without wildcards that passes becomes XPASS.  An acceptance that
- * covers cases of the run and is needed by none, or has expired, is a problem that fails the run.
+ * covers cases of the run and is needed by none, or covers none of a whole run, or has expired, is
+ * a problem that fails the run.
  */
 #ifndef COMPARE_KNOWN_H
 #define COMPARE_KNOWN_H
@@ -24,7 +25,8 @@
 struct known {
     const char *id, *scope, *cause, *reason, *issue, *expires; /* issue: NULL: none */
     uint32_t line;
-    uint32_t in_scope, hits; /* filled by known_apply */
+    uint32_t seen;           /* cases of the scope, whatever their verdict; and, filled with it */
+    uint32_t in_scope, hits; /* by known_apply: those that were judged, and that needed it      */
     bool expired;
 };
 
@@ -46,8 +48,9 @@ const struct known *known_match(const struct known_list *list, const struct run_
 enum status known_apply(struct known_list *list, struct run_case *cases, uint32_t count,
                         const char *today, struct arena *keep, bool *changed, struct fault *fault);
 
-/* Why an acceptance fails the run after known_apply; NULL: it does not. */
-const char *known_problem(const struct known *known, struct arena *keep);
+/* Why an acceptance fails the run after known_apply; NULL: it does not.  WHOLE: the run took every
+ * scenario, so that a scope without a case is a mistake. */
+const char *known_problem(const struct known *known, bool whole, struct arena *keep);
 
 /* TEXT (NULL: a new file) with an acceptance of C behind it, under an id that LIST has not; the
  * new block alone begins at *block.  Fails: ERR_USAGE C does not fail (an ERROR cannot be

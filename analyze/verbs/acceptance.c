@@ -33,7 +33,7 @@ enum status acceptance_parse(const char *text, struct arena *keep, struct accept
 }
 
 enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
-                             struct run_case *cases, uint32_t count, struct arena *keep,
+                             struct run_case *cases, uint32_t count, bool whole, struct arena *keep,
                              struct fault *fault)
 {
     char today[16];
@@ -49,7 +49,7 @@ enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
                               cases[i].known_id, fault) != ERR_NONE)
             return fault->code;
     for (uint32_t i = 0; i < acceptance->list.count; i++) {
-        const char *problem = known_problem(&acceptance->list.items[i], keep);
+        const char *problem = known_problem(&acceptance->list.items[i], whole, keep);
         if (problem == NULL)
             continue;
         log_error("%s: %s", acceptance->path, problem);

@@ -23,9 +23,10 @@ enum status acceptance_parse(const char *text, struct arena *keep, struct accept
                              struct fault *fault);
 
 /* Applies it to all cases of a run that is still running, and writes the changed verdicts to
- * STORE (NULL: nowhere).  Each problem is said on stderr and counted: any of them fails the run. */
+ * STORE (NULL: nowhere).  WHOLE: the run took every scenario.  Each problem is said on stderr and
+ * counted: any of them fails the run. */
 enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
-                             struct run_case *cases, uint32_t count, struct arena *keep,
+                             struct run_case *cases, uint32_t count, bool whole, struct arena *keep,
                              struct fault *fault);
 
 #endif

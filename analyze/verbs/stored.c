@@ -1,6 +1,7 @@
 /* Stored runs for verbs: see stored.h. */
 #include "verbs/stored.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,17 @@ enum status stored_read_any(struct store *store, const char *word, struct arena 
         (void)stored_read(other, colon != NULL ? colon + 1 : "latest", false, keep, out, fault);
     store_close(other);
     return fault->code;
+}
+
+enum status stored_read_before(struct store *store, const char *word, const struct run_info *now,
+                               struct arena *keep, struct stored_run *out, struct fault *fault)
+{
+    uint64_t id = 0;
+    if (strcmp(word, "baseline") != 0)
+        return stored_read_any(store, word, keep, out, fault);
+    if (store_get_baseline(store, now->branch, now->platform, &id, fault) != ERR_NONE)
+        return fault->code;
+    return stored_read(store, arena_printf(keep, "%" PRIu64, id), false, keep, out, fault);
 }
 
 /* Reads back what was written to STREAM, and puts it in place whole. */

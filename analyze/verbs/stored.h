@@ -28,6 +28,11 @@ enum status stored_read(struct store *store, const char *word, bool with_stacks,
 enum status stored_read_any(struct store *store, const char *word, struct arena *keep,
                             struct stored_run *out, struct fault *fault);
 
+/* As stored_read_any for what NOW is held against: "baseline" is that of NOW's branch and platform,
+ * else the one for all. */
+enum status stored_read_before(struct store *store, const char *word, const struct run_info *now,
+                               struct arena *keep, struct stored_run *out, struct fault *fault);
+
 /* Opens PATH for writing ("-": standard output), calls WRITE, closes; whole or not at all. */
 typedef enum status stored_write_fn(const void *context, FILE *out, struct fault *fault);
 enum status stored_write(const char *path, stored_write_fn *write, const void *context,

@@ -56,8 +56,8 @@ static int compare(const struct verb *self, const struct compare_options *o,
                                 o->min_effect);
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    if (stored_read_any(store, rest->items[0], keep, &a, &fault) != ERR_NONE ||
-        stored_read_any(store, rest->items[1], keep, &b, &fault) != ERR_NONE ||
+    if (stored_read_any(store, rest->items[1], keep, &b, &fault) != ERR_NONE ||
+        stored_read_before(store, rest->items[0], &b.info, keep, &a, &fault) != ERR_NONE ||
         time_limits_read(store, &b.info, floor, keep, &limits, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else if (run_diff_make(&a.info, a.cases, a.case_count, &b.info, b.cases, b.case_count, &limits,

@@ -113,7 +113,8 @@ static enum status check_baseline(struct gate *g, struct store *store, bool *usa
     *usable = g->o->max_slowdown == NULL || parse_share(g->o->max_slowdown, &slowdown);
     if (!*usable || g->o->against == NULL)
         return ERR_NONE;
-    if (stored_read_any(store, g->o->against, g->keep, &before, fault) != ERR_NONE ||
+    if (stored_read_before(store, g->o->against, &g->run.info, g->keep, &before, fault) !=
+            ERR_NONE ||
         time_limits_read(store, &g->run.info, isinf(slowdown) ? 0 : slowdown, g->keep, &limits,
                          fault) != ERR_NONE ||
         run_diff_make(&before.info, before.cases, before.case_count, &g->run.info, g->run.cases,

@@ -150,7 +150,8 @@ static enum status begin(struct session *s)
 static enum status finish(struct session *s)
 {
     if (s->fault.code == ERR_NONE)
-        (void)acceptance_apply(&s->known, s->store, s->cases, s->case_count, s->keep, &s->fault);
+        (void)acceptance_apply(&s->known, s->store, s->cases, s->case_count, false, s->keep,
+                               &s->fault);
     struct fault fault = FAULT_INIT;
     s->info.finished_ns = clock_wall_ns();
     s->info.state = s->fault.code == ERR_NONE ? RUN_COMPLETE : RUN_INTERRUPTED;

@@ -332,9 +332,12 @@ static int finish(struct run_session *s)
     const enum run_state state = process_interrupted() ? RUN_INTERRUPTED : RUN_COMPLETE;
     /* What repeats and acceptances make of verdicts is final only when all cases are there. */
     struct store *store = state == RUN_COMPLETE ? s->store : NULL;
+    const bool whole = state == RUN_COMPLETE && s->o->expr == NULL && s->o->variants == NULL &&
+                       s->o->shard == NULL;
 
     if (mark_flaky(s, store) != ERR_NONE ||
-        acceptance_apply(&s->known, store, s->cases, s->case_count, s->keep, &s->fault) != ERR_NONE)
+        acceptance_apply(&s->known, store, s->cases, s->case_count, whole, s->keep, &s->fault) !=
+            ERR_NONE)
         return database_fault(&s->fault);
     s->info.state = state;
     s->info.finished_ns = clock_wall_ns();

@@ -124,6 +124,14 @@ class Verdict(e2e.Case):
         self.run_db("gate", "--min-f1", "nonsense", exit_code=2)
         self.run_db("gate", "--min-f1", "101%", exit_code=1)
         self.run_db("gate", "--engine", "judge:nobody", exit_code=1)
+        # One a branch, and one for all others.
+        self.run_db("baseline", "set", "1", "--branch", "main")
+        self.run_db("baseline", "set", "2")
+        for branch, before in (("main", 1), ("feature", 2)):
+            self.sql("UPDATE run SET branch = ? WHERE id = 3", branch)
+            self.assertIn(f"since run {before},", self.run_db("gate", "--against", "baseline").stdout)
+            self.assertIn(f"run {before} (", self.run_db("compare", "baseline", "latest").stdout)
+        self.sql("DELETE FROM baseline")
         self.run_db("baseline", "set", "latest~1")
         self.one("FAIL", "dump=unexplained")
         self.run_db("gate", exit_code=1)

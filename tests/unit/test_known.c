@@ -86,11 +86,14 @@ TEST(what_an_acceptance_does_to_a_run)
         CHECK_STR(verdict_name(cases[2].result.verdict), rows[i].failing);
         CHECK_STR(verdict_name(cases[1].result.verdict), rows[i].passing);
         CHECK_STR(verdict_name(cases[4].result.verdict), "ERROR");
-        const char *problem = known_problem(&list.items[0], &keep);
+        const char *problem = known_problem(&list.items[0], false, &keep);
         if (rows[i].problem == NULL)
             CHECK_STR(problem != NULL ? problem : "none", "none");
         else
             CHECK_HAS(problem != NULL ? problem : "none", rows[i].problem);
+        /* Of a run that took everything, a scope without a case is a mistake. */
+        if (list.items[0].seen == 0)
+            CHECK_HAS(known_problem(&list.items[0], true, &keep), "there is no case elsewhere.*");
         arena_free(&keep);
     }
 }
