@@ -8,6 +8,7 @@ enum { HANG_MS = 300, LIMIT_MS = 40000, SCENARIO_LIMIT = 512 };
 
 bool truth_start(void);
 void truth_image(const void *base);
+void victim_open_terminate_door(void); /* terminate.cpp */
 
 volatile int victim_zero;
 volatile int *volatile victim_null;
@@ -72,7 +73,7 @@ static bool on_wine(void)
 
 static const char *unsupported(const struct scenario *s)
 {
-    return on_wine() ? s->not_on_wine : NULL;
+    return s->not_built != NULL ? s->not_built : on_wine() ? s->not_on_wine : NULL;
 }
 
 static uint32_t expected_code(const struct scenario *s)
@@ -262,6 +263,7 @@ static bool install(const struct scenario *s)
         .tuned_dump = true,
         .on_crash = s->on_crash,
     };
+    victim_open_terminate_door();
     return capture_install(&options);
 }
 

@@ -10,6 +10,7 @@
  *                  around every call on the way to the crash and around the crash itself.
  *                  Stores only: no call, no inline function, one source line.  What comes
  *                  after it keeps the call from becoming a jump.
+ * HERE_AS(name, e) the same where __func__ is not what a PDB calls the function
  * HERE_DO(expr)    the same for an expression without a value
  * HERE_BLOCK(s)    the same for statements on one line, such as a loop
  * HERE_SYSTEM(e)   e calls into system code that will call us back: leaves a mark
@@ -19,7 +20,8 @@
  * HERE_TAIL(f, line, e)  e calls f, which leaves by a jump: f's frame must be absent
  *
  * A thread calls truth_thread() before its first HERE.  Scenarios do not force inlining in
- * or out, except for leaves and assembler, which must stay functions to be what they are. */
+ * or out, except for leaves and assembler, which must stay functions to be what they are.
+ * C++ scenarios name the members of their SCENARIO in the order of the struct. */
 #ifndef VICTIMS_VICTIM_H
 #define VICTIMS_VICTIM_H
 
@@ -28,6 +30,10 @@
 #include <stdlib.h>
 
 #include <windows.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #include "capture/capture_port.h"
 #include "capture/port.h"
@@ -44,25 +50,30 @@ enum {
 };
 
 struct scenario {
-    const char *name, *group, *sentence;
-    uint32_t kind;
-    uint32_t code;      /* expected exception code; 0: none                           */
-    uint32_t exit_code; /* 0: `code` for a crash, CAPTURE_EXIT_HANG for a hang, 0 calm */
-    uint32_t doors;     /* RECORD_DOOR_*; 0 for a crash: DOOR_CRASH, for a hang heartbeat */
-    bool no_case;       /* no door sees it in process                                 */
-    uint32_t wine_code, wine_exit_code; /* where Wine differs; 0: it does not          */
-    const char *not_on_wine;            /* why Wine cannot show it; NULL: it can       */
-    uint32_t hang_ms;                   /* hang detection; 0: 300 for a hang, else off */
-    uint32_t limit_ms;                  /* 0: 40000                                    */
-    uint32_t ring_kb;                   /* memory for captures on demand; 0: none         */
-    void (*on_crash)(void);             /* handed to the capture                       */
-    bool watched;                       /* no capture inside: a watcher outside        */
+    const char *name;
     int (*run)(void);
+    uint32_t kind;
+    const char *group;
+    uint32_t code, wine_code;           /* expected exception code; 0: none               */
+    uint32_t exit_code, wine_exit_code; /* 0: `code` for a crash, CAPTURE_EXIT_HANG for a
+                                           hang, 0 calm.  wine_*: where Wine differs      */
+    uint32_t doors;                     /* RECORD_DOOR_*; 0 for a crash: DOOR_CRASH, for a
+                                           hang heartbeat                                 */
+    bool no_case;                       /* no door sees it in process                     */
+    bool watched;                       /* no capture inside: a watcher outside           */
+    uint32_t hang_ms;                   /* hang detection; 0: 300 for a hang, else off    */
+    uint32_t limit_ms;                  /* 0: 40000                                       */
+    uint32_t ring_kb;                   /* memory for captures on demand; 0: none         */
+    void (*on_crash)(void);             /* handed to the capture                          */
+    const char *not_built;              /* why this architecture or compiler cannot show it */
+    const char *not_on_wine;            /* why Wine cannot show it; NULL: it can          */
+    const char *sentence;
 };
 
 #define SCENARIO(id, ...)                                                                          \
     static int run_##id(void);                                                                     \
     static const struct scenario scenario_##id = {.name = #id, .run = run_##id, __VA_ARGS__};      \
+    extern const struct scenario *const scenario_ref_##id;                                         \
     IN_SECTION("vict$m") const struct scenario *const scenario_ref_##id = &scenario_##id;          \
     static int run_##id(void)
 
@@ -81,6 +92,7 @@ extern uint32_t truth_slot;
     (TRUTH_STACK->value = (int64_t)(expr), TRUTH_POP(count), (int)TRUTH_STACK->value)
 
 #define HERE(expr) (TRUTH_SELF, TRUTH_VALUE(expr, 1))
+#define HERE_AS(name, expr) (TRUTH_PUSH(name, __FILE__, __LINE__, 0), TRUTH_VALUE(expr, 1))
 #define HERE_DO(expr) (TRUTH_SELF, (expr), (void)TRUTH_POP(1))
 #define HERE_BLOCK(statements)                                                                     \
     do {                                                                                           \
@@ -121,5 +133,9 @@ FARPROC victim_function(HMODULE plugin, const char *name);
 /* The compiler must not see through these. */
 extern volatile int victim_zero;
 extern volatile int *volatile victim_null;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

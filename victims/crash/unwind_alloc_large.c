@@ -8,7 +8,7 @@ UNWIND_SHAPE(unwind_alloc_large, "subq $1032, %rsp\n.seh_stackalloc 1032\n.seh_e
 /* clang-format on */
 
 SCENARIO(unwind_alloc_large, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
-         .sentence = "A stack allocation in the two-slot form.")
+         .not_built = SHAPE_NOT_BUILT, .sentence = "A stack allocation in the two-slot form.")
 {
     return HERE_SHAPE(unwind_alloc_large) + 1;
 }

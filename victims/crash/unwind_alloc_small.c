@@ -8,7 +8,7 @@ UNWIND_SHAPE(unwind_alloc_small, "subq $40, %rsp\n.seh_stackalloc 40\n.seh_endpr
 /* clang-format on */
 
 SCENARIO(unwind_alloc_small, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
-         .sentence = "The smallest stack allocation that has a code.")
+         .not_built = SHAPE_NOT_BUILT, .sentence = "The smallest stack allocation that has a code.")
 {
     return HERE_SHAPE(unwind_alloc_small) + 1;
 }

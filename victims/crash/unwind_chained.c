@@ -29,6 +29,7 @@ NAKED int unwind_chained(int (*call)(volatile int *), volatile int *p)
 }
 
 SCENARIO(unwind_chained, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .not_built = SHAPE_NOT_BUILT,
          .sentence =
              "Unwind data in two chained pieces, as shrink-wrapped functions have them: the "
              "name comes from the parent.")

@@ -8,6 +8,7 @@ UNWIND_SHAPE(unwind_frame_register, "pushq %rbp\n.seh_pushreg %rbp\nsubq $48, %r
 /* clang-format on */
 
 SCENARIO(unwind_frame_register, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .not_built = SHAPE_NOT_BUILT,
          .sentence = "A frame register set in the middle of the frame, and the stack pointer moved "
                      "afterwards by an unknown amount.")
 {

@@ -8,6 +8,7 @@ UNWIND_SHAPE(unwind_machine_frame, "movq (%rsp), %r10\nleaq 8(%rsp), %r11\npushq
 /* clang-format on */
 
 SCENARIO(unwind_machine_frame, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .not_built = SHAPE_NOT_BUILT,
          .sentence = "A machine frame, as an interrupt leaves it: the caller was interrupted and "
                      "is looked up at its own address.")
 {

@@ -8,6 +8,7 @@ UNWIND_SHAPE(unwind_push_nonvolatile, "pushq %rbx\n.seh_pushreg %rbx\npushq %rbp
 /* clang-format on */
 
 SCENARIO(unwind_push_nonvolatile, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .not_built = SHAPE_NOT_BUILT,
          .sentence = "Every nonvolatile register pushed, nothing else.")
 {
     return HERE_SHAPE(unwind_push_nonvolatile) + 1;

@@ -8,6 +8,7 @@ UNWIND_SHAPE(unwind_save_far, "subq $600008, %rsp\n.seh_stackalloc 600008\nmovq 
 /* clang-format on */
 
 SCENARIO(unwind_save_far, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .not_built = SHAPE_NOT_BUILT,
          .sentence = "Registers saved so far away that the offset takes two slots.")
 {
     return HERE_SHAPE(unwind_save_far) + 1;

@@ -9,6 +9,7 @@ UNWIND_SHAPE(unwind_save_nonvolatile, "subq $72, %rsp\n.seh_stackalloc 72\nmovq 
 
 SCENARIO(
     unwind_save_nonvolatile, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+    .not_built = SHAPE_NOT_BUILT,
     .sentence = "Registers saved by moves, not pushes; the caller needs one of them to be right.")
 {
     return HERE_SHAPE(unwind_save_nonvolatile) + 1;

@@ -17,8 +17,15 @@
     "movq %rcx, %rax\n"                                                                            \
     "movq %rdx, %rcx\n"                                                                            \
     "callq *%rax\n"
+#define SHAPE_NOT_BUILT NULL
 #else
-#error "unwind shapes need a compiler with naked functions: leave these files out"
+#define UNWIND_SHAPE(name, body)                                                                   \
+    int name(int (*call)(volatile int *), volatile int *p)                                         \
+    {                                                                                              \
+        return call(p);                                                                            \
+    }
+#define CALL_IT ""
+#define SHAPE_NOT_BUILT "unwind codes are of x64, and need naked functions"
 #endif
 
 /* A scenario's way to its shape, on one line. */

@@ -1,8 +1,8 @@
-/* Where plugin-attach sleeps in its DllMain: it cannot note itself so early. */
+/* Where plugin-attach sleeps in its DllMain: it cannot note itself so early or so late. */
 #ifndef VICTIMS_PLUGINS_PLUGIN_ATTACH_H
 #define VICTIMS_PLUGINS_PLUGIN_ATTACH_H
 
-enum { PLUGIN_ATTACH_SLEEP_LINE = 19 };
+enum { PLUGIN_ATTACH_SLEEP_LINE = 19, PLUGIN_DETACH_SLEEP_LINE = 17 };
 #define PLUGIN_ATTACH_FILE "victims\\plugins\\plugin_attach.c"
 
 #endif

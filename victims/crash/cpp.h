@@ -1,0 +1,27 @@
+/* For scenarios in C++: what an exception that nobody catches comes to, and a shadow stack
+ * that follows exceptions. */
+#ifndef VICTIMS_CRASH_CPP_H
+#define VICTIMS_CRASH_CPP_H
+
+#include "victims/victim.h"
+
+/* Microsoft's runtime leaves an uncaught exception to the unhandled-exception filter, GNU's
+ * finds that nobody catches it and calls std::terminate, the throwing frames still there. */
+#if defined(_MSC_VER)
+#define NOBODY_CATCHES .code = 0xE06D7363, .doors = DOOR_CRASH
+#define PURE_CALL .code = 0x40000015, .exit_code = 255, .doors = RECORD_DOOR_PURE_CALL
+#else
+#define NOBODY_CATCHES .code = 0x40000015, .exit_code = 3, .doors = RECORD_DOOR_TERMINATE
+#define PURE_CALL NOBODY_CATCHES
+#endif
+
+/* Takes back the notes of the frames that an exception leaves. */
+struct truth_scope {
+    uint32_t depth = truth_depth();
+    ~truth_scope()
+    {
+        truth_cut(depth);
+    }
+};
+
+#endif

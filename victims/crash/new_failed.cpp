@@ -1,0 +1,15 @@
+#include "victims/crash/cpp.h"
+
+static char *volatile kept;
+
+static int ask(size_t bytes)
+{
+    HERE_DO(kept = new char[bytes]);
+    return kept != NULL;
+}
+
+SCENARIO(new_failed, .kind = KIND_CRASH, .group = "A2", NOBODY_CATCHES,
+         .sentence = "new of more than there is, and nobody catches std::bad_alloc.")
+{
+    return HERE(ask((size_t)-1 / 4)) + 1;
+}

@@ -1,0 +1,28 @@
+#include "victims/victim.h"
+
+enum { BALLAST_WORDS = 400 };
+
+/* Returns to where nothing is, but no processor minds: the fault comes one instruction later. */
+#if HAVE_NAKED
+static NAKED int smash(void)
+{
+    __asm__("movl $0x41414141, %eax\n"
+            "movq %rax, (%rsp)\n"
+            "ret");
+}
+#else
+static NOINLINE int smash(void)
+{
+    *(volatile uintptr_t *)_AddressOfReturnAddress() = 0x41414141u;
+    return 1;
+}
+#endif
+
+SCENARIO(return_wild, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .sentence = "A return to an address where nothing is: looks like a call to nowhere, but "
+                     "there is no return address left to pop.")
+{
+    volatile uintptr_t nothing[BALLAST_WORDS] = {0}; /* no address for whoever searches */
+    TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_LOST);
+    return TRUTH_VALUE(smash(), 1) + (int)nothing[BALLAST_WORDS / 2];
+}

@@ -1,0 +1,44 @@
+#include "victims/victim.h"
+
+/* Another stack by hand, as coroutine libraries make them: the limits in the thread's
+ * environment block still tell of the old one. */
+enum { STACK_BYTES = 1 << 16 };
+
+int stack_of_own_poke(volatile int *p);
+
+int stack_of_own_poke(volatile int *p)
+{
+    return HERE(*p = 1) + 1;
+}
+
+#if HAVE_NAKED
+enum { LINE_OF_SWITCH = __LINE__ + 3 };
+static NAKED int on_other_stack(volatile int *p, void *top)
+{
+    __asm__(".seh_proc on_other_stack\n"
+            "pushq %rbp\n.seh_pushreg %rbp\n"
+            "movq %rsp, %rbp\n.seh_setframe %rbp, 0\n.seh_endprologue\n"
+            "movq %rdx, %rsp\n"
+            "callq stack_of_own_poke\n"
+            "movq %rbp, %rsp\npopq %rbp\nret\n.seh_endproc\n");
+}
+#define NOT_BUILT NULL
+#else
+enum { LINE_OF_SWITCH = 0 };
+static int on_other_stack(volatile int *p, void *top)
+{
+    return p == top;
+}
+#define NOT_BUILT "needs naked functions of x64"
+#endif
+
+SCENARIO(stack_of_own, .kind = KIND_CRASH, .group = "A4", .code = 0xC0000005, .no_case = true,
+         .not_built = NOT_BUILT,
+         .sentence = "A crash on a stack that the program made by hand: outside the thread's "
+                     "limits, so handlers of frames are not asked.")
+{
+    char *stack = VirtualAlloc(NULL, STACK_BYTES, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+    return HERE_LEAF(on_other_stack, LINE_OF_SWITCH,
+                     on_other_stack(victim_null, stack + STACK_BYTES - 64)) +
+           1;
+}

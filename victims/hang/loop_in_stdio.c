@@ -1,0 +1,23 @@
+#include "victims/victim.h"
+
+#include <stdio.h>
+
+static FILE *out;
+static volatile int rounds;
+
+static int print(void)
+{
+    HERE_BLOCK(while (victim_zero == 0) rounds +=
+               fprintf(out, "%d\n", rounds) > 0;); /* one line, wherever it is stopped */
+    return rounds;
+}
+
+SCENARIO(loop_in_stdio, .kind = KIND_HANG, .group = "A5",
+         .sentence =
+             "Prints for ever: stopped inside the C runtime sooner or later, with the lock of a "
+             "stream held.")
+{
+    out = fopen("nul", "w");
+    victim_ready();
+    return HERE(print()) + 1;
+}
