@@ -70,6 +70,35 @@ enum status view_trend(const struct view_input *in, struct json *out, struct fau
     return status;
 }
 
+enum { FAILING_SHOWN = 8 };
+
+/* {"total", "cases": [...]}: what fails in a run now, the first of them. */
+static enum status write_failing(const struct view_input *in, uint64_t run_id, struct json *out,
+                                 struct fault *fault)
+{
+    struct run_case *cases = NULL;
+    uint32_t count = 0, total = 0;
+    enum status status =
+        store_read_outcomes(in->store, run_id, false, in->keep, &cases, &count, fault);
+    json_object(out);
+    json_key(out, "cases");
+    json_array(out);
+    for (uint32_t i = 0; i < count; i++)
+        if (run_verdict_fails(cases[i].result.verdict) && total++ < FAILING_SHOWN) {
+            json_object(out);
+            json_key_string(out, "scenario", cases[i].scenario);
+            json_key_string(out, "variant", cases[i].variant);
+            json_key_uint(out, "repeat", cases[i].repeat);
+            json_key_string(out, "verdict", verdict_name(cases[i].result.verdict));
+            json_key_string(out, "reason", cases[i].result.reason);
+            json_object_end(out);
+        }
+    json_array_end(out);
+    json_key_uint(out, "total", total);
+    json_object_end(out);
+    return status;
+}
+
 enum status view_overview(const struct view_input *in, struct json *out, struct fault *fault)
 {
     static const char *const metrics[] = {"capture_rate", "exact",     "f1",
@@ -111,6 +140,9 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
     } else {
         json_key_null(out, "changes");
     }
+    json_key(out, "failing");
+    if (status == ERR_NONE)
+        status = write_failing(in, page.runs[0].id, out, fault);
     json_key(out, "causes");
     if (status == ERR_NONE)
         status = view_write_causes(in, page.runs[0].id, out, fault);

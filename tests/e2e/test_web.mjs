@@ -1,6 +1,6 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
 import { Skip, axeSource, browser, check, runAll, same, scratch, seed, serve, shots, test, twinstack } from './web/world.mjs';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const chromium = await browser();
@@ -114,6 +114,63 @@ test('keys', async () => {
   await page.keyboard.press('/');
   check(await page.evaluate(() => document.activeElement.type === 'search'), '/ goes to the search');
   await page.context().close();
+});
+
+test('a_row_is_explained_with_its_source', async () => {
+  const page = await open('/runs/30/mismatches/inline_chain.ob2?frame=3');
+  await settled(page);
+  await page.waitForSelector('.code .marked');
+  same(await page.locator('.code .marked .lineno').textContent(), '46', 'the line that the truth names');
+  same((await page.locator('.code .marked .by').allTextContents()).join(''), 'TOD', 'who names it');
+  check((await page.textContent('.source h3')).includes('victims/crash/scenario.c:46'), 'the file');
+  same(await page.locator('.steps li').count(), 3, 'unwind codes');
+  same(await page.locator('.steps .idle').count(), 1, 'one had not run');
+  check((await page.textContent('.bytes')).includes('c7 00 01'), 'bytes around the pc');
+  await page.getByRole('button', { name: 'whole file' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.code li').length === 180);
+  check((await page.textContent('.code')).includes('</script><img src=x'), 'hostile source is text');
+  same(await page.locator('main img').count(), 0, 'and nothing else');
+  await shot(page, 'why');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('a_difference_is_accepted_and_taken_out_again', async () => {
+  const file = scratch('web-known.txt');
+  const writing = await serve('--db', scratch('runs.db'), '--allow-write', '--known', file);
+  const page = await open(`${writing.base}/runs/30/mismatches?verdict=FAIL#token=${writing.token}`);
+  await settled(page);
+  await page.keyboard.press('a');
+  await page.fill('input[name=reason]', 'seen, understood, wrong');
+  await page.getByRole('button', { name: 'Accept', exact: true }).click();
+  await page.waitForSelector('.drawer .good');
+  check(readFileSync(file, 'utf8').includes('reason: seen, understood, wrong'), 'it is in the file');
+  await page.goto(`${writing.base}/known`);
+  await settled(page);
+  same(await page.locator('main tbody tr').count(), 1, 'it is on the page');
+  await shot(page, 'known-write');
+  await page.getByRole('button', { name: /remove/ }).click();
+  await page.waitForFunction(() => !document.querySelector('main tbody tr'));
+  check(!readFileSync(file, 'utf8').includes('seen, understood'), 'it is out of the file');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+  await writing.stop();
+});
+
+test('databases_of_other_versions_are_said', async () => {
+  for (const [version, words] of [[99, 'newer than this program'], [1, 'older than this program']]) {
+    const file = seed(`version-${version}.db`, 1, 2, 0);
+    const bytes = readFileSync(file);
+    bytes.writeUInt32BE(version, 60); // user_version, in the header
+    writeFileSync(file, bytes);
+    const other = await serve('--db', file);
+    const page = await open(`${other.base}/`);
+    await page.waitForSelector('.state.bad');
+    check((await page.textContent('.state.bad')).includes(words), await page.textContent('.state.bad'));
+    await shot(page, `version-${version}`);
+    await page.context().close();
+    await other.stop();
+  }
 });
 
 test('the_address_is_the_view', async () => {

@@ -80,6 +80,17 @@ export async function read(path) {
   return offline ? offlineData(path) : fetchData(path);
 }
 
+// A kept file, as text.
+export async function readText(path) {
+  if (offline) {
+    if (Object.hasOwn(offline, path)) return offline[path];
+    throw new ApiError({ key: 'not_carried', message: 'This file does not carry that source', hint: null }, 404);
+  }
+  const response = await fetch(path, { headers: authorised({}) });
+  if (!response.ok) await answer(response);
+  return response.text();
+}
+
 export async function send(method, path, body, type = 'application/json') {
   return answer(await fetch(path, { method, body, headers: authorised({ 'Content-Type': type }) }));
 }
@@ -144,6 +155,8 @@ export async function follow() {
     await pause(document.hidden ? 15000 : 4000);
   }
 }
+
+export const refresh = () => tell();
 
 // Data of PATH (null: none asked for), asked again whenever the server says that something changed.
 export function useData(path) {

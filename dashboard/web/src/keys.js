@@ -1,11 +1,11 @@
 // Keys of the page that is shown; '?' lists them.
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 const layers = [];
 
 // KEYS: {key: [what it does, function]}.
 export function useKeys(keys) {
-  useEffect(() => {
+  useLayoutEffect(() => { // with the page, not after it: a key pressed at once meets the keys that are shown
     layers.push(keys);
     return () => { layers.splice(layers.indexOf(keys), 1); };
   });

@@ -49,6 +49,7 @@ export function bytes(count) {
   return `${trim(count / 1048576)} MiB`;
 }
 export const number = (value) => (value ?? 0).toLocaleString('en');
+export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 export const percent = (part, whole) => (whole ? `${trimPercent((100 * part) / whole)} %` : '–');
 const trimPercent = (value) => (value === 100 || value === 0 ? String(value) : value.toFixed(1));
 
@@ -70,7 +71,7 @@ export function wrongness(score) {
   const parts = [];
   if (score.right_frames < score.truth_frames) parts.push(`${score.right_frames} of ${score.truth_frames} frames right`);
   if (score.own_frames > score.right_frames) parts.push(`${score.own_frames - score.right_frames} wrong`);
-  if (score.lines_right < score.lines_judged) parts.push(`${score.lines_judged - score.lines_right} lines off`);
+  if (score.lines_right < score.lines_judged) parts.push(`${plural(score.lines_judged - score.lines_right, 'line')} off`);
   return parts.join(', ') || 'not exact';
 }
 
@@ -92,16 +93,25 @@ export function Loading() {
 }
 
 const explained = {
-  unsupported: ['This database was made by another version', 'It is newer, or too old, for this program. Nothing was changed in it. Update twinstack, or point --db at another file.'],
+  unsupported: ['This program and this database do not fit', 'Nothing was changed in it.'],
   absent: ['There is nothing here', 'The run, case or page that this address names is not in the database.'],
   offline: ['The server is gone', null],
   token: ['The token is missing', 'Open the address that `twinstack serve` printed: it carries the token.'],
 };
 
+// A database of another schema says by its hint which of the two is the older one.
+function explain(error) {
+  if (error.key === 'unsupported' && error.hint?.includes('newer'))
+    return ['This database is newer than this program', 'A newer twinstack wrote it, and nothing in it was changed. Update this program, or point --db at another file.'];
+  if (error.key === 'unsupported' && error.hint?.includes('older'))
+    return ['This database is older than this program', 'Any writing verb brings it up to date, for example `twinstack db import` or `twinstack run`; then load this page again.'];
+  return explained[error.key] ?? ['That did not work', null];
+}
+
 export function Failure({ error }) {
-  const [title, text] = explained[error.key] ?? ['That did not work', null];
+  const [title, text] = explain(error);
   return html`<div class="state bad" role="alert"><h2>${title}</h2><p>${error.message}</p>
-    ${(error.hint || text) && html`<p class="dim">${error.hint ?? text}</p>`}
+    ${(text || error.hint) && html`<p class="dim">${text ?? error.hint}</p>`}
     <p class="dim mono">${error.key}${error.status ? ` · ${error.status}` : ''}</p></div>`;
 }
 

@@ -9,17 +9,17 @@ function markdown(found) {
   const lines = [`## Run ${found.a.id} → run ${found.b.id}`, ''];
   for (const row of found.environment) lines.push(`- ${row.name}: ${row.a ?? '–'} → ${row.b ?? '–'}`);
   for (const [key, title] of groups) {
-    lines.push('', `### ${title}: ${found.changes[key].length}`);
+    lines.push('', `### ${title}: ${found.changes.counts[key]}`);
     for (const row of found.changes[key]) lines.push(`- \`${caseName(row)}\` ${row.was ?? '–'} → ${row.is ?? '–'}${row.reason ? `: ${row.reason}` : ''}`);
   }
   return `${lines.join('\n')}\n`;
 }
 
-function Group({ title, rows, run }) {
-  return html`<section><h2 class="section">${title} <span class="count">${number(rows.length)}</span></h2>
+function Group({ title, rows, total, run }) {
+  return html`<section><h2 class="section">${title} <span class="count">${number(total)}</span></h2>
     ${rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="list"><thead><tr><th>case</th><th>was</th><th>is</th><th>reason</th></tr></thead><tbody>
-      ${rows.slice(0, 200).map((row) => html`<tr key=${`${caseName(row)}${row.repeat}`}><td class="mono"><${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}></td><td>${row.was ? html`<${Verdict} word=${row.was} long />` : '–'}</td><td>${row.is ? html`<${Verdict} word=${row.is} long />` : '–'}</td><td class="dim">${row.reason}</td></tr>`)}</tbody></table></div>
-      ${rows.length > 200 && html`<p class="dim">and ${number(rows.length - 200)} more</p>`}`}</section>`;
+      ${rows.map((row) => html`<tr key=${`${caseName(row)}${row.repeat}`}><td class="mono"><${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}></td><td>${row.was ? html`<${Verdict} word=${row.was} long />` : '–'}</td><td>${row.is ? html`<${Verdict} word=${row.is} long />` : '–'}</td><td class="dim">${row.reason}</td></tr>`)}</tbody></table></div>
+      ${total > rows.length && html`<p class="dim">and ${number(total - rows.length)} more</p>`}`}</section>`;
 }
 
 function Timing({ rows }) {
@@ -39,6 +39,6 @@ export function Compare({ a, b }) {
     <${Loaded} from=${data}>${(found) => html`${found.environment.some((row) => ['compiler', 'flags', 'platform', 'cpu'].includes(row.name)) && html`<p class="banner warn" role="status">The two did not run alike: ${found.environment.map((row) => row.name).join(', ')} changed.</p>`}
       ${found.environment.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Environment"><table class="list"><thead><tr><th>around the run</th><th>run ${found.a.id}</th><th>run ${found.b.id}</th></tr></thead><tbody>${found.environment.map((row) => html`<tr key=${row.name}><td>${row.name}</td><td class="mono wrap">${row.a ?? '–'}</td><td class="mono wrap">${row.b ?? '–'}</td></tr>`)}</tbody></table></div>`}
       ${groups.every(([key]) => found.changes[key].length === 0) ? html`<${Empty} title="No case changed"><p>Every case of both runs has the same verdict.</p></${Empty}>`
-        : groups.map(([key, title]) => (found.changes[key].length > 0 || key === 'new' || key === 'fixed') && html`<${Group} key=${key} title=${title} rows=${found.changes[key]} run=${key === 'gone' ? found.a.id : found.b.id} />`)}
+        : groups.map(([key, title]) => (found.changes[key].length > 0 || key === 'new' || key === 'fixed') && html`<${Group} key=${key} title=${title} rows=${found.changes[key]} total=${found.changes.counts[key]} run=${key === 'gone' ? found.a.id : found.b.id} />`)}
       <h2 class="section">Time on the back end</h2><${Timing} rows=${found.timing} />`}</${Loaded}></${Page}>`;
 }

@@ -1,8 +1,8 @@
 // One case through all runs.
 import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
-import { Plot, axis } from '../uplot.js';
-import { Command, Link, Loaded, Page, Verdict, casePath, duration, html, number, percent, words } from '../ui.js';
+import { Plot, axis, decades } from '../uplot.js';
+import { Command, Link, Loaded, Page, Verdict, casePath, duration, html, percent, plural, words } from '../ui.js';
 
 function Strip({ cases }) {
   return html`<ol class="verdictstrip" aria-label="Verdicts, oldest first">${[...cases].reverse().map((c) => html`<li key=${c.id}><${Link} to=${casePath(c.run, c)} title=${`run ${c.run}: ${words(c.verdict)}. ${c.reason ?? ''}`}><${Verdict} word=${c.verdict} /></${Link}></li>`)}</ol>`;
@@ -14,8 +14,8 @@ function Times({ trends }) {
     const of = (trend) => runs.map((run) => { const v = trend.points.find((p) => p.run === run)?.value; return v > 0 ? v : null; });
     return {
       data: [runs, of(trends.offset_ns), of(trends.dump_ns)],
-      options: (paint) => ({ scales: { x: { time: false }, y: { distr: 3 } }, legend: { live: false },
-        axes: [axis(paint, { label: 'run' }), axis(paint, { size: 70, values: (_, ticks) => ticks.map((t) => (t ? duration(t) : '')) })],
+      options: (paint) => ({ scales: { x: { time: false }, y: { distr: 3 } }, legend: { live: false }, padding: [10, 16, 0, 0],
+        axes: [axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }), axis(paint, { ...decades, size: 62, values: (_, ticks) => ticks.map((t) => (t ? duration(t) : '')) })],
         series: [{}, { label: 'offset', stroke: paint('offset'), width: 1.5, points: { show: true, size: 4 } }, { label: 'dump', stroke: paint('dump'), width: 1.5, points: { show: true, size: 4 } }] }),
     };
   }, [trends]);
@@ -26,7 +26,7 @@ function Times({ trends }) {
 export function CaseHistory({ scenario, variant }) {
   const data = useData(`/api/v1/cases/${encodeURIComponent(scenario)}/${encodeURIComponent(variant)}`);
   return html`<${Page} title=${`${scenario}.${variant}`} lead="This case through all runs"><${Loaded} from=${data}>${(found) => html`
-    <${Strip} cases=${found.cases} /><p class="dim">${number(found.total)} times taken · now <${Verdict} word=${found.newest.verdict} long />${found.newest.reason ? `: ${found.newest.reason}` : ''}</p>
+    <${Strip} cases=${found.cases} /><p class="dim">${plural(found.total, 'time')} taken · now <${Verdict} word=${found.newest.verdict} long />${found.newest.reason ? `: ${found.newest.reason}` : ''}</p>
     <div class="columns"><section class="panel"><h2>Promise</h2><dl class="facts"><div><dt>door</dt><dd class="mono">${found.newest.expected_doors ?? 'none'}</dd></div><div><dt>exception</dt><dd class="mono">${found.newest.expected_code}</dd></div><div><dt>exit code</dt><dd class="mono">${found.newest.expected_exit_code}</dd></div></dl></section>
     <section class="panel"><h2>Newest scores</h2><ul class="lines">${found.newest.scores.filter((s) => s.judged).map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> ${percent(s.right_frames, s.truth_frames)} of frames, ${percent(s.lines_right, s.lines_judged)} of lines</li>`)}</ul></section>
     <section class="panel"><h2>Again</h2><p><${Command}>twinstack run -k ${scenario} --variant ${variant}</${Command}></p></section></div>

@@ -1,22 +1,29 @@
 // Doors, signatures, known differences, symbols.
-import { useData } from '../api.js';
+import { useState } from 'preact/hooks';
+import { refresh, send, token, useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Chip, Command, Empty, Link, Loaded, Page, Verdict, caseName, casePath, html, number, words } from '../ui.js';
+import { Chip, Command, Empty, Link, Loaded, Page, Verdict, caseName, casePath, html, number, plural, words } from '../ui.js';
 
 const split = (text) => (text ?? '').split(',').map((word) => word.trim()).filter((word) => word && word !== 'none');
 const withRun = (path, query) => `${path}${query.run ? `?run=${encodeURIComponent(query.run)}` : ''}`;
 
 export function Doors() {
-  const [query] = useQuery();
+  const [query, set] = useQuery();
   const data = useData(withRun('/api/v1/doors', query));
+  const differs = (row) => split(row.expected).sort().join() !== split(row.got).sort().join();
   return html`<${Page} title="Doors" lead="Which hook saw each crash: promised, and measured in this run."><${Loaded} from=${data}>${(found) => {
     const doors = [...new Set(found.rows.flatMap((row) => [...split(row.expected), ...split(row.got)]))].sort();
     if (found.rows.length === 0) return html`<${Empty} title="No case in this run"><p>Doors are known once cases were taken.</p></${Empty}>`;
-    return html`<p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Doors"><table class="matrix"><thead><tr><th>case</th>${doors.map((door) => html`<th key=${door}>${words(door)}</th>`)}</tr></thead><tbody>
-      ${found.rows.map((row) => { const want = split(row.expected); const got = split(row.got); return html`<tr key=${caseName(row)}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${doors.map((door) => {
+    const fitting = found.rows.filter((row) => (!query.differs || differs(row)) && caseName(row).includes(query.search ?? ''));
+    const rows = query.all ? fitting : fitting.slice(0, 300);
+    const seen = doors.map((door) => [door, found.rows.filter((row) => split(row.got).includes(door)).length]);
+    return html`<div class="filters"><label class="field"><span>search</span><input type="search" value=${query.search ?? ''} placeholder="scenario.variant" onInput=${(event) => set({ search: event.target.value || null })} /></label>
+      <button class="toggle low" aria-pressed=${!!query.differs} onClick=${() => set({ differs: query.differs ? null : 1 })}>only where promise and measure differ (${number(found.rows.filter(differs).length)})</button></div>
+    <p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Doors"><table class="matrix"><thead><tr><th>case</th>${doors.map((door) => html`<th key=${door}>${words(door)} <span class="dim nowrap">${number(seen.find(([d]) => d === door)[1])}</span></th>`)}</tr></thead><tbody>
+      ${rows.map((row) => { const want = split(row.expected); const got = split(row.got); return html`<tr key=${caseName(row)}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${doors.map((door) => {
         const [glyph, kind, why] = want.includes(door) ? (got.includes(door) ? ['✓', 'pass', 'as promised'] : ['✗', 'fail', 'promised, not seen']) : got.includes(door) ? ['+', 'flaky', 'seen, not promised'] : ['', '', ''];
         return html`<td key=${door} class=${kind ? `v-${kind}` : ''} title=${why}>${glyph && html`<span aria-hidden="true">${glyph}</span><span class="sr">${why}</span>`}</td>`;
-      })}</tr>`; })}</tbody></table></div>`;
+      })}</tr>`; })}</tbody></table></div>${rows.length < fitting.length ? html`<p class="pager dim">${number(rows.length)} of ${number(fitting.length)} cases <button onClick=${() => set({ all: 1 })}>show all</button></p>` : fitting.length === 0 ? html`<p class="dim pad">No case fits.</p>` : ''}`;
   }}</${Loaded}></${Page}>`;
 }
 
@@ -28,14 +35,29 @@ export function Signatures() {
     : html`<div class="scroll" tabindex="0" role="region" aria-label="Signatures"><table class="list"><thead><tr><th class="num">cases</th><th>verdict</th><th>signature</th><th>for example</th></tr></thead><tbody>${found.signatures.map((row) => html`<tr key=${row.signature}><td class="num strong">${number(row.cases)}</td><td><${Verdict} word=${row.verdict} long />${row.known_id && html` <${Chip}>${row.known_id}</${Chip}>`}</td><td><span class="mono wrap">${row.signature}</span><br /><span class="dim">${row.reason}</span></td><td>${row.examples.slice(0, 3).map((c) => html`<${Link} key=${caseName(c)} class="mono block" to=${casePath(found.run, c)}>${caseName(c)}</${Link}>`)}${row.cases > 3 ? html`<span class="dim">and ${row.cases - 3} more</span>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
 }
 
+function Expiry({ item }) {
+  const days = Math.ceil((Date.parse(`${item.expires}T23:59:59Z`) - Date.now()) / 864e5);
+  return html`<span class="nowrap">${item.expires}</span><br /><span class=${`small ${item.expired ? 'wrong' : days < 30 ? 'warned' : 'dim'}`}>${item.expired ? '✗ expired: it fails the run' : `${plural(days, 'day')} left`}</span>`;
+}
+
+function Remove({ id }) {
+  const [said, say] = useState(null);
+  if (!token) return null;
+  return said ? html`<span class="wrong small" role="alert">${said}</span>`
+    : html`<button aria-label=${`remove ${id}`} onClick=${() => send('DELETE', `/api/v1/known/${encodeURIComponent(id)}`).then(refresh, (error) => say(error.message))}>Remove</button>`;
+}
+
 export function Known() {
   const data = useData('/api/v1/known');
-  return html`<${Page} title="Known" lead="Differences that were accepted, each with a reason and an end."><${Loaded} from=${data}>${(found) => (!found.text && !found.used
+  return html`<${Page} title="Known" lead="Differences that were accepted, each with a reason and an end. The list is a file, reviewed like code."><${Loaded} from=${data}>${(found) => (!found.text && !found.used
     ? html`<${Empty} title="Nothing is accepted"><p>Every difference counts. <${Command}>twinstack accept</${Command}> accepts one, with reason, scope and end; the list is a file that is reviewed like code.</p></${Empty}>`
-    : html`<pre class="sheetlike" tabindex="0">${found.text ?? found.used}</pre>
+    : html`${found.damage && html`<p class="banner bad" role="alert">The file cannot be read: ${found.damage}</p>`}
     ${found.text && found.used && found.text !== found.used && html`<p class="banner warn">Run ${found.run} used another version of this list.</p>`}
-    <h2 class="section">Used by run ${found.run}</h2>${found.hits.length === 0 ? html`<p class="dim">None of them was met.</p>`
-      : html`<ul class="lines">${found.hits.map((c) => html`<li key=${c.id}><${Verdict} word=${c.verdict} /> <${Link} class="mono" to=${casePath(c.run, c)}>${caseName(c)}</${Link}> <${Chip}>${c.known_id}</${Chip}> <span class="dim">${c.reason}</span></li>`)}</ul>`}`)}</${Loaded}></${Page}>`;
+    ${found.items.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Known"><table class="list"><thead><tr><th>id</th><th>scope and cause</th><th>reason</th><th class="num">cases in run ${found.run}</th><th>holds until</th>${token && html`<th><span class="sr">remove</span></th>`}</tr></thead><tbody>
+      ${found.items.map((k) => html`<tr key=${k.id}><td class="mono wrap strong">${k.id}</td><td class="mono wrap scope">${k.scope}<br /><span class="dim">${k.cause}</span></td><td>${k.reason}${k.issue && html`<br />${/^https?:\/\//.test(k.issue) ? html`<a href=${k.issue} target="_blank" rel="noreferrer noopener">${k.issue}</a>` : html`<span class="dim">${k.issue}</span>`}`}</td><td class="num">${k.hits === 0 ? html`<span class="dim">none</span>` : number(k.hits)}</td><td><${Expiry} item=${k} /></td>${token && html`<td><${Remove} id=${k.id} /></td>`}</tr>`)}</tbody></table></div>`}
+    <h2 class="section">Met in run ${found.run}</h2>${found.hits.length === 0 ? html`<p class="dim">None of them was met.</p>`
+      : html`<ul class="lines">${found.hits.map((c) => html`<li key=${c.id}><${Verdict} word=${c.verdict} /> <${Link} class="mono" to=${casePath(c.run, c)}>${caseName(c)}</${Link}> <${Chip}>${c.known_id}</${Chip}></li>`)}</ul>`}
+    <details class="env"><summary>The file as it stands</summary><pre class="sheetlike" tabindex="0">${found.text ?? found.used}</pre></details>`)}</${Loaded}></${Page}>`;
 }
 
 const states = { pdb: ['✓', 'pass', 'PDB of the right identity'], 'pdb-public': ['≈', 'flaky', 'public names only: no lines'], mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'], none: ['⊘', 'unsupported', 'no symbols'], export: ['≈', 'flaky', 'nearest export'], csv: ['✓', 'pass', 'symbol table'], dwarf: ['✓', 'pass', 'DWARF'], coff: ['≈', 'flaky', 'COFF symbols: no lines'] };

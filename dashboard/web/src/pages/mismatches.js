@@ -3,7 +3,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery, withQuery } from '../router.js';
-import { Chip, Command, Empty, Link, Loaded, Verdict, bytes, caseName, copy, duration, failing, html, number, words, wrongness } from '../ui.js';
+import { Accept, Why } from './why.js';
+import { Chip, Empty, Link, Loaded, Verdict, bytes, caseName, copy, duration, failing, html, number, words, wrongness } from '../ui.js';
 
 const marks = {
   gap: ['', 'nothing here, and nothing was demanded'], same: ['✓', 'agrees at every level'],
@@ -44,14 +45,14 @@ const source = (frame) => (frame.file ? `${frame.file.split(/[\\/]/).pop()}${fra
 
 function TruthFrame({ frame }) {
   if (frame.gap) return html`<span class="dim">⋯ ${words(frame.gap)}${frame.gap_count ? ` (${frame.gap_count})` : ''}</span>`;
-  return html`<span class="fn">${frame.function}${frame.tail ? html` <${Chip} title="left by a jump: must be absent">tail</${Chip}>` : ''}</span><span class="src" title=${frame.file}>${source(frame)}</span>`;
+  return html`<span class="line"><span class="fn">${frame.function}${frame.tail ? html` <${Chip} title="left by a jump: must be absent">tail</${Chip}>` : ''}</span> <span class="src" title=${frame.file}>${source(frame)}</span></span>`;
 }
 
 function Frame({ frame, absolute }) {
   const inlined = frame.inline_depth > 0;
-  return html`<span class="fn" style=${{ paddingLeft: inlined ? '1.1em' : '0' }}>${inlined && html`<span class="arrow" aria-hidden="true">↳</span>`}${frame.function ?? html`<em class="dim">no name</em>`}${inlined && html` <span class="tag">inlined</span>`}</span>
-    <span class="src" title=${frame.file}>${source(frame)}</span>
-    <span class="at">${place(frame, absolute)} <span class=${`trust trust-${frame.found_by}`}>${words(frame.found_by)}</span>${frame.symbols !== 'pdb' && !inlined ? html` <span class="trust">${frame.symbols}</span>` : ''}</span>`;
+  return html`<span class="line"><span class=${`fn ${inlined ? 'in' : ''}`}>${inlined && html`<span class="arrow" aria-hidden="true">↳</span>`}${frame.function ?? html`<em class="dim">no name</em>`}${inlined && html` <span class="tag">inlined</span>`}</span>
+    <span class="src" title=${frame.file}>${source(frame)}</span></span>
+    <span class="at">${place(frame, absolute)} <span class=${`trust trust-${frame.found_by}`}>${words(frame.found_by)}</span>${frame.symbols !== 'pdb' && !inlined ? html` <span class="trust">${frame.symbols === 'none' ? 'no symbols' : frame.symbols}</span>` : ''}</span>`;
 }
 
 function Cell({ cell, truth, absolute, stack, row }) {
@@ -82,37 +83,6 @@ function Aligned({ thread, columns, engines, rows, selected, select, absolute })
     })}</tbody></table></div>`;
 }
 
-// ---- why this frame ------------------------------------------------------------------------
-
-const rules = {
-  interrupted: 'looked up at its own address', return: 'a return address: looked up one byte earlier',
-};
-const found = {
-  context: 'taken from the thread’s saved registers', unwind: 'from the unwind data of the frame below it',
-  leaf: 'the function has no unwind data: a leaf, its return address is at the stack pointer',
-  frame_pointer: 'by following the frame pointer', frame_size: 'by the frame size that the PDB states',
-  scan: 'found by scanning the stack: not proved', given: 'given in the record', inlined: 'inlined here: it has no return address of its own',
-};
-
-function Why({ row, at, thread, columns, engines, findings, close }) {
-  const here = findings.filter((f) => f.thread_id === thread.thread_id && f.row === at);
-  return html`<section class="drawer" aria-label="Why this frame"><header><h2>Why row ${at}</h2><button onClick=${close} aria-label="close">✕</button></header>
-    <div class="whys">${columns.map((i) => {
-      const { frame } = row[i + 1];
-      return html`<div class="why" key=${i}><h3 class="mono">${engines[i].engine}</h3>${!frame
-        ? html`<p class="dim">${row[i + 1].mark === 'missing' ? 'A frame is demanded here, and this engine has none.' : 'Nothing here.'} ${thread.stacks[i]?.stop ? `Its walk ended: ${thread.stacks[i].stop}.` : ''}</p>`
-        : html`<dl><div><dt>found</dt><dd>${found[frame.found_by] ?? frame.found_by}</dd></div>
-          <div><dt>address</dt><dd class="mono">${frame.module ?? '?'}!${frame.offset}${frame.address ? ` = ${frame.address}` : ''}</dd></div>
-          <div><dt>rule</dt><dd>${frame.kind}: ${rules[frame.kind]}</dd></div>
-          <div><dt>names from</dt><dd>${frame.symbols}${frame.compiland ? html` · <span class="mono">${frame.compiland.split(/[\\/]/).pop()}</span>` : ''}</dd></div>
-          <div><dt>module id</dt><dd class="mono wrap">${frame.module_id || 'not known'}</dd></div>
-          <div><dt>class</dt><dd>${frame.class}</dd></div>
-          <div><dt>source</dt><dd class="mono wrap">${frame.file ? `${frame.file}:${frame.line ?? '?'}` : 'not known'}</dd></div>
-          ${frame.note && html`<div><dt>note</dt><dd>${frame.note}</dd></div>`}</dl>`}</div>`;
-    })}</div>
-    ${here.length > 0 && html`<h3>Findings</h3><ul class="lines">${here.map((f, i) => html`<li key=${i}><${Chip} kind=${f.fails ? 'bad' : 'cause'}>${words(f.cause)}</${Chip}> <span class="mono">${f.engine}</span> against ${f.against}, ${f.level}: ${f.evidence}</li>`)}</ul>`}</section>`;
-}
-
 // ---- one case -------------------------------------------------------------------------------
 
 function asText(thread, engines, columns, c) {
@@ -135,15 +105,24 @@ function Facts({ c }) {
   return html`<dl class="facts">${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd class="mono">${value}</dd></div>`)}</dl>`;
 }
 
-function Scores({ scores }) {
-  return html`<ul class="scores">${scores.filter((s) => s.state === 'ok').map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> ${s.judged ? html`<span class=${s.exact ? 'good' : 'wrong'}>${s.exact ? '✓ exact' : `✗ ${wrongness(s)}`}</span>` : html`<span class="dim">not judged</span>`}</li>`)}</ul>`;
+// One button an engine: shown or not, and how it did on this case.
+function EngineToggles({ engines, scores, has, wanted, set }) {
+  const mark = (e) => {
+    const s = scores.find((score) => score.engine === e.engine);
+    if (!s || s.state !== 'ok' || !s.judged) return ['', 'not judged', ''];
+    return s.exact ? ['✓', 'exact', 'good'] : ['✗', wrongness(s), 'wrong'];
+  };
+  return html`<span class="toggles" role="group" aria-label="Engines">${engines.map((e, i) => {
+    const [glyph, why, kind] = mark(e);
+    const on = wanted.includes(e.engine);
+    return has(i) && html`<button key=${e.engine} class="toggle mono" aria-pressed=${on} title=${`${why}; ${e.shares ? `shares ${e.shares}` : 'shares nothing of ours'}`}
+      onClick=${() => set({ engines: (on ? wanted.filter((w) => w !== e.engine) : [...wanted, e.engine]).join(',') || null })}><span class=${kind} aria-hidden="true">${glyph}</span> ${e.engine}<span class="sr">, ${why}</span></button>`;
+  })}</span>`;
 }
 
-function Accept({ c, run, close }) {
-  return html`<section class="drawer" aria-label="Accept"><header><h2>Accept this difference</h2><button onClick=${close} aria-label="close">✕</button></header>
-    ${c.signature ? html`<p>An accepted difference has a reason, a scope and an end; unused and expired ones fail the run. In the project’s folder:</p>
-    <p><${Command}>twinstack accept ${run} ${caseName(c)} --reason "…" --expires 90d</${Command}></p><p class="dim mono wrap">${c.signature}</p>`
-    : html`<p class="dim">No subject differs here: there is nothing to accept.</p>`}</section>`;
+function Scores({ scores, wanted }) {
+  const shown = scores.filter((s) => s.state === 'ok' && s.judged && wanted.includes(s.engine) && !s.exact);
+  return shown.length > 0 && html`<ul class="scores">${shown.map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> <span class="wrong">✗ ${wrongness(s)}</span></li>`)}</ul>`;
 }
 
 function CaseView({ data, run }) {
@@ -189,16 +168,16 @@ function CaseView({ data, run }) {
   return html`<div class="case"><header class="casehead"><div><h1 class="mono" tabindex="-1">${caseName(c)}</h1>
       <p><${Verdict} word=${c.verdict} long /> <span>${c.reason}</span>${c.right ? html` <span class="dim">Right: ${c.right}.</span>` : ''}${c.known_id ? html` <${Chip}>known ${c.known_id}</${Chip}>` : ''}</p></div>
       <div class="actions"><button onClick=${copyStack}>Copy</button>${!offline && html`<${Link} class="button" to=${`/cases/${encodeURIComponent(c.scenario)}/${encodeURIComponent(c.variant)}`}>History</${Link}>`}</div></header>
-    <${Facts} c=${c} /><${Scores} scores=${c.scores} />
+    <${Facts} c=${c} /><${Scores} scores=${c.scores} wanted=${wanted} />
     <div class="tools">
       ${data.threads.length > 1 && html`<label class="field"><span>thread</span><select onChange=${(event) => set({ thread: Number(event.target.value) || null, frame: null })}>${data.threads.map((t, i) => html`<option key=${i} value=${i} selected=${i === at}>${t.role ?? t.name ?? t.thread_id} (${t.thread_id})</option>`)}</select></label>`}
-      <span class="toggles" role="group" aria-label="Engines">${engines.map((e, i) => has(i) && html`<button key=${e.engine} class="toggle mono" aria-pressed=${wanted.includes(e.engine)} title=${e.shares ? `shares ${e.shares}` : 'shares nothing of ours'} onClick=${() => set({ engines: (wanted.includes(e.engine) ? wanted.filter((w) => w !== e.engine) : [...wanted, e.engine]).join(',') || null })}>${e.engine}</button>`)}</span>
+      <${EngineToggles} ...${{ engines, scores: c.scores, has, wanted, set }} />
       <span class="toggles" role="group" aria-label="Show"><button class="toggle" aria-pressed=${query.inlines !== '0'} onClick=${() => toggle('inlines')}>inlines</button><button class="toggle" aria-pressed=${query.system !== '0'} onClick=${() => toggle('system')}>system</button><button class="toggle" aria-pressed=${!!query.absolute} onClick=${() => set({ absolute: query.absolute ? null : 1 })}>addresses</button></span>
-      <span class="dim small">${different.length === 0 ? 'no row differs' : `${different.length} rows differ`}</span><span class="dim small" role="status">${said}</span></div>
+      <span class="dim small">${different.length === 0 ? 'no row differs' : different.length === 1 ? '1 row differs' : `${different.length} rows differ`}</span><span class="dim small" role="status">${said}</span></div>
     ${!thread ? html`<${Empty} title="No stacks"><p>${c.reason ?? 'Neither a record nor a dump was left.'}</p></${Empty}>`
       : html`<${Aligned} ...${{ thread, columns, engines, rows, selected, select, absolute: !!query.absolute }} />`}
-    ${accepting && html`<${Accept} c=${c} run=${run} close=${() => setAccepting(false)} />`}
-    ${thread && selected >= 0 && thread.rows[selected] && html`<${Why} row=${thread.rows[selected]} at=${selected} ...${{ thread, columns, engines, findings: c.findings }} close=${() => set({ frame: null })} />`}</div>`;
+    ${accepting && html`<${Accept} c=${c} run=${data.run} close=${() => setAccepting(false)} />`}
+    ${thread && selected >= 0 && thread.rows[selected] && html`<${Why} row=${thread.rows[selected]} at=${selected} ...${{ thread, columns, engines, findings: c.findings, artifacts: data.artifacts }} close=${() => set({ frame: null })} />`}</div>`;
 }
 
 export function Mismatches({ run, name }) {

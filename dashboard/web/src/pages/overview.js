@@ -1,6 +1,6 @@
 // The first page: is it right, how fast, since when.
 import { useData } from '../api.js';
-import { CountsBar, Empty, Link, Loaded, Page, Verdict, ago, caseName, casePath, Command, duration, html, number, words } from '../ui.js';
+import { CountsBar, Empty, Link, Loaded, Page, Verdict, ago, caseName, casePath, Command, duration, html, number, plural, words } from '../ui.js';
 
 const tiles = [
   ['capture_rate', 'Capture rate', (v) => `${(100 * v).toFixed(1)} %`, 'cases that left what their door promises'],
@@ -24,7 +24,7 @@ function Sparkline({ trend, show }) {
   return html`<svg class="spark" viewBox="0 0 200 44" preserveAspectRatio="none" role="img" aria-label=${`${points.length} runs, from ${show(values[0])} to ${show(last)}`}>
     ${low !== null && html`<rect class="band" x="0" width="200" y=${y(clip(high))} height=${Math.max(1.5, y(clip(low)) - y(clip(high)))} />`}
     <polyline points=${values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')} vector-effect="non-scaling-stroke" />
-    <circle cx=${x(values.length - 1)} cy=${y(last)} r="2.4" /></svg>`;
+    <path class="end" d=${`M${x(values.length - 1).toFixed(1)} ${y(last).toFixed(1)}h.01`} vector-effect="non-scaling-stroke" /></svg>`;
 }
 
 function Tile({ name, title, show, note, trend }) {
@@ -32,17 +32,22 @@ function Tile({ name, title, show, note, trend }) {
   const last = points[points.length - 1];
   return html`<section class="tile" key=${name}><h2>${title}</h2>
     <p class="figure">${last ? show(last.value) : 'not known'}</p>
-    <${Sparkline} trend=${trend} show=${show} /><p class="dim small">${note}${last ? ` · n ${number(last.count)}` : ''}</p></section>`;
+    <${Sparkline} trend=${trend} show=${show} /><p class="dim small">${note}${last ? html` · <span class="nowrap">n ${number(last.count)}</span>` : ''}</p></section>`;
 }
 
 const groups = [['new', 'New failures', 'bad'], ['fixed', 'Fixed', 'good'], ['changed', 'Other reason', 'warn'], ['still', 'Still failing', '']];
 
 function Changes({ changes, run }) {
   return html`<div class="columns">${groups.map(([key, title, kind]) => html`<section class=${`panel ${kind}`} key=${key}>
-    <h2>${title} <span class="count">${changes[key].length}</span></h2>
+    <h2>${title} <span class="count">${number(changes.counts[key])}</span></h2>
     ${changes[key].length === 0 ? html`<p class="dim">none</p>` : html`<ul class="lines">${changes[key].slice(0, 8).map((row) => html`<li key=${caseName(row)}>
       <${Verdict} word=${row.is ?? row.was} /> <${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}><span class="dim cut">${row.reason}</span></li>`)}
-      ${changes[key].length > 8 && html`<li class="dim">and ${changes[key].length - 8} more</li>`}</ul>`}</section>`)}</div>`;
+      ${changes.counts[key] > 8 && html`<li class="dim">and ${number(changes.counts[key] - 8)} more</li>`}</ul>`}</section>`)}</div>`;
+}
+
+function Failing({ failing, run }) {
+  return html`<ul class="panel lines failing">${failing.cases.map((c) => html`<li key=${caseName(c) + c.repeat}><${Verdict} word=${c.verdict} /> <${Link} class="mono" to=${casePath(run, c)}>${caseName(c)}</${Link}> <span class="dim">${c.reason}</span></li>`)}
+    ${failing.total > failing.cases.length && html`<li><${Link} to=${`/runs/${run}/mismatches`}>and ${number(failing.total - failing.cases.length)} more</${Link}></li>`}</ul>`;
 }
 
 function Shown({ data }) {
@@ -56,6 +61,8 @@ function Shown({ data }) {
       <${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></section>
     <div class="tiles">${tiles.map(([name, title, show, note]) => html`<${Tile} key=${name} ...${{ name, title, show, note, trend: data.trends[name] }} />`)}</div>
     <p class="headline">A stack from a dump takes <strong>${duration(newest('dump_ns'))}</strong>, the same stack from offsets <strong>${duration(newest('offset_ns'))}</strong> <span class="dim">(median over cases that have both; <${Link} to="/timing">every sample</${Link}>)</span>.</p>
+    ${data.failing.total > 0 ? html`<h2 class="section">Failing now <span class="count">${number(data.failing.total)}</span></h2><${Failing} failing=${data.failing} run=${run.id} />`
+      : html`<p class="allgood"><span class="good" aria-hidden="true">✓</span> Nothing fails: no subject is wrong in a way that is not accepted.</p>`}
     <h2 class="section">${data.baseline ? html`Since the baseline, <${Link} to=${`/compare/${data.baseline}/${run.id}`}>run ${data.baseline}</${Link}>` : 'Since the baseline'}</h2>
     ${data.changes ? html`<${Changes} changes=${data.changes} run=${run.id} />`
       : html`<p class="dim">No baseline is set: <${Command}>twinstack baseline set ${run.id}</${Command}> makes this run the one to compare with.</p>`}
@@ -67,7 +74,7 @@ export function Causes({ rows, run }) {
   const most = Math.max(...rows.map((row) => row.findings));
   return html`<ul class="bars">${rows.map((row) => html`<li key=${row.cause}><${Link} to=${`/runs/${run}/mismatches?cause=${row.cause}`}>${words(row.cause)}</${Link}>
     <span class="track"><span class=${`fill ${row.cause === 'unexplained' ? 'bad' : ''}`} style=${{ width: `${Math.max(1, (100 * row.findings) / most)}%` }}></span></span>
-    <span class="num">${number(row.findings)}</span><span class="dim num">${number(row.cases)} cases${row.subject_findings ? ` · ${number(row.subject_findings)} of subjects` : ''}</span></li>`)}</ul>`;
+    <span class="num">${number(row.findings)}</span><span class="dim num">${plural(row.cases, 'case')}${row.subject_findings ? ` · ${number(row.subject_findings)} of subjects` : ''}</span></li>`)}</ul>`;
 }
 
 export function Overview() {

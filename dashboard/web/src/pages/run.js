@@ -5,12 +5,15 @@ import { useQuery } from '../router.js';
 import { Chip, CountsBar, Empty, Link, Loaded, Page, Select, Verdict, casePath, duration, html, number, percent, verdicts, when, wrongness } from '../ui.js';
 import { Causes } from './overview.js';
 
-function Engines({ rows }) {
+function Engines({ rows: all }) {
+  const rows = all.filter((e) => e.stacks > 0 || e.subject);
+  const silent = all.filter((e) => !rows.includes(e));
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Engines"><table class="list engines"><thead><tr><th>engine</th><th class="num">exact</th><th class="num">precision</th><th class="num">recall</th><th class="num">inline</th><th class="num">lines</th><th class="num">physical</th><th class="num">stacks</th><th>shares</th></tr></thead>
     <tbody>${rows.map((e) => html`<tr key=${e.engine}><td class="mono">${e.engine} ${e.subject ? html`<${Chip} kind="subject" title="decides verdict and exit code">subject</${Chip}>` : ''}</td>
       <td class="num strong">${percent(e.exact, e.judged)}</td><td class="num">${percent(e.right_frames, e.own_frames)}</td><td class="num">${percent(e.right_frames, e.truth_frames)}</td>
       <td class="num">${percent(e.inline_right, e.inline_demanded)}</td><td class="num">${percent(e.lines_right, e.lines_judged)}</td><td class="num">${percent(e.physical_same, e.physical_judged)}</td>
-      <td class="num">${number(e.stacks)}</td><td class="dim cut">${e.skip_reason && e.stacks === 0 ? `skipped: ${e.skip_reason}` : e.shares ?? ''}</td></tr>`)}</tbody></table></div>`;
+      <td class="num">${number(e.stacks)}</td><td class="dim small shares">${e.shares ?? 'nothing of ours'}</td></tr>`)}</tbody></table></div>
+    ${silent.length > 0 && html`<p class="dim small silent">Not asked: ${silent.map((e, i) => html`${i ? '; ' : ''}<span class="mono">${e.engine}</span>${e.skip_reason ? ` (${e.skip_reason})` : ''}`)}.</p>`}`;
 }
 
 function mark(score) {
