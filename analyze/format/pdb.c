@@ -291,6 +291,8 @@ static enum status open_dbi(struct pdb *pdb, struct fault *fault)
     open_contributions(pdb, DBI_HEADER_BYTES + modules, contributions);
     open_debug_streams(pdb, (uint32_t)debug, debug_bytes);
     open_publics(pdb, load_u16(head + 16));
+    if (pdb->contribution_count == 0)
+        pdb_make_contributions(pdb);
     return ERR_NONE;
 }
 

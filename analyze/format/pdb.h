@@ -70,6 +70,7 @@ struct pdb {
     uint32_t *module_at; /* offset in module_info of each module's record */
     uint32_t module_count;
     uint32_t contribution_soff, contribution_count, contribution_bytes_each;
+    struct pdb_contribution *contributions; /* made from procedures where the file has none */
 
     struct msf_stream symbol_records; /* that publics and globals point into */
     struct msf_stream publics;
@@ -113,6 +114,8 @@ bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
 /* The last contribution of PLACE's section that starts at or before it, and is not empty. */
 bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
                              struct pdb_contribution *out);
+/* Where the file has no contributions: makes them of the procedures, which pdb_open() does. */
+void pdb_make_contributions(struct pdb *pdb);
 /* By number, in the order of the file (sorted by address). */
 bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out);
 

@@ -1,6 +1,7 @@
 /* See pdb.h.  Places, rvas, contributions, publics and x86 frame data: all that is found by
  * searching a table that the linker sorted by address.  Tables that are not sorted (damage)
  * give wrong answers, never a crash. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -82,9 +83,66 @@ bool pdb_is_code(const struct pdb *pdb, struct pdb_place place)
            (pdb->sections[place.section - 1].flags & (PE_SECTION_CODE | PE_SECTION_EXECUTE)) != 0;
 }
 
+static bool place_after(struct pdb_place a, struct pdb_place b)
+{
+    return a.section != b.section ? a.section > b.section : a.offset > b.offset;
+}
+
+static int compare_contributions(const void *left, const void *right)
+{
+    const struct pdb_contribution *a = left;
+    const struct pdb_contribution *b = right;
+    const int after = place_after(a->start, b->start) - place_after(b->start, a->start);
+    return after != 0 ? after : (a->module > b->module) - (a->module < b->module);
+}
+
+/* Adds the procedures of all modules to the list; without one, only counts. */
+static uint32_t list_procedures(struct pdb *pdb, struct pdb_contribution *list, uint32_t room)
+{
+    struct arena copies;
+    struct pdb_module module;
+    uint32_t count = 0;
+    arena_init(&copies, 2 * pdb->msf.bytes);
+    for (uint32_t i = 0; i <= UINT16_MAX && pdb_module_open(pdb, i, &copies, &module); i++) {
+        struct pdb_symbol symbol;
+        struct pdb_procedure one;
+        for (uint32_t soff = 4; pdb_symbol_at(&module, soff, &symbol);
+             soff = pdb_symbol_next(&module, &symbol)) {
+            if (!pdb_procedure_read(&module, &symbol, &one) || one.bytes == 0)
+                continue;
+            if (count < room)
+                list[count] = (struct pdb_contribution){one.start, one.bytes, (uint16_t)i, 0};
+            count++;
+        }
+        arena_reset(&copies);
+    }
+    arena_free(&copies);
+    return count;
+}
+
+void pdb_make_contributions(struct pdb *pdb)
+{
+    const uint32_t count = list_procedures(pdb, NULL, 0);
+    struct pdb_contribution *list = ARENA_ARRAY(&pdb->arena, count, struct pdb_contribution);
+    uint32_t kept = 0;
+    if (list == NULL || count == 0 || list_procedures(pdb, list, count) != count)
+        return;
+    qsort(list, count, sizeof *list, compare_contributions);
+    for (uint32_t i = 0; i < count; i++) /* of folded functions the first module's counts */
+        if (kept == 0 || place_after(list[i].start, list[kept - 1].start))
+            list[kept++] = list[i];
+    pdb->contributions = list;
+    pdb->contribution_count = kept;
+}
+
 bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out)
 {
     uint8_t row[28];
+    if (pdb->contributions != NULL) {
+        if (index < pdb->contribution_count)
+            *out = pdb->contributions[index];
+        return index < pdb->contribution_count;
+    }
     if (index >= pdb->contribution_count ||
         !msf_copy(&pdb->dbi, pdb->contribution_soff + index * pdb->contribution_bytes_each,
                   sizeof row, row))
@@ -95,11 +153,6 @@ bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribu
     out->flags = load_u32(row + 12);
     out->module = load_u16(row + 16);
     return true;
-}
-
-static bool place_after(struct pdb_place a, struct pdb_place b)
-{
-    return a.section != b.section ? a.section > b.section : a.offset > b.offset;
 }
 
 bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,

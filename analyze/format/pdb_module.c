@@ -121,10 +121,34 @@ static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
     return size == 0 ? 0 : size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
 }
 
+/*     OFFSET SIZE  S_TRAMPOLINE, behind its kind
+ *          0    2  0: of an incremental link
+ *          2    2  bytes of code
+ *          4    4  offset, offset of the target
+ *         12    2  section, section of the target */
+static bool read_trampoline(const struct pdb_symbol *symbol, struct pdb_procedure *out)
+{
+    if (symbol->bytes < 16)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->kind = PDB_CODE_TRAMPOLINE;
+    out->soff = symbol->soff;
+    out->end_soff = symbol->end_soff;
+    out->bytes = load_u16(symbol->data + 2);
+    out->start.offset = load_u32(symbol->data + 4);
+    out->parent.offset = load_u32(symbol->data + 8);
+    out->start.section = load_u16(symbol->data + 12);
+    out->parent.section = load_u16(symbol->data + 14);
+    out->name = "";
+    return true;
+}
+
 bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol *symbol,
                         struct pdb_procedure *out)
 {
     (void)module;
+    if (symbol->kind == PDB_TRAMPOLINE)
+        return read_trampoline(symbol, out);
     const struct procedure_layout *layout = layout_of(symbol->kind);
     if (layout == NULL || symbol->bytes < layout->name_at)
         return false;

@@ -138,14 +138,16 @@ static inline bool pdb_symbol_closes(uint16_t kind)
     return kind == PDB_END || kind == PDB_INLINESITE_END || kind == PDB_PROC_ID_END;
 }
 
-enum pdb_code_kind { PDB_CODE_PROCEDURE, PDB_CODE_SEPARATED, PDB_CODE_THUNK };
+enum pdb_code_kind { PDB_CODE_PROCEDURE, PDB_CODE_SEPARATED, PDB_CODE_THUNK, PDB_CODE_TRAMPOLINE };
 
-/* A procedure, a separated part of one, or a thunk. */
+/* A procedure, a separated part of one, a thunk, or a jump that an incremental link put before
+ * every function. */
 struct pdb_procedure {
     enum pdb_code_kind kind;
     struct pdb_place start;
     uint32_t bytes;
-    struct pdb_place parent; /* of a separated part: where its procedure starts */
+    struct pdb_place parent; /* of a separated part: where its procedure starts; of a jump:
+                              * where it leads */
     uint32_t soff;           /* of the record in the module's stream */
     uint32_t end_soff;       /* of the record that closes its scope */
     uint32_t type;           /* in TPI, or in IPI when type_is_id; 0: unknown */

@@ -156,9 +156,41 @@ static const char *decorated_at(struct pdb_names *names, struct pdb_place place)
     return pub.name;
 }
 
+/* A jump is called what it leads to: the public there, which costs one search; functions that are
+ * private to their module have none. */
+static const char *target_name(struct pdb_names *names, const struct pdb_procedure *trampoline)
+{
+    struct pdb_unit unit;
+    struct pdb_procedure target;
+    struct pdb_public pub;
+    if (pdb_public_before(names->pdb, trampoline->parent, NULL, &pub) &&
+        pub.place.offset == trampoline->parent.offset)
+        return pdb_names_public(names, &pub);
+    memset(&unit, 0, sizeof unit);
+    if (!pdb_procedure_at(names->pdb, trampoline->parent, &names->scratch, &unit.module, &target) ||
+        target.kind == PDB_CODE_TRAMPOLINE)
+        return NULL;
+    return arena_string(&names->keep, pdb_names_procedure(names, &unit, &target));
+}
+
+static const char *trampoline_name(struct pdb_names *names, const struct pdb_unit *unit,
+                                   const struct pdb_procedure *trampoline)
+{
+    const uint64_t key = name_key(NAME_PROCEDURE, unit->module.index, trampoline->soff);
+    struct name_slot *slot = name_slot(names, key);
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : NULL;
+    const char *text = target_name(names, trampoline);
+    arena_reset(&names->scratch);
+    slot = name_slot(names, key); /* the target's name may have moved it */
+    return slot != NULL ? keep_name(names, slot, key, text) : NULL;
+}
+
 const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *unit,
                                 const struct pdb_procedure *procedure)
 {
+    if (procedure->kind == PDB_CODE_TRAMPOLINE)
+        return trampoline_name(names, unit, procedure);
     const bool terminated = procedure->name[procedure->name_bytes] == '\0';
     const bool plain = terminated && names->spelling == NAMES_SHORT && procedure->name[0] != '?';
     if (plain)

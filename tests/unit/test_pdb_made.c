@@ -1,0 +1,403 @@
+/* PDBs made record by record: kinds and forms that no file of the fixtures has.  Each file is
+ * asked lazily and through its index, which have to say the same. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "format/pdb_lines.h"
+#include "make_pdb.h"
+#include "pdb_world.h"
+#include "symbol/symbol_index.h"
+#include "test.h"
+
+/* "name+0x1 file:line < name+0x2 ..." of the frames at RVA, innermost first; "-": none. */
+static const char *describe(const struct symbol_frame *frames, uint32_t count)
+{
+    static char out[1024];
+    size_t at = 0;
+    (void)snprintf(out, sizeof out, "%s", count == 0 ? "-" : "");
+    for (uint32_t i = 0; i < count && at < sizeof out; i++) {
+        const struct symbol_frame *f = &frames[i];
+        at += (size_t)snprintf(out + at, sizeof out - at, "%s%s", i != 0 ? " < " : "",
+                               f->function != NULL ? f->function : "?");
+        if (!f->inlined && f->distance != 0 && at < sizeof out)
+            at += (size_t)snprintf(out + at, sizeof out - at, "+0x%x", (unsigned)f->distance);
+        if (f->file != NULL && at < sizeof out)
+            at +=
+                (size_t)snprintf(out + at, sizeof out - at, " %s:%u", path_base(f->file), f->line);
+    }
+    return out;
+}
+
+struct made_world {
+    struct pdb_world world;
+    struct symbol_index *index;
+    struct arena keep;
+};
+
+static void open_made(struct made_world *w, struct make_pdb *m)
+{
+    struct fault fault = FAULT_INIT;
+    size_t bytes;
+    const uint8_t *data = make_pdb_file(m, &bytes);
+    arena_init(&w->keep, 0);
+    const char *path = path_join(&w->keep, test_scratch(), "made.pdb");
+    const char *index_path = path_join(&w->keep, test_scratch(), "made.index");
+    test_write(path, data, bytes);
+    make_pdb_free(m);
+    pdb_world_open(&w->world, path, NAMES_SHORT);
+    REQUIRE(symbol_index_build(&w->world.pdb, &w->world.map, NAMES_SHORT, 1, index_path, NULL,
+                               &fault) == ERR_NONE);
+    REQUIRE(symbol_index_open(index_path, &w->world.map, NAMES_SHORT, &w->index, &fault) ==
+            ERR_NONE);
+}
+
+static void close_made(struct made_world *w)
+{
+    symbol_index_close(w->index);
+    pdb_world_close(&w->world);
+    arena_free(&w->keep);
+}
+
+static void check_at(struct made_world *w, uint32_t rva, const char *want)
+{
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    CHECK_STR(describe(frames, pdb_lookup(w->world.lookup, rva, frames)), want);
+    CHECK_STR(describe(frames, symbol_index_lookup(w->index, rva, frames)), want);
+}
+
+TEST(every_kind_of_procedure_is_one)
+{
+    static const struct {
+        const char *name;
+        uint32_t kind, end;
+    } rows[] = {
+        {"S_GPROC32", 0x1110, 6},         {"S_LPROC32", 0x110f, 6},
+        {"S_GPROC32_ID", 0x1147, 0x114f}, {"S_LPROC32_ID", 0x1146, 0x114f},
+        {"S_LPROC32_DPC", 0x1155, 6},     {"S_LPROC32_DPC_ID", 0x1156, 0x114f},
+        {"S_THUNK32", 0x1102, 6},         {"S_GMANPROC", 0x112a, 6},
+        {"S_LMANPROC", 0x112b, 6},        {"S_GPROC32_ST", 0x100b, 6},
+        {"S_LPROC32_ST", 0x100a, 6},      {"S_GMANPROC_ST", 0x101a, 6},
+        {"S_LMANPROC_ST", 0x101b, 6},     {"S_GPROC32_16t", 0x0205, 6},
+        {"S_LPROC32_16t", 0x0204, 6},     {"S_THUNK32_ST", 0x0206, 6},
+    };
+    static const uint32_t blocks[] = {512, 1024, 4096, 8192};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct make_pdb m;
+        struct made_world w;
+        test_row(rows[i].name);
+        make_pdb_start(&m);
+        m.block_bytes = blocks[i % COUNT_OF(blocks)];
+        make_contribution(&m, 0, 0x10, 0x40);
+        const uint32_t one = make_procedure(&m, 0, rows[i].kind, 0x10, 0x20, "first");
+        make_scope_end(&m, 0, one, rows[i].end);
+        const uint32_t two = make_procedure(&m, 0, rows[i].kind, 0x30, 0x20, "second");
+        make_scope_end(&m, 0, two, rows[i].end);
+        open_made(&w, &m);
+        check_at(&w, 0x100f, "-");
+        check_at(&w, 0x1010, "first");
+        check_at(&w, 0x102f, "first+0x1f");
+        check_at(&w, 0x1030, "second");
+        check_at(&w, 0x104f, "second+0x1f");
+        close_made(&w);
+    }
+}
+
+/* Separated code: parent, end, bytes, flags, offset, parent's offset, section, parent's. */
+static void put_separated(struct make_pdb *m, uint32_t offset, uint32_t bytes, uint32_t parent)
+{
+    const uint32_t record = make_record(m, 0, 0x1132);
+    struct bag *bag = &m->symbols[0];
+    bag_u32(bag, 0);
+    bag_u32(bag, 0);
+    bag_u32(bag, bytes);
+    bag_u32(bag, 0);
+    bag_u32(bag, offset);
+    bag_u32(bag, parent);
+    bag_u16(bag, 1);
+    bag_u16(bag, 1);
+    make_record_end(m, 0, record);
+    make_scope_end(m, 0, record, 6);
+}
+
+TEST(cold_parts_have_the_name_of_their_procedure)
+{
+    static const uint32_t rows[][2] = {{0, 10}, {4, 11}}, cold[][2] = {{0, 20}};
+    struct make_pdb m;
+    struct made_world w;
+    make_pdb_start(&m);
+    make_contribution(&m, 0, 0x10, 0x20);
+    make_contribution(&m, 1, 0x30, 0x10);
+    make_contribution(&m, 0, 0x100, 0x10);
+    make_checksum(&m, 0, "c:\\a.c");
+    make_lines(&m, 0, 0x10, 0x20, 0, rows, COUNT_OF(rows));
+    make_lines(&m, 0, 0x100, 0x10, 0, cold, COUNT_OF(cold));
+    make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x10, 0x20, "hot"), 6);
+    make_scope_end(&m, 1, make_procedure(&m, 1, 0x1110, 0x30, 0x10, "between"), 6);
+    put_separated(&m, 0x100, 0x10, 0x10);
+    open_made(&w, &m);
+    check_at(&w, 0x1013, "hot+0x3 a.c:10");
+    check_at(&w, 0x1014, "hot+0x4 a.c:11");
+    check_at(&w, 0x1030, "between");
+    check_at(&w, 0x1108, "hot+0x8 a.c:20");
+    close_made(&w);
+}
+
+/* A jump of an incremental link: kind, bytes, offset, target's offset, section, target's. */
+static void put_trampoline(struct make_pdb *m, uint32_t module, uint32_t offset, uint32_t target)
+{
+    const uint32_t record = make_record(m, module, 0x112c);
+    struct bag *bag = &m->symbols[module];
+    bag_u16(bag, 0);
+    bag_u16(bag, 5);
+    bag_u32(bag, offset);
+    bag_u32(bag, target);
+    bag_u16(bag, 1);
+    bag_u16(bag, 1);
+    make_record_end(m, module, record);
+}
+
+TEST(jumps_of_incremental_links_have_the_name_of_their_target)
+{
+    struct make_pdb m;
+    struct made_world w;
+    make_pdb_start(&m);
+    make_contribution(&m, 1, 0x5, 0xf);
+    make_contribution(&m, 0, 0x20, 0x10);
+    make_public(&m, 0x30, "?run@app@@YAXXZ");
+    make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x20, 0x10, "app::start"), 6);
+    put_trampoline(&m, 1, 0x5, 0x20);
+    put_trampoline(&m, 1, 0xa, 0x30); /* a public */
+    put_trampoline(&m, 1, 0xf, 0x5);  /* another jump */
+    open_made(&w, &m);
+    check_at(&w, 0x1005, "app::start");
+    check_at(&w, 0x1009, "app::start+0x4");
+    check_at(&w, 0x100a, "app::run");
+    check_at(&w, 0x1010, "?+0x1");
+    check_at(&w, 0x1020, "app::start");
+    close_made(&w);
+}
+
+/* One function id of IPI: 0x1601 LF_FUNC_ID, no scope, no type. */
+static uint32_t put_id(struct make_pdb *m, const char *name)
+{
+    const uint32_t at = m->ids.bytes;
+    bag_u16(&m->ids, 0);
+    bag_u16(&m->ids, 0x1601);
+    bag_u32(&m->ids, 0);
+    bag_u32(&m->ids, 0);
+    bag_text(&m->ids, name);
+    bag_align(&m->ids);
+    m->ids.at[at] = (uint8_t)(m->ids.bytes - at - 2);
+    return 0x1000 + m->id_count++;
+}
+
+static uint32_t put_site(struct make_pdb *m, uint32_t kind, uint32_t id, const char *annotations,
+                         uint32_t bytes)
+{
+    const uint32_t record = make_record(m, 0, kind);
+    struct bag *bag = &m->symbols[0];
+    bag_u32(bag, 0);
+    bag_u32(bag, 0);
+    bag_u32(bag, id);
+    if (kind == 0x115d)
+        bag_u32(bag, 7); /* invocations */
+    bag_put(bag, annotations, bytes);
+    make_record_end(m, 0, record);
+    return record;
+}
+
+TEST(sites_of_both_kinds_nest)
+{
+    static const uint32_t rows[][2] = {{0, 10}};
+    for (uint32_t kind = 0x114d; kind <= 0x115d; kind += 0x10) {
+        struct make_pdb m;
+        struct made_world w;
+        test_row(kind == 0x114d ? "S_INLINESITE" : "S_INLINESITE2");
+        make_pdb_start(&m);
+        make_contribution(&m, 0, 0x10, 0x20);
+        make_checksum(&m, 0, "a.c");
+        make_lines(&m, 0, 0x10, 0x20, 0, rows, COUNT_OF(rows));
+        const uint32_t outer = put_id(&m, "outer"), inner = put_id(&m, "inner");
+        struct bag *c13 = &m.c13[0];
+        bag_u32(c13, 0xf6);
+        bag_u32(c13, 28);
+        bag_u32(c13, 0);
+        bag_u32(c13, outer);
+        bag_u32(c13, 0);
+        bag_u32(c13, 100);
+        bag_u32(c13, inner);
+        bag_u32(c13, 0);
+        bag_u32(c13, 200);
+        const uint32_t procedure = make_procedure(&m, 0, 0x1110, 0x10, 0x20, "main");
+        const uint32_t one = put_site(&m, kind, outer, "\x0c\x10\x04\0", 4); /* 16 bytes at 4 */
+        const uint32_t two = put_site(&m, kind, inner, "\x06\x04\x0c\x02\x08\0", 6);
+        make_scope_end(&m, 0, two, 0x114e);
+        make_scope_end(&m, 0, one, 0x114e);
+        make_scope_end(&m, 0, procedure, 6);
+        open_made(&w, &m);
+        check_at(&w, 0x1013, "main+0x3 a.c:10");
+        check_at(&w, 0x1014, "outer a.c:100 < main+0x4 a.c:10");
+        check_at(&w, 0x1018, "inner a.c:202 < outer a.c:100 < main+0x8 a.c:10");
+        check_at(&w, 0x101a, "outer a.c:100 < main+0xa a.c:10");
+        check_at(&w, 0x1024, "main+0x14 a.c:10");
+        close_made(&w);
+    }
+}
+
+TEST(annotations_of_every_kind)
+{
+    static const struct {
+        const char *name, *bytes;
+        uint32_t count;
+        const char *want; /* start-end:line@file ... */
+    } rows[] = {
+        {"offset", "\x01\x05", 2, "5-64:0"},
+        {"move, twice", "\x03\x05\x03\x03", 4, "5-8:0 8-64:0"},
+        {"length closes and advances", "\x03\x05\x04\x03\x03\x02", 6, "5-8:0 a-64:0"},
+        {"line up and down", "\x06\x06\x03\x01\x06\x03\x03\x01", 8, "1-2:3 2-64:2"},
+        {"move and line", "\x0b\x25", 2, "5-64:1"},
+        {"move and line down", "\x0b\x35", 2, "5-64:-1"},
+        {"length and move", "\x0c\x03\x05\x0c\x02\x01", 6, "5-8:0 6-8:0"},
+        {"file", "\x05\x18\x03\x01", 4, "1-64:0@18"},
+        {"line's end, kind of range, columns are passed over",
+         "\x07\x01\x08\x01\x09\x02\x0a\x02\x0d\x04\x03\x05", 12, "5-64:0"},
+        {"two-byte operand", "\x03\x81\x00\x04\x02", 5, "100-102:0"},
+        {"four-byte operand", "\x03\xc0\x01\x00\x00\x04\x02", 7, "10000-10002:0"},
+        {"an operand that is cut", "\x03\x05\x03\x81", 4, "5-64:0"},
+        {"no operand of that form", "\x03\x05\x03\xff\xff\xff\xff", 7, "5-64:0"},
+        {"zeros end it", "\x03\x05\0\0\x03\x05", 6, "5-64:0"},
+        {"an operation that is none", "\x03\x05\x0e\x01\x03\x01", 6, "5-64:0"},
+        {"nothing", "", 0, ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pdb_inline_row out[64];
+        char text[256] = "";
+        test_row(rows[i].name);
+        const uint32_t count =
+            pdb_inline_rows((const uint8_t *)rows[i].bytes, rows[i].count, UINT32_MAX, 0x64, out);
+        for (uint32_t k = 0; k < count; k++) {
+            const size_t at = strlen(text);
+            (void)snprintf(text + at, sizeof text - at, "%s%x-%x:%d", k != 0 ? " " : "",
+                           out[k].start, out[k].end, out[k].line_delta);
+            if (out[k].file != UINT32_MAX)
+                (void)snprintf(text + strlen(text), sizeof text - strlen(text), "@%x", out[k].file);
+        }
+        CHECK_STR(text, rows[i].want);
+    }
+}
+
+TEST(rearranged_images_go_through_both_tables)
+{
+    /* rva after, rva before: [0x1000, 0x1010) was at 0x1100, then an insertion, then what was
+     * at 0x1000; the other way round in the second table. */
+    static const uint32_t to_source[][2] = {{0x1000, 0x1100}, {0x1010, 0}, {0x1020, 0x1000}};
+    static const uint32_t from_source[][2] = {{0x1000, 0x1020}, {0x1010, 0}, {0x1100, 0x1000}};
+    struct make_pdb m;
+    struct made_world w;
+    uint32_t rva = 0;
+    make_pdb_start(&m);
+    for (size_t i = 0; i < COUNT_OF(to_source); i++) {
+        bag_u32(&m.omap_to_source, to_source[i][0]);
+        bag_u32(&m.omap_to_source, to_source[i][1]);
+        bag_u32(&m.omap_from_source, from_source[i][0]);
+        bag_u32(&m.omap_from_source, from_source[i][1]);
+    }
+    make_contribution(&m, 0, 0, 0x10);
+    make_contribution(&m, 0, 0x100, 0x10);
+    make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0, 0x10, "moved back"), 6);
+    make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x100, 0x10, "moved to front"), 6);
+    open_made(&w, &m);
+    check_at(&w, 0xfff, "-");
+    check_at(&w, 0x1004, "moved to front+0x4");
+    check_at(&w, 0x1012, "-");
+    check_at(&w, 0x1025, "moved back+0x5");
+    CHECK(pdb_rva_of_place(&w.world.pdb, (struct pdb_place){1, 4}, &rva));
+    CHECK_HEX(rva, 0x1024);
+    CHECK(pdb_rva_of_place(&w.world.pdb, (struct pdb_place){1, 0x104}, &rva));
+    CHECK_HEX(rva, 0x1004);
+    CHECK(!pdb_rva_of_place(&w.world.pdb, (struct pdb_place){1, 0x14}, &rva));
+    close_made(&w);
+}
+
+static void make_plain(struct make_pdb *m)
+{
+    static const uint32_t rows[][2] = {{0, 7}};
+    make_pdb_start(m);
+    make_contribution(m, 0, 0x10, 0x20);
+    make_contribution(m, 1, 0x30, 0x10);
+    make_checksum(m, 0, "a.c");
+    make_lines(m, 0, 0x10, 0x20, 0, rows, COUNT_OF(rows));
+    make_public(m, 0x10, "_one");
+    make_scope_end(m, 0, make_procedure(m, 0, 0x1110, 0x10, 0x20, "one"), 6);
+    make_scope_end(m, 1, make_procedure(m, 1, 0x1110, 0x30, 0x10, "two"), 6);
+}
+
+TEST(parts_that_a_writer_left_out)
+{
+    static const struct {
+        const char *name, *at_11, *at_31;
+        bool sections, contributions, names;
+    } rows[] = {
+        {"nothing", "one+0x1 a.c:7", "two+0x1", false, false, false},
+        {"section headers: no rva means anything", "-", "-", true, false, false},
+        {"contributions: procedures say what is whose", "one+0x1 a.c:7", "two+0x1", false, true,
+         false},
+        {"names of files", "one+0x1", "two+0x1", false, false, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct make_pdb m;
+        struct made_world w;
+        test_row(rows[i].name);
+        make_plain(&m);
+        m.without_sections = rows[i].sections;
+        m.without_contributions = rows[i].contributions;
+        m.without_names = rows[i].names;
+        open_made(&w, &m);
+        check_at(&w, 0x1011, rows[i].at_11);
+        check_at(&w, 0x1031, rows[i].at_31);
+        close_made(&w);
+    }
+}
+
+/* C11: one file, one table of two rows; names end with NUL or start with their length. */
+TEST(old_lines_of_both_signatures)
+{
+    for (uint32_t signature = 2; signature <= 4; signature += 2) {
+        struct make_pdb m;
+        struct made_world w;
+        test_row(signature == 4 ? "names that end with NUL" : "names that start with a length");
+        make_plain(&m);
+        m.c13[0].bytes = 0;
+        bag_patch_u32(&m.symbols[0], 0, signature);
+        struct bag *bag = &m.c11[0];
+        bag_u16(bag, 1);  /* files */
+        bag_u16(bag, 1);  /* sections */
+        bag_u32(bag, 20); /* the file */
+        bag_u32(bag, 0x10);
+        bag_u32(bag, 0x2f);
+        bag_u32(bag, 1);
+        bag_u16(bag, 1); /* its tables; at 20 */
+        bag_u16(bag, 0);
+        bag_u32(bag, 44); /* the table */
+        bag_u32(bag, 0x10);
+        bag_u32(bag, 0x2f);
+        if (signature == 4)
+            bag_text(bag, "c:\\old.c");
+        else
+            bag_pascal(bag, "old.cxx");
+        bag_align(bag);
+        bag_patch_u32(bag, 24, bag->bytes);
+        bag_u16(bag, 1); /* section */
+        bag_u16(bag, 2); /* rows */
+        bag_u32(bag, 0x10);
+        bag_u32(bag, 0x18);
+        bag_u16(bag, 3);
+        bag_u16(bag, 60000);
+        open_made(&w, &m);
+        check_at(&w, 0x1011, signature == 4 ? "one+0x1 old.c:3" : "one+0x1 old.cxx:3");
+        check_at(&w, 0x1018, signature == 4 ? "one+0x8 old.c:60000" : "one+0x8 old.cxx:60000");
+        check_at(&w, 0x102f, signature == 4 ? "one+0x1f old.c:60000" : "one+0x1f old.cxx:60000");
+        close_made(&w);
+    }
+}
