@@ -1,15 +1,21 @@
 """The command line as a whole: every verb has help, the exit codes are those of the README."""
 
+import os
 import pathlib
 import re
+import shutil
+import signal
+import subprocess
 import sys
+import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
 # What the project promises to have; more is fine.
 PROMISED = {"list", "run", "resolve", "dump", "symbols", "check", "report", "compare", "gate", "accept", "known",
-            "baseline", "regrade", "db", "bench", "signatures", "serve", "doctor", "version", "case"}
+            "baseline", "regrade", "db", "bench", "signatures", "serve", "doctor", "version", "case", "review"}
 STACK = "capture-stack.exe!0xc155a\ncapture-stack.exe!0x51723\nntdll.dll!0x67bbe\n"
 CSV = e2e.ROOT / "corpus/botman/capture-stack.csv"
 
@@ -45,7 +51,36 @@ class Commands(e2e.Case):
         self.assertRegex(self.run_json("version", "--json")["version"], r"^\d+\.\d+\.\d+$")
 
 
+# In place of Wine: lists the scenarios and then behaves as each is called.
+WINE = f"""#!{sys.executable}
+import json, sys, time
+if "--list" in sys.argv:
+    for name in ("fails", "hangs"):
+        print(json.dumps(dict(name=name, kind="crash", group="A1", limit_ms=1, doors=[])))
+elif "--limit-ms" in sys.argv:
+    if "hangs" in sys.argv:
+        print("started", flush=True, file=open(sys.argv[0] + ".started", "w"))
+        time.sleep(300)
+    sys.exit("no such victim")
+"""
+
+
 class ExitCodes(e2e.Case):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def made_up(self, verb):
+        """A verb with options for victims and a Wine that are made up, and its environment."""
+        for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
+            (self.folder / name).chmod(0o755)
+        argv = [verb, "--victims", self.folder / "victims", "--prefix", self.folder / "prefix"]
+        if verb == "run":
+            argv += ["--db", self.folder / "runs.db", "--no-judges", "-j", "1"]
+        return argv, {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+
     def test_0_as_expected(self):
         self.run_twinstack("resolve", "--csv", CSV, stdin=STACK)
 
@@ -69,6 +104,46 @@ class ExitCodes(e2e.Case):
             with self.subTest(argv=argv):
                 # a file that is no database
                 self.run_twinstack(*argv, "--db", e2e.ROOT / "README.md", exit_code=4)
+
+    def test_1_and_exit_zero(self):
+        stacks = [self.folder / name for name in ("a.txt", "b.txt")]
+        stacks[0].write_text("a.exe!0x1000\nntdll.dll!0x2000\n")
+        stacks[1].write_text("a.exe!0x1000\nntdll.dll!0x3000\n")
+        self.run_twinstack("check", "--stacks", *stacks, exit_code=1)
+        self.run_twinstack("check", "--stacks", stacks[0], stacks[0])
+
+    def test_3_a_victim_that_does_not_start(self):
+        argv, env = self.made_up("run")
+        done = self.run_twinstack(*argv, "-k", "fails", env=env, exit_code=3)
+        self.assertIn("no such victim", done.stdout)
+        self.assertIn("1 ERROR", done.stdout)
+        self.run_twinstack(*argv, "-k", "fails", "--exit-zero", env=env)
+        self.run_twinstack("run", "--victims", self.folder / "nowhere", exit_code=3)
+
+    def test_5_nothing_selected(self):
+        for verb in ("run", "list"):
+            argv, env = self.made_up(verb)
+            self.run_twinstack(*argv, "-k", "no_such_scenario", env=env, exit_code=5)
+        self.run_twinstack("signatures", "-", stdin="", exit_code=5)
+
+    def test_124_time_limit(self):
+        # The launcher has 45 s beyond its victim's own limit, for dump and record.
+        argv, env = self.made_up("run")
+        done = self.run_twinstack(*argv, "-k", "hangs", "--timeout", "1ms", env=env, exit_code=124, limit_s=90)
+        self.assertIn("neither the victim nor its launcher ended in time", done.stdout)
+
+    def test_130_interrupted(self):
+        argv, env = self.made_up("run")
+        child = subprocess.Popen([e2e.PROGRAM, *map(str, argv), "-k", "hangs"], cwd=e2e.ROOT, text=True,
+                                 env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        started = self.folder / "bin/wine.started"
+        end = time.monotonic() + 30
+        while not started.exists() and child.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        said = child.communicate(timeout=30)[1]
+        self.assertEqual(child.returncode, 130, said)
+        self.assertIn("interrupted: 0 of 1 cases are judged", said)
 
 
 e2e.main()
