@@ -248,6 +248,18 @@ static const char *compiland_of(const struct engine_input *in, const struct fram
     return count > 0 ? frames[count - 1].compiland : NULL;
 }
 
+/* Tools number threads as they like.  An id that the dump does not know is the position in its
+ * list (Breakpad), and of the crashed thread simply "the suspect", which is 0. */
+static void settle_thread(const struct minidump *dump, struct stack *stack)
+{
+    if (minidump_thread_find(dump, stack->thread_id) != NULL)
+        return;
+    if (stack->role != NULL && strcmp(stack->role, "suspect") == 0)
+        stack->thread_id = 0;
+    else if (stack->thread_id < dump->thread_count)
+        stack->thread_id = dump->threads[stack->thread_id].id;
+}
+
 void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out)
 {
     struct dump_session *session = NULL;
@@ -258,6 +270,8 @@ void judge_classify(const struct engine_input *in, struct arena *keep, struct en
     if (path != NULL && dump_open(path, NULL, keep, &session, &ignored) == ERR_NONE)
         modules = dump_modules(session, &count);
     for (uint32_t s = 0; s < out->stack_count; s++) {
+        if (session != NULL)
+            settle_thread(dump_minidump(session), &out->stacks[s]);
         for (uint32_t i = 0; i < out->stacks[s].frame_count; i++) {
             struct frame *frame = &out->stacks[s].frames[i];
             if (frame->module == NULL && frame->module_name != NULL)

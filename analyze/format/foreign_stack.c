@@ -321,6 +321,8 @@ static enum status read_machine(const char *text, size_t bytes, struct arena *ke
         if (m.stacks[i].thread_id == m.crashed)
             crashed = i;
     move_to_front(m.stacks, m.count, crashed);
+    if (crashed < m.count)
+        m.stacks[0].thread_id = 0; /* what is printed is a position, no id: it is the suspect */
     *out = m.stacks;
     *count = m.count;
     return ERR_NONE;

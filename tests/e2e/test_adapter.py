@@ -1,0 +1,113 @@
+"""The adapter scores outside programs: Breakpad's minidump_stackwalk (npm's package `minidump`), and lldb through a
+script of a few lines that speaks our own form.  Both are skipped aloud where they are not there."""
+
+import json
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+CASES = e2e.ROOT / "corpus/cases"
+SYMBOLS = e2e.ROOT / "corpus/symbols"
+EXAMPLE = e2e.ROOT / "tests/lib/adapter_lldb.py"
+
+
+def stackwalk():
+    """Where $TWINSTACK_STACKWALK, PATH or `npm install --prefix build/tools minidump` has it."""
+    named = os.environ.get("TWINSTACK_STACKWALK") or shutil.which("minidump_stackwalk")
+    built = e2e.BUILD / "tools/node_modules/minidump/bin/linux-x64/minidump_stackwalk"
+    path = pathlib.Path(named) if named else built
+    return path if path.exists() and os.access(path, os.X_OK) else None
+
+
+class Adapter(e2e.Case):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def ask(self, adapter, *cases):
+        """{case: (score, engine)} of the adapter's judge."""
+        name = "judge:" + adapter.split("=")[0]
+        done = self.run_twinstack("check", *cases, "--json", env={"TWINSTACK_ADAPTER": adapter}, limit_s=120)
+        found = {}
+        for case in json.loads(done.stdout)["cases"]:
+            score = [s for s in case["scores"] if s["engine"] == name]
+            engine = [e for e in case["engines"] if e["engine"] == name]
+            self.assertEqual((len(score), len(engine)), (1, 1), case["scenario"])
+            found[f"{case['scenario']}.{case['variant']}"] = score[0], engine[0]
+        return found
+
+    def script(self, text):
+        path = self.folder / "judge.py"
+        path.write_text("#!/usr/bin/python3\n" + text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return path
+
+    def test_breakpad(self):
+        tool = stackwalk()
+        if tool is None:
+            self.skipTest("no minidump_stackwalk (npm install --prefix build/tools minidump)")
+        found = self.ask(f"breakpad={tool} -m {{dump}} {{folder}}", CASES / "null_write.ob2", CASES / "inline_chain.ob2")
+        for name, (score, engine) in found.items():
+            with self.subTest(name):
+                self.assertEqual(score["state"], "ok")
+                self.assertTrue(score["judged"])
+                self.assertGreater(score["frames"], 1)
+                # It reads no PDB: it names nothing, but where the crash was it knows.
+                self.assertEqual(score["right_frames"], 0)
+                self.assertGreaterEqual(score["physical_same"], 1)
+                self.assertFalse(score["exact"])
+                self.assertGreater(engine["cost"]["total_ns"], 0)
+                self.assertGreater(engine["cost"]["peak_bytes"], 1 << 20)
+
+    def test_lldb_through_the_example(self):
+        if shutil.which("lldb-19") is None:
+            self.skipTest("no lldb-19")
+        done = subprocess.run(["lldb-19", "--version"], capture_output=True, text=True, check=False)
+        found = self.ask(f"lldb-script=/usr/bin/python3 {EXAMPLE} lldb-19", CASES / "null_write.ob2")
+        score, engine = found["null_write.ob2"]
+        self.assertEqual(score["state"], "ok")
+        self.assertGreaterEqual(score["frames"], 1)
+        self.assertGreaterEqual(score["physical_same"], 1)
+        self.assertIn(engine["version"], done.stdout)
+
+    def test_our_own_form(self):
+        """A program that says what is true is exact; one that errs in every line is not."""
+        dump = CASES / "null_write.ob2/dump.dmp"
+        stack = self.run_json("dump", dump, "--stacks", "--json", "--symbols", SYMBOLS)["threads"][0]["stack"]
+        for wrong in (0, 7):
+            with self.subTest(wrong):
+                frames = [{**f, "line": f["line"] and f["line"] + wrong} for f in stack["frames"]]
+                answer = self.folder / f"answer{wrong}.json"
+                answer.write_text(json.dumps({"schema_version": 1, "version": "mirror 1", "times": {"open_ns": 5},
+                                              "threads": [{"id": 1, "crashed": True, "frames": frames}]}))
+                program = self.script(f"""
+import json, sys
+case = json.loads(sys.stdin.readline())
+assert case["scenario"] == "null_write" and any(f["role"] == "dump" for f in case["files"]), case
+print(open({str(answer)!r}).read())
+""")
+                score, engine = self.ask(f"mirror={program}", CASES / "null_write.ob2")["null_write.ob2"]
+                self.assertEqual((engine["version"], engine["cost"]["open_ns"]), ("mirror 1", 5))
+                self.assertGreater(score["lines_judged"], 2)
+                self.assertEqual(score["lines_right"], 0 if wrong else score["lines_judged"])
+                self.assertEqual(score["exact"], not wrong)
+
+    def test_a_program_that_fails_fails_alone(self):
+        rows = {"ends badly": "raise SystemExit(3)", "prints no JSON": "print('hello')", "says nothing": "pass"}
+        for name, text in rows.items():
+            with self.subTest(name):
+                score, _ = self.ask(f"bad={self.script(text)}", CASES / "null_write.ob2")["null_write.ob2"]
+                self.assertEqual(score["state"], "failed")
+                self.assertFalse(score["judged"])
+        self.assertEqual(self.ask("bad=no-such-program", CASES / "null_write.ob2")["null_write.ob2"][0]["state"],
+                         "failed")
+
+
+e2e.main()
