@@ -282,9 +282,10 @@ static void run_part(void *context)
         const uint64_t bucket = (claim->rva - part->first_rva) >> BUCKET_SHIFT;
         if (bucket < part->first || bucket >= part->end)
             continue;
-        index_pack_pieces(
-            part, claim->rva, worker->scopes.at, build->tables.slots[claim->worker].first,
-            (const struct piece *)worker->pieces.at + claim->first_piece, claim->piece_count);
+        if (claim->piece_count != 0)
+            index_pack_pieces(
+                part, claim->rva, worker->scopes.at, build->tables.slots[claim->worker].first,
+                (const struct piece *)worker->pieces.at + claim->first_piece, claim->piece_count);
         if (i + 1 == build->claim_count || claim[1].rva != claim->end_rva)
             index_pack_gap(part, claim->end_rva);
     }
