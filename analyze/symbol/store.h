@@ -78,6 +78,13 @@ enum { SYMBOL_FRAMES_MAX = 257 }; /* LIMIT_INLINE_DEPTH + the procedure */
 uint32_t symbol_lookup(struct symbol_module *sources, uint64_t offset,
                        struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
+/* Calls EACH with every name that the module's PDB gives the function around OFFSET: of folded
+ * functions all, of a jump of an incremental link its target's.  Ends with true when EACH returns
+ * true.  Reads the records of all object files: for doubts, not for every frame. */
+typedef bool symbol_name_fn(void *context, const char *name);
+bool symbol_each_name(struct symbol_module *sources, uint64_t offset, symbol_name_fn *each,
+                      void *context);
+
 /* Expands physical frames into logical ones: looks up each frame of IN at
  * frame_lookup_offset() and writes the result, in KEEP, to OUT.  The one way in which
  * every engine of ours turns addresses into names.  Fails: ERR_MEMORY. */

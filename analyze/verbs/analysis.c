@@ -112,11 +112,30 @@ static uint32_t frames_at(void *context, const struct frame *frame, uint64_t off
     return count;
 }
 
+struct wanted_name {
+    const char *name;
+};
+
+static bool is_wanted(void *context, const char *name)
+{
+    return compare_names(((const struct wanted_name *)context)->name, name);
+}
+
+static bool is_alias(void *context, const struct frame *frame, const char *name)
+{
+    struct wanted_name wanted = {name};
+    struct symbol_store *symbols = context;
+
+    return frame->module != NULL &&
+           symbol_each_name(symbol_store_module(symbols, frame->module), frame_lookup_offset(frame),
+                            is_wanted, &wanted);
+}
+
 enum status analysis_judge(const struct analysis *analysis, const struct crash_case *crash,
                            const struct truth *truth, struct arena *keep, struct run_case *out,
                            struct fault *fault)
 {
-    const struct compare_symbols ask = {analysis->symbols, frames_at, NULL};
+    const struct compare_symbols ask = {analysis->symbols, frames_at, is_alias};
     struct compare_input in;
 
     memset(&in, 0, sizeof in);

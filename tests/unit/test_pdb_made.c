@@ -7,6 +7,7 @@
 #include "format/pdb_lines.h"
 #include "make_pdb.h"
 #include "pdb_world.h"
+#include "symbol/store.h"
 #include "symbol/symbol_index.h"
 #include "test.h"
 
@@ -400,4 +401,55 @@ TEST(old_lines_of_both_signatures)
         check_at(&w, 0x102f, signature == 4 ? "one+0x1f old.c:60000" : "one+0x1f old.cxx:60000");
         close_made(&w);
     }
+}
+
+static bool is_name(void *context, const char *name)
+{
+    return strcmp(context, name) == 0;
+}
+
+TEST(every_name_of_a_folded_function_is_known)
+{
+    static const struct {
+        char name[16];
+        uint32_t offset;
+        bool known;
+    } rows[] = {
+        {"first", 0x1014, true},      {"second", 0x1014, true},    {"published", 0x1014, true},
+        {"neighbour", 0x1014, false}, {"neighbour", 0x1030, true}, {"first", 0x1030, false},
+        {"second", 0x1105, true}, /* a jump to it */
+        {"first", 0x1f00, false},
+    };
+    const struct symbol_store_options options = {.names = NAMES_SHORT};
+    const struct module module = {.name = "made.exe", .unloaded_at_ns = MODULE_STILL_LOADED};
+    struct fault fault = FAULT_INIT;
+    struct symbol_store *store = NULL;
+    struct make_pdb m;
+    size_t bytes;
+    char path[600];
+    make_pdb_start(&m);
+    make_contribution(&m, 0, 0x10, 0x20);
+    make_contribution(&m, 0, 0x30, 0x10);
+    make_contribution(&m, 1, 0x105, 5);
+    make_public(&m, 0x10, "?published@@YAXXZ");
+    make_public(&m, 0x30, "?neighbour@@YAXXZ");
+    make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x10, 0x20, "first"), 6);
+    make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x30, 0x10, "neighbour"), 6);
+    make_scope_end(&m, 1, make_procedure(&m, 1, 0x1110, 0x10, 0x20, "second"), 6);
+    put_trampoline(&m, 1, 0x105, 0x10);
+    const uint8_t *data = make_pdb_file(&m, &bytes);
+    (void)snprintf(path, sizeof path, "%s/made.pdb", test_scratch());
+    test_write(path, data, bytes);
+    make_pdb_free(&m);
+    REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
+    REQUIRE(symbol_store_bind_pdb(store, "made.exe", path, &fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char name[16];
+        memcpy(name, rows[i].name, sizeof name);
+        test_row(name);
+        CHECK_EQ(
+            symbol_each_name(symbol_store_module(store, &module), rows[i].offset, is_name, name),
+            rows[i].known);
+    }
+    symbol_store_close(store);
 }
