@@ -88,7 +88,7 @@ static void fill(const struct dump_session *session, const struct unwind_frame *
     const uint64_t into = from->module != NULL ? from->pc_va - from->module->base_va : from->pc_va;
     if (into >= CODE_BYTES)
         out->code_before = code_text(session, from->pc_va - CODE_BYTES, CODE_BYTES, keep);
-    if (out->code_before != NULL && strlen(out->code_before) != 2 * CODE_BYTES)
+    if (out->code_before != NULL && strlen(out->code_before) != (size_t)CODE_BYTES * 2)
         out->code_before = NULL; /* the bytes next to pc are the ones that count */
     out->code_after = code_text(session, from->pc_va, CODE_BYTES, keep);
 }

@@ -154,7 +154,7 @@ void index_tables_scopes(struct index_tables *tables, uint32_t number)
     struct index_slots *slots = &tables->slots[number];
     struct scope_slot *scopes = worker->scopes.at;
     const struct scope_root *roots = worker->roots.at;
-    slots->at = malloc(2 * INDEX_SLOT_BYTES * (size_t)worker->scopes.count);
+    slots->at = malloc((size_t)worker->scopes.count * 2 * INDEX_SLOT_BYTES);
     slots->failed = slots->at == NULL;
     for (uint32_t i = 1; !slots->failed && i < worker->scopes.count; i++) {
         struct scope_slot *scope = &scopes[i];
