@@ -271,6 +271,10 @@ const char *const store_sql[SQL_COUNT] = {
                          " ON CONFLICT DO UPDATE SET run_id = excluded.run_id",
     [SQL_CLEAR_BASELINE] = "DELETE FROM baseline WHERE branch = coalesce(?, '')"
                            " AND platform = coalesce(?, '')",
+    [SQL_LIST_BASELINES] = "SELECT b.branch, b.platform, r.uuid FROM baseline b"
+                           " JOIN run r ON r.id = b.run_id",
+    [SQL_ADD_BASELINE] = "INSERT OR IGNORE INTO baseline"
+                         " SELECT ?1, ?2, id FROM run WHERE uuid = ?3",
     [SQL_GET_BASELINE] = "SELECT run_id FROM baseline WHERE branch IN (coalesce(?1, ''), '')"
                          " AND platform IN (coalesce(?2, ''), '')"
                          " ORDER BY branch = '', platform = '' LIMIT 1",

@@ -216,10 +216,11 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
 
 /* ---- whole databases ---------------------------------------------------------------- */
 
-/* Copies runs that TO lacks (by uuid); returns how many. */
+/* Copies runs that TO lacks (by uuid), and baselines where TO has none; returns how many runs. */
 enum status store_import(struct store *to, struct store *from, uint32_t *copied,
                          struct fault *fault);
-/* A one-file copy without WAL that opens from a read-only folder. */
+/* A one-file copy without WAL that opens from a read-only folder; replaces PATH when it is whole.
+ * Fails: ERR_USAGE a folder, or the database itself. */
 enum status store_publish(struct store *store, const char *path, struct fault *fault);
 /* Deletes all but the newest KEEP_RUNS finished runs and the baselines; then shrinks. */
 enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *deleted,

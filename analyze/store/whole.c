@@ -63,6 +63,24 @@ static bool has_uuid(struct store *store, const char *uuid, struct fault *fault)
     return found;
 }
 
+/* The baselines of FROM where TO has none, now that their runs are there. */
+static enum status import_baselines(struct store *to, struct store *from, struct fault *fault)
+{
+    struct arena texts;
+    arena_init(&texts, 0);
+    struct query q = query_begin(from, SQL_LIST_BASELINES, &texts, fault);
+    while (query_row(&q)) {
+        struct query add = query_begin(to, SQL_ADD_BASELINE, NULL, fault);
+        query_text(&add, query_get_text(&q));
+        query_text(&add, query_get_text(&q));
+        query_text(&add, query_get_text(&q));
+        (void)query_run(&add);
+    }
+    (void)query_end(&q);
+    arena_free(&texts);
+    return fault->code;
+}
+
 enum status store_import(struct store *to, struct store *from, uint32_t *copied,
                          struct fault *fault)
 {
@@ -81,13 +99,24 @@ enum status store_import(struct store *to, struct store *from, uint32_t *copied,
         }
         arena_free(&scratch);
     } while (fault->code == ERR_NONE && query.after != 0);
-    return fault->code;
+    return fault->code != ERR_NONE ? fault->code : import_baselines(to, from, fault);
 }
 
-enum status store_publish(struct store *store, const char *path, struct fault *fault)
+static bool is_own_file(const struct store *store, const char *path)
 {
-    if (path_remove(path, fault) != ERR_NONE)
-        return fault->code;
+    sqlite3 *other = NULL;
+    bool same = false;
+    if (sqlite3_open_v2(path, &other, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
+        const char *mine = sqlite3_db_filename(store->db, "main");
+        const char *theirs = sqlite3_db_filename(other, "main");
+        same = mine != NULL && theirs != NULL && strcmp(mine, theirs) == 0;
+    }
+    (void)sqlite3_close(other);
+    return same;
+}
+
+static enum status write_copy(struct store *store, const char *path, struct fault *fault)
+{
     sqlite3_stmt *statement = NULL;
     /* query_only also forbids to write another file; the handle itself stays read-only. */
     (void)sqlite3_exec(store->db, "PRAGMA query_only=0", NULL, NULL, NULL);
@@ -108,6 +137,33 @@ enum status store_publish(struct store *store, const char *path, struct fault *f
         code = sqlite3_exec(copy, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     (void)sqlite3_close(copy);
     return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "published database", fault);
+}
+
+enum status store_publish(struct store *store, const char *path, struct fault *fault)
+{
+    struct arena scratch;
+    struct fault ignored = FAULT_INIT;
+    if (path_is_folder(path) || (path_is_file(path) && is_own_file(store, path))) {
+        (void)fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "published database",
+                             "name another file: this is a folder, or the database itself");
+        fault_set_path(fault, path);
+        return fault->code;
+    }
+    arena_init(&scratch, 0);
+    const char *part = arena_printf(&scratch, "%s.part", path);
+    if (part == NULL)
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "published database");
+    else if ((path_is_file(part) && path_remove(part, fault) != ERR_NONE) ||
+             write_copy(store, part, fault) != ERR_NONE)
+        fault_set_path(fault, path);
+    else if (rename(part, path) != 0) {
+        (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "published database");
+        fault_set_path(fault, path);
+    }
+    if (fault->code != ERR_NONE && part != NULL && path_is_file(part))
+        (void)path_remove(part, &ignored);
+    arena_free(&scratch);
+    return fault->code;
 }
 
 enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *deleted,

@@ -199,9 +199,29 @@ class Verdict(e2e.Case):
         other = self.folder / "other.db"
         self.assertIn("3 runs copied", self.run_db("db", "export", other).stdout)
         self.assertIn("0 runs copied", self.run_db("db", "import", other).stdout)
+        # Baselines come along, and what was imported later is not the latest for that.
+        self.run_db("baseline", "set", "2", "--branch", "main")
+        newer = self.folder / "newer.db"
+        self.run_db("db", "export", newer)
+        self.assertEqual(self.run_twinstack("baseline", "show", "--branch", "main", "--db", newer).stdout, "2\n")
+        self.sql("UPDATE run SET id = id + 10 WHERE id = 1")
+        self.assertIn("twinstack run 3 ", self.run_db("report").stdout)
+        self.sql("UPDATE run SET id = 1 WHERE id = 11")
+        self.sql("DELETE FROM baseline")
         published = self.folder / "published.db"
         self.run_db("db", "publish", published)
         self.assertEqual(sqlite3.connect(published).execute("PRAGMA journal_mode").fetchone()[0], "delete")
+        self.run_db("db", "publish", published)  # again: it is replaced
+        before = self.db.read_bytes()
+        (self.folder / "work").mkdir()
+        (self.folder / "work/kept.txt").write_text("kept")
+        link = self.folder / "link.db"
+        link.symlink_to(self.db)
+        for target in (self.db, link, self.folder / "work"):
+            self.run_db("db", "publish", target, exit_code=2)
+        self.assertTrue((self.folder / "work/kept.txt").exists())
+        self.assertEqual(self.db.read_bytes(), before)
+        self.assertEqual([p for p in self.folder.iterdir() if p.suffix == ".part"], [])
         self.run_db("db", "prune", exit_code=2)
         self.run_db("db", "baseline", exit_code=2)
         self.sql("INSERT OR REPLACE INTO baseline VALUES ('', '', 1)")
