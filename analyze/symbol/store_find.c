@@ -252,6 +252,27 @@ static struct store_image *try_image(struct symbol_store *store, const char *pat
     return store_open_image(store, path, &image, &fault) == ERR_NONE ? image : NULL;
 }
 
+/* "app.ex_" is "app.exe" in a cabinet. */
+static bool packs(const char *packed, const char *name)
+{
+    const size_t bytes = strlen(name);
+    char text[256];
+    if (bytes == 0 || bytes >= sizeof text)
+        return false;
+    memcpy(text, name, bytes + 1);
+    text[bytes - 1] = '_';
+    return text_equal_nocase(packed, text);
+}
+
+static bool is_image_of(const char *code_id, const char *debug_id, const struct module *module)
+{
+    if (module->code_id[0] == '\0')
+        return strcmp(debug_id, module->debug_id) == 0;
+    const bool clash = module->debug_id[0] != '\0' && debug_id[0] != '\0' &&
+                       strcmp(debug_id, module->debug_id) != 0;
+    return text_equal_nocase(code_id, module->code_id) && !clash;
+}
+
 /* The image of the module's identity; *other says that only another build of that name is there. */
 static struct store_image *find_image(struct symbol_store *store, const struct module *module,
                                       struct arena *scratch, bool *other)
@@ -270,14 +291,16 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
     list_files(store);
     for (uint32_t i = 0; i < store->file_count; i++) {
         const struct store_file *file = &store->files[i];
+        if (file->packed && packs(file->name, module->name) &&
+            (image = try_image(store, file->path)) != NULL) {
+            if (is_image_of(image->code_id, image->debug_id, module))
+                return image;
+            *other = true;
+        }
         if (!file->image)
             continue;
-        const bool code = module->code_id[0] != '\0';
-        const bool same = code ? text_equal_nocase(file->code_id, module->code_id)
-                               : strcmp(file->debug_id, module->debug_id) == 0;
-        const bool clash = module->debug_id[0] != '\0' && file->debug_id[0] != '\0' &&
-                           strcmp(file->debug_id, module->debug_id) != 0;
-        if (same && !clash && (image = try_image(store, file->path)) != NULL)
+        if (is_image_of(file->code_id, file->debug_id, module) &&
+            (image = try_image(store, file->path)) != NULL)
             return image;
         if (text_equal_nocase(file->name, module->name))
             *other = true;

@@ -48,6 +48,7 @@ struct store_pdb {
 struct store_image {
     const char *path;
     struct file_map map;
+    bool unpacked; /* as of a PDB */
     struct pe pe;
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
     const char *pdb_name; /* file name that the image states; NULL */
@@ -118,7 +119,7 @@ struct symbol_store {
     struct symbol_module nothing; /* for modules past STORE_MODULES_MAX */
 };
 
-/* Opens a PDB (also in a cabinet), an image or a CSV once. */
+/* Opens a PDB or an image (either may be in a cabinet), or a CSV, once. */
 enum status store_open_pdb(struct symbol_store *store, const char *path, struct store_pdb **out,
                            struct fault *fault);
 enum status store_open_image(struct symbol_store *store, const char *path, struct store_image **out,

@@ -12,32 +12,39 @@
 /* Where no function table says how far code reaches, an export names at most this many bytes. */
 enum { STORE_EXPORT_BYTES = 4096 };
 
-static enum status unpack(struct store_pdb *opened, struct fault *fault)
+/* Maps PATH; a cabinet is unpacked, and MAP then shows its first file. */
+static enum status map_file(const char *path, struct file_map *map, bool *unpacked,
+                            struct fault *fault)
 {
     uint8_t *data;
     size_t bytes;
-    const uint64_t modified_ns = opened->map.modified_ns;
 
-    if (cab_unpack(opened->map.data, opened->map.bytes, STORE_UNPACKED_BYTES, &data, &bytes,
-                   fault) != ERR_NONE)
+    if (file_map(path, map, fault) != ERR_NONE || map->bytes < 4 ||
+        memcmp(map->data, "MSCF", 4) != 0)
         return fault->code;
-    file_unmap(&opened->map);
-    opened->map = (struct file_map){.data = data, .bytes = bytes, .modified_ns = modified_ns};
-    opened->unpacked = true;
+    const uint64_t modified_ns = map->modified_ns;
+    if (cab_unpack(map->data, map->bytes, STORE_UNPACKED_BYTES, &data, &bytes, fault) != ERR_NONE) {
+        file_unmap(map);
+        fault_set_path(fault, path);
+        return fault->code;
+    }
+    file_unmap(map);
+    *map = (struct file_map){.data = data, .bytes = bytes, .modified_ns = modified_ns};
+    *unpacked = true;
     return ERR_NONE;
 }
 
-static void release_map(struct store_pdb *opened)
+static void release_map(struct file_map *map, bool unpacked)
 {
-    if (opened->unpacked) {
+    if (unpacked) {
         /* owned: cab_unpack() allocated it, and file_map's view of it is read-only */
         union {
             const uint8_t *view;
             void *memory;
-        } data = {opened->map.data};
+        } data = {map->data};
         free(data.memory);
     } else {
-        file_unmap(&opened->map);
+        file_unmap(map);
     }
 }
 
@@ -50,18 +57,15 @@ enum status store_open_pdb(struct symbol_store *store, const char *path, struct 
     struct store_pdb *opened = ARENA_NEW(&store->arena, struct store_pdb);
     if (opened == NULL || (opened->path = arena_string(&store->arena, path)) == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    if (file_map(path, &opened->map, fault) != ERR_NONE)
+    if (map_file(path, &opened->map, &opened->unpacked, fault) != ERR_NONE)
         return fault->code;
-    if (opened->map.bytes >= 4 && memcmp(opened->map.data, "MSCF", 4) == 0)
-        (void)unpack(opened, fault);
-    if (fault->code == ERR_NONE)
-        (void)pdb_open(opened->map.data, opened->map.bytes, &opened->pdb, fault);
+    (void)pdb_open(opened->map.data, opened->map.bytes, &opened->pdb, fault);
     if (fault->code == ERR_NONE && (opened->mutex = mutex_new()) == NULL) {
         pdb_close(&opened->pdb);
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
     }
     if (fault->code != ERR_NONE) {
-        release_map(opened);
+        release_map(&opened->map, opened->unpacked);
         fault_set_path(fault, path);
         return fault->code;
     }
@@ -83,13 +87,13 @@ enum status store_open_image(struct symbol_store *store, const char *path, struc
     struct store_image *opened = ARENA_NEW(&store->arena, struct store_image);
     if (opened == NULL || (opened->path = arena_string(&store->arena, path)) == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    if (file_map(path, &opened->map, fault) != ERR_NONE)
+    if (map_file(path, &opened->map, &opened->unpacked, fault) != ERR_NONE)
         return fault->code;
     if (pe_open(opened->map.data, opened->map.bytes, &opened->pe, fault) != ERR_NONE ||
         (opened->mutex = mutex_new()) == NULL) {
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
         fault_set_path(fault, path);
-        file_unmap(&opened->map);
+        release_map(&opened->map, opened->unpacked);
         return fault->code;
     }
     arena_init(&opened->arena, 0);
@@ -134,13 +138,13 @@ void store_close_sources(struct symbol_store *store)
         symbol_index_close(p->index);
         pdb_lookup_close(p->lookup);
         pdb_close(&p->pdb);
-        release_map(p);
+        release_map(&p->map, p->unpacked);
         mutex_free(p->mutex);
     }
     for (struct store_image *i = store->images; i != NULL; i = i->next) {
         pe_dwarf_close(i->dwarf);
         arena_free(&i->arena);
-        file_unmap(&i->map);
+        release_map(&i->map, i->unpacked);
         mutex_free(i->mutex);
     }
 }

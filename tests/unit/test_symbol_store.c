@@ -1,6 +1,7 @@
 /* Which file answers for a module: by identity, by name only where there is none, and never by
  * guess. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
@@ -148,6 +149,79 @@ TEST(symbol_store_does_not_choose_between_two_builds_of_a_name)
     CHECK_HAS(frame.note, "NAME=FILE");
     CHECK_EQ(resolve(store, &known).symbols, SYMBOLS_PDB);
     symbol_store_close(store);
+}
+
+static size_t put(uint8_t *at, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+    return bytes;
+}
+
+/* Writes a fixture as a cabinet of one file, stored: header of 36 bytes, folder, file, then
+ * blocks of at most 32 KiB. */
+static void place_packed(const char *fixture, const char *path)
+{
+    enum { HEAD_BYTES = 36, FOLDER_BYTES = 8, FILE_BYTES = 16 + 2, BLOCK = 32768, DATA_BYTES = 8 };
+    char to[600], folder[600];
+    struct fault fault = FAULT_INIT;
+    size_t bytes, at = 0;
+    const uint8_t *data = test_read(test_fixture(fixture), &bytes);
+    const size_t blocks = (bytes + BLOCK - 1) / BLOCK,
+                 start = HEAD_BYTES + FOLDER_BYTES + FILE_BYTES;
+    const size_t total = start + bytes + blocks * DATA_BYTES;
+    uint8_t *out = calloc(1, total);
+    REQUIRE(out != NULL);
+    memcpy(out, "MSCF", 4);
+    at = 8 + put(out + 8, total, 8);
+    at += put(out + at, HEAD_BYTES + FOLDER_BYTES, 8); /* where the file's entry is */
+    put(out + at, 0x0103, 2);                          /* version */
+    put(out + at + 2, 1, 2);                           /* folders */
+    put(out + at + 4, 1, 2);                           /* files */
+    put(out + HEAD_BYTES, start, 4);
+    put(out + HEAD_BYTES + 4, blocks, 2);
+    put(out + HEAD_BYTES + FOLDER_BYTES, bytes, 4);
+    memcpy(out + HEAD_BYTES + FOLDER_BYTES + 16, "f", 2);
+    at = start;
+    for (size_t from = 0; from < bytes; from += BLOCK) {
+        const size_t part = bytes - from < BLOCK ? bytes - from : BLOCK;
+        put(out + at + 4, part, 2);
+        put(out + at + 6, part, 2);
+        memcpy(out + at + DATA_BYTES, data + from, part);
+        at += DATA_BYTES + part;
+    }
+    (void)snprintf(to, sizeof to, "%s/%s", test_scratch(), path);
+    (void)snprintf(folder, sizeof folder, "%s", to);
+    *strrchr(folder, '/') = '\0';
+    REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+    test_write(to, out, total);
+    free(out);
+}
+
+TEST(symbol_store_reads_images_in_cabinets)
+{
+    static const struct {
+        const char *name, *path, *code_id;
+        enum identity_state identity;
+    } images[] = {
+        {"in the layout of symbol servers", "app.exe/62F14F628000/app.ex_", "62F14F628000",
+         IDENTITY_CHECKED},
+        {"in a plain folder", "things/app.ex_", "62F14F628000", IDENTITY_CHECKED},
+        {"of another build", "things/app.ex_", "62F14F629000", IDENTITY_UNCHECKED},
+    };
+    for (size_t i = 0; i < COUNT_OF(images); i++) {
+        char root[600];
+        test_row(images[i].name);
+        (void)snprintf(root, sizeof root, "row%zu/%s", i, images[i].path);
+        place_packed(explicit_exe, root);
+        (void)snprintf(root, sizeof root, "%s/row%zu", test_scratch(), i);
+        struct symbol_store *store = open_store(root);
+        const struct module module = module_of("app.exe", "", images[i].code_id);
+        const struct file_map *image = symbol_store_image(store, &module);
+        CHECK_EQ(image != NULL, images[i].identity == IDENTITY_CHECKED);
+        CHECK(image == NULL || memcmp(image->data, "MZ", 2) == 0);
+        symbol_store_close(store);
+    }
 }
 
 TEST(symbol_store_reads_a_cabinet)
