@@ -18,7 +18,7 @@ SEED_BYTES_MAX = 400_000
 # Which files a fuzzer grows from, by the ending of their names.
 SEEDS = {
     "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),
-    "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",),
+    "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",), "steps": ("ob2.rec",),
     "stack_input": (".txt", ".json"), "csv": (".csv",), "case": ("case.json",), "truth": ("truth.json",),
 }
 

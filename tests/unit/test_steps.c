@@ -121,16 +121,17 @@ TEST(the_verdict_can_be_wrong)
     CHECK_EQ(ours_right(data, bytes), 0);
 }
 
+/* CONTEXT: a uint32_t that counts the steps read. */
 static void read_all(const uint8_t *data, size_t bytes, void *context)
 {
     struct fault fault = FAULT_INIT;
     struct arena keep;
     struct steps steps;
-    (void)context;
     arena_init(&keep, (size_t)64 << 20);
     if (steps_open(bytes_over(data, bytes, &fault), &keep, &steps) == ERR_NONE)
         while (steps_next(&steps)) {
             uint8_t word[8];
+            ++*(uint32_t *)context;
             (void)steps_read(&steps, steps.step.regs.sp, word, sizeof word);
             for (uint32_t i = 0; i < steps.step.walk_count; i++)
                 for (uint32_t k = 0; k < steps.step.walks[i].frame_count; k++)
@@ -142,7 +143,7 @@ static void read_all(const uint8_t *data, size_t bytes, void *context)
 /* A file of 40 steps: the header, the modules and the start of the first section of steps. */
 TEST(damage_is_no_crash)
 {
-    enum { SHORT_STEPS = 40 };
+    enum { SHORT_STEPS = 40, SHORT_STACK_BYTES = 1 << 16 };
     size_t bytes;
     uint8_t *data = test_read(test_source(packed_file), &bytes);
     const size_t steps = section_at(data, bytes, RECORD_SECTION_STEPS);
@@ -155,7 +156,13 @@ TEST(damage_is_no_crash)
     }
     for (int i = 0; i < 8; i++)
         data[RECORD_H_COMMITTED + i] = (uint8_t)((uint64_t)end >> (8 * i));
+    const uint64_t low_va = load_u64(data + steps + RECORD_P_STACK_HIGH) - SHORT_STACK_BYTES;
+    for (int i = 0; i < 8; i++) /* the stack is a megabyte or four, and is asked for every time */
+        data[steps + RECORD_P_STACK_LOW + (size_t)i] = (uint8_t)(low_va >> (8 * i));
+    uint32_t steps_read = 0;
+    read_all(data, end, &steps_read);
+    CHECK_EQ(steps_read, SHORT_STEPS);
     test_limit(240);
-    test_truncations(data, end, read_all, NULL);
-    test_flips(data, end, read_all, NULL);
+    test_truncations(data, end, read_all, &steps_read);
+    test_flips(data, end, read_all, &steps_read);
 }
