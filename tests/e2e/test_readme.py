@@ -18,7 +18,7 @@ import e2e  # noqa: E402
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
 READMES = [p for p in ("README.md", "corpus/README.md", "analyze/README.md", "victims/README.md")
            if (e2e.ROOT / p).exists()]
-# Commands of `sh` blocks and of the workflow, each with the test that runs it, here or in another file.
+# Commands of `sh` blocks, each with the test that runs it, here or in another file.
 ELSEWHERE = {
     "./run": "test_serves_at_the_end_and_stops_on_ctrl_c",
     "./run test": "test_nothing_is_written_outside_the_build_folder",
@@ -27,10 +27,6 @@ ELSEWHERE = {
     "./corpus/make_cases.sh": "test_its_cases_are_those_of_the_script",
     "cmake -S victims -B build/victims -G Ninja --toolchain $PWD/cmake/wine-clang.cmake": "test_setup_again_does_nothing",
     "ninja -C build/victims": "test_setup_again_does_nothing",
-    "build/bin/twinstack run --repeat 3": "test_the_workflow_works",
-    "build/bin/twinstack db import baseline.db || true": "test_the_workflow_works",
-    "build/bin/twinstack gate --min-capture 99% --max-slowdown 5%": "test_the_workflow_works",
-    "build/bin/twinstack report --junit build/junit.xml --html build/report.html": "test_the_workflow_works",
 }
 MARK = "--- end of one command ---"
 
@@ -93,34 +89,55 @@ class Readme(e2e.Case):
         self.assertGreater(tried, 5)
 
     def workflow(self):
-        """The commands of the CI example that are ours."""
-        lines = [l.strip() for _, block in blocks("README.md", "yaml") for l in block.splitlines()]
-        lines = [re.sub(r"^(- )?run: ", "", l) for l in lines]
-        return [l for l in lines if l.startswith(("./run", "build/bin/twinstack"))]
+        """[(command, only when main's runs are there)] of the CI example, as far as it is ours."""
+        found, restored = [], False
+        for block in (block for _, block in blocks("README.md", "yaml")):
+            for line in map(str.strip, block.splitlines()):
+                if line.startswith("- "):
+                    restored = False
+                restored = restored or "cache-matched-key" in line
+                command = re.sub(r"^(- )?run: ", "", line)
+                if command.startswith("build/bin/twinstack"):
+                    found.append((command, restored))
+        return found
 
     def test_every_other_command_is_tested_elsewhere(self):
         tests = "".join(f.read_text(encoding="utf-8") for f in (e2e.ROOT / "tests/e2e").glob("test_*.py"))
         shown = {command.split("  #")[0].strip() for name in READMES for _, block in blocks(name, "sh")
                  for command in block.splitlines()}
-        for command in shown | set(self.workflow()):
+        for command in shown:
             with self.subTest(command=command):
                 self.assertTrue(command in ELSEWHERE, f"nothing runs {command}")
                 self.assertIn(f"def {ELSEWHERE[command]}(", tests)
 
+    def push(self, scratch, number, restored):
+        """One push: the commands of the CI example in their order, over one scenario and a database of its own."""
+        env = {**os.environ, "GITHUB_STEP_SUMMARY": f"{scratch}/summary.md"}
+        (scratch / "summary.md").write_text("", encoding="utf-8")
+        for command, needs_main in self.workflow():
+            if needs_main and not restored:
+                continue
+            narrow = f" -k null_write.ob0 --no-judges --out {scratch}/out{number}" if " run " in command else ""
+            first, *rest = command.split(" | ")
+            line = " | ".join([f"{first} --db {scratch}/{number}.db{narrow}", *rest])
+            line = line.replace("build/bin/twinstack", str(e2e.PROGRAM)).replace(" build/", f" {scratch}/")
+            done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", line], cwd=e2e.ROOT, env=env, timeout=200,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            # Times on a busy machine are nobody's promise.
+            good = (0, 1) if any(word in command for word in (" bench ", " compare ", " gate ")) else (0,)
+            self.assertIn(done.returncode, good, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return (scratch / "summary.md").read_text(encoding="utf-8")
+
     def test_the_workflow_works(self):
-        """The commands of the CI example in their order, over one scenario and a database of their own."""
-        with tempfile.TemporaryDirectory() as scratch:
-            database = ["--db", f"{scratch}/a.db"]
-            for line in self.workflow():
-                argv = line.replace("build/junit", f"{scratch}/junit").replace("build/report", f"{scratch}/report").split()
-                if argv[0] == "./run" or "import" in argv:
-                    continue
-                narrow = ["-k", "null_write.ob0", "--out", f"{scratch}/out"] if argv[1] == "run" else []
-                with self.subTest(command=line):
-                    self.run_twinstack(*argv[1:], *database, *narrow, limit_s=200)
-            self.run_twinstack("db", "import", f"{scratch}/a.db", "--db", f"{scratch}/b.db")
-            self.assertTrue(pathlib.Path(scratch, "report.html").stat().st_size > 1000)
-            self.assertIn("<testsuite", pathlib.Path(scratch, "junit.xml").read_text(encoding="utf-8"))
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = pathlib.Path(folder)
+            self.assertTrue(self.push(scratch, 1, False).startswith("## "))
+            self.assertIn("### 0 new, 0 fixed, 0 changed", self.push(scratch, 2, True))
+            runs = self.run_json("report", "--json", "-", "--db", scratch / "2.db")["run"]
+            self.assertEqual(runs["label"], "run")
+            self.assertEqual(self.run_twinstack("baseline", "show", "--db", scratch / "main.db").stdout, f"{runs['id']}\n")
+            self.assertGreater((scratch / "report.html").stat().st_size, 1000)
+            self.assertIn("<testsuite", (scratch / "junit.xml").read_text(encoding="utf-8"))
 
 
 e2e.main()
