@@ -52,9 +52,8 @@ enum debug_stream {
 bool pdb_recognize(const void *data, size_t bytes)
 {
     static const char *const magics[] = {
-        "Microsoft C/C++ MSF 7.00\r\n",
-        "Microsoft C/C++ program database 2.00",
-        "Microsoft MSFZ Container",
+        "Microsoft C/C++ MSF 7.00\r\n", "Microsoft C/C++ program database 2.00",
+        "Microsoft MSFZ Container", "BSJB", /* portable: managed code */
     };
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
         if (bytes >= strlen(magics[i]) && memcmp(data, magics[i], strlen(magics[i])) == 0)

@@ -215,7 +215,7 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
         sources->pdb = b->pdb;
         sources->state = known ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
         sources->without = SYMBOLS_NONE;
-        sources->note = NULL;
+        sources->note = store_pdb_note(&b->pdb->pdb);
         return true;
     }
     if (bare && sources->note == NULL && !symbol_is_system_module(module->name))

@@ -444,6 +444,17 @@ static void find_by_name(struct symbol_store *store, struct symbol_module *sourc
     }
 }
 
+const char *store_pdb_note(const struct pdb *pdb)
+{
+    if (pdb->fastlink)
+        return "FASTLINK PDB: its procedures are in the object files; relink with /DEBUG:FULL";
+    if (!pdb->has_dbi)
+        return "the PDB holds types only: it is the compiler's, take the linker's";
+    if (pdb->section_count == 0)
+        return "the PDB has no section headers: nothing says where its code lies";
+    return NULL;
+}
+
 void store_find(struct symbol_store *store, struct symbol_module *sources)
 {
     const struct module *module = &sources->identity;
@@ -456,10 +467,7 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         find_by_name(store, sources, &scratch);
     arena_free(&scratch);
     if (sources->pdb != NULL) {
-        sources->note = sources->pdb->pdb.fastlink
-                            ? "FASTLINK PDB: its procedures are in the object files; relink with "
-                              "/DEBUG:FULL"
-                            : NULL;
+        sources->note = store_pdb_note(&sources->pdb->pdb);
         return;
     }
     if (sources->note == NULL && sources->image == NULL)

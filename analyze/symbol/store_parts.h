@@ -137,6 +137,9 @@ void store_list_file(struct symbol_store *store, const char *path, const char *n
 /* True when the PDB's file name is that of the module's PDB, as far as names can say. */
 bool store_pdb_name_fits(const char *pdb_path, const struct module *module);
 
+/* Why a PDB answers less than one would think; NULL: it does not. */
+const char *store_pdb_note(const struct pdb *pdb);
+
 /* Which sources answer, decided once a stack and module, so that frames need no lock. */
 struct source_view {
     struct symbol_module *sources;

@@ -156,6 +156,7 @@ static int add_file(void *context, struct symbol_file *file)
 struct list_context {
     bool json;
     struct json *out;
+    const char *index_folder;
     uint32_t count;
 };
 
@@ -206,6 +207,37 @@ static int list_file(void *context, struct symbol_file *file)
     return EXIT_GOOD;
 }
 
+/* The indexes that lie beside a PDB, or in --index-folder.  One that was made of another state of
+ * the PDB is said and harms nobody: it is passed over, or made anew. */
+static int verify_indexes(const struct list_context *list, const struct symbol_file *file)
+{
+    int code = EXIT_GOOD;
+    struct arena scratch;
+
+    arena_init(&scratch, 0);
+    for (int names = NAMES_SHORT; names <= NAMES_DECORATED; names++) {
+        struct fault fault = FAULT_INIT;
+        struct symbol_index *index = NULL;
+        const char *path = symbol_index_path(file->path, file->id, (enum symbol_names)names,
+                                             list->index_folder, &scratch);
+        if (path == NULL || !path_is_file(path))
+            continue;
+        if (symbol_index_open(path, &file->map, (enum symbol_names)names, &index, &fault) ==
+            ERR_NONE)
+            (void)symbol_index_verify(index, &fault);
+        symbol_index_close(index);
+        (void)printf("%s  %s\n",
+                     fault.code == ERR_NONE       ? "good    "
+                     : fault.code == ERR_MISMATCH ? "stale   "
+                                                  : "damaged ",
+                     path);
+        if (fault.code != ERR_NONE && fault.code != ERR_MISMATCH)
+            code = EXIT_DIFFERENT;
+    }
+    arena_free(&scratch);
+    return code;
+}
+
 /* In a store, the folder above a file is its identity and the one above that its name. */
 static int verify_file(void *context, struct symbol_file *file)
 {
@@ -225,6 +257,8 @@ static int verify_file(void *context, struct symbol_file *file)
         code = EXIT_DIFFERENT;
     }
     arena_free(&scratch);
+    if (!file->image && verify_indexes(list, file) != EXIT_GOOD)
+        code = EXIT_DIFFERENT;
     return code;
 }
 
@@ -288,7 +322,7 @@ static int list_or_verify(const struct symbols_options *o, const struct option_l
                           symbol_file_fn *visit)
 {
     struct json j;
-    struct list_context list = {o->json && visit == list_file, &j, 0};
+    struct list_context list = {o->json && visit == list_file, &j, o->folder, 0};
 
     if (list.json) {
         json_to_stream(&j, stdout, true);
@@ -349,7 +383,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--inlines", OPTION_FLAG, &o.inlines, NULL, "export: also lines and inlined ranges"},
         {"--csv-base", OPTION_UINT, &o.base, "ADDRESS", "export: load base (0x400000)"},
         {"--names", OPTION_STRING, &o.names, "HOW", "short, full or decorated"},
-        {"--index-folder", OPTION_STRING, &o.folder, "DIR", "index: there, not beside the PDB"},
+        {"--index-folder", OPTION_STRING, &o.folder, "DIR",
+         "index, verify: there, not beside the PDB"},
         {"--json", OPTION_FLAG, &o.json, NULL, "list: one JSON document"},
     };
     struct arena keep;
@@ -379,7 +414,8 @@ const struct verb verb_symbols = {
         "add     copies PDBs and images into --symbols DIR by their identity, in the layout\n"
         "        of Windows symbol servers: name/IDENTITY/name\n"
         "list    what there is: identity, procedures, inline sites, line tables\n"
-        "verify  whether every file of a store stands where its identity says\n"
+        "verify  whether every file of a store stands where its identity says, and whether the\n"
+        "        indexes beside PDBs (or in --index-folder) are whole and of them\n"
         "index   builds the index of each PDB, so that a lookup costs a cache miss or two\n"
         "export  prints a PDB as the rows of pdbdump, which `resolve --csv` reads\n\n"
         "examples:\n"
@@ -387,7 +423,7 @@ const struct verb verb_symbols = {
         "  twinstack symbols list --symbols store\n"
         "  twinstack symbols export --csv --inlines app.pdb > app.csv",
     .exits = "  0  done\n"
-             "  1  verify: a file stands where another belongs\n"
+             "  1  verify: a file stands where another belongs, or an index is damaged\n"
              "  2  usage\n"
              "  3  a named file is missing, damaged or unsupported\n"
              "  5  nothing there",

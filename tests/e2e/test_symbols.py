@@ -103,6 +103,32 @@ class Symbols(e2e.Case):
             done = self.run_twinstack("symbols", "verify", "--symbols", store, exit_code=1)
             self.assertIn("FB9FB7D58AE247B9988973DAF157F7AB1", done.stdout)
 
+    def test_indexes_are_verified(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store, fixture = pathlib.Path(folder, "store"), self.fixture(CONPTY)
+            self.run_twinstack("symbols", "add", "--symbols", store, fixture)
+            self.run_twinstack("symbols", "index", "--symbols", store)
+            done = self.run_twinstack("symbols", "verify", "--symbols", store)
+            self.assertRegex(done.stdout, r"(?m)^good +.*conpty.pdb.short.twindex$")
+            index = next(store.rglob("*.twindex"))
+            data = bytearray(index.read_bytes())
+            data[len(data) // 2] ^= 1
+            index.write_bytes(data)
+            done = self.run_twinstack("symbols", "verify", "--symbols", store, exit_code=1)
+            self.assertRegex(done.stdout, r"(?m)^damaged +.*twindex$")
+            os.utime(index.with_name("conpty.pdb"), (1, 1))
+            done = self.run_twinstack("symbols", "verify", "--symbols", store)
+            self.assertRegex(done.stdout, r"(?m)^stale +.*twindex$")
+
+    def test_forms_that_are_not_read_are_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for magic, says in (
+                    (b"BSJB\1\0\1\0", "portable PDB"), (b"Microsoft MSFZ Container\r\n", "MSFZ"),
+                    (b"Microsoft C/C++ program database 2.00\r\n\x1aJG", "MSF 2.00")):
+                path = pathlib.Path(folder, "x.pdb")
+                path.write_bytes(magic + bytes(4096))
+                self.assertIn(says, self.run_twinstack("symbols", "list", path, exit_code=3).stderr)
+
     def test_exit_codes(self):
         self.run_twinstack("symbols", exit_code=2)
         self.run_twinstack("symbols", "export", exit_code=2)
