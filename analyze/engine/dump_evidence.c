@@ -6,7 +6,7 @@
 #include "engine/dump.h"
 #include "unwind/x64_info.h"
 
-enum { CODE_BYTES = 16, STEP_BYTES = 64 };
+enum { CODE_BYTES = 16 };
 
 /* What a code did, in words of the format and of the processor. */
 static const char *step_text(const struct x64_code *code, bool ran, struct arena *keep)

@@ -43,7 +43,8 @@ function Stages({ costs, engines }) {
 function InProcess({ costs }) {
   const seen = new Map(costs.map((c) => [`${c.scenario}.${c.variant}`, c]));
   const rows = [['Walk (rtl)', 'walk_ns', duration], ['Record on disk', 'record_write_ns', duration], ['Dump written', 'dump_write_ns', duration],
-    ['Stood still to the last frame', 'stop_walk_ns', duration], ['Stood still to the end of the dump', 'stop_dump_ns', duration], ['Record', 'record_bytes', bytes], ['Dump', 'dump_bytes', bytes]]
+    ['Stood still to the last frame', 'stop_walk_ns', duration], ['Stood still to the end of the dump', 'stop_dump_ns', duration], ['Tuned dump written', 'dump_tuned_ns', duration], ['Record', 'record_bytes', bytes], ['Dump', 'dump_bytes', bytes], ['Tuned dump', 'dump_tuned_bytes', bytes]]
+    .filter(([, key]) => costs.some((c) => c[key] !== undefined))
     .map(([name, key, show]) => { const values = [...seen.values()].map((c) => c[key]).filter((v) => v > 0).sort((a, b) => a - b); return { name, show, values }; });
   return html`<div class="scroll" tabindex="0" role="region" aria-label="In the dying process"><table class="list"><thead><tr><th>in the dying process</th><th class="num">smallest</th><th class="num">median</th><th class="num">largest</th><th class="num">cases</th></tr></thead><tbody>
     ${rows.map((row) => html`<tr key=${row.name}><td>${row.name}</td>${row.values.length === 0 ? html`<td class="dim num" colspan="3">not measured</td><td class="num">0</td>` : html`<td class="num">${row.show(row.values[0])}</td><td class="num strong">${row.show(median(row.values))}</td><td class="num">${row.show(row.values[row.values.length - 1])}</td><td class="num dim">${number(row.values.length)}</td>`}</tr>`)}</tbody></table></div>`;

@@ -1,0 +1,35 @@
+// How fast the dashboard's views are on a large database: 1,000 runs of 10 cases and one run of
+// 10,000, made by seed_store.  First view (nothing of it asked before) and least of the next four.
+//
+//   node tests/bench/bench_dashboard.mjs        (TWINSTACK_BUILD names the build folder)
+import { runAll, same, seed, serve, test } from '../e2e/web/world.mjs';
+
+const run = '/api/v1/runs/1';
+const views = ['/api/v1/overview', '/api/v1/runs?limit=50', run, `${run}/cases?limit=200`, `${run}/cases?verdict=FAIL&limit=50`,
+  `${run}/cases?cause=inline_only&limit=50`, `${run}/cases?search=spin&limit=200`, `${run}/cases/null_write.ob2`,
+  `${run}/cases/null_write.ob2/explain?frame=3`, '/api/v1/cases/null_write/ob2', '/api/v1/compare?a=1&b=2', '/api/v1/compare?a=1&b=1',
+  '/api/v1/timing?run=1', '/api/v1/doors?run=1', '/api/v1/signatures?run=1', '/api/v1/symbols?run=1', '/api/v1/known',
+  '/api/v1/trend?metric=f1&scenario=spin'];
+
+test('views', async () => {
+  const server = await serve('--db', seed('bench.db', 1000, 10, 10000));
+  const slow = [];
+  console.log('| view | first ms | again ms | kB |\n|---|---|---|---|');
+  for (const path of views) {
+    const took = [];
+    let bytes = 0;
+    for (let i = 0; i < 5; i++) { // a word that no view knows keeps the answer out of the cache
+      const start = performance.now();
+      const answer = await fetch(`${server.base}${path}${path.includes('?') ? '&' : '?'}round=${i}`);
+      bytes = (await answer.arrayBuffer()).byteLength;
+      took.push(performance.now() - start);
+      same(answer.status, 200, path);
+    }
+    console.log(`| ${path} | ${took[0].toFixed(0)} | ${Math.min(...took.slice(1)).toFixed(0)} | ${(bytes / 1000).toFixed(0)} |`);
+    if (took[0] > 300) slow.push(path);
+  }
+  await server.stop();
+  same(slow, [], 'views over 300 ms');
+});
+
+await runAll();
