@@ -104,7 +104,7 @@ TEST(other_peoples_readers_read_them)
     if (process_run(&request, &f.keep, &result, &f.fault) == ERR_ABSENT)
         SKIP("python3 is not installed");
     if (result.exit_code == 77)
-        SKIP("a python reader is not installed");
+        SKIP("a reader is not installed: see tests/golden/read_reports.py");
     if (result.exit_code != 0)
         FAIL("%s", result.errors);
     arena_free(&f.keep);
