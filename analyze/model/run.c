@@ -185,6 +185,7 @@ static void write_cost(struct json *j, const struct engine_cost *c)
     json_key_uint(j, "unwind_ns", c->unwind_ns);
     json_key_uint(j, "resolve_ns", c->resolve_ns);
     json_key_uint(j, "total_ns", c->total_ns);
+    json_key_uint(j, "cold_ns", c->cold_ns);
     json_key_uint(j, "peak_bytes", c->peak_bytes);
     json_object_end(j);
 }
@@ -227,6 +228,8 @@ static void write_timing(struct json *j, const struct case_timing *t)
     json_key_uint(j, "dump_write_ns", t->dump_write_ns);
     json_key_uint(j, "record_bytes", t->record_bytes);
     json_key_uint(j, "dump_bytes", t->dump_bytes);
+    json_key_uint(j, "dump_tuned_ns", t->dump_tuned_ns);
+    json_key_uint(j, "dump_tuned_bytes", t->dump_tuned_bytes);
     json_object_end(j);
 }
 

@@ -18,6 +18,7 @@ struct case_timing {
     uint64_t record_write_ns; /* record on disk                                 */
     uint64_t dump_write_ns;
     uint64_t record_bytes, dump_bytes;
+    uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump that is made as cheaply as can be */
 };
 
 /* A small file that a case stands on, kept by content: "case", "truth", "record", and each

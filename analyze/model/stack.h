@@ -94,6 +94,7 @@ struct frame_evidence {
 /* What it cost an engine, nanoseconds of wall time; 0: not done or not known. */
 struct engine_cost {
     uint64_t open_ns, unwind_ns, load_ns, resolve_ns, total_ns;
+    uint64_t cold_ns; /* total_ns with nothing of the case opened or looked up before */
     uint64_t peak_bytes;
 };
 

@@ -76,13 +76,20 @@ static bool has_both_ways(const struct run_case *c)
     return case_is_timed(c, "dump") && case_is_timed(c, "offset:rtl");
 }
 
+/* All ways from nothing, as a foreign tool starts: what one has loaded is no merit of the next.
+ * Older runs know the time with everything loaded alone. */
+static uint64_t from_nothing_ns(const struct engine_cost *cost)
+{
+    return cost->cold_ns != 0 ? cost->cold_ns : cost->total_ns;
+}
+
 static double median_ms(const struct report_run *report, const char *engine, double *numbers)
 {
     size_t count = 0;
     for (uint32_t i = 0; engine != NULL && i < report->case_count; i++) {
         const struct run_case *c = &report->cases[i];
         if (has_both_ways(c) && case_is_timed(c, engine))
-            numbers[count++] = (double)case_claim(c, engine)->cost.total_ns / 1e6;
+            numbers[count++] = (double)from_nothing_ns(&case_claim(c, engine)->cost) / 1e6;
     }
     return statistics_median(numbers, count);
 }

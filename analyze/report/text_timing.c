@@ -10,7 +10,7 @@ enum { SLOWEST = 10 };
 
 struct measure {
     const char *name;
-    size_t offset; /* in struct case_timing */
+    size_t offset; /* in struct case_timing or struct engine_cost */
     bool bytes;
 };
 
@@ -20,8 +20,10 @@ static const struct measure measures[] = {
     {"stood still, to the end of the dump", offsetof(struct case_timing, stop_dump_ns), false},
     {"record written", offsetof(struct case_timing, record_write_ns), false},
     {"dump written", offsetof(struct case_timing, dump_write_ns), false},
+    {"dump written, tuned", offsetof(struct case_timing, dump_tuned_ns), false},
     {"bytes of a record", offsetof(struct case_timing, record_bytes), true},
     {"bytes of a dump", offsetof(struct case_timing, dump_bytes), true},
+    {"bytes of a dump, tuned", offsetof(struct case_timing, dump_tuned_bytes), true},
 };
 
 static uint64_t timing_number(const struct run_case *c, const void *context)
@@ -29,6 +31,31 @@ static uint64_t timing_number(const struct run_case *c, const void *context)
     const struct measure *m = context;
     uint64_t value = 0;
     memcpy(&value, (const char *)&c->timing + m->offset, sizeof value);
+    return value;
+}
+
+/* Of what an engine costs; shown below its total where it is known. */
+static const struct measure parts[] = {
+    {"opening", offsetof(struct engine_cost, open_ns), false},
+    {"walking", offsetof(struct engine_cost, unwind_ns), false},
+    {"loading symbols", offsetof(struct engine_cost, load_ns), false},
+    {"naming", offsetof(struct engine_cost, resolve_ns), false},
+    {"all, from nothing", offsetof(struct engine_cost, cold_ns), false},
+    {"peak memory", offsetof(struct engine_cost, peak_bytes), true},
+};
+
+struct engine_part {
+    const char *engine;
+    const struct measure *measure;
+};
+
+static uint64_t part_number(const struct run_case *c, const void *context)
+{
+    const struct engine_part *p = context;
+    uint64_t value = 0;
+    if (case_is_timed(c, p->engine))
+        memcpy(&value, (const char *)&case_claim(c, p->engine)->cost + p->measure->offset,
+               sizeof value);
     return value;
 }
 
@@ -120,6 +147,12 @@ enum status text_print_timing(const struct page *page, const struct report_run *
         (void)snprintf(name, sizeof name, "%.50s", engine);
         print_row(page, name, numbers, collect_numbers(report, case_total_ns, engine, numbers),
                   false);
+        for (size_t k = 0; report->engines[i].subject && k < sizeof parts / sizeof parts[0]; k++) {
+            const struct engine_part part = {engine, &parts[k]};
+            (void)snprintf(name, sizeof name, "  %s", parts[k].name);
+            print_row(page, name, numbers, collect_numbers(report, part_number, &part, numbers),
+                      parts[k].bytes);
+        }
     }
     print_slowest(page, report, rows);
     return ERR_NONE;

@@ -46,6 +46,8 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->timing.dump_write_ns = query_get(q);
     c->timing.record_bytes = query_get(q);
     c->timing.dump_bytes = query_get(q);
+    c->timing.dump_tuned_ns = query_get(q);
+    c->timing.dump_tuned_bytes = query_get(q);
     const char *verdict = query_get_text(q);
     if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
@@ -117,6 +119,7 @@ static void read_claims(struct reader *r)
         s->engine = k->engine;
         s->subject = k->subject;
         read_score(&q, s);
+        k->cost.cold_ns = query_get(&q);
     }
     c->result.score_count = c->claim_count;
     (void)query_end(&q);

@@ -210,7 +210,10 @@ enum status store_read_costs(struct store *store, uint64_t run_id, struct arena 
         c->timing.dump_write_ns = query_get(&q);
         c->timing.record_bytes = query_get(&q);
         c->timing.dump_bytes = query_get(&q);
+        c->timing.dump_tuned_ns = query_get(&q);
+        c->timing.dump_tuned_bytes = query_get(&q);
         c->frames = (uint32_t)query_get(&q);
+        c->cost.cold_ns = query_get(&q);
     }
     return query_end(&q);
 }

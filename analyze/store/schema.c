@@ -138,4 +138,12 @@ static const char *const version_2[] = {
     NULL,
 };
 
-const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2};
+/* What the tuned dump cost the dying process, and an engine that has nothing opened yet. */
+static const char *const version_3[] = {
+    "ALTER TABLE crash_case ADD COLUMN dump_tuned_ns INTEGER",
+    "ALTER TABLE crash_case ADD COLUMN dump_tuned_bytes INTEGER",
+    "ALTER TABLE claim ADD COLUMN cold_ns INTEGER",
+    NULL,
+};
+
+const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2, version_3};

@@ -13,8 +13,8 @@
     "c.id, c.run_id, c.scenario, c.variant, c.arch, c.kind, c.repeat, c.folder, c.case_sha256,"    \
     " c.expected_doors, c.got_doors, c.expected_code, c.got_code, c.expected_exit_code,"           \
     " c.got_exit_code, c.wall_ms, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"   \
-    " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.verdict, c.reason, c.right_engines,"        \
-    " c.signature, c.known_id, c.has_truth"
+    " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns, c.dump_tuned_bytes,"         \
+    " c.verdict, c.reason, c.right_engines, c.signature, c.known_id, c.has_truth"
 
 #define CASE_FILTER                                                                                \
     "(?1 IS NULL OR c.run_id = ?1) AND (?2 IS NULL OR c.scenario = ?2)"                            \
@@ -98,11 +98,12 @@ const char *const store_sql[SQL_COUNT] = {
         "case_sha256,"
         " expected_doors, got_doors, expected_code, got_code, expected_exit_code, got_exit_code,"
         " wall_ms, walk_ns, stop_walk_ns, stop_dump_ns, record_write_ns, dump_write_ns,"
-        " record_bytes, dump_bytes, verdict, reason, right_engines, signature, known_id, has_truth)"
+        " record_bytes, dump_bytes, dump_tuned_ns, dump_tuned_bytes, verdict, reason,"
+        " right_engines, signature, known_id, has_truth)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?)",
+        "?, ?, ?)",
     [SQL_ADD_CLAIM] = "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                      " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                      " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_THREAD] = "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_TRUTH_THREAD] = "INSERT INTO truth_thread VALUES (?, ?, ?, ?)",
     [SQL_ADD_TRUTH_FRAME] = "INSERT INTO truth_frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -172,7 +173,7 @@ const char *const store_sql[SQL_COUNT] = {
                         " load_ns, resolve_ns, total_ns, peak_bytes, state, reason, judged, exact,"
                         " top1, top5, reference, truth_frames, own_frames, right_frames,"
                         " lines_judged, lines_right, inline_demanded, inline_right,"
-                        " physical_judged, physical_same, first_divergence, frames"
+                        " physical_judged, physical_same, first_divergence, frames, cold_ns"
                         " FROM claim WHERE case_id = ? ORDER BY position",
     [SQL_READ_FINDINGS] = "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
                           " thread_id, row, fails, evidence FROM finding WHERE case_id = ?"
@@ -224,7 +225,8 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_COSTS] =
         "SELECT c.id, c.scenario, c.variant, k.engine, k.open_ns, k.unwind_ns, k.load_ns,"
         " k.resolve_ns, k.total_ns, k.peak_bytes, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns,"
-        " c.record_write_ns, c.dump_write_ns, c.record_bytes, c.dump_bytes, k.frames"
+        " c.record_write_ns, c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns,"
+        " c.dump_tuned_bytes, k.frames, k.cold_ns"
         " FROM crash_case c JOIN claim k ON k.case_id = c.id"
         " WHERE c.run_id = ? AND k.state = 0 AND k.frames > 0 ORDER BY c.id, k.position",
     [SQL_READ_ENGINES] = "SELECT * FROM run_engine WHERE run_id = ? ORDER BY position, engine",

@@ -265,6 +265,8 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, c->timing.dump_write_ns);
     query_int(&q, c->timing.record_bytes);
     query_int(&q, c->timing.dump_bytes);
+    query_int(&q, c->timing.dump_tuned_ns);
+    query_int(&q, c->timing.dump_tuned_bytes);
     query_text(&q, verdict_name(c->result.verdict));
     query_text(&q, c->result.reason);
     query_text(&q, c->result.right);
@@ -308,6 +310,7 @@ static void put_claim(struct writer *w, const struct run_case *c, uint32_t i)
     query_int(&q, s->physical_same);
     query_signed(&q, s->first_divergence);
     query_int(&q, s->frames);
+    query_int(&q, k->cost.cold_ns);
     (void)query_run(&q);
 }
 

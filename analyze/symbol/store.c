@@ -48,6 +48,17 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     return ERR_NONE;
 }
 
+enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
+                                    struct fault *fault)
+{
+    const struct symbol_store_options options = {.roots = store->roots,
+                                                 .root_count = store->root_count,
+                                                 .names = store->names,
+                                                 .use_index = store->use_index,
+                                                 .index_folder = store->index_folder};
+    return symbol_store_open(&options, out, fault);
+}
+
 void symbol_store_close(struct symbol_store *store)
 {
     if (store == NULL)

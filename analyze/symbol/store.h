@@ -37,6 +37,10 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
                               struct fault *fault);
 void symbol_store_close(struct symbol_store *store);
 
+/* Another store over the same roots that has opened nothing yet, for measuring. */
+enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
+                                    struct fault *fault);
+
 /* Binds a PDB file (or a pdbdump CSV) to a module name, as `--pdb NAME=FILE` and `--csv NAME=FILE`
  * do; NAME NULL: a bare file (see architecture.md, resolved stack).  CSV_BASE is the load base
  * that the CSV's addresses include. */

@@ -15,6 +15,7 @@ static void write_cost(struct json *out, const struct case_cost *c)
     json_key_uint(out, "unwind_ns", c->cost.unwind_ns);
     json_key_uint(out, "resolve_ns", c->cost.resolve_ns);
     json_key_uint(out, "total_ns", c->cost.total_ns);
+    json_key_uint(out, "cold_ns", c->cost.cold_ns);
     json_key_uint(out, "peak_bytes", c->cost.peak_bytes);
     json_key_uint(out, "walk_ns", c->timing.walk_ns);
     json_key_uint(out, "record_write_ns", c->timing.record_write_ns);
@@ -23,6 +24,8 @@ static void write_cost(struct json *out, const struct case_cost *c)
     json_key_uint(out, "stop_dump_ns", c->timing.stop_dump_ns);
     json_key_uint(out, "record_bytes", c->timing.record_bytes);
     json_key_uint(out, "dump_bytes", c->timing.dump_bytes);
+    json_key_uint(out, "dump_tuned_ns", c->timing.dump_tuned_ns);
+    json_key_uint(out, "dump_tuned_bytes", c->timing.dump_tuned_bytes);
     json_object_end(out);
 }
 

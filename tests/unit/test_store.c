@@ -360,6 +360,7 @@ TEST(outcomes_are_the_cases_without_their_stacks)
         for (uint32_t k = 0; k < cases[i].claim_count; k++) {
             CHECK_STR(cases[i].claims[k].engine, f.cases[i].claims[k].engine);
             CHECK_EQ(cases[i].claims[k].cost.total_ns, f.cases[i].claims[k].cost.total_ns);
+            CHECK_EQ(cases[i].claims[k].cost.cold_ns, f.cases[i].claims[k].cost.cold_ns);
         }
     }
     tear_down(&f);
@@ -385,6 +386,8 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
          "UPDATE run SET state = 'complete'; DROP TABLE run_engine; DROP TABLE run_symbol;"
          "DROP TABLE run_cause; DROP TABLE run_figure; DROP TABLE evidence;"
          "DROP TABLE case_artifact; DROP TABLE artifact; DROP INDEX case_in_run;"
+         "ALTER TABLE claim DROP COLUMN cold_ns; ALTER TABLE crash_case DROP COLUMN dump_tuned_ns;"
+         "ALTER TABLE crash_case DROP COLUMN dump_tuned_bytes;"
          "PRAGMA user_version = 1"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
