@@ -66,6 +66,10 @@ size_t undecorate(const char *name, enum symbol_names names, bool x86, char *out
     out[0] = '\0';
     if (names == NAMES_DECORATED)
         return 0;
+    if (name[0] == '#' && name[1] != '\0') { /* arm64ec code; its other names are as everywhere */
+        bytes = undecorate(name + 1, names, x86, out, out_bytes);
+        return bytes != 0 ? bytes : write_text(name + 1, strlen(name + 1), out, out_bytes);
+    }
     if (name[0] == '?')
         bytes = undecorate_msvc(name, names, out, out_bytes);
     else if (x86 && strncmp(name, "__Z", 3) == 0)

@@ -475,6 +475,8 @@ static const char *read_symbol(struct msvc *d)
     } else {
         name = msvc_join(d, scope, own.text, NULL);
     }
+    /* of managed code, or for either kind of processor: no part of what people read */
+    (void)(msvc_take_text(d, "$$F") || msvc_take_text(d, "$$H") || msvc_take_text(d, "$$h"));
     const char c = *d->at;
     if (c >= 'A' && c <= 'Z')
         return function_symbol(d, name, &own);

@@ -44,13 +44,18 @@ static const char *qualify(struct msvc *d, const char *before, const char *quali
     return msvc_join(d, before, qualifiers, NULL);
 }
 
-/* E: 64 bit, which goes without saying; I restrict; F unaligned. */
-static const char *pointer_extras(struct msvc *d)
+/* E: 64 bit, which goes without saying; I restrict; F unaligned; $A of managed memory. */
+static const char *pointer_extras(struct msvc *d, bool *managed)
 {
     const char *text = "";
+    *managed = false;
     for (;;) {
         if (msvc_take(d, 'E'))
             continue;
+        if (msvc_take_text(d, "$A")) {
+            *managed = true;
+            continue;
+        }
         if (msvc_take(d, 'I'))
             text = msvc_join(d, text, " __restrict", NULL);
         else if (msvc_take(d, 'F'))
@@ -63,13 +68,14 @@ static const char *pointer_extras(struct msvc *d)
 const char *msvc_this_qualifiers(struct msvc *d)
 {
     const char *reference = "";
-    const char *extras = pointer_extras(d);
+    bool managed;
+    const char *extras = pointer_extras(d, &managed);
     if (msvc_take(d, 'G'))
         reference = " &";
     else if (msvc_take(d, 'H'))
         reference = " &&";
     if (*extras == '\0')
-        extras = pointer_extras(d);
+        extras = pointer_extras(d, &managed);
     const char *qualifiers = msvc_qualifiers(d);
     return msvc_join(d, qualifiers, extras, reference, NULL);
 }
@@ -187,7 +193,10 @@ static struct msvc_type pointer(struct msvc *d, const char *mark)
         const char *scope = msvc_type_name(d);
         return function_pointer(d, scope, mark);
     }
-    const char *extras = pointer_extras(d);
+    bool managed;
+    const char *extras = pointer_extras(d, &managed);
+    if (managed) /* C++/CLI: a handle or a tracking reference */
+        mark = msvc_join(d, *mark == '*' ? "^" : "%", mark + 1, NULL);
     mark = msvc_join(d, mark, extras, NULL);
     if (*d->at >= 'Q' && *d->at <= 'T') { /* to a data member */
         static const char *const words[] = {"", " const", " volatile", " const volatile"};

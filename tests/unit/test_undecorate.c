@@ -27,6 +27,14 @@ static const struct {
     {"??__Einitlocks@std@@YAXXZ", "`dynamic initializer for 'std::initlocks''",
      "`dynamic initializer for 'std::initlocks''(void)", false},
     {"?f@C@@W7EAAXXZ", "[thunk]:C::f`adjustor{8}'", "[thunk]:C::f`adjustor{8}'(void)", false},
+    {"?f@ns@@$$FYMXXZ", "ns::f", "ns::f(void)", false}, /* C++/CLI */
+    {"??0E@@$$FQE$AAM@P$AAVString@System@@@Z", "E::E", "E::E(System::String ^)", false},
+    {"?main@@$$HYAHA$AAH@Z", "main", "main(int %)", false},
+    {"??3@$$hYAXPEAX@Z", "operator delete", "operator delete(void *)", false}, /* arm64ec */
+    {"#main", "main", "main", false},
+    {"#_ZN2ns1fEi", "ns::f", "ns::f(int)", false},
+    {"#", NULL, NULL, false},
+    {"?f@@$$FYMHP$01AP$AAVString@System@@@Z", NULL, NULL, false}, /* arrays of them: not read */
     {"??_7type_info@@6B@", "type_info::`vftable'", "type_info::`vftable'", false},
     {"?x@@3HA", "x", "x", false},
     {"??_C@_05COLMCDPH@hello@", "`string'", "`string'", false},
