@@ -294,7 +294,8 @@ enum status minidump_read(const void *data, size_t bytes, struct arena *keep, st
         return status;
     for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
         read_stream(&m, readers[i].type, readers[i].read);
-    minidump_sort_memory(out);
+    if (minidump_sort_memory(out, keep) != ERR_NONE)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
     take_user_threads(out);
     out->cpu = is_wow64(out) ? CPU_X86 : out->dump_cpu;
     for (uint32_t i = 0; i < out->stream_count; i++) {

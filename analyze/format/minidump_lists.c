@@ -13,7 +13,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
@@ -326,21 +325,70 @@ void minidump_read_regions(struct minidump_reader *m, struct bytes r)
     out->region_count = count;
 }
 
-static int compare_memory(const void *a, const void *b)
+/* True when X goes before Y: by address, of one address the longer, then the earlier in the file.
+ */
+static bool goes_before(const struct minidump_memory *x, const struct minidump_memory *y)
 {
-    const struct minidump_memory *x = a, *y = b;
     if (x->start_va != y->start_va)
-        return x->start_va < y->start_va ? -1 : 1;
+        return x->start_va < y->start_va;
     if (x->place.bytes != y->place.bytes)
-        return x->place.bytes > y->place.bytes ? -1 : 1;
-    return x->place.foff < y->place.foff ? -1 : x->place.foff > y->place.foff;
+        return x->place.bytes > y->place.bytes;
+    return x->place.foff < y->place.foff;
 }
 
-void minidump_sort_memory(struct minidump *dump)
+/* Where the run that starts at FROM ends: nothing in it is out of order. */
+static uint32_t run_end(const struct minidump_memory *rows, uint32_t from, uint32_t count)
+{
+    uint32_t end = from + (from < count);
+    while (end < count && !goes_before(&rows[end], &rows[end - 1]))
+        end++;
+    return end;
+}
+
+/* Merges the first two runs of FROM, then the next two, into TO; returns how many were left. */
+static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_memory *to,
+                           uint32_t count)
+{
+    uint32_t runs = 0;
+    for (uint32_t at = 0; at < count; runs++) {
+        uint32_t middle = run_end(from, at, count), end = run_end(from, middle, count);
+        uint32_t left = at, right = middle;
+        for (; at < end; at++) {
+            bool take_right =
+                left == middle || (right < end && goes_before(&from[right], &from[left]));
+            to[at] = take_right ? from[right++] : from[left++];
+        }
+    }
+    return runs;
+}
+
+/* Writers list thousands of ranges in a few runs (stacks, what registers point to, one area after
+ * the other), so runs are merged as they come. */
+static enum status sort_ranges(struct minidump *dump, struct arena *keep)
+{
+    uint32_t count = dump->memory_count;
+    if (run_end(dump->memory, 0, count) == count)
+        return ERR_NONE;
+    struct minidump_memory *other = ARENA_ARRAY(keep, count, struct minidump_memory);
+    struct minidump_memory *from = dump->memory;
+    if (other == NULL)
+        return ERR_MEMORY;
+    for (uint32_t runs = count; runs > 1;) {
+        runs = merge_runs(from, other, count);
+        struct minidump_memory *swap = from;
+        from = other;
+        other = swap;
+    }
+    dump->memory = from;
+    return ERR_NONE;
+}
+
+enum status minidump_sort_memory(struct minidump *dump, struct arena *keep)
 {
     if (dump->memory_count == 0)
-        return;
-    qsort(dump->memory, dump->memory_count, sizeof(*dump->memory), compare_memory);
+        return ERR_NONE;
+    if (sort_ranges(dump, keep) != ERR_NONE)
+        return ERR_MEMORY;
     uint32_t kept = 0;
     uint64_t covered_end = 0;
     bool any = false;
@@ -363,6 +411,7 @@ void minidump_sort_memory(struct minidump *dump)
         dump->memory[kept++] = range;
     }
     dump->memory_count = kept;
+    return ERR_NONE;
 }
 
 const uint8_t *minidump_memory_at(const struct minidump *dump, uint64_t va, uint64_t *bytes)

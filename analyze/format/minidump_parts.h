@@ -41,7 +41,7 @@ minidump_stream_fn minidump_read_modules, minidump_read_unloaded, minidump_read_
     minidump_read_comment_a, minidump_read_comment_w, minidump_read_breakpad,
     minidump_read_assertion, minidump_read_crashpad, minidump_read_user;
 
-/* Sorts the memory ranges and cuts overlaps away. */
-void minidump_sort_memory(struct minidump *dump);
+/* Sorts the memory ranges and cuts overlaps away.  Fails: ERR_MEMORY. */
+enum status minidump_sort_memory(struct minidump *dump, struct arena *keep);
 
 #endif
