@@ -267,6 +267,9 @@ class Verdict(e2e.Case):
             for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure"):
                 db.execute(f"DROP TABLE {table}")
             db.execute("DROP INDEX IF EXISTS case_in_run")
+            for column in ("claim DROP COLUMN cold_ns", "crash_case DROP COLUMN dump_tuned_ns",
+                           "crash_case DROP COLUMN dump_tuned_bytes"):
+                db.execute(f"ALTER TABLE {column}")
             db.execute("PRAGMA user_version = 1")
             db.execute("PRAGMA journal_mode = DELETE")
         db.close()
