@@ -116,7 +116,8 @@ class Symbols(e2e.Case):
             index.write_bytes(data)
             done = self.run_twinstack("symbols", "verify", "--symbols", store, exit_code=1)
             self.assertRegex(done.stdout, r"(?m)^damaged +.*twindex$")
-            os.utime(index.with_name("conpty.pdb"), (1_000_000_000, 1_000_000_000))
+            index.with_name("conpty.pdb").unlink()  # it may be the fixture itself, by a link
+            shutil.copyfile(fixture, index.with_name("conpty.pdb"))
             done = self.run_twinstack("symbols", "verify", "--symbols", store)
             self.assertRegex(done.stdout, r"(?m)^stale +.*twindex$")
 
@@ -224,7 +225,7 @@ class Names(e2e.Case):
                     literals += ours == "`string'"
                     continue
                 theirs = want.get(name, "nothing")
-                if theirs == "nothing" and "@@$$" in name:  # managed code: it does not read that
+                if re.search(r"@@\$\$[FHh]", name):  # managed code: it does not know that mark
                     continue
                 theirs = without_parameters(theirs) if how == "short" else theirs
                 ours, theirs = without_spelling(ours), without_spelling(theirs)
