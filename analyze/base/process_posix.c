@@ -35,6 +35,14 @@ void process_catch_interrupts(void)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
+/* A program that does not read its input must not end ours, whoever runs it. */
+static void outlive_closed_pipes(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        (void)signal(SIGPIPE, SIG_IGN);
+}
+
 bool process_interrupted(void)
 {
     return interrupted != 0;
@@ -277,6 +285,8 @@ enum status process_run(const struct process_request *request, struct arena *kee
     }
     c.out.max = c.err.max =
         request->output_max_bytes != 0 ? request->output_max_bytes : (size_t)64 << 20;
+    if (request->input_bytes > 0)
+        outlive_closed_pipes();
     if (!child_start(request, program, &c))
         return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start", strerror(errno));
     if (!child_pump(&c, end_ns) || !child_wait(&c, end_ns, &state, &usage)) {
