@@ -46,6 +46,7 @@ const liveWords = { starting: 'connecting', live: 'live', polling: 'polling', lo
 
 function Rail({ path }) {
   const live = useLive();
+  useEffect(() => { document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); }, [path]);
   return html`<nav class="rail" aria-label="Pages">
     <${Link} to=${offline ? `/runs/${run}` : '/'} class="brand"><svg viewBox="0 0 32 32" aria-hidden="true"><g fill="none" stroke-width="3.6" stroke-linecap="round"><path class="ink-a" d="M4 8h10M4 16h10M4 24h10"/><path class="ink-b" d="M19 8h9M23 16h5M19 24h9"/></g></svg><span>twinstack</span></${Link}>
     <ul>${rail.map(([to, name]) => html`<li key=${to}><${Link} to=${to} aria-current=${isHere(path, to) ? 'page' : undefined}>${name}</${Link}></li>`)}</ul>

@@ -22,8 +22,13 @@ export function Plot({ options, data, label, height = 260 }) {
   return html`<div class="plot" role="img" aria-label=${label} ref=${place}></div>`;
 }
 
-// On a log scale only whole decades get a line and a label: the rest is noise.
-export const decades = { filter: (_, splits) => splits.map((v) => (v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null)) };
-
 export const axis = (paint, more) => ({ stroke: paint('dim'), grid: { stroke: paint('line'), width: 1 },
   ticks: { stroke: paint('line'), width: 1, size: 5 }, font: '11px system-ui, sans-serif', labelFont: '11px system-ui, sans-serif', labelSize: 18, ...more });
+
+// On a log scale only whole decades get a line and a label: the rest is noise.
+const decades = (_, splits) => splits.map((v) => (v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null));
+
+export function logAxis(paint, more) {
+  const plain = axis(paint, more);
+  return { ...plain, filter: decades, grid: { ...plain.grid, filter: decades }, ticks: { ...plain.ticks, filter: decades } };
+}

@@ -1,7 +1,7 @@
 // One case through all runs.
 import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
-import { Plot, axis, decades } from '../uplot.js';
+import { Plot, axis, logAxis } from '../uplot.js';
 import { Command, Link, Loaded, Page, Verdict, casePath, duration, html, percent, plural, words } from '../ui.js';
 
 function Strip({ cases }) {
@@ -15,7 +15,7 @@ function Times({ trends }) {
     return {
       data: [runs, of(trends.offset_ns), of(trends.dump_ns)],
       options: (paint) => ({ scales: { x: { time: false }, y: { distr: 3 } }, legend: { live: false }, padding: [10, 16, 0, 0],
-        axes: [axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }), axis(paint, { ...decades, size: 62, values: (_, ticks) => ticks.map((t) => (t ? duration(t) : '')) })],
+        axes: [axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }), logAxis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t ? duration(t) : '')) })],
         series: [{}, { label: 'offset', stroke: paint('offset'), width: 1.5, points: { show: true, size: 4 } }, { label: 'dump', stroke: paint('dump'), width: 1.5, points: { show: true, size: 4 } }] }),
     };
   }, [trends]);
@@ -23,12 +23,23 @@ function Times({ trends }) {
   return html`<${Plot} data=${data} options=${options} label="Time of the offset and the dump way, by run, on a log scale" />`;
 }
 
+function Accuracy({ trend }) {
+  const { data, options } = useMemo(() => {
+    const points = trend.points.filter((p) => p.value !== null);
+    return { data: [points.map((p) => p.run), points.map((p) => 100 * p.value)],
+      options: (paint) => ({ scales: { x: { time: false }, y: { range: (_, low) => [Math.min(Math.floor(low ?? 100) - 1, 99), 100.5] } }, legend: { show: false }, padding: [10, 16, 0, 0],
+        axes: [axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }), axis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => `${t} %`) })],
+        series: [{}, { stroke: paint('pass'), width: 1.5, points: { show: true, size: 4 } }] }) };
+  }, [trend]);
+  return data[0].length > 0 && html`<h2 class="section">Frames right (F1 of the subjects)</h2><${Plot} data=${data} options=${options} height=${170} label="F1 of the subjects' frames in this case, by run" />`;
+}
+
 export function CaseHistory({ scenario, variant }) {
   const data = useData(`/api/v1/cases/${encodeURIComponent(scenario)}/${encodeURIComponent(variant)}`);
   return html`<${Page} title=${`${scenario}.${variant}`} lead="This case through all runs"><${Loaded} from=${data}>${(found) => html`
-    <${Strip} cases=${found.cases} /><p class="dim">${plural(found.total, 'time')} taken · now <${Verdict} word=${found.newest.verdict} long />${found.newest.reason ? `: ${found.newest.reason}` : ''}</p>
+    <${Strip} cases=${found.cases} /><p class="dim gap">${plural(found.total, 'time')} taken · now <${Verdict} word=${found.newest.verdict} long />${found.newest.reason ? `: ${found.newest.reason}` : ''}</p>
     <div class="columns"><section class="panel"><h2>Promise</h2><dl class="facts"><div><dt>door</dt><dd class="mono">${found.newest.expected_doors ?? 'none'}</dd></div><div><dt>exception</dt><dd class="mono">${found.newest.expected_code}</dd></div><div><dt>exit code</dt><dd class="mono">${found.newest.expected_exit_code}</dd></div></dl></section>
     <section class="panel"><h2>Newest scores</h2><ul class="lines">${found.newest.scores.filter((s) => s.judged).map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> ${percent(s.right_frames, s.truth_frames)} of frames, ${percent(s.lines_right, s.lines_judged)} of lines</li>`)}</ul></section>
     <section class="panel"><h2>Again</h2><p><${Command}>twinstack run -k ${scenario} --variant ${variant}</${Command}></p></section></div>
-    <h2 class="section">Time on the back end</h2><${Times} trends=${found.trends} />`}</${Loaded}></${Page}>`;
+    <${Accuracy} trend=${found.trends.f1} /><h2 class="section">Time on the back end</h2><${Times} trends=${found.trends} />`}</${Loaded}></${Page}>`;
 }

@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Plot, axis, decades } from '../uplot.js';
+import { Plot, axis, logAxis } from '../uplot.js';
 import { Empty, Loaded, Page, bytes, duration, html, number } from '../ui.js';
 
 const median = (values) => { const s = values.filter((v) => v > 0).sort((a, b) => a - b); return s.length ? s[Math.floor((s.length - 1) / 2)] : null; };
@@ -21,7 +21,7 @@ function Dots({ costs, x, of, engines, xlabel }) {
     return {
       data: [xs, ...engines.map((engine) => sorted.map(([, c]) => (c.engine === engine ? c[of] : null)))],
       options: (paint) => ({ scales: { x: { time: false, ...(x === 'frames' ? { distr: 3 } : {}) }, y: { distr: 3 } }, legend: { live: false }, cursor: { points: { show: false } }, padding: [10, 26, 0, 0],
-        axes: [axis(paint, { label: xlabel, size: x === 'frames' ? 32 : 12, ...(x === 'frames' ? decades : { values: () => [], grid: { show: false }, ticks: { show: false } }) }), axis(paint, { ...decades, size: 62, values: (_, ticks) => ticks.map((t) => (t && Math.log10(t) % 1 < 1e-9 ? duration(t) : '')) })],
+        axes: [x === 'frames' ? logAxis(paint, { label: xlabel, size: 32 }) : axis(paint, { label: xlabel, size: 12, values: () => [], grid: { show: false }, ticks: { show: false } }), logAxis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t && Math.log10(t) % 1 < 1e-9 ? duration(t) : '')) })],
         series: [{}, ...engines.map((engine) => ({ label: engine, stroke: paint(hue(engine)), fill: paint(hue(engine)), paths: () => null, points: { show: true, size: 5, fill: paint(hue(engine)), width: 0 } }))] }),
     };
   }, [costs, x, of, engines.join()]);
