@@ -49,14 +49,22 @@ static enum status read_x64(struct bytes *r, struct registers *out)
     return r->fault->code;
 }
 
+/* Breakpad's older form has wider flags in front and the cpsr behind the pc: told by its size. */
+enum { ARM64_OLD_BYTES = 796 };
+
 static enum status read_arm64(struct bytes *r, struct registers *out)
 {
+    const bool old = r->left == ARM64_OLD_BYTES;
     out->context_flags = bytes_u32(r);
     out->flags = bytes_u32(r);
     for (int i = 0; i <= REG_ARM64_LR; i++)
         out->r[i] = bytes_u64(r);
     out->sp = bytes_u64(r);
     out->pc = bytes_u64(r);
+    if (old) {
+        out->flags = bytes_u32(r);
+        bytes_skip(r, 8);
+    }
     if (r->left < sizeof out->vector)
         return r->fault->code;
     for (int i = 0; i < 32; i++) {

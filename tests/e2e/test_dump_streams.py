@@ -224,6 +224,19 @@ def wow64_by_teb(d):
             "threads.0.registers": {"cpu": "x86", "wow64": True, "pc": "0x401234", "sp": "0x19ff00"}}
 
 
+def arm64(d):
+    d.thread(1, pc=0x7FF600001234, sp=0x1000, r=range(31))
+    return {"system": {"cpu": "arm64"}, "threads.0.registers": {"pc": "0x7ff600001234", "sp": "0x1000", "x19": "0x13",
+                                                                "lr": "0x1e"}}
+
+
+def arm64_of_breakpad(d):
+    """MDRawContextARM64_Old: 64-bit flags, x0 to x30, sp, pc, cpsr, then the vector registers."""
+    raw = struct.pack("<Q33Q", 0x80000006, *range(31), 0x1000, 0x7FF600001234) + struct.pack("<III", 0x60000000, 0, 0)
+    d.thread(1, raw=raw + bytes(512))
+    return {"threads.0.registers": {"pc": "0x7ff600001234", "sp": "0x1000", "x19": "0x13", "flags": "0x60000000"}}
+
+
 def two_exception_streams(d):
     d.exception(3, 0xC0000005, 0x1000)
     d.exception(4, 0xC0000006, 0x2000)
@@ -242,6 +255,7 @@ ROWS = {
     "Exception without a context": exception, "Exception twice": two_exception_streams, "CommentW": comments,
     "CommentA": comment_a, "Breakpad and assertion": breakpad, "Crashpad": crashpad,
     "module's version and CodeView": version_and_codeview, "WoW64 through the TEB": wow64_by_teb,
+    "CONTEXT of arm64": arm64, "Breakpad's older context of arm64": arm64_of_breakpad,
 }
 
 
@@ -258,7 +272,7 @@ class DumpStreams(e2e.Case):
     def test_each_structure(self):
         for name, fill in ROWS.items():
             with self.subTest(name):
-                dump = dump_maker.Dump()
+                dump = dump_maker.Dump("arm64" if "arm64" in name else "x64")
                 told = fill(dump)
                 document = self.read(dump)
                 self.assertFalse(document["partial"], [s for s in document["streams"] if s["fault"]])
@@ -272,7 +286,7 @@ class DumpStreams(e2e.Case):
         """A stream that ends early is damage, or says less: nothing else happens to it or the others."""
         for name, fill in ROWS.items():
             with self.subTest(name):
-                dump = dump_maker.Dump()
+                dump = dump_maker.Dump("arm64" if "arm64" in name else "x64")
                 fill(dump)
                 dump.bytes()
                 rows = list(dump.rows)
@@ -286,7 +300,7 @@ class DumpStreams(e2e.Case):
                     path.write_bytes(blob)
                     done = self.run_twinstack("dump", path, "--json", exit_code=None)
                     self.assertIn(done.returncode, (0, 3), done.stderr)
-                    self.assertEqual(e2e.json.loads(done.stdout)["system"]["context_cpu"], "x64")
+                    self.assertEqual(e2e.json.loads(done.stdout)["system"]["context_cpu"], dump.arch)
 
     def test_images_and_memory_at_odd_places(self):
         dump = dump_maker.Dump()
