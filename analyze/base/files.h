@@ -80,6 +80,10 @@ uint64_t clock_wall_ns(void);
 /* Peak resident memory of this process, in bytes: since the last restart where the system can
  * forget one (Linux), else so far. */
 uint64_t memory_peak_bytes(void);
+
+/* How much memory the allocator asks the system for at a time, in the whole process; 0: as usual.
+ * Large for short work that needs much of it: each asking, and giving back, stops all threads. */
+void memory_grow_by(size_t bytes);
 void memory_peak_restart(void);
 
 #endif

@@ -5,6 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -357,4 +361,14 @@ void memory_peak_restart(void)
         return;
     (void)!write(file, "5", 1);
     (void)close(file);
+}
+
+void memory_grow_by(size_t bytes)
+{
+#if defined(__GLIBC__)
+    enum { USUAL_BYTES = 128 << 10 };
+    (void)mallopt(M_TOP_PAD, bytes != 0 && bytes <= INT_MAX ? (int)bytes : USUAL_BYTES);
+#else
+    (void)bytes;
+#endif
 }

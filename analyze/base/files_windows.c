@@ -373,3 +373,8 @@ uint64_t memory_peak_bytes(void)
                ? counters.PeakWorkingSetSize
                : 0;
 }
+
+void memory_grow_by(size_t bytes)
+{
+    (void)bytes; /* the heap of Windows decides for itself */
+}

@@ -21,7 +21,7 @@ struct claim {
     uint32_t same_module;  /* next claim of the same module + 1 */
 };
 
-enum { NO_MODULE = UINT16_MAX, THREADS_MAX = INDEX_SHARES_MAX };
+enum { NO_MODULE = UINT16_MAX, GROW_BYTES = 32 << 20, THREADS_MAX = INDEX_SHARES_MAX };
 
 struct build {
     const struct pdb *pdb;
@@ -380,6 +380,7 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
                                struct symbol_index_cost *cost, struct fault *fault)
 {
     const uint64_t started = clock_ns();
+    memory_grow_by(GROW_BYTES);
     struct build build;
     struct symbol_index_cost own;
     if (cost == NULL)
@@ -398,6 +399,7 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
     else
         (void)make_index(&build, pdb_file, path, cost, fault);
     close_build(&build);
+    memory_grow_by(0);
     cost->build_ns = clock_ns() - started;
     return fault->code;
 }

@@ -49,21 +49,23 @@ enum {
     INDEX_SLACK_BYTES = 1024, /* behind the last section: no block, damaged or not, ends past it */
 };
 
-enum { /* of a block */
-       BLOCK_SCOPE_BITS = 30,
-       BLOCK_LINE_BITS = 24,
-       BLOCK_WIDTH_BITS = 5,
-       BLOCK_ENTRIES_AT = 16,
+/* Of a block. */
+enum {
+    BLOCK_SCOPE_BITS = 30,
+    BLOCK_LINE_BITS = 24,
+    BLOCK_WIDTH_BITS = 5,
+    BLOCK_ENTRIES_AT = 16,
 };
 
-enum { /* of a slot */
-       SLOT_PROCEDURE = 0,
-       SLOT_WIDE = 255,
-       SLOT_LINE_BITS = 16,
-       SLOT_FILE_BITS = 14,
-       SLOT_NAME_BITS = 26,
-       SLOT_WIDE_BACK_BITS = 24,
-       SLOT_PROCEDURE_FILE_BITS = 23,
+/* Of a slot. */
+enum {
+    SLOT_PROCEDURE = 0,
+    SLOT_WIDE = 255,
+    SLOT_LINE_BITS = 16,
+    SLOT_FILE_BITS = 14,
+    SLOT_NAME_BITS = 26,
+    SLOT_WIDE_BACK_BITS = 24,
+    SLOT_PROCEDURE_FILE_BITS = 23,
 };
 
 #define INDEX_MAGIC "TWSTKIDX"

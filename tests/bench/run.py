@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times the symbol reader and index, and llvm-symbolizer beside them in the same run.
+"""Times the symbol reader, the index and `twinstack resolve`, and llvm-symbolizer beside them.
 
-    run.py BUILD [--work FOLDER] [--fixtures FOLDER] [--xl] [--no-lua]
+    run.py BUILD [--work FOLDER] [--fixtures FOLDER] [--xl] [--no-lua] [--only NAME]
 
 BUILD is a build tree with bench_symbols and twinstack.  Programs of sizes M and L (and XL) are
 made once in the work folder by make_program.py; S is a fixture; Lua 5.4 is fetched as a Debian
-source package and cross-compiled.  Prints a Markdown table.  Times of whole processes are the
-median of wall time with a warm page cache; compare ratios, not milliseconds of other days.
+source package and cross-compiled.  Prints a Markdown table.  Whole processes are measured with a
+warm page cache: the median of wall time, and the least processor time, which other programs on
+the machine disturb least.
 """
 import argparse
 import glob
@@ -25,14 +26,25 @@ def run(argv, **more):
                           **more).stdout
 
 
-def median_ms(argv, rounds=21, feed=None):
-    times = []
+def process(argv, rounds=21, feed=os.devnull, env=None, peer=False):
+    """Median wall ms, least processor ms and largest peak MB of a process.  A PEER that crashes
+    (llvm-symbolizer on ids of other modules) has no time."""
+    wall, cpu, peak = [], [], 0
+    actions = [(os.POSIX_SPAWN_OPEN, 0, feed, os.O_RDONLY, 0),
+               (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+               (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
     for _ in range(rounds):
         started = time.perf_counter()
-        subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       input=feed)
-        times.append((time.perf_counter() - started) * 1000)
-    return sorted(times)[len(times) // 2], min(times)
+        pid = os.posix_spawnp(argv[0], argv, {**os.environ, **(env or {})}, file_actions=actions)
+        _, status, usage = os.wait4(pid, 0)
+        wall.append((time.perf_counter() - started) * 1000)
+        if status != 0 and peer:
+            return float("nan"), float("nan"), 0
+        if status != 0:
+            sys.exit("run.py: %s: status %d" % (" ".join(argv[:3]), status))
+        cpu.append((usage.ru_utime + usage.ru_stime) * 1000)
+        peak = max(peak, usage.ru_maxrss / 1000)
+    return sorted(wall)[len(wall) // 2], min(cpu), peak
 
 
 def values(text):
@@ -76,69 +88,107 @@ def lua(work):
     return image, pdb
 
 
-def measure(name, image, pdb, options):
-    bench = os.path.join(options.build, "tests", "bench_symbols")
-    twinstack = os.path.join(options.build, "bin", "twinstack")
-    index = os.path.join(options.work, name + ".index")
-    row = {"name": name, "pdb_mb": os.path.getsize(pdb) / 1e6}
+def measure_builds(row, bench, pdb, index):
     for threads in ("1", "2"):
         builds = []
-        for _ in range(5):
+        for _ in range(3 if row["pdb_mb"] > 200 else 9):
             if os.path.exists(index):
                 os.remove(index)
             builds.append(values(run([bench, "build", pdb, index, threads])))
-        best = min(builds, key=lambda b: float(b["build_ms"]))
-        row["build%s_ms" % threads] = float(best["build_ms"])
-        row["index_mb"] = int(best["index_bytes"]) / 1e6
-        row["peak_mb"] = int(best["peak_bytes"]) / 1e6
-    row.update({k: float(v) for k, v in values(run([bench, "lookup", pdb, index])).items()})
+        row["build%s_ms" % threads] = min(float(b["build_ms"]) for b in builds)
+        row["build%s_cpu" % threads] = min(float(b["build_cpu_ms"]) for b in builds)
+        row["index_mb"] = int(builds[0]["index_bytes"]) / 1e6
+        row["peak_mb"] = max(int(b["peak_bytes"]) for b in builds) / 1e6
 
-    rvas = run([bench, "addresses", pdb, "20"]).split()
-    row["cold1_ms"], row["cold1_min"] = median_ms([bench, "cold", pdb, rvas[0]])
-    row["cold20_ms"], row["cold20_min"] = median_ms([bench, "cold", pdb] + rvas)
-    row["true_ms"], row["true_min"] = median_ms(["/bin/true"])
-    stack = os.path.join(options.work, name + ".stack")
-    module = os.path.basename(image)
-    with open(stack, "w") as out:
-        out.write("".join("%s!%s\n" % (module, rva) for rva in rvas))
-    if os.path.exists(twinstack):
-        row["resolve_ms"], row["resolve_min"] = median_ms([twinstack, "resolve", "--pdb", pdb, stack])
-    base = int(run(["llvm-readobj-19", "--file-headers", image]).split("ImageBase: ")[1].split()[0], 16)
+
+def write_stacks(path, module, rvas):
+    with open(path, "w") as out:
+        for i, rva in enumerate(rvas):
+            out.write(("> %d\n" % (i // 20) if i % 20 == 0 else "") + "%s!%s\n" % (module, rva))
+
+
+def measure_filter(row, twinstack, pdb, stem, module, rvas, peer):
+    """Frames a second of a long stream, with the index prepared in a cache of its own."""
+    few, many = stem + ".few", stem + ".many"
+    write_stacks(few, module, rvas[:len(rvas) // 10])
+    write_stacks(many, module, rvas)
+    resolve = [twinstack, "resolve", "--pdb", pdb]
+    cache = {"XDG_CACHE_HOME": stem + ".cache"}
+    process(resolve + [many], 1, env=cache)
+    for jobs in (1, 2):
+        ms, _, row["peak_many"] = process(resolve + ["-j", str(jobs), many], 5, env=cache)
+        row["filter%d" % jobs] = len(rvas) / ms
+    _, _, row["peak_few"] = process(resolve + ["-j", "2", few], 3, env=cache)
+    one = stem + ".one"
+    write_stacks(one, module, rvas[:1])
+    row["prepared_ms"], row["prepared_cpu"], _ = process(resolve + [one], env=cache)
+    nowhere = {"XDG_CACHE_HOME": stem + ".nowhere"}
+    row["resolve_ms"], row["resolve_cpu"], _ = process(resolve + [one], env=nowhere)
+    feed = stem + ".addresses"
+    with open(feed, "w") as out:
+        out.write("\n".join(rvas[:len(rvas) // 10]) + "\n")
+    ms, _, row["peer_peak"] = process(peer + ["--relative-address"], 1, feed, peer=True)
+    row["peer_filter"] = len(rvas) / 10 / ms
+
+
+def measure(name, image, pdb, options):
+    bench = os.path.join(options.build, "tests", "bench_symbols")
+    twinstack = os.path.join(options.build, "bin", "twinstack")
+    stem = os.path.join(options.work, name.replace(" ", "-"))
+    row = {"name": name, "pdb_mb": os.path.getsize(pdb) / 1e6}
+    measure_builds(row, bench, pdb, stem + ".index")
+    row.update({k: float(v) for k, v in values(run([bench, "lookup", pdb, stem + ".index"])).items()})
+
+    rvas = run([bench, "addresses", pdb, "200000"]).split()
     peer = ["llvm-symbolizer-19", "--obj=" + image, "--inlines"]
-    row["peer1_ms"], row["peer1_min"] = median_ms(peer + [hex(base + int(rvas[0], 16))], 7)
-    row["peer20_ms"], row["peer20_min"] = median_ms(
-        peer + [hex(base + int(rva, 16)) for rva in rvas], 7)
+    row["true_ms"], row["true_cpu"], _ = process(["/bin/true"], 51)
+    row["cold1_ms"], row["cold1_cpu"], _ = process([bench, "cold", pdb, rvas[0]])
+    row["cold20_ms"], row["cold20_cpu"], _ = process([bench, "cold", pdb] + rvas[:20])
+    for count in (1, 20):
+        row["peer%d_ms" % count], row["peer%d_cpu" % count], _ = process(
+            peer + ["--relative-address"] + rvas[:count], 7, peer=True)
+    measure_filter(row, twinstack, pdb, stem, os.path.basename(image), rvas, peer)
     return row
 
 
+COLUMNS = (
+    ("PDB MB", "%(pdb_mb).1f"),
+    ("**cold, wall (processor) ms**", ""),
+    ("/bin/true", "%(true_ms).2f (%(true_cpu).2f)"),
+    ("1 address", "%(cold1_ms).2f (%(cold1_cpu).2f)"),
+    ("llvm-symbolizer, 1 address", "%(peer1_ms).0f (%(peer1_cpu).0f)"),
+    ("20 frames", "%(cold20_ms).2f (%(cold20_cpu).2f)"),
+    ("llvm-symbolizer, 20 frames", "%(peer20_ms).0f (%(peer20_cpu).0f)"),
+    ("`resolve`, 1 frame", "%(resolve_ms).2f (%(resolve_cpu).2f)"),
+    ("`resolve`, 1 frame, index prepared", "%(prepared_ms).2f (%(prepared_cpu).2f)"),
+    ("**index, wall (processor) ms**", ""),
+    ("1 thread", "%(build1_ms).1f (%(build1_cpu).1f)"),
+    ("2 threads", "%(build2_ms).1f (%(build2_cpu).1f)"),
+    ("MB/s, 2 threads", "%(speed).0f"),
+    ("index MB", "%(index_mb).2f (%(share).1f %%)"),
+    ("peak beyond the PDB MB", "%(beyond).0f"),
+    ("**lookups, ns**", ""),
+    ("frames an address", "%(frames_per_address).2f"),
+    ("one at a time", "%(single_ns).0f"),
+    ("batched", "%(batched_ns).0f"),
+    ("a dependent load over the index's size", "%(load_ns).1f"),
+    ("**`resolve` as a filter, thousand frames/s**", ""),
+    ("-j 1", "%(filter1).0f"),
+    ("-j 2", "%(filter2).0f"),
+    ("llvm-symbolizer", "%(peer_filter).1f"),
+    ("peak MB, 20,000 / 200,000 frames", "%(peak_few).1f / %(peak_many).1f"),
+)
+
+
 def table(rows):
-    columns = (
-        ("input", "%(name)s"), ("PDB MB", "%(pdb_mb).1f"),
-        ("cold, 1 address ms", "%(cold1_ms).2f (min %(cold1_min).2f)"),
-        ("llvm-symbolizer ms", "%(peer1_ms).0f (min %(peer1_min).0f)"),
-        ("cold, 20 frames ms", "%(cold20_ms).2f (min %(cold20_min).2f)"),
-        ("llvm-symbolizer ms", "%(peer20_ms).0f (min %(peer20_min).0f)"),
-        ("`resolve`, 20 frames ms", "%(resolve_ms).2f (min %(resolve_min).2f)"),
-        ("/bin/true ms", "%(true_ms).2f (min %(true_min).2f)"),
-        ("index, 1 / 2 threads ms", "%(build1_ms).1f / %(build2_ms).1f"),
-        ("MB/s", "%(speed).0f"), ("index MB", "%(index_mb).2f (%(share).0f %%)"),
-        ("peak beyond the PDB MB", "%(beyond).0f"),
-        ("frames an address", "%(frames_per_address).2f"),
-        ("one at a time ns", "%(single_ns).0f"), ("batched ns", "%(batched_ns).0f"),
-        ("a dependent load there ns", "%(load_ns).1f"),
-    )
+    for row in rows:
+        row["speed"] = row["pdb_mb"] / row["build2_ms"] * 1000
+        row["share"] = 100 * row["index_mb"] / row["pdb_mb"]
+        row["beyond"] = max(0, row["peak_mb"] - row["pdb_mb"])
     lines = ["| | " + " | ".join(row["name"] for row in rows) + " |", "|---" * (len(rows) + 1) + "|"]
-    for title, form in columns[1:]:
-        cells = []
-        for row in rows:
-            row["speed"] = row["pdb_mb"] / row["build2_ms"] * 1000
-            row["share"] = 100 * row["index_mb"] / row["pdb_mb"]
-            row["beyond"] = max(0, row["peak_mb"] - row["pdb_mb"])
-            row.setdefault("resolve_ms", float("nan"))
-            row.setdefault("resolve_min", float("nan"))
-            cells.append(form % row)
-        lines.append("| %s | %s |" % (title, " | ".join(cells)))
-    return "\n".join(lines)
+    for title, form in COLUMNS:
+        lines.append("| %s | %s |" % (title, " | ".join(form % row for row in rows)))
+    return "\n".join(lines).replace("nan", "crashes")
 
 
 def main():
@@ -150,6 +200,7 @@ def main():
                                                              "../shared/fixtures"))
     parser.add_argument("--xl", action="store_true")
     parser.add_argument("--no-lua", action="store_true")
+    parser.add_argument("--only", help="measure this input alone")
     options = parser.parse_args()
     options.work = os.path.abspath(options.work)
     os.makedirs(options.work, exist_ok=True)
@@ -159,7 +210,8 @@ def main():
         inputs.append(("Lua 5.4",) + lua(options.work))
     for name, files in SIZES + ((XL,) if options.xl else ()):
         inputs.append((name,) + generated(options.work, name, files))
-    print(table([measure(name, image, pdb, options) for name, image, pdb in inputs]))
+    print(table([measure(name, image, pdb, options) for name, image, pdb in inputs
+                 if options.only in (None, name)]))
 
 
 if __name__ == "__main__":
