@@ -1,0 +1,248 @@
+/* twinstack-stops WALKER TARGET COUNT: stops a busy thread again and again, walks it, lets it go
+ * on, and says how long it stood and how often the walker waited for something that the thread
+ * held.  Prints one line of JSON.
+ *
+ * The rules are those of on_hang.c: this thread is the one suspender, runs nothing of the
+ * target's, and while it stands neither allocates nor takes a lock; walkers that do run on a
+ * runner under a limit, the others beside a rescuer.  `watcher` walks a process of its own from
+ * outside.  See tests/bench/bench_stops.py. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "capture/cap.h"
+#include "capture/stops/targets.h"
+
+#include <dbghelp.h>
+
+enum {
+    EXIT_USAGE = 2,
+    EXIT_NOT_STARTED = 3,
+    COUNT_MOST = 100000,
+    LIMIT_MS = CAP_WALK_LIMIT_MS, /* as in a capture; on a busy machine dbghelp needs much of it */
+    FREE_MS = 5000,               /* a rescued walker comes back                */
+    PAUSE_US = 200,               /* at most, between two stops                 */
+    NAME_UNITS = 32,
+};
+
+struct bench {
+    const struct stop_walker *walker;
+    HANDLE thread;
+    struct cap_bounds bounds;
+    CONTEXT context;
+    struct cap_walk walk;
+    volatile LONG rescued;
+    uint32_t count, walks, blocked, gone, early, left_suspended;
+    uint64_t *stops_ns, *walks_ns;
+};
+
+/* ---- one walk of the thread that stands still ---- */
+
+static void rescue(void *argument)
+{
+    struct bench *b = argument;
+    if (WaitForSingleObject(cap.walked, LIMIT_MS) == WAIT_OBJECT_0)
+        return;
+    InterlockedExchange(&b->rescued, 1);
+    ResumeThread(b->thread);
+}
+
+static void walk_rtl(struct bench *b)
+{
+    cap_crash_walk_rtl(&b->context, b->bounds, false, &b->walk);
+}
+
+static void walk_framepointer(struct bench *b)
+{
+    cap_crash_walk_framepointer(&b->context, b->bounds, false, &b->walk);
+}
+
+static void walk_dbghelp(struct bench *b)
+{
+    cap_walk_dbghelp(&b->context, b->thread, false, &b->walk);
+}
+
+static void walk_dbghelp_own(struct bench *b)
+{
+    cap_walk_dbghelp_own(&b->context, b->thread, false, &b->walk);
+}
+
+static const struct stop_walker {
+    const char *name;
+    void (*walk)(struct bench *);
+    bool may_wait; /* runs under a limit           */
+    bool outside;  /* of another process           */
+} walkers[] = {
+    {"rtl", walk_rtl, false, false},
+    {"framepointer", walk_framepointer, false, false},
+    {"dbghelp-own", walk_dbghelp_own, true, false},
+    {"dbghelp", walk_dbghelp, true, false},
+    {"watcher", walk_dbghelp, false, true},
+};
+
+static void run_walk(void *argument)
+{
+    struct bench *b = argument;
+    b->walker->walk(b);
+}
+
+/* Returns false when the walk had to be given up. */
+static bool walk_in_time(struct bench *b)
+{
+    if (b->walker->may_wait)
+        return cap_crash_run(CAP_RUNNER_WALK, run_walk, b, LIMIT_MS);
+    b->walker->walk(b);
+    return !b->rescued;
+}
+
+static bool wait_for_runner(void)
+{
+    for (int i = 0; i < FREE_MS && cap_crash_busy(CAP_RUNNER_WALK); i++)
+        Sleep(1);
+    return !cap_crash_busy(CAP_RUNNER_WALK);
+}
+
+/* Stops, walks and resumes once.  False: the runner never came back. */
+static bool stop_once(struct bench *b)
+{
+    const bool guarded = !b->walker->may_wait;
+    b->rescued = 0;
+    ResetEvent(cap.walked);
+    if (guarded && !cap_crash_start(CAP_RUNNER_WALK, rescue, b))
+        return false;
+    cap_crash_walk_begin(&b->walk, RECORD_WALKER_RTL, 0);
+    b->context.ContextFlags = CONTEXT_FULL;
+    const uint64_t start_ns = cap_crash_now_ns();
+    const DWORD before = SuspendThread(b->thread);
+    const bool stands = before != (DWORD)-1 && GetThreadContext(b->thread, &b->context);
+    const bool done = stands && walk_in_time(b);
+    if (!b->rescued && before != (DWORD)-1 && ResumeThread(b->thread) != before + 1)
+        b->left_suspended++;
+    const uint64_t end_ns = cap_crash_now_ns();
+    SetEvent(cap.walked);
+    if (!wait_for_runner())
+        return false;
+    b->blocked += stands && !done;
+    b->gone += !stands;
+    if (done) {
+        b->early += b->walk.state != RECORD_STATE_OK || b->walk.stop != RECORD_STOP_END;
+        b->stops_ns[b->walks] = end_ns - start_ns;
+        b->walks_ns[b->walks++] = b->walk.walk_ns;
+    }
+    return true;
+}
+
+/* ---- the run ---- */
+
+/* Lets the target get somewhere else. */
+static void pause_a_little(uint32_t turn)
+{
+    const uint64_t until_ns = cap_crash_now_ns() + turn * 7919u % PAUSE_US * 1000u;
+    while (cap_crash_now_ns() < until_ns)
+        PAUSE();
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void print_figures(struct bench *b, const char *target)
+{
+    const uint32_t n = b->walks;
+    qsort(b->stops_ns, n, sizeof *b->stops_ns, by_size);
+    qsort(b->walks_ns, n, sizeof *b->walks_ns, by_size);
+    printf("{\"schema_version\":1,\"walker\":\"%s\",\"target\":\"%s\",\"stops\":%u,\"blocked\":%u,"
+           "\"gone\":%u,\"ended_early\":%u,\"left_suspended\":%u,\"stop_median_ns\":%llu,"
+           "\"stop_worst_ns\":%llu,\"walk_median_ns\":%llu}\n",
+           b->walker->name, target, b->count, b->blocked, b->gone, b->early, b->left_suspended,
+           n > 0 ? (unsigned long long)b->stops_ns[n / 2] : 0,
+           n > 0 ? (unsigned long long)b->stops_ns[n - 1] : 0,
+           n > 0 ? (unsigned long long)b->walks_ns[n / 2] : 0);
+}
+
+/* Starts the target in this process or, for the watcher, in one of its own. */
+static bool start_target(struct bench *b, const struct stop_target *target, HANDLE *process)
+{
+    wchar_t path[1024], command[2048];
+    STARTUPINFOW startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION child;
+    if (!b->walker->outside) {
+        b->thread = CreateThread(NULL, 0, target->run, NULL, 0, NULL);
+        Sleep(50); /* its start-up is no target */
+        return b->thread != NULL && cap_crash_thread_bounds(b->thread, &b->bounds);
+    }
+    if (GetModuleFileNameW(NULL, path, 1024) == 0)
+        return false;
+    swprintf(command, 2048, L"twinstack-stops target %hs", target->name);
+    if (!CreateProcessW(path, command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &child))
+        return false;
+    Sleep(500);
+    *process = child.hProcess;
+    b->thread = child.hThread;
+    cap.process = child.hProcess;
+    SymSetOptions(SYMOPT_DEFERRED_LOADS);
+    return SymInitialize(child.hProcess, NULL, TRUE);
+}
+
+static int run(struct bench *b, const struct stop_target *target)
+{
+    wchar_t folder[MAX_PATH];
+    HANDLE process = NULL;
+    struct capture_options options = {.folder = folder};
+    if (GetTempPathW(MAX_PATH - 32, folder) == 0)
+        return EXIT_NOT_STARTED;
+    swprintf(folder + wcslen(folder), 32, L"stops-%lu", GetCurrentProcessId());
+    if (!CreateDirectoryW(folder, NULL) || !capture_install(&options) ||
+        !start_target(b, target, &process)) {
+        fprintf(stderr, "twinstack-stops: cannot start the target (error %lu)\n", GetLastError());
+        return EXIT_NOT_STARTED;
+    }
+    bool ok = true;
+    for (uint32_t i = 0; i < b->count && ok; i++) {
+        pause_a_little(i);
+        ok = stop_once(b);
+    }
+    if (!ok)
+        fprintf(stderr, "twinstack-stops: a walker never came back\n");
+    else
+        print_figures(b, target->name);
+    fflush(stdout);
+    if (process != NULL)
+        TerminateProcess(process, 0);
+    if (ok)
+        capture_uninstall();
+    RemoveDirectoryW(folder);
+    TerminateProcess(GetCurrentProcess(), ok ? 0 : 1);
+    return 1;
+}
+
+int wmain(int argc, wchar_t **argv)
+{
+    static struct bench b;
+    char walker[NAME_UNITS], name[NAME_UNITS];
+    if (argc == 3 && wcscmp(argv[1], L"target") == 0) {
+        snprintf(name, sizeof name, "%ls", argv[2]);
+        const struct stop_target *target = stop_target_find(name);
+        return target != NULL ? (int)target->run(NULL) : EXIT_USAGE;
+    }
+    if (argc == 4) {
+        snprintf(walker, sizeof walker, "%ls", argv[1]);
+        snprintf(name, sizeof name, "%ls", argv[2]);
+        for (size_t i = 0; i < sizeof walkers / sizeof walkers[0]; i++)
+            if (strcmp(walkers[i].name, walker) == 0)
+                b.walker = &walkers[i];
+        b.count = (uint32_t)wcstoul(argv[3], NULL, 10);
+    }
+    const struct stop_target *target = argc == 4 ? stop_target_find(name) : NULL;
+    if (b.walker == NULL || target == NULL || b.count == 0 || b.count > COUNT_MOST) {
+        fprintf(stderr, "usage: twinstack-stops rtl|framepointer|dbghelp-own|dbghelp|watcher "
+                        "heap|loader|dbghelp|stdio|exceptions|calls COUNT\n");
+        return EXIT_USAGE;
+    }
+    b.stops_ns = calloc(b.count, sizeof *b.stops_ns);
+    b.walks_ns = calloc(b.count, sizeof *b.walks_ns);
+    return b.stops_ns != NULL && b.walks_ns != NULL ? run(&b, target) : EXIT_NOT_STARTED;
+}

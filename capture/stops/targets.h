@@ -1,0 +1,15 @@
+/* Threads that are busy for ever where it hurts a walker. */
+#ifndef CAPTURE_STOPS_TARGETS_H
+#define CAPTURE_STOPS_TARGETS_H
+
+#include <windows.h>
+
+struct stop_target {
+    const char *name;
+    DWORD(WINAPI *run)(void *unused); /* does not return */
+};
+
+/* NULL: there is none of that name. */
+const struct stop_target *stop_target_find(const char *name);
+
+#endif

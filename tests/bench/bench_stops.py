@@ -1,0 +1,52 @@
+"""How long a thread stands still while it is walked, and how often a walker waits for what the thread holds.
+
+usage: bench_stops.py [--count N] [--slow-count N]
+
+Runs twinstack-stops over every walker and target and prints a table (Markdown).  N is 10,000; walkers that go
+through dbghelp's own callbacks need up to 0.1 s a walk under Wine, so theirs is --slow-count, 300."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
+BIN = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", BUILD / "victims")) / "bin"
+WALKERS = ["rtl", "framepointer", "dbghelp-own", "dbghelp", "watcher"]
+SLOW = ["dbghelp", "watcher"]
+TARGETS = ["heap", "loader", "dbghelp", "stdio", "exceptions", "calls"]
+ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")},
+       "WINEPREFIX": os.environ.get("WINEPREFIX", str(BUILD / "wine")), "WINEARCH": "win64", "WINEDEBUG": "-all",
+       "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
+
+
+def stops(walker, target, count, limit_s=3600):
+    """The figures of one run; an error of the program is raised with what it said."""
+    done = subprocess.run(["wine", str(BIN / "twinstack-stops.exe"), walker, target, str(count)], env=ENV,
+                          capture_output=True, text=True, timeout=limit_s, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"twinstack-stops {walker} {target} {count}: exit status {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="times of standing still, by walker and target")
+    parser.add_argument("--count", type=int, default=10000)
+    parser.add_argument("--slow-count", type=int, default=300)
+    options = parser.parse_args()
+    print("| walker | target | blocked | ended early | left suspended | stood, median | worst | walk, median |")
+    print("|---|---|---|---|---|---|---|---|")
+    for walker in WALKERS:
+        for target in TARGETS:
+            f = stops(walker, target, options.slow_count if walker in SLOW else options.count)
+            print(f"| {walker} | {target} | {f['blocked']} of {f['stops']} | {f['ended_early']} | {f['left_suspended']} |"
+                  f" {f['stop_median_ns'] / 1e3:.0f} µs | {f['stop_worst_ns'] / 1e6:.1f} ms |"
+                  f" {f['walk_median_ns'] / 1e3:.1f} µs |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Suspending safely, captures on demand, and hangs in samples, for real under Wine; runs alone.
+
+The full figures are those of tests/bench/bench_stops.py."""
+
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
+import bench_stops  # noqa: E402
+import e2e  # noqa: E402
+
+BIN = bench_stops.BIN
+STACK, TIMING, CAPTURES = 3, 4, 6
+RTL, HANG_FOUND = 1, 7
+SAMPLES, POLL_MS = 5, 10
+
+
+def sections(data):
+    at = 128
+    while at < struct.unpack_from("<Q", data, 72)[0]:
+        kind, size, count = struct.unpack_from("<III", data, at)
+        yield kind, count, data[at:at + size]
+        at += size
+
+
+class Stops(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        if not (BIN / "twinstack-stops.exe").exists():
+            raise e2e.unittest.SkipTest("no Windows programs")
+        if not pathlib.Path(bench_stops.ENV["WINEPREFIX"]).is_dir():
+            raise e2e.unittest.SkipTest("no Wine prefix; ./run makes it")
+
+    def run_scenario(self, scenario):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        done = subprocess.run(["wine", BIN / "twinstack-launch.exe", "--out", folder, "--walkers", "framepointer",
+                               BIN / "victims-ob2.exe", scenario], env=bench_stops.ENV, capture_output=True, text=True,
+                              timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout), folder / "record.rec"
+
+    def test_a_walk_waits_for_nobody(self):
+        for walker, target, count in (("rtl", "heap", 300), ("rtl", "loader", 300), ("rtl", "dbghelp", 300),
+                                      ("rtl", "stdio", 300), ("watcher", "heap", 10)):
+            with self.subTest(walker=walker, target=target):
+                found = bench_stops.stops(walker, target, count, limit_s=200)
+                self.assertEqual((found["stops"], found["blocked"], found["left_suspended"]), (count, 0, 0))
+                if walker == "rtl":
+                    self.assertEqual(found["ended_early"], 0)
+
+    def test_a_hang_is_looked_at_more_than_once(self):
+        outcome, path = self.run_scenario("spin")
+        self.assertEqual(outcome["exit_code"], "0xCA970001")
+        data = path.read_bytes()
+        self.assertEqual(struct.unpack_from("<II", data, 112), (SAMPLES, 0), "samples, left suspended")
+        walks = [s for kind, _, s in sections(data) if kind == STACK and struct.unpack_from("<I", s, 16)[0] == RTL and
+                 struct.unpack_from("<I", s, 24) == struct.unpack_from("<I", data, 28)]
+        self.assertEqual([struct.unpack_from("<I", s, 36)[0] for s in walks], list(range(SAMPLES)))
+        self.assertEqual(len({struct.unpack_from("<Q", s, 48)[0] for s in walks}), SAMPLES, "times of one moment")
+        late_ns = [struct.unpack_from("<Q", s, 24)[0] for kind, _, s in sections(data)
+                   if kind == TIMING and struct.unpack_from("<I", s, 16)[0] == HANG_FOUND]
+        self.assertEqual(len(late_ns), 1)
+        self.assertLess(late_ns[0], 50 * POLL_MS * 1000000, "far past what is promised, even on a busy machine")
+
+    def test_captures_are_played_back_by_time(self):
+        outcome, path = self.run_scenario("capture_ring")
+        self.assertEqual(outcome["exit_code"], "0xC0000005")
+        parts = [(count, struct.unpack_from("<QQQ", s, 16)) for kind, count, s in sections(path.read_bytes())
+                 if kind == CAPTURES]
+        kept, (asked, cost_ns, _) = sum(count for count, _ in parts), parts[0][1]
+        self.assertEqual(asked, 100000)
+        self.assertGreater(kept, 10000)
+        self.assertLess(kept, asked, "the ring was to be too small for all of them")
+        print(f"one capture on demand: {cost_ns / asked / 1000:.1f} µs")
+
+        lines = self.run_twinstack("resolve", "--symbols", BIN, "--ndjson", path).stdout.splitlines()
+        captures = [line for line in lines if '"label":"note @' in line or '"label":"dive @' in line or
+                    '"label":"worker @' in line]
+        self.assertEqual(len(captures), kept)
+        last = [json.loads(line) for line in captures[-100:]]
+        times = [float(stack["label"].split("@")[1].split(" ")[0]) for stack in last]
+        self.assertEqual(times, sorted(times))
+        for i, stack in enumerate(last):  # the two plugins lay at one address, one after the other
+            names = [f["function"] for f in stack["frames"]]
+            self.assertEqual(names[0], "note")
+            self.assertIn("plugin_back_one" if i < 50 else "plugin_back_two", names)
+
+    def test_captures_without_a_crash(self):
+        outcome, path = self.run_scenario("capture_flush")
+        self.assertEqual((outcome["exit_code"], "dump.dmp" in outcome["files"]), ("0x00000000", False))
+        self.assertEqual(sum(count for kind, count, _ in sections(path.read_bytes()) if kind == CAPTURES), 2)
+        text = self.run_twinstack("resolve", "--symbols", BIN, path).stdout
+        self.assertLess(text.index("> first @"), text.index("> second @"))
+
+
+if __name__ == "__main__":
+    e2e.main()
