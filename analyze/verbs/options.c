@@ -98,6 +98,12 @@ static bool take_option(const struct verb *self, const struct option_row *rows, 
     const struct option_row *row = find_row(rows, row_count, word, length);
     const char *value = equals != NULL ? equals + 1 : NULL;
 
+    if (row == NULL && word[1] != '-') { /* "-j4" */
+        row = find_row(rows, row_count, word, 2);
+        value = word + 2;
+        if (row != NULL && row->kind == OPTION_FLAG)
+            row = NULL;
+    }
     if (row == NULL) {
         (void)verb_usage_error(self, "there is no option '%.*s'", (int)length, word);
         return false;

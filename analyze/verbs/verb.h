@@ -53,7 +53,8 @@ struct verb {
 };
 
 /* Parses options and collects the other words into REST (borrowed from argv).  A lone "-" is a
- * word; "--" ends options; "--name=value" and "--name value" are the same.  Every verb has
+ * word; "--" ends options; "--name=value" and "--name value" are the same, and so are "-j4" and "-j
+ * 4".  Every verb has
  * --help.  Returns false when the verb must end at once with *exit_code: after --help (0) or a
  * usage error, which it has reported (2). */
 bool options_parse(const struct verb *self, const struct option_row *rows, size_t row_count,

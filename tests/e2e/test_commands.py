@@ -46,6 +46,12 @@ class Commands(e2e.Case):
                 self.assertIn("--no-such-option", done.stderr)
                 self.assertEqual(done.stdout, "")
 
+    def test_short_options_take_their_value_attached(self):
+        apart, attached = (self.run_twinstack("resolve", "--csv", CSV, *j, stdin=STACK).stdout for j in (["-j", "1"], ["-j1"]))
+        self.assertEqual(apart, attached)
+        self.run_twinstack("resolve", "-jx", stdin=STACK, exit_code=2)
+        self.run_twinstack("resolve", "-q1", stdin=STACK, exit_code=2)
+
     def test_version_as_text_and_json(self):
         self.assertRegex(self.run_twinstack("version").stdout, r"\d+\.\d+\.\d+")
         self.assertRegex(self.run_json("version", "--json")["version"], r"^\d+\.\d+\.\d+$")
