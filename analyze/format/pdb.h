@@ -129,8 +129,8 @@ struct pdb_public {
     const char *name; /* decorated; borrowed or in COPIES */
 };
 
-/* The last public at or before PLACE in its section (of several at one place the last of the
- * file); false when there is none.  COPIES NULL: the name is not read. */
+/* The last public at or before PLACE in its section (of several at one place the first record of
+ * the file); false when there is none.  COPIES NULL: the name is not read. */
 bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
                        struct pdb_public *out);
 

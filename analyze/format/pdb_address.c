@@ -227,6 +227,23 @@ bool pdb_public(const struct pdb *pdb, uint32_t index, struct arena *copies, str
            public_read(pdb, load_u32(at), copies, out);
 }
 
+/* Of the publics at one place (folded functions) the one whose record comes first: the linker
+ * sorted the map by address and, there, by anything. */
+static bool first_record(const struct pdb *pdb, uint32_t last, struct arena *copies,
+                         struct pdb_public *out)
+{
+    const struct pdb_place place = out->place;
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = last + 1; i-- > 0 && pdb_public(pdb, i, NULL, out) &&
+                                out->place.section == place.section &&
+                                out->place.offset == place.offset;) {
+        uint8_t at[4];
+        if (msf_copy(&pdb->publics, pdb->address_map_soff + 4 * i, 4, at) && load_u32(at) < best)
+            best = load_u32(at);
+    }
+    return public_read(pdb, best, copies, out);
+}
+
 bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
                        struct pdb_public *out)
 {
@@ -240,7 +257,9 @@ bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct are
         else
             low = middle + 1;
     }
-    return low != 0 && pdb_public(pdb, low - 1, copies, out) && out->place.section == place.section;
+    if (low == 0 || !pdb_public(pdb, low - 1, NULL, out) || out->place.section != place.section)
+        return false;
+    return copies == NULL || first_record(pdb, low - 1, copies, out);
 }
 
 /*     OFFSET SIZE  FRAMEDATA                OFFSET SIZE  FPO_DATA

@@ -31,7 +31,7 @@ def main():
                            input="\n".join(map(hex, addresses)) + "\n", capture_output=True,
                            text=True, errors="replace", check=False).stdout
     causes, examples = collections.Counter(), {}
-    for rva, our_line, judge_line in zip(addresses, ours.splitlines(), judge.splitlines()):
+    for rva, our_line, judge_line in zip(addresses, ours.split("\n"), judge.splitlines()):
         frames = [part.split("\v")[1].rsplit(":", 1) for part in our_line.split("\t") if part]
         frames = [(base_name(file), int(line)) for file, line in frames]
         symbols = json.loads(judge_line).get("Symbol", [])

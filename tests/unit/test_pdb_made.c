@@ -403,6 +403,26 @@ TEST(old_lines_of_both_signatures)
     }
 }
 
+TEST(of_publics_at_one_place_the_first_record_counts)
+{
+    struct make_pdb m;
+    struct made_world w;
+    make_pdb_start(&m);
+    make_contribution(&m, 0, 0x10, 0x40);
+    make_public(&m, 0x10, "?before@@YAXXZ");
+    make_public(&m, 0x20, "?first@@YAXXZ");
+    make_public(&m, 0x20, "?second@@YAXXZ");
+    make_public(&m, 0x20, "?third@@YAXXZ");
+    const uint32_t second = m.public_map.at[8];
+    bag_patch_u32(&m.public_map, 8, m.public_map.at[4]); /* the map's order is another */
+    bag_patch_u32(&m.public_map, 4, second);
+    open_made(&w, &m);
+    check_at(&w, 0x1011, "before+0x1");
+    check_at(&w, 0x1020, "first");
+    check_at(&w, 0x102f, "first+0xf");
+    close_made(&w);
+}
+
 static bool is_name(void *context, const char *name)
 {
     return strcmp(context, name) == 0;
