@@ -108,7 +108,9 @@ struct piece_worker {
     struct buffer pieces, scopes, roots; /* struct piece, struct scope_slot, struct scope_root */
     struct buffer texts, files;          /* struct index_text; the text of each file */
     uint32_t piece_rva;                  /* where the next piece is reckoned from */
-    struct known_text *known;            /* texts of ids, files and publics */
+    uint32_t *id_texts;                  /* the text of each id's name + 1; 0: not asked for yet */
+    uint32_t id_count;
+    struct known_text *known; /* texts of files and publics */
     uint32_t known_count, known_room;
     struct scope_memo *memo;
 

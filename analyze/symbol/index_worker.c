@@ -33,6 +33,10 @@ bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
     out->publics = publics;
     pdb_names_open(pdb, spelling, &out->names);
     pdb_names_index(&out->names);
+    if (out->names.ids.all != NULL) { /* as many as there are records */
+        out->id_count = out->names.ids.end - out->names.ids.first;
+        out->id_texts = calloc((size_t)out->id_count + 1, sizeof *out->id_texts);
+    }
     arena_init(&out->keep, 0);
     out->memo = calloc(MEMO_SLOTS, sizeof *out->memo);
     struct index_text *texts = index_more(out, &out->texts, 1, sizeof *texts);
@@ -59,6 +63,7 @@ void index_worker_close(struct piece_worker *worker)
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         free(buffers[i]->at);
     free(worker->known);
+    free(worker->id_texts);
     free(worker->memo);
     free(worker->inlinees);
     arena_free(&worker->keep);
@@ -131,7 +136,7 @@ static struct known_text *known_text(struct piece_worker *worker, uint64_t key)
     return &worker->known[at & (worker->known_room - 1)];
 }
 
-enum { KNOWN_ID = 1, KNOWN_FILE, KNOWN_MODULE_FILE, KNOWN_PUBLIC };
+enum { KNOWN_FILE = 1, KNOWN_MODULE_FILE, KNOWN_PUBLIC };
 
 static uint32_t add_file(struct piece_worker *worker, const char *name)
 {
@@ -305,16 +310,15 @@ uint32_t index_inlinee_name(struct piece_worker *worker, struct inlinee_slot *sl
     if (slot->name != UINT32_MAX)
         return slot->name;
     const uint32_t id = pdb_names_global_id(&worker->names, &worker->unit, slot->id);
-    const uint64_t key = (uint64_t)KNOWN_ID << 60 | id;
-    struct known_text *known = known_text(worker, key);
-    if (known == NULL)
-        return 0;
-    if (known->key != key) {
-        known->key = key;
-        known->text = index_text(worker, pdb_names_id(&worker->names, id));
-        worker->known_count++;
+    const uint32_t number = id - worker->names.ids.first;
+    const bool noted = worker->id_texts != NULL && number < worker->id_count;
+    if (noted && worker->id_texts[number] != 0) {
+        slot->name = worker->id_texts[number] - 1;
+    } else {
+        slot->name = index_text(worker, pdb_names_id(&worker->names, id));
+        if (noted)
+            worker->id_texts[number] = slot->name + 1;
     }
-    slot->name = known->text;
     return slot->name;
 }
 

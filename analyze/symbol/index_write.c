@@ -33,14 +33,14 @@ static uint32_t share_of(const struct index_tables *tables, const struct index_t
 static bool grow_slots(struct index_strings *strings)
 {
     const uint32_t count = strings->slot_count != 0 ? strings->slot_count * 2 : 4096;
-    const struct index_text **slots = calloc(count, sizeof *slots);
+    struct string_slot *slots = calloc(count, sizeof *slots);
     if (slots == NULL)
         return false;
     for (uint32_t i = 0; i < strings->slot_count; i++) {
-        if (strings->slots[i] == NULL)
+        if (strings->slots[i].place == 0)
             continue;
-        uint32_t at = strings->slots[i]->hash;
-        while (slots[at & (count - 1)] != NULL)
+        uint32_t at = strings->slots[i].hash;
+        while (slots[at & (count - 1)].place != 0)
             at++;
         slots[at & (count - 1)] = strings->slots[i];
     }
@@ -71,32 +71,45 @@ static bool place_text(struct index_strings *strings, struct index_text *text)
 {
     if (strings->used * 2 >= strings->slot_count && !grow_slots(strings))
         return false;
-    const struct index_text **slot;
+    struct string_slot *slot;
     for (uint32_t at = text->hash;; at++) {
         slot = &strings->slots[at & (strings->slot_count - 1)];
-        if (*slot == NULL)
+        if (slot->place == 0)
             break;
-        if ((*slot)->hash == text->hash && strcmp((*slot)->at, text->at) == 0) {
-            text->offset = (*slot)->offset;
+        text->offset = slot->place - 1;
+        if (slot->hash == text->hash &&
+            strcmp((const char *)strings->at + text->offset, text->at) == 0)
             return true;
-        }
     }
-    *slot = text;
-    strings->used++;
     text->offset = (uint32_t)strings->bytes;
+    *slot = (struct string_slot){text->hash, text->offset + 1};
+    strings->used++;
     return append(strings, text->at);
+}
+
+/* Asks for the memory of a text whose turn comes soon. */
+static void expect_text(const struct index_strings *strings, const struct index_text *text)
+{
+    PREFETCH(text->at);
+    if (strings->slot_count != 0)
+        PREFETCH(&strings->slots[text->hash & (strings->slot_count - 1)]);
 }
 
 void index_tables_strings(struct index_tables *tables, uint32_t share)
 {
+    enum { AHEAD = 16 };
     struct index_strings *strings = &tables->strings[share];
     if (share == 0) /* offset 0 is no string */
         strings->failed = !append(strings, "");
     for (uint32_t i = 0; i < tables->count; i++) {
         struct index_text *texts = tables->workers[i].texts.at;
-        for (uint32_t j = 1; j < tables->workers[i].texts.count && !strings->failed; j++)
+        const uint32_t count = tables->workers[i].texts.count;
+        for (uint32_t j = 1; j < count && !strings->failed; j++) {
+            if (count - j > AHEAD && share_of(tables, &texts[j + AHEAD]) == share)
+                expect_text(strings, &texts[j + AHEAD]);
             if (share_of(tables, &texts[j]) == share)
                 strings->failed = !place_text(strings, &texts[j]);
+        }
     }
 }
 

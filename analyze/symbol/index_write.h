@@ -10,11 +10,16 @@
 
 enum { INDEX_SHARES_MAX = 16 };
 
+struct string_slot {
+    uint32_t hash;
+    uint32_t place; /* offset + 1; 0: free */
+};
+
 struct index_strings { /* of one share: equal texts once */
     uint8_t *at;
     uint64_t bytes, room;
-    uint64_t first;                  /* offset in the file's strings */
-    const struct index_text **slots; /* by hash */
+    uint64_t first;            /* offset in the file's strings */
+    struct string_slot *slots; /* open addressing, by hash */
     uint32_t slot_count, used;
     bool failed;
 };

@@ -9,12 +9,6 @@
 #include "base/limits.h"
 #include "symbol/index_layout.h"
 
-#if defined(__GNUC__)
-#define PREFETCH(p) __builtin_prefetch(p)
-#else
-#define PREFETCH(p) ((void)(p))
-#endif
-
 #define SUM_FACTOR 0x9e3779b97f4a7c15u
 
 struct section {
