@@ -182,6 +182,16 @@ static enum status check_listen(struct dashboard *d, struct fault *fault)
     return ERR_NONE;
 }
 
+/* A server that may write brings an older database up to date, once; whatever is wrong with it
+ * is said by the pages. */
+static void upgrade_database(const char *path)
+{
+    struct store *store = NULL;
+    struct fault ignored = FAULT_INIT;
+    if (path_is_file(path) && store_open(path, STORE_WRITE, &store, &ignored) == ERR_NONE)
+        store_close(store);
+}
+
 static enum status start(struct dashboard *d, struct fault *fault)
 {
     char ports[300];
@@ -190,6 +200,8 @@ static enum status start(struct dashboard *d, struct fault *fault)
     enum status status = check_listen(d, fault);
     if (status != ERR_NONE)
         return status;
+    if (d->options.allow_write)
+        upgrade_database(d->options.database);
     d->lock = mutex_new();
     d->write_lock = mutex_new();
     d->cache = cache_new();

@@ -104,7 +104,7 @@ function explain(error) {
   if (error.key === 'unsupported' && error.hint?.includes('newer'))
     return ['This database is newer than this program', 'A newer twinstack wrote it, and nothing in it was changed. Update this program, or point --db at another file.'];
   if (error.key === 'unsupported' && error.hint?.includes('older'))
-    return ['This database is older than this program', 'Any writing verb brings it up to date, for example `twinstack db import` or `twinstack run`; then load this page again.'];
+    return ['This database is older than this program', 'Start this server once with --allow-write, or let any writing verb run: that brings it up to date.'];
   return explained[error.key] ?? ['That did not work', null];
 }
 
