@@ -10,11 +10,12 @@ walk it.  --big makes a second one, as a full dump is: all of the image and MB m
 memory in 64 KB ranges (Memory64List).  `twinstack dump` runs against lldb in the same run, against
 Breakpad's minidump_stackwalk (no symbols: it reads no PDB) where TWINSTACK_STACKWALK names it, and
 against winedbg where Wine is set up (WINEPREFIX).  Prints a Markdown table: median and least
-milliseconds, peak memory, frames of the program found, ratio.
+milliseconds, least processor time, peak memory, frames of the program found, ratio of medians.
 """
 import argparse
 import os
 import random
+import resource
 import shutil
 import struct
 import subprocess
@@ -78,17 +79,25 @@ def make_dump(folder, big_mb=0):
     return name
 
 
+def processor_s():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def measure(argv, folder, rounds):
-    times, text = [], ""
+    """Median, least, least of the processor; what was printed."""
+    times, worked, text = [], [], ""
     for _ in range(rounds):
+        before = processor_s()
         started = time.perf_counter()
         try:
             text = subprocess.run(argv, cwd=folder, capture_output=True, text=True, errors="replace",
                                   timeout=LIMIT_S).stdout
         except subprocess.TimeoutExpired:
-            return LIMIT_S * 1000, LIMIT_S * 1000, ""
+            return LIMIT_S * 1000, LIMIT_S * 1000, LIMIT_S * 1000, ""
         times.append((time.perf_counter() - started) * 1000)
-    return sorted(times)[rounds // 2], min(times), text
+        worked.append((processor_s() - before) * 1000)
+    return sorted(times)[rounds // 2], min(times), min(worked), text
 
 
 def session_peak_kb(session):
@@ -149,8 +158,9 @@ def main():
     parser.add_argument("--big", type=int, default=0, metavar="MB")
     parser.add_argument("--without", default="", metavar="TOOL,...")
     asked = parser.parse_args()
-    print("| PDB | dump | tool | median ms | least ms | peak MB | frames | slower by |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| PDB | dump | tool | median ms | least ms | least ms of processor | peak MB | frames |"
+          " slower by |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for folder in asked.folders:
         with open(os.path.join(folder, "commands"), "w") as out:
             out.write("bt\nquit\n")
@@ -162,11 +172,11 @@ def main():
             for name, argv, rounds in tools(asked.build, dump):
                 if name in asked.without.split(","):
                     continue
-                median, least, text = measure(argv, folder, rounds)
+                median, least, worked, text = measure(argv, folder, rounds)
                 ours = ours or median
-                print("| %.0f MB | %.1f MB | %s | %.1f | %.1f | %s | %d | %.0f |" %
-                      (pdb, size, name, median, least, peak_mb(argv, folder), frames_in(text),
-                       median / ours), flush=True)
+                print("| %.0f MB | %.1f MB | %s | %.1f | %.1f | %.1f | %s | %d | %.0f |" %
+                      (pdb, size, name, median, least, worked, peak_mb(argv, folder),
+                       frames_in(text), median / ours), flush=True)
                 if name == "twinstack" and frames_in(text) != FRAMES:
                     sys.exit("twinstack found %d of %d frames:\n%s" % (frames_in(text), FRAMES, text))
             if big:

@@ -24,7 +24,7 @@ except ImportError:
     uc = None
 
 SHAPES = pathlib.Path(__file__).resolve().parent / "emulated/shapes.c"
-EVERY = int(os.environ.get("TWINSTACK_EVERY", "4"))
+EVERY = int(os.environ.get("TWINSTACK_EVERY", "5"))
 STACK_LOW, STACK_HIGH = 0x200000, 0x2F0000
 X64 = "RAX RCX RDX RBX RSP RBP RSI RDI R8 R9 R10 R11 R12 R13 R14 R15".split()
 X86 = "EAX ECX EDX EBX ESP EBP ESI EDI".split()
