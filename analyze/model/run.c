@@ -230,6 +230,8 @@ static void write_timing(struct json *j, const struct case_timing *t)
     json_key_uint(j, "dump_bytes", t->dump_bytes);
     json_key_uint(j, "dump_tuned_ns", t->dump_tuned_ns);
     json_key_uint(j, "dump_tuned_bytes", t->dump_tuned_bytes);
+    json_key_uint(j, "capture_now_ns", t->capture_now_ns);
+    json_key_uint(j, "hang_late_ns", t->hang_late_ns);
     json_object_end(j);
 }
 

@@ -18,6 +18,8 @@ struct case_timing {
     uint64_t record_write_ns; /* record on disk                                 */
     uint64_t dump_write_ns;
     uint64_t record_bytes, dump_bytes;
+    uint64_t capture_now_ns; /* one capture on demand, the mean of them all            */
+    uint64_t hang_late_ns;   /* a hang was found that long after its time was up       */
     uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump that is made as cheaply as can be */
 };
 

@@ -23,6 +23,8 @@ static const struct measure measures[] = {
     {"dump written, tuned", offsetof(struct case_timing, dump_tuned_ns), false},
     {"bytes of a record", offsetof(struct case_timing, record_bytes), true},
     {"bytes of a dump", offsetof(struct case_timing, dump_bytes), true},
+    {"one capture on demand", offsetof(struct case_timing, capture_now_ns), false},
+    {"hang found, past its time", offsetof(struct case_timing, hang_late_ns), false},
     {"bytes of a dump, tuned", offsetof(struct case_timing, dump_tuned_bytes), true},
 };
 

@@ -48,6 +48,8 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->timing.dump_bytes = query_get(q);
     c->timing.dump_tuned_ns = query_get(q);
     c->timing.dump_tuned_bytes = query_get(q);
+    c->timing.capture_now_ns = query_get(q);
+    c->timing.hang_late_ns = query_get(q);
     const char *verdict = query_get_text(q);
     if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");

@@ -212,6 +212,8 @@ enum status store_read_costs(struct store *store, uint64_t run_id, struct arena 
         c->timing.dump_bytes = query_get(&q);
         c->timing.dump_tuned_ns = query_get(&q);
         c->timing.dump_tuned_bytes = query_get(&q);
+        c->timing.capture_now_ns = query_get(&q);
+        c->timing.hang_late_ns = query_get(&q);
         c->frames = (uint32_t)query_get(&q);
         c->cost.cold_ns = query_get(&q);
     }

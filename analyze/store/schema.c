@@ -146,4 +146,12 @@ static const char *const version_3[] = {
     NULL,
 };
 
-const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2, version_3};
+/* What captures on demand cost, and how late a hang was found. */
+static const char *const version_4[] = {
+    "ALTER TABLE crash_case ADD COLUMN capture_now_ns INTEGER",
+    "ALTER TABLE crash_case ADD COLUMN hang_late_ns INTEGER",
+    NULL,
+};
+
+const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2, version_3,
+                                                                   version_4};

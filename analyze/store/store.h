@@ -27,7 +27,7 @@ enum store_mode {
     STORE_WRITE,    /* made when missing, upgraded when older                    */
 };
 
-enum { STORE_SCHEMA_VERSION = 3, STORE_PAGE_MAX = 1000 };
+enum { STORE_SCHEMA_VERSION = 4, STORE_PAGE_MAX = 1000 };
 
 /* Fails: ERR_ABSENT (read) no such file; ERR_UNSUPPORTED newer, or (STORE_READ) older than this
  * program; ERR_MALFORMED not a database of ours, or (read) an empty file; ERR_IO. */

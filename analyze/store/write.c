@@ -267,6 +267,8 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, c->timing.dump_bytes);
     query_int(&q, c->timing.dump_tuned_ns);
     query_int(&q, c->timing.dump_tuned_bytes);
+    query_int(&q, c->timing.capture_now_ns);
+    query_int(&q, c->timing.hang_late_ns);
     query_text(&q, verdict_name(c->result.verdict));
     query_text(&q, c->result.reason);
     query_text(&q, c->result.right);

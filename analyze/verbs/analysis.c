@@ -32,6 +32,10 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
         out->record_write_ns = write != NULL ? write->ns : 0;
         out->dump_write_ns = dump != NULL ? dump->ns : 0;
         const struct record_timing *tuned = record_timing_find(&record, RECORD_STAGE_DUMP_TUNED, 0);
+        const struct record_timing *late = record_timing_find(&record, RECORD_STAGE_HANG_FOUND, 0);
+        out->hang_late_ns = late != NULL ? late->ns : 0;
+        out->capture_now_ns =
+            record.captures_asked != 0 ? record.captures_cost_ns / record.captures_asked : 0;
         out->dump_tuned_ns = tuned != NULL ? tuned->ns : 0;
         out->dump_tuned_bytes = tuned != NULL ? tuned->bytes : 0;
         out->stop_walk_ns = record.stop_rtl_ns;

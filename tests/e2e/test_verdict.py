@@ -268,7 +268,8 @@ class Verdict(e2e.Case):
                 db.execute(f"DROP TABLE {table}")
             db.execute("DROP INDEX IF EXISTS case_in_run")
             for column in ("claim DROP COLUMN cold_ns", "crash_case DROP COLUMN dump_tuned_ns",
-                           "crash_case DROP COLUMN dump_tuned_bytes"):
+                           "crash_case DROP COLUMN dump_tuned_bytes", "crash_case DROP COLUMN capture_now_ns",
+                           "crash_case DROP COLUMN hang_late_ns"):
                 db.execute(f"ALTER TABLE {column}")
             db.execute("PRAGMA user_version = 1")
             db.execute("PRAGMA journal_mode = DELETE")

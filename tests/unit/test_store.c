@@ -388,6 +388,8 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
          "DROP TABLE case_artifact; DROP TABLE artifact; DROP INDEX case_in_run;"
          "ALTER TABLE claim DROP COLUMN cold_ns; ALTER TABLE crash_case DROP COLUMN dump_tuned_ns;"
          "ALTER TABLE crash_case DROP COLUMN dump_tuned_bytes;"
+         "ALTER TABLE crash_case DROP COLUMN capture_now_ns;"
+         "ALTER TABLE crash_case DROP COLUMN hang_late_ns;"
          "PRAGMA user_version = 1"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
