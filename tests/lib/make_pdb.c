@@ -28,7 +28,8 @@ void bag_put(struct bag *bag, const void *bytes, uint32_t count)
         bag->at = realloc(bag->at, bag->room);
         REQUIRE(bag->at != NULL);
     }
-    memcpy(bag->at + bag->bytes, bytes, count);
+    if (count > 0) /* nothing may be NULL */
+        memcpy(bag->at + bag->bytes, bytes, count);
     bag->bytes += count;
 }
 
