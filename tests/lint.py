@@ -3,9 +3,10 @@
 Python syntax.  clang-tidy's good answers are remembered in build/lint by what went into them, so only what
 changed is looked at again.
 
-usage: lint.py [FILE...]
+With FILES, only these are looked at.
 """
 
+import argparse
 import concurrent.futures
 import hashlib
 import json
@@ -17,6 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
+ONLY = {pathlib.Path(name).resolve() for name in sys.argv[1:]}
 CODE_FOLDERS = ("analyze", "dashboard", "capture", "victims", "tests", "cmake")
 FILE_LINES_MAX = 600
 # What has a bounded twin or hides an error; each with what to use instead.
@@ -27,16 +29,21 @@ BANNED = {
 }
 
 
+only = set()
+
+
 def files(*suffixes, folders=CODE_FOLDERS):
     for folder in folders:
         for file in sorted((ROOT / folder).rglob("*")):
-            if file.suffix in suffixes and "node_modules" not in file.parts:
+            if file.suffix in suffixes and "node_modules" not in file.parts and (not only or file in only):
                 yield file
 
 
 def check_format():
     bad = []
     sources = [str(f) for f in files(".c", ".h", ".cpp")]
+    if not sources:
+        return []
     run = subprocess.run(["clang-format-19", "--dry-run", "-Werror", *sources], capture_output=True, text=True, check=False)
     for line in run.stderr.splitlines():
         if "error:" in line:
@@ -90,7 +97,9 @@ def check_tidy():
 
 
 def check_shell():
-    scripts = [ROOT / "run", ROOT / ".ci/run", *files(".sh")]
+    scripts = [f for f in (ROOT / "run", ROOT / ".ci/run") if not only or f in only] + list(files(".sh"))
+    if not scripts:
+        return []
     run = subprocess.run(["shellcheck", "-f", "gcc", *map(str, scripts)], capture_output=True, text=True, check=False)
     return run.stdout.replace(f"{ROOT}/", "").splitlines()
 
@@ -124,6 +133,9 @@ def check_python():
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", metavar="FILE", nargs="*", type=lambda name: pathlib.Path(name).resolve(strict=True))
+    only.update(parser.parse_args().files)
     passed = failed = 0
     for check in (check_format, check_tidy, check_shell, check_banned, check_length, check_python):
         said = check()
