@@ -18,7 +18,6 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
-ONLY = {pathlib.Path(name).resolve() for name in sys.argv[1:]}
 CODE_FOLDERS = ("analyze", "dashboard", "capture", "victims", "tests", "cmake")
 FILE_LINES_MAX = 600
 # What has a bounded twin or hides an error; each with what to use instead.
