@@ -131,9 +131,16 @@ def check_python():
     return bad
 
 
+def existing(name):
+    path = pathlib.Path(name).resolve()
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{name}: no such file")
+    return path
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", metavar="FILE", nargs="*", type=lambda name: pathlib.Path(name).resolve(strict=True))
+    parser.add_argument("files", metavar="FILE", nargs="*", type=existing)
     only.update(parser.parse_args().files)
     passed = failed = 0
     for check in (check_format, check_tidy, check_shell, check_banned, check_length, check_python):
