@@ -8,6 +8,8 @@
 #include "format/pe.h"
 #include "symbol/store.h"
 
+enum { OVERLAPS_MAX = 4 }; /* modules that a damaged or foreign list lays over one another */
+
 /* A module's image, asked from the store at most once. */
 struct image_slot {
     bool asked, open;
@@ -22,6 +24,7 @@ struct dump_session {
     struct image_slot *images;    /* one for each module                   */
     uint32_t *by_base;            /* positions, sorted by base             */
     uint32_t module_count;
+    bool overlaps; /* a module reaches over the next one's base */
     uint32_t last; /* position in by_base of the last answer: walks stay near */
     struct unwind_process process;
 };
@@ -59,6 +62,12 @@ static enum status gather_modules(struct dump_session *s, struct arena *keep, st
     return ERR_NONE;
 }
 
+static bool module_holds(const struct dump_session *s, uint32_t place, uint64_t va)
+{
+    const struct module *module = &s->modules[s->by_base[place]];
+    return va >= module->base_va && va - module->base_va < module->image_bytes;
+}
+
 /* Insertion sort: lists come almost sorted, and are short. */
 static void sort_modules(struct dump_session *s)
 {
@@ -70,18 +79,14 @@ static void sort_modules(struct dump_session *s)
         }
         s->by_base[at] = i;
     }
-}
-
-static bool module_holds(const struct dump_session *s, uint32_t place, uint64_t va)
-{
-    const struct module *module = &s->modules[s->by_base[place]];
-    return va >= module->base_va && va - module->base_va < module->image_bytes;
+    for (uint32_t i = 1; i < s->module_count; i++)
+        s->overlaps |= module_holds(s, i - 1, s->modules[s->by_base[i]].base_va);
 }
 
 static const struct module *module_at(void *self, uint64_t va)
 {
     struct dump_session *s = self;
-    if (s->last < s->module_count && module_holds(s, s->last, va))
+    if (!s->overlaps && s->last < s->module_count && module_holds(s, s->last, va))
         return &s->modules[s->by_base[s->last]];
     uint32_t low = 0, high = s->module_count;
     while (low < high) {
@@ -91,10 +96,15 @@ static const struct module *module_at(void *self, uint64_t va)
         else
             high = middle;
     }
-    if (low == 0 || !module_holds(s, low - 1, va))
-        return NULL;
-    s->last = low - 1;
-    return &s->modules[s->by_base[low - 1]];
+    /* The nearest base below is the module's; where modules overlap, one further below may be. */
+    const uint32_t reach = s->overlaps ? OVERLAPS_MAX : 1;
+    for (uint32_t back = 0; back < reach && low > back; back++) {
+        if (!module_holds(s, low - 1 - back, va))
+            continue;
+        s->last = low - 1 - back;
+        return &s->modules[s->by_base[s->last]];
+    }
+    return NULL;
 }
 
 static const struct pe *image_of(struct dump_session *s, const struct module *module)
@@ -198,6 +208,7 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
                                          .pdb = pdb_of,
                                          .tables = unwind_tables_new(keep)};
     status = minidump_read(s->map.data, s->map.bytes, keep, &s->dump, fault);
+    s->process.chains_frames = status == ERR_NONE && !minidump_is_windows(&s->dump);
     if (status == ERR_NONE)
         status = gather_modules(s, keep, fault);
     if (status == ERR_NONE && s->process.tables == NULL)

@@ -50,6 +50,9 @@ enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
                               struct symbol_store *symbols, struct arena *keep, struct stack *out,
                               struct fault *fault);
 
+/* What stands in the place of a thread's stack that could not be walked, and why. */
+struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep);
+
 /* Walks the thread of STACK once more and notes why each physical frame was found, for the first
  * DUMP_EVIDENCE_MAX of them; nothing where the thread cannot be walked.  Apart from the walk
  * that is timed, since it is no part of answering.  Fails: ERR_MEMORY. */

@@ -50,6 +50,13 @@ enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
     return status;
 }
 
+struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep)
+{
+    const char *text = arena_printf(keep, "%s: %s", why->what, fault_code_name(why->code));
+    return (struct stack){
+        .thread_id = thread_id, .state = STACK_FAILED, .stop = text != NULL ? text : why->what};
+}
+
 /* One thread's stack; a thread that cannot be walked is a stack that says so. */
 static enum status add_thread(struct dump_session *session, const struct engine_input *in,
                               uint32_t thread_id, struct arena *keep, struct engine_result *out,
@@ -65,8 +72,7 @@ static enum status add_thread(struct dump_session *session, const struct engine_
     if (status != ERR_NONE) {
         const struct minidump_thread *thread =
             minidump_thread_find(dump_minidump(session), thread_id);
-        *stack = (struct stack){.thread_id = thread_id, .state = STACK_FAILED};
-        stack->stop = single.what;
+        *stack = dump_failed_stack(thread_id, &single, keep);
         stack->role = thread != NULL ? thread->role : NULL;
     }
     stack->engine = "dump";

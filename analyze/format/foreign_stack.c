@@ -59,6 +59,7 @@ struct growing {
     struct arena *keep;
     struct frame *frames;
     uint32_t count, room;
+    bool arm64;
 };
 
 static struct frame *grow(struct growing *g)
@@ -113,7 +114,7 @@ static enum status read_rust_frame(const cJSON *from, uint32_t index, struct gro
     frame.symbol_distance = json_get_hex(from, "function_offset", 0, fault);
     frame.symbols = frame.function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
     /* the tool prints return addresses one lower, at the call */
-    uint64_t back = frame.kind == PC_RETURN ? 1 : 0;
+    uint64_t back = frame.kind == PC_RETURN ? foreign_rust_back(g->arm64) : 0;
     frame.pc_va = json_get_hex(from, "offset", 0, fault) + back;
     frame.offset = frame.module_name != NULL ? json_get_hex(from, "module_offset", 0, fault) + back
                                              : frame.pc_va;
@@ -126,10 +127,10 @@ static enum status read_rust_frame(const cJSON *from, uint32_t index, struct gro
     return ERR_NONE;
 }
 
-static enum status read_rust_thread(const cJSON *from, struct arena *keep, struct stack *out,
-                                    struct fault *fault)
+static enum status read_rust_thread(const cJSON *from, bool arm64, struct arena *keep,
+                                    struct stack *out, struct fault *fault)
 {
-    struct growing g = {.keep = keep};
+    struct growing g = {.keep = keep, .arm64 = arm64};
     const cJSON *frames = json_get_array(from, "frames", fault), *row;
     uint32_t index = 0;
     *out = (struct stack){.thread_id = (uint32_t)json_get_uint(from, "thread_id", 0, fault)};
@@ -164,6 +165,9 @@ static enum status read_rust(const char *text, size_t bytes, struct arena *keep,
     const cJSON *crash = json_get_object(root, "crash_info", fault);
     uint64_t crashed =
         crash != NULL ? json_get_uint(crash, "crashing_thread", UINT64_MAX, fault) : UINT64_MAX;
+    const cJSON *system = json_get_object(root, "system_info", fault);
+    const char *cpu = system != NULL ? json_get_string(system, "cpu_arch", keep, fault) : NULL;
+    const bool arm64 = cpu != NULL && strcmp(cpu, "arm64") == 0;
     int most = threads != NULL ? cJSON_GetArraySize(threads) : 0;
     *count = 0;
     *out = ARENA_ARRAY(keep, (size_t)most + 1, struct stack);
@@ -174,7 +178,7 @@ static enum status read_rust(const char *text, size_t bytes, struct arena *keep,
     else
         cJSON_ArrayForEach(row, threads)
         {
-            if (read_rust_thread(row, keep, &(*out)[*count], fault) != ERR_NONE)
+            if (read_rust_thread(row, arm64, keep, &(*out)[*count], fault) != ERR_NONE)
                 break;
             (*count)++;
         }

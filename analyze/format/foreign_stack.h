@@ -30,6 +30,12 @@ enum foreign_form foreign_stack_form(const char *text, size_t bytes);
 enum status foreign_stack_read(const char *text, size_t bytes, struct arena *keep,
                                struct stack **out, uint32_t *count, struct fault *fault);
 
+/* How much lower than the return address rust-minidump prints a caller. */
+static inline uint64_t foreign_rust_back(bool arm64)
+{
+    return arm64 ? 4 : 1;
+}
+
 /* Resolved stacks in our own form; see resolved_stack.c.  Also an answer without any frame, which
  * foreign_stack_form() cannot tell.  In the document's order; fails as above. */
 enum status resolved_stack_read(const char *text, size_t bytes, struct arena *keep,

@@ -151,7 +151,9 @@ static void write_frame(const struct writer *w, const struct stack *stack, uint3
 {
     const struct frame *frame = &stack->frames[at];
     struct json *j = w->j;
-    uint64_t back = frame->kind == PC_RETURN ? 1 : 0;
+    /* the schema's addresses are of instructions: of callers', one back on arm64, else one byte */
+    uint64_t back = frame->index > 0 ? foreign_rust_back(w->dump->cpu == CPU_ARM64)
+                                     : (uint64_t)(frame->kind == PC_RETURN);
     json_object(j);
     json_key_string(j, "file", frame->file);
     json_key_uint(j, "frame", frame->index);

@@ -2,9 +2,8 @@
  * The streams themselves are in minidump_lists.c, minidump_facts.c and minidump_extras.c. */
 #include "format/minidump.h"
 
-#include <string.h>
-
 #include "base/limits.h"
+#include "base/text.h"
 #include "format/minidump_parts.h"
 
 /* In the order they are read: what later ones build on comes first. */
@@ -261,7 +260,8 @@ static bool is_wow64(const struct minidump *dump)
         return false;
     for (uint32_t i = 0; i < dump->module_count; i++) {
         const char *name = dump->modules[i].module.name;
-        if (name != NULL && (strcmp(name, "wow64.dll") == 0 || strcmp(name, "wow64cpu.dll") == 0))
+        if (name != NULL &&
+            (text_equal_nocase(name, "wow64.dll") || text_equal_nocase(name, "wow64cpu.dll")))
             return true;
     }
     return false;
@@ -297,6 +297,9 @@ enum status minidump_read(const void *data, size_t bytes, struct arena *keep, st
     if (minidump_sort_memory(out, keep) != ERR_NONE)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
     take_user_threads(out);
+    if (!out->system.present) /* a dump that was cut, or a writer of threads alone */
+        out->dump_cpu = minidump_context_cpu(out, out->thread_count > 0 ? out->threads[0].context
+                                                                        : out->exception.context);
     out->cpu = is_wow64(out) ? CPU_X86 : out->dump_cpu;
     for (uint32_t i = 0; i < out->stream_count; i++) {
         if (out->streams[i].fault.code == ERR_MEMORY)

@@ -261,7 +261,7 @@ const char *minidump_reason(const struct minidump *dump, struct arena *keep);
 /* What the fault touched for access violations, else the exception's address. */
 uint64_t minidump_crash_va(const struct minidump *dump);
 /* False: written of a Linux, macOS, ... process by Breakpad or Crashpad.  Its streams are read; its
- * exception codes are signals, and no unwind data of its images is known. */
+ * exception codes are signals or Mach's exceptions, and no unwind data of its images is known. */
 bool minidump_is_windows(const struct minidump *dump);
 const char *minidump_os_name(const struct minidump *dump, struct arena *keep);
 

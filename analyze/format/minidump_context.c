@@ -65,13 +65,16 @@ static enum status read_place(const struct minidump *dump, struct minidump_place
     *out = (struct registers){.cpu = dump->dump_cpu};
     if (place.bytes == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "thread context");
-    struct bytes r = minidump_at(dump, place, fault);
+    struct fault cut = FAULT_INIT;
+    struct bytes r = minidump_at(dump, place, &cut);
     enum status status = registers_read(r, dump->dump_cpu, out);
-    if (status == ERR_NONE && dump->dump_cpu == CPU_X64 &&
-        (out->context_flags & CONTEXT_XSTATE) != 0)
+    if (status != ERR_NONE)
+        return fault_set(fault, status, place.foff,
+                         status == ERR_TRUNCATED ? "thread context, which is too short" : cut.what);
+    if (dump->dump_cpu == CPU_X64 && (out->context_flags & CONTEXT_XSTATE) != 0)
         out->shadow_sp = shadow_pointer(dump, place);
-    if (status != ERR_NONE || dump->cpu != CPU_X86 || dump->dump_cpu != CPU_X64)
-        return status;
+    if (dump->cpu != CPU_X86 || dump->dump_cpu != CPU_X64)
+        return ERR_NONE;
     struct registers inner;
     if (load_u16(r.at + X64_CONTEXT_CS) == SEGMENT_WOW64) {
         narrow(out);
@@ -81,6 +84,27 @@ static enum status read_place(const struct minidump *dump, struct minidump_place
         *wow64 = true;
     }
     return ERR_NONE;
+}
+
+enum cpu minidump_context_cpu(const struct minidump *dump, struct minidump_place place)
+{
+    static const struct {
+        enum cpu cpu;
+        uint32_t flags_at, mark, bytes;
+    } rows[] = {
+        {CPU_X64, 0x30, 0x100000, X64_CONTEXT_BYTES},
+        {CPU_ARM64, 0, 0x400000, 912},
+        {CPU_X86, 0, 0x10000, 716},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fault fault = FAULT_INIT;
+        struct bytes r = minidump_at(dump, place, &fault);
+        bytes_skip(&r, rows[i].flags_at);
+        uint32_t flags = bytes_u32(&r);
+        if (place.bytes >= rows[i].bytes && (flags & 0xff0000) == rows[i].mark)
+            return rows[i].cpu;
+    }
+    return CPU_UNKNOWN;
 }
 
 enum status minidump_thread_registers(const struct minidump *dump,

@@ -5,6 +5,13 @@
 
 #include "format/minidump.h"
 
+enum {
+    PLATFORM_MACOS = 0x8101,
+    PLATFORM_IOS = 0x8102,
+    PLATFORM_LINUX = 0x8201,
+    PLATFORM_ANDROID = 0x8203,
+};
+
 struct number_name {
     uint32_t number;
     const char *name;
@@ -121,6 +128,29 @@ static const struct number_name codes[] = {
     {0x0517a7ed, "CRASHPAD_SIMULATED"},
 };
 
+static const struct number_name signals[] = {
+    {4, "SIGILL"}, {5, "SIGTRAP"},  {6, "SIGABRT"}, {7, "SIGBUS"},
+    {8, "SIGFPE"}, {11, "SIGSEGV"}, {31, "SIGSYS"}, {0xffffffff, "DUMP_REQUESTED"},
+};
+
+static const struct number_name mach_exceptions[] = {
+    {1, "EXC_BAD_ACCESS"},
+    {2, "EXC_BAD_INSTRUCTION"},
+    {3, "EXC_ARITHMETIC"},
+    {4, "EXC_EMULATION"},
+    {5, "EXC_SOFTWARE"},
+    {6, "EXC_BREAKPOINT"},
+    {7, "EXC_SYSCALL"},
+    {8, "EXC_MACH_SYSCALL"},
+    {9, "EXC_RPC_ALERT"},
+    {10, "EXC_CRASH"},
+    {11, "EXC_RESOURCE"},
+    {12, "EXC_GUARD"},
+    {13, "EXC_CORPSE_NOTIFY"},
+    {0x43507378, "CRASHPAD_SIMULATED"},
+    {0x43506e78, "CRASHPAD_NSEXCEPTION"},
+};
+
 static const struct number_name fast_fails[] = {
     {0, "FAST_FAIL_LEGACY_GS_VIOLATION"},
     {1, "FAST_FAIL_VTGUARD_CHECK_FAILURE"},
@@ -221,12 +251,29 @@ static bool is_access(const struct minidump_exception *exception)
            exception->info_count >= 2;
 }
 
+/* What crash reporters put into the code's place on other systems. */
+static const char *foreign_code_name(const struct minidump *dump)
+{
+    const uint32_t platform = dump->system.platform, code = dump->exception.code;
+    if (platform == PLATFORM_MACOS || platform == PLATFORM_IOS)
+        return find(mach_exceptions, sizeof(mach_exceptions) / sizeof(mach_exceptions[0]), code);
+    if (platform == PLATFORM_LINUX || platform == PLATFORM_ANDROID)
+        return find(signals, sizeof(signals) / sizeof(signals[0]), code);
+    return NULL;
+}
+
 const char *minidump_reason(const struct minidump *dump, struct arena *keep)
 {
     const struct minidump_exception *exception = &dump->exception;
     if (!exception->present)
         return "no exception";
-    const char *name = minidump_is_windows(dump) ? minidump_code_name(exception->code) : NULL;
+    if (!minidump_is_windows(dump)) {
+        const char *foreign = foreign_code_name(dump);
+        if (foreign == NULL)
+            foreign = arena_printf(keep, "0x%08" PRIx32, exception->code);
+        return foreign != NULL ? foreign : "exception";
+    }
+    const char *name = minidump_code_name(exception->code);
     if (exception->code == 0xc0000409 && exception->info_count >= 1) {
         const char *sub = minidump_fast_fail_name(exception->info[0]);
         return sub != NULL ? sub : name;
@@ -258,9 +305,17 @@ bool minidump_is_windows(const struct minidump *dump)
 const char *minidump_os_name(const struct minidump *dump, struct arena *keep)
 {
     static const struct number_name platforms[] = {
-        {1, "Windows"},       {2, "Windows NT"}, {3, "Windows CE"},   {0x8000, "Unix"},
-        {0x8101, "Mac OS X"}, {0x8102, "iOS"},   {0x8201, "Linux"},   {0x8202, "Solaris"},
-        {0x8203, "Android"},  {0x8205, "NaCl"},  {0x8206, "Fuchsia"},
+        {1, "Windows"},
+        {2, "Windows NT"},
+        {3, "Windows CE"},
+        {0x8000, "Unix"},
+        {PLATFORM_MACOS, "Mac OS X"},
+        {PLATFORM_IOS, "iOS"},
+        {PLATFORM_LINUX, "Linux"},
+        {0x8202, "Solaris"},
+        {PLATFORM_ANDROID, "Android"},
+        {0x8205, "NaCl"},
+        {0x8206, "Fuchsia"},
     };
     const struct minidump_system *system = &dump->system;
     if (!system->present)

@@ -41,6 +41,9 @@ minidump_stream_fn minidump_read_modules, minidump_read_unloaded, minidump_read_
     minidump_read_comment_a, minidump_read_comment_w, minidump_read_breakpad,
     minidump_read_assertion, minidump_read_crashpad, minidump_read_user;
 
+/* Which processor's CONTEXT stands at PLACE, by its size and the mark in its flags. */
+enum cpu minidump_context_cpu(const struct minidump *dump, struct minidump_place place);
+
 /* Sorts the memory ranges and cuts overlaps away.  Fails: ERR_MEMORY. */
 enum status minidump_sort_memory(struct minidump *dump, struct arena *keep);
 

@@ -87,7 +87,8 @@ enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out)
     case CPU_UNKNOWN:
         break;
     }
-    return fault_set(r.fault, ERR_UNSUPPORTED, r.offset, "thread context of this processor");
+    return fault_set(r.fault, ERR_UNSUPPORTED, r.offset,
+                     "thread context of a processor that is not read");
 }
 
 const char *cpu_name(enum cpu cpu)

@@ -13,12 +13,6 @@ static const struct {
 } ec_context[] = {{19, 0xd8}, {20, 0xe0}, {21, 0xe8}, {22, 0xf0},
                   {25, 0xa8}, {26, 0xb0}, {27, 0x90}, {REG_ARM64_FP, 0xa0}};
 
-/* User addresses have 48 bits; what pointer authentication puts above them is cut. */
-static uint64_t strip(uint64_t va)
-{
-    return va & 0x0000ffffffffffffull;
-}
-
 struct undo {
     struct unwind_walker *w;
     uint32_t next_count; /* save_next codes met: further pairs of the next save */
@@ -115,7 +109,7 @@ static bool undo_code(struct undo *u, const struct arm64_code *code)
         u->next_count++;
         return u->next_count < 16;
     case ARM64_SIGN_LR:
-        regs->r[REG_ARM64_LR] = strip(regs->r[REG_ARM64_LR]);
+        regs->r[REG_ARM64_LR] = unwind_strip(u->w, regs->r[REG_ARM64_LR]);
         return true;
     case ARM64_MACHINE_FRAME:
     case ARM64_TRAP_FRAME:
@@ -147,7 +141,7 @@ static const char *undo_codes(struct unwind_walker *w, const struct arm64_code *
         w->caller_kind = PC_INTERRUPTED;
         w->caller_note = "over a machine frame";
     } else {
-        w->regs.pc = strip(w->regs.r[REG_ARM64_LR]);
+        w->regs.pc = unwind_strip(w, w->regs.r[REG_ARM64_LR]);
     }
     return NULL;
 }
@@ -246,10 +240,21 @@ static const char *step_entry(struct unwind_walker *w, const struct unwind_entry
     return info.form == ARM64_XDATA ? step_xdata(w, &info, into) : step_packed(w, &info, into);
 }
 
-static const char *step_leaf(struct unwind_walker *w)
+/* Did the function of the pc put LR into a frame that fp leads to?  Then it is no leaf. */
+static bool is_in_frame(const struct unwind_walker *w, uint64_t lr)
 {
-    uint64_t lr = strip(w->regs.r[REG_ARM64_LR]);
-    if (w->frame->kind == PC_INTERRUPTED && (lr == 0 || unwind_is_return(w, lr))) {
+    const uint64_t fp = w->regs.r[REG_ARM64_FP];
+    uint64_t saved;
+    return fp >= w->regs.sp && unwind_read_u64(w->process, fp + 8, &saved) &&
+           unwind_strip(w, saved) == lr;
+}
+
+/* KNOWN: the module has unwind data, and none for the pc. */
+static const char *step_leaf(struct unwind_walker *w, bool known)
+{
+    const uint64_t lr = unwind_strip(w, w->regs.r[REG_ARM64_LR]);
+    const bool interrupted = w->frame->kind == PC_INTERRUPTED;
+    if (interrupted && unwind_is_return(w, lr) && (known || !is_in_frame(w, lr))) {
         w->regs.pc = lr;
         w->caller_found = FOUND_LEAF;
         return NULL;
@@ -258,6 +263,8 @@ static const char *step_leaf(struct unwind_walker *w)
         w->regs.r[REG_ARM64_LR] = w->regs.pc;
         return NULL;
     }
+    if (interrupted && lr == 0)
+        return "end of stack";
     return unwind_scan(w);
 }
 
@@ -277,5 +284,5 @@ const char *unwind_step_arm64(struct unwind_walker *w)
             return stop;
         w->regs = before;
     }
-    return step_leaf(w);
+    return step_leaf(w, facts != NULL && facts->pdata_count > 0);
 }

@@ -117,6 +117,11 @@ const char *unwind_pop(struct unwind_walker *w, enum found_by found_by, const ch
     return NULL;
 }
 
+uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va)
+{
+    return w->regs.cpu == CPU_ARM64 ? va & 0x0000ffffffffffffull : va; /* users have 48 bits */
+}
+
 bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register)
 {
     uint32_t word = cpu_pointer_bytes(w->regs.cpu);
@@ -124,6 +129,7 @@ bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register)
     if (fp < w->regs.sp || fp % word != 0 || fp > UINT64_MAX - 2 * (uint64_t)word ||
         !unwind_read_pointer(w, fp, &next) || !unwind_read_pointer(w, fp + word, &pc))
         return false;
+    pc = unwind_strip(w, pc);
     /* The chain ends in 0; before that it must lead up the stack and into code. */
     if (pc != 0 && (next == fp || !unwind_is_return(w, pc)))
         return false;
@@ -156,6 +162,7 @@ const char *unwind_scan(struct unwind_walker *w)
         if (!unwind_read_pointer(w, va, &pc))
             return va == w->regs.sp ? unwind_stop_memory
                                     : "scan: no return address up to the stack's end";
+        pc = unwind_strip(w, pc);
         if (!unwind_is_return(w, pc) || looks_like_pointer(w, pc))
             continue;
         w->frame->return_slot_va = va;

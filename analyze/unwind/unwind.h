@@ -7,7 +7,8 @@
  *
  * Order of trust, per processor (each frame keeps the word in found_by):
  *   x64    .pdata, then generated-code tables; leaf where there is neither and the frame was
- *          interrupted; frame sizes of the PDB (S_FRAMEPROC) where the image is missing; scan
+ *          interrupted; frame sizes of the PDB (S_FRAMEPROC) where the image is missing; the
+ *          frame pointer where the system is not Windows; scan
  *   arm64  .pdata, packed or full; leaf; frame pointer; scan
  *   x86    FrameData programs, then FPO data of the PDB; frame pointer; scan
  * A pc that lies nowhere (0, freed or unmapped code) is given as a frame, one return address
@@ -44,6 +45,8 @@ struct unwind_process {
     /* Generated code at VA, with its unwind data if there is any.  May be NULL itself. */
     bool (*generated)(void *self, uint64_t va, struct unwind_entry *out);
     struct unwind_tables *tables; /* what was learnt of modules; see below */
+    /* Not Windows: by convention rbp leads to the caller's frame, so a chain goes before a scan. */
+    bool chains_frames;
 };
 
 /* How one frame was left; what `dump --explain` prints. */

@@ -72,6 +72,9 @@ const char *unwind_pop(struct unwind_walker *w, enum found_by found_by, const ch
 /* Takes FP as a chained frame pointer: {caller's fp, return address}.  False when it is none. */
 bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register);
 
+/* A code address as it was saved: on arm64 without what pointer authentication put above it. */
+uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va);
+
 /* Looks for a return address on the stack: the last resort. */
 const char *unwind_scan(struct unwind_walker *w);
 

@@ -271,7 +271,10 @@ const char *unwind_step_x64(struct unwind_walker *w)
     if (facts->pdata_count == 0) {
         if (step_frame_size(w))
             return NULL;
-        return facts->has_headers ? step_leaf(w, NULL, false) : unwind_scan(w);
+        if (facts->has_headers)
+            return step_leaf(w, NULL, false);
+        return process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP) ? NULL
+                                                                              : unwind_scan(w);
     }
     uint32_t rva = (uint32_t)(lookup_va - module->base_va);
     if (unwind_pdata_find(process, facts, rva, 12, &entry)) {

@@ -22,6 +22,14 @@ struct dump_request {
     struct arena *keep;
 };
 
+/* A thread of the list whose id an earlier one has: no walk can be asked for it. */
+static struct stack second_of_its_id(uint32_t thread_id)
+{
+    return (struct stack){.thread_id = thread_id,
+                          .state = STACK_FAILED,
+                          .stop = "an earlier thread of the list has this id"};
+}
+
 /* One thread's stack; one that cannot be walked says why in its place. */
 static enum status thread_stack(struct dump_request *q, uint32_t thread_id, struct stack *out,
                                 struct fault *fault)
@@ -32,9 +40,8 @@ static enum status thread_stack(struct dump_request *q, uint32_t thread_id, stru
         *fault = single;
         return status;
     }
-    if (status != ERR_NONE) {
-        *out = (struct stack){.thread_id = thread_id, .state = STACK_FAILED, .stop = single.what};
-    }
+    if (status != ERR_NONE)
+        *out = dump_failed_stack(thread_id, &single, q->keep);
     return ERR_NONE;
 }
 
@@ -53,9 +60,13 @@ static enum status all_stacks(struct dump_request *q, bool suspect_first, struct
     if (suspect_first)
         status = thread_stack(q, suspect, &(*out)[(*count)++], fault);
     bool all = !suspect_first || q->stacks;
-    for (uint32_t i = 0; all && status == ERR_NONE && i < dump->thread_count; i++)
-        if (!suspect_first || dump->threads[i].id != suspect)
-            status = thread_stack(q, dump->threads[i].id, &(*out)[(*count)++], fault);
+    for (uint32_t i = 0; all && status == ERR_NONE && i < dump->thread_count; i++) {
+        const uint32_t id = dump->threads[i].id;
+        if (minidump_thread_find(dump, id) != &dump->threads[i])
+            (*out)[(*count)++] = second_of_its_id(id);
+        else if (!suspect_first || id != suspect)
+            status = thread_stack(q, id, &(*out)[(*count)++], fault);
+    }
     return status;
 }
 
@@ -77,7 +88,7 @@ static int print_stackwalk(struct dump_request *q, struct fault *fault)
         if (dump->breakpad.present && (dump->breakpad.validity & 1) != 0 &&
             stacks[i].thread_id == dump->breakpad.dump_thread_id)
             stacks[i].frame_count = 0;
-        if (stacks[i].thread_id == suspect)
+        if (stacks[i].thread_id == suspect && crashed == UINT32_MAX)
             crashed = i;
     }
     bool known = dump_registers(q->session, suspect, &regs, &kind, &ignored) == ERR_NONE;

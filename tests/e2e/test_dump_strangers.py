@@ -1,0 +1,154 @@
+"""`dump` on what others write: other systems, signed pointers, modules over one another, threads alone."""
+
+import json
+import pathlib
+import shutil
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import dump_maker  # noqa: E402
+import e2e  # noqa: E402
+
+STACK = 0x10000
+EXE, LIBRARY = 0x140000000, 0x7F0000000000
+SIGNED = 0x0037 << 48  # what pointer authentication puts above an address
+
+
+def stack_of(words, size=0x200):
+    out = bytearray(size)
+    for offset, word in words.items():
+        struct.pack_into("<Q", out, offset, word)
+    return STACK, bytes(out)
+
+
+class Strangers(e2e.Case):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def saved(self, dump, **more):
+        path = self.folder / "made.dmp"
+        dump.save(path, **more)
+        return path
+
+    def threads(self, dump):
+        return self.run_json("dump", self.saved(dump), "--stacks", "--json")["threads"]
+
+    def frames(self, dump):
+        return [(f["module"], f["offset"], f["found_by"]) for f in self.threads(dump)[0]["stack"]["frames"]]
+
+    def chained(self, platform):
+        """rbp leads over a pointer into code that a scan would take first."""
+        dump = dump_maker.Dump(platform=platform)
+        dump.module("a", EXE, 0x10000)
+        dump.module("b", LIBRARY, 0x10000)
+        words = {0x08: EXE + 0x3333, 0x40: STACK + 0x80, 0x48: EXE + 0x1111, 0x80: 0, 0x88: LIBRARY + 0x2222,
+                 0x90: 0, 0x98: 0}
+        dump.thread(1, pc=EXE + 0x1000, sp=STACK, r=[0] * 5 + [STACK + 0x40], stack=stack_of(words, 0xA0))
+        dump.exception(1, 11, 0)
+        return dump
+
+    def test_other_systems_chain_their_frames(self):
+        for platform in (0x8101, 0x8201):
+            with self.subTest(hex(platform)):
+                self.assertEqual(self.frames(self.chained(platform)), [
+                    ("a", "0x1000", "context"), ("a", "0x1111", "frame_pointer"), ("b", "0x2222", "frame_pointer")])
+
+    def test_windows_does_not(self):
+        self.assertEqual(self.frames(self.chained(2))[1], ("a", "0x3333", "scan"))
+
+    def test_their_signals_have_names(self):
+        rows = {(0x8201, 11): "SIGSEGV", (0x8203, 6): "SIGABRT", (0x8101, 1): "EXC_BAD_ACCESS",
+                (0x8201, 0xC0000005): "0xc0000005", (2, 0xC0000005): "EXCEPTION_ACCESS_VIOLATION_WRITE"}
+        for (platform, code), name in rows.items():
+            with self.subTest(name):
+                dump = dump_maker.Dump(platform=platform)
+                dump.exception(1, code, 0, (1, 0))
+                done = self.run_twinstack("dump", self.saved(dump))
+                self.assertIn(f"crash:   {name} (", done.stdout)
+
+    def signed(self, lr=0):
+        """fp leads to the caller, whose address is signed; lr as it may stand while fp holds."""
+        dump = dump_maker.Dump("arm64")
+        dump.module("a.exe", EXE, 0x10000)
+        registers = [0] * 31
+        registers[29], registers[30] = STACK + 0x40, lr
+        words = {0x40: STACK + 0x80, 0x48: SIGNED | EXE + 0x1110, 0x80: 0, 0x88: 0}
+        dump.thread(1, pc=EXE + 0x1000, sp=STACK, r=registers, stack=stack_of(words))
+        dump.exception(1, 0xC0000005, EXE + 0x1000, (1, 0))
+        return dump
+
+    def test_signed_return_addresses(self):
+        for lr in (0, 5, SIGNED | EXE + 0x1110):  # the last: nothing was called yet
+            with self.subTest(hex(lr)):
+                self.assertEqual(self.frames(self.signed(lr)), [("a.exe", "0x1000", "context"),
+                                                                ("a.exe", "0x1110", "frame_pointer")])
+
+    def test_callers_of_rust_minidump_stand_an_instruction_back(self):
+        path = self.saved(self.signed())
+        document = self.run_json("dump", path, "--format", "stackwalk-json")
+        offsets = [int(f["module_offset"], 16) for f in document["crashing_thread"]["frames"]]
+        self.assertEqual(offsets, [0x1000, 0x110C])
+        theirs, ours = self.folder / "theirs.json", self.folder / "ours.txt"
+        theirs.write_text(json.dumps(document))
+        ours.write_text("a.exe!0x1000\na.exe!0x1110\n")
+        done = self.run_twinstack("check", "--stacks", theirs, ours)
+        self.assertEqual(done.returncode, 0)
+
+    def test_modules_over_one_another(self):
+        dump = dump_maker.Dump()
+        dump.module("big.exe", EXE, 0x100000)
+        dump.module("inner.dll", EXE + 0x10000, 0x1000)
+        dump.module("inner.dll", EXE + 0x10000, 0x1000)
+        for number, rva in enumerate((0x10010, 0x50000)):
+            dump.thread(number + 1, pc=EXE + rva, sp=STACK, stack=stack_of({}))
+        modules = {t["id"]: t["stack"]["frames"][0]["module"] for t in self.threads(dump)}
+        self.assertEqual(modules, {1: "inner.dll", 2: "big.exe"})
+
+    def test_two_threads_of_one_id(self):
+        dump = dump_maker.Dump()
+        dump.module("a.exe", EXE, 0x10000)
+        for rva in (0x1000, 0x2000):
+            dump.thread(5, pc=EXE + rva, sp=STACK, stack=stack_of({}))
+        threads = self.threads(dump)
+        self.assertEqual([t["state"] for t in threads], ["ok", "failed"])
+        self.assertIn("has this id", threads[1]["stop"])
+
+    def test_contexts_of_wrong_sizes(self):
+        whole = dump_maker.context("x64", EXE + 0x1000, STACK)
+        rows = {0: "failed", 4: "failed", 0x80: "failed", 0x100: "ok", 1231: "ok", 1232: "ok", 4000: "ok"}
+        for size, state in rows.items():
+            with self.subTest(size):
+                dump = dump_maker.Dump()
+                dump.module("a.exe", EXE, 0x10000)
+                dump.thread(1, raw=whole[:size] + bytes(max(0, size - len(whole))), stack=stack_of({}))
+                thread = self.threads(dump)[0]
+                self.assertEqual(thread["state"], state, thread["stop"])
+                if state == "failed":
+                    self.assertIn("context", thread["stop"])
+
+    def test_threads_alone_say_their_processor(self):
+        for arch in ("x86", "x64", "arm64"):
+            with self.subTest(arch):
+                dump = dump_maker.Dump(arch)
+                dump.rows.clear()  # no SystemInfo
+                dump.thread(1, pc=0x401000, sp=STACK, stack=stack_of({}))
+                path = self.saved(dump)
+                threads = self.run_json("dump", path, "--json")["threads"]
+                self.assertEqual(threads[0]["registers"]["cpu"], arch)
+                self.assertEqual(threads[0]["registers"]["pc"], "0x401000")
+
+    def test_wow64_however_its_library_is_spelt(self):
+        dump = dump_maker.Dump()
+        dump.module("C:\\Windows\\System32\\WOW64.DLL", 0x77000000, 0x1000)
+        dump.module("a.exe", 0x400000, 0x10000)
+        raw = bytearray(dump_maker.context("x64", 0x401000, STACK))
+        struct.pack_into("<H", raw, 0x38, 0x23)
+        dump.thread(1, raw=bytes(raw), stack=stack_of({}))
+        thread = self.run_json("dump", self.saved(dump), "--json")["threads"][0]
+        self.assertEqual((thread["registers"]["cpu"], thread["registers"]["wow64"]), ("x86", True))
+
+
+e2e.main()
