@@ -66,6 +66,7 @@ char *path_join(struct arena *keep, const char *folder, const char *name);
 const char *path_base(const char *path);
 
 bool file_is_terminal(FILE *stream);
+uint32_t file_terminal_columns(FILE *stream); /* 0: no terminal, or it does not tell */
 
 /* Reads what a pipe or terminal has by now instead of waiting until BYTES are there: at least one
  * byte, 0 at the end and, with *FAILED, on an error.  Not to be mixed with stdio's own reading. */

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -304,6 +305,12 @@ uint64_t path_bytes(const char *path)
 bool file_is_terminal(FILE *stream)
 {
     return isatty(fileno(stream)) == 1;
+}
+
+uint32_t file_terminal_columns(FILE *stream)
+{
+    struct winsize size = {0};
+    return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 size_t file_read_some(FILE *stream, void *to, size_t bytes, bool *failed)

@@ -324,6 +324,15 @@ bool file_is_terminal(FILE *stream)
     return _isatty(_fileno(stream)) != 0;
 }
 
+uint32_t file_terminal_columns(FILE *stream)
+{
+    CONSOLE_SCREEN_BUFFER_INFO info;
+    const HANDLE console = (HANDLE)_get_osfhandle(_fileno(stream));
+    if (!GetConsoleScreenBufferInfo(console, &info) || info.srWindow.Right < info.srWindow.Left)
+        return 0;
+    return (uint32_t)(info.srWindow.Right - info.srWindow.Left) + 1;
+}
+
 size_t file_read_some(FILE *stream, void *to, size_t bytes, bool *failed)
 {
     const unsigned most = bytes < INT_MAX ? (unsigned)bytes : INT_MAX;

@@ -5,6 +5,14 @@
 #include "report/page.h"
 #include "report/report.h"
 
+/* Never colour alone. */
+enum ink verdict_ink(enum verdict verdict);
+const char *verdict_glyph(enum verdict verdict);
+
+/* Scenario x variant x engine, with the verdict. */
+void text_print_grid(const struct page *page, const struct report_run *report,
+                     struct arena *scratch);
+
 /* Walk, suspension, writes and bytes in the dying process; cost of each engine; slowest ten. */
 enum status text_print_timing(const struct page *page, const struct report_run *report,
                               struct arena *scratch, struct fault *fault);

@@ -66,28 +66,38 @@ static const char *amount(double value, bool bytes, char out[24])
     return bytes ? bytes_text(value, out) : duration_text(value, out);
 }
 
+/* Names are at most 36 wide; the numbers move together on a narrow page. */
+enum { NAME_COLUMNS = 37, COUNT_COLUMNS = 6 };
+
+static int number_columns(const struct page *page)
+{
+    const int room = ((int)page->columns - NAME_COLUMNS - COUNT_COLUMNS) / 4;
+    return room < 9 ? 9 : room > 13 ? 13 : room;
+}
+
 static void print_row(const struct page *page, const char *name, double *numbers, size_t count,
                       bool bytes)
 {
+    const int width = number_columns(page);
     char text[24];
     if (count == 0)
         return;
-    page_cell(page, INK_PLAIN, 38, name);
-    page_cellf(page, INK_PLAIN, -8, "%zu", count);
-    page_cell(page, INK_TITLE, -13, amount(statistics_median(numbers, count), bytes, text));
-    page_cell(page, INK_DIM, -13, amount(numbers[0], bytes, text));
-    page_cell(page, INK_DIM, -13, amount(statistics_quantile(numbers, count, 0.9), bytes, text));
-    page_cell(page, INK_DIM, -13, amount(numbers[count - 1], bytes, text));
+    page_cell(page, INK_PLAIN, NAME_COLUMNS, name);
+    page_cellf(page, INK_PLAIN, -COUNT_COLUMNS, "%zu", count);
+    page_cell(page, INK_TITLE, -width, amount(statistics_median(numbers, count), bytes, text));
+    page_cell(page, INK_DIM, -width, amount(numbers[0], bytes, text));
+    page_cell(page, INK_DIM, -width, amount(statistics_quantile(numbers, count, 0.9), bytes, text));
+    page_cell(page, INK_DIM, -width, amount(numbers[count - 1], bytes, text));
     page_line(page);
 }
 
 static void print_heads(const struct page *page, const char *what)
 {
     static const char *const heads[] = {"median", "least", "90 %", "most"};
-    page_cell(page, INK_DIM, 38, what);
-    page_cell(page, INK_DIM, -8, "cases");
+    page_cell(page, INK_DIM, NAME_COLUMNS, what);
+    page_cell(page, INK_DIM, -COUNT_COLUMNS, "cases");
     for (size_t i = 0; i < 4; i++)
-        page_cell(page, INK_DIM, -13, heads[i]);
+        page_cell(page, INK_DIM, -number_columns(page), heads[i]);
     page_line(page);
 }
 
@@ -120,7 +130,7 @@ static void print_slowest(const struct page *page, const struct report_run *repo
     for (size_t i = 0; i < count && i < SLOWEST; i++) {
         char name[160], text[24];
         const struct engine_score *s = case_score(rows[i].c, rows[i].engine);
-        page_cell(page, INK_PLAIN, 38, case_name(rows[i].c, name));
+        page_cell(page, INK_PLAIN, NAME_COLUMNS, case_name(rows[i].c, name));
         page_cell(page, INK_PLAIN, 14, rows[i].engine);
         page_cell(page, INK_PLAIN, -13, duration_text((double)rows[i].ns, text));
         page_cellf(page, INK_DIM, -15, "%u frames", s != NULL ? s->frames : 0);
@@ -160,14 +170,21 @@ enum status text_print_timing(const struct page *page, const struct report_run *
     return ERR_NONE;
 }
 
-static void print_ratio(const struct page *page, double value, double unit, const char *end)
+static const char *ratio_text(double value, double unit, char out[24])
 {
     if (isnan(value))
-        (void)fprintf(page->out, "-%s", end);
-    else if (value / unit >= 9.95)
-        (void)fprintf(page->out, "%.0f%s", value / unit, end);
+        (void)snprintf(out, 24, "-");
     else
-        (void)fprintf(page->out, "%.1f%s", value / unit, end);
+        (void)snprintf(out, 24, value / unit >= 9.95 ? "%.0f" : "%.1f", value / unit);
+    return out;
+}
+
+/* Writes TEXT behind what is on the line already, or on the next where it does not fit. */
+static void put_or_break(const struct page *page, uint32_t *at, const char *text)
+{
+    const bool fits = *at + text_width(text) <= page->columns;
+    (void)fprintf(page->out, "%s%s", fits ? "" : "\n", text);
+    *at = (fits ? *at : 0) + text_width(text);
 }
 
 void text_print_headline(const struct page *page, const struct report_run *report,
@@ -175,20 +192,27 @@ void text_print_headline(const struct page *page, const struct report_run *repor
 {
     const struct report_ratio r = report_ratio(report, scratch);
     const char *foreign = foreign_dump_engine(report);
-    char text[24];
+    char a[24], b[24], c[24], text[160];
+    uint32_t at = 0;
     if (r.cases == 0)
         return;
-    if (foreign != NULL)
-        (void)fprintf(page->out, "dump way (%s) : ", strchr(foreign, ':') + 1);
-    (void)fputs("dump way (ours) : offset way  =  ", page->out);
-    if (foreign != NULL)
-        (void)fprintf(page->out, "%s : ", duration_text(r.foreign_ms * 1e6, text));
-    (void)fprintf(page->out, "%s : ", duration_text(r.dump_ms * 1e6, text));
-    (void)fprintf(page->out, "%s  =  ", duration_text(r.offset_ms * 1e6, text));
-    if (foreign != NULL)
-        print_ratio(page, r.foreign_ms, r.offset_ms, " : ");
-    print_ratio(page, r.dump_ms, r.offset_ms, " : 1\n");
-    page_cellf(page, INK_DIM, 0, "back end, medians of %u cases; the parts are under TIMING",
+    if (foreign != NULL) {
+        (void)snprintf(text, sizeof text, "dump way (%.40s) : ", strchr(foreign, ':') + 1);
+        put_or_break(page, &at, text);
+    }
+    put_or_break(page, &at, "dump way (ours) : offset way");
+    (void)snprintf(text, sizeof text, "  =  %s%s%s : %s",
+                   foreign != NULL ? duration_text(r.foreign_ms * 1e6, a) : "",
+                   foreign != NULL ? " : " : "", duration_text(r.dump_ms * 1e6, b),
+                   duration_text(r.offset_ms * 1e6, c));
+    put_or_break(page, &at, text);
+    (void)snprintf(text, sizeof text, "  =  %s%s%s : 1",
+                   foreign != NULL ? ratio_text(r.foreign_ms, r.offset_ms, a) : "",
+                   foreign != NULL ? " : " : "", ratio_text(r.dump_ms, r.offset_ms, b));
+    put_or_break(page, &at, text);
+    page_line(page);
+    page_cellf(page, INK_DIM, 0,
+               "one stack on the back end, from nothing; medians of %u cases, parts under TIMING",
                (unsigned)r.cases);
     page_line(page);
 }

@@ -8,7 +8,7 @@
 
 #include "base/files.h"
 #include "report/figures.h"
-#include "report/page.h"
+#include "verbs/terminal.h"
 
 enum { NAME_COLUMNS = 34, VERDICT_COLUMNS = 13, REASON_INDENT = 4, MARKDOWN_ROWS = 200 };
 
@@ -133,7 +133,7 @@ static void print_totals(FILE *out, const struct run_diff *d, const char *only)
 void compare_print(const struct run_info *a, const struct run_info *b, const struct run_diff *diff,
                    const char *only)
 {
-    const struct page page = {stdout, file_is_terminal(stdout) && getenv("NO_COLOR") == NULL, 100};
+    const struct page page = terminal_page();
     page_cellf(&page, INK_TITLE, 0, "run %" PRIu64 " (%.12s) -> run %" PRIu64 " (%.12s)", a->id,
                a->commit != NULL ? a->commit : "?", b->id, b->commit != NULL ? b->commit : "?");
     page_line(&page);

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* "5%", "0.05" or "5 %": 0.05.  False for anything else or below 0. */
+/* "5%", "0.05" or "5 %": 0.05.  False for anything else, below 0, or
+ * above 1 without its "%". */
 bool parse_share(const char *text, double *out);
 
 #endif

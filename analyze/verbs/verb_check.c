@@ -11,6 +11,7 @@
 #include "symbol/stack_input.h"
 #include "verbs/analysis.h"
 #include "verbs/harness.h"
+#include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 struct check_options {
@@ -160,12 +161,11 @@ static void print_report(struct check *c)
 {
     struct run_info info;
     struct report_run report;
-    struct report_style style;
+    struct report_style style = terminal_style();
     struct arena scratch;
     struct fault fault = FAULT_INIT;
 
     memset(&info, 0, sizeof info);
-    memset(&style, 0, sizeof style);
     info.state = RUN_COMPLETE;
     info.label = "check";
     info.case_count = c->case_count;
@@ -178,7 +178,6 @@ static void print_report(struct check *c)
             c->code = worse(c->code, EXIT_DIFFERENT);
     }
     style.details = true;
-    style.color = file_is_terminal(stdout);
     arena_init(&scratch, 0);
     if (report_prepare(&info, c->cases, c->case_count, c->keep, &report, &fault) == ERR_NONE)
         (void)(c->options->as_json ? report_json(&report, stdout, &fault)

@@ -12,6 +12,7 @@
 #include "verbs/acceptance.h"
 #include "verbs/analysis.h"
 #include "verbs/stored.h"
+#include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 struct regrade_options {
@@ -206,8 +207,7 @@ static int print_result(struct session *s)
         if (report_json(&report, stdout, &s->fault) != ERR_NONE)
             return verb_fault(&s->fault);
     } else {
-        const struct report_style style = {.color = file_is_terminal(stdout) &&
-                                                    getenv("NO_COLOR") == NULL};
+        const struct report_style style = terminal_style();
         if (report_text(&report, &style, s->keep, stdout, &s->fault) != ERR_NONE)
             return verb_fault(&s->fault);
         (void)fputs("\nREGRADED\n", stdout);

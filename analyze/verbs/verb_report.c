@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "dashboard/offline.h"
 #include "verbs/stored.h"
+#include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 enum output {
@@ -102,11 +103,10 @@ static enum status write_all(const struct report_options *o, struct store *store
             (void)stored_write(o->paths[i], write_output, &job, fault);
     }
     if (fault->code == ERR_NONE && (o->as_text || !wants_output(o))) {
-        const struct report_style style = {
-            .columns = (uint32_t)o->columns,
-            .color = file_is_terminal(stdout) && getenv("NO_COLOR") == NULL,
-            .details = o->details,
-        };
+        struct report_style style = terminal_style();
+        style.details = o->details;
+        if (o->columns != 0)
+            style.columns = (uint32_t)o->columns;
         (void)report_text(&report, &style, keep, stdout, fault);
     }
     append_step_summary(&report, keep);
@@ -133,6 +133,8 @@ static int report(const struct verb *self, const struct report_options *o,
     int code = EXIT_GOOD;
     if (rest->count > 1)
         return verb_usage_error(self, "one run at a time: '%s'", rest->items[1]);
+    if (o->columns != 0 && (o->columns < 60 || o->columns > 1000))
+        return verb_usage_error(self, "--columns is 60 to 1000");
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
     const bool stacks = o->paths[OUT_FOLDED] != NULL || o->paths[OUT_SPEEDSCOPE] != NULL;
@@ -154,7 +156,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
         {"--text", OPTION_FLAG, &o.as_text, NULL, "also for people, when files are written"},
         {"--details", OPTION_FLAG, &o.details, NULL, "also every finding"},
-        {"--columns", OPTION_UINT, &o.columns, "N", "width of the text (default 100)"},
+        {"--columns", OPTION_UINT, &o.columns, "N",
+         "width of the text (default: the terminal's, else 100)"},
         {"--json", OPTION_STRING, &o.paths[OUT_JSON], "FILE|-", "everything, documented schema"},
         {"--junit", OPTION_STRING, &o.paths[OUT_JUNIT], "FILE|-", "JUnit XML"},
         {"--ctrf", OPTION_STRING, &o.paths[OUT_CTRF], "FILE|-", "CTRF JSON"},

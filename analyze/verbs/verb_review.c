@@ -7,9 +7,9 @@
 
 #include "base/files.h"
 #include "report/figures.h"
-#include "report/page.h"
 #include "verbs/acceptance.h"
 #include "verbs/stored.h"
+#include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 enum { ANSWER_BYTES = 1024, DAYS_DEFAULT = 90, FINDINGS_SHOWN = 3 };
@@ -43,7 +43,7 @@ static bool ask(const char *prompt, char out[ANSWER_BYTES])
 
 static void say(const char *word, const char *text)
 {
-    const struct page page = {stdout, false, 100};
+    const struct page page = terminal_page();
     if (text == NULL || text[0] == '\0')
         return;
     (void)printf("  %s", word);
@@ -52,7 +52,7 @@ static void say(const char *word, const char *text)
 
 static void show(const struct review *r, const struct run_case *c, uint32_t number)
 {
-    const struct page page = {stdout, false, 100};
+    const struct page page = terminal_page();
     char name[160];
     uint32_t shown = 0;
     (void)printf("\n[%u of %u] ", number, r->failing);

@@ -12,6 +12,7 @@
 #include "report/report.h"
 #include "verbs/run_facts.h"
 #include "verbs/run_parts.h"
+#include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 /* "ob0,ob2" holds WORD. */
@@ -294,11 +295,9 @@ static void append_step_summary(const struct report_run *report, struct arena *s
 static enum status print_report(struct run_session *s)
 {
     struct report_run report;
-    struct report_style style;
+    const struct report_style style = terminal_style();
     struct arena scratch;
 
-    memset(&style, 0, sizeof style);
-    style.color = file_is_terminal(stdout) && getenv("NO_COLOR") == NULL;
     arena_init(&scratch, 0);
     if (report_prepare(&s->info, s->cases, s->case_count, s->keep, &report, &s->fault) ==
         ERR_NONE) {

@@ -9,9 +9,9 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "compare/signature_tally.h"
-#include "report/page.h"
 #include "verbs/resolved_input.h"
 #include "verbs/stored.h"
+#include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 enum { EARLIER_RUNS = 20, TOP_DEFAULT = 20 };
@@ -183,7 +183,7 @@ static enum status look_into(struct session *s, const char *path)
 
 static void print_text(const struct session *s, const char *of)
 {
-    const struct page page = {stdout, false, 100};
+    const struct page page = terminal_page();
     const struct signature_tally *tally = &s->tally;
     int wide = (int)strlen("first seen");
     for (uint32_t i = 0; i < tally->count && i < s->o->top; i++)

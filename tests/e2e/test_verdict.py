@@ -1,8 +1,11 @@
 """Verbs over stored runs: their exit codes one by one, on made-up databases and sealed cases."""
 
+import contextlib
 import datetime
 import json
+import os
 import pathlib
+import pty
 import re
 import shutil
 import sqlite3
@@ -71,6 +74,29 @@ class Verdict(e2e.Case):
         (self.folder / "text.db").write_text("this is no database" * 40)
         self.run_twinstack("report", "--db", self.folder / "text.db", exit_code=4)
 
+    def test_report_is_as_wide_as_its_terminal(self):
+        self.sql("UPDATE crash_case SET scenario = 'with_a_longer_name_' || scenario")
+        narrow = self.run_db("report", "--columns", "80").stdout
+        self.assertIn("not shown here for want of columns: offset:backtrace", narrow)
+        self.assertNotIn("not shown", self.run_db("report", "--columns", "132").stdout)
+        for columns in (80, 132):
+            shell = f"stty cols {columns}; '{e2e.PROGRAM}' report --db '{self.db}'"
+            for env, coloured in (({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
+                with self.subTest(columns=columns, env=env):
+                    child, terminal = pty.fork()
+                    if child == 0:
+                        os.execvpe("sh", ["sh", "-c", shell], {**os.environ, "TERM": "xterm", "NO_COLOR": "", **env})
+                    text = b""
+                    with contextlib.suppress(OSError):  # how a terminal ends
+                        while got := os.read(terminal, 65536):
+                            text += got
+                    os.close(terminal)
+                    os.waitpid(child, 0)
+                    self.assertEqual(b"\x1b[" in text, coloured)
+                    lines = re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).splitlines()
+                    self.assertLessEqual(max(map(len, lines)), columns)
+                    self.assertEqual(any("not shown" in line for line in lines), columns == 80)
+
     def test_report_writes_every_form_and_the_step_summary(self):
         summary = self.folder / "summary.md"
         summary.write_text("before\n")
@@ -83,6 +109,7 @@ class Verdict(e2e.Case):
         self.assertTrue(summary.read_text().startswith("before\n## "))
         self.assertEqual(json.loads((self.folder / "badge").read_text())["color"], "brightgreen")
         self.run_db("report", "--badge", "-", "--badge-of", "mood", exit_code=2)
+        self.run_db("report", "--columns", "7", exit_code=2)
 
     def test_compare(self):
         self.run_db("compare", "latest", "latest")

@@ -15,6 +15,7 @@ struct fixture {
     struct run_case cases[MADE_CASES];
     struct report_run report;
     struct fault fault;
+    uint32_t columns;
 };
 
 static void set_up(struct fixture *f)
@@ -35,7 +36,7 @@ static const char *const file_names[FORM_COUNT] = {"report.txt", "run.json",   "
 
 static void write_form(struct fixture *f, enum form form, FILE *out)
 {
-    const struct report_style style = {.columns = 100};
+    const struct report_style style = {.columns = f->columns, .details = true};
     struct fault *fault = &f->fault;
     switch (form) {
     case TEXT:
@@ -124,22 +125,37 @@ TEST(same_input_same_bytes)
     arena_free(&b.keep);
 }
 
-TEST(the_terminal_report_fits_a_hundred_columns_and_says_who_is_right)
+static void check_lines(char *text, uint32_t most)
 {
-    struct fixture f;
-    set_up(&f);
-    char *text = text_of(&f, TEXT);
-    CHECK_HAS(text, "right: offset:rtl");
-    CHECK_HAS(text, "3 PASS, 1 FAIL, 1 ERROR, 1 UNSUPPORTED");
-    CHECK_HAS(text, "4.5 : 1");
-    CHECK_HAS(text, "Wine does not deliver it");
-    CHECK(strchr(text, '\x1b') == NULL);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         size_t columns = 0;
         for (const char *at = line; *at != 0; at++)
             columns += ((unsigned char)*at & 0xc0) != 0x80;
-        if (columns > 100)
-            FAIL("%zu columns: %s", columns, line);
+        if (columns > most)
+            FAIL("%zu columns, not %u: %s", columns, most, line);
+        if (strstr(line, "…") != NULL)
+            FAIL("cut at %u columns: %s", most, line);
+    }
+}
+
+TEST(the_terminal_report_fits_its_page_and_says_who_is_right)
+{
+    static const uint32_t pages[] = {0, 80, 100, 132, 200};
+    struct fixture f;
+    set_up(&f);
+    f.cases[3].scenario = "a_scenario_with_a_name_longer_than_is_good";
+    f.cases[2].repeat = 11;
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        test_row(arena_printf(&f.keep, "%u columns", pages[i]));
+        f.columns = pages[i];
+        char *text = text_of(&f, TEXT);
+        CHECK_HAS(text, "right: offset:rtl");
+        CHECK_HAS(text, "3 PASS, 1 FAIL, 1 ERROR, 1 UNSUPPORTED");
+        CHECK_HAS(text, "4.5 : 1");
+        CHECK_HAS(text, "a_scenario_with_a_name_longer_than_is_good");
+        CHECK_HAS(text, "ob2#12");
+        CHECK(strchr(text, '\x1b') == NULL);
+        check_lines(text, pages[i] == 0 ? 100 : pages[i]);
     }
     arena_free(&f.keep);
 }

@@ -1,0 +1,257 @@
+/* Scenario × variant × engine in the terminal report: see text.h.  Every column is as wide as what
+ * stands in it; heads break into lines, and engines that do not fit are named below. */
+#include <math.h>
+#include <string.h>
+
+#include "report/figures.h"
+#include "report/text.h"
+
+enum { ENGINE_LEAST = 7, NAME_LEAST = 20, CELL_BYTES = 96, HEAD_LINES_MAX = 8 };
+
+struct grid {
+    const struct engine_total *engines[CLAIMS_MAX];
+    int widths[CLAIMS_MAX]; /* the blank behind it counts */
+    uint32_t count;
+    int name, variant, verdict;
+};
+
+enum ink verdict_ink(enum verdict verdict)
+{
+    if (verdict == VERDICT_PASS || verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED)
+        return INK_GOOD;
+    if (verdict == VERDICT_UNSUPPORTED)
+        return INK_DIM;
+    return verdict == VERDICT_XFAIL ? INK_WARN : INK_BAD;
+}
+
+const char *verdict_glyph(enum verdict verdict)
+{
+    switch (verdict) {
+    case VERDICT_PASS:
+    case VERDICT_NOT_CAPTURED_AS_EXPECTED:
+        return "✓";
+    case VERDICT_UNSUPPORTED:
+        return "⊘";
+    case VERDICT_XFAIL:
+    case VERDICT_FLAKY:
+        return "~";
+    case VERDICT_ERROR:
+        return "!";
+    default:
+        return "✗";
+    }
+}
+
+static const char *short_verdict(enum verdict verdict)
+{
+    return verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED ? "none, right" : verdict_name(verdict);
+}
+
+static void variant_text(const struct run_case *c, char out[CELL_BYTES])
+{
+    (void)snprintf(out, CELL_BYTES, "%.60s", c->variant);
+    if (c->repeat > 0)
+        (void)snprintf(out + strlen(out), CELL_BYTES - strlen(out), "#%u", c->repeat + 1);
+}
+
+static void verdict_text(enum verdict verdict, char out[CELL_BYTES])
+{
+    (void)snprintf(out, CELL_BYTES, "%s %s", verdict_glyph(verdict), short_verdict(verdict));
+}
+
+/* ---- heads ---------------------------------------------------------------------------- */
+
+/* The part of an engine's name that stands on one line: what is before the colon, then as much as
+ * ROOM holds, ended behind a hyphen where there is one.  Moves *at behind it. */
+static int take_head(const char **at, int room, char out[CELL_BYTES])
+{
+    const int left = (int)strcspn(*at, ":");
+    int size = left;
+    if (size > room) {
+        for (size = room; size > 0 && (*at)[size - 1] != '-';)
+            size--;
+        if (size == 0) { /* parts of one length, not a lone letter on the last line */
+            const int parts = (left + room - 1) / room;
+            size = (left + parts - 1) / parts;
+        }
+    }
+    (void)snprintf(out, CELL_BYTES, "%.*s", size, *at);
+    *at += size + ((*at)[size] == ':');
+    return size;
+}
+
+/* How wide a column is that breaks its head only behind hyphens. */
+static int natural_width(const char *name)
+{
+    int width = ENGINE_LEAST, run = 0;
+    for (; *name != '\0'; name++) {
+        run = *name == ':' ? 0 : run + 1;
+        if (run + 1 > width)
+            width = run + 1;
+        if (*name == '-')
+            run = 0;
+    }
+    return width;
+}
+
+static void print_heads(const struct page *page, const struct grid *grid)
+{
+    const char *at[CLAIMS_MAX];
+    bool more = true;
+    for (uint32_t i = 0; i < grid->count; i++)
+        at[i] = grid->engines[i]->engine;
+    for (int line = 0; more && line < HEAD_LINES_MAX; line++) {
+        char heads[CLAIMS_MAX][CELL_BYTES];
+        more = false;
+        for (uint32_t i = 0; i < grid->count; i++) {
+            (void)take_head(&at[i], grid->widths[i] - 1, heads[i]);
+            more = more || *at[i] != '\0';
+        }
+        page_cell(page, INK_DIM, grid->name, more ? "" : "scenario");
+        page_cell(page, INK_DIM, grid->variant, more ? "" : "build");
+        page_cell(page, INK_DIM, grid->verdict, more ? "" : "verdict");
+        for (uint32_t i = 0; i < grid->count; i++)
+            page_cell(page, INK_DIM, i + 1 < grid->count ? grid->widths[i] : 0, heads[i]);
+        page_line(page);
+    }
+}
+
+/* ---- widths --------------------------------------------------------------------------- */
+
+static int wider(int width, const char *text)
+{
+    const int need = (int)text_width(text) + 1;
+    return need > width ? need : width;
+}
+
+static void measure_lead(struct grid *grid, const struct report_run *report, int columns)
+{
+    char text[CELL_BYTES];
+
+    grid->name = wider(0, "scenario");
+    grid->variant = wider(0, "build");
+    grid->verdict = wider(0, "verdict");
+    for (uint32_t i = 0; i < report->case_count; i++) {
+        const struct run_case *c = &report->cases[i];
+        grid->name = wider(grid->name, c->scenario);
+        variant_text(c, text);
+        grid->variant = wider(grid->variant, text);
+        verdict_text(c->result.verdict, text);
+        grid->verdict = wider(grid->verdict, text);
+    }
+    const int most = columns - grid->variant - grid->verdict - 2 * ENGINE_LEAST;
+    if (grid->name > most) /* a name of anybody's must not push the subjects off the page */
+        grid->name = most > NAME_LEAST ? most : NAME_LEAST;
+}
+
+/* The engines with a stack, as many as fit; the widest give way first. */
+static void measure_engines(struct grid *grid, const struct report_run *report, int room)
+{
+    int all = 0;
+    grid->count = 0;
+    for (uint32_t i = 0; i < report->engine_count; i++) {
+        if (report->engines[i].stacks == 0 || (int)(grid->count + 1) * ENGINE_LEAST > room + 1)
+            continue;
+        grid->engines[grid->count] = &report->engines[i];
+        grid->widths[grid->count] = natural_width(report->engines[i].engine);
+        all += grid->widths[grid->count++];
+    }
+    while (grid->count > 0 && all > room + 1) { /* no blank behind the last */
+        uint32_t widest = 0;
+        for (uint32_t i = 1; i < grid->count; i++)
+            if (grid->widths[i] > grid->widths[widest])
+                widest = i;
+        grid->widths[widest]--;
+        all--;
+    }
+}
+
+static void print_left_out(const struct page *page, const struct grid *grid,
+                           const struct report_run *report, struct arena *scratch)
+{
+    const char *names = NULL;
+    for (uint32_t i = 0; i < report->engine_count; i++) {
+        const struct engine_total *t = &report->engines[i];
+        bool shown = t->stacks == 0;
+        for (uint32_t k = 0; k < grid->count && !shown; k++)
+            shown = grid->engines[k] == t;
+        if (!shown)
+            names = arena_printf(scratch, "%s%s%s", names != NULL ? names : "",
+                                 names != NULL ? ", " : "", t->engine);
+    }
+    if (names == NULL)
+        return;
+    const char *text = arena_printf(scratch, "not shown here for want of columns: %s", names);
+    page_wrap(page, INK_DIM, 0, text != NULL ? text : "");
+}
+
+/* ---- rows ----------------------------------------------------------------------------- */
+
+static void engine_cell(const struct page *page, const struct engine_score *s, int width)
+{
+    char text[32] = "·";
+    enum ink ink = INK_DIM;
+    if (s != NULL && s->state == STACK_OK && s->frames > 0) {
+        if (!s->judged) {
+            (void)snprintf(text, sizeof text, "%u", s->frames);
+        } else if (s->truth_frames > 99) {
+            (void)snprintf(text, sizeof text, "%s%.1f%%", s->exact ? "✓" : "✗",
+                           floor(1000.0 * s->right_frames / s->truth_frames) / 10);
+            ink = s->exact ? INK_GOOD : INK_BAD;
+        } else {
+            (void)snprintf(text, sizeof text, "%s%u/%u", s->exact ? "✓" : "✗", s->right_frames,
+                           s->truth_frames);
+            ink = s->exact ? INK_GOOD : s->subject ? INK_BAD : INK_WARN;
+        }
+    } else if (s != NULL && s->state == STACK_BLOCKED) {
+        (void)snprintf(text, sizeof text, "stuck");
+    }
+    page_cell(page, ink, width, text);
+}
+
+static void print_case(const struct page *page, const struct grid *grid, const struct run_case *c,
+                       bool named)
+{
+    const enum verdict v = c->result.verdict;
+    char text[CELL_BYTES];
+    page_cell(page, INK_PLAIN, grid->name, named ? c->scenario : "");
+    variant_text(c, text);
+    page_cell(page, INK_PLAIN, grid->variant, text);
+    verdict_text(v, text);
+    page_cell(page, verdict_ink(v), grid->count > 0 ? grid->verdict : 0, text);
+    for (uint32_t e = 0; e < grid->count; e++)
+        engine_cell(page, case_score(c, grid->engines[e]->engine),
+                    e + 1 < grid->count ? grid->widths[e] : 0);
+    page_line(page);
+}
+
+static bool any_stuck(const struct report_run *report)
+{
+    for (uint32_t i = 0; i < report->case_count; i++)
+        for (uint32_t k = 0; k < report->cases[i].result.score_count; k++)
+            if (report->cases[i].result.scores[k].state == STACK_BLOCKED)
+                return true;
+    return false;
+}
+
+void text_print_grid(const struct page *page, const struct report_run *report,
+                     struct arena *scratch)
+{
+    struct grid grid = {.count = 0};
+    measure_lead(&grid, report, (int)page->columns);
+    measure_engines(&grid, report, (int)page->columns - grid.name - grid.variant - grid.verdict);
+    print_heads(page, &grid);
+    const char *before = "";
+    for (uint32_t i = 0; i < report->case_count; i++) {
+        print_case(page, &grid, &report->cases[i], strcmp(before, report->cases[i].scenario) != 0);
+        before = report->cases[i].scenario;
+    }
+    page_wrap(page, INK_DIM, 0,
+              "✓ exact: function, file, line of every frame · 2/3: frames right of frames true · "
+              "·: no stack");
+    if (any_stuck(report))
+        page_wrap(page, INK_DIM, 0,
+                  "stuck: the walk waited for something that nobody gave back, "
+                  "and was given up");
+    print_left_out(page, &grid, report, scratch);
+}
