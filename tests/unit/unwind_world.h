@@ -17,6 +17,11 @@ enum {
 #define WORLD_STACK_VA ((uint64_t)0x100000)
 #define WORLD_MARK ((uint64_t)0xaa0000)
 
+/* x64 unwind data, written down: one code, and the header that stands before the codes. */
+#define OP(op, info) (uint8_t)((op) | (info) << 4)
+#define HEAD(version, flags, prologue, slots, fp, fp_offset)                                       \
+    (uint8_t)((version) | (flags) << 3), (prologue), (slots), (uint8_t)((fp) | (fp_offset) << 4)
+
 struct world {
     struct arena arena;
     struct module module;
