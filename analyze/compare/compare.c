@@ -283,7 +283,27 @@ static const struct truth_thread *truth_of(const struct truth *truth, uint32_t i
     return suspect && truth != NULL && truth->thread_count == 1 ? &truth->threads[0] : NULL;
 }
 
-/* Thread ids of all stacks and of the truth, the suspect first. */
+/* Adds the thread of claim or, behind the claims, of the truth, number C: its suspects or all. */
+static void list_threads_of(const struct compare_input *in, uint32_t c, bool suspects_only,
+                            uint32_t *ids, uint32_t *count)
+{
+    const bool claimed = c < in->claim_count;
+    const uint32_t stacks = claimed             ? in->claims[c].stack_count
+                            : in->truth != NULL ? in->truth->thread_count
+                                                : 0;
+    for (uint32_t s = 0; s < stacks; s++) {
+        const uint32_t id = claimed ? in->claims[c].stacks[s].thread_id : in->truth->threads[s].id;
+        const char *role = claimed ? in->claims[c].stacks[s].role : in->truth->threads[s].role;
+        bool known = id == 0 || (suspects_only && !is_suspect(role));
+        for (uint32_t k = 0; k < *count && !known; k++)
+            known = ids[k] == id;
+        if (!known)
+            ids[(*count)++] = id;
+    }
+}
+
+/* Thread ids of all stacks and of the truth, the suspect first.  0 is the suspect of those that
+ * name no thread; a thread of its own it is only where nobody knows the suspect's id. */
 static enum status list_threads(struct judge *j, uint32_t **ids, uint32_t *count)
 {
     const struct compare_input *in = j->in;
@@ -294,23 +314,12 @@ static enum status list_threads(struct judge *j, uint32_t **ids, uint32_t *count
     if (*ids == NULL)
         return out_of_memory(j);
     *count = 0;
-    for (int pass = 0; pass < 2; pass++) /* suspects, then the others */
-        for (uint32_t c = 0; c <= in->claim_count; c++) {
-            const uint32_t stacks = c < in->claim_count ? in->claims[c].stack_count
-                                    : in->truth != NULL ? in->truth->thread_count
-                                                        : 0;
-            for (uint32_t s = 0; s < stacks; s++) {
-                const uint32_t id = c < in->claim_count ? in->claims[c].stacks[s].thread_id
-                                                        : in->truth->threads[s].id;
-                const char *role =
-                    c < in->claim_count ? in->claims[c].stacks[s].role : in->truth->threads[s].role;
-                bool known = pass == 0 && !is_suspect(role);
-                for (uint32_t k = 0; k < *count && !known; k++)
-                    known = (*ids)[k] == id || id == 0;
-                if (!known)
-                    (*ids)[(*count)++] = id;
-            }
-        }
+    for (uint32_t c = 0; c <= in->claim_count; c++)
+        list_threads_of(in, c, true, *ids, count);
+    if (*count == 0 && room > 1)
+        (*ids)[(*count)++] = 0;
+    for (uint32_t c = 0; c <= in->claim_count; c++)
+        list_threads_of(in, c, false, *ids, count);
     return ERR_NONE;
 }
 
@@ -429,12 +438,24 @@ static enum status thread_lay_out(struct judge *j, const struct table *t,
     return ERR_NONE;
 }
 
+static bool has_only_door(const struct crash_case *crash, const char *door)
+{
+    return crash != NULL && crash->got.door_count == 1 && strcmp(crash->got.doors[0], door) == 0;
+}
+
 /* A watcher stands outside, where not every walker can walk: of its record alone it is no fault
  * that one did not.  A process that was looked at from inside too has no such excuse. */
 static bool is_beyond_watcher(const struct crash_case *crash, const struct stack *stack)
 {
-    return stack != NULL && stack->state == STACK_NOT_APPLICABLE && crash != NULL &&
-           crash->got.door_count == 1 && strcmp(crash->got.doors[0], "watcher") == 0;
+    return stack != NULL && stack->state == STACK_NOT_APPLICABLE && has_only_door(crash, "watcher");
+}
+
+/* A case made of somebody's dump alone, or of a stack alone, owes the other to nobody. */
+static bool was_never_given(const struct crash_case *crash, const struct column *column)
+{
+    const bool absent = column->claim->skipped ||
+                        (column->stack != NULL && column->stack->state == STACK_NOT_APPLICABLE);
+    return absent && has_only_door(crash, "import");
 }
 
 /* A subject that has no stack of a thread that it must have. */
@@ -498,6 +519,7 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
     for (uint32_t c = 1; c < t.column_count && demanded; c++)
         if (t.columns[c].count == 0 && t.columns[c].claim->subject &&
             (t.reference != 0 || t.columns[0].truth != NULL) &&
+            !was_never_given(j->in->crash, &t.columns[c]) &&
             note_absent(j, &t, thread, c) != ERR_NONE)
             return j->fault->code;
     if (t.columns[0].truth != NULL && judge_truth(j, &t, thread) != ERR_NONE)

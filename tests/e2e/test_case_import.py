@@ -49,9 +49,19 @@ class CaseImport(e2e.Case):
         self.assertEqual((case["arch"], case["kind"], self.roles(case)), ("x64", "crash", ["dump"]))
         self.assertEqual(case["got"]["code"], "0xc0000005")
         self.assertEqual((folder / "dump.dmp").read_bytes(), dump.read_bytes())
-        done = self.run_twinstack("check", folder, "--symbols", dump.parent, "--json", exit_code=None)
-        engines = [s["engine"] for c in json.loads(done.stdout)["cases"] for s in c["scores"]]
-        self.assertIn("dump", engines)
+        judged = self.run_json("check", folder, "--symbols", dump.parent, "--json")["cases"][0]
+        scores = {s["engine"]: s for s in judged["scores"]}
+        self.assertEqual((judged["verdict"], scores["dump"]["state"]), ("PASS", "ok"), judged["reason"])
+        self.assertEqual(scores["dump"]["frames"], 6)
+        self.assertEqual([f for f in judged["findings"] if f["cause"] == "not_captured"], [])
+
+    def test_a_stack_alone(self):
+        text = self.file("app.txt", self.stack_of(CASE / "dump.dmp", "--symbols", SYMBOLS))
+        folder, case = self.made("--stack", text)
+        self.assertEqual(self.roles(case), ["record"])
+        judged = self.run_json("check", folder, "--symbols", SYMBOLS, "--json")["cases"][0]
+        states = {s["engine"]: s["state"] for s in judged["scores"] if s["subject"]}
+        self.assertEqual((judged["verdict"], states["offset:rtl"]), ("PASS", "ok"), judged["reason"])
 
     def test_a_dump_with_its_stack_and_truth(self):
         text = self.file("app.txt", self.stack_of(CASE / "dump.dmp", "--symbols", SYMBOLS))
@@ -146,6 +156,7 @@ class CaseImport(e2e.Case):
         self.assertEqual(len(cases), len(dumps))
         for case in cases:
             engines = {s["engine"]: s for s in case["engines"]}
+            self.assertEqual([f for f in case["findings"] if f["cause"] == "not_captured"], [])
             for name in ("dump", "judge:other"):
                 cost = engines[name]["cost"]
                 self.assertGreater(cost["total_ns"], 0, name)
