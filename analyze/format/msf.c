@@ -18,16 +18,19 @@ static enum status msf_check_magic(const void *data, size_t bytes, struct fault 
         return ERR_NONE;
     if (bytes >= sizeof msf2_magic && memcmp(data, msf2_magic, sizeof msf2_magic - 1) == 0)
         return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "PDB of Visual C++ 6 or older (MSF 2.00)",
-                              "link with a newer linker, or convert it with its own tools");
+                              "relink with Visual Studio 2003 or newer, whose PDBs are read");
     if (bytes >= 24 && memcmp(data, "Microsoft MSFZ Container", 24) == 0)
         return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "compressed PDB (MSFZ container)",
-                              "uncompress it with `pdbcopy -z` or fetch the plain PDB");
+                              "uncompress it (`pdbconv --decompress`) or fetch the plain PDB");
     if (bytes >= 4 && memcmp(data, "BSJB", 4) == 0)
         return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "portable PDB (managed code)",
                               "native frames need the native PDB");
     if (bytes < sizeof msf7_magic)
         return fault_set(fault, ERR_TRUNCATED, 0, "PDB signature");
-    return fault_set(fault, ERR_UNSUPPORTED, 0, "PDB signature");
+    if (memcmp(data, "MZ", 2) == 0)
+        return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "PDB signature",
+                              "this is an image: --symbols takes it");
+    return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "PDB signature", "this file is no PDB");
 }
 
 /* Reads what follows the magic, up to the list of map blocks. */
@@ -46,6 +49,11 @@ static enum status msf_read_superblock(struct bytes r, struct msf *out)
         return fault_set(r.fault, ERR_MALFORMED, start, "MSF block size");
     while (1U << out->block_shift < size)
         out->block_shift++;
+    /* Writers put the directory anywhere: what is cut off need not hold it, and then procedures
+     * would be missing in silence.  The last block may be short. */
+    if (out->block_count != 0 && out->bytes <= (uint64_t)(out->block_count - 1) << out->block_shift)
+        return fault_set_hint(r.fault, ERR_TRUNCATED, out->bytes, "PDB",
+                              "its header promises more: copy or fetch it again");
     return ERR_NONE;
 }
 

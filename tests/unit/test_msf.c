@@ -120,6 +120,7 @@ TEST(superblocks_that_later_code_would_trust_are_refused)
         {"a directory of 4 GiB", 44, UINT32_MAX},
         {"a list of the directory larger than the superblock has room for", 44, 512 * 128 * 200},
         {"no blocks", 40, 0},
+        {"more blocks than the file has", 40, 10000},
         {"the list past the end", 52, 1U << 30},
         {"the list in the superblock", 52, 0},
     };
