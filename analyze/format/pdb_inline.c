@@ -4,14 +4,18 @@
  * State: code offset, file, line.  A row begins where an operation moves the offset (0x03,
  * 0x0b, 0x0c) and ends at the next such, or where a length says so.  Only 0x04 advances the
  * offset by its length; this one reading fits MSVC, clang and rustc alike (conpty.pdb,
- * WriteArgument.pdb and the rustc file of the fixtures). */
+ * WriteArgument.pdb and the rustc file of the fixtures).
+ *
+ * 0x02 says to which piece of the function the rows belong: 0 is the one that the site's scope
+ * stands for, the others are separated parts (cvinfo.h of microsoft-pdb: "nth separated code
+ * chunk").  Offsets there count from elsewhere, so their rows are left out. */
 #include "base/bytes.h"
 #include "format/pdb_lines.h"
 
 enum annotation {
     ANNOTATION_END = 0x00,
     ANNOTATION_CODE_OFFSET = 0x01,
-    ANNOTATION_CODE_BASE = 0x02,
+    ANNOTATION_CHUNK = 0x02,
     ANNOTATION_MOVE = 0x03,
     ANNOTATION_LENGTH = 0x04,
     ANNOTATION_FILE = 0x05,
@@ -57,7 +61,7 @@ struct row_writer {
     struct pdb_inline_row *rows;
     uint32_t count;
     bool open; /* the last row has no end yet */
-    uint32_t base, offset, file, line;
+    uint32_t chunk, offset, file, line;
 };
 
 static void close_row(struct row_writer *w, uint32_t end)
@@ -73,7 +77,9 @@ static void close_row(struct row_writer *w, uint32_t end)
 
 static void open_row(struct row_writer *w)
 {
-    const uint32_t start = w->base + w->offset;
+    const uint32_t start = w->offset;
+    if (w->chunk != 0)
+        return;
     close_row(w, start);
     const struct pdb_inline_row row = {start, start, w->file, (int32_t)w->line};
     w->rows[w->count++] = row;
@@ -93,15 +99,16 @@ static void apply(struct row_writer *w, uint32_t op, struct annotation_reader *r
         w->offset = value;
         open_row(w);
         break;
-    case ANNOTATION_CODE_BASE:
-        w->base = value;
+    case ANNOTATION_CHUNK:
+        w->chunk = value;
         break;
     case ANNOTATION_MOVE:
         w->offset += value;
         open_row(w);
         break;
     case ANNOTATION_LENGTH:
-        close_row(w, w->base + w->offset + value);
+        if (w->chunk == 0)
+            close_row(w, w->offset + value);
         w->offset += value;
         break;
     case ANNOTATION_FILE:
@@ -118,7 +125,8 @@ static void apply(struct row_writer *w, uint32_t op, struct annotation_reader *r
     case ANNOTATION_LENGTH_MOVE:
         w->offset += move;
         open_row(w);
-        close_row(w, w->base + w->offset + value);
+        if (w->chunk == 0)
+            close_row(w, w->offset + value);
         break;
     default: /* columns, line ends, kinds of range: not wanted */
         break;

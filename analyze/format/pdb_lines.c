@@ -56,63 +56,71 @@ static bool next_subsection(const struct pdb_module *module, uint32_t *next, uin
     return true;
 }
 
-/* *CURSOR counts through C11 tables first, then through C13 bytes; the top bit tells which. */
-enum { CURSOR_C13 = 1U << 30 };
+enum { C11_FILE_TABLE_BYTES = 12 }; /* what a file's record says of each of its tables */
 
-/* Table NUMBER of the module, counted over all files; false behind the last. */
-static bool c11_table(const struct pdb_module *module, uint32_t number, struct pdb_line_range *out)
+/* Table NUMBER of the file whose record lies at AT; false when there is none or it is damaged. */
+static bool c11_table(const struct pdb_module *module, uint32_t at, uint32_t number,
+                      struct pdb_line_range *out)
+{
+    const uint32_t bytes = module->c11_bytes;
+    const uint8_t *c11 = module->data + module->symbol_bytes;
+    if (at > bytes || bytes - at < 4)
+        return false;
+    const uint32_t tables = load_u16(c11 + at);
+    const uint32_t name_at = at + 4 + C11_FILE_TABLE_BYTES * tables;
+    if (number >= tables || name_at >= bytes)
+        return false;
+    const uint8_t *range = c11 + at + 4 + 4 * (size_t)tables + 8 * (size_t)number;
+    const uint32_t table = load_u32(c11 + at + 4 + 4 * (size_t)number);
+    if (table > bytes || bytes - table < 4)
+        return false;
+    const uint32_t rows = load_u16(c11 + table + 2);
+    if (rows > (bytes - table - 4) / 6 || load_u32(range + 4) < load_u32(range))
+        return false;
+    out->start.section = load_u16(c11 + table);
+    out->start.offset = load_u32(range);
+    out->bytes = load_u32(range + 4) - load_u32(range) + 1;
+    out->at = module->symbol_bytes + table;
+    out->table_bytes = 4 + 6 * rows;
+    out->c11 = true;
+    out->has_columns = false;
+    out->c11_file.at = module->symbol_bytes + name_at;
+    out->c11_file.in_module = true;
+    return true;
+}
+
+/* The next C11 table that makes sense.  Each takes room of its own in a file that is not made to
+ * fool us, so there are no more than fit. */
+static bool next_c11(const struct pdb_module *module, struct pdb_line_cursor *cursor,
+                     struct pdb_line_range *out)
 {
     const uint32_t bytes = module->c11_bytes;
     if (bytes < 4)
         return false;
     const uint8_t *c11 = module->data + module->symbol_bytes;
     const uint32_t files = load_u16(c11);
-    for (uint32_t i = 0; i < files && 8 + 4 * i <= bytes; i++) {
-        const uint32_t at = load_u32(c11 + 4 + 4 * (size_t)i);
-        if (at > bytes || bytes - at < 4)
-            return false;
-        const uint32_t tables = load_u16(c11 + at);
-        if (number >= tables) {
-            number -= tables;
-            continue;
+    while (cursor->c11_file < files && 8 + 4 * cursor->c11_file <= bytes &&
+           cursor->c11_count < bytes / C11_FILE_TABLE_BYTES) {
+        const uint32_t at = load_u32(c11 + 4 + 4 * (size_t)cursor->c11_file);
+        if (c11_table(module, at, cursor->c11_table, out)) {
+            cursor->c11_table++;
+            cursor->c11_count++;
+            return true;
         }
-        const uint32_t name_at = at + 4 + 12 * tables;
-        if (name_at >= bytes)
-            return false;
-        const uint8_t *range = c11 + at + 4 + 4 * (size_t)tables + 8 * (size_t)number;
-        const uint32_t table = load_u32(c11 + at + 4 + 4 * (size_t)number);
-        if (table > bytes || bytes - table < 4)
-            return false;
-        const uint32_t rows = load_u16(c11 + table + 2);
-        if (rows > (bytes - table - 4) / 6 || load_u32(range + 4) < load_u32(range))
-            return false;
-        out->start.section = load_u16(c11 + table);
-        out->start.offset = load_u32(range);
-        out->bytes = load_u32(range + 4) - load_u32(range) + 1;
-        out->at = module->symbol_bytes + table;
-        out->table_bytes = 4 + 6 * rows;
-        out->c11 = true;
-        out->has_columns = false;
-        out->c11_file.at = module->symbol_bytes + name_at;
-        out->c11_file.in_module = true;
-        return true;
+        cursor->c11_table = 0;
+        cursor->c11_file++;
     }
     return false;
 }
 
-bool pdb_line_range_next(const struct pdb_module *module, uint32_t *cursor,
+bool pdb_line_range_next(const struct pdb_module *module, struct pdb_line_cursor *cursor,
                          struct pdb_line_range *out)
 {
-    if ((*cursor & CURSOR_C13) == 0) {
-        if (c11_table(module, *cursor, out)) {
-            *cursor += 1;
-            return true;
-        }
-        *cursor = CURSOR_C13;
-    }
-    uint32_t next = *cursor & ~(uint32_t)CURSOR_C13, kind, bytes;
+    uint32_t kind, bytes;
     const uint8_t *data;
-    while (next < CURSOR_C13 && next_subsection(module, &next, &kind, &data, &bytes)) {
+    if (next_c11(module, cursor, out))
+        return true;
+    while (next_subsection(module, &cursor->c13, &kind, &data, &bytes)) {
         if (kind != SUBSECTION_LINES || bytes < LINES_HEADER_BYTES)
             continue;
         out->start.offset = load_u32(data);
@@ -123,7 +131,6 @@ bool pdb_line_range_next(const struct pdb_module *module, uint32_t *cursor,
         out->table_bytes = bytes - LINES_HEADER_BYTES;
         out->c11 = false;
         out->c11_file = PDB_NO_FILE;
-        *cursor = CURSOR_C13 | next;
         return true;
     }
     return false;

@@ -30,8 +30,13 @@ struct pdb_line_range {
     struct pdb_file c11_file;
 };
 
-/* Walks the tables of a module.  Start with *CURSOR 0; false at the end. */
-bool pdb_line_range_next(const struct pdb_module *module, uint32_t *cursor,
+/* Walks the tables of a module.  Start with a zeroed *CURSOR; false at the end. */
+struct pdb_line_cursor {
+    uint32_t c11_file, c11_table; /* the next table of C11, by file */
+    uint32_t c11_count;           /* of tables so far */
+    uint32_t c13;                 /* the next subsection: an offset in C13 */
+};
+bool pdb_line_range_next(const struct pdb_module *module, struct pdb_line_cursor *cursor,
                          struct pdb_line_range *out);
 
 struct pdb_line_row {

@@ -87,11 +87,19 @@ static const char *with_unnamed(struct pdb_names *names, const char *text)
     const char *at = text != NULL ? strstr(text, "?A0x") : NULL;
     if (at == NULL)
         return text;
-    size_t hash = 4;
-    while (strchr("0123456789abcdef", at[hash]) != NULL && at[hash] != '\0')
-        hash++;
-    const char *rest = with_unnamed(names, at + hash);
-    return arena_printf(&names->keep, "%.*s%s%s", (int)(at - text), text, unnamed, rest);
+    /* Four letters become 21: a name grows to six times its length at most. */
+    char *out = arena_alloc(&names->keep, 6 * strlen(text) + 1), *to = out;
+    if (out == NULL)
+        return text;
+    for (; at != NULL; at = strstr(text, "?A0x")) {
+        memcpy(to, text, (size_t)(at - text));
+        to += at - text;
+        memcpy(to, unnamed, sizeof unnamed - 1);
+        to += sizeof unnamed - 1;
+        text = at + 4 + strspn(at + 4, "0123456789abcdef");
+    }
+    memcpy(to, text, strlen(text) + 1);
+    return out;
 }
 
 static const char *readable(struct pdb_names *names, const char *text)

@@ -32,14 +32,16 @@ bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, st
     out->code_count = walk_codes(&out->module, NULL);
     out->codes = ARENA_ARRAY(keep, out->code_count, struct unit_code);
     struct pdb_line_range range;
-    for (uint32_t cursor = 0; pdb_line_range_next(&out->module, &cursor, &range);)
+    struct pdb_line_cursor cursor = {0, 0, 0, 0};
+    while (pdb_line_range_next(&out->module, &cursor, &range))
         out->range_count++;
     out->ranges = ARENA_ARRAY(keep, out->range_count, struct pdb_line_range);
     if (out->codes == NULL || out->ranges == NULL)
         return false;
     (void)walk_codes(&out->module, out->codes);
-    for (uint32_t cursor = 0, i = 0; pdb_line_range_next(&out->module, &cursor, &range);)
-        out->ranges[i++] = range;
+    memset(&cursor, 0, sizeof cursor);
+    for (uint32_t i = 0; pdb_line_range_next(&out->module, &cursor, &range); i++)
+        out->ranges[i] = range;
     pdb_subsections_find(&out->module, &out->subsections);
     return true;
 }

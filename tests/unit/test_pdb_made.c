@@ -246,6 +246,33 @@ TEST(sites_of_both_kinds_nest)
     }
 }
 
+TEST(inlinees_whose_code_comes_from_more_files)
+{
+    static const uint32_t rows[][2] = {{0, 10}};
+    struct make_pdb m;
+    struct made_world w;
+    make_pdb_start(&m);
+    make_contribution(&m, 0, 0x10, 0x20);
+    make_checksum(&m, 0, "a.c");
+    make_lines(&m, 0, 0x10, 0x20, 0, rows, COUNT_OF(rows));
+    const uint32_t outer = put_id(&m, "?A0x12ab::outer<?A0x0::t>"), inner = put_id(&m, "inner");
+    struct bag *c13 = &m.c13[0];
+    const uint32_t words[] = {0xf6, 44, 1, outer, 0, 100, 2, 0, 0, inner, 0, 200, 0};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        bag_u32(c13, words[i]);
+    const uint32_t procedure = make_procedure(&m, 0, 0x1110, 0x10, 0x20, "main");
+    const uint32_t one = put_site(&m, 0x114d, outer, "\x0c\x10\x04\0", 4);
+    const uint32_t two = put_site(&m, 0x114d, inner, "\x0c\x02\x08\0", 4);
+    make_scope_end(&m, 0, two, 0x114e);
+    make_scope_end(&m, 0, one, 0x114e);
+    make_scope_end(&m, 0, procedure, 6);
+    open_made(&w, &m);
+    check_at(&w, 0x1018,
+             "inner a.c:200 < `anonymous namespace'::outer<`anonymous namespace'::t> a.c:100 < "
+             "main+0x8 a.c:10");
+    close_made(&w);
+}
+
 TEST(annotations_of_every_kind)
 {
     static const struct {
@@ -263,6 +290,9 @@ TEST(annotations_of_every_kind)
         {"file", "\x05\x18\x03\x01", 4, "1-64:0@18"},
         {"line's end, kind of range, columns are passed over",
          "\x07\x01\x08\x01\x09\x02\x0a\x02\x0d\x04\x03\x05", 12, "5-64:0"},
+        {"rows of a separated part are not of this one", "\x03\x05\x04\x03\x02\x01\x03\x01\x04\x02",
+         10, "5-8:0"},
+        {"back from a separated part", "\x02\x01\x0c\x02\x01\x02\x00\x01\x05", 9, "5-64:0"},
         {"two-byte operand", "\x03\x81\x00\x04\x02", 5, "100-102:0"},
         {"four-byte operand", "\x03\xc0\x01\x00\x00\x04\x02", 7, "10000-10002:0"},
         {"an operand that is cut", "\x03\x05\x03\x81", 4, "5-64:0"},
