@@ -55,11 +55,21 @@ static void set_unresolved(struct frame *frame, const struct symbol_module *sour
         frame->note = "no symbol covers this offset";
 }
 
+/* Bit 0 of an address of Thumb code tells the processor's mode and is no part of the place. */
+static uint64_t lookup_offset(const struct symbol_module *sources, const struct frame *in)
+{
+    struct frame even = *in;
+    if ((sources->pdb != NULL && sources->pdb->pdb.machine == PE_MACHINE_ARM) ||
+        (sources->image != NULL && sources->image->pe.machine == PE_MACHINE_ARM))
+        even.offset &= ~(uint64_t)1;
+    return frame_lookup_offset(&even);
+}
+
 static bool resolve_frame(const struct source_view *view, const struct frame *in,
                           struct arena *keep, struct resolved *out)
 {
     struct symbol_frame found[SYMBOL_FRAMES_MAX];
-    uint32_t count = store_view_lookup(view, frame_lookup_offset(in), found);
+    uint32_t count = store_view_lookup(view, lookup_offset(view->sources, in), found);
     if (count == 1 && found[0].function == NULL && found[0].line == 0)
         count = 0; /* a place that is known and has no name is no answer */
     struct frame *to = add_frames(out, count > 0 ? count : 1, keep);

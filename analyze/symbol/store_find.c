@@ -155,12 +155,28 @@ static char *find_entry(const char *folder, const char *name, struct arena *scra
     return NULL;
 }
 
+/* The folder of all builds of NAME: ROOT/NAME, or ROOT/NA/NAME, as large servers have it (those
+ * with a file index2.txt); NULL: none. */
+static char *find_builds(const char *root, const char *name, struct arena *scratch)
+{
+    const char letters[3] = {name[0], name[0] != '\0' ? name[1] : '\0', '\0'};
+    if (letters[1] == '\0')
+        return NULL;
+    char *folder = find_entry(root, name, scratch);
+    if (folder != NULL && path_is_folder(folder))
+        return folder;
+    folder = find_entry(root, letters, scratch);
+    if (folder != NULL && path_is_folder(folder))
+        folder = find_entry(folder, name, scratch);
+    return folder != NULL && path_is_folder(folder) ? folder : NULL;
+}
+
 /* ROOT/NAME/ID/NAME, whose last letter is '_' when it is packed. */
 static char *find_on_server(const char *root, const char *name, const char *id,
                             struct arena *scratch)
 {
-    char *folder = name[0] != '\0' ? find_entry(root, name, scratch) : NULL;
-    char *build = folder != NULL && path_is_folder(folder) ? find_entry(folder, id, scratch) : NULL;
+    char *folder = find_builds(root, name, scratch);
+    char *build = folder != NULL ? find_entry(folder, id, scratch) : NULL;
     if (build == NULL || !path_is_folder(build))
         return NULL;
     char *file = find_entry(build, name, scratch);
@@ -374,12 +390,11 @@ static void meet_on_server(struct symbol_store *store, const char *root, const c
                            bool image, struct arena *scratch, struct name_search *found)
 {
     struct fault fault = FAULT_INIT;
-    const char *folder = find_entry(root, name, scratch);
+    const char *folder = find_builds(root, name, scratch);
     const char **ids;
     size_t count;
 
-    if (folder == NULL || !path_is_folder(folder) ||
-        folder_list(folder, scratch, &ids, &count, &fault) != ERR_NONE)
+    if (folder == NULL || folder_list(folder, scratch, &ids, &count, &fault) != ERR_NONE)
         return;
     for (size_t i = 0; i < count && !found->images_differ && !found->pdbs_differ; i++) {
         const char *path = find_on_server(root, name, ids[i], scratch);

@@ -123,6 +123,22 @@ TEST(symbol_store_finds_by_identity_in_the_layout_of_symbol_servers)
     symbol_store_close(store);
 }
 
+TEST(symbol_store_finds_in_servers_of_two_tiers)
+{
+    place(explicit_pdb, "na/native_x64_vs2022_enabledexplicitly.pdb/" EXPLICIT_ID
+                        "/Native_x64_VS2022_EnabledExplicitly.pdb");
+    place(explicit_exe, "na/Native_x64_VS2022_EnabledExplicitly.exe/62F14F628000/"
+                        "Native_x64_VS2022_EnabledExplicitly.exe");
+    struct symbol_store *store = open_store(test_scratch());
+    for (size_t i = 0; i < 3; i++) { /* GUID and age; timestamp and size; a name alone */
+        const struct module module =
+            module_of("Native_x64_VS2022_EnabledExplicitly.exe", rows[i].debug_id, rows[i].code_id);
+        test_row(rows[i].name);
+        CHECK_EQ(resolve(store, &module).symbols, SYMBOLS_PDB);
+    }
+    symbol_store_close(store);
+}
+
 TEST(symbol_store_says_that_an_entry_of_a_server_is_of_another_build)
 {
     place(disabled_pdb, "Native_x64_VS2022_EnabledExplicitly.pdb/" EXPLICIT_ID
