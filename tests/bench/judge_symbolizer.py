@@ -3,7 +3,8 @@
 
     judge_symbolizer.py BENCH_SYMBOLS IMAGE PDB [STEP]
 
-Prints how many addresses agree in depth, lines and base file names, and the others by cause.
+Prints how many addresses agree in depth, lines, base file names and names up to the parameters, and the
+others by cause.  (Of rustc's code it prints linker names, which differ.)
 """
 import collections
 import json
@@ -14,6 +15,12 @@ import sys
 
 def base_name(path):
     return re.split(r"[\\/]", path)[-1].lower() if path not in ("", "??") else ""
+
+
+def plain(name):
+    """NAME without its parameters, blanks and words that compilers spell or leave out."""
+    name = re.sub(r"\b(class|struct|enum|union) |[ +](0x[0-9a-f]+)?$| ", "", name)
+    return re.sub(r"(?<!operator)\((?!anonymous).*", "", name)
 
 
 def main():
@@ -32,12 +39,16 @@ def main():
                            text=True, errors="replace", check=False).stdout
     causes, examples = collections.Counter(), {}
     for rva, our_line, judge_line in zip(addresses, ours.split("\n"), judge.splitlines()):
-        frames = [part.split("\v")[1].rsplit(":", 1) for part in our_line.split("\t") if part]
+        parts = [part.split("\v") for part in our_line.split("\t") if part]
+        frames = [part[1].rsplit(":", 1) for part in parts]
         frames = [(base_name(file), int(line)) for file, line in frames]
         symbols = json.loads(judge_line).get("Symbol", [])
         wanted = [(base_name(s["FileName"]), s["Line"]) for s in symbols]
         marks = (15732480, 16707566)
-        if frames == wanted:
+        names = [plain(part[0]) for part in parts], [plain(s["FunctionName"]) for s in symbols]
+        if frames == wanted and names[0] != names[1]:
+            cause, frames, wanted = "names", names[0], names[1]
+        elif frames == wanted:
             cause = "agree"
         elif [("", 0) if line in marks else (file, line) for file, line in wanted] == frames:
             cause = "no-line mark printed as a line"

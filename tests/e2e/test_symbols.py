@@ -156,6 +156,27 @@ class Symbols(e2e.Case):
                 self.assertGreater(len(got), 50)
 
 
+class Judged(e2e.Case):
+    def test_every_byte_of_the_victims(self):
+        """llvm-symbolizer has to say the same names, inline frames, files and lines.  Where two rows of a line
+        table start at one byte it takes the first, we the last: a handful of bytes, and only lines."""
+        if not shutil.which("llvm-symbolizer-19"):
+            self.skipTest("no llvm-symbolizer-19")
+        for variant in ("ob0", "ob2"):
+            image = e2e.BUILD / f"victims/bin/victims-{variant}.exe"
+            if not image.exists():
+                self.skipTest(f"no {image.name}: the victims are not built")
+            with self.subTest(variant):
+                said = subprocess.run([sys.executable, e2e.ROOT / "tests/bench/judge_symbolizer.py",
+                                       e2e.BUILD / "tests/bench_symbols", image, image.with_suffix(".pdb")],
+                                      capture_output=True, text=True, check=True, timeout=120).stdout
+                causes = {line.split(None, 1)[1].strip(): int(line.split()[0]) for line in said.splitlines()}
+                agreed = causes.pop("agree")
+                self.assertGreater(agreed, 50000)
+                self.assertLess(sum(causes.values()), agreed / 2000, said)
+                self.assertEqual([c for c in causes if not c.startswith("line of")], [], said)
+
+
 def without_spelling(text):
     """What llvm-undname spells otherwise, and only that."""
     text = re.sub(r"\b(class|struct|enum|union) ", "", text).replace("[thunk]:", "").replace(" ", "")
