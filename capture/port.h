@@ -22,13 +22,29 @@
 #define IN_SECTION(name) __attribute__((section(name), used))
 #endif
 
-/* Naked functions with AT&T assembler inside: clang only.  What needs them is not there
+/* Naked functions with AT&T assembler of x64 inside: clang only.  What needs them is not there
  * elsewhere, and says so. */
-#if defined(__clang__)
+#if defined(__clang__) && defined(__x86_64__)
 #define HAVE_NAKED 1
 #define NAKED __attribute__((naked, noinline))
 #else
 #define HAVE_NAKED 0
+#endif
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#define RETURN_ADDRESS_SLOT() ((volatile uintptr_t *)_AddressOfReturnAddress())
+#define HALT() __halt()
+#define ILLEGAL() __ud2()
+#else /* a frame address makes the function keep its frame pointer */
+#define RETURN_ADDRESS_SLOT() ((volatile uintptr_t *)__builtin_frame_address(0) + 1)
+#define HALT() __asm__ volatile("hlt")
+#define ILLEGAL() __asm__ volatile("ud2")
+#endif
+
+/* 32-bit headers leave these to the compiler without saying so. */
+#if defined(__clang__) && defined(__i386__) && !defined(__cplusplus)
+long long _InterlockedExchangeAdd64(long long volatile *, long long);
+long long _InterlockedIncrement64(long long volatile *);
 #endif
 
 /* A pointer-sized slot of the thread's environment block, without a call. */

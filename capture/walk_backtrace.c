@@ -34,6 +34,8 @@ static bool is_place(uint64_t pc, uint64_t fault_va, bool seed_is_return)
         const RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(pc - 1, &base, NULL);
         return function != NULL && function == RtlLookupFunctionEntry(fault_va - 1, &base, NULL);
     }
+#else
+    (void)seed_is_return;
 #endif
     return pc == fault_va;
 }

@@ -2,10 +2,13 @@
 # libraries, real PE files with real PDBs.  Reproducible: nothing of the build folder gets
 # into an image or a PDB.
 set(CMAKE_SYSTEM_NAME Windows)
-set(CMAKE_SYSTEM_PROCESSOR x86_64)
+if(NOT TWINSTACK_PROCESSOR)
+  set(TWINSTACK_PROCESSOR x86_64) # or i686
+endif()
+set(CMAKE_SYSTEM_PROCESSOR ${TWINSTACK_PROCESSOR})
 
 foreach(language C CXX ASM)
-  set(CMAKE_${language}_COMPILER_TARGET x86_64-w64-mingw32)
+  set(CMAKE_${language}_COMPILER_TARGET ${TWINSTACK_PROCESSOR}-w64-mingw32)
 endforeach()
 set(CMAKE_C_COMPILER clang-19)
 set(CMAKE_CXX_COMPILER clang++-19)
@@ -24,7 +27,7 @@ foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "${_link}")
 endforeach()
 
-set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)
+set(CMAKE_FIND_ROOT_PATH /usr/${TWINSTACK_PROCESSOR}-w64-mingw32)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -6,6 +6,12 @@
 
 enum { HANG_MS = 300, LIMIT_MS = 40000, SCENARIO_LIMIT = 512 };
 
+#if defined(_WIN64)
+#define WATCHER L"twinstack-watch.exe"
+#else
+#define WATCHER L"twinstack-watch-x86.exe"
+#endif
+
 bool truth_start(void);
 void truth_image(const void *base);
 void victim_open_terminate_door(void); /* terminate.cpp */
@@ -233,7 +239,7 @@ static bool start_watcher(const wchar_t *folder)
     DWORD length = GetModuleFileNameW(NULL, path, VICTIM_PATH_UNITS - 32);
     while (length > 0 && path[length - 1] != L'\\')
         length--;
-    wcscpy(path + length, L"twinstack-watch.exe");
+    wcscpy(path + length, WATCHER);
     swprintf(name, 64, L"Local\\twinstack-watch-%lu", GetCurrentProcessId());
     HANDLE attached = CreateEventW(NULL, TRUE, FALSE, name);
     swprintf(command, 2 * VICTIM_PATH_UNITS, L"twinstack-watch %lu \"%ls\" %ls",

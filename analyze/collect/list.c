@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "collect/parts.h"
+#include "format/pe.h"
 
 enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096 };
 
@@ -87,6 +88,58 @@ static enum status read_answer(const char *text, const char *program, const char
     return ERR_NONE;
 }
 
+/* Room for MORE scenarios at the end of the list; NULL: too many, or no memory. */
+static struct scenario *widen_list(struct scenario **list, uint32_t count, uint32_t more,
+                                   struct arena *keep, struct fault *fault)
+{
+    if (count + more > SCENARIOS_MAX) {
+        fault_set(fault, ERR_LIMIT, SCENARIOS_MAX, "scenarios of the victims");
+        return NULL;
+    }
+    struct scenario *wider = ARENA_ARRAY(keep, (size_t)count + more, struct scenario);
+    if (wider == NULL) {
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "scenarios");
+        return NULL;
+    }
+    if (count > 0)
+        memcpy(wider, *list, count * sizeof *wider);
+    *list = wider;
+    return wider;
+}
+
+static bool is_32_bit(const char *program)
+{
+    struct fault ignored = FAULT_INIT;
+    struct file_map map;
+    struct pe pe;
+
+    if (file_map(program, &map, &ignored) != ERR_NONE)
+        return false;
+    const bool sound = pe_open(map.data, map.bytes, &pe, &ignored) == ERR_NONE;
+    const bool is_x86 = sound && pe.machine == PE_MACHINE_X86;
+    file_unmap(&map);
+    return is_x86;
+}
+
+/* A 32-bit program that this host cannot start has the scenarios of the first one that it can,
+ * none of them to be shown here. */
+static enum status borrow_list(const char *program, const char *variant, struct arena *keep,
+                               struct scenario **list, uint32_t *count, struct fault *fault)
+{
+    const uint32_t known = *count;
+    struct scenario *wider = widen_list(list, known, known, keep, fault);
+
+    for (uint32_t i = 0; wider != NULL && i < known; i++) {
+        if (strcmp(wider[i].variant, wider[0].variant) != 0)
+            continue;
+        wider[*count] = wider[i];
+        wider[*count].program = program;
+        wider[*count].variant = variant;
+        wider[(*count)++].unsupported = "no wine32";
+    }
+    return fault->code;
+}
+
 static enum status ask_program(const struct runner *runner, const char *program,
                                const char *variant, struct arena *keep, struct scenario **list,
                                uint32_t *count, struct fault *fault)
@@ -96,21 +149,19 @@ static enum status ask_program(const struct runner *runner, const char *program,
 
     if (runner_run(runner, args, LIST_LIMIT_MS, keep, &answer, fault) != ERR_NONE)
         return fault->code;
-    if (answer.timed_out || answer.exit_code != 0) {
+    const bool failed = answer.timed_out || answer.exit_code != 0;
+    if ((failed || answer.output[0] == '\0') && *count > 0 && is_32_bit(program))
+        return borrow_list(program, variant, keep, list, count, fault);
+    if (failed) {
         fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program",
                        answer.timed_out ? "it did not answer in time" : "it failed");
         fault_set_path(fault, program);
         return fault->code;
     }
     const uint32_t lines = count_lines(answer.output);
-    if (*count + lines > SCENARIOS_MAX)
-        return fault_set(fault, ERR_LIMIT, SCENARIOS_MAX, "scenarios of the victims");
-    struct scenario *wider = ARENA_ARRAY(keep, *count + lines, struct scenario);
+    struct scenario *wider = widen_list(list, *count, lines, keep, fault);
     if (wider == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "scenarios");
-    if (*count > 0)
-        memcpy(wider, *list, *count * sizeof *wider);
-    *list = wider;
+        return fault->code;
     return read_answer(answer.output, program, variant, keep, wider, count, fault);
 }
 

@@ -10,7 +10,7 @@ static NAKED int illegal(void)
 enum { LINE_OF_ILLEGAL = 0 };
 static NOINLINE int illegal(void)
 {
-    __ud2();
+    ILLEGAL();
     return 1;
 }
 #endif

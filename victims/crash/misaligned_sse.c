@@ -1,5 +1,7 @@
 #include "victims/victim.h"
 
+#include <emmintrin.h>
+
 #if HAVE_NAKED
 enum { LINE_OF_LOAD = __LINE__ + 3 };
 static NAKED int load_aligned(const void *p)

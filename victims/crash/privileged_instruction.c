@@ -10,7 +10,7 @@ static NAKED int halt(void)
 enum { LINE_OF_HALT = 0 };
 static NOINLINE int halt(void)
 {
-    __halt();
+    HALT();
     return 1;
 }
 #endif

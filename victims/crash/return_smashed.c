@@ -13,7 +13,7 @@ static NAKED int smash(void)
 enum { LINE_OF_SMASH = 0 };
 static NOINLINE int smash(void)
 {
-    *(volatile uintptr_t *)_AddressOfReturnAddress() = 0x4141414141414141u;
+    *RETURN_ADDRESS_SLOT() = 0x4141414141414141u & UINTPTR_MAX;
     return 1;
 }
 #endif

@@ -13,7 +13,7 @@ static NAKED int smash(void)
 #else
 static NOINLINE int smash(void)
 {
-    *(volatile uintptr_t *)_AddressOfReturnAddress() = 0x41414141u;
+    *RETURN_ADDRESS_SLOT() = 0x41414141u;
     return 1;
 }
 #endif

@@ -2,7 +2,9 @@
 
 /* Touches the stack below the next call, so that it overflows here and not on the way into
  * a function that has not noted itself yet. */
-#if defined(__clang__)
+#if defined(__clang__) && defined(__i386__)
+#define TOUCH_BELOW() __asm__ volatile("orl $0, -1024(%%esp)" ::: "memory", "cc")
+#elif defined(__clang__)
 #define TOUCH_BELOW() __asm__ volatile("orq $0, -1024(%%rsp)" ::: "memory", "cc")
 #else
 #define TOUCH_BELOW() ((void)0)

@@ -6,6 +6,8 @@
 
 #if defined(_MSC_VER)
 #define PLUGIN_EXPORT __declspec(dllexport)
+#elif !defined(_WIN64) /* the linker exports everything */
+#define PLUGIN_EXPORT
 #else
 #define PLUGIN_EXPORT __attribute__((dllexport))
 #endif
