@@ -107,7 +107,8 @@ static void resolve_text(struct resolving *r, const char *body, size_t bytes)
 static void resolve_threads(struct resolving *r, struct dump_session *session)
 {
     const struct minidump *dump = dump_minidump(session);
-    uint32_t suspect = dump_suspect(session, NULL);
+    const char *why = NULL;
+    const uint32_t suspect = dump_suspect(session, &why);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < dump->thread_count && r->count < RESOLVE_STACKS_MAX; i++) {
             struct stack out;
