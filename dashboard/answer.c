@@ -30,6 +30,7 @@ static const struct {
     {403, "Forbidden"},
     {404, "Not Found"},
     {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
     {411, "Length Required"},
     {413, "Content Too Large"},
     {415, "Unsupported Media Type"},
@@ -86,18 +87,21 @@ struct head {
 static int send_answer(struct exchange *x, const struct head *h, const void *body)
 {
     char text[HEAD_BYTES];
+    if (x->closing)
+        mg_disable_connection_keep_alive(x->connection);
     bool known = h->etag != NULL && etag_matches(exchange_header(x, "If-None-Match"), h->etag);
     int status = known && h->status == 200 ? 304 : h->status;
     size_t bytes = status == 304 ? 0 : h->bytes;
     int length = snprintf(text, sizeof text,
                           "HTTP/1.1 %d %s\r\n%s%s%s%s%s%sContent-Length: %zu\r\n"
                           "Cache-Control: %s\r\nAccept-Ranges: none\r\n"
-                          "Connection: keep-alive\r\n%s%s\r\n",
+                          "Connection: %s\r\n%s%s\r\n",
                           status, reason_of(status),
                           status == 304 ? "" : "Content-Type: ", status == 304 ? "" : h->mime,
                           status == 304 ? "" : "\r\n", h->etag != NULL ? "ETag: W/" : "",
                           h->etag != NULL ? h->etag : "", h->etag != NULL ? "\r\n" : "", bytes,
-                          h->cache, exchange_safety_headers, h->extra != NULL ? h->extra : "");
+                          h->cache, x->closing ? "close" : "keep-alive", exchange_safety_headers,
+                          h->extra != NULL ? h->extra : "");
     if (length > 0 && (size_t)length < sizeof text)
         send_parts(x, text, (size_t)length, body, bytes);
     return status;

@@ -93,9 +93,11 @@ int answer_events(struct exchange *x)
 
     if (!stream_open(x->dashboard))
         return answer_body(x, 204, &(struct answer_body){.mime = "text/event-stream"});
+    mg_disable_connection_keep_alive(x->connection);
     bool alive = send_text(x, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                               "Cache-Control: no-store\r\nConnection: close\r\n") &&
-                 send_text(x, exchange_safety_headers) && send_text(x, "\r\nretry: 3000\n\n");
+                 send_text(x, exchange_safety_headers) && send_text(x, "\r\n") && !x->head_only &&
+                 send_text(x, "retry: 3000\n\n");
     while (alive && !dashboard_is_stopping(x->dashboard)) {
         char *text = next_event(x->dashboard, &version);
         if (text != NULL) {

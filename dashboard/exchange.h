@@ -27,6 +27,8 @@ struct exchange {
     struct view_query query;
     struct arena keep; /* freed when the answer is out */
     bool head_only;    /* HEAD: headers alone          */
+    bool closing;      /* the connection ends with this answer */
+    bool uploading;    /* holds one of the places for bodies   */
     uint64_t started_ns;
 };
 
@@ -76,10 +78,16 @@ bool accepts_gzip(const char *header);
 /* Header lines that every answer carries. */
 extern const char exchange_safety_headers[];
 
-/* Reads the body whole into KEEP.  Answers by itself and returns false when it is too
- * large, cut, or of no stated length. */
+/* Reads the body whole into KEEP, with a NUL's room behind it.  Answers by itself and returns
+ * false when it is too large, too slow, cut, of no stated length, or when there are too many. */
 bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes);
 
+/* Gives the place of a body back; at the end of every request. */
+void exchange_end_upload(struct exchange *x);
+
 const char *exchange_header(const struct exchange *x, const char *name);
+
+/* False: two lines of that name, of which others may believe the other one. */
+bool exchange_header_is_once(const struct exchange *x, const char *name);
 
 #endif

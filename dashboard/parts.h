@@ -15,6 +15,8 @@ enum { TOKEN_BYTES = 64 };
 enum {
     STREAMS_MAX = 4,                 /* live streams; a fifth is told to poll  */
     UPLOAD_MAX_BYTES = 64 << 20,     /* a record or a dump to resolve          */
+    UPLOAD_MAX_MS = 60 * 1000,       /* from its first byte to its last        */
+    UPLOADS_MAX = 8,                 /* bodies at one time                     */
     WRITE_MAX_BYTES = 64 << 10,      /* the body of a write                    */
     KNOWN_MAX_BYTES = 1 << 20,       /* the file of known mismatches           */
     REQUEST_ARENA_BYTES = 512 << 20, /* what one answer may need               */
@@ -32,7 +34,7 @@ struct dashboard {
     struct mutex *write_lock; /* one change of the known file a time */
     struct mutex *lock;       /* guards what follows */
     bool stopping;
-    uint32_t streams;
+    uint32_t streams, uploads;
     struct symbol_store *symbols; /* opened at the first resolve */
 };
 

@@ -13,6 +13,7 @@ struct route {
     bool needs_write;        /* 403 unless --allow-write, and the token   */
     bool open;               /* pages and health: no token even when remote */
     const struct view *view; /* for answer_view; else NULL                */
+    const char *summary;     /* what it is; NULL for pages                */
 };
 
 /* Finds the route and fills x->route and x->query.params.  Returns 0, or the status of the

@@ -59,6 +59,8 @@ static int check_request(struct exchange *x)
 {
     const struct dashboard *d = x->dashboard;
     const char *host = exchange_header(x, "Host");
+    if (!exchange_header_is_once(x, "Host"))
+        return answer_error(x, 400, "two_hosts", "The request names two hosts", NULL);
     if (!host_is_ours(host, d->port, d->options.hosts, d->options.host_count))
         return answer_error(x, 421, "wrong_host", "This server does not go by that name",
                             "use the printed address, or name it with --host");
@@ -103,6 +105,7 @@ static int begin_request(struct mg_connection *connection)
         else
             status = x.route->handler(&x);
     }
+    exchange_end_upload(&x);
     arena_free(&x.keep);
     return status;
 }

@@ -12,6 +12,10 @@ enum status view_find_run(const struct view_input *in, const char *word, uint64_
 enum status view_get_uint(const struct view_input *in, const char *name, uint64_t fallback,
                           uint64_t max, uint64_t *out, struct fault *fault);
 
+/* How many entries a page is to have: at least one.  Fails: as view_get_uint(). */
+enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint64_t *out,
+                           struct fault *fault);
+
 /* The case that the path names, whole: params are run and case, the query may say repeat. */
 enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault);
 

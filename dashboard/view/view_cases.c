@@ -48,7 +48,7 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
     struct case_page page;
     enum status status = view_find_run(in, in->query->params[0], &query.run_id, fault);
     if (status == ERR_NONE)
-        status = view_get_uint(in, "limit", 50, STORE_PAGE_MAX, &limit, fault);
+        status = view_get_limit(in, 50, &limit, fault);
     if (status == ERR_NONE)
         status = view_get_uint(in, "after", 0, UINT64_MAX, &query.after, fault);
     query.limit = (uint32_t)limit;

@@ -56,7 +56,7 @@ enum status view_trend(const struct view_input *in, struct json *out, struct fau
 {
     const char *metric = view_query_get(in->query, "metric");
     uint64_t limit = 0;
-    enum status status = view_get_uint(in, "limit", 30, STORE_PAGE_MAX, &limit, fault);
+    enum status status = view_get_limit(in, 30, &limit, fault);
     if (status == ERR_NONE && metric == NULL)
         status = fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "the query names no metric");
     if (status != ERR_NONE)

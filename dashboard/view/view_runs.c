@@ -43,6 +43,15 @@ enum status view_get_uint(const struct view_input *in, const char *name, uint64_
     return ERR_NONE;
 }
 
+enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint64_t *out,
+                           struct fault *fault)
+{
+    enum status status = view_get_uint(in, "limit", fallback, STORE_PAGE_MAX, out, fault);
+    if (status == ERR_NONE && *out == 0)
+        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "limit of nothing");
+    return status;
+}
+
 void view_write_page(struct json *out, uint64_t total, uint64_t next)
 {
     json_key_uint(out, "total", total);
@@ -58,7 +67,7 @@ enum status view_runs(const struct view_input *in, struct json *out, struct faul
                               .label = view_query_get(in->query, "label"),
                               .with_running = true};
     struct run_page page;
-    enum status status = view_get_uint(in, "limit", 50, STORE_PAGE_MAX, &limit, fault);
+    enum status status = view_get_limit(in, 50, &limit, fault);
     if (status == ERR_NONE)
         status = view_get_uint(in, "after", 0, UINT64_MAX, &query.after, fault);
     query.limit = (uint32_t)limit;

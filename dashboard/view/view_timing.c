@@ -6,6 +6,7 @@
 static void write_cost(struct json *out, const struct case_cost *c)
 {
     json_object(out);
+    json_key_uint(out, "case", c->case_id);
     json_key_string(out, "scenario", c->scenario);
     json_key_string(out, "variant", c->variant);
     json_key_string(out, "engine", c->engine);
