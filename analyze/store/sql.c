@@ -51,11 +51,13 @@
     " AND k.subject))"                                                                             \
     " FROM finding f JOIN crash_case c ON c.id = f.case_id WHERE c.run_id = ? GROUP BY f.cause"
 
-/* counted by number first: a run has many frames and few modules */
+/* counted by number first: a run has many frames and few modules; a judge has its symbols from
+ * elsewhere and does not say from where */
 #define SUM_SYMBOLS                                                                                \
     "SELECT n.run_id, m.name, m.code_id, m.debug_id, n.symbols, sum(n.frames), sum(n.inlined)"     \
     " FROM (SELECT c.run_id, f.module, f.symbols, count(*) frames, sum(f.inline_depth > 0)"        \
-    " inlined FROM crash_case c JOIN stack s ON s.case_id = c.id JOIN frame f"                     \
+    " inlined FROM crash_case c JOIN claim k ON k.case_id = c.id AND k.engine NOT GLOB 'judge:*'"  \
+    " JOIN stack s ON s.case_id = c.id AND s.claim = k.position JOIN frame f"                      \
     " ON f.stack_id = s.id WHERE c.run_id = ? AND f.module IS NOT NULL"                            \
     " GROUP BY f.module, f.symbols) n JOIN module m ON m.id = n.module"                            \
     " GROUP BY m.name, m.code_id, m.debug_id, n.symbols"
@@ -159,10 +161,15 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_RUN_VERDICTS] = "SELECT verdict, cases FROM run_verdict WHERE run_id = ?",
     [SQL_FIND_RUN_UUID] = "SELECT id FROM run WHERE substr(uuid, 1, length(?1)) = ?1"
                           " ORDER BY id LIMIT 2",
-    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE state <> 'running'"
-                            " AND EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id)"
-                            " ORDER BY id DESC"
-                            " LIMIT 1 OFFSET ?",
+    /* not a bench, which has no cases; a run that was stopped before its first one does count */
+    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE state <> 'running' AND (label = 'run'"
+                            " OR EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id))"
+                            " ORDER BY started_ns DESC, id DESC LIMIT 1 OFFSET ?",
+    [SQL_FIND_RUN_NAMED] = "SELECT id FROM run WHERE state <> 'running' AND (label = 'run'"
+                           " OR EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id))"
+                           " AND (branch = ?1 OR (length(?1) >= 7"
+                           " AND substr(commit_id, 1, length(?1)) = ?1))"
+                           " ORDER BY started_ns DESC, id DESC LIMIT 1",
 
     /* ---- cases ---- */
     [SQL_LIST_CASES] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE " CASE_FILTER
