@@ -1,5 +1,5 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
-import { Skip, axeSource, browser, check, runAll, same, scratch, seed, serve, shots, test, twinstack } from './web/world.mjs';
+import { Skip, axeSource, browser, check, root, runAll, same, scratch, seed, serve, shots, test, twinstack } from './web/world.mjs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -173,6 +173,13 @@ test('databases_of_other_versions_are_said', async () => {
   }
 });
 
+test('a_history_shows_the_lines_that_its_stack_names', async () => {
+  const page = await open('/cases/inline_chain/ob2');
+  await page.waitForSelector('.code .marked');
+  same((await page.locator('.code .marked .by').allTextContents()).join(''), 'TOD', 'who names the line');
+  await page.context().close();
+});
+
 test('the_address_is_the_view', async () => {
   const page = await open('/runs/30?verdict=PASS&kind=hang');
   await settled(page);
@@ -241,6 +248,54 @@ test('resolve_says_what_is_wrong', async () => {
   await page.context().close();
 });
 
+test('what_is_dropped_is_resolved', async () => {
+  const held = join(root, 'corpus/cases/inline_chain.ob2');
+  const named = await serve('--db', scratch('runs.db'), '--symbols', join(root, 'corpus/symbols'));
+  const page = await open(`${named.base}/resolve`);
+  await settled(page);
+  for (const [name, bytes] of [['record.rec', readFileSync(join(held, 'record.rec'))], ['dump.dmp', readFileSync(join(held, 'dump.dmp'))],
+    ['stack.txt', Buffer.from('> a crash\n<b>&!0x10\n')], ['cut.dmp', readFileSync(join(held, 'dump.dmp')).subarray(0, 40)]]) {
+    const dropped = await page.evaluateHandle(([text, as]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], as));
+      return data;
+    }, [bytes.toString('base64'), name]);
+    await page.dispatchEvent('.dropzone', 'drop', { dataTransfer: dropped });
+    await page.waitForFunction((as) => !document.querySelector('.loading') && [...document.querySelectorAll('h2.section')].some((h) => h.textContent.startsWith(as)), name);
+    if (name === 'cut.dmp') check(/truncated|malformed/.test(await page.textContent('.banner.bad')), 'a cut dump is said');
+    else if (name === 'stack.txt') check((await page.textContent('.panel')).includes('<b>&!0x10'), 'a name is text');
+    else {
+      const first = await page.locator('.panel').first().textContent();
+      check(first.includes('inline_chain.c:') && first.includes('inlined'), `${name}: ${first}`);
+    }
+    if (name === 'dump.dmp') await shot(page, 'resolve-dump');
+  }
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+  await named.stop();
+});
+
+test('a_dot_is_named_and_opens_its_case', async () => {
+  const page = await open('/timing');
+  await settled(page);
+  await page.locator('.tools select').selectOption('bytes');
+  await page.waitForURL('**/timing?measure=bytes');
+  const box = await page.locator('.plot .u-over').first().boundingBox();
+  let said = null;
+  for (let y = 2; y < box.height && !said; y += 6) { // some dot lies on the way down
+    await page.mouse.move(box.x + box.width / 2, box.y + y);
+    said = await page.locator('.near a').first().textContent({ timeout: 100 }).catch(() => null);
+  }
+  check(/^[\w<].*: (record|dump) .*B$/.test(said ?? ''), `a dot's case: ${said}`);
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.waitForURL('**/mismatches/*');
+  await settled(page);
+  check(said.startsWith(await page.textContent('.casehead h1')), 'the case of the dot');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
 test('a_run_in_progress_appears_by_itself', async () => {
   const db = scratch('live.db');
   seed('live.db', 2, 4, 0);
@@ -268,6 +323,10 @@ test('one_file_shows_the_run_without_a_server', async () => {
     await settled(page);
     check(!await page.locator('.state.bad').count(), `${name}: ${await page.textContent('main')}`);
     same(page.complaints, [], name);
+    if (name === 'mismatches') {
+      await page.waitForSelector('.code .marked');
+      check((await page.textContent('.code')).includes('HERE(*p = 1)'), 'the source is in the file');
+    }
     if (name === 'run' || name === 'mismatches') await shot(page, `offline-${name}`);
     await page.context().close();
   }

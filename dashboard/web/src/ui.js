@@ -104,14 +104,17 @@ function explain(error) {
   if (error.key === 'unsupported' && error.hint?.includes('newer'))
     return ['This database is newer than this program', 'A newer twinstack wrote it, and nothing in it was changed. Update this program, or point --db at another file.'];
   if (error.key === 'unsupported' && error.hint?.includes('older'))
-    return ['This database is older than this program', 'Start this server once with --allow-write, or let any writing verb run: that brings it up to date.'];
+    return ['This database is older than this program', '`twinstack db upgrade` brings it up to date, and so does starting this server once with --allow-write.'];
   return explained[error.key] ?? ['That did not work', null];
 }
 
+// Words with `commands` in them.
+const Said = ({ text }) => text.split('`').map((part, i) => (i % 2 ? html`<${Command}>${part}</${Command}>` : part));
+
 export function Failure({ error }) {
   const [title, text] = explain(error);
-  return html`<div class="state bad" role="alert"><h2>${title}</h2><p>${error.message}</p>
-    ${(text || error.hint) && html`<p class="dim">${text ?? error.hint}</p>`}
+  return html`<div class="state bad" role="alert"><h2>${title}</h2><p><${Said} text=${error.message} /></p>
+    ${(text || error.hint) && html`<p class="dim"><${Said} text=${text ?? error.hint} /></p>`}
     <p class="dim mono">${error.key}${error.status ? ` · ${error.status}` : ''}</p></div>`;
 }
 

@@ -1,25 +1,53 @@
 // Plots.  uPlot draws on a canvas; colours are taken from the page's own variables, so that
 // they follow light and dark.
 import uPlot from 'uplot';
-import { useEffect, useRef } from 'preact/hooks';
-import { html } from './ui.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { go } from './router.js';
+import { Link, html } from './ui.js';
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const REACH = 14; // pixels from the pointer in which a dot is meant
 
-// OPTIONS(colour) and DATA as uPlot takes them; LABEL says the plot in words.
-export function Plot({ options, data, label, height = 260 }) {
+function nearest(plot, dots) {
+  const { left, top } = plot.cursor;
+  let best = null;
+  let least = REACH;
+  for (const dot of left >= 0 ? dots : []) {
+    const far = Math.hypot(plot.valToPos(dot.x, 'x') - left, plot.valToPos(dot.y, 'y') - top);
+    if (far < least) [best, least] = [dot, far];
+  }
+  return best;
+}
+
+// OPTIONS(colour) and DATA as uPlot takes them; LABEL says the plot in words.  DOTS, when given:
+// [{x, y, text, to}], of which the one under the pointer is named, and gone to by a click.
+export function Plot({ options, data, label, height = 260, dots }) {
   const place = useRef(null);
+  const under = useRef(null);
+  const [near, setNear] = useState(null);
   useEffect(() => {
-    const draw = () => new uPlot({ width: place.current.clientWidth, height, ...options(colour) }, data, place.current);
+    const box = place.current;
+    const point = (plot) => {
+      under.current = nearest(plot, dots);
+      box.classList.toggle('over', under.current !== null);
+      setNear(under.current);
+    };
+    const draw = () => {
+      const given = options(colour);
+      return new uPlot({ width: box.clientWidth, height, ...given, hooks: { ...given.hooks, ...(dots ? { setCursor: [point] } : {}) } }, data, box);
+    };
     let plot = draw();
     const redraw = () => { plot.destroy(); plot = draw(); };
-    const size = new ResizeObserver(() => plot.setSize({ width: place.current.clientWidth, height }));
-    size.observe(place.current);
+    const size = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
+    const visit = () => under.current && go(under.current.to);
+    size.observe(box);
+    box.addEventListener('click', visit);
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', redraw);
-    return () => { size.disconnect(); dark.removeEventListener('change', redraw); plot.destroy(); };
-  }, [data, options, height]);
-  return html`<div class="plot" role="img" aria-label=${label} ref=${place}></div>`;
+    return () => { size.disconnect(); box.removeEventListener('click', visit); dark.removeEventListener('change', redraw); plot.destroy(); };
+  }, [data, options, height, dots]);
+  return html`<div class="plot"><div role="img" aria-label=${label} ref=${place}></div>
+    ${dots && html`<p class="near small">${near ? html`<${Link} to=${near.to}>${near.text}</${Link}>` : html`<span class="dim">Point at a dot to see its case; click to open it.</span>`}</p>`}</div>`;
 }
 
 export const axis = (paint, more) => ({ stroke: paint('dim'), grid: { stroke: paint('line'), width: 1 },
@@ -28,7 +56,25 @@ export const axis = (paint, more) => ({ stroke: paint('dim'), grid: { stroke: pa
 // On a log scale only whole decades get a line and a label: the rest is noise.
 const decades = (_, splits) => splits.map((v) => (v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null));
 
-export function logAxis(paint, more) {
-  const plain = axis(paint, more);
+export function logAxis(paint, show, more) {
+  const plain = axis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t ? show(t).replace(/\.0+ /, ' ') : '')), ...more });
   return { ...plain, filter: decades, grid: { ...plain.grid, filter: decades }, ticks: { ...plain.ticks, filter: decades } };
 }
+
+// Runs are whole numbers, and there is none before the first.
+export const runAxis = (paint, runs) => axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+  values: (_, ticks) => ticks.map((t) => (t >= runs[0] && t <= runs[runs.length - 1] ? t : '')) });
+
+// What is usual: a band behind each line, from its {low, high}.
+export const bands = (paint, rows) => ({ drawClear: [(plot) => {
+  const { ctx, bbox, scales } = plot;
+  for (const [{ low, high }, name, factor = 1] of rows) {
+    if (low === null || high === null) continue;
+    const within = (v) => plot.valToPos(Math.min(scales.y.max, Math.max(scales.y.min, v * factor)), 'y', true);
+    ctx.save();
+    ctx.globalAlpha = 0.14;
+    ctx.fillStyle = paint(name);
+    ctx.fillRect(bbox.left, within(high), bbox.width, Math.max(2, within(low) - within(high)));
+    ctx.restore();
+  }
+}] });

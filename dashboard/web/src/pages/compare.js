@@ -1,4 +1,5 @@
 // Two runs: what differs around them first, then verdicts, then time.
+import { useState } from 'preact/hooks';
 import { useData } from '../api.js';
 import { go, useQuery } from '../router.js';
 import { Empty, Link, Loaded, Page, Verdict, caseName, casePath, copy, duration, html, number, when, words } from '../ui.js';
@@ -15,10 +16,12 @@ function markdown(found) {
   return `${lines.join('\n')}\n`;
 }
 
-function Group({ title, rows, total, run }) {
-  return html`<section><h2 class="section">${title} <span class="count">${number(total)}</span></h2>
-    ${rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="list"><thead><tr><th>case</th><th>was</th><th>is</th><th>reason</th></tr></thead><tbody>
-      ${rows.map((row) => html`<tr key=${`${caseName(row)}${row.repeat}`}><td class="mono"><${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}></td><td>${row.was ? html`<${Verdict} word=${row.was} long />` : '–'}</td><td>${row.is ? html`<${Verdict} word=${row.is} long />` : '–'}</td><td class="dim">${row.reason}</td></tr>`)}</tbody></table></div>
+// What came and went with what was asked for is told, and shown when wanted.
+function Group({ title, rows, total, run, folded }) {
+  const [open, setOpen] = useState(!folded);
+  return html`<section><h2 class="section">${title} <span class="count">${number(total)}</span>${folded && html` <button class="toggle" aria-pressed=${open} onClick=${() => setOpen(!open)}>${open ? 'hide' : 'show'}</button>`}</h2>
+    ${open && rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="list stacking"><thead><tr><th>case</th><th>was</th><th>is</th><th>reason</th></tr></thead><tbody>
+      ${rows.map((row) => html`<tr key=${`${caseName(row)}${row.repeat}`}><td class="mono"><${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}></td><td data-label="was">${row.was ? html`<${Verdict} word=${row.was} long />` : '–'}</td><td data-label="is">${row.is ? html`<${Verdict} word=${row.is} long />` : '–'}</td><td class="dim">${row.reason}</td></tr>`)}</tbody></table></div>
       ${total > rows.length && html`<p class="dim">and ${number(total - rows.length)} more</p>`}`}</section>`;
 }
 
@@ -37,8 +40,8 @@ export function Compare({ a, b }) {
   return html`<${Page} title="Compare" lead=${data.data ? `run ${data.data.a.id} (${when(data.data.a.started_ns)}) with run ${data.data.b.id} (${when(data.data.b.started_ns)})` : 'two runs'}
     actions=${html`<button onClick=${() => go(`/compare/${second}/${first}`)}>Swap</button> <button disabled=${!data.data} onClick=${() => copy(markdown(data.data))}>Copy as Markdown</button>`}>
     <${Loaded} from=${data}>${(found) => html`${found.environment.some((row) => ['compiler', 'flags', 'platform', 'cpu'].includes(row.name)) && html`<p class="banner warn" role="status">The two did not run alike: ${found.environment.map((row) => row.name).join(', ')} changed.</p>`}
-      ${found.environment.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Environment"><table class="list"><thead><tr><th>around the run</th><th>run ${found.a.id}</th><th>run ${found.b.id}</th></tr></thead><tbody>${found.environment.map((row) => html`<tr key=${row.name}><td>${row.name}</td><td class="mono wrap">${row.a ?? '–'}</td><td class="mono wrap">${row.b ?? '–'}</td></tr>`)}</tbody></table></div>`}
+      ${found.environment.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Environment"><table class="list stacking"><thead><tr><th>around the run</th><th>run ${found.a.id}</th><th>run ${found.b.id}</th></tr></thead><tbody>${found.environment.map((row) => html`<tr key=${row.name}><td>${row.name}</td><td class="mono wrap" data-label=${`run ${found.a.id}`}>${row.a ?? '–'}</td><td class="mono wrap" data-label=${`run ${found.b.id}`}>${row.b ?? '–'}</td></tr>`)}</tbody></table></div>`}
       ${groups.every(([key]) => found.changes[key].length === 0) ? html`<${Empty} title="No case changed"><p>Every case of both runs has the same verdict.</p></${Empty}>`
-        : groups.map(([key, title]) => (found.changes[key].length > 0 || key === 'new' || key === 'fixed') && html`<${Group} key=${key} title=${title} rows=${found.changes[key]} total=${found.changes.counts[key]} run=${key === 'gone' ? found.a.id : found.b.id} />`)}
+        : groups.map(([key, title]) => (found.changes[key].length > 0 || key === 'new' || key === 'fixed') && html`<${Group} key=${key} title=${title} folded=${['gone', 'added', 'still'].includes(key) && found.changes[key].length > 12} rows=${found.changes[key]} total=${found.changes.counts[key]} run=${key === 'gone' ? found.a.id : found.b.id} />`)}
       <h2 class="section">Time on the back end</h2><${Timing} rows=${found.timing} />`}</${Loaded}></${Page}>`;
 }

@@ -1,8 +1,9 @@
 // One case through all runs.
 import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
-import { Plot, axis, logAxis } from '../uplot.js';
-import { Command, Link, Loaded, Page, Verdict, casePath, duration, html, percent, plural, words } from '../ui.js';
+import { Plot, axis, bands, logAxis, runAxis } from '../uplot.js';
+import { Source, sourceOf } from './why.js';
+import { Command, Link, Loaded, Page, Verdict, caseName, casePath, duration, html, percent, plural, words } from '../ui.js';
 
 function Strip({ cases }) {
   return html`<ol class="verdictstrip" aria-label="Verdicts, oldest first">${[...cases].reverse().map((c) => html`<li key=${c.id}><${Link} to=${casePath(c.run, c)} title=${`run ${c.run}: ${words(c.verdict)}. ${c.reason ?? ''}`}><${Verdict} word=${c.verdict} /></${Link}></li>`)}</ol>`;
@@ -15,7 +16,7 @@ function Times({ trends }) {
     return {
       data: [runs, of(trends.offset_ns), of(trends.dump_ns)],
       options: (paint) => ({ scales: { x: { time: false }, y: { distr: 3 } }, legend: { live: false }, padding: [10, 16, 0, 0],
-        axes: [axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }), logAxis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t ? duration(t) : '')) })],
+        axes: [runAxis(paint, runs), logAxis(paint, duration)], hooks: bands(paint, [[trends.offset_ns.band, 'offset'], [trends.dump_ns.band, 'dump']]),
         series: [{}, { label: 'offset', stroke: paint('offset'), width: 1.5, points: { show: true, size: 4 } }, { label: 'dump', stroke: paint('dump'), width: 1.5, points: { show: true, size: 4 } }] }),
     };
   }, [trends]);
@@ -26,12 +27,23 @@ function Times({ trends }) {
 function Accuracy({ trend }) {
   const { data, options } = useMemo(() => {
     const points = trend.points.filter((p) => p.value !== null);
-    return { data: [points.map((p) => p.run), points.map((p) => 100 * p.value)],
+    const runs = points.map((p) => p.run);
+    return { data: [runs, points.map((p) => 100 * p.value)],
       options: (paint) => ({ scales: { x: { time: false }, y: { range: (_, low) => [Math.min(Math.floor(low ?? 100) - 1, 99), 100.5] } }, legend: { show: false }, padding: [10, 16, 0, 0],
-        axes: [axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }), axis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => `${t} %`) })],
+        axes: [runAxis(paint, runs), axis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t <= 100 ? `${t} %` : '')) })], hooks: bands(paint, [[trend.band, 'pass', 100]]),
         series: [{}, { stroke: paint('pass'), width: 1.5, points: { show: true, size: 4 } }] }) };
   }, [trend]);
   return data[0].length > 0 && html`<h2 class="section">Frames right (F1 of the subjects)</h2><${Plot} data=${data} options=${options} height=${170} label="F1 of the subjects' frames in this case, by run" />`;
+}
+
+// The scenario's own file, with the lines that the newest case's stacks name.
+function Sample({ c }) {
+  const { data } = useData(`/api/v1/runs/${c.run}/cases/${encodeURIComponent(caseName(c))}${c.repeat ? `?repeat=${c.repeat}` : ''}`);
+  const subjects = data ? data.case.engines.map((e, i) => (e.subject ? i : -1)).filter((i) => i >= 0) : [];
+  const thread = data?.threads.find((t) => t.rows.some((row) => sourceOf(row[0].frame?.file, data.artifacts)));
+  if (!thread) return null;
+  const at = thread.rows.findIndex((row) => sourceOf(row[0].frame?.file, data.artifacts));
+  return html`<h2 class="section">The scenario, with the lines that its stack names</h2><div class="panel"><${Source} artifacts=${data.artifacts} thread=${thread} columns=${subjects} engines=${data.case.engines} at=${at} /></div>`;
 }
 
 export function CaseHistory({ scenario, variant }) {
@@ -41,5 +53,5 @@ export function CaseHistory({ scenario, variant }) {
     <div class="columns"><section class="panel"><h2>Promise</h2><dl class="facts"><div><dt>door</dt><dd class="mono">${found.newest.expected_doors ?? 'none'}</dd></div><div><dt>exception</dt><dd class="mono">${found.newest.expected_code}</dd></div><div><dt>exit code</dt><dd class="mono">${found.newest.expected_exit_code}</dd></div></dl></section>
     <section class="panel"><h2>Newest scores</h2><ul class="lines">${found.newest.scores.filter((s) => s.judged).map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> ${percent(s.right_frames, s.truth_frames)} of frames, ${percent(s.lines_right, s.lines_judged)} of lines</li>`)}</ul></section>
     <section class="panel"><h2>Again</h2><p><${Command}>twinstack run -k ${scenario} --variant ${variant}</${Command}></p></section></div>
-    <${Accuracy} trend=${found.trends.f1} /><h2 class="section">Time on the back end</h2><${Times} trends=${found.trends} />`}</${Loaded}></${Page}>`;
+    <${Accuracy} trend=${found.trends.f1} /><h2 class="section">Time on the back end</h2><${Times} trends=${found.trends} /><${Sample} c=${found.cases[0]} />`}</${Loaded}></${Page}>`;
 }

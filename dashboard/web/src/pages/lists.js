@@ -19,8 +19,8 @@ export function Doors() {
     const seen = doors.map((door) => [door, found.rows.filter((row) => split(row.got).includes(door)).length]);
     return html`<div class="filters"><label class="field"><span>search</span><input type="search" value=${query.search ?? ''} placeholder="scenario.variant" onInput=${(event) => set({ search: event.target.value || null })} /></label>
       <button class="toggle low" aria-pressed=${!!query.differs} onClick=${() => set({ differs: query.differs ? null : 1 })}>only where promise and measure differ (${number(found.rows.filter(differs).length)})</button></div>
-    <p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Doors"><table class="matrix"><thead><tr><th>case</th>${doors.map((door) => html`<th key=${door}>${words(door)} <span class="dim nowrap">${number(seen.find(([d]) => d === door)[1])}</span></th>`)}</tr></thead><tbody>
-      ${rows.map((row) => { const want = split(row.expected); const got = split(row.got); return html`<tr key=${caseName(row)}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${doors.map((door) => {
+    <p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Doors"><table class="matrix"><thead><tr><th>case</th>${doors.map((door) => html`<th key=${door}>${words(door)}<br /><span class="dim nowrap">saw ${number(seen.find(([d]) => d === door)[1])}</span></th>`)}</tr></thead><tbody>
+      ${rows.map((row, i) => { const want = split(row.expected); const got = split(row.got); return html`<tr key=${i}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${want.length + got.length === 0 ? html`<td class="dim small none" colspan=${doors.length}>none promised, none saw it</td>` : doors.map((door) => {
         const [glyph, kind, why] = want.includes(door) ? (got.includes(door) ? ['✓', 'pass', 'as promised'] : ['✗', 'fail', 'promised, not seen']) : got.includes(door) ? ['+', 'flaky', 'seen, not promised'] : ['', '', ''];
         return html`<td key=${door} class=${kind ? `v-${kind}` : ''} title=${why}>${glyph && html`<span aria-hidden="true">${glyph}</span><span class="sr">${why}</span>`}</td>`;
       })}</tr>`; })}</tbody></table></div>${rows.length < fitting.length ? html`<p class="pager dim">${number(rows.length)} of ${number(fitting.length)} cases <button onClick=${() => set({ all: 1 })}>show all</button></p>` : fitting.length === 0 ? html`<p class="dim pad">No case fits.</p>` : ''}`;
@@ -32,7 +32,7 @@ export function Signatures() {
   const data = useData(withRun('/api/v1/signatures', query));
   return html`<${Page} title="Signatures" lead="Differences that belong together, most cases first."><${Loaded} from=${data}>${(found) => (found.signatures.length === 0
     ? html`<${Empty} title="No difference in this run"><p>Every subject agrees with the truth.</p></${Empty}>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Signatures"><table class="list"><thead><tr><th class="num">cases</th><th>verdict</th><th>signature</th><th>for example</th></tr></thead><tbody>${found.signatures.map((row) => html`<tr key=${row.signature}><td class="num strong">${number(row.cases)}</td><td><${Verdict} word=${row.verdict} long />${row.known_id && html` <${Chip}>${row.known_id}</${Chip}>`}</td><td><span class="mono wrap">${row.signature}</span><br /><span class="dim">${row.reason}</span></td><td>${row.examples.slice(0, 3).map((c) => html`<${Link} key=${caseName(c)} class="mono block" to=${casePath(found.run, c)}>${caseName(c)}</${Link}>`)}${row.cases > 3 ? html`<span class="dim">and ${row.cases - 3} more</span>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Signatures"><table class="list stacking"><thead><tr><th class="num">cases</th><th>verdict</th><th>signature</th><th>for example</th></tr></thead><tbody>${found.signatures.map((row) => html`<tr key=${row.signature}><td class="num strong" data-label="cases">${number(row.cases)}</td><td><${Verdict} word=${row.verdict} long />${row.known_id && html` <${Chip}>${row.known_id}</${Chip}>`}</td><td><span class="mono wrap">${row.signature}</span><br /><span class="dim">${row.reason}</span></td><td>${row.examples.slice(0, 3).map((c) => html`<${Link} key=${caseName(c)} class="mono block" to=${casePath(found.run, c)}>${caseName(c)}</${Link}>`)}${row.cases > 3 ? html`<span class="dim">and ${row.cases - 3} more</span>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
 }
 
 function Expiry({ item }) {
@@ -53,22 +53,39 @@ export function Known() {
     ? html`<${Empty} title="Nothing is accepted"><p>Every difference counts. <${Command}>twinstack accept</${Command}> accepts one, with reason, scope and end; the list is a file that is reviewed like code.</p></${Empty}>`
     : html`${found.damage && html`<p class="banner bad" role="alert">The file cannot be read: ${found.damage}</p>`}
     ${found.text && found.used && found.text !== found.used && html`<p class="banner warn">Run ${found.run} used another version of this list.</p>`}
-    ${found.items.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Known"><table class="list"><thead><tr><th>id</th><th>scope and cause</th><th>reason</th><th class="num">cases in run ${found.run}</th><th>holds until</th>${token && html`<th><span class="sr">remove</span></th>`}</tr></thead><tbody>
-      ${found.items.map((k) => html`<tr key=${k.id}><td class="mono wrap strong">${k.id}</td><td class="mono wrap scope">${k.scope}<br /><span class="dim">${k.cause}</span></td><td>${k.reason}${k.issue && html`<br />${/^https?:\/\//.test(k.issue) ? html`<a href=${k.issue} target="_blank" rel="noreferrer noopener">${k.issue}</a>` : html`<span class="dim">${k.issue}</span>`}`}</td><td class="num">${k.hits === 0 ? html`<span class="dim">none</span>` : number(k.hits)}</td><td><${Expiry} item=${k} /></td>${token && html`<td><${Remove} id=${k.id} /></td>`}</tr>`)}</tbody></table></div>`}
+    ${found.items.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Known"><table class="list stacking"><thead><tr><th>id</th><th>scope and cause</th><th>reason</th><th class="num">cases in run ${found.run}</th><th>holds until</th>${token && html`<th><span class="sr">remove</span></th>`}</tr></thead><tbody>
+      ${found.items.map((k) => html`<tr key=${k.id}><td class="mono wrap strong">${k.id}</td><td class="mono wrap scope">${k.scope}<br /><span class="dim">${k.cause}</span></td><td>${k.reason}${k.issue && html`<br />${/^https?:\/\//.test(k.issue) ? html`<a href=${k.issue} target="_blank" rel="noreferrer noopener">${k.issue}</a>` : html`<span class="dim">${k.issue}</span>`}`}</td><td class="num" data-label=${`cases in run ${found.run}`}>${k.hits === 0 ? html`<span class="dim">none</span>` : number(k.hits)}</td><td data-label="holds until"><${Expiry} item=${k} /></td>${token && html`<td><${Remove} id=${k.id} /></td>`}</tr>`)}</tbody></table></div>`}
     <h2 class="section">Met in run ${found.run}</h2>${found.hits.length === 0 ? html`<p class="dim">None of them was met.</p>`
       : html`<ul class="lines">${found.hits.map((c) => html`<li key=${c.id}><${Verdict} word=${c.verdict} /> <${Link} class="mono" to=${casePath(c.run, c)}>${caseName(c)}</${Link}> <${Chip}>${c.known_id}</${Chip}></li>`)}</ul>`}
     <details class="env"><summary>The file as it stands</summary><pre class="sheetlike" tabindex="0">${found.text ?? found.used}</pre></details>`)}</${Loaded}></${Page}>`;
 }
 
-const states = { pdb: ['✓', 'pass', 'PDB of the right identity'], 'pdb-public': ['≈', 'flaky', 'public names only: no lines'], mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'], none: ['⊘', 'unsupported', 'no symbols'], export: ['≈', 'flaky', 'nearest export'], csv: ['✓', 'pass', 'symbol table'], dwarf: ['✓', 'pass', 'DWARF'], coff: ['≈', 'flaky', 'COFF symbols: no lines'] };
+// Best first: of several kinds that answered for one module, the best says what it has.
+const states = { pdb: ['✓', 'pass', 'PDB of the right identity'], dwarf: ['✓', 'pass', 'DWARF of its own image'], csv: ['✓', 'pass', 'symbol table'],
+  'pdb-public': ['≈', 'flaky', 'public names only: no lines'], coff: ['≈', 'flaky', 'COFF symbols: no lines'], export: ['≈', 'flaky', 'nearest export'],
+  mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'], none: ['⊘', 'unsupported', 'no symbol covers the address'] };
+const rank = (row) => Object.keys(states).indexOf(row.symbols);
+
+function modules(rows) {
+  const found = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify([row.module, row.debug_id, row.code_id]);
+    if (!found.has(key)) found.set(key, { ...row, frames: 0, inlined: 0, answers: [] });
+    const module = found.get(key);
+    module.frames += row.frames;
+    module.inlined += row.inlined;
+    module.answers.push(row);
+  }
+  for (const module of found.values()) module.answers.sort((a, b) => rank(a) - rank(b));
+  return [...found.values()];
+}
 
 export function Symbols() {
   const [query] = useQuery();
   const data = useData(withRun('/api/v1/symbols', query));
-  return html`<${Page} title="Symbols" lead="The modules that frames lie in, by identity, and what answered for them."><${Loaded} from=${data}>${(found) => (found.rows.length === 0
+  return html`<${Page} title="Symbols" lead="The modules that our engines' frames lie in, by identity, and what answered for their frames."><${Loaded} from=${data}>${(found) => (found.rows.length === 0
     ? html`<${Empty} title="No module"><p>No frame of this run lies in a known module.</p></${Empty}>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Symbols"><table class="list"><thead><tr><th>module</th><th>state</th><th class="num">frames</th><th class="num">inlined</th><th>debug id</th><th>code id</th></tr></thead><tbody>${found.rows.map((row, i) => {
-      const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
-      return html`<tr key=${i}><td class="mono">${row.module}</td><td><span class=${`verdict v-${kind}`}><span aria-hidden="true">${glyph}</span> ${row.symbols}</span> <span class="dim small">${why}</span></td><td class="num">${number(row.frames)}</td><td class="num">${row.inlined ? number(row.inlined) : html`<span class="dim">none</span>`}</td><td class="mono wrap">${row.debug_id || '–'}</td><td class="mono">${row.code_id || '–'}</td></tr>`;
-    })}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Symbols"><table class="list stacking"><thead><tr><th>module</th><th>what answered, for how many frames</th><th class="num">frames</th><th class="num">inlined</th><th>debug id, code id</th></tr></thead><tbody>${modules(found.rows).map((module, i) => html`<tr key=${i}><td class="mono strong">${module.module}</td>
+      <td><div class="answers">${module.answers.map((row) => { const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols]; return html`<span key=${row.symbols} title=${why}><span class=${`verdict v-${kind}`}><span aria-hidden="true">${glyph}</span> ${row.symbols}</span> <span class="small">${number(row.frames)}</span></span>`; })}${module.answers.length === 1 && html`<span class="dim small">${states[module.answers[0].symbols]?.[2]}</span>`}</div></td>
+      <td class="num" data-label="frames">${number(module.frames)}</td><td class="num" data-label="inlined">${module.inlined ? number(module.inlined) : html`<span class="dim">none</span>`}</td><td class="mono wrap ids">${module.debug_id || html`<span class="dim">no debug id</span>`}<br /><span class="dim">${module.code_id || 'no code id'}</span></td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
 }

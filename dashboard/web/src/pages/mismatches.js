@@ -174,7 +174,8 @@ function CaseView({ data, run }) {
       <${EngineToggles} ...${{ engines, scores: c.scores, has, wanted, set }} />
       <span class="toggles" role="group" aria-label="Show"><button class="toggle" aria-pressed=${query.inlines !== '0'} onClick=${() => toggle('inlines')}>inlines</button><button class="toggle" aria-pressed=${query.system !== '0'} onClick=${() => toggle('system')}>system</button><button class="toggle" aria-pressed=${!!query.absolute} onClick=${() => set({ absolute: query.absolute ? null : 1 })}>addresses</button></span>
       <span class="dim small">${different.length === 0 ? 'no row differs' : different.length === 1 ? '1 row differs' : `${different.length} rows differ`}</span><span class="dim small" role="status">${said}</span></div>
-    ${!thread ? html`<${Empty} title="No stacks"><p>${c.reason ?? 'Neither a record nor a dump was left.'}</p></${Empty}>`
+    ${!thread || thread.rows.length === 0 ? html`<${Empty} title="No stacks"><p>${c.reason ?? 'Neither a record nor a dump was left.'}</p></${Empty}>`
+      : rows.length === 0 ? html`<${Empty} title="Nothing to show"><p>The engines and frames that are switched on have no row here: the buttons above bring in the others.</p></${Empty}>`
       : html`<${Aligned} ...${{ thread, columns, engines, rows, selected, select, absolute: !!query.absolute }} />`}
     ${accepting && html`<${Accept} c=${c} run=${data.run} close=${() => setAccepting(false)} />`}
     ${thread && selected >= 0 && thread.rows[selected] && html`<${Why} row=${thread.rows[selected]} at=${selected} ...${{ thread, columns, engines, findings: c.findings, artifacts: data.artifacts }} close=${() => set({ frame: null })} />`}</div>`;

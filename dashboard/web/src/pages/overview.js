@@ -3,10 +3,10 @@ import { useData } from '../api.js';
 import { CountsBar, Empty, Link, Loaded, Page, Verdict, ago, caseName, casePath, Command, duration, html, number, plural, words } from '../ui.js';
 
 const tiles = [
-  ['capture_rate', 'Capture rate', (v) => `${(100 * v).toFixed(1)} %`, 'cases that left what their door promises'],
-  ['exact', 'Exact stacks', (v) => `${(100 * v).toFixed(1)} %`, 'function, file and line of every own frame'],
-  ['f1', 'Frame F1', (v) => v.toFixed(4), 'precision and recall against the truth'],
-  ['speed_ratio', 'Dump : offset', (v) => `${v.toFixed(1)}×`, 'time of the dump way over the offset way'],
+  ['capture_rate', 'Capture rate', (v) => `${(100 * v).toFixed(1)} %`, 'cases that left what their door promises', 'case'],
+  ['exact', 'Exact stacks', (v) => `${(100 * v).toFixed(1)} %`, 'function, file and line of every own frame', 'stack'],
+  ['f1', 'Frame F1', (v) => v.toFixed(4), 'precision and recall against the truth', 'frame'],
+  ['speed_ratio', 'Dump : offset', (v) => `${v.toFixed(1)}×`, 'time of the dump way over the offset way', 'case'],
 ];
 
 function Sparkline({ trend, show }) {
@@ -27,12 +27,12 @@ function Sparkline({ trend, show }) {
     <path class="end" d=${`M${x(values.length - 1).toFixed(1)} ${y(last).toFixed(1)}h.01`} vector-effect="non-scaling-stroke" /></svg>`;
 }
 
-function Tile({ name, title, show, note, trend }) {
+function Tile({ name, title, show, note, unit, trend }) {
   const points = trend.points.filter((point) => point.value !== null);
   const last = points[points.length - 1];
   return html`<section class="tile" key=${name}><h2>${title}</h2>
     <p class="figure">${last ? show(last.value) : 'not known'}</p>
-    <${Sparkline} trend=${trend} show=${show} /><p class="dim small">${note}${last ? html` · <span class="nowrap">n ${number(last.count)}</span>` : ''}</p></section>`;
+    <${Sparkline} trend=${trend} show=${show} /><p class="dim small">${note}${last ? html` · <span class="nowrap">${plural(last.count, unit)}</span>` : ''}</p></section>`;
 }
 
 const groups = [['new', 'New failures', 'bad'], ['fixed', 'Fixed', 'good'], ['changed', 'Other reason', 'warn'], ['still', 'Still failing', '']];
@@ -59,7 +59,7 @@ function Shown({ data }) {
   return html`<section class="strip"><div><${Link} to=${`/runs/${run.id}`} class="strong">Run ${run.id}</${Link}>
       <span class="dim"> ${ago(run.started_ns)} · ${run.platform} · ${run.commit ? run.commit.slice(0, 10) : 'no commit'}${run.branch ? ` on ${run.branch}` : ''}</span></div>
       <${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></section>
-    <div class="tiles">${tiles.map(([name, title, show, note]) => html`<${Tile} key=${name} ...${{ name, title, show, note, trend: data.trends[name] }} />`)}</div>
+    <div class="tiles">${tiles.map(([name, title, show, note, unit]) => html`<${Tile} key=${name} ...${{ name, title, show, note, unit, trend: data.trends[name] }} />`)}</div>
     <p class="headline">A stack from a dump takes <strong>${duration(newest('dump_ns'))}</strong>, the same stack from offsets <strong>${duration(newest('offset_ns'))}</strong> <span class="dim">(median over cases that have both; <${Link} to="/timing">every sample</${Link}>)</span>.</p>
     ${data.failing.total > 0 ? html`<h2 class="section">Failing now <span class="count">${number(data.failing.total)}</span></h2><${Failing} failing=${data.failing} run=${run.id} />`
       : html`<p class="allgood"><span class="good" aria-hidden="true">✓</span> Nothing fails: no subject is wrong in a way that is not accepted.</p>`}

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { send, token, useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Chip, CountsBar, Empty, Link, Loaded, Page, Select, Verdict, casePath, duration, html, number, percent, verdicts, when, wrongness } from '../ui.js';
+import { Chip, CountsBar, Empty, Link, Loaded, Page, Select, Verdict, casePath, duration, failing, html, number, percent, verdicts, when, wrongness } from '../ui.js';
 import { Causes } from './overview.js';
 
 function Engines({ rows: all }) {
@@ -24,12 +24,14 @@ function mark(score) {
   return ['✗', 'fail', `${wrongness(score)}${score.first_divergence !== null ? `, first in row ${score.first_divergence}` : ''}`];
 }
 
-function Cell({ run, c, engines }) {
+// Of repeats the one that fails, if one does.
+function Cell({ run, found, engines }) {
+  const c = found.find((each) => failing(each.verdict)) ?? found[0];
   return html`<td class="gridcell"><${Link} to=${casePath(run, c)} title=${c.reason}><${Verdict} word=${c.verdict} />
     <span class="ticks">${engines.map((name) => {
       const [glyph, kind, why] = mark(c.scores.find((score) => score.engine === name));
       return html`<span key=${name} class=${`tick t-${kind}`} title=${`${name}: ${why}`}><span aria-hidden="true">${glyph}</span><span class="sr">${name} ${why}</span></span>`;
-    })}</span></${Link}></td>`;
+    })}</span>${found.length > 1 && html`<span class="dim small">×${found.length}</span>`}</${Link}></td>`;
 }
 
 const kinds = [['crash', 'Crashes'], ['hang', 'Hangs'], ['calm', 'Calm']];
@@ -46,13 +48,13 @@ function Grid({ run, cases, engines }) {
     }
     return rows;
   };
-  return html`<p class="legend"><span>Each cell: the verdict, then ${names.join(' · ')}</span></p><div class="scroll" tabindex="0" role="region" aria-label="Cases"><table class="grid"><thead><tr><th>scenario</th>${variants.map((v) => html`<th key=${v}>${v}</th>`)}</tr></thead>
+  return html`<p class="legend"><span>Each cell: the verdict, then each engine</span><span><b class="good">✓</b> every own frame right</span><span><b class="wrong">✗</b> not</span><span>○ nothing to hold it against</span><span>· no stack</span></p><div class="scroll" tabindex="0" role="region" aria-label="Cases"><table class="grid"><thead><tr><th>scenario</th>${variants.map((v) => html`<th key=${v}>${v}<span class="heads" aria-hidden="true"><span class="upright">verdict</span><span class="ticks">${names.map((name) => html`<span key=${name} class="upright">${name}</span>`)}</span></span></th>`)}</tr></thead>
     ${kinds.map(([kind, title]) => {
       const rows = group(kind);
       return rows.size > 0 && html`<tbody key=${kind}><tr class="group"><th colspan=${variants.length + 1} scope="colgroup">${title} <span class="dim">${rows.size}</span></th></tr>
         ${[...rows].map(([scenario, byVariant]) => html`<tr key=${scenario}><th scope="row" class="mono">${scenario}</th>${variants.map((v) => {
           const found = byVariant.get(v);
-          return found ? html`<${Cell} key=${v} run=${run} c=${found[0]} engines=${names} />` : html`<td key=${v} class="gridcell none">–</td>`;
+          return found ? html`<${Cell} key=${v} run=${run} found=${found} engines=${names} />` : html`<td key=${v} class="gridcell none">–</td>`;
         })}</tr>`)}</tbody>`;
     })}</table></div>`;
 }

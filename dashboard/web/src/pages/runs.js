@@ -9,11 +9,11 @@ function Row({ run, ticked, tick, baseline }) {
   return html`<tr class=${running ? 'running' : ''}>
     <td><input type="checkbox" aria-label=${`compare run ${run.id}`} checked=${ticked} onChange=${() => tick(String(run.id))} /></td>
     <td><${Link} to=${`/runs/${run.id}`} class="strong">${run.id}</${Link}>${run.id === baseline && html` <span class="chip">baseline</span>`}</td>
-    <td title=${`${when(run.started_ns)} UTC`}>${ago(run.started_ns)}</td>
-    <td>${running ? html`<span class="pulse" aria-hidden="true"></span>going` : run.state}</td>
     <td class="wide"><${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></td>
+    <td class="nowrap" title=${`${when(run.started_ns)} UTC`}>${ago(run.started_ns)}</td>
+    <td>${running ? html`<span class="pulse" aria-hidden="true"></span>going` : run.state}</td>
     <td class="num">${running ? '' : duration((run.finished_ns ?? run.started_ns) - run.started_ns)}</td>
-    <td>${run.label}</td><td class="mono">${run.commit ? run.commit.slice(0, 10) : '–'}</td><td>${run.branch ?? '–'}</td><td class="cut">${run.platform}</td></tr>`;
+    <td>${run.label}</td><td class="mono">${run.commit ? run.commit.slice(0, 10) : '–'}</td><td>${run.branch ?? '–'}</td><td class="platform">${run.platform}</td></tr>`;
 }
 
 export function Runs() {
@@ -28,7 +28,7 @@ export function Runs() {
     actions=${html`<button disabled=${ticked.length !== 2} onClick=${compare}>Compare ${ticked.length === 2 ? [...ticked].sort((x, y) => x - y).join(' with ') : 'two'}</button>`}>
     <${Loaded} from=${data}>${(found) => (found.runs.length === 0
       ? html`<${Empty} title="No run yet"><p>Start one, and it appears here while it goes:</p><p><${Command}>twinstack run</${Command}></p></${Empty}>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table class="list"><thead><tr><th><span class="sr">compare</span></th><th>run</th><th>started</th><th>state</th><th>verdicts</th><th class="num">took</th><th>what</th><th>commit</th><th>branch</th><th>platform</th></tr></thead>
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table class="list"><thead><tr><th><span class="sr">compare</span></th><th>run</th><th>verdicts</th><th>started</th><th>state</th><th class="num">took</th><th>what</th><th>commit</th><th>branch</th><th>platform</th></tr></thead>
         <tbody>${found.runs.map((run) => html`<${Row} key=${run.id} run=${run} ticked=${ticked.includes(String(run.id))} tick=${tick} baseline=${found.baseline} />`)}</tbody></table></div>
         <p class="pager dim">${number(found.total)} runs ${query.after && html`<button onClick=${() => set({ after: null })}>newest</button>`} ${found.next && html`<button onClick=${() => set({ after: found.next }, false)}>older</button>`}</p>`)}</${Loaded}></${Page}>`;
 }
