@@ -44,13 +44,27 @@ static bool take_char(struct parser *p, char c)
     return true;
 }
 
+bool collect_has_tag(const struct scenario *s, const char *word)
+{
+    static const struct {
+        const char *word, *group;
+    } groups[] = {
+        {"hardware", "A1"}, {"bypass", "A2"}, {"unwind", "A3"}, {"threads", "A4"}, {"hangs", "A5"}};
+
+    if (strcmp(s->kind, word) == 0 || (s->group != NULL && strcmp(s->group, word) == 0))
+        return true;
+    for (size_t i = 0; s->group != NULL && i < sizeof groups / sizeof groups[0]; i++)
+        if (strcmp(groups[i].word, word) == 0 && strcmp(groups[i].group, s->group) == 0)
+            return true;
+    return false;
+}
+
 static bool word_matches(const struct scenario *s, const char *word)
 {
     char name[WORD_BYTES];
 
     (void)snprintf(name, sizeof name, "%s.%s", s->name, s->variant);
-    return strstr(name, word) != NULL || strcmp(s->kind, word) == 0 ||
-           (s->group != NULL && strcmp(s->group, word) == 0);
+    return strstr(name, word) != NULL || collect_has_tag(s, word);
 }
 
 static bool parse_or(struct parser *p);

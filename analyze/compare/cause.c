@@ -140,21 +140,32 @@ static rule_fn *const rules[] = {
     because_frame_pointer,
 };
 
+/* What is not explained, as exactly as it can be said. */
+static const char *unexplained(const struct difference *d, struct arena *keep)
+{
+    const struct frame *own = rule_mine(d), *other = rule_theirs(d);
+    const struct truth_frame *truth = table_truth(d->table, d->row);
+    const uint32_t line = other != NULL ? other->line : truth != NULL ? truth->line : 0;
+    if (d->mark == CELL_LINE && own != NULL && line != 0)
+        return arena_printf(
+            keep, "no rule explains line %" PRIu32 " of %s in %s: %s has line %" PRIu32, own->line,
+            rule_name(own->function), rule_engine(d, d->column), rule_engine(d, d->against), line);
+    return arena_printf(keep, "no rule explains %s in %s",
+                        own != NULL     ? rule_name(own->function)
+                        : truth != NULL ? rule_name(truth->function)
+                                        : "a missing frame",
+                        rule_engine(d, d->column));
+}
+
 enum status difference_explain(const struct difference *d, struct arena *keep,
                                struct explanation *out, struct fault *fault)
 {
-    const struct frame *own = rule_mine(d);
-    const struct truth_frame *truth = table_truth(d->table, d->row);
     bool found = false;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0] && !found; i++)
         found = rules[i](d, keep, out);
     if (!found)
         (void)rule_explain(out, CAUSE_UNEXPLAINED, d->against == 0 ? d->column : 0,
-                           arena_printf(keep, "no rule explains %s in %s",
-                                        own != NULL     ? rule_name(own->function)
-                                        : truth != NULL ? rule_name(truth->function)
-                                                        : "a missing frame",
-                                        rule_engine(d, d->column)));
+                           unexplained(d, keep));
     if (out->evidence == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "evidence");
     return ERR_NONE;

@@ -7,12 +7,16 @@
 
 #include "base/text.h"
 
-void known_today(char out[16])
+static void day_of(time_t when, char out[16])
 {
-    const time_t now = time(NULL);
-    const struct tm *utc = gmtime(&now);
+    const struct tm *utc = gmtime(&when);
     if (utc == NULL || strftime(out, 16, "%Y-%m-%d", utc) == 0)
         (void)snprintf(out, 16, "1970-01-01");
+}
+
+void known_today(char out[16])
+{
+    day_of(time(NULL), out);
 }
 
 /* ---- reading -------------------------------------------------------------------------- */
@@ -127,7 +131,7 @@ enum status known_parse(const char *text, size_t bytes, struct arena *keep, stru
 
 /* ---- matching ------------------------------------------------------------------------- */
 
-static bool in_scope(const struct known *k, const struct run_case *c)
+bool known_covers(const struct known *k, const struct run_case *c)
 {
     char name[256];
     (void)snprintf(name, sizeof name, "%.120s.%.120s", c->scenario, c->variant);
@@ -176,7 +180,7 @@ const struct known *known_match(const struct known_list *list, const struct run_
     if (c->result.verdict != VERDICT_FAIL && c->result.verdict != VERDICT_FLAKY)
         return NULL;
     for (uint32_t i = 0; i < list->count; i++)
-        if (!has_expired(&list->items[i], today) && in_scope(&list->items[i], c) &&
+        if (!has_expired(&list->items[i], today) && known_covers(&list->items[i], c) &&
             covers(&list->items[i], c))
             return &list->items[i];
     return NULL;
@@ -195,8 +199,8 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
     for (uint32_t i = 0; i < list->count; i++) {
         struct known *k = &list->items[i];
         k->expired = has_expired(k, today);
-        k->seen += in_scope(k, c);
-        if (!in_scope(k, c) || c->result.verdict == VERDICT_UNSUPPORTED ||
+        k->seen += known_covers(k, c);
+        if (!known_covers(k, c) || c->result.verdict == VERDICT_UNSUPPORTED ||
             c->result.verdict == VERDICT_ERROR)
             continue;
         k->in_scope++;
@@ -249,4 +253,56 @@ const char *known_problem(const struct known *k, bool whole, struct arena *keep)
         return arena_printf(keep, "[%s] in line %u is not needed: nothing in %s fails for %s",
                             k->id, k->line, k->scope, k->cause);
     return NULL;
+}
+
+/* The run took every scenario: nothing in its command line chose. */
+static bool took_all(const struct run_info *run)
+{
+    static const char *const choosers[] = {" -k", " --variant", " --shard"};
+    bool all = run->label != NULL && strcmp(run->label, "run") == 0 && run->command != NULL;
+    for (size_t i = 0; all && i < sizeof choosers / sizeof choosers[0]; i++)
+        all = strstr(run->command, choosers[i]) == NULL;
+    return all;
+}
+
+static void count_uses(struct known *k, const struct run_case *cases, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const enum verdict v = cases[i].result.verdict;
+        if (!known_covers(k, &cases[i]))
+            continue;
+        k->seen++;
+        if (v == VERDICT_UNSUPPORTED || v == VERDICT_ERROR)
+            continue;
+        k->in_scope++;
+        k->hits += v == VERDICT_XFAIL && cases[i].known_id != NULL &&
+                   strcmp(cases[i].known_id, k->id) == 0;
+    }
+}
+
+enum status known_problems_of(const struct run_info *run, const struct run_case *cases,
+                              uint32_t count, struct arena *keep, const char ***out,
+                              uint32_t *out_count, struct fault *fault)
+{
+    struct known_list list = {NULL, 0};
+    char day[16];
+    *out = NULL;
+    *out_count = 0;
+    if (run->known_text == NULL || run->state != RUN_COMPLETE)
+        return ERR_NONE;
+    if (known_parse(run->known_text, strlen(run->known_text), keep, &list, fault) != ERR_NONE)
+        return fault->code;
+    const uint64_t ended_ns = run->finished_ns != 0 ? run->finished_ns : run->started_ns;
+    day_of((time_t)(ended_ns / 1000000000U), day);
+    *out = ARENA_ARRAY(keep, (size_t)list.count + 1, const char *);
+    if (*out == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+    for (uint32_t i = 0; i < list.count; i++) {
+        count_uses(&list.items[i], cases, count);
+        list.items[i].expired = has_expired(&list.items[i], day);
+        const char *problem = known_problem(&list.items[i], took_all(run), keep);
+        if (problem != NULL)
+            (*out)[(*out_count)++] = problem;
+    }
+    return ERR_NONE;
 }

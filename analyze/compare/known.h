@@ -52,11 +52,18 @@ enum status known_apply(struct known_list *list, struct run_case *cases, uint32_
  * scenario, so that a scope without a case is a mistake. */
 const char *known_problem(const struct known *known, bool whole, struct arena *keep);
 
+/* What is wrong with the acceptances that a stored run used, in the words of known_problem(), on
+ * the day it ended; none while it is not complete, since they are applied last. */
+enum status known_problems_of(const struct run_info *run, const struct run_case *cases,
+                              uint32_t count, struct arena *keep, const char ***out,
+                              uint32_t *out_count, struct fault *fault);
+
 /* TEXT (NULL: a new file) with an acceptance of C behind it, under an id that LIST has not; the
  * new block alone begins at *block.  Fails: ERR_USAGE C does not fail (an ERROR cannot be
- * accepted), a word is missing or not one line, or no day; ERR_MEMORY. */
+ * accepted), a word is missing or not one line, no day, or a scope that C is not in; ERR_MEMORY. */
 struct known_words {
     const char *reason, *issue, *expires; /* issue: NULL: none */
+    const char *scope;                    /* NULL: this case alone */
 };
 enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,
                       const struct known_words *words, struct arena *keep, const char **out,
@@ -65,6 +72,14 @@ enum status known_add(const char *text, const struct known_list *list, const str
 /* TEXT without the blocks of the items that DROP marks; every other byte stays.  NULL: memory. */
 char *known_drop(const char *text, size_t bytes, const struct known_list *list, const bool *drop,
                  struct arena *keep, size_t *out_bytes);
+
+/* TEXT where the items that END marks hold until DAY at most; every other line stays.  NULL:
+ * memory. */
+char *known_end(const char *text, size_t bytes, const struct known_list *list, const bool *end,
+                const char *day, struct arena *keep, size_t *out_bytes);
+
+/* True when C is of K's scope, whatever its verdict. */
+bool known_covers(const struct known *k, const struct run_case *c);
 
 /* Today in UTC, "YYYY-MM-DD". */
 void known_today(char out[16]);

@@ -1,4 +1,5 @@
 /* Changing the file of known mismatches, by `accept`, `known prune` and the pages: see known.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "compare/known.h"
@@ -32,9 +33,10 @@ static enum status check_words(const struct run_case *c, const struct known_word
     if (words->reason == NULL || words->reason[0] == '\0' || words->expires == NULL)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
                               "a reason and the last day (YYYY-MM-DD) must be given");
-    if (!is_one_line(words->reason) || !is_one_line(words->issue) || !is_one_line(words->expires))
+    if (!is_one_line(words->scope) || !is_one_line(words->reason) || !is_one_line(words->issue) ||
+        !is_one_line(words->expires))
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
-                              "reason, issue and expires are one line each");
+                              "scope, reason, issue and expires are one line each");
     return ERR_NONE;
 }
 
@@ -51,12 +53,17 @@ enum status known_add(const char *text, const struct known_list *list, const str
     const bool issue = words->issue != NULL && words->issue[0] != '\0';
     const char *name = arena_printf(keep, "%s.%s", c->scenario, c->variant);
     const char *id = name != NULL ? free_id(list, name, keep) : NULL;
+    const struct known scope = {.scope = words->scope};
+    if (words->scope != NULL && !known_covers(&scope, c))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                              "the scope does not hold the case that it is for");
     const char *whole =
         id == NULL
             ? NULL
             : arena_printf(keep, "%s\n[%s]\nscope: %s\ncause: %s\nreason: %s\n%s%s%sexpires: %s\n",
-                           head, id, name, cause, words->reason, issue ? "issue: " : "",
-                           issue ? words->issue : "", issue ? "\n" : "", words->expires);
+                           head, id, words->scope != NULL ? words->scope : name, cause,
+                           words->reason, issue ? "issue: " : "", issue ? words->issue : "",
+                           issue ? "\n" : "", words->expires);
     struct known_list again; /* what is written must still be such a file */
     if (whole == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
@@ -81,6 +88,37 @@ char *known_drop(const char *text, size_t bytes, const struct known_list *list, 
             if (list->items[i].line == line)
                 dropping = drop[i];
         if (!dropping) {
+            memcpy(out + *out_bytes, start, size);
+            *out_bytes += size;
+        }
+        at += size;
+    }
+    if (out != NULL)
+        out[*out_bytes] = '\0';
+    return out;
+}
+
+char *known_end(const char *text, size_t bytes, const struct known_list *list, const bool *end,
+                const char *day, struct arena *keep, size_t *out_bytes)
+{
+    static const char field[] = "expires";
+    const size_t room = bytes + list->count * (sizeof field + strlen(day) + 3) + 1;
+    char *out = arena_alloc(keep, room);
+    uint32_t line = 0;
+    bool ending = false;
+    *out_bytes = 0;
+    for (size_t at = 0; out != NULL && at < bytes;) {
+        const char *start = text + at;
+        const char *stop = memchr(start, '\n', bytes - at);
+        const size_t size = stop != NULL ? (size_t)(stop - start) + 1 : bytes - at;
+        line++;
+        for (uint32_t i = 0; i < list->count; i++)
+            if (list->items[i].line == line)
+                ending = end[i];
+        if (ending && strncmp(start + strspn(start, " \t"), field, sizeof field - 1) == 0) {
+            *out_bytes +=
+                (size_t)snprintf(out + *out_bytes, room - *out_bytes, "%s: %s\n", field, day);
+        } else {
             memcpy(out + *out_bytes, start, size);
             *out_bytes += size;
         }

@@ -25,6 +25,17 @@ static uint32_t count_status(const struct report_run *report, const char *status
     return count;
 }
 
+/* What fails the run as a whole, as a test of its own. */
+static void write_problem(struct json *j, const char *problem)
+{
+    json_object(j);
+    json_key_string(j, "name", "the run as a whole");
+    json_key_string(j, "status", "failed");
+    json_key_uint(j, "duration", 0);
+    json_key_string(j, "message", problem);
+    json_object_end(j);
+}
+
 static void write_test(struct json *j, const struct run_case *c)
 {
     char name[160];
@@ -67,9 +78,11 @@ enum status report_ctrf(const struct report_run *report, FILE *out, struct fault
     json_object_end(&j);
     json_key(&j, "summary");
     json_object(&j);
-    json_key_uint(&j, "tests", report->case_count);
+    json_key_uint(&j, "tests", (uint64_t)report->case_count + report->problem_count);
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
-        json_key_uint(&j, statuses[i], count_status(report, statuses[i]));
+        json_key_uint(&j, statuses[i],
+                      (uint64_t)count_status(report, statuses[i]) +
+                          (strcmp(statuses[i], "failed") == 0 ? report->problem_count : 0));
     json_key_uint(&j, "start", run->started_ns / 1000000);
     json_key_uint(&j, "stop",
                   (run->finished_ns != 0 ? run->finished_ns : run->started_ns) / 1000000);
@@ -78,6 +91,8 @@ enum status report_ctrf(const struct report_run *report, FILE *out, struct fault
     json_array(&j);
     for (uint32_t i = 0; i < report->case_count; i++)
         write_test(&j, &report->cases[i]);
+    for (uint32_t i = 0; i < report->problem_count; i++)
+        write_problem(&j, report->problems[i]);
     json_array_end(&j);
     json_key(&j, "environment");
     json_object(&j);

@@ -6,6 +6,30 @@
 #include <string.h>
 #include <time.h>
 
+#include "compare/known.h"
+
+static enum status add_problems(struct report_run *r, struct arena *keep, struct fault *fault)
+{
+    const char **known = NULL, **all = NULL;
+    uint32_t count = 0;
+    r->problems = NULL;
+    r->problem_count = 0;
+    if (known_problems_of(r->run, r->cases, r->case_count, keep, &known, &count, fault) != ERR_NONE)
+        return fault->code;
+    all = ARENA_ARRAY(keep, (size_t)count + 1, const char *);
+    if (all == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "problems of a run");
+    if (r->run->state != RUN_COMPLETE)
+        all[r->problem_count++] =
+            r->run->state == RUN_RUNNING
+                ? "the run is not over: cases are missing"
+                : "the run was interrupted: cases are missing, `twinstack run --resume` takes them";
+    for (uint32_t i = 0; i < count; i++)
+        all[r->problem_count++] = arena_printf(keep, "known mismatch %s", known[i]);
+    r->problems = all;
+    return ERR_NONE;
+}
+
 enum status report_prepare(const struct run_info *run, const struct run_case *cases,
                            uint32_t case_count, struct arena *keep, struct report_run *out,
                            struct fault *fault)
@@ -18,7 +42,7 @@ enum status report_prepare(const struct run_info *run, const struct run_case *ca
     if (run_total_engines(cases, case_count, keep, &totals, &out->engine_count, fault) != ERR_NONE)
         return fault->code;
     out->engines = totals;
-    return ERR_NONE;
+    return add_problems(out, keep, fault);
 }
 
 const struct engine_claim *case_claim(const struct run_case *c, const char *engine)

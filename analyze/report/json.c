@@ -56,7 +56,12 @@ enum status report_json(const struct report_run *report, FILE *out, struct fault
     json_key_uint(&j, "schema_version", REPORT_SCHEMA_VERSION);
     json_key(&j, "run");
     run_info_write_json(&j, report->run);
-    json_key_bool(&j, "fails", failing_cases(report) > 0 || report->run->state != RUN_COMPLETE);
+    json_key_bool(&j, "fails", failing_cases(report) > 0 || report->problem_count > 0);
+    json_key(&j, "problems");
+    json_array(&j);
+    for (uint32_t i = 0; i < report->problem_count; i++)
+        json_string(&j, report->problems[i]);
+    json_array_end(&j);
     json_key(&j, "engines");
     json_array(&j);
     for (uint32_t i = 0; i < report->engine_count; i++)
@@ -112,6 +117,10 @@ enum status report_badge(const struct report_run *report, const char *metric, FI
         color = failing > 0 ? "red" : "brightgreen";
         (void)snprintf(message, sizeof message, failing > 0 ? "%u of %u fail" : "%u of %u pass",
                        failing > 0 ? failing : passing, report->case_count);
+        if (report->problem_count > 0 && failing == 0) {
+            color = "red";
+            (void)snprintf(message, sizeof message, "known mismatches out of date");
+        }
         if (report->run->state != RUN_COMPLETE) {
             color = "lightgrey";
             (void)snprintf(message, sizeof message, "%s", run_state_name(report->run->state));

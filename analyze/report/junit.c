@@ -121,13 +121,35 @@ static bool is_first_of_variant(const struct report_run *report, uint32_t at)
     return true;
 }
 
+/* What fails the run as a whole, as a suite of its own. */
+static void put_problems(FILE *out, const struct report_run *report)
+{
+    const uint32_t count = report->problem_count;
+    if (count == 0)
+        return;
+    (void)fputs("  <testsuite name=\"run\"", out);
+    put_counts(out, (struct counts){count, count, 0, 0, 0});
+    (void)fputs(">\n", out);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)fputs("    <testcase classname=\"run\" name=\"the run as a whole\" time=\"0\">\n"
+                    "      <failure",
+                    out);
+        attribute(out, "message", report->problems[i]);
+        (void)fputs(" type=\"FAIL\"/>\n    </testcase>\n", out);
+    }
+    (void)fputs("  </testsuite>\n", out);
+}
+
 enum status report_junit(const struct report_run *report, FILE *out, struct fault *fault)
 {
     char when[32];
     (void)time_text(report->run->started_ns, when);
     when[strcspn(when, "Z")] = 0; /* the schema has no zone */
     (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"twinstack\"", out);
-    put_counts(out, count_variant(report, NULL));
+    struct counts all = count_variant(report, NULL);
+    all.tests += report->problem_count;
+    all.failures += report->problem_count;
+    put_counts(out, all);
     (void)fputs(">\n", out);
     for (uint32_t i = 0; i < report->case_count; i++) {
         const char *variant = report->cases[i].variant;
@@ -143,6 +165,7 @@ enum status report_junit(const struct report_run *report, FILE *out, struct faul
                 put_case(out, &report->cases[k]);
         (void)fputs("  </testsuite>\n", out);
     }
+    put_problems(out, report);
     (void)fputs("</testsuites>\n", out);
     return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
                             : ERR_NONE;

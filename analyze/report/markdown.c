@@ -144,21 +144,15 @@ enum status report_markdown(const struct report_run *report, size_t max_bytes,
     struct sheet sheet = {out, max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes, scratch};
     const struct report_ratio ratio = report_ratio(report, scratch);
     const uint32_t failing = failing_cases(report);
+    const bool fails = failing > 0 || report->problem_count > 0;
     uint32_t counts[VERDICT_COUNT] = {0};
     for (uint32_t i = 0; i < report->case_count; i++)
         counts[report->cases[i].result.verdict]++;
-    const bool complete = report->run->state == RUN_COMPLETE;
-    (void)put_linef(&sheet, "## %s twinstack: %s, %u of %u cases fail",
-                    failing > 0 ? "❌"
-                    : complete  ? "✅"
-                                : "⚠️",
-                    failing > 0 ? "FAIL"
-                    : complete  ? "PASS"
-                                : run_state_name(report->run->state),
-                    failing, report->case_count);
-    if (!complete && failing > 0)
-        (void)put_linef(&sheet, "The run is %s: cases are missing.\n",
-                        run_state_name(report->run->state));
+    (void)put_linef(&sheet, "## %s twinstack: %s, %u of %u cases fail", fails ? "❌" : "✅",
+                    fails ? "FAIL" : "PASS", failing, report->case_count);
+    for (uint32_t i = 0; i < report->problem_count; i++)
+        (void)put_linef(&sheet, "* **%.1500s**%s", cell(&sheet, report->problems[i]),
+                        i + 1 == report->problem_count ? "\n" : "");
     char line[512] = "";
     for (int v = 0; v < VERDICT_COUNT; v++)
         if (counts[v] > 0)

@@ -105,6 +105,8 @@ enum status report_openmetrics(const struct report_run *report, struct arena *sc
     (void)fputc(',', out);
     put_label(out, "platform", report->run->platform);
     (void)fprintf(out, "} %" PRIu64 "\n", report->run->id);
+    family(out, "run_problems", NULL, "What fails the run as a whole, whatever its cases do.");
+    (void)fprintf(out, "twinstack_run_problems %u\n", report->problem_count);
     put_verdicts(out, report);
     put_shares(out, report);
     put_times(out, report, numbers);

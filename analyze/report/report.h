@@ -20,9 +20,13 @@ struct report_run {
     uint32_t case_count;
     const struct engine_total *engines;
     uint32_t engine_count;
+    const char *const *problems; /* of the run as a whole: each fails it, whatever its cases do */
+    uint32_t problem_count;
 };
 
-/* Adds the engine totals.  Fails: ERR_MEMORY. */
+/* Adds the engine totals, and what is wrong with the run as a whole: it is not complete, or
+ * acceptances that it used are not needed or have expired.  Fails: ERR_MEMORY; ERR_MALFORMED the
+ * acceptances. */
 enum status report_prepare(const struct run_info *run, const struct run_case *cases,
                            uint32_t case_count, struct arena *keep, struct report_run *out,
                            struct fault *fault);

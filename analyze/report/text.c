@@ -168,7 +168,7 @@ static void print_causes(const struct page *page, const struct report_run *repor
         }
     page_title(page, "WHERE STACKS PART, by cause");
     if (all == 0) {
-        page_cell(page, INK_GOOD, 40, "nowhere: every stack agrees");
+        page_cell(page, INK_GOOD, 0, "nowhere: every stack agrees");
         page_line(page);
         return;
     }
@@ -291,10 +291,9 @@ static void print_totals(const struct page *page, const struct report_run *repor
     for (uint32_t i = 0; i < report->case_count; i++)
         counts[report->cases[i].result.verdict]++;
     const uint32_t failing = failing_cases(report);
+    const bool fails = failing > 0 || report->problem_count > 0;
     page_line(page);
-    if (report->run->state != RUN_COMPLETE)
-        page_cellf(page, INK_WARN, 0, "%s: ", run_state_name(report->run->state));
-    page_cellf(page, failing > 0 ? INK_BAD : INK_GOOD, 6, "%s", failing > 0 ? "FAIL" : "PASS");
+    page_cell(page, fails ? INK_BAD : INK_GOOD, 6, fails ? "FAIL" : "PASS");
     (void)fprintf(page->out, " %u case%s:", report->case_count, report->case_count == 1 ? "" : "s");
     bool first = true;
     for (int v = 0; v < VERDICT_COUNT; v++)
@@ -304,6 +303,10 @@ static void print_totals(const struct page *page, const struct report_run *repor
             first = false;
         }
     page_line(page);
+    for (uint32_t i = 0; i < report->problem_count; i++) {
+        page_cell(page, INK_BAD, 7, "✗");
+        page_wrap(page, INK_PLAIN, 7, report->problems[i]);
+    }
 }
 
 enum status report_text(const struct report_run *report, const struct report_style *style,
@@ -311,6 +314,10 @@ enum status report_text(const struct report_run *report, const struct report_sty
 {
     const struct page page = {out, style->color, style->columns == 0 ? 100 : style->columns};
     print_head(&page, report, scratch);
+    if (report->case_count == 0) {
+        print_totals(&page, report);
+        return ERR_NONE;
+    }
     text_print_grid(&page, report, scratch);
     print_failures(&page, report);
     print_unsupported(&page, report);

@@ -6,7 +6,7 @@
 #include "report/figures.h"
 #include "report/text.h"
 
-enum { ENGINE_LEAST = 7, NAME_LEAST = 20, CELL_BYTES = 96, HEAD_LINES_MAX = 8 };
+enum { ENGINE_LEAST = 7, HEAD_LEAST = 8, NAME_LEAST = 20, CELL_BYTES = 96, HEAD_LINES_MAX = 8 };
 
 struct grid {
     const struct engine_total *engines[CLAIMS_MAX];
@@ -62,13 +62,13 @@ static void verdict_text(enum verdict verdict, char out[CELL_BYTES])
 /* ---- heads ---------------------------------------------------------------------------- */
 
 /* The part of an engine's name that stands on one line: what is before the colon, then as much as
- * ROOM holds, ended behind a hyphen where there is one.  Moves *at behind it. */
+ * ROOM holds, ended before a hyphen where there is one.  Moves *at behind it. */
 static int take_head(const char **at, int room, char out[CELL_BYTES])
 {
     const int left = (int)strcspn(*at, ":");
     int size = left;
     if (size > room) {
-        for (size = room; size > 0 && (*at)[size - 1] != '-';)
+        for (size = room; size > 0 && (*at)[size] != '-';)
             size--;
         if (size == 0) { /* parts of one length, not a lone letter on the last line */
             const int parts = (left + room - 1) / room;
@@ -80,16 +80,14 @@ static int take_head(const char **at, int room, char out[CELL_BYTES])
     return size;
 }
 
-/* How wide a column is that breaks its head only behind hyphens. */
+/* How wide a column is that breaks its head only before hyphens. */
 static int natural_width(const char *name)
 {
     int width = ENGINE_LEAST, run = 0;
     for (; *name != '\0'; name++) {
-        run = *name == ':' ? 0 : run + 1;
+        run = *name == ':' ? 0 : *name == '-' ? 1 : run + 1;
         if (run + 1 > width)
             width = run + 1;
-        if (*name == '-')
-            run = 0;
     }
     return width;
 }
@@ -147,16 +145,19 @@ static void measure_lead(struct grid *grid, const struct report_run *report, int
 /* The engines with a stack, as many as fit; the widest give way first. */
 static void measure_engines(struct grid *grid, const struct report_run *report, int room)
 {
-    int all = 0;
+    int all = 0, least = 0;
     grid->count = 0;
     for (uint32_t i = 0; i < report->engine_count; i++) {
-        if (report->engines[i].stacks == 0 || (int)(grid->count + 1) * ENGINE_LEAST > room + 1)
+        const int natural = natural_width(report->engines[i].engine);
+        const int narrow = natural < HEAD_LEAST ? natural : HEAD_LEAST;
+        if (report->engines[i].stacks == 0 || least + narrow > room + 1) /* no blank at the end */
             continue;
         grid->engines[grid->count] = &report->engines[i];
-        grid->widths[grid->count] = natural_width(report->engines[i].engine);
-        all += grid->widths[grid->count++];
+        grid->widths[grid->count++] = natural;
+        all += natural;
+        least += narrow;
     }
-    while (grid->count > 0 && all > room + 1) { /* no blank behind the last */
+    while (grid->count > 0 && all > room + 1) {
         uint32_t widest = 0;
         for (uint32_t i = 1; i < grid->count; i++)
             if (grid->widths[i] > grid->widths[widest])

@@ -163,13 +163,19 @@ enum status store_find_run(struct store *store, const char *word, uint64_t *run_
     }
     if (fault->code != ERR_NONE)
         return fault->code;
+    struct query named = query_begin(store, SQL_FIND_RUN_NAMED, NULL, fault);
+    query_text(&named, word);
+    const bool found = query_row(&named);
+    *run_id = found ? query_get(&named) : 0;
+    if (query_end(&named) != ERR_NONE || found)
+        return fault->code;
     if (strlen(word) < 4)
-        return fault_set_hint(
-            fault, ERR_ABSENT, FAULT_NO_OFFSET, "run",
-            "name a run by id, the start of its uuid, latest, latest~N or baseline");
+        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "run",
+                              "name a run by id, the start of its uuid or commit, its branch, "
+                              "latest, latest~N or baseline");
     struct query q = query_begin(store, SQL_FIND_RUN_UUID, NULL, fault);
     query_text(&q, word);
-    return find_one(&q, run_id, "run", "no id and no uuid begins like that");
+    return find_one(&q, run_id, "run", "no id, branch, commit or uuid is or begins like that");
 }
 
 enum status store_get_baseline(struct store *store, const char *branch, const char *platform,

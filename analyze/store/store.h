@@ -86,8 +86,8 @@ enum status store_list_runs(struct store *store, const struct run_query *query, 
 enum status store_read_run(struct store *store, uint64_t run_id, struct arena *keep,
                            struct run_info *out, struct fault *fault);
 
-/* WORD: an id, a uuid's start, "latest", "baseline", or "latest~N".  Fails: ERR_ABSENT, ERR_USAGE.
- */
+/* WORD: an id, a uuid's start, "latest", "baseline", "latest~N"; or the newest of a branch, or of a
+ * commit's start (7 digits at least).  Fails: ERR_ABSENT, ERR_USAGE. */
 enum status store_find_run(struct store *store, const char *word, uint64_t *run_id,
                            struct fault *fault);
 

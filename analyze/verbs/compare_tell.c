@@ -120,12 +120,29 @@ static void print_times(const struct page *page, const struct run_diff *d, const
     }
 }
 
+/* " interrupted" of a run that is not whole. */
+static const char *state_of(const struct run_info *run)
+{
+    static const char *const words[RUN_STATE_COUNT] = {" running", "", " interrupted"};
+    return words[run->state];
+}
+
 static void print_totals(FILE *out, const struct run_diff *d, const char *only)
 {
+    uint32_t changes[CHANGE_FASTER + 1] = {0}, engines = 0;
     (void)fprintf(out, "\n%u cases in all:", d->row_count);
     for (int g = 0; g < DIFF_GROUPS; g++)
         (void)fprintf(out, "%s %u %s", g > 0 ? "," : "", d->counts[g],
                       diff_group_name((enum diff_group)g));
+    for (uint32_t i = 0; i < d->time_count; i++)
+        if (d->times[i].cases > 0) {
+            changes[d->times[i].change.change]++;
+            engines++;
+        }
+    if (engines > 0)
+        (void)fprintf(out, "\ntimes of %u engines: %u slower, %u faster, %u same, %u too few",
+                      engines, changes[CHANGE_SLOWER], changes[CHANGE_FASTER], changes[CHANGE_NONE],
+                      changes[CHANGE_TOO_FEW]);
     (void)fputs(only != NULL ? " (the lists above are filtered, these totals are not)\n" : "\n",
                 out);
 }
@@ -134,8 +151,9 @@ void compare_print(const struct run_info *a, const struct run_info *b, const str
                    const char *only)
 {
     const struct page page = terminal_page();
-    page_cellf(&page, INK_TITLE, 0, "run %" PRIu64 " (%.12s) -> run %" PRIu64 " (%.12s)", a->id,
-               a->commit != NULL ? a->commit : "?", b->id, b->commit != NULL ? b->commit : "?");
+    page_cellf(&page, INK_TITLE, 0, "run %" PRIu64 " (%.12s%s) -> run %" PRIu64 " (%.12s%s)", a->id,
+               a->commit != NULL ? a->commit : "?", state_of(a), b->id,
+               b->commit != NULL ? b->commit : "?", state_of(b));
     page_line(&page);
     print_facts(&page, diff);
     print_rows(&page, diff, only);
@@ -143,11 +161,18 @@ void compare_print(const struct run_info *a, const struct run_info *b, const str
     print_totals(stdout, diff, only);
 }
 
-void compare_print_markdown(const struct run_diff *d, const char *only, struct arena *keep)
+void compare_print_markdown(const struct run_info *a, const struct run_info *b,
+                            const struct run_diff *d, const char *only, struct arena *keep)
 {
     uint32_t wanted = 0;
     (void)printf("### %u new, %u fixed, %u changed\n\n", d->counts[DIFF_NEW], d->counts[DIFF_FIXED],
                  d->counts[DIFF_CHANGED]);
+    for (int side = 0; side < 2; side++) {
+        const struct run_info *run = side == 0 ? a : b;
+        if (run->state != RUN_COMPLETE)
+            (void)printf("> **run %" PRIu64 " is not whole**: it is%s\n>\n", run->id,
+                         state_of(run));
+    }
     for (uint32_t i = 0; i < d->fact_count; i++)
         (void)printf("> **%s**: %s → %s\n>\n", markdown_text(d->facts[i].name, keep),
                      markdown_text(or_unknown(d->facts[i].a), keep),
@@ -176,9 +201,25 @@ void compare_print_markdown(const struct run_diff *d, const char *only, struct a
     print_totals(stdout, d, only);
 }
 
-void compare_write_json(const struct run_diff *d, struct json *j)
+static void write_run(const char *key, const struct run_info *run, struct json *j)
+{
+    json_key(j, key);
+    json_object(j);
+    json_key_uint(j, "id", run->id);
+    json_key_string(j, "uuid", run->uuid);
+    json_key_string(j, "state", run_state_name(run->state));
+    json_key_string(j, "commit", run->commit);
+    json_key_string(j, "branch", run->branch);
+    json_object_end(j);
+}
+
+void compare_write_json(const struct run_info *a, const struct run_info *b,
+                        const struct run_diff *d, struct json *j)
 {
     json_object(j);
+    json_key_uint(j, "schema_version", 1);
+    write_run("a", a, j);
+    write_run("b", b, j);
     json_key(j, "environment");
     json_array(j);
     for (uint32_t i = 0; i < d->fact_count; i++) {

@@ -11,8 +11,11 @@ void compare_print(const struct run_info *a, const struct run_info *b, const str
                    const char *only);
 
 /* At most so long as fits into a comment on a change; what is left out is counted. */
-void compare_print_markdown(const struct run_diff *diff, const char *only, struct arena *keep);
+void compare_print_markdown(const struct run_info *a, const struct run_info *b,
+                            const struct run_diff *diff, const char *only, struct arena *keep);
 
-void compare_write_json(const struct run_diff *diff, struct json *j);
+/* Never filtered. */
+void compare_write_json(const struct run_info *a, const struct run_info *b,
+                        const struct run_diff *diff, struct json *j);
 
 #endif

@@ -2,15 +2,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/files.h"
 #include "base/log.h"
 #include "verbs/acceptance.h"
 #include "verbs/stored.h"
+#include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
 struct accept_options {
-    const char *db, *file, *run, *reason, *issue, *expires;
+    const char *db, *file, *run, *reason, *issue, *expires, *scope;
 };
 
 /* ---- accept --------------------------------------------------------------------------- */
@@ -36,7 +38,7 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
     memset(&acceptance, 0, sizeof acceptance);
     if (path_is_file(o->file) && acceptance_read(o->file, keep, &acceptance, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    const struct known_words words = {o->reason, o->issue, o->expires};
+    const struct known_words words = {o->reason, o->issue, o->expires, o->scope};
     const char *text = acceptance.text, *block = NULL;
     for (uint32_t i = 0; i < names->count; i++) {
         const struct run_case *c = find_failing(run, names->items[i]);
@@ -83,6 +85,8 @@ static int run_accept(const struct verb *self, int argc, char **argv)
         {"--reason", OPTION_STRING, &o.reason, "TEXT", "why it may be wrong"},
         {"--expires", OPTION_STRING, &o.expires, "DATE", "the last day, YYYY-MM-DD"},
         {"--issue", OPTION_STRING, &o.issue, "URL", "where it is worked on"},
+        {"--scope", OPTION_STRING, &o.scope, "PATTERN",
+         "for all cases like it, with * and ?: 'recursion.*' (default: the case alone)"},
         {"--run", OPTION_STRING, &o.run, "RUN", "where it failed (default latest)"},
         {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
@@ -100,10 +104,10 @@ static int run_accept(const struct verb *self, int argc, char **argv)
 const struct verb verb_accept = {
     .name = "accept",
     .summary = "accept that a case fails for a known reason, until a day",
-    .usage = "SCENARIO.VARIANT... --reason TEXT --expires DATE",
+    .usage = "SCENARIO.VARIANT... --reason TEXT --expires DATE [--scope PATTERN]",
     .details = "Writes one block a case into a text file that belongs into version control: that "
-               "file is\nthe truth, and the database keeps the copy that a run used.  Widen scope "
-               "and cause there\nby hand: see `twinstack known --help`.\n\n"
+               "file is\nthe truth, and the database keeps the copy that a run used.  Widen "
+               "the cause there\nby hand: see `twinstack known --help`.\n\n"
                "example:\n"
                "  twinstack accept recursion.ob2 --reason \"the record keeps 1,024 frames\" "
                "--expires 2027-03-31",
@@ -116,11 +120,24 @@ const struct verb verb_accept = {
 
 static void print_list(const struct acceptance *acceptance, const char *today)
 {
+    const struct page page = terminal_page();
     for (uint32_t i = 0; i < acceptance->list.count; i++) {
         const struct known *k = &acceptance->list.items[i];
-        (void)printf("%-24s %-28s until %s%s\n%24s %s\n%24s %s\n", k->id, k->scope, k->expires,
-                     strcmp(k->expires, today) < 0 ? " (EXPIRED)" : "", "", k->cause, "",
-                     k->reason);
+        const bool expired = strcmp(k->expires, today) < 0;
+        const char *const rows[][2] = {{"scope", k->scope},
+                                       {"cause", k->cause},
+                                       {"reason", k->reason},
+                                       {"issue", k->issue},
+                                       {"until", k->expires}};
+        page_cellf(&page, expired ? INK_BAD : INK_TITLE, 0, "[%s]%s", k->id,
+                   expired ? " has EXPIRED" : "");
+        page_line(&page);
+        for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+            if (rows[r][1] == NULL)
+                continue;
+            page_cellf(&page, INK_DIM, 10, "  %s", rows[r][0]);
+            page_wrap(&page, INK_PLAIN, 10, rows[r][1]);
+        }
     }
     (void)printf("%u known mismatch%s in %s\n", acceptance->list.count,
                  acceptance->list.count == 1 ? "" : "es",
@@ -148,10 +165,23 @@ static void write_list_json(const struct acceptance *acceptance, const char *tod
     json_newline(&j);
 }
 
+static int write_known(const struct acceptance *acceptance, const char *text, size_t bytes,
+                       uint32_t changed, const char *said)
+{
+    struct fault fault = FAULT_INIT;
+    if (text == NULL)
+        (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
+    else if (changed > 0)
+        (void)file_write(acceptance->path, text, bytes, &fault);
+    if (fault.code != ERR_NONE)
+        return verb_fault(&fault);
+    (void)printf("%u %s %s\n", changed, said, acceptance->path);
+    return EXIT_GOOD;
+}
+
 /* Takes expired blocks out of the text, and keeps every other byte. */
 static int prune(const struct acceptance *acceptance, const char *today, struct arena *keep)
 {
-    struct fault fault = FAULT_INIT;
     bool *drop = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
     uint32_t removed = 0;
     size_t bytes = 0;
@@ -163,10 +193,34 @@ static int prune(const struct acceptance *acceptance, const char *today, struct 
     }
     const char *out =
         known_drop(acceptance->text, acceptance->bytes, &acceptance->list, drop, keep, &bytes);
-    if (removed > 0 && out != NULL && file_write(acceptance->path, out, bytes, &fault) != ERR_NONE)
-        return verb_fault(&fault);
-    (void)printf("%u expired, taken out of %s\n", removed, acceptance->path);
-    return EXIT_GOOD;
+    return write_known(acceptance, out, bytes, removed, "expired, taken out of");
+}
+
+/* Lets those that WORDS name end yesterday: from now on they fail runs, until somebody prunes. */
+static int expire(const struct acceptance *acceptance, const struct option_list *words,
+                  struct arena *keep)
+{
+    bool *end = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
+    const time_t then = time(NULL) - (time_t)24 * 60 * 60;
+    const struct tm *utc = gmtime(&then);
+    char day[16];
+    size_t bytes = 0;
+    if (end == NULL || utc == NULL || strftime(day, sizeof day, "%Y-%m-%d", utc) == 0)
+        return EXIT_INPUT;
+    for (uint32_t w = 1; w < words->count; w++) {
+        bool found = false;
+        for (uint32_t i = 0; i < acceptance->list.count; i++)
+            if (strcmp(acceptance->list.items[i].id, words->items[w]) == 0)
+                found = end[i] = true;
+        if (!found) {
+            log_error("%s: there is no [%s]",
+                      acceptance->path != NULL ? acceptance->path : "no file", words->items[w]);
+            return EXIT_INPUT;
+        }
+    }
+    const char *out =
+        known_end(acceptance->text, acceptance->bytes, &acceptance->list, end, day, keep, &bytes);
+    return write_known(acceptance, out, bytes, words->count - 1, "ended yesterday in");
 }
 
 static int known(const struct verb *self, const char *file, bool as_json,
@@ -178,10 +232,14 @@ static int known(const struct verb *self, const char *file, bool as_json,
     uint32_t expired = 0;
     const char *what = rest->count > 0 ? rest->items[0] : "list";
     known_today(today);
-    if (rest->count > 1 || (strcmp(what, "list") != 0 && strcmp(what, "prune") != 0))
-        return verb_usage_error(self, "known list, or known prune");
+    const bool ending = strcmp(what, "expire") == 0;
+    if (ending ? rest->count < 2
+               : rest->count > 1 || (strcmp(what, "list") != 0 && strcmp(what, "prune") != 0))
+        return verb_usage_error(self, "known list, known expire ID..., or known prune");
     if (acceptance_read(file, keep, &acceptance, &fault) != ERR_NONE)
         return verb_fault(&fault);
+    if (ending)
+        return expire(&acceptance, rest, keep);
     if (strcmp(what, "prune") == 0)
         return prune(&acceptance, today, keep);
     if (as_json)
@@ -213,8 +271,8 @@ static int run_known(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_known = {
     .name = "known",
-    .summary = "list the known mismatches, or take out those that expired",
-    .usage = "[list|prune]",
+    .summary = "list the known mismatches, end some, or take out those that expired",
+    .usage = "[list | expire ID... | prune]",
     .details =
         "The file holds blocks like this one; '#' starts a comment:\n\n"
         "  [recursion-record]\n"
@@ -228,7 +286,9 @@ const struct verb verb_known = {
         "known to fail (XPASS), what nothing needs and what has expired fails the run.\n\n"
         "examples:\n"
         "  twinstack known --json\n"
+        "  twinstack known expire recursion.ob2\n"
         "  twinstack known prune",
-    .exits = "  0  none has expired\n  1  one has expired\n  2  usage\n  3  the file is damaged",
+    .exits = "  0  none has expired\n  1  one has expired\n  2  usage\n"
+             "  3  the file is damaged, or has no such ID",
     .run = run_known,
 };

@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
 struct baseline_options {
     const char *db, *branch, *platform;
+    bool as_json;
 };
 
 static int set(const struct baseline_options *o, const char *word)
@@ -37,8 +39,18 @@ static int show(const struct baseline_options *o)
         return code;
     if (store_get_baseline(store, o->branch, o->platform, &id, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    else
+    else if (!o->as_json)
         (void)printf("%" PRIu64 "\n", id);
+    else {
+        struct json j;
+        json_to_stream(&j, stdout, true);
+        json_object(&j);
+        json_key_uint(&j, "run", id);
+        json_key_string(&j, "branch", o->branch);
+        json_key_string(&j, "platform", o->platform);
+        json_object_end(&j);
+        json_newline(&j);
+    }
     store_close(store);
     return code;
 }
@@ -49,6 +61,7 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--branch", OPTION_STRING, &o.branch, "NAME", "for this branch (default: for all)"},
         {"--platform", OPTION_STRING, &o.platform, "NAME", "for this platform (default: for all)"},
+        {"--json", OPTION_FLAG, &o.as_json, NULL, "show: one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
     struct option_list rest;

@@ -15,7 +15,7 @@
 
 struct compare_options {
     const char *db, *only, *min_effect;
-    bool as_json, markdown;
+    bool as_json, markdown, exit_zero;
 };
 
 /* Every word of --only is one of those that it knows. */
@@ -66,10 +66,10 @@ static int compare(const struct verb *self, const struct compare_options *o,
     else if (o->as_json) {
         struct json j;
         json_to_stream(&j, stdout, true);
-        compare_write_json(&diff, &j);
+        compare_write_json(&a.info, &b.info, &diff, &j);
         json_newline(&j);
     } else if (o->markdown) {
-        compare_print_markdown(&diff, o->only, keep);
+        compare_print_markdown(&a.info, &b.info, &diff, o->only, keep);
     } else {
         compare_print(&a.info, &b.info, &diff, o->only);
     }
@@ -79,7 +79,7 @@ static int compare(const struct verb *self, const struct compare_options *o,
     bool slower = false;
     for (uint32_t i = 0; i < diff.time_count; i++)
         slower = slower || (diff.times[i].subject && diff.times[i].change.change == CHANGE_SLOWER);
-    return diff.counts[DIFF_NEW] > 0 || slower ? EXIT_DIFFERENT : EXIT_GOOD;
+    return (diff.counts[DIFF_NEW] > 0 || slower) && !o->exit_zero ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
 static int run(const struct verb *self, int argc, char **argv)
@@ -90,7 +90,8 @@ static int run(const struct verb *self, int argc, char **argv)
          "only these: new, fixed, changed, still, same, added, gone, slower, faster"},
         {"--min-effect", OPTION_STRING, &o.min_effect, "SHARE", "smallest change of time (3%)"},
         {"--markdown", OPTION_FLAG, &o.markdown, NULL, "for a comment on a change"},
-        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
+        {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document, never filtered"},
+        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "say it, but do not fail"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
     struct option_list rest;
@@ -107,11 +108,13 @@ const struct verb verb_compare = {
     .name = "compare",
     .summary = "two runs: what changed around them, what is new, fixed or slower",
     .usage = "A B",
-    .details = "A and B are runs: an id, the start of a uuid, latest, latest~1, baseline, or a "
-               "database file\n(FILE, or FILE:RUN).  Times count on the cases that both have, and "
-               "change only with\nsignificance and an effect above 3 %.\n\n"
-               "examples:\n  twinstack compare baseline latest\n"
-               "  twinstack compare latest~1 latest --only new,slower --markdown",
+    .details =
+        "A and B are runs: an id, the start of a uuid or commit, a branch (the newest of it), "
+        "latest,\nlatest~1, baseline, or a database file (FILE, or FILE:RUN).  Times count on the "
+        "cases that both have, and "
+        "change only with\nsignificance and an effect above 3 %.\n\n"
+        "examples:\n  twinstack compare baseline latest\n"
+        "  twinstack compare latest~1 latest --only new,slower --markdown",
     .exits = "  0  nothing new fails and no subject became slower\n  1  it did\n  2  usage\n"
              "  3  there is no such run\n  4  database not usable",
     .run = run,

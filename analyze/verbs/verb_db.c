@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/log.h"
+#include "report/figures.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
@@ -73,13 +75,62 @@ static int upgrade(const char *path)
     return code;
 }
 
+static void print_run(const struct run_info *run)
+{
+    char when[32];
+    uint32_t failing = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        failing += run_verdict_fails((enum verdict)v) ? run->verdicts[v] : 0;
+    (void)printf("%6" PRIu64 "  %s  %-11s  %5u cases, %5u fail  %-12.12s  %s", run->id,
+                 time_text(run->started_ns, when), run_state_name(run->state), run->case_count,
+                 failing, run->commit != NULL ? run->commit : "-",
+                 run->branch != NULL ? run->branch : "-");
+    if (run->label != NULL && strcmp(run->label, "run") != 0)
+        (void)printf("  (%s)", run->label);
+    (void)putchar('\n');
+}
+
+/* All runs, the newest first, also those that are going or were stopped. */
+static int list(const char *path, bool as_json, struct arena *keep)
+{
+    struct store *store = NULL;
+    struct fault fault = FAULT_INIT;
+    struct run_query query = {.with_running = true, .limit = STORE_PAGE_MAX};
+    struct run_page page = {.next = 0};
+    struct json j;
+    int code = EXIT_GOOD;
+    if (!stored_open(path, STORE_READ, &store, &code))
+        return code;
+    json_to_stream(&j, stdout, true);
+    if (as_json)
+        json_array(&j);
+    do {
+        if (store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
+            break;
+        for (uint32_t i = 0; i < page.count; i++)
+            if (as_json)
+                run_info_write_json(&j, &page.runs[i]);
+            else
+                print_run(&page.runs[i]);
+        query.after = page.next;
+    } while (query.after != 0);
+    if (as_json) {
+        json_array_end(&j);
+        json_newline(&j);
+    }
+    store_close(store);
+    return fault.code != ERR_NONE ? stored_fault(&fault, true) : EXIT_GOOD;
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
+    bool as_json = false;
     const char *db = STORED_DATABASE;
     uint64_t keep_runs = UINT64_MAX;
     const struct option_row rows[] = {
         {"--db", OPTION_STRING, &db, "FILE", "database (default " STORED_DATABASE ")"},
         {"--keep-runs", OPTION_UINT, &keep_runs, "N", "prune: how many of the newest stay"},
+        {"--json", OPTION_FLAG, &as_json, NULL, "list: one JSON document"},
     };
     struct option_list rest;
     struct arena keep;
@@ -88,7 +139,9 @@ static int run(const struct verb *self, int argc, char **argv)
     if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
         const char *what = rest.count > 0 ? rest.items[0] : "";
         const char *file = rest.count > 1 ? rest.items[1] : NULL;
-        if (rest.count == 1 && strcmp(what, "prune") == 0 && keep_runs <= UINT32_MAX)
+        if (rest.count == 1 && strcmp(what, "list") == 0)
+            code = list(db, as_json, &keep);
+        else if (rest.count == 1 && strcmp(what, "prune") == 0 && keep_runs <= UINT32_MAX)
             code = prune(db, keep_runs);
         else if (rest.count == 1 && strcmp(what, "upgrade") == 0)
             code = upgrade(db);
@@ -100,7 +153,8 @@ static int run(const struct verb *self, int argc, char **argv)
             code = publish(db, file);
         else
             code = verb_usage_error(
-                self, "db import FILE, export FILE, publish FILE, prune --keep-runs N or upgrade");
+                self, "db list, import FILE, export FILE, publish FILE, prune --keep-runs N or "
+                      "upgrade");
     }
     arena_free(&keep);
     return code;
@@ -108,14 +162,15 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_db = {
     .name = "db",
-    .summary = "databases as a whole: import, export, publish, prune, upgrade",
-    .usage = "import FILE | export FILE | publish FILE | prune --keep-runs N | upgrade",
+    .summary = "databases as a whole: list, import, export, publish, prune, upgrade",
+    .usage = "list | import FILE | export FILE | publish FILE | prune --keep-runs N | upgrade",
     .details =
-        "import and export copy the runs that the other side lacks.  publish writes one "
-        "file that\nopens from a read-only folder, for CI artefacts.  prune never deletes "
-        "a baseline.  An older database is read as it is, through a copy in memory; upgrade, and "
-        "any\nverb that writes, brings it up to date for good.\n\n"
-        "example:\n  twinstack db publish build/published.db",
+        "list shows every run, also those that are going or were stopped.  import and export "
+        "copy\nthe runs that the other side lacks.  publish writes one file that opens from a "
+        "read-only\nfolder, for CI artefacts.  prune never deletes a baseline.  An older database "
+        "is read as\nit is, through a copy in memory; upgrade, and any verb that writes, brings "
+        "it up to date\nfor good.\n\n"
+        "examples:\n  twinstack db list --json\n  twinstack db publish build/published.db",
     .exits = "  0  done\n  2  usage\n  4  database not usable",
     .run = run,
 };

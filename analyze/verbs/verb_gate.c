@@ -77,6 +77,9 @@ static void check_verdicts(struct gate *g)
         failing += run_verdict_fails((enum verdict)i) ? v[i] : 0;
     add(g, "state", g->run.info.state == RUN_COMPLETE, "the run is %s",
         run_state_name(g->run.info.state));
+    for (uint32_t i = 0; i < g->report.problem_count; i++)
+        if (g->run.info.state == RUN_COMPLETE)
+            add(g, "known", false, "%s", g->report.problems[i]);
     if (g->o->strict || g->o->against == NULL)
         add(g, "verdicts", failing == 0, "%u of %u cases fail", failing, g->run.info.case_count);
     else

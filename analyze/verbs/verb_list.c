@@ -24,9 +24,9 @@ static bool is_chosen(const struct list_options *o, const struct scenario *s)
         return false;
     while (tags != NULL && *tags != '\0') {
         const size_t length = strcspn(tags, ",");
-        if ((strlen(s->kind) == length && strncmp(s->kind, tags, length) == 0) ||
-            (s->group != NULL && strlen(s->group) == length &&
-             strncmp(s->group, tags, length) == 0))
+        char tag[32];
+        (void)snprintf(tag, sizeof tag, "%.*s", (int)length, tags);
+        if (collect_has_tag(s, tag))
             return true;
         tags += length + (tags[length] != '\0');
     }
@@ -75,12 +75,39 @@ static void print_json(const struct list_options *o, const struct scenario *list
     json_newline(&j);
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+/* Each reason once, with the variants that it is of unless that is all of ALL. */
+static void print_unsupported(const struct list_options *o, const struct scenario *s,
+                              uint32_t count, const char *all)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char variants[256] = "";
+        bool said = s[i].unsupported == NULL || !is_chosen(o, &s[i]);
+        for (uint32_t k = 0; k < i && !said; k++)
+            said = is_same(s[k].unsupported, s[i].unsupported) && is_chosen(o, &s[k]);
+        for (uint32_t k = i; k < count && !said; k++) {
+            const size_t used = strlen(variants);
+            if (is_same(s[k].unsupported, s[i].unsupported) && is_chosen(o, &s[k]))
+                (void)snprintf(variants + used, sizeof variants - used, "%s%s", used > 0 ? "," : "",
+                               s[k].variant);
+        }
+        if (!said)
+            (void)printf("    UNSUPPORTED here%s%s: %s\n", strcmp(variants, all) ? ", " : "",
+                         strcmp(variants, all) ? variants : "", s[i].unsupported);
+    }
+}
+
 /* Variants of one scenario stand beside each other: the list is sorted by name. */
 static void print_text(const struct list_options *o, const struct scenario *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count;) {
         char variants[256] = "";
         const struct scenario *s = &list[i];
+        const uint32_t first = i;
         bool any = false;
         for (; i < count && strcmp(list[i].name, s->name) == 0; i++) {
             const size_t used = strlen(variants);
@@ -95,8 +122,7 @@ static void print_text(const struct list_options *o, const struct scenario *list
         (void)printf("%-26s %-6s %-5s %s\n", s->name, s->kind, s->group != NULL ? s->group : "",
                      variants);
         (void)printf("    %s\n", s->about != NULL ? s->about : "");
-        if (s->unsupported != NULL)
-            (void)printf("    UNSUPPORTED here: %s\n", s->unsupported);
+        print_unsupported(o, &list[first], i - first, variants);
     }
 }
 
@@ -130,7 +156,8 @@ static int run(const struct verb *self, int argc, char **argv)
     struct list_options o;
     const struct option_row rows[] = {
         {"-k", OPTION_STRING, &o.expr, "EXPR", "only scenarios that match; see `run --help`"},
-        {"--tag", OPTION_STRING, &o.tag, "TAGS", "only these kinds or groups: crash,hang,A3"},
+        {"--tag", OPTION_STRING, &o.tag, "TAGS",
+         "only these kinds or groups: crash,hang,bypass,A3"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         HARNESS_ROWS(o.harness),
     };
@@ -154,9 +181,12 @@ const struct verb verb_list = {
     .name = "list",
     .summary = "scenarios, variants, and what this host can show",
     .usage = "[-k EXPR] [--tag TAGS] [--json]",
-    .details = "examples:\n"
-               "  twinstack list --tag hang\n"
-               "  twinstack list -k 'inline and ob2' --json",
+    .details =
+        "Kinds are crash, hang and calm; groups are hardware (A1), bypass (A2), unwind (A3),\n"
+        "threads (A4) and hangs (A5).\n\n"
+        "examples:\n"
+        "  twinstack list --tag hang,bypass\n"
+        "  twinstack list -k 'inline and ob2' --json",
     .exits = "  0  listed\n  2  usage\n  3  no victims, or they do not run here\n"
              "  5  nothing matches",
     .run = run,

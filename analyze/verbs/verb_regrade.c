@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "collect/collect.h"
 #include "compare/run_diff.h"
 #include "verbs/acceptance.h"
 #include "verbs/analysis.h"
@@ -34,11 +35,22 @@ struct session {
     struct fault fault;
 };
 
+/* As `run -k` chooses.  A case does not know its scenario's group. */
 static bool is_chosen(const struct session *s, const struct run_case *c)
 {
-    char name[256];
-    (void)snprintf(name, sizeof name, "%.120s.%.120s", c->scenario, c->variant);
-    return s->o->expr == NULL || strstr(name, s->o->expr) != NULL;
+    const struct scenario scenario = {
+        .name = c->scenario, .variant = c->variant, .kind = c->kind != NULL ? c->kind : ""};
+    struct fault fault = FAULT_INIT;
+    bool chosen = false;
+    return collect_select(s->o->expr, &scenario, &chosen, &fault) == ERR_NONE && chosen;
+}
+
+/* A slip in the expression is no empty choice. */
+static enum status check_expr(struct session *s)
+{
+    const struct scenario any = {.name = "", .variant = "", .kind = ""};
+    bool chosen = false;
+    return collect_select(s->o->expr, &any, &chosen, &s->fault);
 }
 
 static bool is_on_disk(const struct run_case *c)
@@ -221,6 +233,8 @@ static int print_result(struct session *s)
 static int regrade(struct session *s, struct store *store, const char *word)
 {
     struct crash_case *crashes = NULL;
+    if (check_expr(s) != ERR_NONE)
+        return verb_fault(&s->fault);
     if (stored_read(store, word, false, s->keep, &s->old, &s->fault) != ERR_NONE)
         return stored_fault(&s->fault, s->fault.code != ERR_ABSENT);
     uint32_t chosen = 0;
@@ -243,7 +257,7 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct regrade_options o = {.db = STORED_DATABASE};
     const struct option_row rows[] = {
-        {"-k", OPTION_STRING, &o.expr, "TEXT", "only cases with it in SCENARIO.VARIANT"},
+        {"-k", OPTION_STRING, &o.expr, "EXPR", "only cases that match; see `run --help`"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols and images"},
         {"--known", OPTION_STRING, &o.known, "FILE", "known mismatches (default known.txt)"},
         {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the new run"},
@@ -277,7 +291,7 @@ const struct verb verb_regrade = {
     .usage = "[RUN]",
     .details = "Needs no Windows: judges that are Windows programs are skipped.  The result is a "
                "run of\nits own; the old one stays as it is.\n\n"
-               "examples:\n  twinstack regrade\n  twinstack regrade 12 -k deadlock --dry",
+               "examples:\n  twinstack regrade\n  twinstack regrade 12 -k 'hang and ob2' --dry",
     .exits = "  0    all as expected\n  1    a verdict failed\n  2    usage\n"
              "  3    a case is gone or damaged, or there is no such run\n"
              "  4    database not usable\n  5    nothing selected\n  130  interrupted",

@@ -92,13 +92,11 @@ static void append_step_summary(const struct report_run *report, struct arena *s
 }
 
 static enum status write_all(const struct report_options *o, struct store *store,
-                             const struct stored_run *run, struct arena *keep, struct fault *fault)
+                             const struct report_run *report, struct arena *keep,
+                             struct fault *fault)
 {
-    struct report_run report;
-    if (report_prepare(&run->info, run->cases, run->case_count, keep, &report, fault) != ERR_NONE)
-        return fault->code;
     for (int i = 0; i < OUT_COUNT && fault->code == ERR_NONE; i++) {
-        const struct job job = {o, &report, store, keep, (enum output)i};
+        const struct job job = {o, report, store, keep, (enum output)i};
         if (o->paths[i] != NULL)
             (void)stored_write(o->paths[i], write_output, &job, fault);
     }
@@ -107,20 +105,19 @@ static enum status write_all(const struct report_options *o, struct store *store
         style.details = o->details;
         if (o->columns != 0)
             style.columns = (uint32_t)o->columns;
-        (void)report_text(&report, &style, keep, stdout, fault);
+        (void)report_text(report, &style, keep, stdout, fault);
     }
-    append_step_summary(&report, keep);
+    append_step_summary(report, keep);
     return fault->code;
 }
 
-static int exit_of(const struct stored_run *run)
+static int exit_of(const struct report_run *run)
 {
-    bool failed = false, error = false;
+    bool failed = run->problem_count > 0, error = false;
     for (uint32_t i = 0; i < run->case_count; i++) {
         error = error || run->cases[i].result.verdict == VERDICT_ERROR;
         failed = failed || run_verdict_fails(run->cases[i].result.verdict);
     }
-    failed = failed || run->info.state != RUN_COMPLETE;
     return error ? EXIT_INPUT : failed ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
@@ -130,6 +127,7 @@ static int report(const struct verb *self, const struct report_options *o,
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
     struct stored_run run;
+    struct report_run prepared;
     int code = EXIT_GOOD;
     if (rest->count > 1)
         return verb_usage_error(self, "one run at a time: '%s'", rest->items[1]);
@@ -141,10 +139,12 @@ static int report(const struct verb *self, const struct report_options *o,
     const char *word = rest->count > 0 ? rest->items[0] : "latest";
     if (stored_read(store, word, stacks, keep, &run, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    else if (write_all(o, store, &run, keep, &fault) != ERR_NONE)
+    else if (report_prepare(&run.info, run.cases, run.case_count, keep, &prepared, &fault) !=
+                 ERR_NONE ||
+             write_all(o, store, &prepared, keep, &fault) != ERR_NONE)
         code = verb_fault(&fault);
     else
-        code = o->exit_zero ? EXIT_GOOD : exit_of(&run);
+        code = o->exit_zero ? EXIT_GOOD : exit_of(&prepared);
     store_close(store);
     return code;
 }
@@ -189,13 +189,16 @@ const struct verb verb_report = {
     .name = "report",
     .summary = "show a stored run, or write it for CI, dashboards and flame graphs",
     .usage = "[RUN] [--junit FILE] [--md FILE] ...",
-    .details = "RUN is an id, the start of a uuid, latest (default), latest~N or baseline.\n"
+    .details = "RUN is an id, the start of a uuid or commit, a branch (its newest run), latest "
+               "(default),\n"
+               "latest~N or baseline.  `twinstack db list` shows what there is.\n"
                "Appends the Markdown to $GITHUB_STEP_SUMMARY when that is set.\n\n"
                "examples:\n"
                "  twinstack report\n"
                "  twinstack report 12 --details\n"
                "  twinstack report --junit build/junit.xml --md - --badge build/badge.json",
-    .exits = "  0  no case fails\n  1  a case fails, or the run is not complete\n  2  usage\n"
+    .exits = "  0  no case fails\n  1  a case fails, the run is not complete, or its known "
+             "mismatches are out\n     of date\n  2  usage\n"
              "  3  a case is an ERROR, or there is no such run\n  4  database not usable",
     .run = run,
 };

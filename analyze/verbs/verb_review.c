@@ -107,8 +107,9 @@ static bool accept_one(struct review *r, const struct run_case *c)
         if (!ask("  reason: ", reason) || !ask("  issue (may stay empty): ", issue) ||
             !ask(prompt, expires))
             return false;
-        const struct known_words words = {reason, issue[0] != '\0' ? issue : NULL,
-                                          expires[0] != '\0' ? expires : day};
+        const struct known_words words = {.reason = reason,
+                                          .issue = issue[0] != '\0' ? issue : NULL,
+                                          .expires = expires[0] != '\0' ? expires : day};
         if (write_block(r, c, &words) == ERR_NONE) {
             (void)printf("  written to %s\n", r->path);
             r->accepted++;

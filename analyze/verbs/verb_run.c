@@ -567,7 +567,8 @@ const struct verb verb_run = {
     .details =
         "EXPR is made of words, `and`, `or`, `not` and parentheses; a word matches when it is "
         "part\n"
-        "of SCENARIO.VARIANT or is the scenario's kind (crash, hang, calm) or group (A1, ...).\n"
+        "of SCENARIO.VARIANT or is the scenario's kind (crash, hang, calm) or group (A1, unwind,\n"
+        "...: see `list --help`).\n"
         "Every case is sealed in DIR/cases/SCENARIO.VARIANT and can be checked again anywhere.\n"
         "Ctrl-C marks the run interrupted; --resume takes only what is missing, into the same "
         "run.\n"

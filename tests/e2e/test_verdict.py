@@ -67,7 +67,15 @@ class Verdict(e2e.Case):
         self.run_db("report", "--exit-zero")
         self.all("PASS")
         self.sql("UPDATE run SET state = 'interrupted' WHERE id = (SELECT max(id) FROM run)")
-        self.assertIn("interrupted: PASS   12 cases", self.run_db("report", exit_code=1).stdout)
+        said = self.run_db("report", exit_code=1).stdout
+        self.assertRegex(said, r"(?s)\(interrupted\).*\nFAIL   12 cases: 12 PASS\n✗ +the run was interrupted")
+        # Stopped before its first case it is still the latest: nobody takes the one before for it.
+        self.sql("DELETE FROM crash_case WHERE run_id = 3")
+        self.sql("DELETE FROM run_verdict WHERE run_id = 3")
+        self.assertIn("FAIL   0 cases", self.run_db("report", exit_code=1).stdout)
+        self.assertIn("12 gone", self.run_db("compare", "latest~1", "latest").stdout)
+        self.assertIn("interrupted", self.run_db("compare", "latest~1", "latest", "--markdown").stdout)
+        self.run_db("gate", exit_code=1)
         self.run_db("report", "999", exit_code=3)
         self.run_db("report", "1", "2", exit_code=2)
         self.run_twinstack("report", "--db", self.folder / "none.db", exit_code=4)
@@ -120,7 +128,9 @@ class Verdict(e2e.Case):
         self.assertIn(name, done.stdout)
         totals = json.loads(self.run_db("compare", "latest~1", "latest", "--json", exit_code=1).stdout)["totals"]
         self.assertEqual(totals["new"], 1)
+        self.run_db("compare", "latest~1", "latest", "--exit-zero")
         filtered = self.run_db("compare", "latest~1", "latest", "--only", "fixed", exit_code=1).stdout
+        self.assertRegex(filtered, r"times of \d+ engines: \d+ slower, \d+ faster, \d+ same")
         self.assertNotIn(name, filtered)
         self.assertIn("1 new", filtered)
         self.run_db("compare", f"{self.db}:1", "latest~1")
@@ -160,6 +170,7 @@ class Verdict(e2e.Case):
             self.assertIn(f"run {before} (", self.run_db("compare", "baseline", "latest").stdout)
         self.sql("DELETE FROM baseline")
         self.run_db("baseline", "set", "latest~1")
+        self.assertEqual(json.loads(self.run_db("baseline", "show", "--json").stdout)["run"], 2)
         self.one("FAIL", "dump=unexplained")
         self.run_db("gate", exit_code=1)
         self.run_db("gate", "--against", "baseline", exit_code=1)
@@ -184,6 +195,19 @@ class Verdict(e2e.Case):
         self.assertEqual([r["id"] for r in rows], [name, name + "-2"])
         self.assertEqual(rows[0]["cause"], "dump=inline_only dump=unexplained")
         self.run_twinstack("known", "--known", known, "sing", exit_code=2)
+        self.run_twinstack("known", "--known", known, "expire", exit_code=2)
+        self.run_twinstack("known", "--known", known, "expire", name, "nobody", exit_code=3)
+        self.assertNotIn("EXPIRED", self.run_twinstack("known", "--known", known).stdout)
+        self.run_twinstack("known", "--known", known, "expire", name + "-2")
+        self.assertEqual([r["expired"] for r in json.loads(
+            self.run_twinstack("known", "--known", known, "--json", exit_code=1).stdout)], [False, True])
+        self.run_twinstack("known", "--known", known, "prune")
+        self.assertEqual(known.read_text().count("scope:"), 1)
+        # For all cases like it; the one at hand must be among them.
+        self.run_db("accept", name, *argv, "--scope", "*.nothing", exit_code=2)
+        self.run_db("accept", name, *argv, "--scope", "*." + name.split(".")[1])
+        self.assertEqual(json.loads(self.run_twinstack("known", "--known", known, "--json").stdout)[1]["scope"],
+                         "*." + name.split(".")[1])
         known.write_text("# kept\n" + known.read_text().replace(day, "2020-01-01", 1))
         self.run_twinstack("known", "--known", known, exit_code=1)
         self.run_twinstack("known", "--known", known, "prune")
@@ -195,6 +219,33 @@ class Verdict(e2e.Case):
         self.assertIn("known.txt", self.run_twinstack("known", "--known", known, exit_code=3).stderr)
         self.one("ERROR")
         self.run_db("accept", name, "--known", self.folder / "new.txt", *argv[2:], exit_code=3)
+
+    def test_acceptances_that_nothing_needs_fail_the_stored_run_too(self):
+        block = "[one]\nscope: {}\ncause: dump=unexplained\nreason: r\nexpires: {}\n"
+        name = self.one("XFAIL", "dump=unexplained")
+        self.sql("UPDATE crash_case SET known_id = 'one' WHERE verdict = 'XFAIL'")
+        self.sql("UPDATE run SET command = 'twinstack run', finished_ns = 1790000000000000000")
+        for scope, until, command, problem in (
+                (name, "2999-01-01", "", None), (name, "2001-01-01", "", "expired on 2001-01-01"),
+                ("nobody.ob2", "2999-01-01", "", "there is no case nobody.ob2"),
+                ("nobody.ob2", "2999-01-01", " -k null", None),
+                ("recursion.*", "2999-01-01", "", "nothing in recursion.* fails")):
+            with self.subTest(scope=scope, until=until, command=command):
+                self.sql("UPDATE run SET known_text = ?, command = 'twinstack run' || ?", block.format(scope, until), command)
+                files = {form: self.folder / form for form in ("json", "junit", "ctrf", "md", "openmetrics", "badge")}
+                argv = [word for form, path in files.items() for word in (f"--{form}", path)]
+                done = self.run_db("report", "--text", *argv, exit_code=1 if problem else 0)
+                gate = self.run_db("gate", exit_code=1 if problem else 0)
+                self.run_db("gate", "--against", "latest", exit_code=1 if problem else 0)
+                if problem:
+                    self.assertIn("\nFAIL   12 cases", done.stdout)
+                    for text in (done.stdout, gate.stdout, *(files[f].read_text() for f in ("json", "junit", "ctrf"))):
+                        self.assertIn(problem, text)
+                    self.assertIn("FAIL", files["md"].read_text().splitlines()[0])
+                    self.assertIn("out of date", files["badge"].read_text())
+                self.assertIn(f"twinstack_run_problems {int(problem is not None)}\n", files["openmetrics"].read_text())
+                counts = json.loads(files["ctrf"].read_text())["results"]["summary"]
+                self.assertEqual(counts["failed"], int(problem is not None))
 
     def test_review(self):
         known = self.folder / "known.txt"
@@ -223,6 +274,18 @@ class Verdict(e2e.Case):
         self.run_db(*argv, "1", "2", stdin="", exit_code=2)
 
     def test_db(self):
+        self.sql("UPDATE run SET state = 'running' WHERE id = 3")
+        rows = json.loads(self.run_db("db", "list", "--json").stdout)
+        self.assertEqual([(r["id"], r["state"], r["case_count"]) for r in rows],
+                         [(3, "running", 12), (2, "complete", 12), (1, "complete", 12)])
+        self.assertRegex(self.run_db("db", "list").stdout, r"(?m)^ +3  \S+Z  running +12 cases, +0 fail  [0-9a-f]{12}  main$")
+        self.run_db("db", "list", "all", exit_code=2)
+        self.sql("UPDATE run SET state = 'complete'")
+        # Runs by commit and branch.
+        commit = rows[1]["commit"]
+        self.assertIn("twinstack run 2 ", self.run_db("report", commit[:9]).stdout)
+        self.assertIn("twinstack run 3 ", self.run_db("report", "main").stdout)
+        self.run_db("report", commit[:3] + "?", exit_code=3)
         other = self.folder / "other.db"
         self.assertIn("3 runs copied", self.run_db("db", "export", other).stdout)
         self.assertIn("0 runs copied", self.run_db("db", "import", other).stdout)
@@ -360,7 +423,8 @@ class Verdict(e2e.Case):
         self.run_twinstack("signatures", "-", "--before", rules, stdin=tuesday, exit_code=3)
 
     def test_regrade(self):
-        self.run_db("regrade", "-k", "no such case", exit_code=5)
+        self.run_db("regrade", "-k", "nothing and (like or this)", exit_code=5)
+        self.run_db("regrade", "-k", "null_write and (", exit_code=2)
         self.run_db("regrade", "999", exit_code=3)
         folder = CASES / "null_write.ob2"
         self.sql("UPDATE crash_case SET folder = NULL")
