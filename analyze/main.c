@@ -1,4 +1,5 @@
 /* twinstack: finds the verb and hands over.  All else is in verbs/. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,19 @@ static void print_verbs(FILE *out)
                 out);
 }
 
+/* A full disk must not look like an answer; a reader that has enough (`| head`) is none of ours. */
+static int end(int code)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return code;
+    errno = 0;
+    if (fputc('\n', stdout) == EOF || fflush(stdout) != 0)
+        if (errno == EPIPE)
+            return code;
+    (void)fputs("twinstack: error: standard output could not be written whole\n", stderr);
+    return code == EXIT_GOOD ? EXIT_INPUT : code;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -26,7 +40,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         print_verbs(stdout);
-        return EXIT_GOOD;
+        return end(EXIT_GOOD);
     }
     const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
     const struct verb *verb = verb_find(name);
@@ -35,5 +49,5 @@ int main(int argc, char **argv)
                       name);
         return EXIT_USAGE;
     }
-    return verb->run(verb, argc - 2, argv + 2);
+    return end(verb->run(verb, argc - 2, argv + 2));
 }

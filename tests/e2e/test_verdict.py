@@ -82,6 +82,20 @@ class Verdict(e2e.Case):
         (self.folder / "text.db").write_text("this is no database" * 40)
         self.run_twinstack("report", "--db", self.folder / "text.db", exit_code=4)
 
+    def test_a_full_disk_is_no_answer(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for argv in (["report"], ["db", "list"], ["signatures"], ["compare", "1", "1"], ["gate", "--json"], ["--help"]):
+            with self.subTest(argv=argv), open("/dev/full", "w", encoding="utf-8") as full:
+                where = [] if argv == ["--help"] else ["--db", self.db]
+                done = subprocess.run([e2e.PROGRAM, *argv, *where], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn("standard output", done.stderr)
+        # Who has read enough makes no noise.
+        done = subprocess.run(["sh", "-c", f"'{e2e.PROGRAM}' check '{CASES / 'null_write.ob2'}' | head -1"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.stdout, done.stderr), ("twinstack check\n", ""))
+
     def test_report_is_as_wide_as_its_terminal(self):
         self.sql("UPDATE crash_case SET scenario = 'with_a_longer_name_' || scenario")
         narrow = self.run_db("report", "--columns", "80").stdout
