@@ -206,7 +206,7 @@ static void read_module(struct bytes r, struct arena *keep, struct module *out)
         return;
     }
     out->path = path;
-    out->name = path != NULL ? path_base(path) : NULL;
+    out->name = path != NULL ? path_base(path) : ""; /* nobody could say */
     out->pdb_name = pdb != NULL ? path_base(pdb) : NULL;
     if (timestamp != 0 || out->image_bytes != 0)
         module_code_id(timestamp, (uint32_t)out->image_bytes, out->code_id);
