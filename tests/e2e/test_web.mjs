@@ -310,6 +310,23 @@ test('a_run_in_progress_appears_by_itself', async () => {
   await going.stop();
 });
 
+test('who_gets_no_stream_asks_by_itself', async () => {
+  const db = scratch('polled.db');
+  seed('polled.db', 1, 4, 0);
+  const full = await serve('--db', db);
+  const stop = new AbortController();
+  for (let i = 0; i < 4; i++) same((await fetch(`${full.base}/api/v1/events`, { signal: stop.signal })).status, 200, 'a stream');
+  const page = await open(`${full.base}/runs`);
+  await settled(page);
+  await page.waitForFunction(() => document.querySelector('.live').textContent.includes('polling'));
+  seed('polled.db', 1, 4, 0);
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2);
+  stop.abort();
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+  await full.stop();
+});
+
 test('one_file_shows_the_run_without_a_server', async () => {
   const file = scratch('offline.html');
   try {
@@ -318,7 +335,7 @@ test('one_file_shows_the_run_without_a_server', async () => {
     check(error.status === 1, String(error.stderr)); // cases fail, and the report says so
   }
   for (const [name, path] of [['run', ''], ['mismatches', '#/runs/30/mismatches/inline_chain.ob2?frame=1'], ['timing', '#/timing'],
-    ['doors', '#/doors'], ['signatures', '#/signatures'], ['symbols', '#/symbols'], ['about', '#/about'], ['hostile', `#/runs/30/mismatches/${hostileCase}`]]) {
+    ['doors', '#/doors'], ['signatures', '#/signatures'], ['known', '#/known'], ['symbols', '#/symbols'], ['about', '#/about'], ['hostile', `#/runs/30/mismatches/${hostileCase}`]]) {
     const page = await open(`file://${file}${path}`);
     await settled(page);
     check(!await page.locator('.state.bad').count(), `${name}: ${await page.textContent('main')}`);

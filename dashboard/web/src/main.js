@@ -29,7 +29,7 @@ const routes = [
 const run = offline?.offline.run;
 const rail = offline
   ? [['/runs/' + run, 'Run'], [`/runs/${run}/mismatches`, 'Mismatches'], ['/timing', 'Timing'], ['/doors', 'Doors'],
-    ['/signatures', 'Signatures'], ['/symbols', 'Symbols'], ['/about', 'About']]
+    ['/signatures', 'Signatures'], ['/known', 'Known'], ['/symbols', 'Symbols'], ['/about', 'About']]
   : [['/', 'Overview'], ['/runs', 'Runs'], ['/runs/latest/mismatches', 'Mismatches'], ['/compare', 'Compare'],
     ['/timing', 'Timing'], ['/doors', 'Doors'], ['/signatures', 'Signatures'], ['/known', 'Known'],
     ['/symbols', 'Symbols'], ['/resolve', 'Resolve'], ['/api', 'API'], ['/about', 'About']];

@@ -6,7 +6,7 @@ const tiles = [
   ['capture_rate', 'Capture rate', (v) => `${(100 * v).toFixed(1)} %`, 'cases that left what their door promises', 'case'],
   ['exact', 'Exact stacks', (v) => `${(100 * v).toFixed(1)} %`, 'function, file and line of every own frame', 'stack'],
   ['f1', 'Frame F1', (v) => v.toFixed(4), 'precision and recall against the truth', 'frame'],
-  ['speed_ratio', 'Dump : offset', (v) => `${v.toFixed(1)}×`, 'time of the dump way over the offset way', 'case'],
+  ['speed_ratio', 'Dump : offset, warm', (v) => `${v.toFixed(1)}×`, 'time of the dump way over the offset way, symbols loaded', 'case'],
 ];
 
 function Sparkline({ trend, show }) {
@@ -60,7 +60,7 @@ function Shown({ data }) {
       <span class="dim"> ${ago(run.started_ns)} · ${run.platform} · ${run.commit ? run.commit.slice(0, 10) : 'no commit'}${run.branch ? ` on ${run.branch}` : ''}</span></div>
       <${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></section>
     <div class="tiles">${tiles.map(([name, title, show, note, unit]) => html`<${Tile} key=${name} ...${{ name, title, show, note, unit, trend: data.trends[name] }} />`)}</div>
-    <p class="headline">A stack from a dump takes <strong>${duration(newest('dump_ns'))}</strong>, the same stack from offsets <strong>${duration(newest('offset_ns'))}</strong> <span class="dim">(median over cases that have both; <${Link} to="/timing">every sample</${Link}>)</span>.</p>
+    <p class="headline">A stack from a dump takes <strong>${duration(newest('dump_ns'))}</strong>, the same stack from offsets <strong>${duration(newest('offset_ns'))}</strong> <span class="dim">(medians over cases that have both, symbols loaded; <${Link} to="/timing">from nothing, and every sample</${Link}>)</span>.</p>
     ${data.failing.total > 0 ? html`<h2 class="section">Failing now <span class="count">${number(data.failing.total)}</span></h2><${Failing} failing=${data.failing} run=${run.id} />`
       : html`<p class="allgood"><span class="good" aria-hidden="true">✓</span> Nothing fails: no subject is wrong in a way that is not accepted.</p>`}
     <h2 class="section">${data.baseline ? html`Since the baseline, <${Link} to=${`/compare/${data.baseline}/${run.id}`}>run ${data.baseline}</${Link}>` : 'Since the baseline'}</h2>

@@ -12,7 +12,7 @@ const stages = [['open_ns', 'open and parse'], ['load_ns', 'load symbols'], ['un
 
 // What the dots may show: of each engine, or of each case by both ways.
 const measures = {
-  total: { name: 'back end, total', of: 'total_ns' }, open: { name: 'back end: open and parse', of: 'open_ns' },
+  total: { name: 'back end, symbols loaded', of: 'total_ns' }, cold: { name: 'back end, from nothing', of: 'cold_ns' }, open: { name: 'back end: open and parse', of: 'open_ns' },
   load: { name: 'back end: load symbols', of: 'load_ns' }, unwind: { name: 'back end: unwind', of: 'unwind_ns' },
   resolve: { name: 'back end: resolve', of: 'resolve_ns' },
   write: { name: 'in the dying process: walk, record, dump', ways: [['walk', 'judge', 'walk_ns'], ['record written', 'offset', 'record_write_ns'], ['dump written', 'dump', 'dump_write_ns']] },
@@ -49,6 +49,14 @@ function Dots({ costs, x, measure, engines, run }) {
   }, [costs, x, measure, engines.join(), run]);
   if (dots.length === 0) return html`<p class="dim pad">Not measured in this run.</p>`;
   return html`<${Plot} data=${data} options=${options} height=${280} dots=${dots} label=${`${series.map((s) => s.label).join(' and ')}, ${measure.name}: one dot a sample, log scale`} />`;
+}
+
+// As a tool that starts anew: an engine of somebody else's never has anything loaded.
+const nothingLoaded = (c) => (c.engine.startsWith('judge:') ? c.total_ns : c.cold_ns);
+
+function FromNothing({ costs }) {
+  const rows = ['judge:dbghelp', 'dump', 'offset:rtl'].map((engine) => [engine, median(costs.filter((c) => c.engine === engine).map(nothingLoaded))]).filter(([, ns]) => ns);
+  return rows.length > 1 && html`<p class="lead">From nothing, with images and PDBs opened for one stack: ${rows.map(([engine, ns], i) => html`${i ? ', ' : ''}<span class="mono">${engine}</span> <strong>${duration(ns)}</strong>`)}.</p>`;
 }
 
 function Stages({ costs, engines }) {
@@ -94,7 +102,7 @@ function Shown({ data, query, set }) {
   if (data.costs.length === 0) return html`<${Empty} title="Nothing was timed"><p>This run has no stack that an engine was timed on.</p></${Empty}>`;
   const dump = median(data.costs.filter((c) => c.engine === 'dump').map((c) => c.total_ns));
   const offset = median(data.costs.filter((c) => c.engine === 'offset:rtl').map((c) => c.total_ns));
-  return html`${dump && offset ? html`<p class="headline">From a dump <strong>${duration(dump)}</strong>, from offsets <strong>${duration(offset)}</strong>: the offset way is <strong>${(dump / offset).toFixed(1)}×</strong> ${dump > offset ? 'faster' : 'as slow'} <span class="dim">(medians of all cases)</span>.</p>` : ''}
+  return html`${dump && offset ? html`<p class="headline">From a dump <strong>${duration(dump)}</strong>, from offsets <strong>${duration(offset)}</strong>: the offset way is <strong>${(dump / offset).toFixed(1)}×</strong> ${dump > offset ? 'faster' : 'as slow'} <span class="dim">(medians of all cases, symbols loaded)</span>.</p>` : ''}<${FromNothing} costs=${data.costs} />
     <div class="tools"><label class="field"><span>dots show</span><select onChange=${(event) => set({ measure: event.target.value === 'total' ? null : event.target.value })}>${Object.entries(measures).map(([key, each]) => html`<option key=${key} value=${key} selected=${each === measure}>${each.name}</option>`)}</select></label>
       <span class="toggles" role="group" aria-label="Engines">${all.map((e) => html`<button key=${e} class="toggle mono" aria-pressed=${engines.includes(e)} onClick=${() => set({ engines: (engines.includes(e) ? engines.filter((w) => w !== e) : [...engines, e]).join(',') })}>${e}</button>`)}</span></div>
     <div class="plots"><section><h2 class="section">Every sample</h2><${Dots} costs=${data.costs} run=${data.run} measure=${measure} engines=${engines} /></section>
