@@ -30,6 +30,11 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
 /* Links one more file into it, under its own name. */
 enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
                             struct fault *fault);
+
+/* Writes the stage's dump once more as NAME, with the paths of those modules that are staged
+ * leading there (Z: is the root folder).  Fails as minidump_read(); ERR_IO. */
+enum status judge_stage_dump(const struct judge_stage *stage, const char *name, struct arena *keep,
+                             struct fault *fault);
 void judge_stage_close(const struct judge_stage *stage);
 
 /* Runs a program in the folder under JUDGE_LIMIT_MS.  One that ends otherwise than with 0 is

@@ -26,6 +26,7 @@ struct backtrace {
     uint64_t pc_va;
 };
 
+#define WINEDBG_DUMP "winedbg.dmp" /* the staged dump, its modules in the staging folder */
 enum { BACKTRACE_FRAMES_MAX = LIMIT_FRAMES * 4 };
 
 /* Ends the group: the last of it is the physical frame, the others were inlined into it. */
@@ -206,8 +207,7 @@ static enum status write_commands(const struct judge_stage *stage, const char *c
 
 /* A launcher's environment keeps winedbg from starting at each crash; here it is wanted, so the
  * override is named once more, between the launcher's own words and its last, Wine itself. */
-static const char *const *winedbg_argv(const struct engine_input *in,
-                                       const struct judge_stage *stage, struct arena *keep)
+static const char *const *winedbg_argv(const struct engine_input *in, struct arena *keep)
 {
     const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 8, const char *);
     uint32_t count = 0;
@@ -220,8 +220,8 @@ static const char *const *winedbg_argv(const struct engine_input *in,
         return NULL;
     const char *wine = argv[count - 1];
     const char *const more[] = {
-        "env",      "WINEDLLOVERRIDES=mscoree,mshtml=", wine, "winedbg", "--file", "commands",
-        stage->dump};
+        "env",       "WINEDLLOVERRIDES=mscoree,mshtml=", wine, "winedbg", "--file", "commands",
+        WINEDBG_DUMP};
     memcpy(argv + count - 1, more, sizeof(more));
     return argv;
 }
@@ -230,15 +230,20 @@ static enum status ask_winedbg(const struct engine *self, const struct engine_in
                                const struct judge_stage *stage, struct arena *keep,
                                struct engine_result *out, struct fault *fault)
 {
-    const char *const *argv = winedbg_argv(in, stage, keep);
+    const char *const *argv = winedbg_argv(in, keep);
     struct process_result result;
     if (argv == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
     if (write_commands(stage, "bt\nquit\n", keep, fault) != ERR_NONE ||
+        judge_stage_dump(stage, WINEDBG_DUMP, keep, fault) != ERR_NONE ||
         judge_run(stage, argv, NULL, 0, keep, &result, fault) != ERR_NONE)
         return fault->code;
     out->cost.total_ns = result.wall_ns;
     out->cost.peak_bytes = result.peak_bytes;
+    uint32_t words = 0;
+    while (in->launcher[words + 1] != NULL)
+        words++;
+    out->version = judge_version(in->launcher[words], keep);
     return read_backtrace(self, in, stage, result.output, read_winedbg, keep, out, fault);
 }
 

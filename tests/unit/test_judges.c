@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "engine/judge.h"
+#include "format/minidump.h"
 #include "symbol/store.h"
 #include "test.h"
 
@@ -151,5 +152,45 @@ TEST(llvm_symbolizer_names_a_real_dump)
     CHECK_EQ(result.stacks[0].frames[2].line, 35);
     CHECK_HAS(result.version, "19");
     symbol_store_close(symbols);
+    arena_free(&arena);
+}
+
+TEST(a_staged_dump_differs_by_the_places_of_images_alone)
+{
+    struct arena arena;
+    struct crash_case crash;
+    struct case_file file;
+    struct minidump before, after;
+    struct file_map maps[2];
+    struct fault fault = FAULT_INIT;
+    char path[2][512];
+    arena_init(&arena, 0);
+    make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
+    const struct judge_stage stage = {test_scratch(), "dump.dmp"};
+    (void)snprintf(path[0], sizeof path[0], "%s/test_app.exe", test_scratch());
+    test_write(path[0], "MZ", 2);
+    REQUIRE(judge_stage_dump(&stage, "staged.dmp", &arena, &fault) == ERR_NONE);
+    (void)snprintf(path[0], sizeof path[0], "%s/dump.dmp", test_scratch());
+    (void)snprintf(path[1], sizeof path[1], "%s/staged.dmp", test_scratch());
+    REQUIRE(file_map(path[0], &maps[0], &fault) == ERR_NONE);
+    REQUIRE(file_map(path[1], &maps[1], &fault) == ERR_NONE);
+    REQUIRE(minidump_read(maps[0].data, maps[0].bytes, &arena, &before, &fault) == ERR_NONE);
+    REQUIRE(minidump_read(maps[1].data, maps[1].bytes, &arena, &after, &fault) == ERR_NONE);
+    REQUIRE(after.module_count == before.module_count && !after.partial);
+    for (uint32_t i = 0; i < after.module_count; i++) {
+        const char *now = after.modules[i].module.path, *was = before.modules[i].module.path;
+        CHECK_STR(after.modules[i].module.name, before.modules[i].module.name);
+        if (strcmp(after.modules[i].module.name, "test_app.exe") != 0) {
+            CHECK_STR(now, was);
+            continue;
+        }
+        CHECK(strncmp(now, "Z:\\", 3) == 0 && strchr(now, '/') == NULL);
+    }
+    size_t changed = 0;
+    for (size_t i = 0; i < maps[0].bytes; i++)
+        changed += maps[0].data[i] != maps[1].data[i];
+    CHECK(changed > 0 && changed <= 4); /* one row's place of a name */
+    file_unmap(&maps[0]);
+    file_unmap(&maps[1]);
     arena_free(&arena);
 }
