@@ -88,11 +88,15 @@ static bool parse_unit(struct parser *p)
             fail(p, "a ')' is missing");
     } else {
         const size_t length = word_length(p);
-        if (length == 0 || length >= sizeof word) {
-            fail(p, "a word is missing, e.g. 'crash and not stack_overflow'");
+        if (length >= sizeof word) {
+            fail(p, "a word is too long");
             return false;
         }
         (void)snprintf(word, sizeof word, "%.*s", (int)length, p->at);
+        if (length == 0 || strcmp(word, "and") == 0 || strcmp(word, "or") == 0) {
+            fail(p, "a word is missing, e.g. 'crash and not stack_overflow'");
+            return false;
+        }
         p->at += length;
         value = word_matches(p->scenario, word);
     }

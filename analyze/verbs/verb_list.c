@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/process.h"
 #include "verbs/harness.h"
 #include "verbs/verbs.h"
@@ -148,6 +149,8 @@ static int list_scenarios(const struct verb *self, struct list_options *o, struc
         print_json(o, list, count);
     else
         print_text(o, list, count);
+    if (chosen == 0)
+        log_error("nothing matches");
     return chosen > 0 ? EXIT_GOOD : EXIT_NOTHING;
 }
 
