@@ -44,6 +44,7 @@
 /* 32-bit headers leave these to the compiler without saying so. */
 #if defined(__clang__) && defined(__i386__) && !defined(__cplusplus)
 long long _InterlockedExchangeAdd64(long long volatile *, long long);
+long long _InterlockedExchange64(long long volatile *, long long);
 long long _InterlockedIncrement64(long long volatile *);
 #endif
 

@@ -21,6 +21,16 @@ __chkstk:
         jmpl    *4(%eax)
 
 # Division of 64-bit numbers as Microsoft's compilers call it: the callee takes the arguments away.
+        .globl  __alldiv
+__alldiv:
+        pushl   16(%esp)
+        pushl   16(%esp)
+        pushl   16(%esp)
+        pushl   16(%esp)
+        calll   ___divdi3
+        addl    $16, %esp
+        retl    $16
+
         .globl  __aulldiv
 __aulldiv:
         pushl   16(%esp)
