@@ -229,7 +229,7 @@ const void *cap_crash_dump_stream(uint32_t *bytes);
 bool cap_dump_write(HANDLE file, EXCEPTION_POINTERS *exception, uint32_t thread_id, bool tuned,
                     uint64_t *bytes_out, uint64_t *ns_out);
 
-/* ---- support.c: threads of the process, without allocation ---- */
+/* ---- support.c: threads of cap.process, without allocation; from outside, without bounds ---- */
 uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspect_id,
                            uint32_t main_id);
 
@@ -255,6 +255,11 @@ bool cap_doors_open(void);
 void cap_doors_close(void);
 void cap_crash_take(void); /* monitor: the claimed crash becomes a case; ends the process */
 void cap_hang_check(void); /* monitor: every CAPTURE_POLL_MS */
+
+/* ---- outside.c: a watcher takes the case.  The last two are false where nobody watches. ---- */
+bool cap_outside_start(const struct capture_options *options);
+bool cap_outside_beat(void);
+bool cap_outside_pause(void);
 
 /* What follows rtl, in this order: the cheap walkers, the dumps, dbghelp's walkers. */
 struct cap_subject {

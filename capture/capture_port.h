@@ -34,6 +34,7 @@ struct capture_options {
     bool end_after_hang;    /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */
     uint32_t hang_samples;  /* looks at the hanging thread, 20 ms apart; 0: 5                */
     uint64_t ring_bytes;    /* memory for capture_now(); 0: none                             */
+    bool from_outside;      /* hook nothing in; a watcher process takes all, by dbghelp      */
     bool tuned_dump;        /* also write the dump in its cheapest form                      */
     void (*on_crash)(void); /* on the crashed thread, once everything is on disk; NULL: none */
 };

@@ -145,6 +145,8 @@ bool capture_install(const struct capture_options *options)
     if (InterlockedExchange(&cap.installed, 1) != 0)
         return false;
     cap.options = *options;
+    if (options->from_outside)
+        return cap_outside_start(options);
     cap_start_clock();
     cap.process = GetCurrentProcess();
     cap.process_id = GetCurrentProcessId();
@@ -175,6 +177,8 @@ void capture_uninstall(void)
 {
     if (!cap.installed)
         return;
+    if (cap_outside_pause())
+        return; /* the watcher ends with the process */
     (void)capture_flush();
     cap_doors_close();
     InterlockedExchange(&cap.quitting, 1);

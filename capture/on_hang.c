@@ -247,6 +247,8 @@ void cap_hang_check(void)
 
 void capture_heartbeat(void)
 {
+    if (cap_outside_beat())
+        return;
     if (cap.watched_id == 0)
         cap.watched_id = (LONG)GetCurrentThreadId();
     cap.beat_ns = (LONG64)cap_crash_now_ns();
@@ -254,5 +256,6 @@ void capture_heartbeat(void)
 
 void capture_heartbeat_pause(void)
 {
-    cap.beat_ns = 0;
+    if (!cap_outside_pause())
+        cap.beat_ns = 0;
 }

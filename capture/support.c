@@ -146,7 +146,7 @@ uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspe
         THREAD_QUERY_INFORMATION | THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT;
     HANDLE at = NULL;
     uint32_t count = 0;
-    while (count < room && NtGetNextThread(GetCurrentProcess(), at, access, 0, 0, &at) == 0) {
+    while (count < room && NtGetNextThread(cap.process, at, access, 0, 0, &at) == 0) {
         struct cap_thread *thread = &out[count];
         struct thread_basic basic = {0};
         if (NtQueryInformationThread(at, THREAD_BASIC_INFORMATION, &basic, sizeof basic, NULL) !=
@@ -155,7 +155,8 @@ uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspe
             continue;
         thread->handle = at;
         thread->id = (uint32_t)(uintptr_t)basic.thread_id;
-        thread->bounds = bounds_of_teb(basic.teb);
+        if (cap.writer == RECORD_WRITER_IN_PROCESS)
+            thread->bounds = bounds_of_teb(basic.teb);
         thread->flags = (thread->id == suspect_id ? RECORD_THREAD_SUSPECT : 0u) |
                         (thread->id == main_id ? RECORD_THREAD_MAIN : 0u) |
                         (cap_crash_is_ours(thread->id) ? RECORD_THREAD_CAPTURE : 0u);

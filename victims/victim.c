@@ -6,12 +6,6 @@
 
 enum { HANG_MS = 300, LIMIT_MS = 40000, SCENARIO_LIMIT = 512 };
 
-#if defined(_WIN64)
-#define WATCHER L"twinstack-watch.exe"
-#else
-#define WATCHER L"twinstack-watch-x86.exe"
-#endif
-
 bool truth_start(void);
 void truth_image(const void *base);
 void victim_open_terminate_door(void); /* terminate.cpp */
@@ -230,34 +224,12 @@ static uint32_t chosen_walkers(void)
     return walkers;
 }
 
-/* Starts the watcher from beside the program and waits until it is attached. */
-static bool start_watcher(const wchar_t *folder)
-{
-    wchar_t path[VICTIM_PATH_UNITS], command[2 * VICTIM_PATH_UNITS], name[64];
-    STARTUPINFOW startup = {.cb = sizeof startup};
-    PROCESS_INFORMATION watcher;
-    DWORD length = GetModuleFileNameW(NULL, path, VICTIM_PATH_UNITS - 32);
-    while (length > 0 && path[length - 1] != L'\\')
-        length--;
-    wcscpy(path + length, WATCHER);
-    swprintf(name, 64, L"Local\\twinstack-watch-%lu", GetCurrentProcessId());
-    HANDLE attached = CreateEventW(NULL, TRUE, FALSE, name);
-    swprintf(command, 2 * VICTIM_PATH_UNITS, L"twinstack-watch %lu \"%ls\" %ls",
-             GetCurrentProcessId(), folder, name);
-    if (attached == NULL ||
-        !CreateProcessW(path, command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &watcher))
-        return false;
-    return WaitForSingleObject(attached, 10000) == WAIT_OBJECT_0;
-}
-
 static bool install(const struct scenario *s)
 {
     static wchar_t folder[VICTIM_PATH_UNITS];
     DWORD length = GetEnvironmentVariableW(TRUTH_OUT_VARIABLE, folder, VICTIM_PATH_UNITS);
     if (length == 0 || length >= VICTIM_PATH_UNITS)
         return true;
-    if (s->watched)
-        return start_watcher(folder);
     struct capture_options options = {
         .folder = folder,
         .hang_ms = s->hang_ms != 0        ? s->hang_ms
@@ -266,6 +238,7 @@ static bool install(const struct scenario *s)
         .walkers = chosen_walkers(),
         .end_after_hang = true,
         .ring_bytes = s->ring_kb * 1024ull,
+        .from_outside = s->watched,
         .tuned_dump = true,
         .on_crash = s->on_crash,
     };

@@ -9,14 +9,20 @@ NAKED int unwind_unknown_code(int (*call)(volatile int *), volatile int *p)
 {
     __asm__("unwind_unknown_start:\n"
             "pushq %rbx\n"
-            "subq $32, %rsp\n" CALL_IT "ud2\n"
+            "subq $1328, %rsp\n" /* and nothing in it but zeros, for whoever searches */
+            "movq %rcx, %r8\n"
+            "movq %rsp, %rdi\n"
+            "movl $166, %ecx\n"
+            "xorl %eax, %eax\n"
+            "rep stosq\n"
+            "movq %r8, %rcx\n" CALL_IT "ud2\n"
             "unwind_unknown_end:\n"
             ".section .xdata, \"dr\"\n"
             ".balign 4\n"
             "unwind_unknown_data:\n"
-            ".byte 0x01, 5, 3, 0\n"             /* version 1, prologue of 5 bytes, 3 codes */
-            ".byte 5, 0x37, 5, 0x32, 1, 0x30\n" /* unknown, alloc 32, push rbx            */
-            ".byte 0, 0\n"
+            ".byte 0x01, 8, 4, 0\n"    /* version 1, prologue of 8 bytes, 4 slots      */
+            ".byte 8, 0x37, 8, 0x01\n" /* unknown, then alloc 166 times 8,             */
+            ".byte 166, 0, 1, 0x30\n"  /* push rbx                                     */
             ".section .pdata, \"dr\"\n"
             ".balign 4\n"
             ".rva unwind_unknown_start, unwind_unknown_end, unwind_unknown_data\n"
