@@ -104,12 +104,26 @@ void view_write_frame(struct json *out, const struct frame *f)
     json_object_end(out);
 }
 
+/* A stack without a frame is not held against the truth row by row; what the truth demands, it
+ * lacks all the same. */
+static bool lacks_all(const struct thread_result *t, uint32_t row, uint32_t column)
+{
+    const struct align_cell *truth = thread_result_cell(t, row, 0);
+    if (column == 0 || t->truth == NULL || truth->frame < 0)
+        return false;
+    const struct stack *stack = t->stacks[column - 1];
+    const struct truth_frame *wanted = &t->truth->frames[truth->frame];
+    return stack != NULL && stack->state == STACK_OK && stack->frame_count == 0 &&
+           wanted->gap == NULL && !wanted->tail;
+}
+
 static void write_cell(struct json *out, const struct thread_result *t, uint32_t row,
                        uint32_t column)
 {
     const struct align_cell *cell = thread_result_cell(t, row, column);
     json_object(out);
-    json_key_string(out, "mark", cell_mark_name(cell->mark));
+    const enum cell_mark mark = lacks_all(t, row, column) ? CELL_MISSING : cell->mark;
+    json_key_string(out, "mark", cell_mark_name(mark));
     json_key_string(out, "cause", cell->cause != CAUSE_NONE ? cause_name(cell->cause) : NULL);
     json_key(out, "frame");
     if (cell->frame < 0 || (column == 0 ? t->truth == NULL : t->stacks[column - 1] == NULL))

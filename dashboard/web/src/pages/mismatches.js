@@ -57,9 +57,9 @@ function Frame({ frame, absolute }) {
 
 function Cell({ cell, truth, absolute, stack, row }) {
   if (!cell.frame) {
-    const stopped = !truth && stack && stack.state !== 'ok' && row === 0;
+    const stopped = !truth && stack && (stack.state !== 'ok' || stack.empty) && row === 0;
     return html`<td class=${`cell m-${cell.mark} hatched`}><span class="sr">${marks[cell.mark]?.[1]}</span>${stopped
-      ? html`<span class="dim">${words(stack.state)}${stack.stop ? `: ${stack.stop}` : ''}</span>` : cell.mark === 'missing' ? html`<span class="glyph" aria-hidden="true">∅</span> <span class="missing">missing</span>` : ''}</td>`;
+      ? html`<span class="dim">${stack.empty && stack.state === 'ok' ? 'no frame' : words(stack.state)}${stack.stop ? `: ${stack.stop}` : ''}</span>` : cell.mark === 'missing' ? html`<span class="glyph" aria-hidden="true">∅</span> <span class="missing">missing</span>` : ''}</td>`;
   }
   const [glyph, why] = marks[cell.mark] ?? ['', cell.mark];
   return html`<td class=${`cell m-${cell.mark}`}><span class="glyph" title=${why}><span aria-hidden="true">${glyph}</span><span class="sr">${why}</span></span>
@@ -71,6 +71,7 @@ const isInline = (row) => row.slice(1).some((cell) => cell.frame?.inline_depth >
 const isSystem = (row) => !row[0].frame && row.slice(1).every((cell) => !cell.frame || ['system', 'runtime', 'none', 'capture'].includes(cell.frame.class));
 
 function Aligned({ thread, columns, engines, rows, selected, select, absolute }) {
+  const stacks = thread.stacks.map((stack, i) => stack && { ...stack, empty: thread.rows.every((row) => !row[i + 1].frame) });
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Aligned stacks"><table class="aligned"><thead><tr><th class="num">#</th><th>truth</th>${columns.map((i) => html`<th key=${i} class="mono">${engines[i].engine}${engines[i].subject ? '' : html` <span class="dim">exhibit</span>`}</th>`)}<th>cause</th></tr></thead>
     <tbody>${rows.map(({ row, at }) => {
       const shown = [row[0], ...columns.map((i) => row[i + 1])];
@@ -78,7 +79,7 @@ function Aligned({ thread, columns, engines, rows, selected, select, absolute })
       return html`<tr key=${at} id=${`row-${at}`} class=${`${shown.some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`} aria-selected=${at === selected} onClick=${() => select(at)}>
         <td class="num dim"><button class="rowno" aria-label=${`explain row ${at}`} aria-pressed=${at === selected}>${at}</button></td>
         <${Cell} cell=${row[0]} truth=${true} />
-        ${columns.map((i) => html`<${Cell} key=${i} cell=${row[i + 1]} stack=${thread.stacks[i]} absolute=${absolute} row=${at} />`)}
+        ${columns.map((i) => html`<${Cell} key=${i} cell=${row[i + 1]} stack=${stacks[i]} absolute=${absolute} row=${at} />`)}
         <td class="cause">${causes.map((cause) => html`<${Chip} key=${cause} kind=${cause === 'unexplained' ? 'bad' : 'cause'}>${words(cause)}</${Chip}>`)}</td></tr>`;
     })}</tbody></table></div>`;
 }

@@ -119,9 +119,11 @@ export function Source({ artifacts, thread, columns, engines, at }) {
 // ---- the drawers -----------------------------------------------------------------------------
 
 export function Why({ row, at, thread, columns, engines, findings, artifacts, close }) {
-  const here = findings.filter((f) => f.thread_id === thread.thread_id && f.row === at);
+  const all = findings.filter((f) => f.thread_id === thread.thread_id && f.row === at);
+  const here = all.filter((f) => columns.some((i) => engines[i].engine === f.engine));
   return html`<section class="drawer" aria-label="Why this frame"><header><h2>Why row ${at}</h2><button onClick=${close} aria-label="close">✕</button></header>
     ${here.length > 0 && html`<ul class="lines">${here.map((f, i) => html`<li key=${i}><${Chip} kind=${f.fails ? 'bad' : 'cause'}>${words(f.cause)}</${Chip}> <span class="mono">${f.engine}</span> against <span class="mono">${f.against}</span>, ${f.level}: ${f.evidence}</li>`)}</ul>`}
+    ${all.length > here.length && html`<p class="dim small">${plural(all.length - here.length, 'difference')} more of engines that are not shown.</p>`}
     <div class="whys"><${Source} ...${{ artifacts, thread, columns, engines, at }} />
     ${columns.map((i) => html`<${Engine} key=${i} row=${row} column=${i + 1} engine=${engines[i].engine} stack=${thread.stacks[i]} />`)}</div></section>`;
 }
