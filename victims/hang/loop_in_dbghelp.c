@@ -6,13 +6,12 @@ static DWORD64 there;
 static SYMBOL_INFO symbol = {.SizeOfStruct = sizeof symbol};
 static volatile int rounds;
 
-static int ask(void);
-
+/* On one line, wherever it is stopped. */
 static int ask(void)
 {
-    HERE_BLOCK(while (victim_zero == 0) rounds +=
-               SymFromAddr(GetCurrentProcess(), (uintptr_t)ask, &there, &symbol) !=
-               0;); /* one line, wherever it is stopped */
+    /* clang-format off */
+    HERE_BLOCK(while (victim_zero == 0) rounds += SymFromAddr(GetCurrentProcess(), (uintptr_t)ask, &there, &symbol) != 0;);
+    /* clang-format on */
     return rounds;
 }
 

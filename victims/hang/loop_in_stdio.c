@@ -5,10 +5,10 @@
 static FILE *out;
 static volatile int rounds;
 
+/* On one line, wherever it is stopped. */
 static int print(void)
 {
-    HERE_BLOCK(while (victim_zero == 0) rounds +=
-               fprintf(out, "%d\n", rounds) > 0;); /* one line, wherever it is stopped */
+    HERE_BLOCK(while (victim_zero == 0) rounds += fprintf(out, "%d\n", rounds) > 0;);
     return rounds;
 }
 
