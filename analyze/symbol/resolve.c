@@ -88,7 +88,8 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
         to[i].compiland = found[i].compiland;
         to[i].identity = view->sources->state;
         if (found[i].function == NULL && in->note == NULL)
-            to[i].note = "the symbols give this code no name";
+            to[i].note = view->sources->note != NULL ? view->sources->note
+                                                     : "the symbols give this code no name";
         else if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV && in->note == NULL)
             to[i].note = view->sources->note;
     }

@@ -295,7 +295,10 @@ uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
     const uint8_t *block = block_of(index, spot.rva);
     if (block == NULL)
         return 0;
+    PREFETCH(block + 48); /* its entries, or the slots before a scope, may be on another line */
     read_block(index, block, &spot);
+    if (spot.scope < index->slot_count && spot.scope > 8)
+        PREFETCH(slot_at(index, spot.scope - 8));
     return expand(index, &spot, out, SYMBOL_FRAMES_MAX);
 }
 

@@ -230,8 +230,8 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
     put_spaces(out, SOURCE_WIDTH - strlen(source) + 1);
     put_colour(out, colour, COLOUR_OFF);
     put_function(out, frame, colour);
-    if (frame->function != NULL && frame->file != NULL) {
-        put_spaces(out, (name < w->name ? w->name - name : 0) + 2);
+    if (frame->file != NULL) { /* also of code without a name: FASTLINK PDBs have lines */
+        put_spaces(out, (frame->function != NULL && name < w->name ? w->name - name : 0) + 2);
         put_where(out, frame, colour);
     }
     text_put(out, "\n", 1);
