@@ -84,10 +84,11 @@ void dump_print_explain(FILE *out, const struct dump_session *session,
     struct x64_info info;
     (void)fprintf(out, "frame %" PRIu32, index);
     for (uint32_t i = 0; resolved != NULL && i < resolved->frame_count; i++)
-        if (resolved->frames[i].index == index)
-            (void)fprintf(
-                out, "%s %s", i > 0 && resolved->frames[i - 1].index == index ? " <" : ":",
-                resolved->frames[i].function != NULL ? resolved->frames[i].function : "?");
+        if (resolved->frames[i].index == index) {
+            const char *function = resolved->frames[i].function;
+            (void)fputs(i > 0 && resolved->frames[i - 1].index == index ? " < " : ": ", out);
+            dump_put_plain(out, function != NULL ? function : "?", 0);
+        }
     (void)fprintf(out, "\n  found by         %s: %s\n", found_by_name(frame->found_by),
                   rule_of(frame->found_by));
     if (frame->note != NULL)
@@ -97,12 +98,15 @@ void dump_print_explain(FILE *out, const struct dump_session *session,
     (void)fprintf(out, "  kind             %s: symbols are asked about %s\n",
                   pc_kind_name(frame->kind),
                   frame->kind == PC_RETURN ? "pc - 1, inside the call" : "pc itself");
-    if (frame->module != NULL)
-        (void)fprintf(out, "  module           %s+0x%" PRIx64 " (code id %s, debug id %s)\n",
-                      frame->module->name, frame->pc_va - frame->module->base_va,
-                      frame->module->code_id, frame->module->debug_id);
-    else
-        (void)fputs("  module           none\n", out);
+    (void)fputs("  module           ", out);
+    if (frame->module != NULL) {
+        dump_put_plain(out, frame->module->name, 0);
+        (void)fprintf(out, "+0x%" PRIx64 " (code id %s, debug id %s)\n",
+                      frame->pc_va - frame->module->base_va, frame->module->code_id,
+                      frame->module->debug_id);
+    } else {
+        (void)fputs("none\n", out);
+    }
     if (frame->function_end_rva != 0)
         (void)fprintf(out, "  unwind range     0x%" PRIx32 "-0x%" PRIx32 ", pc in the %s\n",
                       frame->function_begin_rva, frame->function_end_rva,

@@ -5,6 +5,26 @@
 
 #include "base/limits.h"
 
+void dump_put_plain(FILE *out, const char *text, int width)
+{
+    for (; *text != '\0'; text++, width--) {
+        const unsigned char c = (unsigned char)*text;
+        const bool c1 =
+            c == 0xC2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0;
+        (void)fputc(c < 0x20 || c == 0x7F || c1 ? '?' : c, out);
+        text += c1;
+    }
+    for (; width > 0; width--)
+        (void)fputc(' ', out);
+}
+
+static void put_labelled(FILE *out, const char *label, const char *text, const char *end)
+{
+    (void)fputs(label, out);
+    dump_put_plain(out, text, 0);
+    (void)fputs(end, out);
+}
+
 static void print_streams(FILE *out, const struct minidump *d)
 {
     (void)fputs("streams:\n", out);
@@ -37,7 +57,7 @@ static void print_crash(FILE *out, const struct minidump *d, struct arena *scrat
         (void)fprintf(out, ", touching 0x%" PRIx64, minidump_crash_va(d));
     (void)fputc('\n', out);
     if (d->breakpad.assert_expression != NULL)
-        (void)fprintf(out, "assert:  %s\n", d->breakpad.assert_expression);
+        put_labelled(out, "assert:  ", d->breakpad.assert_expression, "\n");
 }
 
 static void print_counts(FILE *out, const struct dump_session *session)
@@ -67,18 +87,20 @@ void dump_print_summary(FILE *out, const char *path, const struct dump_session *
     arena_init(&scratch, (size_t)1 << 20);
     (void)fprintf(out, "%s: %" PRIu64 " bytes%s\n", path, d->data_bytes,
                   d->partial ? ", damaged" : "");
-    (void)fprintf(out, "system:  %s, %s%s, %u processors\n", minidump_os_name(d, &scratch),
-                  cpu_name(d->cpu), d->cpu != d->dump_cpu ? " on x64 (WoW64)" : "",
-                  (unsigned)d->system.processors);
+    put_labelled(out, "system:  ", minidump_os_name(d, &scratch), ", ");
+    (void)fprintf(out, "%s%s, %u processors\n", cpu_name(d->cpu),
+                  d->cpu != d->dump_cpu ? " on x64 (WoW64)" : "", (unsigned)d->system.processors);
     if (!minidump_is_windows(d))
         (void)fputs("         not Windows: the streams are told; the stacks are walked by frame "
                     "pointers and\n         scans alone, since ELF and Mach-O images are not "
                     "read\n",
                     out);
-    if (d->misc.present && (d->misc.flags & 1) != 0)
-        (void)fprintf(out, "process: %" PRIu32 "%s%s\n", d->misc.process_id,
-                      d->misc.build != NULL ? ", build " : "",
-                      d->misc.build != NULL ? d->misc.build : "");
+    if (d->misc.present && (d->misc.flags & 1) != 0) {
+        (void)fprintf(out, "process: %" PRIu32, d->misc.process_id);
+        if (d->misc.build != NULL)
+            put_labelled(out, ", build ", d->misc.build, "");
+        (void)fputc('\n', out);
+    }
     print_crash(out, d, &scratch);
     print_counts(out, session);
     print_streams(out, d);
@@ -90,21 +112,24 @@ static void print_frame(FILE *out, const struct frame *frame)
     char place[512] = "";
     if (frame->file != NULL)
         (void)snprintf(place, sizeof(place), "%s:%" PRIu32, path_base(frame->file), frame->line);
-    if (frame->inline_depth > 0) {
-        (void)fprintf(out, "         %-44s %-28s inlined\n",
-                      frame->function != NULL ? frame->function : "?", place);
+    const bool inlined = frame->inline_depth > 0;
+    if (inlined)
+        (void)fputs("         ", out);
+    else
+        (void)fprintf(out, "  #%-4" PRIu32 "  ", frame->index);
+    dump_put_plain(out, frame->function != NULL ? frame->function : "?", 44);
+    (void)fputc(' ', out);
+    dump_put_plain(out, place, 28);
+    if (inlined) {
+        (void)fputs(" inlined\n", out);
         return;
     }
-    (void)fprintf(out, "  #%-4" PRIu32 "  %-44s %-28s ", frame->index,
-                  frame->function != NULL ? frame->function : "?", place);
-    if (frame->module_name != NULL)
-        (void)fprintf(out, "%s!0x%" PRIx64, frame->module_name, frame->offset);
-    else
-        (void)fprintf(out, "?!0x%" PRIx64, frame->pc_va);
+    put_labelled(out, " ", frame->module_name != NULL ? frame->module_name : "?", "");
+    (void)fprintf(out, "!0x%" PRIx64, frame->module_name != NULL ? frame->offset : frame->pc_va);
     (void)fprintf(out, "  %s%s", found_by_name(frame->found_by),
                   frame->kind == PC_INTERRUPTED ? ", interrupted" : "");
     if (frame->note != NULL)
-        (void)fprintf(out, " (%s)", frame->note);
+        put_labelled(out, " (", frame->note, ")");
     (void)fputc('\n', out);
 }
 
@@ -112,9 +137,9 @@ void dump_print_stack(FILE *out, const struct stack *stack)
 {
     (void)fprintf(out, "\nthread %" PRIu32, stack->thread_id);
     if (stack->thread_name != NULL)
-        (void)fprintf(out, " \"%s\"", stack->thread_name);
+        put_labelled(out, " \"", stack->thread_name, "\"");
     if (stack->role != NULL)
-        (void)fprintf(out, " (%s)", stack->role);
+        put_labelled(out, " (", stack->role, ")");
     (void)fputc('\n', out);
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];

@@ -6,6 +6,10 @@
 
 #include "engine/dump.h"
 
+/* Text of a file that may be anybody's: no control character of it reaches a terminal.  Padded
+ * with spaces up to WIDTH bytes. */
+void dump_put_plain(FILE *out, const char *text, int width);
+
 /* Everything known at a glance: system, crash, streams, counts. */
 void dump_print_summary(FILE *out, const char *path, const struct dump_session *session);
 

@@ -107,6 +107,19 @@ class Strangers(e2e.Case):
         modules = {t["id"]: t["stack"]["frames"][0]["module"] for t in self.threads(dump)}
         self.assertEqual(modules, {1: "inner.dll", 2: "big.exe"})
 
+    def test_no_control_character_reaches_a_terminal(self):
+        dump = dump_maker.Dump(service_pack="\x1b[31m")
+        dump.module("\x1b]0;title\x07 a\n\u0085.exe", EXE, 0x10000)
+        dump.thread(1, pc=EXE + 0x1000, sp=STACK, stack=stack_of({}))
+        path = self.saved(dump)
+        for more in ([], ["--stacks"], ["--explain", "0"]):
+            with self.subTest(more):
+                text = self.run_twinstack("dump", path, *more).stdout
+                self.assertIn("?]0;title? a??.exe", text)
+                self.assertNotRegex(text, "[^\n\x20-\x7e]")
+        self.assertEqual(self.run_json("dump", path, "--json")["modules"][0]["name"],
+                         "\x1b]0;title\x07 a\n\u0085.exe")
+
     def test_two_threads_of_one_id(self):
         dump = dump_maker.Dump()
         dump.module("a.exe", EXE, 0x10000)
