@@ -1,8 +1,8 @@
 /* The walker `rtl`: RtlVirtualUnwind, frame by frame, by the unwind data of modules that we
  * found ourselves and, for generated code, that of RtlLookupFunctionEntry.
  *
- * May call: those two, NtQueryVirtualMemory through VirtualQuery, and nothing that
- * allocates.  RtlLookupFunctionEntry takes a lock of the loader, so it is asked only about
+ * May call: RtlVirtualUnwind, RtlLookupFunctionEntry, VirtualQuery.  None of them allocates;
+ * RtlLookupFunctionEntry takes a lock of the loader, so it is asked only about
  * code in no module, which may have registered a table at run time. */
 #include "capture/cap.h"
 

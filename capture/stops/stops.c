@@ -24,7 +24,10 @@ enum {
     FREE_MS = 5000,               /* a rescued walker comes back                */
     PAUSE_US = 200,               /* at most, between two stops                 */
     NAME_UNITS = 32,
+    START_LIMIT_MS = 60000,
 };
+
+static HANDLE started; /* set by the target when it begins */
 
 struct bench {
     const struct stop_walker *walker;
@@ -163,28 +166,43 @@ static void print_figures(struct bench *b, const char *target)
            n > 0 ? (unsigned long long)b->walks_ns[n / 2] : 0);
 }
 
+static DWORD WINAPI run_target(void *argument)
+{
+    const struct stop_target *target = argument;
+    SetEvent(started);
+    return target->run(NULL);
+}
+
+/* Its start-up is no target: waits until it is through, also on a busy machine. */
+static bool wait_for_start(HANDLE thread_or_process)
+{
+    HANDLE either[2] = {started, thread_or_process};
+    return WaitForMultipleObjects(2, either, FALSE, START_LIMIT_MS) == WAIT_OBJECT_0;
+}
+
 /* Starts the target in this process or, for the watcher, in one of its own. */
 static bool start_target(struct bench *b, const struct stop_target *target, HANDLE *process)
 {
-    wchar_t path[1024], command[2048];
+    wchar_t path[1024], command[2048], name[NAME_UNITS];
     STARTUPINFOW startup = {.cb = sizeof startup};
     PROCESS_INFORMATION child;
+    swprintf(name, NAME_UNITS, L"Local\\stops-%lu", GetCurrentProcessId());
+    started = CreateEventW(NULL, TRUE, FALSE, name);
     if (!b->walker->outside) {
-        b->thread = CreateThread(NULL, 0, target->run, NULL, 0, NULL);
-        Sleep(50); /* its start-up is no target */
-        return b->thread != NULL && cap_crash_thread_bounds(b->thread, &b->bounds);
+        b->thread = CreateThread(NULL, 0, run_target, (void *)(uintptr_t)target, 0, NULL);
+        return b->thread != NULL && wait_for_start(b->thread) &&
+               cap_crash_thread_bounds(b->thread, &b->bounds);
     }
     if (GetModuleFileNameW(NULL, path, 1024) == 0)
         return false;
-    swprintf(command, 2048, L"twinstack-stops target %hs", target->name);
+    swprintf(command, 2048, L"twinstack-stops target %hs %ls", target->name, name);
     if (!CreateProcessW(path, command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &child))
         return false;
-    Sleep(500);
     *process = child.hProcess;
     b->thread = child.hThread;
     cap.process = child.hProcess;
     SymSetOptions(SYMOPT_DEFERRED_LOADS);
-    return SymInitialize(child.hProcess, NULL, TRUE);
+    return wait_for_start(child.hProcess) && SymInitialize(child.hProcess, NULL, TRUE);
 }
 
 static int run(struct bench *b, const struct stop_target *target)
@@ -195,8 +213,8 @@ static int run(struct bench *b, const struct stop_target *target)
     if (GetTempPathW(MAX_PATH - 32, folder) == 0)
         return EXIT_NOT_STARTED;
     swprintf(folder + wcslen(folder), 32, L"stops-%lu", GetCurrentProcessId());
-    if (!CreateDirectoryW(folder, NULL) || !capture_install(&options) ||
-        !start_target(b, target, &process)) {
+    if ((!CreateDirectoryW(folder, NULL) && GetLastError() != ERROR_ALREADY_EXISTS) ||
+        !capture_install(&options) || !start_target(b, target, &process)) {
         fprintf(stderr, "twinstack-stops: cannot start the target (error %lu)\n", GetLastError());
         return EXIT_NOT_STARTED;
     }
@@ -223,10 +241,11 @@ int wmain(int argc, wchar_t **argv)
 {
     static struct bench b;
     char walker[NAME_UNITS], name[NAME_UNITS];
-    if (argc == 3 && wcscmp(argv[1], L"target") == 0) {
+    if (argc == 4 && wcscmp(argv[1], L"target") == 0) {
         snprintf(name, sizeof name, "%ls", argv[2]);
-        const struct stop_target *target = stop_target_find(name);
-        return target != NULL ? (int)target->run(NULL) : EXIT_USAGE;
+        const struct stop_target *mine = stop_target_find(name);
+        started = OpenEventW(EVENT_MODIFY_STATE, FALSE, argv[3]);
+        return mine != NULL ? (int)run_target((void *)(uintptr_t)mine) : EXIT_USAGE;
     }
     if (argc == 4) {
         snprintf(walker, sizeof walker, "%ls", argv[1]);
