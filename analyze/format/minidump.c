@@ -294,7 +294,7 @@ enum status minidump_read(const void *data, size_t bytes, struct arena *keep, st
         return status;
     for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
         read_stream(&m, readers[i].type, readers[i].read);
-    if (minidump_sort_memory(out, keep) != ERR_NONE)
+    if (minidump_sort_memory(out, keep) != ERR_NONE || minidump_read_texts(out, keep) != ERR_NONE)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
     take_user_threads(out);
     if (!out->system.present) /* a dump that was cut, or a writer of threads alone */

@@ -71,7 +71,7 @@ struct minidump_stream {
     struct fault fault; /* code ERR_NONE: sound, or a type that is only listed */
 };
 
-struct minidump_text { /* "key: value" rows of Crashpad's annotations */
+struct minidump_text { /* "key: value" rows of Crashpad's annotations; a stream that is text */
     const char *key, *value;
 };
 
@@ -214,10 +214,11 @@ struct minidump {
     struct minidump_handle *handles;
     struct minidump_function_table *tables;
     struct minidump_token *tokens;
-    const char *comment;       /* NULL: none */
-    const struct record *user; /* our user stream; NULL: the dump has none */
+    struct minidump_text *texts; /* Linux's files, as Breakpad copies them: stream's name, text */
+    const char *comment;         /* NULL: none */
+    const struct record *user;   /* our user stream; NULL: the dump has none */
     uint32_t stream_count, module_count, unloaded_count, thread_count, memory_count, region_count,
-        handle_count, table_count, token_count;
+        handle_count, table_count, token_count, text_count;
     uint32_t memory_listed; /* ranges as listed, before overlaps were cut */
 };
 

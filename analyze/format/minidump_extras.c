@@ -15,6 +15,8 @@
 #include "base/limits.h"
 #include "format/minidump_parts.h"
 
+enum { STREAM_TEXT_MAX = 1 << 20 };
+
 void minidump_read_breakpad(struct minidump_reader *m, struct bytes r)
 {
     struct minidump_breakpad *out = &m->out->breakpad;
@@ -154,6 +156,38 @@ void minidump_read_crashpad(struct minidump_reader *m, struct bytes r)
         if (index < m->out->module_count)
             read_module_info(m, place, &m->out->modules[index]);
     }
+}
+
+/* Files of /proc and /etc whole; between the words of a command line stand zeros. */
+enum status minidump_read_texts(struct minidump *dump, struct arena *keep)
+{
+    static const uint32_t types[] = {
+        0x47670003, /* cpuinfo     */ 0x47670004, /* status      */ 0x47670005, /* lsb-release */
+        0x47670006, /* cmdline     */ 0x47670007, /* environ     */ 0x47670009, /* maps        */
+        0x4767000b, /* stat        */ 0x4767000c, /* uptime      */ 0x4d7a0003, /* limits      */
+    };
+    const size_t count = sizeof(types) / sizeof(types[0]);
+    for (size_t t = 0; t < count; t++)
+        for (uint32_t i = 0; i < dump->stream_count; i++) {
+            const struct minidump_place place = dump->streams[i].place;
+            if (dump->streams[i].type != types[t] || place.bytes == 0)
+                continue;
+            size_t bytes = place.bytes < STREAM_TEXT_MAX ? (size_t)place.bytes : STREAM_TEXT_MAX;
+            const uint8_t *from = dump->data + place.foff;
+            while (bytes > 0 && (from[bytes - 1] == 0 || from[bytes - 1] == '\n'))
+                bytes--;
+            char *text = ARENA_ARRAY(keep, bytes + 1, char);
+            if (dump->texts == NULL)
+                dump->texts = ARENA_ARRAY(keep, count, struct minidump_text);
+            if (text == NULL || dump->texts == NULL)
+                return ERR_MEMORY;
+            for (size_t k = 0; k < bytes; k++)
+                text[k] = from[k] == 0 ? '\n' : (char)from[k];
+            dump->texts[dump->text_count++] =
+                (struct minidump_text){minidump_stream_name(types[t]), text};
+            break;
+        }
+    return ERR_NONE;
 }
 
 void minidump_read_user(struct minidump_reader *m, struct bytes r)

@@ -426,6 +426,15 @@ static void write_reporters(struct json *j, const struct minidump *d)
     } else {
         json_null(j);
     }
+    json_key(j, "texts");
+    json_array(j);
+    for (uint32_t i = 0; i < d->text_count; i++) {
+        json_object(j);
+        json_key_string(j, "stream", d->texts[i].key);
+        json_key_string(j, "text", d->texts[i].value);
+        json_object_end(j);
+    }
+    json_array_end(j);
     json_key(j, "capture");
     if (d->user != NULL)
         record_write_json(j, d->user);

@@ -44,6 +44,9 @@ minidump_stream_fn minidump_read_modules, minidump_read_unloaded, minidump_read_
 /* Which processor's CONTEXT stands at PLACE, by its size and the mark in its flags. */
 enum cpu minidump_context_cpu(const struct minidump *dump, struct minidump_place place);
 
+/* Reads the streams that are texts.  Fails: ERR_MEMORY. */
+enum status minidump_read_texts(struct minidump *dump, struct arena *keep);
+
 /* Sorts the memory ranges and cuts overlaps away.  Fails: ERR_MEMORY. */
 enum status minidump_sort_memory(struct minidump *dump, struct arena *keep);
 

@@ -120,6 +120,16 @@ class Strangers(e2e.Case):
         self.assertEqual(self.run_json("dump", path, "--json")["modules"][0]["name"],
                          "\x1b]0;title\x07 a\n\u0085.exe")
 
+    def test_files_of_linux_are_texts(self):
+        dump = dump_maker.Dump(platform=0x8201)
+        dump.stream(0x47670006, b"app\0--flag\0\0")
+        dump.stream(0x47670009, b"400000-500000 r-xp \xff\n" * 9000)
+        dump.stream(0x47670009, b"a second one")
+        texts = self.run_json("dump", self.saved(dump), "--json")["texts"]
+        self.assertEqual([t["stream"] for t in texts], ["LinuxCmdLine", "LinuxMaps"])
+        self.assertEqual(texts[0]["text"], "app\n--flag")
+        self.assertEqual(texts[1]["text"].count("r-xp \ufffd"), 9000)
+
     def test_two_threads_of_one_id(self):
         dump = dump_maker.Dump()
         dump.module("a.exe", EXE, 0x10000)
