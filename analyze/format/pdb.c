@@ -206,8 +206,8 @@ static struct pdb_section *read_sections(struct pdb *pdb, uint16_t stream_index,
         out[i].virtual_bytes = load_u32(row + 8) != 0 ? load_u32(row + 8) : raw;
         out[i].rva = load_u32(row + 12);
         out[i].flags = load_u32(row + 36);
-        *count = i + 1;
     }
+    *count = out != NULL ? rows : 0; /* all or none: places count from the first */
     return out;
 }
 

@@ -349,7 +349,8 @@ static void put_streams(const struct make_pdb *m, struct bag *streams)
         if (m->c13[i].bytes != 0)
             bag_put(out, m->c13[i].at, m->c13[i].bytes);
     }
-    put_section(&streams[STREAM_SECTIONS]);
+    for (uint32_t i = 0; i <= m->more_sections; i++)
+        put_section(&streams[STREAM_SECTIONS]);
     bag_u32(&streams[STREAM_PUBLICS], 0);
     bag_u32(&streams[STREAM_PUBLICS], m->public_map.bytes);
     for (uint32_t i = 0; i < 5; i++)

@@ -34,7 +34,8 @@ struct make_pdb {
     struct bag omap_to_source, omap_from_source; /* empty: none */
     bool without_sections, without_contributions, without_names;
     uint32_t block_bytes;
-    struct bag file; /* once it is made */
+    uint32_t more_sections; /* behind the one of code */
+    struct bag file;        /* once it is made */
 };
 
 /* An empty one: 4 KiB blocks. */

@@ -392,6 +392,41 @@ TEST(parts_that_a_writer_left_out)
 }
 
 /* C11: one file, one table of two rows; names end with NUL or start with their length. */
+/* The number of the block after that of FIRST's first byte, where the directory names it. */
+static size_t place_of_next_block(const uint8_t *data, size_t bytes, uint32_t block_bytes,
+                                  const char *first)
+{
+    size_t at = 0;
+    while (memcmp(data + at, first, strlen(first)) != 0)
+        at += block_bytes;
+    const uint32_t block = (uint32_t)(at / block_bytes);
+    for (at = bytes - 8; load_u32(data + at) != block || load_u32(data + at + 4) != block + 1;)
+        at -= 4;
+    return at + 4;
+}
+
+TEST(section_headers_that_are_cut_give_no_places)
+{
+    struct make_pdb m;
+    struct pdb pdb;
+    struct pdb_place place;
+    struct fault fault = FAULT_INIT;
+    size_t bytes;
+    make_pdb_start(&m);
+    m.block_bytes = 512;
+    m.more_sections = 30; /* three blocks of headers */
+    make_contribution(&m, 0, 0x10, 0x20);
+    const uint8_t *data = make_pdb_file(&m, &bytes);
+    REQUIRE(pdb_open(data, bytes, &pdb, &fault) == ERR_NONE);
+    CHECK(pdb_place_of_rva(&pdb, 0x1010, &place));
+    pdb_close(&pdb);
+    bag_patch_u32(&m.file, (uint32_t)place_of_next_block(data, bytes, 512, ".text"), 1U << 20);
+    REQUIRE(pdb_open(data, bytes, &pdb, &fault) == ERR_NONE);
+    CHECK(!pdb_place_of_rva(&pdb, 0x1010, &place));
+    pdb_close(&pdb);
+    make_pdb_free(&m);
+}
+
 TEST(old_lines_of_both_signatures)
 {
     for (uint32_t signature = 2; signature <= 4; signature += 2) {
