@@ -42,6 +42,15 @@ enum status process_run(const struct process_request *request, struct arena *kee
 /* Searches PATH.  Returns the full path in KEEP, or NULL. */
 char *process_find(const char *name, struct arena *keep);
 
+/* A name by which a later program can tell whether this process still lives: "PID@HOST". */
+enum { PROCESS_NAME_BYTES = 288 };
+void process_name_self(char out[PROCESS_NAME_BYTES]);
+
+enum process_life { PROCESS_UNKNOWN, PROCESS_ALIVE, PROCESS_GONE };
+
+/* NAME: what process_name_self() said then; of another host, or none, nothing is known. */
+enum process_life process_life_of(const char *name);
+
 /* Asked-for interruption (Ctrl-C): install once, then poll. */
 void process_catch_interrupts(void);
 bool process_interrupted(void);

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/text.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -311,4 +313,41 @@ enum status process_run(const struct process_request *request, struct arena *kee
     if (child_stopped(&c))
         return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
     return ERR_NONE;
+}
+
+void process_name_self(char out[PROCESS_NAME_BYTES])
+{
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1) != 0)
+        host[0] = '\0';
+    (void)snprintf(out, PROCESS_NAME_BYTES, "%ld@%s", (long)getpid(), host);
+}
+
+/* What /proc calls a process; empty where there is no /proc. */
+static void read_program_name(long id, char out[64])
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%ld/comm", id);
+    FILE *file = fopen(path, "rb");
+    const size_t bytes = file != NULL ? fread(out, 1, 63, file) : 0;
+    out[bytes] = '\0';
+    if (file != NULL)
+        (void)fclose(file);
+}
+
+enum process_life process_life_of(const char *name)
+{
+    char self[PROCESS_NAME_BYTES], ours[64], theirs[64];
+    const size_t digits = name != NULL ? strcspn(name, "@") : 0;
+    uint64_t id = 0;
+
+    process_name_self(self);
+    if (digits == 0 || strcmp(name + digits, strchr(self, '@')) != 0 ||
+        !text_parse_uint(name, digits, &id) || id == 0 || id > INT32_MAX)
+        return PROCESS_UNKNOWN;
+    if (kill((pid_t)id, 0) != 0 && errno == ESRCH)
+        return PROCESS_GONE;
+    read_program_name((long)getpid(), ours); /* the number may be another's by now */
+    read_program_name((long)id, theirs);
+    return theirs[0] != '\0' && strcmp(ours, theirs) != 0 ? PROCESS_GONE : PROCESS_ALIVE;
 }

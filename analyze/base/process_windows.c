@@ -8,6 +8,7 @@
 #include <windows.h>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 enum { WIDE_LINE = 32768, READ_BLOCK = 65536 };
@@ -284,4 +285,31 @@ enum status process_run(const struct process_request *request, struct arena *kee
     if (!request->despite_interrupt && process_interrupted())
         return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
     return fault->code;
+}
+
+void process_name_self(char out[PROCESS_NAME_BYTES])
+{
+    char host[MAX_COMPUTERNAME_LENGTH + 1] = "";
+    DWORD size = sizeof host;
+    if (!GetComputerNameA(host, &size))
+        host[0] = '\0';
+    (void)snprintf(out, PROCESS_NAME_BYTES, "%lu@%s", (unsigned long)GetCurrentProcessId(), host);
+}
+
+enum process_life process_life_of(const char *name)
+{
+    char self[PROCESS_NAME_BYTES];
+    const size_t digits = name != NULL ? strcspn(name, "@") : 0;
+    uint64_t id = 0;
+
+    process_name_self(self);
+    if (digits == 0 || strcmp(name + digits, strchr(self, '@')) != 0 ||
+        !text_parse_uint(name, digits, &id) || id == 0 || id > UINT32_MAX)
+        return PROCESS_UNKNOWN;
+    const HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, (DWORD)id);
+    if (process == NULL)
+        return GetLastError() == ERROR_INVALID_PARAMETER ? PROCESS_GONE : PROCESS_UNKNOWN;
+    const bool gone = WaitForSingleObject(process, 0) == WAIT_OBJECT_0;
+    (void)CloseHandle(process);
+    return gone ? PROCESS_GONE : PROCESS_ALIVE;
 }

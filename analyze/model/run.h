@@ -74,6 +74,7 @@ struct run_info {
     uint32_t case_count;
     uint32_t verdicts[VERDICT_COUNT]; /* true totals, never filtered */
     const char *known_text;           /* the acceptances that this run used; NULL: none */
+    const char *process;              /* that writes it: see base/process.h; NULL: unknown */
 };
 
 const char *run_state_name(enum run_state state); /* "running", "complete", "interrupted" */

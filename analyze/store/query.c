@@ -33,6 +33,7 @@ enum status store_fault(const struct store *store, int code, const char *what, s
         hint = "the folder is not there, or may not be written";
         break;
     default:
+        hint = sqlite3_errstr(code);
         break;
     }
     (void)fault_set_hint(fault, status, FAULT_NO_OFFSET, what, hint);

@@ -116,6 +116,10 @@ enum status store_read_run(struct store *store, uint64_t run_id, struct arena *k
     read_notes(store, run_id, "tool", keep, &out->tools, &out->tool_count, fault);
     read_notes(store, run_id, "environment", keep, &out->environment, &out->environment_count,
                fault);
+    struct named_version *process = NULL;
+    uint32_t processes = 0;
+    read_notes(store, run_id, "process", keep, &process, &processes, fault);
+    out->process = processes > 0 ? process[0].name : NULL;
     read_verdicts(store, out, keep, fault);
     return fault->code;
 }

@@ -89,7 +89,7 @@ const char *const store_sql[SQL_COUNT] = {
         "INSERT INTO run (uuid, state, label, started_ns, commit_id, branch, platform,"
         " compiler, flags, cpu, command, known_text)"
         " VALUES (coalesce(?, lower(hex(randomblob(16)))), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [SQL_ADD_RUN_NOTE] = "INSERT INTO run_note VALUES (?, ?, ?, ?, ?)",
+    [SQL_ADD_RUN_NOTE] = "INSERT OR REPLACE INTO run_note VALUES (?, ?, ?, ?, ?)",
     [SQL_ADD_VERDICT] = "INSERT INTO run_verdict VALUES (?, ?, ?)"
                         " ON CONFLICT DO UPDATE SET cases = cases + excluded.cases",
     [SQL_FINISH_RUN] =

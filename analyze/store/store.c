@@ -38,7 +38,15 @@ static enum status upgrade(struct store *store, int64_t from, struct fault *faul
         (void)snprintf(mark, sizeof mark,
                        "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", APPLICATION_ID,
                        (int)version + 1);
-        (void)run_script(store, "BEGIN IMMEDIATE", fault);
+        int64_t now = 0; /* somebody else may have taken this step while we waited */
+        if (run_script(store, "BEGIN IMMEDIATE", fault) == ERR_NONE &&
+            read_pragma(store, "PRAGMA user_version", &now, fault) == ERR_NONE && now > version) {
+            (void)run_script(store, "ROLLBACK", fault);
+            if (now > STORE_SCHEMA_VERSION)
+                return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
+                                      "a newer twinstack upgraded it just now");
+            continue;
+        }
         for (const char *const *sql = store_migrations[version]; *sql != NULL; sql++)
             if (fault->code == ERR_NONE)
                 (void)run_script(store, *sql, fault);

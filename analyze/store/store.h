@@ -55,6 +55,9 @@ enum status store_finish_run(struct store *store, uint64_t run_id, enum run_stat
 /* Takes an interrupted run up again (state RUN_RUNNING).  Fails: ERR_USAGE it is complete. */
 enum status store_resume_run(struct store *store, uint64_t run_id, struct fault *fault);
 
+/* Runs that say `running` though their process is gone (it was killed) become interrupted. */
+enum status store_end_dead_runs(struct store *store, struct fault *fault);
+
 /* Sets verdict, reason and known_id of a case of a run that is still running: FLAKY and
  * acceptances are known only when all repeats are there. */
 enum status store_set_verdict(struct store *store, uint64_t case_id, enum verdict verdict,

@@ -30,30 +30,6 @@ static enum status import_cases(struct store *to, struct store *from, uint64_t f
     return fault->code;
 }
 
-static enum status import_run(struct store *to, struct store *from, uint64_t run_id,
-                              struct fault *fault)
-{
-    struct arena scratch;
-    struct run_info run;
-    arena_init(&scratch, 0);
-    if (store_begin(to, fault) == ERR_NONE) {
-        if (store_read_run(from, run_id, &scratch, &run, fault) == ERR_NONE) {
-            const enum run_state state = run.state;
-            const uint64_t finished_ns = run.finished_ns;
-            struct bench_sample *samples = NULL;
-            uint32_t count = 0;
-            if (store_begin_run(to, &run, &scratch, fault) == ERR_NONE &&
-                import_cases(to, from, run_id, run.id, fault) == ERR_NONE &&
-                store_read_samples(from, run_id, &scratch, &samples, &count, fault) == ERR_NONE &&
-                store_put_samples(to, run.id, samples, count, fault) == ERR_NONE)
-                (void)store_finish_run(to, run.id, state, finished_ns, fault);
-        }
-        (void)store_end(to, fault->code, fault);
-    }
-    arena_free(&scratch);
-    return fault->code;
-}
-
 static bool has_uuid(struct store *store, const char *uuid, struct fault *fault)
 {
     struct query q = query_begin(store, SQL_FIND_RUN_UUID, NULL, fault);
@@ -61,6 +37,34 @@ static bool has_uuid(struct store *store, const char *uuid, struct fault *fault)
     const bool found = query_row(&q);
     (void)query_end(&q);
     return found;
+}
+
+/* Copies one run unless TO has it; counts it in *COPIED. */
+static enum status import_run(struct store *to, struct store *from, uint64_t run_id,
+                              uint32_t *copied, struct fault *fault)
+{
+    struct arena scratch;
+    struct run_info run;
+    arena_init(&scratch, 0);
+    if (store_begin(to, fault) == ERR_NONE) {
+        /* asked inside the transaction: another import may be at work */
+        if (store_read_run(from, run_id, &scratch, &run, fault) == ERR_NONE &&
+            !has_uuid(to, run.uuid, fault)) {
+            const enum run_state state = run.state;
+            const uint64_t finished_ns = run.finished_ns;
+            struct bench_sample *samples = NULL;
+            uint32_t count = 0;
+            if (store_begin_run(to, &run, &scratch, fault) == ERR_NONE &&
+                import_cases(to, from, run_id, run.id, fault) == ERR_NONE &&
+                store_read_samples(from, run_id, &scratch, &samples, &count, fault) == ERR_NONE &&
+                store_put_samples(to, run.id, samples, count, fault) == ERR_NONE &&
+                store_finish_run(to, run.id, state, finished_ns, fault) == ERR_NONE)
+                (*copied)++;
+        }
+        (void)store_end(to, fault->code, fault);
+    }
+    arena_free(&scratch);
+    return fault->code;
 }
 
 /* The baselines of FROM where TO has none, now that their runs are there. */
@@ -92,9 +96,7 @@ enum status store_import(struct store *to, struct store *from, uint32_t *copied,
         arena_init(&scratch, 0);
         if (store_list_runs(from, &query, &scratch, &page, fault) == ERR_NONE) {
             for (uint32_t i = 0; i < page.count && fault->code == ERR_NONE; i++)
-                if (!has_uuid(to, page.runs[i].uuid, fault) && fault->code == ERR_NONE &&
-                    import_run(to, from, page.runs[i].id, fault) == ERR_NONE)
-                    (*copied)++;
+                (void)import_run(to, from, page.runs[i].id, copied, fault);
             query.after = page.next;
         }
         arena_free(&scratch);

@@ -1,6 +1,8 @@
 /* Writing runs and cases: see store.h.  A case goes in whole or not at all. */
 #include <string.h>
 
+#include "base/files.h"
+#include "base/process.h"
 #include "store/query.h"
 
 /* Rows of texts and modules that this case has met, by pointer: a frame's strings mostly repeat,
@@ -95,6 +97,15 @@ static enum status put_notes(struct store *store, uint64_t run_id, const char *k
     return fault->code;
 }
 
+/* Who writes the run, so that others can tell when nobody does any more. */
+static enum status put_process(struct store *store, uint64_t run_id, struct fault *fault)
+{
+    char self[PROCESS_NAME_BYTES];
+    process_name_self(self);
+    const struct named_version row = {.name = self};
+    return put_notes(store, run_id, "process", &row, 1, fault);
+}
+
 enum status store_begin_run(struct store *store, struct run_info *run, struct arena *keep,
                             struct fault *fault)
 {
@@ -119,6 +130,7 @@ enum status store_begin_run(struct store *store, struct run_info *run, struct ar
         (void)put_notes(store, run->id, "tool", run->tools, run->tool_count, fault);
         (void)put_notes(store, run->id, "environment", run->environment, run->environment_count,
                         fault);
+        (void)put_process(store, run->id, fault);
         struct run_info written;
         if (store_read_run(store, run->id, keep, &written, fault) == ERR_NONE)
             run->uuid = written.uuid;
@@ -176,7 +188,25 @@ enum status store_resume_run(struct store *store, uint64_t run_id, struct fault 
     struct query q = query_begin(store, SQL_SET_STATE, NULL, fault);
     query_text(&q, run_state_name(RUN_RUNNING));
     query_int(&q, run_id);
-    return query_run(&q);
+    return query_run(&q) == ERR_NONE ? put_process(store, run_id, fault) : fault->code;
+}
+
+enum status store_end_dead_runs(struct store *store, struct fault *fault)
+{
+    const struct run_query query = {.with_running = true, .limit = STORE_PAGE_MAX};
+    struct arena scratch;
+    struct run_page page;
+    arena_init(&scratch, 0);
+    if (store_list_runs(store, &query, &scratch, &page, fault) == ERR_NONE)
+        for (uint32_t i = 0; i < page.count && fault->code == ERR_NONE; i++) {
+            struct run_info run;
+            if (page.runs[i].state == RUN_RUNNING &&
+                store_read_run(store, page.runs[i].id, &scratch, &run, fault) == ERR_NONE &&
+                process_life_of(run.process) == PROCESS_GONE)
+                (void)store_finish_run(store, run.id, RUN_INTERRUPTED, clock_wall_ns(), fault);
+        }
+    arena_free(&scratch);
+    return fault->code;
 }
 
 static enum status count_verdict(struct store *store, uint64_t run_id, const char *verdict,

@@ -85,10 +85,14 @@ static enum status find_unfinished(struct run_session *s, uint64_t *id)
     for (uint32_t i = 0; i < page.count; i++)
         if (page.runs[i].state != RUN_COMPLETE) {
             *id = page.runs[i].id;
-            return ERR_NONE;
+            if (page.runs[i].state == RUN_INTERRUPTED)
+                return ERR_NONE;
+            if (store_read_run(s->store, *id, s->keep, &s->info, &s->fault) != ERR_NONE ||
+                process_life_of(s->info.process) != PROCESS_ALIVE)
+                return s->fault.code;
         }
     return fault_set_hint(&s->fault, ERR_ABSENT, FAULT_NO_OFFSET, "run to resume",
-                          "every run in the database is complete");
+                          "every run in the database is complete, or going on");
 }
 
 enum status run_find_resumed(struct run_session *s, int *argc, char ***argv)
@@ -105,6 +109,9 @@ enum status run_find_resumed(struct run_session *s, int *argc, char ***argv)
                               s->info.state == RUN_COMPLETE
                                   ? "it is complete, and a complete run is never changed"
                                   : "only what `twinstack run` began can go on");
+    if (s->info.state == RUN_RUNNING && process_life_of(s->info.process) == PROCESS_ALIVE)
+        return fault_set_hint(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
+                              "it is going on: another twinstack works on it");
     return run_facts_words(s->info.command, s->keep, argc, argv, &s->fault);
 }
 

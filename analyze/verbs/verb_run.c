@@ -423,7 +423,8 @@ static bool open_store(struct run_session *s)
 {
     return s->store != NULL ||
            (folder_make(run_parent_of(s->o->db, s->keep), &s->fault) == ERR_NONE &&
-            store_open(s->o->db, STORE_WRITE, &s->store, &s->fault) == ERR_NONE);
+            store_open(s->o->db, STORE_WRITE, &s->store, &s->fault) == ERR_NONE &&
+            store_end_dead_runs(s->store, &s->fault) == ERR_NONE);
 }
 
 static int check_options(const struct verb *self, const struct run_options *o, uint64_t *shard,

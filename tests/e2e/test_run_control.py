@@ -1,0 +1,228 @@
+"""`run` as a whole without Wine: repeats, shards, order, what stays on disk, acceptances, Ctrl-C and going on,
+two runs at a time.  What Wine would leave is copied from a sealed case."""
+
+import datetime
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+CASE = e2e.ROOT / "corpus/cases/null_write.ob2"
+LEFT = ("record.rec", "dump.dmp", "truth.json", "outcome.json")
+CRASHES = ("error", "flaky", "good", "slow", "wrong")
+
+# In place of Wine: lists the scenarios, and leaves for each what its name says.
+WINE = f"""#!{sys.executable}
+import json, pathlib, shutil, sys, time
+here = pathlib.Path(sys.argv[0]).parent
+if "--list" in sys.argv:
+    for name in {CRASHES!r}:
+        print(json.dumps(dict(name=name, kind="crash", group="A1", limit_ms=1000, code="0xc0000005",
+                              exit_code="0xc0000005", doors=["vectored", "unhandled"])))
+    print(json.dumps(dict(name="calm", kind="calm", group="calm", limit_ms=1000, doors=[])))
+    print(json.dumps(dict(name="elsewhere", kind="hang", group="A5", limit_ms=1000, doors=[], supported=False,
+                          reason="not here")))
+elif "--out" in sys.argv:
+    out = pathlib.Path(sys.argv[sys.argv.index("--out") + 1].removeprefix("Z:").replace(chr(92), "/"))
+    name = sys.argv[-1]
+    with open(here / "order", "a") as order:
+        print(name, file=order)
+    if name == "error":
+        sys.exit("no such victim")
+    if name == "slow" and (here / "wait").exists():
+        (here / "waiting").touch()
+        time.sleep(300)
+    for left in {LEFT!r}:
+        if name != "calm" or left == "outcome.json":
+            shutil.copy(pathlib.Path({str(CASE)!r}) / left, out / left)
+    if name == "calm":
+        (out / "outcome.json").write_text('{{"exit_code": "0x00000000", "wall_ms": 1, "ended_by": "exit"}}')
+    if name == "wrong" or name == "flaky" and "cases.1" in str(out):
+        truth = json.loads((out / "truth.json").read_text())
+        truth["threads"][0]["frames"][0]["line"] += 1
+        (out / "truth.json").write_text(json.dumps(truth))
+"""
+
+
+class RunControl(e2e.Case):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name in ("victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
+            (self.folder / name).chmod(0o755)
+        for suffix in ("exe", "pdb"):
+            found = list((e2e.ROOT / "corpus/symbols").glob(f"victims-ob2.{suffix}/*/victims-ob2.{suffix}"))
+            self.assertEqual(len(found), 1)
+            shutil.copy(found[0], self.folder / "victims")
+        self.db = self.folder / "runs.db"
+        self.env = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+        self.known = self.folder / "known.txt"
+        self.known.write_text("")
+
+    def words(self, *argv, jobs=1):
+        return ["run", "--victims", self.folder / "victims", "--prefix", self.folder / "prefix", "--db", self.db, "--no-judges",
+                "-j", jobs, "--known", self.known, *argv]
+
+    def take(self, *argv, exit_code=0, jobs=1):
+        """Runs it; returns the report as JSON and what standard error said."""
+        done = self.run_twinstack(*self.words(*argv, "--json", jobs=jobs), env=self.env, exit_code=exit_code)
+        return json.loads(done.stdout), done.stderr
+
+    def verdicts(self, report):
+        return [(c["scenario"], c["repeat"], c["verdict"]) for c in report["cases"]]
+
+    def order(self):
+        lines = (self.folder / "bin/order").read_text().split()
+        (self.folder / "bin/order").unlink()
+        return lines
+
+    def test_every_outcome_has_its_verdict(self):
+        report, _ = self.take(exit_code=3)
+        self.assertEqual({c["scenario"]: c["verdict"] for c in report["cases"]},
+                         {"calm": "PASS", "elsewhere": "UNSUPPORTED", "error": "ERROR", "flaky": "PASS", "good": "PASS",
+                          "slow": "PASS", "wrong": "FAIL"})
+        wrong = next(c for c in report["cases"] if c["scenario"] == "wrong")
+        self.assertTrue(wrong["signature"])
+        self.take("-k", "good or wrong", exit_code=1)
+        self.take("-k", "good or elsewhere")
+
+    def test_repeats_that_disagree_are_flaky(self):
+        report, _ = self.take("-k", "good or flaky", "--repeat", "3", exit_code=1)
+        self.assertEqual(self.verdicts(report), [("flaky", 0, "FLAKY"), ("good", 0, "PASS"), ("flaky", 1, "FLAKY"),
+                                                 ("good", 1, "PASS"), ("flaky", 2, "FLAKY"), ("good", 2, "PASS")])
+        self.known.write_text("[f]\nscope: flaky.*\ncause: flaky *=*\nreason: r\nexpires: 2999-01-01\n")
+        self.take("-k", "good or flaky", "--repeat", "2")
+
+    def test_shards_and_order(self):
+        names = []
+        for shard in ("1/3", "2/3", "3/3"):
+            report, _ = self.take("--shard", shard, "--exit-zero")
+            names += [c["scenario"] for c in report["cases"]]
+        self.assertEqual(sorted(names), ["calm", "elsewhere", "error", "flaky", "good", "slow", "wrong"])
+        orders = set()
+        self.order()
+        for seed in ("1", "2", "3", "1"):
+            self.take("-k", "crash and not error", "--seed", seed, "--exit-zero")
+            orders.add(tuple(self.order()))
+        self.assertGreater(len(orders), 1)
+        self.assertLess(len(orders), 4, "the same seed, another order")
+        for order in orders:
+            self.assertEqual(sorted(order), ["flaky", "good", "slow", "wrong"])
+
+    def test_keep_failed(self):
+        for keep, names in (("failed", ["wrong.ob2"]), ("all", ["good.ob2", "wrong.ob2"])):
+            self.take("-k", "good or wrong", "--keep", keep, "--out", self.folder / keep, exit_code=1)
+            self.assertEqual(sorted(p.name for p in (self.folder / keep / "cases").iterdir()), names)
+
+    def test_acceptances(self):
+        cause = next(c for c in self.take("-k", "wrong", exit_code=1)[0]["cases"])["signature"]
+
+        def accept(scope, until="2999-01-01", what=cause):
+            self.known.write_text(f"[it]\nscope: {scope}\ncause: {what}\nreason: r\nexpires: {until}\n")
+
+        accept("wrong.ob2")
+        self.assertEqual(self.verdicts(self.take("-k", "wrong or good")[0]), [("good", 0, "PASS"), ("wrong", 0, "XFAIL")])
+        yesterday = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1)).date().isoformat()
+        accept("wrong.ob2", yesterday)
+        report, said = self.take("-k", "wrong", exit_code=1)
+        self.assertEqual(self.verdicts(report), [("wrong", 0, "FAIL")])
+        self.assertIn("expired", said)
+        accept("good.ob2")
+        self.assertEqual(self.verdicts(self.take("-k", "good", exit_code=1)[0]), [("good", 0, "XPASS")])
+        accept("go*.ob2")
+        report, said = self.take("-k", "good", exit_code=1)
+        self.assertEqual((self.verdicts(report), report["fails"]), ([("good", 0, "PASS")], True))
+        self.assertIn("not needed", said)
+        self.assertIn("not needed", report["problems"][0])
+        accept("wrong.ob2", what="dump=nothing_like_it")
+        self.assertEqual(self.verdicts(self.take("-k", "wrong", exit_code=1)[0]), [("wrong", 0, "FAIL")])
+        accept("error.ob2", what="*")
+        self.assertEqual(self.verdicts(self.take("-k", "error", exit_code=3)[0]), [("error", 0, "ERROR")])
+
+    def start(self, *argv, jobs=1):
+        return subprocess.Popen([e2e.PROGRAM, *map(str, self.words(*argv, jobs=jobs))], cwd=e2e.ROOT, text=True,
+                                env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def stop_in_the_middle(self, number, *argv, meanwhile=None):
+        """Sends the signal when one case is sealed and the next one runs; returns the exit status."""
+        (self.folder / "bin/wait").touch()
+        child = self.start(*argv)
+        end = time.monotonic() + 60
+        while not (self.folder / "bin/waiting").exists() and child.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        if meanwhile is not None:
+            meanwhile()
+        child.send_signal(number)
+        self.said = child.communicate(timeout=30)[1]
+        (self.folder / "bin/waiting").unlink()
+        (self.folder / "bin/wait").unlink()
+        return child.returncode
+
+    def test_ctrl_c_is_seen_everywhere_and_gone_on_from(self):
+        self.take("-k", "good or slow")
+        self.assertEqual(self.stop_in_the_middle(signal.SIGINT, "-k", "good or slow"), 130)
+        self.assertIn("--resume 2", self.said)
+
+        def ask(*argv, exit_code=0):
+            return self.run_twinstack(*argv, "--db", self.db, exit_code=exit_code).stdout
+
+        self.assertEqual([(r["id"], r["state"]) for r in json.loads(ask("db", "list", "--json"))],
+                         [(2, "interrupted"), (1, "complete")])
+        self.assertIn("the run was interrupted", ask("report", exit_code=1))
+        self.assertIn("interrupted", ask("compare", "1", "latest", "--exit-zero"))
+        self.assertIn("the run is interrupted", ask("gate", exit_code=1))
+        with subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db], cwd=e2e.ROOT, text=True, stdout=subprocess.PIPE) as server:
+            try:
+                address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())[0]
+                with urllib.request.urlopen(f"{address}/api/v1/runs", timeout=10) as answer:
+                    states = [r["state"] for r in json.load(answer)["data"]["runs"]]
+                self.assertEqual(states, ["interrupted", "complete"])
+            finally:
+                server.send_signal(signal.SIGINT)
+        self.order()
+        done = self.run_twinstack("run", "--resume", "last", "--db", self.db, env=self.env)
+        self.assertIn("twinstack run 2 ", done.stdout)
+        self.assertIn("PASS   2 cases", done.stdout)
+        self.assertEqual(self.order(), ["slow"], "what was sealed is not run again")
+        self.assertIn("open", ask("gate", "--against", "1"))
+
+    def test_killed_in_the_middle(self):
+        def meanwhile():
+            for word, code in (("1", 2), ("last", 3)):  # it is going on
+                self.run_twinstack("run", "--resume", word, "--db", self.db, env=self.env, exit_code=code)
+            self.assertEqual(self.run_json("db", "list", "--json", "--db", self.db)[0]["state"], "running")
+
+        self.assertEqual(self.stop_in_the_middle(signal.SIGKILL, "-k", "good or slow", meanwhile=meanwhile), -signal.SIGKILL)
+        self.run_twinstack("report", "--db", self.db, exit_code=3)  # there is no finished run
+        # The next run finds that nobody works on it any more.
+        self.take("-k", "good")
+        states = [(r["id"], r["state"]) for r in self.run_json("db", "list", "--json", "--db", self.db)]
+        self.assertEqual(states, [(2, "complete"), (1, "interrupted")])
+        self.run_twinstack("run", "--resume", "1", "--db", self.db, env=self.env)
+
+    def test_two_at_a_time(self):
+        both = [self.start("-k", "good or slow or flaky", "--repeat", "3", "--exit-zero", "--json") for _ in range(2)]
+        reports = []
+        for child in both:
+            out, said = child.communicate(timeout=120)
+            self.assertEqual(child.returncode, 0, said)
+            reports.append(json.loads(out))
+        self.assertEqual(sorted(r["run"]["id"] for r in reports), [1, 2])
+        for report in reports:
+            self.assertEqual((report["run"]["state"], len(report["cases"])), ("complete", 9))
+        self.assertEqual(len(list(self.folder.glob("runs/*/cases*/*/seal"))), 18)
+
+
+e2e.main()
