@@ -159,7 +159,9 @@ enum status text_print_timing(const struct page *page, const struct report_run *
         (void)snprintf(name, sizeof name, "%.50s", engine);
         print_row(page, name, numbers, collect_numbers(report, case_total_ns, engine, numbers),
                   false);
-        for (size_t k = 0; report->engines[i].subject && k < sizeof parts / sizeof parts[0]; k++) {
+        /* of other walkers the parts are the subject's: the same reader and the same symbols */
+        const bool has_parts = report->engines[i].subject || strncmp(engine, "judge:", 6) == 0;
+        for (size_t k = 0; has_parts && k < sizeof parts / sizeof parts[0]; k++) {
             const struct engine_part part = {engine, &parts[k]};
             (void)snprintf(name, sizeof name, "  %s", parts[k].name);
             print_row(page, name, numbers, collect_numbers(report, part_number, &part, numbers),
