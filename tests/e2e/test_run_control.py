@@ -77,7 +77,7 @@ class RunControl(e2e.Case):
 
     def take(self, *argv, exit_code=0, jobs=1):
         """Runs it; returns the report as JSON and what standard error said."""
-        done = self.run_twinstack(*self.words(*argv, "--json", jobs=jobs), env=self.env, exit_code=exit_code)
+        done = self.run_twinstack(*self.words(*argv, "--json", jobs=jobs), env=self.env, exit_code=exit_code, limit_s=120)
         return json.loads(done.stdout), done.stderr
 
     def verdicts(self, report):
@@ -165,7 +165,7 @@ class RunControl(e2e.Case):
         if meanwhile is not None:
             meanwhile()
         child.send_signal(number)
-        self.said = child.communicate(timeout=30)[1]
+        self.said = child.communicate(timeout=90)[1]
         (self.folder / "bin/waiting").unlink()
         (self.folder / "bin/wait").unlink()
         return child.returncode
