@@ -86,17 +86,22 @@ enum stack_input_form stack_input_form(const struct stack_input *input)
     return input->form;
 }
 
+static void to_front(struct stack_input *input)
+{
+    if (input->start > 0)
+        memmove(input->buffer, input->buffer + input->start, input->end - input->start);
+    input->end -= input->start;
+    input->start = 0;
+}
+
 /* Reads more behind what is there, moving it to the front or growing the buffer up to MAX.
  * False at the end of the stream or when the buffer is full. */
 static bool input_fill(struct stack_input *input, size_t max)
 {
     if (input->ended)
         return false;
-    if (input->end == input->room && input->start > 0) {
-        memmove(input->buffer, input->buffer + input->start, input->end - input->start);
-        input->end -= input->start;
-        input->start = 0;
-    }
+    if (input->end == input->room)
+        to_front(input);
     if (input->end == input->room) {
         if (input->room >= max)
             return false;
@@ -331,21 +336,11 @@ static bool may_become(const struct stack_input *input, const char *magic, size_
     return input->end < bytes && memcmp(input->buffer, magic, input->end) == 0;
 }
 
-/* A record is told by its first bytes, JSON by its first character.  One object a line is told
- * from one document by the first line being whole, or the second starting another object. */
-static enum stack_input_form find_form(struct stack_input *input)
+/* JSON is told by its first character.  One object a line is told from one document by the first
+ * line being whole, or the second starting another object. */
+static enum stack_input_form find_text_form(struct stack_input *input)
 {
-    while ((may_become(input, RECORD_MAGIC, 8) || may_become(input, "\xEF\xBB\xBF", 3) ||
-            may_become(input, "\xFF\xFE", 2) || may_become(input, "\xFE\xFF", 2)) &&
-           input_fill(input, input->room))
-        continue;
-    if (input->end >= 8 && memcmp(input->buffer, RECORD_MAGIC, 8) == 0)
-        return INPUT_RECORD;
-    if (input->end >= 2 &&
-        (memcmp(input->buffer, "\xFF\xFE", 2) == 0 || memcmp(input->buffer, "\xFE\xFF", 2) == 0))
-        return INPUT_UTF16;
-    if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
-        input_skip(input, 3);
+    to_front(input); /* places below count from the buffer's start */
     const char *at = after_space(input, input->start);
     if (at != NULL && *at == '[')
         return INPUT_JSON;
@@ -365,6 +360,23 @@ static enum stack_input_form find_form(struct stack_input *input)
     return next != NULL && *next == '{' && last > first + 1 ? INPUT_NDJSON : INPUT_JSON;
 }
 
+/* A record is told by its first bytes. */
+static enum stack_input_form find_form(struct stack_input *input)
+{
+    while ((may_become(input, RECORD_MAGIC, 8) || may_become(input, "\xEF\xBB\xBF", 3) ||
+            may_become(input, "\xFF\xFE", 2) || may_become(input, "\xFE\xFF", 2)) &&
+           input_fill(input, input->room))
+        continue;
+    if (input->end >= 8 && memcmp(input->buffer, RECORD_MAGIC, 8) == 0)
+        return INPUT_RECORD;
+    if (input->end >= 2 &&
+        (memcmp(input->buffer, "\xFF\xFE", 2) == 0 || memcmp(input->buffer, "\xFE\xFF", 2) == 0))
+        return INPUT_UTF16;
+    if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
+        input_skip(input, 3);
+    return find_text_form(input);
+}
+
 /* What shells of Windows make of `>`: said once, not line by line. */
 static bool next_utf16(struct stack_input *input, struct stack_item *out)
 {
@@ -375,12 +387,28 @@ static bool next_utf16(struct stack_input *input, struct stack_item *out)
     return true;
 }
 
+/* Bad lines at the start say nothing of the form of those behind them. */
+static void reconsider_form(struct stack_input *input)
+{
+    if (input->builder.count > 0 || input->has_label || input->document != NULL ||
+        (input->form != INPUT_TEXT && input->form != INPUT_NDJSON) ||
+        (input->start == input->end && !input_fill(input, input->room)))
+        return;
+    const char c = input->buffer[input->start];
+    if (input->form == INPUT_NDJSON && c != '{' && c != '[' && !is_space(c))
+        input->form = INPUT_TEXT;
+    else if (input->form == INPUT_TEXT && c == '{' && find_text_form(input) == INPUT_NDJSON)
+        input->form = INPUT_NDJSON;
+}
+
 bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     memset(out, 0, sizeof *out);
     fault_clear(&out->fault);
     if (input->form == INPUT_UNKNOWN)
         input->form = find_form(input);
+    else if (!input->understood)
+        reconsider_form(input);
     bool got = false;
     if (input->form == INPUT_TEXT)
         got = input_next_text(input, keep, out);
@@ -390,6 +418,7 @@ bool stack_input_next(struct stack_input *input, struct arena *keep, struct stac
         got = next_utf16(input, out);
     else
         got = input_next_json(input, keep, out);
+    input->understood = input->understood || (got && out->fault.code == ERR_NONE);
     if (!got && input->broken && !input->reported) {
         input->reported = true;
         item_fault(input, out, ERR_IO, input->offset, "reading the input", "it breaks off here");

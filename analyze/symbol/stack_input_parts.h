@@ -38,6 +38,7 @@ struct stack_input {
     bool prompt;
     const char *name;
     enum stack_input_form form;
+    bool understood; /* something of that form was read */
 
     char *buffer; /* owned; LIMIT_LINE_BYTES + 1 at most, grown on demand */
     size_t room, start, end;
