@@ -91,7 +91,7 @@ def lua(work):
 def measure_builds(row, bench, pdb, index):
     for threads in ("1", "2"):
         builds = []
-        for _ in range(3 if row["pdb_mb"] > 200 else 9):
+        for _ in range(9):
             if os.path.exists(index):
                 os.remove(index)
             builds.append(values(run([bench, "build", pdb, index, threads])))
