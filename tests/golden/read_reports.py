@@ -84,6 +84,9 @@ def schemas():
 
 def whole():
     run = json.loads((folder / "run.json").read_text())
+    ours = json.loads((pathlib.Path(__file__).resolve().parents[2] / "analyze/report/report.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(ours)
+    jsonschema.Draft202012Validator(ours).validate(run)
     assert run["schema_version"] == 1 and run["fails"] is True
     assert run["run"]["verdicts"]["PASS"] == 3
     engines = {e["engine"]: e for e in run["engines"]}
