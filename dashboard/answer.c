@@ -118,11 +118,11 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body)
     return send_answer(x, &head, body->body);
 }
 
-int answer_asset(struct exchange *x, const struct web_asset *asset)
+int answer_asset(struct exchange *x, int status, const struct web_asset *asset)
 {
     bool gzip = accepts_gzip(exchange_header(x, "Accept-Encoding"));
     struct head head = {
-        .status = 200,
+        .status = status,
         .mime = asset->mime,
         .etag = asset->etag,
         .cache = asset->immutable ? "public, max-age=31536000, immutable" : "no-cache",

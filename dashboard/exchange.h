@@ -40,7 +40,7 @@ int answer_error(struct exchange *x, int status, const char *key, const char *me
 int answer_fault(struct exchange *x, const struct fault *fault);
 
 /* An embedded asset: compressed when the client takes that, 304 when it has it. */
-int answer_asset(struct exchange *x, const struct web_asset *asset);
+int answer_asset(struct exchange *x, int status, const struct web_asset *asset);
 
 /* BODY with a weak ETag over it (or over ETAG_OF, which may leave out what differs from
  * answer to answer), 304 when the client has that; never stored by caches. */

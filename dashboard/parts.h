@@ -25,7 +25,6 @@ enum {
 struct dashboard {
     struct dashboard_options options;
     struct mg_context *server;
-    uint16_t port;
     char host[256]; /* as in the options, without the port */
     char url[512];
     char token[TOKEN_BYTES + 1];
@@ -34,6 +33,7 @@ struct dashboard {
     struct mutex *write_lock; /* one change of the known file a time */
     struct mutex *lock;       /* guards what follows */
     bool stopping;
+    uint16_t port; /* the one that the system gave, once it did */
     uint32_t streams, uploads;
     struct symbol_store *symbols; /* opened at the first resolve */
 };

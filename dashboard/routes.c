@@ -90,7 +90,7 @@ int route_find(struct exchange *x)
 
 int answer_page(struct exchange *x)
 {
-    return answer_asset(x, web_asset_find("/"));
+    return answer_asset(x, x->route != NULL ? 200 : 404, web_asset_find("/"));
 }
 
 int answer_embedded(struct exchange *x)
@@ -99,5 +99,5 @@ int answer_embedded(struct exchange *x)
     if (asset == NULL)
         return answer_error(x, 404, "absent", "There is no such asset in this build",
                             "load the page again");
-    return answer_asset(x, asset);
+    return answer_asset(x, 200, asset);
 }

@@ -55,18 +55,31 @@ static int check_write(struct exchange *x)
     return 0;
 }
 
+/* Somebody who looks for a page, and not for data. */
+static bool wants_page(const struct exchange *x)
+{
+    const char *accept = exchange_header(x, "Accept");
+    return method_reads(x) && accept != NULL && strstr(accept, "text/html") != NULL &&
+           strncmp(x->path, "/api/", 5) != 0 && strncmp(x->path, "/assets/", 8) != 0;
+}
+
 static int check_request(struct exchange *x)
 {
-    const struct dashboard *d = x->dashboard;
+    struct dashboard *d = x->dashboard;
     const char *host = exchange_header(x, "Host");
     if (!exchange_header_is_once(x, "Host"))
         return answer_error(x, 400, "two_hosts", "The request names two hosts", NULL);
-    if (!host_is_ours(host, d->port, d->options.hosts, d->options.host_count))
+    mutex_lock(d->lock);
+    const uint16_t port = d->port;
+    mutex_unlock(d->lock);
+    if (!host_is_ours(host, port, d->options.hosts, d->options.host_count))
         return answer_error(x, 421, "wrong_host", "This server does not go by that name",
                             "use the printed address, or name it with --host");
     int missing = route_find(x);
     if (missing == 405)
         return answer_error(x, 405, "method", "That method does not work here", NULL);
+    if (missing != 0 && wants_page(x))
+        return answer_page(x); /* which says that there is no such page */
     if (missing != 0)
         return answer_error(x, 404, "absent", "There is nothing at this address",
                             "/api/v1/endpoints lists what there is");
@@ -219,7 +232,9 @@ static enum status start(struct dashboard *d, struct fault *fault)
     if (d->server == NULL || mg_get_server_ports(d->server, 4, bound) < 1)
         return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "listening on that address",
                               "another program may have it; port 0 takes any free one");
+    mutex_lock(d->lock); /* somebody may be asking already */
     d->port = (uint16_t)bound[0].port;
+    mutex_unlock(d->lock);
     bool needs_token = d->options.allow_write || d->options.allow_remote;
     (void)snprintf(d->url, sizeof d->url, "http://%s:%u/%s%s", d->host, (unsigned)d->port,
                    needs_token ? "#token=" : "", needs_token ? d->token : "");

@@ -48,9 +48,10 @@ for (const [name, path, text] of pages) {
 }
 
 test('axe_finds_nothing_serious', async () => {
-  for (const colorScheme of ['light', 'dark']) {
+  const narrow = { width: 360, height: 740 };
+  for (const [colorScheme, size] of [['light', {}], ['dark', { viewport: narrow }]]) {
     for (const [name, path] of pages) {
-      const page = await open(path, { colorScheme, bypassCSP: true });
+      const page = await open(path, { colorScheme, bypassCSP: true, ...size });
       await settled(page);
       await page.addScriptTag({ path: axeSource() });
       const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
@@ -111,6 +112,10 @@ test('keys', async () => {
   await shot(page, 'keys');
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => !document.querySelector('.sheet'));
+  await page.keyboard.press('5');
+  await page.waitForURL('**/timing');
+  await page.goBack();
+  await settled(page);
   await page.keyboard.press('/');
   check(await page.evaluate(() => document.activeElement.type === 'search'), '/ goes to the search');
   await page.context().close();
@@ -213,6 +218,8 @@ test('missing_things_are_said', async () => {
   await page.waitForSelector('.state.bad');
   check((await page.textContent('.state.bad')).includes('nothing here'), 'an absent run is said');
   await shot(page, 'absent');
+  same((await page.goto(`${server.base}/nope/`)).status(), 404, 'no page');
+  check((await page.textContent('.state')).includes('no such page'), 'an absent page is said');
   await page.context().close();
 });
 

@@ -48,7 +48,7 @@ function Rail({ path }) {
   const live = useLive();
   useEffect(() => { document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); }, [path]);
   return html`<nav class="rail" aria-label="Pages">
-    <${Link} to=${offline ? `/runs/${run}` : '/'} class="brand"><svg viewBox="0 0 32 32" aria-hidden="true"><g fill="none" stroke-width="3.6" stroke-linecap="round"><path class="ink-a" d="M4 8h10M4 16h10M4 24h10"/><path class="ink-b" d="M19 8h9M23 16h5M19 24h9"/></g></svg><span>twinstack</span></${Link}>
+    <${Link} to=${offline ? `/runs/${run}` : '/'} class="brand" aria-label="twinstack, start"><svg viewBox="0 0 32 32" aria-hidden="true"><g fill="none" stroke-width="3.6" stroke-linecap="round"><path class="ink-a" d="M4 8h10M4 16h10M4 24h10"/><path class="ink-b" d="M19 8h9M23 16h5M19 24h9"/></g></svg><span>twinstack</span></${Link}>
     <ul>${rail.map(([to, name]) => html`<li key=${to}><${Link} to=${to} aria-current=${isHere(path, to) ? 'page' : undefined}>${name}</${Link}></li>`)}</ul>
     <p class=${`live live-${live.state}`} role="status"><span class="dot" aria-hidden="true"></span>${liveWords[live.state]}${live.running.length > 0 ? html` · <${Link} to=${`/runs/${live.running[0].id}`}>run ${live.running[0].id} is going</${Link}>` : ''}</p>
     <p class="hint"><kbd>?</kbd> keys</p>
@@ -69,7 +69,7 @@ function App() {
   useKeys({
     '?': ['show or hide the keys', () => showKeys(!keys)],
     '/': ['search', () => document.querySelector('input[type=search]')?.focus()],
-    1: ['overview', () => go(rail[0][0])], 2: ['runs', () => go(rail[1][0])],
+    ...Object.fromEntries(rail.slice(0, 9).map(([to, name], i) => [i + 1, [name.toLowerCase(), () => go(to)]])),
     m: ['mismatches', () => go(offline ? `/runs/${run}/mismatches` : '/runs/latest/mismatches')],
   });
   const shown = offline && path === '/' ? `/runs/${run}` : path;
