@@ -160,12 +160,17 @@ enum status report_markdown(const struct report_run *report, size_t max_bytes,
                            line[0] != 0 ? ", " : "", counts[v], verdict_name((enum verdict)v));
     (void)put_line(&sheet, line);
     if (ratio.cases > 0) {
-        char a[24], b[24], c[24];
+        const char *foreign = foreign_dump_engine(report);
+        char a[24], b[24], c[24], first[64] = "", first_ms[32] = "";
+        if (foreign != NULL) {
+            (void)snprintf(first, sizeof first, "dump way (%.40s) : ", strchr(foreign, ':') + 1);
+            (void)snprintf(first_ms, sizeof first_ms,
+                           "%s : ", duration_text(ratio.foreign_ms * 1e6, a));
+        }
         (void)put_linef(&sheet,
-                        "\n**Dump way (foreign tools) : dump way (ours) : offset way = %s : %s : "
-                        "%s** (back end, medians of %u cases)",
-                        duration_text(ratio.foreign_ms * 1e6, a),
-                        duration_text(ratio.dump_ms * 1e6, b),
+                        "\n**%sdump way (ours) : offset way = %s%s : %s** (one stack on the back "
+                        "end, from nothing; medians of %u cases)",
+                        first, first_ms, duration_text(ratio.dump_ms * 1e6, b),
                         duration_text(ratio.offset_ms * 1e6, c), (unsigned)ratio.cases);
     }
     put_failures(&sheet, report);

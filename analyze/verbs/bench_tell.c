@@ -225,9 +225,11 @@ static void print_verdict(const struct bench_verdict *v)
         (void)printf("  no verdict: %zu samples are too few, %d are needed\n", count,
                      STATISTICS_MIN_SAMPLES);
     else
-        (void)printf("  dump : offset = %.2f : 1  [%.2f, %.2f]  p %.2g, threshold %.1f %%: %s\n",
+        (void)printf("  dump : offset = %.2f : 1  [%.2f, %.2f]  p %.2g, threshold %.1f %%: "
+                     "the dump way is %s\n",
                      v->ratio.value, v->ratio.low, v->ratio.high, v->dump.p,
-                     v->dump.threshold * 100, change_name(v->dump.change));
+                     v->dump.threshold * 100,
+                     v->dump.change == CHANGE_NONE ? "as fast" : change_name(v->dump.change));
     for (int w = 0; w < WAYS; w++)
         if (v->then[w].change != CHANGE_TOO_FEW)
             (void)printf("  %s against the last bench: %+.1f %%  p %.2g, threshold %.1f %%: %s\n",
