@@ -77,7 +77,9 @@ int answer_view(struct exchange *x)
 static int answer_text(struct exchange *x, int status, const char *mime, const char *text,
                        size_t bytes)
 {
-    struct answer_body body = {.mime = mime, .body = text, .bytes = bytes};
+    char etag[ETAG_BYTES];
+    struct answer_body body = {.mime = mime, .body = text, .bytes = bytes, .etag = etag};
+    etag_of(text, bytes, etag);
     return answer_body(x, status, &body);
 }
 

@@ -2,7 +2,8 @@
 // tags, live streams, the offline page's data, and how fast views are on large databases
 // (so it runs alone).
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { Ajv, check, root, runAll, same, scratch, seed, serve, test, twinstack } from './web/world.mjs';
@@ -73,7 +74,7 @@ test('pages_by_key_cover_all_once', async () => {
 });
 
 test('same_input_same_bytes_and_tags_save_them', async () => {
-  for (const path of ['/api/v1/runs/latest', '/api/v1/runs/3/cases/inline_chain.ob2', '/', '/api/v1/openapi.json']) {
+  for (const path of ['/api/v1/runs/latest', '/api/v1/runs/3/cases/inline_chain.ob2', '/', '/api/v1/openapi.json', '/metrics', '/badge/f1.svg']) {
     const first = await get(path);
     const tag = first.headers.get('etag');
     check(tag, `${path} has a tag`);
@@ -187,6 +188,25 @@ test('a_newer_database_is_said_and_not_touched', async () => {
   check(error.hint.includes('newer'), error.hint);
   check(readFileSync(file).equals(before), 'not a byte changed');
   await newer.stop();
+});
+
+test('a_published_database_is_served_from_a_folder_that_nobody_writes', async () => {
+  const folder = scratch('published');
+  mkdirSync(folder);
+  twinstack('db', 'publish', '--db', db, join(folder, 'runs.db'));
+  const before = readFileSync(join(folder, 'runs.db'));
+  chmodSync(join(folder, 'runs.db'), 0o444);
+  chmodSync(folder, 0o555);
+  const published = await serve('--db', join(folder, 'runs.db'));
+  for (const path of ['overview', 'runs', 'runs/12', 'runs/12/cases', 'runs/12/cases/inline_chain.ob2', 'cases/inline_chain/ob2', 'compare?a=1&b=12',
+    'timing', 'doors', 'signatures', 'known', 'symbols']) {
+    const [here, there] = await Promise.all([published, server].map(async (from) => (await (await fetch(`${from.base}/api/v1/${path}`)).json()).data));
+    same(here, there, path);
+  }
+  await published.stop();
+  chmodSync(folder, 0o755);
+  same(readdirSync(folder), ['runs.db'], 'nothing beside it');
+  check(readFileSync(join(folder, 'runs.db')).equals(before), 'not a byte changed');
 });
 
 test('odd_requests_get_an_answer_or_a_closed_connection', async () => {

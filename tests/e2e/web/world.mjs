@@ -70,7 +70,7 @@ export class Skip extends Error {}
 export async function runAll() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const [name, body] of tests.filter(([name]) => !process.argv[2] || name.includes(process.argv[2]))) {
-    const timer = setTimeout(() => { console.log(`FAIL ${name}: over 180 s`); process.exit(1); }, 180e3);
+    const timer = setTimeout(() => { console.log(`FAIL ${name}: over 300 s`); process.exit(1); }, 300e3);
     try {
       await body();
       counts.passed++;
