@@ -13,6 +13,7 @@ struct runner {
     const char *prefix;         /* WINEPREFIX; NULL: no Wine */
     const char *environment[8]; /* NULL-terminated           */
     const char *drives[2];      /* folders behind drives of our own; NULL: none */
+    bool holds_prefix;          /* and no other process uses it */
 };
 
 /* WORKER 0 gets the prefix itself, made when missing; the others a clone.  Fails: ERR_ABSENT

@@ -11,14 +11,18 @@
  *   exports it, and this very program, have it too. */
 #define _XOPEN_SOURCE 700
 #include <ctype.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "collect/parts.h"
 
@@ -224,6 +228,53 @@ static bool set_environment(struct runner *runner, const char *prefix, uint32_t 
     return runner->environment[ROW_MARK] != NULL && runner->environment[ROW_PREFIX] != NULL;
 }
 
+/* One process at a time uses a prefix: its drives lead into one run's folders, and whoever ends
+ * ends its server.  Held by all runners of this process together, since their clones go by it. */
+static pthread_mutex_t holders_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned holders;
+static int held_file = -1;
+
+static enum status wait_for_prefix(const char *prefix, struct arena *keep, struct fault *fault)
+{
+    static const struct timespec pause = {.tv_nsec = 100000000};
+    const char *path = arena_printf(keep, "%s.lock", prefix);
+    bool said = false;
+
+    held_file = path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    while (held_file >= 0 && lockf(held_file, F_TLOCK, 0) != 0) {
+        if (!said)
+            log_warn("prefix=%s another twinstack uses it: waiting until it is done", prefix);
+        said = true;
+        if (process_interrupted()) {
+            (void)close(held_file);
+            return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "Wine prefix");
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return ERR_NONE; /* where no file can be made, Wine will say why */
+}
+
+static enum status hold_prefix(struct runner *runner, const char *prefix, struct fault *fault)
+{
+    (void)pthread_mutex_lock(&holders_lock);
+    if (holders > 0 || wait_for_prefix(prefix, &runner->keep, fault) == ERR_NONE) {
+        holders++;
+        runner->holds_prefix = true;
+    }
+    (void)pthread_mutex_unlock(&holders_lock);
+    return fault->code;
+}
+
+static void let_prefix_go(struct runner *runner)
+{
+    if (!runner->holds_prefix)
+        return;
+    (void)pthread_mutex_lock(&holders_lock);
+    if (--holders == 0 && held_file >= 0)
+        (void)close(held_file);
+    (void)pthread_mutex_unlock(&holders_lock);
+}
+
 static bool prefix_is_made(const char *prefix, struct arena *keep)
 {
     const char *registry = path_join(keep, prefix, "system.reg");
@@ -255,6 +306,10 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
                            : arena_printf(&out->keep, "%s-%u", base, (unsigned)worker);
     if (!set_environment(out, mine, worker))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Wine prefix");
+    if (hold_prefix(out, base, fault) != ERR_NONE) {
+        out->prefix = NULL; /* nothing of ours is in it */
+        return fault->code;
+    }
     if (worker == 0 && !prefix_is_made(mine, &out->keep))
         (void)make_prefix(out, fault);
     else if (worker != 0)
@@ -268,6 +323,7 @@ void runner_close(struct runner *runner)
 {
     if (runner->prefix != NULL)
         end_server(runner);
+    let_prefix_go(runner);
     arena_free(&runner->keep);
     memset(runner, 0, sizeof *runner);
 }

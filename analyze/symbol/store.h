@@ -37,6 +37,12 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
                               struct fault *fault);
 void symbol_store_close(struct symbol_store *store);
 
+/* Maps a PDB or an image; what is packed in a cabinet (app.pd_) is unpacked, and *unpacked says so.
+ * Fails: as file_map(), or the cabinet's damage. */
+enum status symbol_file_map(const char *path, struct file_map *map, bool *unpacked,
+                            struct fault *fault);
+void symbol_file_unmap(struct file_map *map, bool unpacked);
+
 /* Another store over the same roots that has opened nothing yet, for measuring. */
 enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
                                     struct fault *fault);

@@ -12,13 +12,13 @@
 /* Where no function table says how far code reaches, an export names at most this many bytes. */
 enum { STORE_EXPORT_BYTES = 4096 };
 
-/* Maps PATH; a cabinet is unpacked, and MAP then shows its first file. */
-static enum status map_file(const char *path, struct file_map *map, bool *unpacked,
+enum status symbol_file_map(const char *path, struct file_map *map, bool *unpacked,
                             struct fault *fault)
 {
     uint8_t *data;
     size_t bytes;
 
+    *unpacked = false;
     if (file_map(path, map, fault) != ERR_NONE || map->bytes < 4 ||
         memcmp(map->data, "MSCF", 4) != 0)
         return fault->code;
@@ -34,7 +34,7 @@ static enum status map_file(const char *path, struct file_map *map, bool *unpack
     return ERR_NONE;
 }
 
-static void release_map(struct file_map *map, bool unpacked)
+void symbol_file_unmap(struct file_map *map, bool unpacked)
 {
     if (unpacked) {
         /* owned: cab_unpack() allocated it, and file_map's view of it is read-only */
@@ -57,7 +57,7 @@ enum status store_open_pdb(struct symbol_store *store, const char *path, struct 
     struct store_pdb *opened = ARENA_NEW(&store->arena, struct store_pdb);
     if (opened == NULL || (opened->path = arena_string(&store->arena, path)) == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    if (map_file(path, &opened->map, &opened->unpacked, fault) != ERR_NONE)
+    if (symbol_file_map(path, &opened->map, &opened->unpacked, fault) != ERR_NONE)
         return fault->code;
     (void)pdb_open(opened->map.data, opened->map.bytes, &opened->pdb, fault);
     if (fault->code == ERR_NONE && (opened->mutex = mutex_new()) == NULL) {
@@ -65,7 +65,7 @@ enum status store_open_pdb(struct symbol_store *store, const char *path, struct 
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
     }
     if (fault->code != ERR_NONE) {
-        release_map(&opened->map, opened->unpacked);
+        symbol_file_unmap(&opened->map, opened->unpacked);
         fault_set_path(fault, path);
         return fault->code;
     }
@@ -87,13 +87,13 @@ enum status store_open_image(struct symbol_store *store, const char *path, struc
     struct store_image *opened = ARENA_NEW(&store->arena, struct store_image);
     if (opened == NULL || (opened->path = arena_string(&store->arena, path)) == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    if (map_file(path, &opened->map, &opened->unpacked, fault) != ERR_NONE)
+    if (symbol_file_map(path, &opened->map, &opened->unpacked, fault) != ERR_NONE)
         return fault->code;
     if (pe_open(opened->map.data, opened->map.bytes, &opened->pe, fault) != ERR_NONE ||
         (opened->mutex = mutex_new()) == NULL) {
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
         fault_set_path(fault, path);
-        release_map(&opened->map, opened->unpacked);
+        symbol_file_unmap(&opened->map, opened->unpacked);
         return fault->code;
     }
     arena_init(&opened->arena, 0);
@@ -138,13 +138,13 @@ void store_close_sources(struct symbol_store *store)
         symbol_index_close(p->index);
         pdb_lookup_close(p->lookup);
         pdb_close(&p->pdb);
-        release_map(&p->map, p->unpacked);
+        symbol_file_unmap(&p->map, p->unpacked);
         mutex_free(p->mutex);
     }
     for (struct store_image *i = store->images; i != NULL; i = i->next) {
         pe_dwarf_close(i->dwarf);
         arena_free(&i->arena);
-        release_map(&i->map, i->unpacked);
+        symbol_file_unmap(&i->map, i->unpacked);
         mutex_free(i->mutex);
     }
 }

@@ -10,10 +10,12 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "format/pdb.h"
 #include "format/pe.h"
 #include "symbol/csv.h"
 #include "symbol/export.h"
+#include "symbol/store.h"
 #include "symbol/symbol_index.h"
 #include "verbs/verbs.h"
 
@@ -30,7 +32,8 @@ struct symbols_options {
 /* A PDB or an image that was met. */
 struct symbol_file {
     const char *path, *name;
-    bool image;
+    char build_of[256]; /* the file that all builds stand under: app.pdb of app.pd_ */
+    bool image, unpacked;
     char id[DEBUG_ID_BYTES];       /* as its folder in a store is called */
     char debug_id[DEBUG_ID_BYTES]; /* of an image: of its PDB */
     struct file_map map;
@@ -38,6 +41,17 @@ struct symbol_file {
 };
 
 typedef int symbol_file_fn(void *context, struct symbol_file *file);
+
+/* The last letter of a packed file's name is '_'. */
+static void name_builds(struct symbol_file *file)
+{
+    static const char ends[][6] = {".pd_b", ".ex_e", ".dl_l", ".sy_s"};
+    const size_t bytes = strlen(file->name);
+    (void)snprintf(file->build_of, sizeof file->build_of, "%s", file->name);
+    for (size_t i = 0; file->unpacked && bytes < sizeof file->build_of && i < 4; i++)
+        if (bytes > 4 && strncmp(file->name + bytes - 4, ends[i], 4) == 0)
+            file->build_of[bytes - 1] = ends[i][4];
+}
 
 /* Opens PATH; false when it is neither a PDB nor an image.  A damaged one is reported. */
 static bool open_file(const char *path, struct symbol_file *out, int *code)
@@ -48,10 +62,11 @@ static bool open_file(const char *path, struct symbol_file *out, int *code)
     memset(out, 0, sizeof *out);
     out->path = path;
     out->name = path_base(path);
-    if (file_map(path, &out->map, &fault) != ERR_NONE) {
+    if (symbol_file_map(path, &out->map, &out->unpacked, &fault) != ERR_NONE) {
         *code = verb_fault(&fault);
         return false;
     }
+    name_builds(out);
     if (pdb_recognize(out->map.data, out->map.bytes)) {
         if (pdb_open(out->map.data, out->map.bytes, &out->pdb, &fault) == ERR_NONE) {
             pdb_debug_id(&out->pdb, out->id);
@@ -67,7 +82,7 @@ static bool open_file(const char *path, struct symbol_file *out, int *code)
         pe_debug_id(&pe, out->debug_id);
         return true;
     }
-    file_unmap(&out->map);
+    symbol_file_unmap(&out->map, out->unpacked);
     return false;
 }
 
@@ -86,7 +101,7 @@ static int visit_file(const char *path, bool named, symbol_file_fn *visit, void 
     code = visit(context, &file);
     if (!file.image)
         pdb_close(&file.pdb);
-    file_unmap(&file.map);
+    symbol_file_unmap(&file.map, file.unpacked);
     return code;
 }
 
@@ -137,17 +152,17 @@ static int add_file(void *context, struct symbol_file *file)
 
     arena_init(&scratch, 0);
     const char *root = o->roots.items[0];
-    const char *folder = arena_printf(&scratch, "%s/%s/%s", root, file->name, file->id);
+    const char *folder = arena_printf(&scratch, "%s/%s/%s", root, file->build_of, file->id);
     const char *to = folder != NULL ? path_join(&scratch, folder, file->name) : NULL;
     if (to == NULL) {
         code = EXIT_INPUT;
     } else if (path_is_file(to)) {
-        (void)printf("there   %s/%s\n", file->name, file->id);
+        (void)printf("there   %s/%s\n", file->build_of, file->id);
     } else if (folder_make(folder, &fault) != ERR_NONE ||
                file_copy(file->path, to, &fault) != ERR_NONE) {
         code = verb_fault(&fault);
     } else {
-        (void)printf("added   %s/%s\n", file->name, file->id);
+        (void)printf("added   %s/%s\n", file->build_of, file->id);
     }
     arena_free(&scratch);
     return code;
@@ -246,10 +261,10 @@ static int verify_file(void *context, struct symbol_file *file)
     int code = EXIT_GOOD;
 
     arena_init(&scratch, 0);
-    const char *want = arena_printf(&scratch, "%s/%s/%s", file->name, file->id, file->name);
+    const char *want = arena_printf(&scratch, "%s/%s/%s", file->build_of, file->id, file->name);
     const size_t path_bytes_ = strlen(file->path), want_bytes = want != NULL ? strlen(want) : 0;
     const bool fits = want != NULL && path_bytes_ >= want_bytes &&
-                      strcmp(file->path + path_bytes_ - want_bytes, want) == 0;
+                      text_equal_nocase(file->path + path_bytes_ - want_bytes, want);
     list->count++;
     (void)printf("%s  %s\n", fits ? "good    " : "mismatch", file->path);
     if (!fits) {

@@ -37,6 +37,10 @@ elif "--out" in sys.argv:
     name = sys.argv[-1]
     with open(here / "order", "a") as order:
         print(name, file=order)
+    if (here / "alone").exists():  # two runs in one prefix would write into each other's folders
+        (here / "busy").mkdir()
+        time.sleep(0.1)
+        (here / "busy").rmdir()
     if name == "error":
         sys.exit("no such victim")
     if name == "slow" and (here / "wait").exists():
@@ -213,6 +217,7 @@ class RunControl(e2e.Case):
         self.run_twinstack("run", "--resume", "1", "--db", self.db, env=self.env)
 
     def test_two_at_a_time(self):
+        (self.folder / "bin/alone").touch()
         both = [self.start("-k", "good or slow or flaky", "--repeat", "3", "--exit-zero", "--json") for _ in range(2)]
         reports = []
         for child in both:
@@ -222,6 +227,7 @@ class RunControl(e2e.Case):
         self.assertEqual(sorted(r["run"]["id"] for r in reports), [1, 2])
         for report in reports:
             self.assertEqual((report["run"]["state"], len(report["cases"])), ("complete", 9))
+            self.assertEqual(report["run"]["verdicts"]["ERROR"], 0)
         self.assertEqual(len(list(self.folder.glob("runs/*/cases*/*/seal"))), 18)
 
 

@@ -103,6 +103,17 @@ class Symbols(e2e.Case):
             done = self.run_twinstack("symbols", "verify", "--symbols", store, exit_code=1)
             self.assertIn("FB9FB7D58AE247B9988973DAF157F7AB1", done.stdout)
 
+    def test_cabinets_are_kept_as_they_are(self):
+        with tempfile.TemporaryDirectory() as store:
+            self.run_twinstack("symbols", "add", "--symbols", store, self.fixture("g02-basic32-x86/basic32.pd_"))
+            path = pathlib.Path(store) / "basic32.pdb/34060D222DBB44E5AA72243CE8326C2F2/basic32.pd_"
+            self.assertTrue(path.is_file())
+            self.run_twinstack("symbols", "verify", "--symbols", store)
+            self.assertIn("5231 inline sites", self.run_twinstack("symbols", "list", "--symbols", store).stdout)
+            cut = path.with_name("cut.pd_")  # a file of its own: PATH may be the fixture itself, by a link
+            cut.write_bytes(path.read_bytes()[:100000])
+            self.assertIn("cabinet", self.run_twinstack("symbols", "list", cut, exit_code=3).stderr)
+
     def test_indexes_are_verified(self):
         with tempfile.TemporaryDirectory() as folder:
             store, fixture = pathlib.Path(folder, "store"), self.fixture(CONPTY)
