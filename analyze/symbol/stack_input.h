@@ -1,5 +1,6 @@
 /* Offset stacks from a stream: the text form that people paste, the JSON form (one document, or
- * one object a line), and record files.  The form is found from the first bytes.
+ * one object a line), and record files.  The form is found from the first bytes; text and objects
+ * a line are told apart again at each line until one is understood.
  *
  * Streaming: memory is bounded by one stack (and, for a JSON document, by LIMIT_JSON_BYTES), never
  * by the stream.  A line that is no frame, an object that is no stack, a line over
