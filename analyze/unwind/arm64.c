@@ -1,5 +1,6 @@
 /* One arm64 step.  Each code of the unwind data stands for one instruction, so in a prologue the
  * codes of what has not run yet are passed over, and in an epilogue those of what has. */
+#include "format/pdb_module.h"
 #include "unwind/arm64_info.h"
 #include "unwind/unwind_parts.h"
 
@@ -249,12 +250,27 @@ static bool is_in_frame(const struct unwind_walker *w, uint64_t lr)
            unwind_strip(w, saved) == lr;
 }
 
+/* Is LR what the last call from this very function left?  The PDB knows how far it reaches. */
+static bool is_from_own_call(const struct unwind_walker *w, uint64_t lr)
+{
+    const struct module *module = w->frame->module;
+    struct pdb *pdb = module != NULL && w->process->pdb != NULL
+                          ? w->process->pdb(w->process->self, module)
+                          : NULL;
+    struct pdb_frame_proc proc;
+    if (pdb == NULL || !pdb_frame_proc_at(pdb, (uint32_t)(w->regs.pc - module->base_va), &proc))
+        return false;
+    const uint64_t into = lr - module->base_va - proc.start_rva;
+    return into > 0 && into <= proc.code_bytes;
+}
+
 /* KNOWN: the module has unwind data, and none for the pc. */
 static const char *step_leaf(struct unwind_walker *w, bool known)
 {
     const uint64_t lr = unwind_strip(w, w->regs.r[REG_ARM64_LR]);
     const bool interrupted = w->frame->kind == PC_INTERRUPTED;
-    if (interrupted && unwind_is_return(w, lr) && (known || !is_in_frame(w, lr))) {
+    if (interrupted && unwind_is_return(w, lr) &&
+        (known || (!is_in_frame(w, lr) && !is_from_own_call(w, lr)))) {
         w->regs.pc = lr;
         w->caller_found = FOUND_LEAF;
         return NULL;

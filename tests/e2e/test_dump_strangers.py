@@ -86,6 +86,30 @@ class Strangers(e2e.Case):
                 self.assertEqual(self.frames(self.signed(lr)), [("a.exe", "0x1000", "context"),
                                                                 ("a.exe", "0x1110", "frame_pointer")])
 
+    def test_lr_of_a_call_that_is_over(self):
+        """No image, a PDB: the function of the pc called something before, and lr still points there."""
+        image = dump_maker.Image(self.fixture("g20-arm64/ARM64_CETShadowStack_NotApplicable.exe"))
+        pdb = self.fixture("g20-arm64/ARM64_CETShadowStack_NotApplicable.pdb")
+        places = self.run_twinstack("resolve", "--pdb", pdb, "--json", stdin="".join(
+            f"> {rva:x}\nARM64_CETShadowStack_NotApplicable.exe!0x{rva:x}\n" for rva in range(0x1000, 0x9000, 4))).stdout
+        bodies = {}
+        for place in json.loads(places):
+            frame = place["frames"][-1]
+            if frame["line"] is not None:  # assembler has neither lines nor a frame
+                bodies.setdefault(frame["function"], []).append(int(place["label"], 16))
+        longest = sorted(bodies.values(), key=len)[-2:]
+        own, caller = longest[0], longest[1][len(longest[1]) // 2]
+        dump = dump_maker.Dump("arm64")
+        dump.module("ARM64_CETShadowStack_NotApplicable.exe", image.base, image.size, image.stamp, image.codeview())
+        registers = [0] * 31
+        registers[29], registers[30] = STACK + 0x40, image.base + own[len(own) // 2]
+        words = {0x40: STACK + 0x80, 0x48: image.base + caller, 0x80: 0, 0x88: 0}
+        dump.thread(1, pc=image.base + own[len(own) // 2 + 4], sp=STACK, r=registers, stack=stack_of(words))
+        path = self.saved(dump)
+        frames = self.run_json("dump", path, "--symbols", pdb, "--stacks", "--json")["threads"][0]["stack"]["frames"]
+        physical = [(f["offset"], f["found_by"]) for f in frames if not f["inlined"]]
+        self.assertEqual(physical[1:], [(f"0x{caller:x}", "frame_pointer")])
+
     def test_callers_of_rust_minidump_stand_an_instruction_back(self):
         path = self.saved(self.signed())
         document = self.run_json("dump", path, "--format", "stackwalk-json")
