@@ -16,6 +16,13 @@ function Row({ run, ticked, tick, baseline }) {
     <td>${run.label}</td><td class="mono">${run.commit ? run.commit.slice(0, 10) : '–'}</td><td>${run.branch ?? '–'}</td><td class="platform">${run.platform}</td></tr>`;
 }
 
+// A choice is worth showing where there is one.
+function Filters({ runs, query, set }) {
+  const choices = ['branch', 'platform'].map((name) => [name, [...new Set([query[name], ...runs.map((run) => run[name])].filter(Boolean))].sort()]).filter(([name, values]) => values.length > 1 || query[name]);
+  return choices.length > 0 && html`<div class="filters">${choices.map(([name, values]) => html`<label class="field" key=${name}><span>${name}</span><select onChange=${(event) => set({ [name]: event.target.value || null, after: null })}>
+    <option value="">any</option>${values.map((value) => html`<option key=${value} value=${value} selected=${value === query[name]}>${value}</option>`)}</select></label>`)}</div>`;
+}
+
 export function Runs() {
   const [query, set] = useQuery();
   const ticked = (query.tick ?? '').split(',').filter(Boolean);
@@ -26,7 +33,8 @@ export function Runs() {
   useKeys(ticked.length === 2 ? { Enter: ['compare the two', compare] } : {});
   return html`<${Page} title="Runs" lead="Each row took every case anew. A finished run never changes."
     actions=${html`<button disabled=${ticked.length !== 2} onClick=${compare}>Compare ${ticked.length === 2 ? [...ticked].sort((x, y) => x - y).join(' with ') : 'two'}</button>`}>
-    <${Loaded} from=${data}>${(found) => (found.runs.length === 0
+    ${data.data && html`<${Filters} runs=${data.data.runs} query=${query} set=${set} />`}
+    <${Loaded} from=${data}>${(found) => (found.runs.length === 0 && (query.branch || query.platform) ? html`<${Empty} title="No run fits"><p>Loosen the filters above.</p></${Empty}>` : found.runs.length === 0
       ? html`<${Empty} title="No run yet"><p>Start one, and it appears here while it goes:</p><p><${Command}>twinstack run</${Command}></p></${Empty}>`
       : html`<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table class="list"><thead><tr><th><span class="sr">compare</span></th><th>run</th><th>verdicts</th><th>started</th><th>state</th><th class="num">took</th><th>what</th><th>commit</th><th>branch</th><th>platform</th></tr></thead>
         <tbody>${found.runs.map((run) => html`<${Row} key=${run.id} run=${run} ticked=${ticked.includes(String(run.id))} tick=${tick} baseline=${found.baseline} />`)}</tbody></table></div>
