@@ -6,6 +6,7 @@
 
 uint32_t truth_slot;
 static struct truth_map *truth;
+static HRESULT(WINAPI *set_name)(HANDLE, PCWSTR); /* NULL: an older Windows */
 
 static bool open_mapping(void)
 {
@@ -50,6 +51,8 @@ bool truth_start(void)
     if (slot >= 64 || !open_mapping()) /* later slots are not in the environment block */
         return false;
     truth_slot = slot;
+    set_name = (HRESULT(WINAPI *)(HANDLE, PCWSTR))(void (*)(void))GetProcAddress(
+        GetModuleHandleW(L"kernel32.dll"), "SetThreadDescription");
     truth_image(GetModuleHandleW(NULL));
     truth->magic = TRUTH_MAGIC;
     return true;
@@ -64,8 +67,13 @@ void truth_thread(const char *role, bool suspect)
     }
     struct truth_stack *stack = &truth->stacks[at];
     stack->thread_id = GetCurrentThreadId();
-    for (size_t i = 0; i + 1 < sizeof stack->role && role[i] != 0; i++)
+    wchar_t name[sizeof stack->role] = {0};
+    for (size_t i = 0; i + 1 < sizeof stack->role && role[i] != 0; i++) {
         stack->role[i] = role[i];
+        name[i] = (wchar_t)role[i];
+    }
+    if (set_name != NULL)
+        set_name(GetCurrentThread(), name);
     stack->suspect = suspect;
     if (TlsGetValue(truth_slot) != NULL)
         TRUTH_STACK->left = 1;

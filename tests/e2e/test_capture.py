@@ -19,7 +19,7 @@ WINE = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WI
         "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
 ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, **WINE}
 DOORS = ["vectored", "unhandled", "sigabrt", "invalid_parameter", "pure_call", "terminate", "watcher", "heartbeat"]
-RTL, DBGHELP, MODULES, STACK = 1, 2, 1, 3
+RTL, DBGHELP, MODULES, THREADS, STACK = 1, 2, 1, 2, 3
 HEAD, TAIL = 768, 256
 
 # Each proves a different thing; the full matrix is `twinstack run`.
@@ -36,7 +36,7 @@ class Record:
     """As much of capture/record.h as these tests need, read independently of the analyser."""
 
     def __init__(self, data):
-        self.data, self.modules, self.stacks = data, [], []
+        self.data, self.modules, self.threads, self.stacks = data, [], [], []
         self.magic = data[:8]
         self.code, self.doors_bits = self.u32(32), self.u32(88)
         self.suspect = self.u32(28)
@@ -47,6 +47,8 @@ class Record:
             kind, size, count = struct.unpack_from("<III", data, at)
             if kind == MODULES:
                 self.read_modules(at + 16, count)
+            elif kind == THREADS:
+                self.read_threads(at + 16, count)
             elif kind == STACK:
                 frames = [struct.unpack_from("<IIQ", data, at + 64 + 16 * i) for i in range(count)]
                 self.stacks.append({"walker": self.u32(at + 16), "state": self.u32(at + 20), "thread": self.u32(at + 24),
@@ -63,6 +65,12 @@ class Record:
             path_bytes = struct.unpack_from("<H", self.data, at + 60)[0]
             self.modules.append(self.data[at + 64:at + 64 + path_bytes].decode().replace("\\", "/"))
             at += self.u32(at)
+
+    def read_threads(self, at, count):
+        for _ in range(count):
+            size, thread, flags, name_bytes = struct.unpack_from("<IIII", self.data, at)
+            self.threads.append((thread, flags, self.data[at + 16:at + 16 + name_bytes].decode()))
+            at += size
 
 
 class Symbols:
@@ -152,11 +160,22 @@ class Runs(e2e.Case):
             if stack["thread"] in threads:
                 self.check_stack(record, stack, threads[stack["thread"]])
 
-    def test_subset_both_variants(self):
-        for scenario in SUBSET:
-            for variant in ("ob0", "ob2"):
-                with self.subTest(scenario=scenario, variant=variant):
-                    self.check(scenario, variant)
+    def test_subset(self):
+        for turn, scenario in enumerate(SUBSET):
+            variant = ("ob0", "ob2")[turn % 2]
+            with self.subTest(scenario=scenario, variant=variant):
+                self.check(scenario, variant)
+
+    def test_a_hang_has_every_thread_by_name(self):
+        for scenario, writer_walks in (("deadlock", RTL), ("heap_locked_watched", DBGHELP)):
+            with self.subTest(scenario=scenario):
+                _, truth, record = self.run_scenario(scenario)
+                self.assertEqual(record.threads[0][0], record.suspect, "the suspect comes first")
+                walked = {s["thread"] for s in record.stacks if s["walker"] == writer_walks and s["state"] == 0}
+                names = {thread: name for thread, _, name in record.threads}
+                for thread in truth["threads"]:
+                    self.assertIn(thread["id"], walked)
+                    self.assertEqual(names[thread["id"]], "main" if thread["id"] == record.suspect else thread["role"])
 
     def test_heap_locked_blocks_the_dump_but_not_the_record(self):
         outcome, _, record = self.run_scenario("heap_locked")

@@ -16,10 +16,9 @@ struct shape {
 };
 
 struct square : shape {
-    square() : shape((TRUTH_SELF, 0))
-    {
-        TRUTH_POP(1);
-    }
+    /* clang-format off */
+    square() : shape((TRUTH_SELF, 0)) { TRUTH_POP(1); } /* the call stands where the body begins */
+    /* clang-format on */
     void area() override
     {
     }

@@ -1,3 +1,4 @@
+#include "victims/crash/lost_stack.h"
 #include "victims/victim.h"
 
 /* Overwrites its own frame up to the return address, then returns into nothing. */
@@ -19,6 +20,7 @@ static NOINLINE int smash(void)
 #endif
 
 SCENARIO(return_smashed, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .not_on_wine = NOT_WITH_FRAME_POINTERS,
          .sentence = "The return address is overwritten: the crash is at the return, and no walker "
                      "can know the caller; it must stop and say so.")
 {

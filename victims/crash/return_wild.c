@@ -1,3 +1,4 @@
+#include "victims/crash/lost_stack.h"
 #include "victims/victim.h"
 
 enum { BALLAST_WORDS = 400 };
@@ -19,6 +20,7 @@ static NOINLINE int smash(void)
 #endif
 
 SCENARIO(return_wild, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .not_on_wine = NOT_WITH_FRAME_POINTERS,
          .sentence = "A return to an address where nothing is: looks like a call to nowhere, but "
                      "there is no return address left to pop.")
 {

@@ -1,3 +1,4 @@
+#include "victims/crash/lost_stack.h"
 #include "victims/victim.h"
 
 /* Fills everything above, return addresses and all, then comes to grief before it returns. */
@@ -20,6 +21,7 @@ static NOINLINE int victim_of_smash(void)
 }
 
 SCENARIO(stack_smashed, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .not_on_wine = NOT_WITH_FRAME_POINTERS,
          .sentence = "The stack above is overwritten, many frames of it: one caller is still to be "
                      "known, and whoever shows more makes it up.")
 {
