@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -260,6 +261,9 @@ class Verdict(e2e.Case):
                 self.assertIn(f"twinstack_run_problems {int(problem is not None)}\n", files["openmetrics"].read_text())
                 counts = json.loads(files["ctrf"].read_text())["results"]["summary"]
                 self.assertEqual(counts["failed"], int(problem is not None))
+                suites = ElementTree.parse(files["junit"]).getroot()
+                self.assertEqual(int(suites.get("failures")), len(suites.findall(".//failure")))
+                self.assertEqual(int(suites.get("tests")), len(suites.findall(".//testcase")))
 
     def test_review(self):
         known = self.folder / "known.txt"
