@@ -11,5 +11,5 @@ SCENARIO(apc_callback, .kind = KIND_CRASH, .group = "A4", .code = 0xC0000005,
              "of a wait.")
 {
     QueueUserAPC(on_apc, GetCurrentThread(), 3);
-    return HERE_SYSTEM(SleepEx(10000, TRUE)) + 1;
+    return HERE_SYSTEM(SleepEx(INFINITE, TRUE)) + 1;
 }

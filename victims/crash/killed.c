@@ -12,6 +12,6 @@ SCENARIO(killed, .kind = KIND_CRASH, .group = "A2", .exit_code = 1, .no_case = t
     swprintf(command, 64, L"taskkill /F /PID %lu", GetCurrentProcessId());
     if (!CreateProcessW(NULL, command, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &killer))
         return 1;
-    HERE_DO(Sleep(20000));
+    HERE_DO(Sleep(INFINITE));
     return 1;
 }

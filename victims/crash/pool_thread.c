@@ -12,5 +12,5 @@ SCENARIO(pool_thread, .kind = KIND_CRASH, .group = "A4", .code = 0xC0000005,
                      "everything below one frame.")
 {
     TrySubmitThreadpoolCallback(work, NULL, NULL);
-    return HERE_SYSTEM(SleepEx(10000, FALSE)) + 1;
+    return HERE_SYSTEM(SleepEx(INFINITE, FALSE)) + 1;
 }

@@ -12,5 +12,5 @@ SCENARIO(timer_callback, .kind = KIND_CRASH, .group = "A4", .code = 0xC0000005,
 {
     HANDLE timer;
     CreateTimerQueueTimer(&timer, NULL, on_timer, NULL, 10, 0, 0);
-    return HERE_SYSTEM(SleepEx(10000, FALSE)) + 1;
+    return HERE_SYSTEM(SleepEx(INFINITE, FALSE)) + 1;
 }
