@@ -3,7 +3,8 @@
  * nowhere popped beforehand.  Faster by orders of magnitude than dbghelp's own callbacks,
  * and it knows DLLs that were loaded late.
  *
- * May call: StackWalk64, which allocates; so it runs on a runner under a limit. */
+ * May call: StackWalk64, RtlLookupFunctionEntry, GetCurrentProcess.  The first allocates, so it
+ * runs on a runner under a limit. */
 #include "capture/cap.h"
 
 #include <dbghelp.h>

@@ -173,6 +173,31 @@ def externals(folder):
     return {name.removeprefix("__imp_") for kind, name in symbols if kind == "U" and name not in defined}
 
 
+COMPILERS_OWN = {"memcpy", "memset", "__C_specific_handler"}
+
+
+class Walkers(e2e.Case):
+    """Each walker's file says "May call: ..." at its head, and its object needs nothing else of the system."""
+
+    def test_each_calls_what_its_head_says(self):
+        folder = VICTIMS / "capture/CMakeFiles/capture.dir"
+        if not folder.is_dir():
+            self.skipTest("the Windows programs are not built")
+        walkers = sorted((e2e.ROOT / "capture").glob("walk_*.c"))
+        self.assertEqual(len(walkers), 5)
+        for source in walkers:
+            with self.subTest(walker=source.stem):
+                match = re.search(r"May call: ([^.]*)\.", source.read_text(encoding="utf-8"))
+                self.assertIsNotNone(match, "its head does not say what it may call")
+                says = set(re.findall(r"[A-Z]\w+", match[1]))
+                text = subprocess.run(["llvm-nm-19", "-u", str(folder / f"{source.name}.obj")], capture_output=True,
+                                      text=True, check=True).stdout
+                needs = {line.split()[-1].removeprefix("__imp_") for line in text.splitlines()} - COMPILERS_OWN
+                needs = {name for name in needs if not name.startswith("cap")}
+                self.assertLessEqual(needs, says)
+                self.assertTrue(needs or not says, "what it says is not what it does")
+
+
 class CrashPath(e2e.Case):
     def test_calls_only_what_is_allowed(self):
         folder = VICTIMS / "capture/CMakeFiles/capture.dir"
