@@ -255,8 +255,10 @@ uint32_t minidump_suspect(const struct minidump *dump, const char **why);
 void minidump_write_json(struct json *j, const struct minidump *dump);
 
 const char *minidump_stream_name(uint32_t type);       /* "ThreadList"; NULL: unknown   */
-const char *minidump_code_name(uint32_t code);         /* "EXCEPTION_ACCESS_VIOLATION"  */
 const char *minidump_fast_fail_name(uint64_t subcode); /* "FAST_FAIL_FATAL_APP_EXIT"    */
+/* "EXCEPTION_ACCESS_VIOLATION", "SIGSEGV", "EXC_BAD_ACCESS": as the dump's system calls the code of
+ * its exception; NULL: unknown. */
+const char *minidump_code_name(const struct minidump *dump);
 /* "EXCEPTION_ACCESS_VIOLATION_WRITE", with the fast-fail or access kind; never NULL. */
 const char *minidump_reason(const struct minidump *dump, struct arena *keep);
 /* What the fault touched for access violations, else the exception's address. */

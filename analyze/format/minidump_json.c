@@ -146,7 +146,7 @@ static void write_exception(struct json *j, const struct minidump *d)
     json_object(j);
     json_key_uint(j, "thread_id", e->thread_id);
     json_key_hex(j, "code", e->code);
-    json_key_string(j, "name", minidump_code_name(e->code));
+    json_key_string(j, "name", minidump_code_name(d));
     json_key_hex(j, "flags", e->flags);
     json_key_hex(j, "record", e->record_va);
     json_key_hex(j, "address", e->address_va);

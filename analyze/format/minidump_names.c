@@ -235,9 +235,17 @@ const char *minidump_stream_name(uint32_t type)
     return find(streams, sizeof(streams) / sizeof(streams[0]), type);
 }
 
-const char *minidump_code_name(uint32_t code)
+/* Other systems' crash reporters put signals or Mach's exceptions into the code's place. */
+const char *minidump_code_name(const struct minidump *dump)
 {
-    return find(codes, sizeof(codes) / sizeof(codes[0]), code);
+    const uint32_t platform = dump->system.platform, code = dump->exception.code;
+    if (minidump_is_windows(dump))
+        return find(codes, sizeof(codes) / sizeof(codes[0]), code);
+    if (platform == PLATFORM_MACOS || platform == PLATFORM_IOS)
+        return find(mach_exceptions, sizeof(mach_exceptions) / sizeof(mach_exceptions[0]), code);
+    if (platform == PLATFORM_LINUX || platform == PLATFORM_ANDROID)
+        return find(signals, sizeof(signals) / sizeof(signals[0]), code);
+    return NULL;
 }
 
 const char *minidump_fast_fail_name(uint64_t subcode)
@@ -251,35 +259,18 @@ static bool is_access(const struct minidump_exception *exception)
            exception->info_count >= 2;
 }
 
-/* What crash reporters put into the code's place on other systems. */
-static const char *foreign_code_name(const struct minidump *dump)
-{
-    const uint32_t platform = dump->system.platform, code = dump->exception.code;
-    if (platform == PLATFORM_MACOS || platform == PLATFORM_IOS)
-        return find(mach_exceptions, sizeof(mach_exceptions) / sizeof(mach_exceptions[0]), code);
-    if (platform == PLATFORM_LINUX || platform == PLATFORM_ANDROID)
-        return find(signals, sizeof(signals) / sizeof(signals[0]), code);
-    return NULL;
-}
-
 const char *minidump_reason(const struct minidump *dump, struct arena *keep)
 {
     const struct minidump_exception *exception = &dump->exception;
     if (!exception->present)
         return "no exception";
-    if (!minidump_is_windows(dump)) {
-        const char *foreign = foreign_code_name(dump);
-        if (foreign == NULL)
-            foreign = arena_printf(keep, "0x%08" PRIx32, exception->code);
-        return foreign != NULL ? foreign : "exception";
-    }
-    const char *name = minidump_code_name(exception->code);
-    if (exception->code == 0xc0000409 && exception->info_count >= 1) {
+    const char *name = minidump_code_name(dump), *text = NULL;
+    const bool windows = minidump_is_windows(dump);
+    if (windows && exception->code == 0xc0000409 && exception->info_count >= 1) {
         const char *sub = minidump_fast_fail_name(exception->info[0]);
         return sub != NULL ? sub : name;
     }
-    const char *text = NULL;
-    if (is_access(exception))
+    if (windows && is_access(exception))
         text = arena_printf(keep, "%s_%s", name,
                             exception->info[0] == 0   ? "READ"
                             : exception->info[0] == 1 ? "WRITE"

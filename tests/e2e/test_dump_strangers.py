@@ -68,6 +68,8 @@ class Strangers(e2e.Case):
                 dump.exception(1, code, 0, (1, 0))
                 done = self.run_twinstack("dump", self.saved(dump))
                 self.assertIn(f"crash:   {name} (", done.stdout)
+                said = self.run_json("dump", self.folder / "made.dmp", "--json")["exception"]["name"]
+                self.assertEqual(said, None if name.startswith("0x") else name.removesuffix("_WRITE"))
 
     def signed(self, lr=0):
         """fp leads to the caller, whose address is signed; lr as it may stand while fp holds."""
