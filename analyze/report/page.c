@@ -44,11 +44,12 @@ void page_cell(const struct page *page, enum ink ink, int width, const char *tex
     const uint32_t pad = have < want ? want - have : 0;
     if (width < 0)
         (void)fprintf(page->out, "%*s", (int)pad, "");
-    put_ink(page, ink, true);
+    const enum ink shown = have > 0 ? ink : INK_PLAIN;
+    put_ink(page, shown, true);
     put_text(page, text, have > want ? want - 1 : have);
     if (have > want)
         (void)fputs("…", page->out);
-    put_ink(page, ink, false);
+    put_ink(page, shown, false);
     if (width > 0)
         (void)fprintf(page->out, "%*s", (int)pad, "");
 }
