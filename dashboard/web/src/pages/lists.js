@@ -4,23 +4,29 @@ import { refresh, send, token, useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Chip, Command, Empty, Link, Loaded, Page, Verdict, caseName, casePath, html, number, plural, words } from '../ui.js';
 
+const parsed = new WeakMap(); // a document's rows with their doors taken apart, once
+function doorRows(found) {
+  if (!parsed.has(found)) parsed.set(found, found.rows.map((row) => { const want = split(row.expected); const got = split(row.got); return { ...row, want, got, differs: [...want].sort().join() !== [...got].sort().join() }; }));
+  return parsed.get(found);
+}
+
 const split = (text) => (text ?? '').split(',').map((word) => word.trim()).filter((word) => word && word !== 'none');
 const withRun = (path, query) => `${path}${query.run ? `?run=${encodeURIComponent(query.run)}` : ''}`;
 
 export function Doors() {
   const [query, set] = useQuery();
   const data = useData(withRun('/api/v1/doors', query));
-  const differs = (row) => split(row.expected).sort().join() !== split(row.got).sort().join();
   return html`<${Page} title="Doors" lead="Which hook saw each crash: promised, and measured in this run."><${Loaded} from=${data}>${(found) => {
-    const doors = [...new Set(found.rows.flatMap((row) => [...split(row.expected), ...split(row.got)]))].sort();
-    if (found.rows.length === 0) return html`<${Empty} title="No case in this run"><p>Doors are known once cases were taken.</p></${Empty}>`;
-    const fitting = found.rows.filter((row) => (!query.differs || differs(row)) && caseName(row).includes(query.search ?? ''));
-    const rows = query.all ? fitting : fitting.slice(0, 300);
-    const seen = doors.map((door) => [door, found.rows.filter((row) => split(row.got).includes(door)).length]);
+    const taken = doorRows(found);
+    const doors = [...new Set(taken.flatMap((row) => [...row.want, ...row.got]))].sort();
+    if (taken.length === 0) return html`<${Empty} title="No case in this run"><p>Doors are known once cases were taken.</p></${Empty}>`;
+    const fitting = taken.filter((row) => (!query.differs || row.differs) && caseName(row).includes(query.search ?? ''));
+    const rows = query.all ? fitting : fitting.slice(0, 200);
+    const seen = doors.map((door) => [door, taken.filter((row) => row.got.includes(door)).length]);
     return html`<div class="filters"><label class="field"><span>search</span><input type="search" value=${query.search ?? ''} placeholder="scenario.variant" onInput=${(event) => set({ search: event.target.value || null })} /></label>
-      <button class="toggle low" aria-pressed=${!!query.differs} onClick=${() => set({ differs: query.differs ? null : 1 })}>only where promise and measure differ (${number(found.rows.filter(differs).length)})</button></div>
+      <button class="toggle low" aria-pressed=${!!query.differs} onClick=${() => set({ differs: query.differs ? null : 1 })}>only where promise and measure differ (${number(taken.filter((row) => row.differs).length)})</button></div>
     <p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Doors"><table class="matrix"><thead><tr><th>case</th>${doors.map((door) => html`<th key=${door}>${words(door)}<br /><span class="dim nowrap">saw ${number(seen.find(([d]) => d === door)[1])}</span></th>`)}</tr></thead><tbody>
-      ${rows.map((row, i) => { const want = split(row.expected); const got = split(row.got); return html`<tr key=${i}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${want.length + got.length === 0 ? html`<td class="dim small none" colspan=${doors.length}>none promised, none saw it</td>` : doors.map((door) => {
+      ${rows.map((row, i) => { const { want, got } = row; return html`<tr key=${i}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${want.length + got.length === 0 ? html`<td class="dim small none" colspan=${doors.length}>none promised, none saw it</td>` : doors.map((door) => {
         const [glyph, kind, why] = want.includes(door) ? (got.includes(door) ? ['✓', 'pass', 'as promised'] : ['✗', 'fail', 'promised, not seen']) : got.includes(door) ? ['+', 'flaky', 'seen, not promised'] : ['', '', ''];
         return html`<td key=${door} class=${kind ? `v-${kind}` : ''} title=${why}>${glyph && html`<span aria-hidden="true">${glyph}</span><span class="sr">${why}</span>`}</td>`;
       })}</tr>`; })}</tbody></table></div>${rows.length < fitting.length ? html`<p class="pager dim">${number(rows.length)} of ${number(fitting.length)} cases <button onClick=${() => set({ all: 1 })}>show all</button></p>` : fitting.length === 0 ? html`<p class="dim pad">No case fits.</p>` : ''}`;

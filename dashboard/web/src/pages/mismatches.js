@@ -185,8 +185,11 @@ function CaseView({ data, run }) {
 export function Mismatches({ run, name }) {
   const [query, set] = useQuery();
   const filter = new URLSearchParams(Object.entries(query).filter(([key]) => ['verdict', 'cause', 'kind', 'search'].includes(key)));
-  const list = useData(`/api/v1/runs/${run}/cases?limit=500&${filter}`);
-  const cases = useMemo(() => (list.data ? order(list.data.cases) : []), [list.data]);
+  const path = `/api/v1/runs/${run}/cases?limit=200&${filter}`;
+  const list = useData(path);
+  // Of a run that does not fit into one page, what fails comes first all the same.
+  const fails = useData(list.data?.next && !query.verdict ? `${path}&verdict=FAIL` : null);
+  const cases = useMemo(() => (list.data ? order([...new Map([...(fails.data?.cases ?? []), ...list.data.cases].map((c) => [c.id, c])).values()]) : []), [list.data, fails.data]);
   const repeat = Number(query.repeat ?? 0);
   const selected = cases.find((c) => caseName(c) === name && c.repeat === repeat) ?? (name ? null : cases[0]);
   const shown = name ?? (selected && caseName(selected));
