@@ -32,12 +32,14 @@ static LPTOP_LEVEL_EXCEPTION_FILTER previous_filter;
 static void (*previous_abort)(int);
 static _invalid_parameter_handler previous_invalid_parameter;
 static _purecall_handler previous_pure_call;
+static uint32_t claimed_exit_code; /* what the process ends with, whoever ends it */
 
 /* ---- claiming ---- */
 
 /* Waits while a hang is being taken: it may turn out to be none, and then the crash counts.
  * False: another crash was first, or a hang was recorded and the program went on. */
-static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, bool captured, bool stack_usable)
+static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t exit_code, bool captured,
+                  bool stack_usable)
 {
     const uint32_t me = GetCurrentThreadId();
     LONG owner;
@@ -51,6 +53,7 @@ static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, bool captured, b
         return false;
     cap.crash.thread_id = me;
     cap.crash.doors = doors;
+    claimed_exit_code = exit_code;
     cap.crash.captured_context = captured;
     cap.crash.own_stack_usable = stack_usable;
     cap.crash.pointers = pointers;
@@ -138,7 +141,7 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
         TerminateProcess(GetCurrentProcess(), cap.crash.pointers->ExceptionRecord->ExceptionCode);
     }
     if (code == EXCEPTION_STACK_OVERFLOW) {
-        if (claim(pointers, RECORD_DOOR_VECTORED, false, false) || !is_over())
+        if (claim(pointers, RECORD_DOOR_VECTORED, code, false, false) || !is_over())
             for (;;) /* no room for a wait; the monitor polls and ends the process */
                 PAUSE();
         return EXCEPTION_CONTINUE_SEARCH;
@@ -165,7 +168,7 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
             cap.candidates[i].code == record->ExceptionCode &&
             cap.candidates[i].address_va == (uintptr_t)record->ExceptionAddress)
             doors |= RECORD_DOOR_VECTORED;
-    if (!claim(pointers, doors, false, true))
+    if (!claim(pointers, doors, record->ExceptionCode, false, true))
         give_way(record->ExceptionCode);
     wait_for_monitor();
     end_process(record->ExceptionCode);
@@ -189,7 +192,7 @@ static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
     record.ExceptionCode = code;
     record.ExceptionFlags = EXCEPTION_NONCONTINUABLE;
     record.ExceptionAddress = (void *)(uintptr_t)context_pc(&context);
-    if (!claim(&pointers, door, true, true))
+    if (!claim(&pointers, door, exit_code, true, true))
         give_way(exit_code);
     wait_for_monitor();
     end_process(exit_code);
@@ -289,5 +292,5 @@ void cap_crash_take(void)
         SetEvent(cap.done);
         Sleep(HOST_LIMIT_MS);
     }
-    TerminateProcess(GetCurrentProcess(), record->ExceptionCode);
+    TerminateProcess(GetCurrentProcess(), claimed_exit_code);
 }
