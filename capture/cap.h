@@ -194,8 +194,16 @@ void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed
                         struct cap_walk *out);
 void cap_crash_walk_framepointer(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
                                  struct cap_walk *out);
-/* Own thread only.  FAULT_VA is where the handler frames end and the crash starts. */
-void cap_crash_walk_backtrace(uint64_t fault_va, bool seed_is_return, struct cap_walk *out);
+/* What walks where time is short, or the thread is not the suspect. */
+#if defined(_WIN64)
+#define CAP_WALKER_FIRST RECORD_WALKER_RTL
+#define cap_crash_walk_first cap_crash_walk_rtl
+#else
+#define CAP_WALKER_FIRST RECORD_WALKER_FRAME_POINTER
+#define cap_crash_walk_first cap_crash_walk_framepointer
+#endif
+/* Own thread only.  SEED is where the handler's frames end and the crash starts. */
+void cap_crash_walk_backtrace(const CONTEXT *seed, bool seed_is_return, struct cap_walk *out);
 void cap_walk_dbghelp(const CONTEXT *seed, HANDLE thread, bool seed_is_return,
                       struct cap_walk *out);
 void cap_walk_dbghelp_own(const CONTEXT *seed, HANDLE thread, bool seed_is_return,

@@ -85,8 +85,8 @@ static void rescue(void *argument)
 /* What a walk that had to be rescued saw was no longer standing still. */
 static void walk_stopped(uint32_t i, struct cap_walk *out)
 {
-    cap_crash_walk_begin(out, RECORD_WALKER_RTL, threads[i].id);
-    cap_crash_walk_rtl(&contexts[i], threads[i].bounds, false, out);
+    cap_crash_walk_begin(out, CAP_WALKER_FIRST, threads[i].id);
+    cap_crash_walk_first(&contexts[i], threads[i].bounds, false, out);
     if (rescued)
         cap_crash_walk_not(out, RECORD_STATE_BLOCKED, "stood in a lock that the thread held");
 }
@@ -137,7 +137,7 @@ static void write_stacks(uint32_t sample_count, uint64_t suspend_ns, uint64_t la
         for (uint32_t i = 0; i < sample_count; i++)
             if (samples[i].sample == rank)
                 cap_crash_record_stack(&samples[i]);
-    cap_crash_record_timing(RECORD_STAGE_WALK, RECORD_WALKER_RTL, samples[sample_count - 1].walk_ns,
+    cap_crash_record_timing(RECORD_STAGE_WALK, CAP_WALKER_FIRST, samples[sample_count - 1].walk_ns,
                             0);
     cap_crash_record_timing(RECORD_STAGE_SUSPEND, 0, suspend_ns, 0);
     cap_crash_record_timing(RECORD_STAGE_HANG_FOUND, 0, late_ns, 0);

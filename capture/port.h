@@ -30,6 +30,12 @@
 #else
 #define HAVE_NAKED 0
 #endif
+#if defined(__clang__) && defined(__i386__)
+#define HAVE_NAKED_X86 1
+#define NAKED_X86 __attribute__((naked, noinline))
+#else
+#define HAVE_NAKED_X86 0
+#endif
 
 #if defined(_MSC_VER) && !defined(__clang__)
 #define RETURN_ADDRESS_SLOT() ((volatile uintptr_t *)_AddressOfReturnAddress())

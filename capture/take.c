@@ -70,12 +70,7 @@ static void walk_with_dbghelp(const struct cap_subject *subject, uint32_t walker
 static void run_backtrace(void *argument)
 {
     const struct walk_job *job = argument;
-    const CONTEXT *seed = job->subject->seed;
-#if defined(_WIN64)
-    cap_crash_walk_backtrace(seed->Rip, job->subject->seed_is_return, job->out);
-#else
-    cap_crash_walk_backtrace(seed->Eip, job->subject->seed_is_return, job->out);
-#endif
+    cap_crash_walk_backtrace(job->subject->seed, job->subject->seed_is_return, job->out);
 }
 
 static void walk_backtrace(const struct cap_subject *subject)
@@ -97,8 +92,10 @@ static void walk_backtrace(const struct cap_subject *subject)
 void cap_crash_cheap_walkers(const struct cap_subject *subject)
 {
     struct cap_walk *out = &walks[RECORD_WALKER_FRAME_POINTER];
+    const bool sampled =
+        CAP_WALKER_FIRST == RECORD_WALKER_FRAME_POINTER && subject->exception == NULL;
     walk_backtrace(subject);
-    if (wanted(RECORD_WALKER_FRAME_POINTER)) {
+    if (wanted(RECORD_WALKER_FRAME_POINTER) && !sampled) {
         cap_crash_walk_begin(out, RECORD_WALKER_FRAME_POINTER, subject->thread_id);
         cap_crash_walk_framepointer(subject->seed, subject->bounds, subject->seed_is_return, out);
         write_walk(subject, out);

@@ -25,22 +25,36 @@ static NOINLINE uint32_t fetch(void)
 }
 
 /* Is PC where the crash starts?  A context that a function captured itself stands for any
- * later place in that function. */
-static bool is_place(uint64_t pc, uint64_t fault_va, bool seed_is_return)
+ * later place in that function.  On x86 the frames of the handler are followed by the caller of
+ * the place: the chain of frame pointers holds return addresses alone. */
+static bool is_place(uint64_t pc, const CONTEXT *seed, bool seed_is_return)
 {
 #if defined(_WIN64)
     DWORD64 base;
     if (seed_is_return) {
         const RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(pc - 1, &base, NULL);
-        return function != NULL && function == RtlLookupFunctionEntry(fault_va - 1, &base, NULL);
+        return function != NULL && function == RtlLookupFunctionEntry(seed->Rip - 1, &base, NULL);
     }
+    return pc == seed->Rip;
 #else
+    const struct cap_bounds bounds = cap_crash_own_bounds();
     (void)seed_is_return;
+    return seed->Ebp % sizeof(void *) == 0 && cap_crash_within(bounds, seed->Ebp) &&
+           seed->Ebp + 2 * sizeof(void *) <= bounds.high_va &&
+           pc == ((const uintptr_t *)(uintptr_t)seed->Ebp)[1];
 #endif
-    return pc == fault_va;
 }
 
-void cap_crash_walk_backtrace(uint64_t fault_va, bool seed_is_return, struct cap_walk *out)
+static uint64_t place_va(const CONTEXT *seed)
+{
+#if defined(_WIN64)
+    return seed->Rip;
+#else
+    return seed->Eip;
+#endif
+}
+
+void cap_crash_walk_backtrace(const CONTEXT *seed, bool seed_is_return, struct cap_walk *out)
 {
     const uint64_t start_ns = cap_crash_now_ns();
     uint32_t count = 0, first = 0;
@@ -52,17 +66,18 @@ void cap_crash_walk_backtrace(uint64_t fault_va, bool seed_is_return, struct cap
     out->walk_ns = cap_crash_now_ns() - start_ns;
     out->stop = count == DEPTH ? RECORD_STOP_LIMIT : RECORD_STOP_WALKER;
 
-    while (first < count && !is_place((uintptr_t)addresses[first], fault_va, seed_is_return))
+    while (first < count && !is_place((uintptr_t)addresses[first], seed, seed_is_return))
         first++;
-    const bool known = first < count;
-    if (known) /* a thread that captured its own context has gone on since */
-        addresses[first] = (void *)(uintptr_t)fault_va;
-    else /* the place is not in it: give what there is, handler and all */
+    if (first < count) { /* a thread that captured its own context has gone on since */
+        cap_crash_walk_add(out, place_va(seed), seed_is_return ? RECORD_FRAME_RETURN : 0u,
+                           RECORD_FOUND_UNWIND);
+        first += sizeof(void *) == 8; /* that was the place itself */
+    } else { /* the place is not in it: give what there is, handler and all */
         first = 0;
+    }
     for (uint32_t i = first; i < count; i++) {
         uint64_t pc = (uintptr_t)addresses[i];
-        bool interrupted = known && i == first && !seed_is_return;
-        cap_crash_walk_add(out, pc, interrupted ? 0u : RECORD_FRAME_RETURN, RECORD_FOUND_UNWIND);
+        cap_crash_walk_add(out, pc, RECORD_FRAME_RETURN, RECORD_FOUND_UNWIND);
         if (cap_crash_within(cap.thread_start, pc)) {
             out->stop = RECORD_STOP_END;
             break;

@@ -12,6 +12,16 @@
 enum { FRAME_LIMIT = 1 << 16 };
 
 #if defined(_WIN64)
+enum { MACHINE = IMAGE_FILE_MACHINE_AMD64 };
+#define PC Rip
+#define SP Rsp
+#define FP Rbp
+#else
+enum { MACHINE = IMAGE_FILE_MACHINE_I386 };
+#define PC Eip
+#define SP Esp
+#define FP Ebp
+#endif
 
 static NOINLINE void copy(void *to, const void *from, uint32_t bytes)
 {
@@ -33,19 +43,34 @@ static BOOL CALLBACK read_memory(HANDLE process, DWORD64 va, PVOID to, DWORD byt
 
 static PVOID CALLBACK function_table(HANDLE process, DWORD64 va)
 {
-    DWORD64 base;
     (void)process;
+#if defined(_WIN64)
+    DWORD64 base;
     return RtlLookupFunctionEntry(va, &base, NULL);
+#else
+    (void)va;
+    return NULL;
+#endif
 }
 
 static DWORD64 CALLBACK module_base(HANDLE process, DWORD64 va)
 {
-    DWORD64 base = 0;
     (void)process;
+#if defined(_WIN64)
+    DWORD64 base = 0;
     if (RtlLookupFunctionEntry(va, &base, NULL) != NULL)
         return base;
+#endif
     int module = cap_crash_module_at(va);
     return module < 0 ? 0 : cap.modules[module].base_va;
+}
+
+/* On x86 a process that dbghelp knows nothing of: no PDB is looked into, since there is none where
+ * the program is used, and what is left are frame pointers. */
+static HANDLE process_of_walk(void)
+{
+    static const char nobody[1];
+    return sizeof(void *) == 8 ? GetCurrentProcess() : (HANDLE)(uintptr_t)nobody;
 }
 
 static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_return,
@@ -53,21 +78,21 @@ static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_retu
 {
     STACKFRAME64 frame = {0};
     bool first = true;
-    if (!cap_crash_in_loaded_module(context->Rip) && function_table(NULL, context->Rip) == NULL) {
-        cap_crash_walk_add(out, context->Rip, seed_is_return ? RECORD_FRAME_RETURN : 0u,
+    if (!cap_crash_in_loaded_module(context->PC) && function_table(NULL, context->PC) == NULL) {
+        cap_crash_walk_add(out, context->PC, seed_is_return ? RECORD_FRAME_RETURN : 0u,
                            RECORD_FOUND_CONTEXT);
-        context->Rip = *(const uint64_t *)(uintptr_t)context->Rsp;
-        context->Rsp += 8;
+        context->PC = *(const uintptr_t *)(uintptr_t)context->SP;
+        context->SP += sizeof(void *);
         first = false;
     }
-    frame.AddrPC.Offset = context->Rip;
-    frame.AddrFrame.Offset = context->Rbp;
-    frame.AddrStack.Offset = context->Rsp;
+    frame.AddrPC.Offset = context->PC;
+    frame.AddrFrame.Offset = context->FP;
+    frame.AddrStack.Offset = context->SP;
     frame.AddrPC.Mode = frame.AddrFrame.Mode = frame.AddrStack.Mode = AddrModeFlat;
 
     for (uint32_t n = 0; n < FRAME_LIMIT; n++, first = false) {
-        if (!StackWalk64(IMAGE_FILE_MACHINE_AMD64, GetCurrentProcess(), thread, &frame, context,
-                         read_memory, function_table, module_base, NULL))
+        if (!StackWalk64(MACHINE, process_of_walk(), thread, &frame, context, read_memory,
+                         function_table, module_base, NULL))
             return RECORD_STOP_WALKER;
         if (frame.AddrPC.Offset == 0 && n > 0)
             return RECORD_STOP_RETURN_ZERO;
@@ -92,14 +117,3 @@ void cap_walk_dbghelp_own(const CONTEXT *seed, HANDLE thread, bool seed_is_retur
     }
     out->walk_ns = cap_crash_now_ns() - start_ns;
 }
-
-#else
-
-void cap_walk_dbghelp_own(const CONTEXT *seed, HANDLE thread, bool seed_is_return,
-                          struct cap_walk *out)
-{
-    (void)seed, (void)thread, (void)seed_is_return;
-    cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "x64 only");
-}
-
-#endif

@@ -218,13 +218,24 @@ static bool is_inside(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
+/* A 32-bit program says system32, and means another folder. */
+static const char *true_path(const struct draft *d, const char *path)
+{
+    static const char told[] = "C:\\windows\\system32\\";
+
+    if (path == NULL || d->record.machine != PE_MACHINE_X86 ||
+        !text_glob("c:\\windows\\system32\\*", path))
+        return path;
+    return arena_printf(d->keep, "C:\\windows\\syswow64\\%s", path + sizeof told - 1);
+}
+
 /* Ours lie in the victims' folder or below; a system image goes into the store if its file is
  * the one that was loaded. */
 static void add_image(struct draft *d, const struct module *module)
 {
     struct identity id;
-    const char *path =
-        module->path != NULL ? runner_host_path(d->runner, module->path, d->keep) : NULL;
+    const char *told = true_path(d, module->path);
+    const char *path = told != NULL ? runner_host_path(d->runner, told, d->keep) : NULL;
 
     if (path == NULL)
         return;
@@ -250,9 +261,10 @@ static void add_images(struct draft *d)
         add_own_image(d, d->scenario->program, NULL);
 }
 
-static const char *arch_name(const struct record *record)
+/* Of the record or, where nothing was captured, of the program. */
+static const char *arch_name(const struct record *record, const char *program)
 {
-    switch (record->machine) {
+    switch (record->machine != 0 ? record->machine : program_machine(program)) {
     case PE_MACHINE_X86:
         return "x86";
     case PE_MACHINE_ARM64:
@@ -283,7 +295,7 @@ static void describe(struct draft *d)
     c->scenario = d->scenario->name;
     c->variant = d->scenario->variant;
     c->kind = d->scenario->kind;
-    c->arch = arch_name(&d->record);
+    c->arch = arch_name(&d->record, d->scenario->program);
     c->expect.code = d->scenario->code;
     c->expect.exit_code = d->scenario->exit_code;
     c->expect.doors = d->scenario->doors;

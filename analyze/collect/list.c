@@ -107,18 +107,18 @@ static struct scenario *widen_list(struct scenario **list, uint32_t count, uint3
     return wider;
 }
 
-static bool is_32_bit(const char *program)
+uint32_t program_machine(const char *program)
 {
     struct fault ignored = FAULT_INIT;
     struct file_map map;
     struct pe pe;
 
     if (file_map(program, &map, &ignored) != ERR_NONE)
-        return false;
+        return 0;
     const bool sound = pe_open(map.data, map.bytes, &pe, &ignored) == ERR_NONE;
-    const bool is_x86 = sound && pe.machine == PE_MACHINE_X86;
+    const uint32_t machine = sound ? pe.machine : 0;
     file_unmap(&map);
-    return is_x86;
+    return machine;
 }
 
 /* A 32-bit program that this host cannot start has the scenarios of the first one that it can,
@@ -150,7 +150,8 @@ static enum status ask_program(const struct runner *runner, const char *program,
     if (runner_run(runner, args, LIST_LIMIT_MS, keep, &answer, fault) != ERR_NONE)
         return fault->code;
     const bool failed = answer.timed_out || answer.exit_code != 0;
-    if ((failed || answer.output[0] == '\0') && *count > 0 && is_32_bit(program))
+    if ((failed || answer.output[0] == '\0') && *count > 0 &&
+        program_machine(program) == PE_MACHINE_X86)
         return borrow_list(program, variant, keep, list, count, fault);
     if (failed) {
         fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program",

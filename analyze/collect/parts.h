@@ -41,6 +41,9 @@ const char *runner_host_path(const struct runner *runner, const char *windows_pa
 /* An absolute path; NULL when the file does not exist or memory is out. */
 char *host_absolute_path(const char *path, struct arena *keep);
 
+/* PE_MACHINE_* of a program; 0: none that can be read. */
+uint32_t program_machine(const char *program);
+
 /* Operating system and processor in words. */
 enum status host_describe(struct arena *keep, const char **os, const char **cpu,
                           struct fault *fault);

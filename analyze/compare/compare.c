@@ -450,6 +450,13 @@ static bool is_beyond_watcher(const struct crash_case *crash, const struct stack
     return stack != NULL && stack->state == STACK_NOT_APPLICABLE && has_only_door(crash, "watcher");
 }
 
+/* Nor can x86 be walked by tables: it has none. */
+static bool is_without_tables(const struct crash_case *crash, const struct engine_claim *claim)
+{
+    return crash != NULL && crash->arch != NULL && strcmp(crash->arch, "x86") == 0 &&
+           strcmp(claim->engine, "offset:rtl") == 0;
+}
+
 /* A case made of somebody's dump alone, or of a stack alone, owes the other to nobody. */
 static bool was_never_given(const struct crash_case *crash, const struct column *column)
 {
@@ -468,7 +475,8 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
     if (f == NULL)
         return out_of_memory(j);
     const char *why = stack != NULL && stack->stop != NULL ? stack->stop : claim->why;
-    const bool excused = is_beyond_watcher(j->in->crash, stack);
+    const bool excused =
+        is_beyond_watcher(j->in->crash, stack) || is_without_tables(j->in->crash, claim);
     f->level = LEVEL_PHYSICAL;
     f->cause = excused ? CAUSE_UNSUPPORTED_HERE : CAUSE_NOT_CAPTURED;
     f->engine = claim->engine;

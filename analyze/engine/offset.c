@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "engine/frame_class.h"
+#include "format/pe.h"
 #include "format/record.h"
 #include "symbol/store.h"
 
@@ -142,8 +143,10 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     if (take_stacks(self, in, &record, true, keep, out, fault) != ERR_NONE ||
         take_stacks(self, in, &record, false, keep, out, fault) != ERR_NONE)
         return fault->code;
-    if (out->stack_count == 0 && say_absent(self, &record, "the record has no stack of this walker",
-                                            keep, out, fault) != ERR_NONE)
+    const char *absent = record.machine == PE_MACHINE_X86 && self == &engine_offset_rtl
+                             ? "no table-based unwinding on x86"
+                             : "the record has no stack of this walker";
+    if (out->stack_count == 0 && say_absent(self, &record, absent, keep, out, fault) != ERR_NONE)
         return fault->code;
     out->cost.total_ns = clock_ns() - start_ns;
     out->cost.peak_bytes = memory_peak_bytes();

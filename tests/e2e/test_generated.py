@@ -35,7 +35,7 @@ class Generated(e2e.Case):
             return
         cls.folder = tempfile.TemporaryDirectory()
         cls.out = pathlib.Path(cls.folder.name)
-        done = e2e.twinstack("run", "-k", f"ob2 and ({' or '.join([*CROSSED, 'generated_hole'])})", "--victims", VICTIMS, "--prefix", PREFIX, "--out",
+        done = e2e.twinstack("run", "--variant", "ob2", "-k", f"({' or '.join([*CROSSED, 'generated_hole'])})", "--victims", VICTIMS, "--prefix", PREFIX, "--out",
                              cls.out, "--db", cls.out / "run.db", "--no-judges", "--json", limit_s=240)
         cls.code, cls.said = done.returncode, done.stdout[-2000:] + done.stderr[-2000:]
 

@@ -9,6 +9,14 @@ static NAKED int load_aligned(const void *p)
     __asm__("movaps 1(%rcx), %xmm0\n"
             "ret");
 }
+#elif HAVE_NAKED_X86
+enum { LINE_OF_LOAD = __LINE__ + 3 };
+static NAKED_X86 int load_aligned(const void *p)
+{
+    __asm__("movl 4(%esp), %eax\n"
+            "movaps 1(%eax), %xmm0\n"
+            "ret");
+}
 #else
 enum { LINE_OF_LOAD = 0 };
 static NOINLINE int load_aligned(const void *p)

@@ -11,5 +11,5 @@ static int ask(size_t bytes)
 SCENARIO(new_failed, .kind = KIND_CRASH, .group = "A2", NOBODY_CATCHES,
          .sentence = "new of more than there is, and nobody catches std::bad_alloc.")
 {
-    return HERE(ask((size_t)-1 / 4)) + 1;
+    return HERE(ask((size_t)-1 / 2 - 65536)) + 1;
 }

@@ -14,6 +14,12 @@ static NAKED int jumper(volatile int *p)
 {
     __asm__("jmp tail_target");
 }
+#elif HAVE_NAKED_X86
+enum { LINE_OF_JUMP = __LINE__ + 3 };
+static NAKED_X86 int jumper(volatile int *p)
+{
+    __asm__("jmp _tail_target");
+}
 #else
 enum { LINE_OF_JUMP = __LINE__ + 3 };
 static NOINLINE int jumper(volatile int *p)

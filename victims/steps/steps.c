@@ -108,7 +108,7 @@ static void walk(uint32_t walker, CONTEXT *context, struct cap_bounds bounds)
         cap_walk_dbghelp_own(context, GetCurrentThread(), false, out);
         break;
     case RECORD_WALKER_BACKTRACE:
-        cap_crash_walk_backtrace(context->Rip, false, out);
+        cap_crash_walk_backtrace(context, false, out);
         break;
     case RECORD_WALKER_FRAME_POINTER:
         cap_crash_walk_framepointer(context, bounds, false, out);
