@@ -249,6 +249,23 @@ enum status store_read_doors(struct store *store, uint64_t run_id, struct arena 
     return query_end(&q);
 }
 
+enum status store_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,
+                                  struct signature_row **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_READ_SIGNATURES, keep, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
+        struct signature_row *s = &(*out)[(*count)++];
+        s->signature = query_get_text(&q);
+        s->first_run_id = query_get(&q);
+        s->rank_before = (uint32_t)query_get(&q);
+    }
+    return query_end(&q);
+}
+
 enum status store_read_samples(struct store *store, uint64_t run_id, struct arena *keep,
                                struct bench_sample **out, uint32_t *count, struct fault *fault)
 {

@@ -173,6 +173,16 @@ struct door_row {
 enum status store_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
                              struct door_row **out, uint32_t *count, struct fault *fault);
 
+/* The signatures of a run's cases, in the order of their letters: the first run that the store has
+ * of each, and its rank (1: most cases) in the complete run before this one; 0: it had none. */
+struct signature_row {
+    const char *signature;
+    uint64_t first_run_id;
+    uint32_t rank_before;
+};
+enum status store_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,
+                                  struct signature_row **out, uint32_t *count, struct fault *fault);
+
 /* The modules that a run's frames name, and what answered for them. */
 struct symbol_row {
     const char *module, *code_id, *debug_id, *symbols;

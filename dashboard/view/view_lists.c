@@ -72,6 +72,16 @@ struct bundle {
     uint32_t cases;
 };
 
+struct signature_past {
+    struct signature_row *rows;
+    uint32_t count;
+};
+
+static int is_signature(const void *text, const void *row)
+{
+    return strcmp(text, ((const struct signature_row *)row)->signature);
+}
+
 static int by_size(const void *a, const void *b)
 {
     const struct bundle *left = a, *right = b;
@@ -80,9 +90,23 @@ static int by_size(const void *a, const void *b)
     return by_signature(left->first, right->first);
 }
 
-static void write_bundle(struct json *out, const struct bundle *b)
+static void write_past(struct json *out, const char *signature, const struct signature_past *past)
+{
+    const struct signature_row *row = past->count == 0 ? NULL
+                                                       : bsearch(signature, past->rows, past->count,
+                                                                 sizeof *past->rows, is_signature);
+    json_key(out, "rank_before");
+    row != NULL && row->rank_before != 0 ? json_uint(out, row->rank_before) : json_null(out);
+    json_key(out, "first_run");
+    row != NULL ? json_uint(out, row->first_run_id) : json_null(out); /* came between two reads */
+}
+
+static void write_bundle(struct json *out, const struct bundle *b,
+                         const struct signature_past *past, uint32_t rank)
 {
     json_object(out);
+    json_key_uint(out, "rank", rank);
+    write_past(out, b->first->result.signature, past);
     json_key_string(out, "signature", b->first->result.signature);
     json_key_uint(out, "cases", b->cases);
     json_key_string(out, "verdict", verdict_name(b->first->result.verdict));
@@ -105,10 +129,13 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
 {
     uint64_t run_id = 0;
     struct run_case *cases = NULL;
+    struct signature_past past = {NULL, 0};
     uint32_t count = 0, kept = 0, bundles = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
         status = store_read_outcomes(in->store, run_id, false, in->keep, &cases, &count, fault);
+    if (status == ERR_NONE)
+        status = store_read_signatures(in->store, run_id, in->keep, &past.rows, &past.count, fault);
     if (status != ERR_NONE)
         return status;
     for (uint32_t i = 0; i < count; i++)
@@ -130,7 +157,7 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
     json_key(out, "signatures");
     json_array(out);
     for (uint32_t i = 0; i < bundles && i < STORE_PAGE_MAX; i++)
-        write_bundle(out, &list[i]);
+        write_bundle(out, &list[i], &past, i + 1);
     json_array_end(out);
     json_object_end(out);
     return ERR_NONE;

@@ -33,12 +33,20 @@ export function Doors() {
   }}</${Loaded}></${Page}>`;
 }
 
+// The rank against that in the run before.
+function Change({ row }) {
+  const by = row.rank_before === null ? null : row.rank_before - row.rank;
+  if (by === null) return html`<${Chip}>new</${Chip}>`;
+  if (by === 0) return html`<span class="dim" title="as in the run before">=</span>`;
+  return html`<span class=${by > 0 ? 'wrong' : 'dim'} title=${`was ${row.rank_before} in the run before`}>${by > 0 ? '▲' : '▼'}${Math.abs(by)}</span>`;
+}
+
 export function Signatures() {
   const [query] = useQuery();
   const data = useData(withRun('/api/v1/signatures', query));
   return html`<${Page} title="Signatures" lead="Differences that belong together, most cases first."><${Loaded} from=${data}>${(found) => (found.signatures.length === 0
     ? html`<${Empty} title="No difference in this run"><p>Every subject agrees with the truth.</p></${Empty}>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Signatures"><table class="list stacking"><thead><tr><th class="num">cases</th><th>verdict</th><th>signature</th><th>for example</th></tr></thead><tbody>${found.signatures.map((row) => html`<tr key=${row.signature}><td class="num strong" data-label="cases">${number(row.cases)}</td><td><${Verdict} word=${row.verdict} long />${row.known_id && html` <${Chip}>${row.known_id}</${Chip}>`}</td><td><span class="mono wrap">${row.signature}</span><br /><span class="dim">${row.reason}</span></td><td>${row.examples.slice(0, 3).map((c) => html`<${Link} key=${caseName(c)} class="mono block" to=${casePath(found.run, c)}>${caseName(c)}</${Link}>`)}${row.cases > 3 ? html`<span class="dim">and ${row.cases - 3} more</span>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Signatures"><table class="list stacking"><thead><tr><th class="num">rank</th><th class="num">cases</th><th>verdict</th><th>signature</th><th>for example</th></tr></thead><tbody>${found.signatures.map((row) => html`<tr key=${row.signature}><td class="num nowrap" data-label="rank">${row.rank} <${Change} row=${row} /></td><td class="num strong" data-label="cases">${number(row.cases)}</td><td><${Verdict} word=${row.verdict} long />${row.known_id && html` <${Chip}>${row.known_id}</${Chip}>`}</td><td><span class="mono wrap">${row.signature}</span><br /><span class="dim">${row.reason}</span>${row.first_run && html`<br /><span class="dim small">first seen in ${row.first_run === found.run ? 'this run' : html`<${Link} to=${`/runs/${row.first_run}`}>run ${row.first_run}</${Link}>`}</span>`}</td><td>${row.examples.slice(0, 3).map((c) => html`<${Link} key=${caseName(c)} class="mono block" to=${casePath(found.run, c)}>${caseName(c)}</${Link}>`)}${row.cases > 3 ? html`<span class="dim">and ${row.cases - 3} more</span>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
 }
 
 function Expiry({ item }) {
