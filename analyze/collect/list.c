@@ -121,6 +121,16 @@ uint32_t program_machine(const char *program)
     return machine;
 }
 
+/* The prefix has the system's 32-bit DLLs; Wine without them makes an empty folder. */
+static bool runs_32_bits(const struct runner *runner, struct arena *keep)
+{
+    if (runner->prefix == NULL)
+        return true;
+    const char *dll =
+        arena_printf(keep, "%s/drive_c/windows/syswow64/kernel32.dll", runner->prefix);
+    return dll != NULL && host_absolute_path(dll, keep) != NULL;
+}
+
 /* A 32-bit program that this host cannot start has the scenarios of the first one that it can,
  * none of them to be shown here. */
 static enum status borrow_list(const char *program, const char *variant, struct arena *keep,
@@ -149,9 +159,9 @@ static enum status ask_program(const struct runner *runner, const char *program,
 
     if (runner_run(runner, args, LIST_LIMIT_MS, keep, &answer, fault) != ERR_NONE)
         return fault->code;
-    const bool failed = answer.timed_out || answer.exit_code != 0;
-    if ((failed || answer.output[0] == '\0') && *count > 0 &&
-        program_machine(program) == PE_MACHINE_X86)
+    const bool failed = answer.timed_out || answer.exit_code != 0 || answer.output[0] == '\0';
+    if (failed && *count > 0 && program_machine(program) == PE_MACHINE_X86 &&
+        !runs_32_bits(runner, keep))
         return borrow_list(program, variant, keep, list, count, fault);
     if (failed) {
         fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program",
