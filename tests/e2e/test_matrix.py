@@ -19,6 +19,8 @@ PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 VARIANTS = ["ob0", "ob1", "ob2", "ob2-fp"]
 LEAST_A_VARIANT = 6
 FINE = {"PASS", "XFAIL", "UNSUPPORTED", "NOT-CAPTURED-AS-EXPECTED"}
+X86_VARIANTS = ["x86-ob0", "x86-ob2"]  # need 32-bit Wine
+X86_SCENARIOS = ["null_write", "inline_chain", "recursion", "crash_in_dll", "second_thread", "sleep_forever"]
 AGAIN_MOST = 8  # more than that is no matter of luck
 SLOWEST_SHOWN = 10
 
@@ -60,6 +62,17 @@ class Matrix(e2e.Case):
                                               f"{case['scenario']}.{case['variant']}", "--repeat", "2")
                          if (c["scenario"], c["variant"]) == (case["scenario"], case["variant"])]
                 self.assertEqual({c["verdict"] for c in again} - FINE, set(), said)
+
+    def test_32_bits(self):
+        for variant in X86_VARIANTS:
+            cases = [c for c in self.take(variant, "--variant", variant, "-k", " or ".join(X86_SCENARIOS))
+                     if c["scenario"] in X86_SCENARIOS]
+            self.assertEqual(len(cases), LEAST_A_VARIANT, variant)
+            if {c["reason"] for c in cases} == {"no wine32"}:
+                self.skipTest("no wine32")
+            for case in cases:
+                with self.subTest(scenario=case["scenario"], variant=variant):
+                    self.assertIn(case["verdict"], FINE - {"UNSUPPORTED"}, case["reason"])
 
     def test_unsupported_says_why(self):
         for case in self.cases:
