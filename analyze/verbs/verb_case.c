@@ -215,7 +215,7 @@ const struct verb verb_case = {
         "engine `dump` and the judges, its stack by `offset:rtl`.  Prints the case's folder.\n\n"
         "examples:\n"
         "  twinstack case import --dump app.dmp --stack app.txt --own 'app*.dll' --own app.exe\n"
-        "  twinstack check app.imported --symbols symbols/\n",
+        "  twinstack check app.imported --symbols symbols/",
     .exits =
         "  0  sealed\n  2  usage\n  3  an input is missing or damaged, or the case could not be "
         "written",

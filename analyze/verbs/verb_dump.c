@@ -226,8 +226,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--thread", OPTION_UINT, &q.thread, "ID", "this thread instead of the crashed one"},
         {"--explain", OPTION_STRING, &q.explain, "FRAME", "how that frame was found, and left"},
         {"--json", OPTION_FLAG, &q.json, NULL, "one JSON document: all streams, or the stacks"},
-        {"--format", OPTION_STRING, &q.format, "text|json|stackwalk-json",
-         "stackwalk-json is rust-minidump's schema"},
+        {"--format", OPTION_STRING, &q.format, "FORMAT",
+         "text, json, or stackwalk-json (rust-minidump's schema)"},
     };
     struct option_list rest;
     int code = EXIT_GOOD;
@@ -261,7 +261,7 @@ const struct verb verb_dump = {
         "  twinstack dump crash.dmp --symbols symbols/\n"
         "  twinstack dump crash.dmp --stacks --json\n"
         "  twinstack dump crash.dmp --explain 2\n"
-        "  twinstack dump crash.dmp --format stackwalk-json > stack.json\n",
+        "  twinstack dump crash.dmp --format stackwalk-json > stack.json",
     .exits = "  0  printed\n  2  usage\n  3  the file is missing, no minidump, or damaged (what "
              "can be read is "
              "printed)",

@@ -99,10 +99,11 @@ const struct verb verb_serve = {
         "Prints the address and serves until Ctrl-C.  Only this machine can reach it unless\n"
         "--allow-remote is given; nothing is written unless --allow-write is.\n"
         "\n"
+        "examples:\n"
         "  twinstack serve --db build/runs.db --symbols build/symbols\n"
-        "  twinstack serve --listen 127.0.0.1:8080 --open\n",
+        "  twinstack serve --listen 127.0.0.1:8080 --open",
     .exits = "  0  ended by Ctrl-C\n"
              "  2  wrong words, or an address that other machines reach\n"
-             "  3  the address is taken, or a file cannot be read\n",
+             "  3  the address is taken, or a file cannot be read",
     .run = run,
 };
