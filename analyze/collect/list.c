@@ -10,9 +10,6 @@
 
 enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096 };
 
-static const char program_start[] = "victims-";
-static const char program_end[] = ".exe";
-
 static const char **read_doors(const cJSON *row, struct arena *keep, uint32_t *count,
                                struct fault *fault)
 {
@@ -183,16 +180,15 @@ static int compare_scenarios(const void *a, const void *b)
     return by_name != 0 ? by_name : strcmp(x->variant, y->variant);
 }
 
-/* The variant in "victims-VARIANT.exe"; NULL: another file. */
-static const char *variant_of(const char *name, struct arena *keep)
+const char *program_variant(const char *name, const char *start, struct arena *keep)
 {
-    const size_t length = strlen(name);
-    const size_t start = sizeof program_start - 1, end = sizeof program_end - 1;
+    static const char end[] = ".exe";
+    const size_t length = strlen(name), before = strlen(start), after = sizeof end - 1;
 
-    if (length <= start + end || strncmp(name, program_start, start) != 0 ||
-        !text_equal_nocase(name + length - end, program_end))
+    if (length <= before + after || strncmp(name, start, before) != 0 ||
+        !text_equal_nocase(name + length - after, end))
         return NULL;
-    return arena_text(keep, name + start, length - start - end);
+    return arena_text(keep, name + before, length - before - after);
 }
 
 static enum status ask_all(const struct collect_options *options, const struct runner *runner,
@@ -208,7 +204,7 @@ static enum status ask_all(const struct collect_options *options, const struct r
     if (folder_list(folder, keep, &names, &name_count, fault) != ERR_NONE)
         return fault->code;
     for (size_t i = 0; i < name_count && fault->code == ERR_NONE; i++) {
-        const char *variant = variant_of(names[i], keep);
+        const char *variant = program_variant(names[i], "victims-", keep);
         if (variant != NULL)
             (void)ask_program(runner, path_join(keep, folder, names[i]), variant, keep, out, count,
                               fault);

@@ -41,6 +41,9 @@ const char *runner_host_path(const struct runner *runner, const char *windows_pa
 /* An absolute path; NULL when the file does not exist or memory is out. */
 char *host_absolute_path(const char *path, struct arena *keep);
 
+/* The variant in a file's name such as START "ob2.exe"; NULL: another file, or memory is out. */
+const char *program_variant(const char *name, const char *start, struct arena *keep);
+
 /* PE_MACHINE_* of a program; 0: none that can be read. */
 uint32_t program_machine(const char *program);
 

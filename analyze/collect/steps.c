@@ -8,20 +8,6 @@
 
 enum { STEPS_LIMIT_MS = 600000, VARIANTS_MAX = 64 };
 
-static const char program_start[] = "steps-";
-static const char program_end[] = ".exe";
-
-/* The variant in "steps-VARIANT.exe"; NULL: another file. */
-static const char *variant_of(const char *name, struct arena *keep)
-{
-    const size_t length = strlen(name);
-    const size_t start = sizeof program_start - 1, end = sizeof program_end - 1;
-    if (length <= start + end || strncmp(name, program_start, start) != 0 ||
-        !text_equal_nocase(name + length - end, program_end))
-        return NULL;
-    return arena_text(keep, name + start, length - start - end);
-}
-
 /* The files of the modules that were there, so that the states can be replayed. */
 static void find_images(const struct runner *runner, struct arena *keep,
                         struct collected_steps *out, struct fault *fault)
@@ -97,7 +83,7 @@ enum status collect_steps(const struct collect_options *options, const char *con
     (void)runner_open(&absolute, 0, &runner, fault);
     for (size_t i = 0; i < name_count && fault->code == ERR_NONE && *count < VARIANTS_MAX; i++) {
         struct collected_steps *one = &(*out)[*count];
-        one->variant = variant_of(names[i], keep);
+        one->variant = program_variant(names[i], "steps-", keep);
         if (one->variant == NULL || !is_named(variants, variant_count, one->variant))
             continue;
         one->program = path_join(keep, absolute.victims_folder, names[i]);
