@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "base/text.h"
 #include "collect/parts.h"
 #include "format/record.h"
 

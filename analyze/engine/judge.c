@@ -282,3 +282,18 @@ void judge_classify(const struct engine_input *in, struct arena *keep, struct en
     }
     dump_close(session);
 }
+
+enum status judge_run_staged(const struct engine *self, const struct engine_input *in,
+                             judge_ask_fn *ask, struct arena *keep, struct engine_result *out,
+                             struct fault *fault)
+{
+    struct judge_stage stage;
+    *out = (struct engine_result){0};
+    if (judge_stage_open(in, keep, &stage, fault) != ERR_NONE)
+        return fault->code;
+    enum status status = ask(self, in, &stage, keep, out, fault);
+    judge_stage_close(&stage);
+    if (status == ERR_NONE)
+        judge_classify(in, keep, out);
+    return status;
+}

@@ -43,6 +43,15 @@ enum status judge_run(const struct judge_stage *stage, const char *const *argv, 
                       size_t input_bytes, struct arena *keep, struct process_result *out,
                       struct fault *fault);
 
+/* Asks one judge in a stage of its own, which is gone afterwards, and says whose code each frame
+ * of its answer is.  Fails as `ask`, or as judge_stage_open(). */
+typedef enum status judge_ask_fn(const struct engine *self, const struct engine_input *in,
+                                 const struct judge_stage *stage, struct arena *keep,
+                                 struct engine_result *out, struct fault *fault);
+enum status judge_run_staged(const struct engine *self, const struct engine_input *in,
+                             judge_ask_fn *ask, struct arena *keep, struct engine_result *out,
+                             struct fault *fault);
+
 enum { JUDGE_LIMIT_MS = 60000, JUDGE_WORDS_MAX = 32 };
 
 /* argv of a Windows program: the launcher's words, then PROGRAM and ARGUMENTS (NULL-ended).

@@ -53,15 +53,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
 {
-    struct judge_stage stage;
-    *out = (struct engine_result){0};
-    if (judge_stage_open(in, keep, &stage, fault) != ERR_NONE)
-        return fault->code;
-    enum status status = ask(self, in, &stage, keep, out, fault);
-    judge_stage_close(&stage);
-    if (status == ERR_NONE)
-        judge_classify(in, keep, out);
-    return status;
+    return judge_run_staged(self, in, ask, keep, out, fault);
 }
 
 const struct engine engine_judge_dbghelp = {

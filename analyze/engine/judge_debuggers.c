@@ -302,34 +302,16 @@ static bool winedbg_available(const struct engine_input *in, const char **why)
     return false;
 }
 
-typedef enum status ask_fn(const struct engine *self, const struct engine_input *in,
-                           const struct judge_stage *stage, struct arena *keep,
-                           struct engine_result *out, struct fault *fault);
-
-static enum status run_staged(const struct engine *self, const struct engine_input *in, ask_fn *ask,
-                              struct arena *keep, struct engine_result *out, struct fault *fault)
-{
-    struct judge_stage stage;
-    *out = (struct engine_result){0};
-    if (judge_stage_open(in, keep, &stage, fault) != ERR_NONE)
-        return fault->code;
-    enum status status = ask(self, in, &stage, keep, out, fault);
-    judge_stage_close(&stage);
-    if (status == ERR_NONE)
-        judge_classify(in, keep, out);
-    return status;
-}
-
 static enum status run_winedbg(const struct engine *self, const struct engine_input *in,
                                struct arena *keep, struct engine_result *out, struct fault *fault)
 {
-    return run_staged(self, in, ask_winedbg, keep, out, fault);
+    return judge_run_staged(self, in, ask_winedbg, keep, out, fault);
 }
 
 static enum status run_lldb(const struct engine *self, const struct engine_input *in,
                             struct arena *keep, struct engine_result *out, struct fault *fault)
 {
-    return run_staged(self, in, ask_lldb, keep, out, fault);
+    return judge_run_staged(self, in, ask_lldb, keep, out, fault);
 }
 
 const struct engine engine_judge_winedbg = {
