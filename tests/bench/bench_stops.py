@@ -1,6 +1,6 @@
 """How long a thread stands still while it is walked, and how often a walker waits for what the thread holds.
 
-usage: bench_stops.py [--count N] [--slow-count N]
+usage: bench_stops.py [--count N] [--slow-count N] [--walkers W...] [--targets T...]
 
 Runs twinstack-stops over every walker and target and prints a table (Markdown).  N is 10,000.  `dbghelp` in the
 article's form needs up to 0.1 s a walk under Wine, so its N is --slow-count, 300; the watcher needs some 30 ms: five
@@ -37,11 +37,13 @@ def main():
     parser = argparse.ArgumentParser(description="times of standing still, by walker and target")
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--slow-count", type=int, default=300)
+    parser.add_argument("--walkers", nargs="+", choices=WALKERS, default=WALKERS)
+    parser.add_argument("--targets", nargs="+", choices=TARGETS, default=TARGETS)
     options = parser.parse_args()
     print("| walker | target | blocked | ended early | left suspended | stood, median | worst | walk, median |")
     print("|---|---|---|---|---|---|---|---|")
-    for walker in WALKERS:
-        for target in TARGETS:
+    for walker in options.walkers:
+        for target in options.targets:
             f = stops(walker, target, options.slow_count if walker in SLOW else options.count)
             print(f"| {walker} | {target} | {f['blocked']} of {f['stops']} | {f['ended_early']} | {f['left_suspended']} |"
                   f" {f['stop_median_ns'] / 1e3:.0f} µs | {f['stop_worst_ns'] / 1e6:.1f} ms |"
