@@ -76,8 +76,8 @@ struct collected {
 enum status collect_list(const struct collect_options *options, struct arena *keep,
                          struct scenario **out, uint32_t *count, struct fault *fault);
 
-/* True when WORD is the scenario's kind, its group, or the group's word: hardware (A1), bypass (A2),
- * unwind (A3), threads (A4), hangs (A5). */
+/* True when WORD is the scenario's kind, its group, or the group's word: hardware (A1), bypass
+ * (A2), unwind (A3), threads (A4), hangs (A5). */
 bool collect_has_tag(const struct scenario *scenario, const char *word);
 
 /* True when EXPR selects the scenario.  EXPR: words joined by `and`, `or`, `not` and

@@ -162,7 +162,8 @@ static enum status ask_program(const struct runner *runner, const char *program,
         return borrow_list(program, variant, keep, list, count, fault);
     if (failed) {
         fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program",
-                       answer.timed_out ? "it did not answer in time" : "it failed");
+                       answer.timed_out ? "it did not answer in time"
+                                        : "it failed, or said nothing");
         fault_set_path(fault, program);
         return fault->code;
     }

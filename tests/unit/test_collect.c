@@ -108,7 +108,7 @@ static const struct {
     {"two scenarios", "echo '" LIST_ROW("b") "'; echo '" LIST_ROW("a") "'", ERR_NONE, 2},
     {"Windows line ends", "printf '%s\\r\\n' '" LIST_ROW("a") "'", ERR_NONE, 1},
     {"it fails", "exit 3", ERR_IO, 0},
-    {"it says nothing", "true", ERR_ABSENT, 0},
+    {"it says nothing", "true", ERR_IO, 0},
     {"no JSON", "echo hello", ERR_MALFORMED, 0},
     {"no name", "echo '{\"kind\":\"crash\"}'", ERR_MALFORMED, 0},
     {"doors that are no list", "echo '{\"name\":\"a\",\"kind\":\"crash\",\"doors\":1}'",
