@@ -46,7 +46,8 @@ def inline_sites(obj):
     sites, function, depth = collections.OrderedDict(), None, 0
     for line in dump.stdout.splitlines():
         if match := re.search(r"S_[GL]PROC32(?:_ID)? \[.*`(.*)`", line):
-            function, depth = match[1], 0
+            # An exception filter is the one function that the two drivers' targets name differently.
+            function, depth = re.sub(r"^\?filt\$\d+@0@(\w+)@@$", r"__filt_\1", match[1]), 0
             sites[function] = []
         elif "S_INLINESITE_END" in line:
             depth -= 1

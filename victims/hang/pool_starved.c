@@ -24,13 +24,12 @@ SCENARIO(pool_starved, .kind = KIND_HANG, .group = "A5",
          .sentence = "Waits for work that a thread pool of one thread cannot begin, as that thread "
                      "waits itself.")
 {
-    TP_CALLBACK_ENVIRON environment;
+    TP_CALLBACK_ENVIRON environment = {
+        .Version = 3, .CallbackPriority = TP_CALLBACK_PRIORITY_NORMAL, .Size = sizeof environment};
     never = CreateEventW(NULL, TRUE, FALSE, NULL);
     second_ran = CreateEventW(NULL, TRUE, FALSE, NULL);
-    TpInitializeCallbackEnviron(&environment);
-    PTP_POOL pool = CreateThreadpool(NULL);
-    SetThreadpoolThreadMaximum(pool, 1);
-    TpSetCallbackThreadpool(&environment, pool);
+    environment.Pool = CreateThreadpool(NULL); /* by hand: the headers' helpers inline by force */
+    SetThreadpoolThreadMaximum(environment.Pool, 1);
     TrySubmitThreadpoolCallback(occupy, NULL, &environment);
     Sleep(50);
     TrySubmitThreadpoolCallback(run_second, NULL, &environment);
