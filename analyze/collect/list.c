@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "collect/parts.h"
 #include "format/pe.h"
@@ -147,23 +148,47 @@ static enum status borrow_list(const char *program, const char *variant, struct 
     return fault->code;
 }
 
-static enum status ask_program(const struct runner *runner, const char *program,
-                               const char *variant, struct arena *keep, struct scenario **list,
-                               uint32_t *count, struct fault *fault)
+static bool is_for_wine32(const struct runner *runner, const char *program, struct arena *keep)
+{
+    return program_machine(program) == PE_MACHINE_X86 && !runs_32_bits(runner, keep);
+}
+
+/* Runs PROGRAM --list; *why: NULL when it answered.  A Wine that has just come up loses a start now
+ * and then: who does not answer is asked once more. */
+static enum status ask_twice(struct runner *runner, const char *program, struct arena *keep,
+                             struct process_result *answer, const char **why, struct fault *fault)
 {
     const char *const args[] = {program, "--list", "--json", NULL};
-    struct process_result answer;
 
-    if (runner_run(runner, args, LIST_LIMIT_MS, keep, &answer, fault) != ERR_NONE)
+    for (bool again = false;; again = true) {
+        if (runner_run(runner, args, LIST_LIMIT_MS, keep, answer, fault) != ERR_NONE)
+            return fault->code;
+        *why = NULL;
+        if (answer->timed_out)
+            *why = "it did not answer in time";
+        else if (answer->exit_code != 0 || answer->output[0] == '\0')
+            *why = answer->exit_code != 0 ? "it failed" : "it said nothing";
+        if (*why == NULL || again || is_for_wine32(runner, program, keep))
+            return ERR_NONE;
+        log_warn("%s: asked for its scenarios, %s; it is asked once more", program, *why);
+        if (runner_reset(runner, fault) != ERR_NONE)
+            return fault->code;
+    }
+}
+
+static enum status ask_program(struct runner *runner, const char *program, const char *variant,
+                               struct arena *keep, struct scenario **list, uint32_t *count,
+                               struct fault *fault)
+{
+    struct process_result answer;
+    const char *why = NULL;
+
+    if (ask_twice(runner, program, keep, &answer, &why, fault) != ERR_NONE)
         return fault->code;
-    const bool failed = answer.timed_out || answer.exit_code != 0 || answer.output[0] == '\0';
-    if (failed && *count > 0 && program_machine(program) == PE_MACHINE_X86 &&
-        !runs_32_bits(runner, keep))
+    if (why != NULL && *count > 0 && is_for_wine32(runner, program, keep))
         return borrow_list(program, variant, keep, list, count, fault);
-    if (failed) {
-        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program",
-                       answer.timed_out ? "it did not answer in time"
-                                        : "it failed, or said nothing");
+    if (why != NULL) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program", why);
         fault_set_path(fault, program);
         return fault->code;
     }
@@ -192,7 +217,7 @@ const char *program_variant(const char *name, const char *start, struct arena *k
     return arena_text(keep, name + before, length - before - after);
 }
 
-static enum status ask_all(const struct collect_options *options, const struct runner *runner,
+static enum status ask_all(const struct collect_options *options, struct runner *runner,
                            struct arena *keep, struct scenario **out, uint32_t *count,
                            struct fault *fault)
 {
