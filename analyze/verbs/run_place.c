@@ -50,6 +50,8 @@ const char *run_parent_of(const char *path, struct arena *keep)
     return base == path ? "." : arena_text(keep, path, (size_t)(base - path));
 }
 
+/* Named by the moment of the run's begin, which the database keeps: a run that goes on finds its
+ * own folder again, also when another one began in the same second. */
 enum status run_choose_folder(struct run_session *s)
 {
     char stamp[32];
@@ -61,16 +63,16 @@ enum status run_choose_folder(struct run_session *s)
         s->collect.out_folder = s->o->out;
         return ERR_NONE;
     }
-    if (runs == NULL || utc == NULL || strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", utc) == 0)
+    if (runs == NULL || utc == NULL || strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%S", utc) == 0)
         return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
-    const char *folder = path_join(s->keep, runs, stamp);
+    const char *name =
+        arena_printf(s->keep, "%s.%09" PRIu64 "Z", stamp, s->info.started_ns % 1000000000U);
     if (s->o->resume == NULL)
         prune_runs(runs, s->keep);
-    for (unsigned i = 2; folder != NULL && s->o->resume == NULL && path_is_folder(folder); i++)
-        folder = arena_printf(s->keep, "%s/%s-%u", runs, stamp, i);
-    s->collect.out_folder = folder;
-    return folder != NULL ? ERR_NONE
-                          : fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
+    s->collect.out_folder = name != NULL ? path_join(s->keep, runs, name) : NULL;
+    return s->collect.out_folder != NULL
+               ? ERR_NONE
+               : fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
 }
 
 /* ---- an interrupted run, taken up again ----------------------------------------------- */
