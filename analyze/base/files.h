@@ -82,9 +82,16 @@ uint64_t clock_wall_ns(void);
  * forget one (Linux), else so far. */
 uint64_t memory_peak_bytes(void);
 
+/* Begins a new peak, and returns what the process holds at this moment; what the peak since then
+ * is beyond that. */
+uint64_t memory_peak_restart(void);
+uint64_t memory_peak_beyond(uint64_t held_bytes);
+
+/* What the process holds resident now; 0: the system does not say. */
+uint64_t memory_held_bytes(void);
+
 /* How much memory the allocator asks the system for at a time, in the whole process; 0: as usual.
  * Large for short work that needs much of it: each asking, and giving back, stops all threads. */
 void memory_grow_by(size_t bytes);
-void memory_peak_restart(void);
 
 #endif

@@ -343,31 +343,48 @@ uint64_t clock_wall_ns(void)
     return clock_read(CLOCK_REALTIME);
 }
 
-/* VmHWM and not ru_maxrss: only that one starts anew. */
-uint64_t memory_peak_bytes(void)
+/* A row of /proc/self/status that tells kB; 0: none. */
+static uint64_t status_bytes(const char *row)
 {
     char text[4096];
     int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     ssize_t got = file >= 0 ? read(file, text, sizeof text - 1) : -1;
-    struct rusage usage;
     if (file >= 0)
         (void)close(file);
-    if (got > 0) {
-        text[got] = '\0';
-        const char *row = strstr(text, "VmHWM:");
-        if (row != NULL)
-            return strtoull(row + sizeof "VmHWM:" - 1, NULL, 10) * 1024U;
-    }
+    text[got > 0 ? got : 0] = '\0';
+    const char *at = strstr(text, row);
+    return at != NULL ? strtoull(at + strlen(row), NULL, 10) * 1024U : 0;
+}
+
+/* VmHWM and not ru_maxrss: only that one starts anew. */
+uint64_t memory_peak_bytes(void)
+{
+    const uint64_t peak = status_bytes("VmHWM:");
+    struct rusage usage;
+    if (peak != 0)
+        return peak;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024U : 0;
 }
 
-void memory_peak_restart(void)
+uint64_t memory_held_bytes(void)
+{
+    return status_bytes("VmRSS:");
+}
+
+uint64_t memory_peak_restart(void)
 {
     int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    (void)!write(file, "5", 1);
-    (void)close(file);
+    if (file >= 0) {
+        (void)!write(file, "5", 1);
+        (void)close(file);
+    }
+    return memory_held_bytes();
+}
+
+uint64_t memory_peak_beyond(uint64_t held_bytes)
+{
+    const uint64_t peak = memory_peak_bytes(); /* the system counts in rough steps */
+    return peak > held_bytes ? peak - held_bytes : 0;
 }
 
 void memory_grow_by(size_t bytes)

@@ -370,17 +370,32 @@ uint64_t clock_wall_ns(void)
     return filetime_ns(now);
 }
 
-/* Windows keeps one peak for a process's life. */
-void memory_peak_restart(void)
-{
-}
-
 uint64_t memory_peak_bytes(void)
 {
     PROCESS_MEMORY_COUNTERS counters;
     return GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters)
                ? counters.PeakWorkingSetSize
                : 0;
+}
+
+uint64_t memory_held_bytes(void)
+{
+    PROCESS_MEMORY_COUNTERS counters;
+    return GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters)
+               ? counters.WorkingSetSize
+               : 0;
+}
+
+/* Windows keeps one peak for a process's life. */
+uint64_t memory_peak_restart(void)
+{
+    return memory_held_bytes();
+}
+
+uint64_t memory_peak_beyond(uint64_t held_bytes)
+{
+    const uint64_t peak = memory_peak_bytes(); /* the system counts in rough steps */
+    return peak > held_bytes ? peak - held_bytes : 0;
 }
 
 void memory_grow_by(size_t bytes)

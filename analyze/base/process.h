@@ -31,7 +31,8 @@ struct process_result {
     size_t errors_bytes;
     uint64_t wall_ns;
     uint64_t cpu_ns;     /* user + system                */
-    uint64_t peak_bytes; /* largest resident size        */
+    uint64_t peak_bytes; /* largest resident size; 0: nobody can tell, since on Linux a child
+                          * begins with the size of this process, and this one is large      */
 };
 
 /* Runs to the end.  A program that fails is no fault: see exit_code.  Fails: ERR_ABSENT

@@ -123,7 +123,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 {
     (void)self;
     struct dump_session *session;
-    memory_peak_restart();
+    const uint64_t held_bytes = memory_peak_restart();
     uint64_t start = clock_ns();
     *out = (struct engine_result){0};
     const char *path = case_path(in->crash, ROLE_DUMP, keep);
@@ -135,7 +135,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     out->cost.open_ns = clock_ns() - start;
     status = run_threads(session, in, keep, out, fault);
     out->cost.total_ns = clock_ns() - start;
-    out->cost.peak_bytes = memory_peak_bytes();
+    out->cost.peak_bytes = memory_peak_beyond(held_bytes);
     for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
         status = dump_add_evidence(session, keep, &out->stacks[i], fault);
     dump_close(session);

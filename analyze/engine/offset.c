@@ -126,7 +126,7 @@ static enum status take_stacks(const struct engine *self, const struct engine_in
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
 {
-    memory_peak_restart();
+    const uint64_t held_bytes = memory_peak_restart();
     const uint64_t start_ns = clock_ns();
     const char *path = case_path(in->crash, ROLE_RECORD, keep);
     struct record record;
@@ -149,7 +149,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     if (out->stack_count == 0 && say_absent(self, &record, absent, keep, out, fault) != ERR_NONE)
         return fault->code;
     out->cost.total_ns = clock_ns() - start_ns;
-    out->cost.peak_bytes = memory_peak_bytes();
+    out->cost.peak_bytes = memory_peak_beyond(held_bytes);
     return ERR_NONE;
 }
 

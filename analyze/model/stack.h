@@ -94,8 +94,8 @@ struct frame_evidence {
 /* What it cost an engine, nanoseconds of wall time; 0: not done or not known. */
 struct engine_cost {
     uint64_t open_ns, unwind_ns, load_ns, resolve_ns, total_ns;
-    uint64_t cold_ns; /* total_ns with nothing of the case opened or looked up before */
-    uint64_t peak_bytes;
+    uint64_t cold_ns;    /* total_ns with nothing of the case opened or looked up before */
+    uint64_t peak_bytes; /* a program's largest size; of an engine in this process what it added */
 };
 
 enum stack_state { STACK_OK, STACK_NOT_APPLICABLE, STACK_BLOCKED, STACK_FAILED, STACK_SKIPPED };

@@ -126,6 +126,8 @@ TEST(process_gives_output_errors_and_the_exit_code)
     CHECK_EQ(out.exit_code, 7);
     CHECK(!out.timed_out);
     CHECK(out.peak_bytes > 0);
+    run_shell("head -c 90000000 /dev/zero | tail -c 90000000 >/dev/null", 20000, "", &out, &keep);
+    CHECK(out.peak_bytes > 90000000);
     arena_free(&keep);
 }
 
@@ -214,4 +216,38 @@ TEST(threads_count_together)
     CHECK(thread_processors() >= 1);
     signal_free(c.full);
     mutex_free(c.mutex);
+}
+
+enum { MUCH_BYTES = 64 << 20 };
+
+/* Memory that is truly there: no compiler may do without it. */
+static volatile char *take_much(void)
+{
+    volatile char *bytes = malloc(MUCH_BYTES);
+    REQUIRE(bytes != NULL);
+    for (size_t i = 0; i < MUCH_BYTES; i += 4096)
+        bytes[i] = 1;
+    return bytes;
+}
+
+TEST(a_peak_begins_anew_and_tells_what_was_added)
+{
+    const uint64_t held_bytes = memory_peak_restart();
+    volatile char *bytes = take_much();
+    CHECK(memory_held_bytes() >= held_bytes + MUCH_BYTES / 8 * 7); /* it counts in rough steps */
+    free((void *)(uintptr_t)bytes);
+    CHECK(memory_peak_beyond(held_bytes) >= MUCH_BYTES / 8 * 7);
+}
+
+/* Nothing is said of a small child of a large process, rather than this process's own size. */
+TEST(a_small_child_of_a_large_process_has_no_peak)
+{
+    struct arena keep;
+    struct process_result out;
+    volatile char *bytes = take_much();
+    arena_init(&keep, 0);
+    run_shell("exit 0", 5000, "", &out, &keep);
+    CHECK_EQ(out.peak_bytes, 0);
+    arena_free(&keep);
+    free((void *)(uintptr_t)bytes);
 }
