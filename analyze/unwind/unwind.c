@@ -152,6 +152,9 @@ static bool looks_like_pointer(const struct unwind_walker *w, uint64_t pc)
 
 const char *unwind_scan(struct unwind_walker *w)
 {
+    /* What is found behind a generated frame of unknown size is as often stale as not. */
+    if (w->frame->module == NULL && is_generated(w, w->regs.pc - (w->frame->kind == PC_RETURN)))
+        return "a hole: generated code without unwind data or frame pointer";
     uint32_t word = cpu_pointer_bytes(w->regs.cpu);
     uint32_t words = w->frame->kind == PC_INTERRUPTED ? SCAN_WORDS_FIRST : SCAN_WORDS;
     uint64_t va = w->regs.sp & ~(uint64_t)(word - 1);

@@ -230,7 +230,7 @@ static bool is_overwritten(uint64_t pc)
 }
 
 /* No unwind data covers the pc: a leaf, as far as calling convention and caution allow. */
-static const char *step_leaf(struct unwind_walker *w, const char *note, bool generated)
+static const char *step_leaf(struct unwind_walker *w, const char *note)
 {
     uint64_t pc;
     if (!unwind_read_u64(w->process, w->regs.sp, &pc))
@@ -244,11 +244,7 @@ static const char *step_leaf(struct unwind_walker *w, const char *note, bool gen
     if (w->frame->kind == PC_INTERRUPTED &&
         (pc == 0 || is_overwritten(pc) || unwind_is_return(w, pc)))
         return unwind_pop(w, FOUND_LEAF, note);
-    if (unwind_frame_pointer(w, REG_X64_RBP))
-        return NULL;
-    /* What a scan finds behind a frame of unknown size is as often stale as not. */
-    return generated ? "a hole: generated code without unwind data or frame pointer"
-                     : unwind_scan(w);
+    return unwind_frame_pointer(w, REG_X64_RBP) ? NULL : unwind_scan(w);
 }
 
 const char *unwind_step_x64(struct unwind_walker *w)
@@ -257,14 +253,13 @@ const char *unwind_step_x64(struct unwind_walker *w)
     const struct module *module = w->frame->module;
     struct unwind_entry entry;
     uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
-    const bool generated =
-        process->generated != NULL && process->generated(process->self, lookup_va, &entry);
-    if (generated && entry.unwind_rva != 0)
+    if (process->generated != NULL && process->generated(process->self, lookup_va, &entry) &&
+        entry.unwind_rva != 0)
         return step_entry(w, entry);
     if (w->frame->kind == PC_RETURN && is_overwritten(w->regs.pc))
         return "return address overwritten: no code can lie there";
     if (module == NULL)
-        return step_leaf(w, "below a pc in no module: one return address popped", generated);
+        return step_leaf(w, "below a pc in no module: one return address popped");
     const struct unwind_module *facts = unwind_module_of(process, module);
     if (facts == NULL)
         return "out of memory";
@@ -272,7 +267,7 @@ const char *unwind_step_x64(struct unwind_walker *w)
         if (step_frame_size(w))
             return NULL;
         if (facts->has_headers)
-            return step_leaf(w, NULL, false);
+            return step_leaf(w, NULL);
         return process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP) ? NULL
                                                                               : unwind_scan(w);
     }
@@ -286,5 +281,5 @@ const char *unwind_step_x64(struct unwind_walker *w)
         w->caller_note = stop; /* why it was not the unwind data that led there */
         return step_frame_size(w) ? NULL : unwind_scan(w);
     }
-    return step_leaf(w, NULL, false);
+    return step_leaf(w, NULL);
 }

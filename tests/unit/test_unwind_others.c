@@ -203,6 +203,52 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
     }
 }
 
+/* Generated code at one address, without unwind data. */
+static bool generated_at_7000000(void *self, uint64_t va, struct unwind_entry *out)
+{
+    (void)self;
+    memset(out, 0, sizeof(*out));
+    return va == 0x7000000;
+}
+
+TEST(a_generated_frame_that_tells_nothing_is_a_hole)
+{
+    static const struct {
+        const char *name;
+        enum cpu cpu;
+        uint64_t pc_va;
+        bool stops;
+    } rows[] = {
+        {"x64, behind a call in generated code", CPU_X64, 0x7000001, true},
+        {"x86, behind a call in generated code", CPU_X86, 0x7000001, true},
+        {"x64, code that nobody registered is scanned", CPU_X64, 0x7100001, false},
+        {"x86, code that nobody registered is scanned", CPU_X86, 0x7100001, false},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+        const bool x86 = rows[i].cpu == CPU_X86;
+        test_row(rows[i].name);
+        world_init(&w, x86 ? PE_MACHINE_X86 : PE_MACHINE_X64);
+        w.module.base_va = 0x400000;
+        w.process.generated = generated_at_7000000;
+        world_put(&w, 0x1501 - 5, call, sizeof(call));
+        for (uint32_t k = 1; k < 8; k++) /* something that a scan takes */
+            w.stack[SP + k] = x86 ? 0x40150100401501 : 0x401501;
+        struct unwind_walker walker = world_walker(&w, rows[i].cpu, 0, SP, PC_RETURN, &frame);
+        walker.regs.pc = frame.pc_va = rows[i].pc_va;
+        frame.module = NULL;
+        const char *stop = x86 ? unwind_step_x86(&walker) : unwind_step_x64(&walker);
+        CHECK_STR(stop != NULL ? stop : "",
+                  rows[i].stops ? "a hole: generated code without unwind data or frame pointer"
+                                : "");
+        if (stop == NULL)
+            CHECK_HEX(walker.regs.pc, 0x401501);
+        world_free(&w);
+    }
+}
+
 TEST(arm64_leaves_return_through_their_register)
 {
     static struct world w;
