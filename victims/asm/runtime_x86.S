@@ -3,8 +3,11 @@
 # Stack probe.  eax: bytes of the frame; makes the room as well.
         .text
         .globl  __chkstk
+        .cv_fpo_proc __chkstk 0 # frame data for the PDB: a stack may end in here
 __chkstk:
         pushl   %ecx
+        .cv_fpo_pushreg %ecx
+        .cv_fpo_endprologue
         leal    8(%esp), %ecx           # the caller's stack pointer
         cmpl    $0x1000, %eax
         jb      2f
@@ -19,6 +22,7 @@ __chkstk:
         movl    %ecx, %esp
         movl    (%eax), %ecx
         jmpl    *4(%eax)
+        .cv_fpo_endproc
 
 # Division of 64-bit numbers as Microsoft's compilers call it: the callee takes the arguments away.
         .globl  __alldiv
@@ -53,3 +57,8 @@ __aullrem:
 
         .globl  __fltused # what they note where floating point is used
         .set    __fltused, 0x9875
+
+        .section .debug$S, "dr"
+        .p2align 2
+        .long   4               # CodeView of C13
+        .cv_fpo_data __chkstk

@@ -6,22 +6,32 @@
 /* As detour libraries do it: the target's first instruction is moved to a trampoline outside
  * the image, and a jump to the hook put in its place; the hook calls the trampoline. */
 #if HAVE_NAKED
-enum { LINE_OF_TARGET = __LINE__ + 3, MOVED_BYTES = 6, JUMP_BYTES = 14 };
+enum { LINE_OF_TARGET = __LINE__ + 3, MOVED_BYTES = 6 };
 static NAKED int target(volatile int *p)
 {
     __asm__("movl $1, (%rcx)\n"
-            "nopw 512(%rax,%rax,1)\n"
+            "nopl 512(%rax,%rax,1)\n"
+            "xorl %eax, %eax\n"
+            "ret");
+}
+#define NOT_BUILT NULL
+#elif HAVE_NAKED_X86
+enum { LINE_OF_TARGET = __LINE__ + 3, MOVED_BYTES = 10 };
+static NAKED_X86 int target(volatile int *p)
+{
+    __asm__("movl 4(%esp), %eax\n"
+            "movl $1, (%eax)\n"
             "xorl %eax, %eax\n"
             "ret");
 }
 #define NOT_BUILT NULL
 #else
-enum { LINE_OF_TARGET = 0, MOVED_BYTES = 1, JUMP_BYTES = 1 };
+enum { LINE_OF_TARGET = 0, MOVED_BYTES = 1 };
 static int target(volatile int *p)
 {
     return *p;
 }
-#define NOT_BUILT "needs naked functions of x64"
+#define NOT_BUILT "this compiler has no naked functions"
 #endif
 
 static int (*volatile go_on)(volatile int *);
@@ -31,12 +41,16 @@ static int hook(volatile int *p)
     return HERE_GENERATED(go_on(p)) + 1;
 }
 
-/* jmp [rip+0] and the address behind it */
+enum { OPCODE_BYTES = 6, JUMP_BYTES = OPCODE_BYTES + sizeof(void *) };
+
+/* A jump by the address that stands behind it: relative on x64, absolute on x86. */
 static void write_jump(uint8_t *at, uintptr_t to)
 {
-    static const uint8_t jump[6] = {0xFF, 0x25};
+    static const uint8_t jump[] = {0xFF, 0x25};
+    const uint32_t where = sizeof to == 4 ? (uint32_t)(uintptr_t)(at + OPCODE_BYTES) : 0;
     memcpy(at, jump, sizeof jump);
-    memcpy(at + sizeof jump, &to, sizeof to);
+    memcpy(at + sizeof jump, &where, sizeof where);
+    memcpy(at + OPCODE_BYTES, &to, sizeof to);
 }
 
 SCENARIO(detoured, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005, .not_built = NOT_BUILT,

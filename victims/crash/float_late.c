@@ -17,6 +17,19 @@ static NAKED int divide(void)
             "fld1\nfldz\nfdivrp\nxorl %eax, %eax\nret");
 }
 #define NOT_BUILT NULL
+#elif HAVE_NAKED_X86
+enum { LINE_OF_WAIT = __LINE__ + 3 };
+static NAKED_X86 int wait_for_it(void)
+{
+    __asm__("fwait\nxorl %eax, %eax\nret");
+}
+
+static NAKED_X86 int divide(void)
+{
+    __asm__("fnclex\npushl $0x37b\nfldcw (%esp)\npopl %eax\n"
+            "fld1\nfldz\nfdivrp\nxorl %eax, %eax\nret");
+}
+#define NOT_BUILT NULL
 #else
 enum { LINE_OF_WAIT = 0 };
 static int wait_for_it(void)
@@ -28,7 +41,7 @@ static int divide(void)
 {
     return 0;
 }
-#define NOT_BUILT "needs naked functions of x64"
+#define NOT_BUILT "this compiler has no naked functions"
 #endif
 
 static int ask_later(void)

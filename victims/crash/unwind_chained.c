@@ -4,6 +4,7 @@
  * pieces overlap, which no compiler does. */
 int unwind_chained(int (*call)(volatile int *), volatile int *p);
 
+#if HAVE_NAKED
 enum { LINE_OF_SHAPE = __LINE__ + 3 };
 NAKED int unwind_chained(int (*call)(volatile int *), volatile int *p)
 {
@@ -27,6 +28,10 @@ NAKED int unwind_chained(int (*call)(volatile int *), volatile int *p)
             ".rva unwind_chained_second, unwind_chained_end, unwind_chained_child\n"
             ".text\n");
 }
+#else
+UNWIND_SHAPE(unwind_chained, "")
+enum { LINE_OF_SHAPE = 0 };
+#endif
 
 SCENARIO(unwind_chained, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
          .not_built = SHAPE_NOT_BUILT,

@@ -25,7 +25,9 @@
         return call(p);                                                                            \
     }
 #define CALL_IT ""
-#define SHAPE_NOT_BUILT "unwind codes are of x64, and need naked functions"
+#define SHAPE_NOT_BUILT                                                                            \
+    (sizeof(void *) == 4 ? "unwind codes are of x64: x86 images have none"                         \
+                         : "this compiler has no naked functions")
 #endif
 
 /* A scenario's way to its shape, on one line. */

@@ -15,7 +15,11 @@ SCENARIO(generated_spin, .kind = KIND_HANG, .group = "A5",
              "A loop in generated code that announced nothing: no unwind data, no module, only "
              "a frame pointer.")
 {
+#if defined(_WIN64)
     static const unsigned char code[] = {0x55, 0x48, 0x89, 0xE5, 0xEB, 0xFE}; /* frame, jmp . */
+#else
+    static const unsigned char code[] = {0x55, 0x89, 0xE5, 0xEB, 0xFE};
+#endif
     struct generated made = generated_make();
     memcpy(made.memory, code, sizeof code);
     capture_register_code("generated_spin", made.memory, sizeof code);
