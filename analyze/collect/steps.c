@@ -3,6 +3,7 @@
 
 #include "base/files.h"
 #include "collect/parts.h"
+#include "format/pe.h"
 #include "format/record.h"
 
 enum { STEPS_LIMIT_MS = 600000, VARIANTS_MAX = 64 };
@@ -60,6 +61,31 @@ static bool is_named(const char *const *variants, uint32_t count, const char *va
     return count == 0;
 }
 
+/* One program of the folder, if it is to be stepped through. */
+static void take_program(const struct runner *runner, const struct collect_options *options,
+                         const char *name, const char *walkers, struct arena *keep,
+                         struct collected_steps *one, struct fault *fault)
+{
+    one->program = path_join(keep, options->victims_folder, name);
+    one->file = arena_printf(keep, "%s/steps-%s.rec", options->out_folder, one->variant);
+    if (one->program == NULL || one->file == NULL)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
+    else
+        run_program(runner, one->program, walkers, keep, one, fault);
+}
+
+/* Victims whose processor has nothing that the walk could try. */
+static bool are_unsupported(const struct collect_options *options, const char *name,
+                            struct arena *keep, struct collected_steps *one)
+{
+    const char *program = path_join(keep, options->victims_folder, name);
+    one->variant = program_variant(name, "victims-", keep);
+    if (one->variant == NULL || program == NULL || program_machine(program) != PE_MACHINE_X86)
+        return false;
+    one->unsupported = "it is about x64's unwind data, of which x86 images have none";
+    return true;
+}
+
 enum status collect_steps(const struct collect_options *options, const char *const *variants,
                           uint32_t variant_count, const char *walkers, struct arena *keep,
                           struct collected_steps **out, uint32_t *count, struct fault *fault)
@@ -83,14 +109,14 @@ enum status collect_steps(const struct collect_options *options, const char *con
     for (size_t i = 0; i < name_count && fault->code == ERR_NONE && *count < VARIANTS_MAX; i++) {
         struct collected_steps *one = &(*out)[*count];
         one->variant = program_variant(names[i], "steps-", keep);
-        if (one->variant == NULL || !is_named(variants, variant_count, one->variant))
+        if (one->variant == NULL && !are_unsupported(&absolute, names[i], keep, one))
             continue;
-        one->program = path_join(keep, absolute.victims_folder, names[i]);
-        one->file = arena_printf(keep, "%s/steps-%s.rec", absolute.out_folder, one->variant);
-        if (one->program == NULL || one->file == NULL)
-            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
-        else
-            run_program(&runner, one->program, walkers, keep, one, fault);
+        if (!is_named(variants, variant_count, one->variant)) {
+            one->unsupported = NULL;
+            continue;
+        }
+        if (one->unsupported == NULL)
+            take_program(&runner, &absolute, names[i], walkers, keep, one, fault);
         *count += fault->code == ERR_NONE;
     }
     runner_close(&runner);

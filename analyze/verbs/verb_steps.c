@@ -34,6 +34,7 @@ struct steps_run {
     struct arena *keep;
     struct json json;
     uint32_t files, imperfect; /* where ours was not right at every instruction */
+    uint32_t unsupported;
     struct fault fault;
 };
 
@@ -177,6 +178,7 @@ static void write_json(struct json *j, const struct judged *judged, struct arena
     const struct steps_verdict *v = &judged->verdict;
     json_object(j);
     json_key_string(j, "name", judged->name);
+    json_key_null(j, "unsupported");
     json_key_uint(j, "instructions", v->steps);
     json_key(j, "walkers");
     json_array(j);
@@ -251,6 +253,24 @@ static enum status judge_file(struct steps_run *run, const char *name, const cha
     return run->fault.code;
 }
 
+static void tell_unsupported(struct steps_run *run, const struct collected_steps *made)
+{
+    struct json *j = &run->json;
+    run->unsupported++;
+    if (!run->o->as_json) {
+        (void)printf("%s: UNSUPPORTED(%s)\n", made->variant, made->unsupported);
+        return;
+    }
+    json_object(j);
+    json_key_string(j, "name", made->variant);
+    json_key_string(j, "unsupported", made->unsupported);
+    json_key_uint(j, "instructions", 0);
+    json_key(j, "walkers");
+    json_array(j);
+    json_array_end(j);
+    json_object_end(j);
+}
+
 static enum status make_and_judge(struct steps_run *run, struct collect_options *options)
 {
     const struct steps_options *o = run->o;
@@ -261,8 +281,13 @@ static enum status make_and_judge(struct steps_run *run, struct collect_options 
     if (collect_steps(options, o->variants.items, o->variants.count, o->walkers, run->keep, &made,
                       &count, &run->fault) != ERR_NONE)
         return run->fault.code;
-    for (uint32_t i = 0; i < count && run->fault.code == ERR_NONE; i++)
-        (void)judge_file(run, made[i].variant, made[i].file, made[i].images, made[i].image_count);
+    for (uint32_t i = 0; i < count && run->fault.code == ERR_NONE; i++) {
+        if (made[i].unsupported != NULL)
+            tell_unsupported(run, &made[i]);
+        else
+            (void)judge_file(run, made[i].variant, made[i].file, made[i].images,
+                             made[i].image_count);
+    }
     return run->fault.code;
 }
 
@@ -272,7 +297,7 @@ static int finish(const struct steps_run *run)
 {
     if (run->fault.code != ERR_NONE)
         return verb_fault(&run->fault);
-    if (run->files == 0) {
+    if (run->files + run->unsupported == 0) {
         log_warn("no steps-*.exe of those variants there");
         return EXIT_NOTHING;
     }
@@ -312,7 +337,8 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct steps_options o = {.out = "build/steps"};
     const struct option_row rows[] = {
-        {"--variant", OPTION_LIST, &o.variants, "NAME", "only this build: o0, ob0, ob2, ob2-fp"},
+        {"--variant", OPTION_LIST, &o.variants, "NAME",
+         "only this build: o0, ob0, ob2, ob2-fp, ..."},
         {"--walkers", OPTION_STRING, &o.walkers, "LIST", "rtl,dbghelp,... (default all)"},
         {"--out", OPTION_STRING, &o.out, "DIR", "where the states go (default build/steps)"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "images and PDBs for FILE"},
@@ -349,7 +375,7 @@ const struct verb verb_steps = {
         "examples:\n"
         "  twinstack steps --variant ob2\n"
         "  twinstack steps corpus/steps/ob2.rec",
-    .exits = "  0  ours was right at every instruction\n"
+    .exits = "  0  ours was right at every instruction; UNSUPPORTED builds fail nothing\n"
              "  1  it was not\n"
              "  2  usage\n"
              "  3  a file is missing or damaged; the programs do not run here\n"

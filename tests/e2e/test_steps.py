@@ -15,6 +15,7 @@ import e2e  # noqa: E402
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 VARIANTS = ["o0", "ob0", "ob2", "ob2-fp"]
+UNSUPPORTED = ["x86-ob0", "x86-ob2"]
 WALKERS = ["rtl", "dbghelp-own", "backtrace", "framepointer"]
 SYSTEM_SHARE = 0.98  # of all instructions: what the system's own unwinders reach
 
@@ -28,7 +29,9 @@ class Steps(e2e.Case):
                 done = e2e.twinstack("steps", "--victims", VICTIMS, "--prefix", PREFIX, "--out", out, "--walkers",
                                      ",".join(WALKERS), "--json", limit_s=240)
             cls.code, cls.said = done.returncode, done.stderr
-            cls.runs = {run["name"]: run for run in e2e.json.loads(done.stdout)["runs"]}
+            runs = e2e.json.loads(done.stdout)["runs"]
+            cls.runs = {run["name"]: run for run in runs if not run["unsupported"]}
+            cls.unsupported = {run["name"]: run for run in runs if run["unsupported"]}
 
     def setUp(self):
         if self.runs is None:
@@ -42,6 +45,14 @@ class Steps(e2e.Case):
                 self.assertEqual([w["walker"] for w in run["walkers"]], ["ours", *WALKERS])
                 for w in run["walkers"]:
                     self.assertEqual(w["right"] + w["early"] + w["wrong"], run["instructions"])
+
+    def test_the_other_builds_say_why_not(self):
+        self.assertEqual(sorted(self.unsupported), UNSUPPORTED)
+        for run in self.unsupported.values():
+            self.assertEqual((run["instructions"], run["walkers"]), (0, []))
+        done = e2e.twinstack("steps", "--victims", VICTIMS, "--prefix", PREFIX, "--variant", UNSUPPORTED[0])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, rf"^{UNSUPPORTED[0]}: UNSUPPORTED\(.+\)\n$")
 
     def test_ours_is_right_at_every_instruction(self):
         self.assertEqual(self.code, 0, self.said)
