@@ -210,22 +210,76 @@ static void print_failures(const struct page *page, const struct report_run *rep
     }
 }
 
-/* Cases that this host cannot show, said once a reason. */
-static void print_unsupported(const struct page *page, const struct report_run *report)
+/* A scenario that this host cannot show, and in which builds it cannot for one reason. */
+struct unsupported {
+    const char *reason, *variants, *scenario;
+    bool told;
+};
+
+static uint32_t collect_unsupported(const struct report_run *report, struct unsupported *out,
+                                    struct arena *scratch)
 {
-    const int columns = name_columns(report);
-    bool titled = false;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < report->case_count; i++) {
         const struct run_case *c = &report->cases[i];
-        if (c->result.verdict != VERDICT_UNSUPPORTED)
+        const char *reason = c->result.reason != NULL ? c->result.reason : "";
+        struct unsupported *last = count > 0 ? &out[count - 1] : NULL;
+        if (c->result.verdict != VERDICT_UNSUPPORTED || c->repeat > 0)
             continue;
-        if (!titled)
-            page_title(page, "UNSUPPORTED HERE (counted, never passed)");
-        titled = true;
-        char name[160];
-        page_cellf(page, INK_DIM, columns, "⊘ %s", case_name(c, name));
-        page_wrap(page, INK_DIM, (uint32_t)columns,
-                  c->result.reason != NULL ? c->result.reason : "");
+        if (last == NULL || strcmp(last->scenario, c->scenario) != 0 ||
+            strcmp(last->reason, reason) != 0) {
+            out[count++] = (struct unsupported){reason, c->variant, c->scenario, false};
+            continue;
+        }
+        const char *both = arena_printf(scratch, "%s, %s", last->variants, c->variant);
+        last->variants = both != NULL ? both : "...";
+    }
+    return count;
+}
+
+enum { NAMES_SHOWN = 12 };
+
+/* The scenarios that share reason and builds with ROWS[0], on one line. */
+static void print_unsupported_in(const struct page *page, struct unsupported *rows, uint32_t count,
+                                 bool all, struct arena *scratch)
+{
+    const char *text = rows->scenario;
+    const char *reason = rows->reason, *variants = rows->variants;
+    uint32_t names = 1;
+    for (uint32_t i = 1; i < count && text != NULL; i++) {
+        if (strcmp(rows[i].reason, reason) != 0 || strcmp(rows[i].variants, variants) != 0)
+            continue;
+        rows[i].told = true;
+        if (++names <= NAMES_SHOWN || all)
+            text = arena_printf(scratch, "%s, %s", text, rows[i].scenario);
+    }
+    if (text != NULL && names > NAMES_SHOWN && !all)
+        text = arena_printf(scratch, "%s and %u more", text, names - NAMES_SHOWN);
+    page_cell(page, INK_PLAIN, 2, "");
+    if (text != NULL)
+        text = arena_printf(scratch, "%s: %s", variants, text);
+    page_wrap(page, INK_DIM, 2, text != NULL ? text : "");
+}
+
+/* What this host cannot show, said once a reason. */
+static void print_unsupported(const struct page *page, const struct report_run *report, bool all,
+                              struct arena *scratch)
+{
+    struct unsupported *rows = ARENA_ARRAY(scratch, (size_t)report->case_count, struct unsupported);
+    const uint32_t count = rows != NULL ? collect_unsupported(report, rows, scratch) : 0;
+    if (count > 0)
+        page_title(page, "UNSUPPORTED HERE (counted, never passed)");
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].told)
+            continue;
+        page_cell(page, INK_PLAIN, 2, "⊘");
+        page_wrap(page, INK_PLAIN, 2, rows[i].reason);
+        for (uint32_t k = i; k < count; k++) {
+            if (rows[k].told || strcmp(rows[k].reason, rows[i].reason) != 0)
+                continue;
+            print_unsupported_in(page, &rows[k], count - k, all, scratch);
+            rows[k].told = true;
+        }
     }
 }
 
@@ -320,9 +374,10 @@ enum status report_text(const struct report_run *report, const struct report_sty
     }
     text_print_grid(&page, report, scratch);
     print_failures(&page, report);
-    print_unsupported(&page, report);
+    print_unsupported(&page, report, style->details, scratch);
     print_engines(&page, report);
     print_causes(&page, report, scratch);
+    text_print_doors(&page, report, style->details, scratch);
     if (style->details)
         print_details(&page, report, scratch);
     if (text_print_timing(&page, report, scratch, fault) != ERR_NONE)

@@ -13,6 +13,10 @@ const char *verdict_glyph(enum verdict verdict);
 void text_print_grid(const struct page *page, const struct report_run *report,
                      struct arena *scratch);
 
+/* Door x pattern, promised and seen; DETAILS: a row each scenario. */
+void text_print_doors(const struct page *page, const struct report_run *report, bool details,
+                      struct arena *scratch);
+
 /* Walk, suspension, writes and bytes in the dying process; cost of each engine; slowest ten. */
 enum status text_print_timing(const struct page *page, const struct report_run *report,
                               struct arena *scratch, struct fault *fault);

@@ -196,7 +196,7 @@ static void engine_cell(const struct page *page, const struct engine_score *s, i
         if (!s->judged) {
             (void)snprintf(text, sizeof text, "%u", s->frames);
         } else if (s->truth_frames > 99) {
-            (void)snprintf(text, sizeof text, "%s%.1f%%", s->exact ? "✓" : "✗",
+            (void)snprintf(text, sizeof text, "%s%.4g%%", s->exact ? "✓" : "✗",
                            floor(1000.0 * s->right_frames / s->truth_frames) / 10);
             ink = s->exact ? INK_GOOD : INK_BAD;
         } else {

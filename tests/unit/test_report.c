@@ -16,6 +16,7 @@ struct fixture {
     struct report_run report;
     struct fault fault;
     uint32_t columns;
+    bool without_details;
 };
 
 static void set_up(struct fixture *f)
@@ -36,7 +37,7 @@ static const char *const file_names[FORM_COUNT] = {"report.txt", "run.json",   "
 
 static void write_form(struct fixture *f, enum form form, FILE *out)
 {
-    const struct report_style style = {.columns = f->columns, .details = true};
+    const struct report_style style = {.columns = f->columns, .details = !f->without_details};
     struct fault *fault = &f->fault;
     switch (form) {
     case TEXT:
@@ -158,6 +159,39 @@ TEST(the_terminal_report_fits_its_page_and_says_who_is_right)
         check_lines(text, pages[i] == 0 ? 100 : pages[i]);
     }
     arena_free(&f.keep);
+}
+
+TEST(doors_are_told_by_what_they_saw)
+{
+    static const struct {
+        const char *name, *promised, *seen, *row;
+    } rows[] = {
+        {"as promised", "vectored,unhandled", "vectored,unhandled",
+         "null_write +2 4     ✓     ✓\nseen                4     4\n"},
+        {"promised, not seen", "vectored,unhandled", "vectored",
+         "null_write.ob0 1     ✓     ✗\nnull_write  +2 3     ✓     ✓\npromised             4     "
+         "4\n"},
+        {"seen, not promised", "vectored", "vectored,unhandled", "null_write.ob0 1     ✓     +\n"},
+        {"nobody was to see it", NULL, NULL, "null_write.ob0 1     ·     ·\n"},
+        {"a door that nobody knows", "vectored,import", "vectored,import",
+         "tored handled import\n"},
+        {"part of a name is no name", "vectored", "vector",
+         "null_write.ob0 1     ✗     ·       +\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        test_row(rows[i].name);
+        set_up(&f);
+        for (uint32_t c = 0; c < MADE_CASES; c++)
+            f.cases[c].expected_doors = f.cases[c].got_doors = "vectored,unhandled";
+        f.cases[0].expected_doors = rows[i].promised;
+        f.cases[0].got_doors = rows[i].seen;
+        f.without_details = true;
+        const char *text = text_of(&f, TEXT);
+        CHECK_HAS(text, "DOORS");
+        CHECK_HAS(text, rows[i].row);
+        arena_free(&f.keep);
+    }
 }
 
 TEST(markdown_is_capped_and_counts_what_it_leaves_out)
