@@ -155,7 +155,8 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
         {"--text", OPTION_FLAG, &o.as_text, NULL, "also for people, when files are written"},
-        {"--details", OPTION_FLAG, &o.details, NULL, "also every finding"},
+        {"--details", OPTION_FLAG, &o.details, NULL,
+         "also every finding, and the doors of each scenario"},
         {"--columns", OPTION_UINT, &o.columns, "N",
          "width of the text (default: the terminal's, else 100)"},
         {"--json", OPTION_STRING, &o.paths[OUT_JSON], "FILE|-", "everything, documented schema"},
