@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/log.h"
 #include "base/thread.h"
 #include "collect/parts.h"
 
@@ -87,6 +88,34 @@ static enum status start_victim(const struct queue *q, struct runner *runner,
     return runner_run(runner, args, (uint32_t)limit_ms + OUTER_LIMIT_EXTRA_MS, scratch, out, fault);
 }
 
+/* The launcher ended without a word: it did not come up, or Wine's server went and took it along.
+ */
+static bool launcher_was_lost(const struct process_result *ended)
+{
+    return !ended->timed_out && ended->exit_code != 0 && ended->errors[0] == '\0' &&
+           ended->output[0] == '\0';
+}
+
+/* Starts the victim in an empty folder; a launcher that was lost is started once more. */
+static enum status start_twice(const struct queue *q, struct runner *runner,
+                               const struct collected *result, const char *part,
+                               struct arena *scratch, struct process_result *ended,
+                               struct fault *fault)
+{
+    const struct scenario *scenario = result->scenario;
+
+    for (bool again = false;; again = true) {
+        if (path_remove(part, fault) != ERR_NONE || folder_make(part, fault) != ERR_NONE ||
+            start_victim(q, runner, scenario, part, scratch, ended, fault) != ERR_NONE || again ||
+            !launcher_was_lost(ended))
+            return fault->code;
+        log_warn("scenario=%s variant=%s exit=%d the launcher ended without a word; once more",
+                 scenario->name, scenario->variant, ended->exit_code);
+        if (runner_reset(runner, fault) != ERR_NONE)
+            return fault->code;
+    }
+}
+
 /* Runs into a folder beside the case's, so that a case is there whole or not at all. */
 static void run_into(struct queue *q, struct runner *runner, struct collected *result, char *why,
                      const char *part, struct arena *scratch)
@@ -94,9 +123,8 @@ static void run_into(struct queue *q, struct runner *runner, struct collected *r
     struct fault fault = FAULT_INIT;
     struct process_result ended;
 
-    if (path_remove(result->folder, &fault) != ERR_NONE || path_remove(part, &fault) != ERR_NONE ||
-        folder_make(part, &fault) != ERR_NONE ||
-        start_victim(q, runner, result->scenario, part, scratch, &ended, &fault) != ERR_NONE) {
+    if (path_remove(result->folder, &fault) != ERR_NONE ||
+        start_twice(q, runner, result, part, scratch, &ended, &fault) != ERR_NONE) {
         explain_fault(result, why, &fault);
         return;
     }

@@ -181,6 +181,10 @@ TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
     } rows[] = {
         {"launcher says 3", "echo 'no such program' >&2; exit 3",
          "the victim could not be started: no such program"},
+        {"launcher is lost twice", "exit 5", "the victim could not be started"},
+        {"launcher is lost once",
+         "if mkdir \"$3/../lost\" 2>/dev/null; then exit 5; fi; echo then >&2; exit 3",
+         "the victim could not be started: then"},
         {"launcher leaves nothing", "exit 0", "outcome.json"},
         {"outcome is no JSON", "echo hello > \"$3/outcome.json\"", "outcome.json"},
         {"image is no image",
