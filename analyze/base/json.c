@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void json_to_stream(struct json *j, FILE *stream, bool pretty)
 {
     memset(j, 0, sizeof *j);
@@ -118,40 +120,6 @@ void json_newline(struct json *j)
     j->has_item[0] = false;
 }
 
-/* Length of the valid UTF-8 sequence at TEXT, or 0.  Rejects overlong forms, surrogates
- * and values past U+10FFFF. */
-static size_t utf8_length(const unsigned char *text)
-{
-    const unsigned char c = text[0];
-    size_t n;
-    unsigned char low = 0x80, high = 0xBF;
-
-    if (c < 0x80)
-        return 1;
-    if (c >= 0xC2 && c <= 0xDF)
-        n = 2;
-    else if (c >= 0xE0 && c <= 0xEF)
-        n = 3;
-    else if (c >= 0xF0 && c <= 0xF4)
-        n = 4;
-    else
-        return 0;
-    if (c == 0xE0)
-        low = 0xA0;
-    if (c == 0xED)
-        high = 0x9F;
-    if (c == 0xF0)
-        low = 0x90;
-    if (c == 0xF4)
-        high = 0x8F;
-    if (text[1] < low || text[1] > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if (text[i] < 0x80 || text[i] > 0xBF)
-            return 0;
-    return n;
-}
-
 static void json_escape(struct json *j, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
@@ -187,7 +155,7 @@ static void json_quoted(struct json *j, const char *text)
         for (;;) {
             while (json_is_plain(*at))
                 at++;
-            if (*at < 0x80 || (n = utf8_length(at)) == 0)
+            if (*at < 0x80 || (n = text_utf8_length(at)) == 0)
                 break;
             at += n;
         }

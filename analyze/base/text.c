@@ -112,3 +112,35 @@ char *text_next_word(char **at)
     *end = '\0';
     return word;
 }
+
+size_t text_utf8_length(const unsigned char *text)
+{
+    const unsigned char c = text[0];
+    size_t n;
+    unsigned char low = 0x80, high = 0xBF;
+
+    if (c < 0x80)
+        return 1;
+    if (c >= 0xC2 && c <= 0xDF)
+        n = 2;
+    else if (c >= 0xE0 && c <= 0xEF)
+        n = 3;
+    else if (c >= 0xF0 && c <= 0xF4)
+        n = 4;
+    else
+        return 0;
+    if (c == 0xE0)
+        low = 0xA0;
+    if (c == 0xED)
+        high = 0x9F;
+    if (c == 0xF0)
+        low = 0x90;
+    if (c == 0xF4)
+        high = 0x8F;
+    if (text[1] < low || text[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if (text[i] < 0x80 || text[i] > 0xBF)
+            return 0;
+    return n;
+}

@@ -19,6 +19,10 @@ bool text_equal_nocase(const char *a, const char *b);
 /* True when TEXT matches PATTERN with '*' and '?', case folded. */
 bool text_glob(const char *pattern, const char *text);
 
+/* Length of the valid UTF-8 sequence at TEXT, which a NUL ends, or 0.  Rejects overlong forms,
+ * surrogates and values past U+10FFFF. */
+size_t text_utf8_length(const unsigned char *text);
+
 /* SHA-256 as 64 lower-case hex digits and NUL. */
 void text_sha256(const void *data, size_t bytes, char out[65]);
 

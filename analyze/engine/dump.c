@@ -232,6 +232,11 @@ void dump_close(struct dump_session *session)
         file_unmap(&session->map);
 }
 
+enum status dump_tell(struct dump_session *session, struct arena *keep, struct fault *fault)
+{
+    return minidump_tell(&session->dump, keep, fault);
+}
+
 const struct minidump *dump_minidump(const struct dump_session *session)
 {
     return &session->dump;

@@ -1,42 +1,18 @@
 /* The frame of a minidump: header, directory, texts; and who the suspect is.
- * The streams themselves are in minidump_lists.c, minidump_facts.c and minidump_extras.c. */
+ * The streams themselves are in minidump_lists.c, minidump_facts.c, minidump_extras.c,
+ * minidump_details.c, minidump_others.c and minidump_ce.c. */
 #include "format/minidump.h"
 
 #include "base/limits.h"
 #include "base/text.h"
 #include "format/minidump_parts.h"
 
-/* In the order they are read: what later ones build on comes first. */
-static const struct {
-    uint32_t type;
-    minidump_stream_fn *read;
-} readers[] = {
-    {STREAM_SYSTEM_INFO, minidump_read_system},
-    {STREAM_MISC_INFO, minidump_read_misc},
-    {STREAM_MODULE_LIST, minidump_read_modules},
-    {STREAM_UNLOADED_MODULE_LIST, minidump_read_unloaded},
-    {STREAM_THREAD_LIST, minidump_read_threads},
-    {STREAM_THREAD_EX_LIST, minidump_read_threads_ex},
-    {STREAM_THREAD_NAMES, minidump_read_thread_names},
-    {STREAM_THREAD_INFO_LIST, minidump_read_thread_infos},
-    {STREAM_MEMORY_LIST, minidump_read_memory},
-    {STREAM_MEMORY64_LIST, minidump_read_memory64},
-    {STREAM_MEMORY_INFO_LIST, minidump_read_regions},
-    {STREAM_EXCEPTION, minidump_read_exception},
-    {STREAM_HANDLE_DATA, minidump_read_handles},
-    {STREAM_FUNCTION_TABLE, minidump_read_tables},
-    {STREAM_TOKEN, minidump_read_tokens},
-    {STREAM_SYSTEM_MEMORY_INFO, minidump_read_system_memory},
-    {STREAM_PROCESS_VM_COUNTERS, minidump_read_vm_counters},
-    {STREAM_COMMENT_A, minidump_read_comment_a},
-    {STREAM_COMMENT_W, minidump_read_comment_w},
-    {STREAM_BREAKPAD_INFO, minidump_read_breakpad},
-    {STREAM_ASSERTION_INFO, minidump_read_assertion},
-    {STREAM_CRASHPAD_INFO, minidump_read_crashpad},
-    {RECORD_DUMP_STREAM, minidump_read_user},
+enum {
+    MINIDUMP_MAGIC = 0x504d444d,
+    MINIDUMP_VERSION = 0xa793,
+    TEXT_BYTES_MAX = 0x10000,
+    VALUES_MAX = 4 << 20, /* 32 bytes each; and no more than the file has bytes */
 };
-
-enum { MINIDUMP_MAGIC = 0x504d444d, MINIDUMP_VERSION = 0xa793, TEXT_BYTES_MAX = 0x10000 };
 
 struct bytes minidump_at(const struct minidump *dump, struct minidump_place place,
                          struct fault *fault)
@@ -74,10 +50,9 @@ void *minidump_array(struct minidump_reader *m, uint32_t count, size_t size)
     return array;
 }
 
-/* Takes BYTES of text from the budget; false and a fault when it is spent. */
-static bool spend_text(struct minidump_reader *m, uint64_t bytes, uint64_t offset)
+bool minidump_spend_text(struct minidump_reader *m, uint64_t bytes, uint64_t offset)
 {
-    if (bytes > TEXT_BYTES_MAX || bytes > m->text_budget) {
+    if (bytes > m->text_budget) {
         (void)fault_set(m->damage, ERR_LIMIT, offset, "minidump text length");
         return false;
     }
@@ -107,7 +82,7 @@ static char *put_utf8(char *out, uint32_t c)
 
 const char *minidump_utf16(struct minidump_reader *m, struct bytes *r, uint64_t bytes)
 {
-    if (!spend_text(m, bytes, r->offset))
+    if (!minidump_spend_text(m, bytes, r->offset))
         return NULL;
     uint64_t offset = r->offset;
     const uint8_t *from = bytes_take(r, bytes);
@@ -116,9 +91,11 @@ const char *minidump_utf16(struct minidump_reader *m, struct bytes *r, uint64_t 
         return NULL;
     }
     uint64_t units = bytes / 2;
-    char *text = minidump_array(m, (uint32_t)units * 3 + 1, 1);
-    if (text == NULL)
+    char *text = arena_array(m->keep, (size_t)units + 1, 3);
+    if (text == NULL) {
+        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
         return NULL;
+    }
     char *out = text;
     for (uint64_t i = 0; i < units; i++) {
         uint32_t c = load_u16(from + i * 2);
@@ -153,6 +130,10 @@ static bool string_at(struct minidump_reader *m, uint64_t foff, const char *what
         (void)fault_set(m->damage, ERR_TRUNCATED, foff, what);
         return false;
     }
+    if (*bytes > TEXT_BYTES_MAX) {
+        (void)fault_set(m->damage, ERR_LIMIT, foff, "minidump text length");
+        return false;
+    }
     return true;
 }
 
@@ -167,7 +148,7 @@ const char *minidump_utf8(struct minidump_reader *m, uint64_t foff, const char *
 {
     struct bytes r;
     uint32_t bytes;
-    if (!string_at(m, foff, what, &r, &bytes) || !spend_text(m, bytes, foff))
+    if (!string_at(m, foff, what, &r, &bytes) || !minidump_spend_text(m, bytes, foff))
         return NULL;
     const char *text = arena_text(m->keep, (const char *)r.at, bytes);
     if (text == NULL)
@@ -175,18 +156,21 @@ const char *minidump_utf8(struct minidump_reader *m, uint64_t foff, const char *
     return text;
 }
 
-/* Reads the first stream of TYPE, if there is one.  Its fault is either what the straight-line
+/* Reads the first stream of KIND, if there is one.  Its fault is either what the straight-line
  * reader met or what was noted as damage on the way. */
-static void read_stream(struct minidump_reader *m, uint32_t type, minidump_stream_fn *read)
+static void read_stream(struct minidump_reader *m, const struct minidump_stream_kind *kind)
 {
     struct minidump *out = m->out;
     for (uint32_t i = 0; i < out->stream_count; i++) {
         struct minidump_stream *stream = &out->streams[i];
-        if (stream->type != type || stream->fault.code != ERR_NONE)
+        if (stream->type != kind->type || stream->fault.code != ERR_NONE)
             continue;
         struct fault fault = FAULT_INIT;
         m->damage = &stream->fault;
-        read(m, minidump_at(out, stream->place, &fault));
+        m->type = kind->type;
+        m->not_told = false;
+        kind->read(m, minidump_at(out, stream->place, &fault));
+        stream->told_in = m->not_told ? NULL : kind->told_in;
         if (fault.code != ERR_NONE)
             (void)fault_set(&stream->fault, fault.code, fault.offset, fault.what);
         return;
@@ -212,12 +196,20 @@ static enum status refuse_magic(uint32_t magic, struct fault *fault)
                           "this is not a minidump (.dmp) file");
 }
 
+/* Windows CE's dumps of a context, a system, or all: the same header and directory under other
+ * names and numbers of a version, with streams of their own. */
+static bool is_ce_magic(uint32_t magic)
+{
+    return magic == 0x58444543 || magic == 0x53444543 || magic == 0x43444543; /* "CEDX" ... */
+}
+
 static enum status read_directory(struct minidump_reader *m, struct bytes whole)
 {
     struct minidump *out = m->out;
     struct bytes r = whole;
     uint32_t magic = bytes_u32(&r);
-    if (magic != MINIDUMP_MAGIC && !bytes_failed(&r))
+    const bool of_ce = is_ce_magic(magic);
+    if (magic != MINIDUMP_MAGIC && !of_ce && !bytes_failed(&r))
         return refuse_magic(magic, r.fault);
     out->version = bytes_u32(&r);
     uint32_t count = bytes_u32(&r), directory = bytes_u32(&r);
@@ -226,7 +218,7 @@ static enum status read_directory(struct minidump_reader *m, struct bytes whole)
     out->flags = bytes_u64(&r);
     if (bytes_failed(&r))
         return r.fault->code;
-    if ((out->version & 0xffff) != MINIDUMP_VERSION)
+    if ((out->version & 0xffff) != MINIDUMP_VERSION && !of_ce)
         return fault_set(r.fault, ERR_MALFORMED, 4, "minidump version");
     if (directory > whole.left)
         return fault_set(r.fault, ERR_TRUNCATED, directory, "minidump directory");
@@ -283,30 +275,54 @@ static void take_user_threads(struct minidump *dump)
     }
 }
 
+static uint64_t text_budget(uint64_t bytes)
+{
+    return ((uint64_t)4 << 20) + 2 * bytes;
+}
+
+static enum status sum_faults(struct minidump *dump, struct fault *fault)
+{
+    for (uint32_t i = 0; i < dump->stream_count; i++) {
+        if (dump->streams[i].fault.code == ERR_MEMORY)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        dump->partial |= dump->streams[i].fault.code != ERR_NONE;
+    }
+    return ERR_NONE;
+}
+
 enum status minidump_read(const void *data, size_t bytes, struct arena *keep, struct minidump *out,
                           struct fault *fault)
 {
     *out = (struct minidump){.data = data, .data_bytes = bytes};
-    struct minidump_reader m = {.out = out, .keep = keep, .scratch = FAULT_INIT};
-    m.text_budget = ((uint64_t)4 << 20) + 2 * (uint64_t)bytes;
+    struct minidump_reader m = {
+        .out = out, .keep = keep, .scratch = FAULT_INIT, .text_budget = text_budget(bytes)};
     enum status status = read_directory(&m, bytes_over(data, bytes, fault));
     if (status != ERR_NONE)
         return status;
-    for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
-        read_stream(&m, readers[i].type, readers[i].read);
-    if (minidump_sort_memory(out, keep) != ERR_NONE || minidump_read_texts(out, keep) != ERR_NONE)
+    for (size_t i = 0; i < minidump_stream_kind_count; i++)
+        if (minidump_stream_kinds[i].read != NULL)
+            read_stream(&m, &minidump_stream_kinds[i]);
+    if (minidump_sort_memory(out, keep) != ERR_NONE)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
     take_user_threads(out);
     if (!out->system.present) /* a dump that was cut, or a writer of threads alone */
         out->dump_cpu = minidump_context_cpu(out, out->thread_count > 0 ? out->threads[0].context
                                                                         : out->exception.context);
     out->cpu = is_wow64(out) ? CPU_X86 : out->dump_cpu;
-    for (uint32_t i = 0; i < out->stream_count; i++) {
-        if (out->streams[i].fault.code == ERR_MEMORY)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
-        out->partial |= out->streams[i].fault.code != ERR_NONE;
-    }
-    return ERR_NONE;
+    return sum_faults(out, fault);
+}
+
+enum status minidump_tell(struct minidump *dump, struct arena *keep, struct fault *fault)
+{
+    struct minidump_reader m = {.out = dump,
+                                .keep = keep,
+                                .scratch = FAULT_INIT,
+                                .text_budget = text_budget(dump->data_bytes),
+                                .value_budget = dump->data_bytes};
+    if (m.value_budget > VALUES_MAX)
+        m.value_budget = VALUES_MAX;
+    minidump_tell_streams(&m);
+    return sum_faults(dump, fault);
 }
 
 const struct minidump_thread *minidump_thread_find(const struct minidump *dump, uint32_t id)

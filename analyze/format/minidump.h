@@ -13,6 +13,8 @@
  *   flags                 24    8
  *                         32
  *
+ * Every stream is told: by the structs below, as a tree of values, or (types that only their
+ * writers know) as the bytes they are.  minidump_streams.c has the table.
  * A damaged stream costs that stream and no other: its row of `streams` keeps the fault,
  * what was read of it before stays, and `partial` is raised.  Only a damaged header or
  * directory fails the whole dump.  Of two streams of one type the first is believed.
@@ -53,10 +55,37 @@ enum minidump_stream_type {
     STREAM_TOKEN = 19,
     STREAM_SYSTEM_MEMORY_INFO = 21,
     STREAM_PROCESS_VM_COUNTERS = 22,
+    STREAM_JAVASCRIPT_DATA = 20,
+    STREAM_IPT_TRACE = 23,
     STREAM_THREAD_NAMES = 24,
+    STREAM_CE_SYSTEM_INFO = 0x8001,
+    STREAM_CE_EXCEPTION = 0x8002,
+    STREAM_CE_MODULE_LIST = 0x8003,
+    STREAM_CE_PROCESS_LIST = 0x8004,
+    STREAM_CE_THREAD_LIST = 0x8005,
+    STREAM_CE_CONTEXT_LIST = 0x8006,
+    STREAM_CE_CALL_STACK_LIST = 0x8007,
+    STREAM_CE_VIRTUAL_LIST = 0x8008,
+    STREAM_CE_PHYSICAL_LIST = 0x8009,
+    STREAM_CE_BUCKET = 0x800a,
+    STREAM_WINE_ELF_MODULES = 0xfff0,
     STREAM_CRASHPAD_INFO = 0x43500001,
     STREAM_BREAKPAD_INFO = 0x47670001,
     STREAM_ASSERTION_INFO = 0x47670002,
+    STREAM_LINUX_CPU_INFO = 0x47670003,
+    STREAM_LINUX_STATUS = 0x47670004,
+    STREAM_LINUX_LSB_RELEASE = 0x47670005,
+    STREAM_LINUX_CMD_LINE = 0x47670006,
+    STREAM_LINUX_ENVIRON = 0x47670007,
+    STREAM_LINUX_AUXV = 0x47670008,
+    STREAM_LINUX_MAPS = 0x47670009,
+    STREAM_LINUX_DSO_DEBUG = 0x4767000a,
+    STREAM_LINUX_STAT = 0x4767000b,
+    STREAM_LINUX_UPTIME = 0x4767000c,
+    STREAM_MAC_CRASH_INFO = 0x4d7a0001,
+    STREAM_MAC_BOOT_ARGS = 0x4d7a0002,
+    STREAM_LINUX_LIMITS = 0x4d7a0003,
+    STREAM_SOFT_ERRORS = 0x4d7a0004,
 };
 
 /* A place in the dump file.  foff + bytes was checked against the file's size. */
@@ -65,21 +94,50 @@ struct minidump_place {
     uint64_t bytes;
 };
 
+/* What a stream says where no struct below is for it: values in the order of the stream, nested by
+ * OBJECT or ARRAY ... END.  A list that was cut by damage may lack its last ENDs. */
+enum minidump_value_kind {
+    VALUE_OBJECT,
+    VALUE_ARRAY,
+    VALUE_END,
+    VALUE_UINT,
+    VALUE_INT, /* of 32 bits, in `number` */
+    VALUE_HEX,
+    VALUE_TEXT,  /* NULL: none is stated                 */
+    VALUE_BYTES, /* `number` bytes of the dump, borrowed */
+};
+
+struct minidump_value {
+    const char *key; /* NULL in an array, and of the outermost */
+    enum minidump_value_kind kind;
+    uint64_t number;
+    const void *data; /* const char * of VALUE_TEXT */
+};
+
 struct minidump_stream {
     uint32_t type;
     struct minidump_place place;
-    struct fault fault; /* code ERR_NONE: sound, or a type that is only listed */
+    struct fault fault;  /* code ERR_NONE: sound, or not looked at */
+    const char *told_in; /* member of the JSON that has its facts; NULL: none has */
+    const struct minidump_value *values;
+    uint32_t value_count;
+    const char *text;    /* of a stream that only its writer knows, if it is text; NULL */
+    uint64_t text_bytes; /* of the stream, that `text` was made of; it ends or a zero follows */
 };
 
 struct minidump_text { /* "key: value" rows of Crashpad's annotations; a stream that is text */
     const char *key, *value;
+    uint32_t type; /* of an annotation object; from 2 on its value is hexadecimal digits */
 };
 
 struct minidump_module {
     struct module module; /* identity as the dump's own module list states it */
     uint32_t timestamp, checksum;
-    uint64_t file_version, product_version; /* 4 x 16 bits; 0: none stated */
-    const char *codeview;                   /* "RSDS", "NB10", or NULL       */
+    uint64_t file_version, product_version;  /* 4 x 16 bits; 0: none stated */
+    uint32_t file_flags, file_os, file_type; /* of VS_FIXEDFILEINFO */
+    const char *codeview;                    /* "RSDS", "NB10", "BpEL", or NULL */
+    const char *build_id;                    /* of "BpEL": hexadecimal; NULL    */
+    struct minidump_place codeview_place, misc_place;
     const struct minidump_text *annotations;
     uint32_t annotation_count;
 };
@@ -125,9 +183,10 @@ struct minidump_system {
     uint8_t processors, product_type;
     uint32_t major, minor, build, platform;
     uint16_t suite;
-    const char *service_pack; /* NULL: none */
-    char vendor[13];          /* x86 only; "" */
-    uint32_t cpu_features[3];
+    const char *service_pack;       /* NULL: none */
+    char vendor[13];                /* x86 only; "" */
+    uint32_t cpu_features[3];       /* x86: version, features, AMD's extended features */
+    uint64_t processor_features[2]; /* others: bits of IsProcessorFeaturePresent()     */
 };
 
 struct minidump_misc {
@@ -188,6 +247,7 @@ struct minidump_crashpad {
     char report_id[40], client_id[40];
     const struct minidump_text *annotations;
     uint32_t annotation_count;
+    uint64_t address_mask; /* bits of addresses that count; 0: not stated */
 };
 
 struct minidump {
@@ -214,7 +274,7 @@ struct minidump {
     struct minidump_handle *handles;
     struct minidump_function_table *tables;
     struct minidump_token *tokens;
-    struct minidump_text *texts; /* Linux's files, as Breakpad copies them: stream's name, text */
+    struct minidump_text *texts; /* streams that are texts, such as Linux's files: name, text */
     const char *comment;         /* NULL: none */
     const struct record *user;   /* our user stream; NULL: the dump has none */
     uint32_t stream_count, module_count, unloaded_count, thread_count, memory_count, region_count,
@@ -226,6 +286,11 @@ struct minidump {
  * ERR_LIMIT, ERR_MEMORY; see above for damage in single streams. */
 enum status minidump_read(const void *data, size_t bytes, struct arena *keep, struct minidump *out,
                           struct fault *fault);
+
+/* Reads what people want to see and no walk needs: streams that no struct above is for, and what
+ * some others say beyond theirs.  Once after minidump_read(), which leaves these streams without
+ * values, texts and faults.  Fails: ERR_MEMORY. */
+enum status minidump_tell(struct minidump *dump, struct arena *keep, struct fault *fault);
 
 /* Copies SIZE bytes of the dead process at VA.  False when the dump lacks any of them. */
 bool minidump_memory_read(const struct minidump *dump, uint64_t va, void *out, size_t bytes);
@@ -251,7 +316,7 @@ enum status minidump_exception_registers(const struct minidump *dump, struct reg
  * Breakpad's requesting thread, then the first thread.  *why names the source. */
 uint32_t minidump_suspect(const struct minidump *dump, const char **why);
 
-/* Everything above as one JSON object. */
+/* Everything above as one JSON object; streams that nothing tells as bytes. */
 void minidump_write_json(struct json *j, const struct minidump *dump);
 
 const char *minidump_stream_name(uint32_t type);       /* "ThreadList"; NULL: unknown   */

@@ -15,8 +15,6 @@
 #include "base/limits.h"
 #include "format/minidump_parts.h"
 
-enum { STREAM_TEXT_MAX = 1 << 20 };
-
 void minidump_read_breakpad(struct minidump_reader *m, struct bytes r)
 {
     struct minidump_breakpad *out = &m->out->breakpad;
@@ -49,11 +47,12 @@ struct annotation_list {
     uint32_t count, room;
 };
 
-static void add_annotation(struct annotation_list *list, const char *key, const char *value)
+static void add_annotation(struct annotation_list *list, const char *key, const char *value,
+                           uint32_t type)
 {
     if (list->count < list->room && (key != NULL || value != NULL))
         list->rows[list->count++] =
-            (struct minidump_text){key != NULL ? key : "", value != NULL ? value : ""};
+            (struct minidump_text){key != NULL ? key : "", value != NULL ? value : "", type};
 }
 
 /* How many entries of SIZE a counted list at PLACE holds; 0 when there is none. */
@@ -71,8 +70,23 @@ static void read_annotations(struct minidump_reader *m, struct bytes r, uint32_t
 {
     for (uint32_t i = 0; i < count; i++) {
         const char *key = minidump_utf8(m, bytes_u32(&r), "annotation key");
-        add_annotation(list, key, minidump_utf8(m, bytes_u32(&r), "annotation value"));
+        add_annotation(list, key, minidump_utf8(m, bytes_u32(&r), "annotation value"), 1);
     }
+}
+
+/* The bytes of an annotation that is no text (count, bytes), as hexadecimal digits. */
+static const char *annotation_bytes(struct minidump_reader *m, uint32_t foff)
+{
+    if (foff == 0)
+        return NULL;
+    struct bytes r = minidump_from(m->out, foff, m->damage);
+    uint32_t count = bytes_count(&r, bytes_u32(&r), 1);
+    if (bytes_failed(&r) || !minidump_spend_text(m, (uint64_t)count * 2, foff))
+        return NULL;
+    char *text = minidump_array(m, count + 1, 2);
+    for (uint32_t i = 0; text != NULL && i < count; i++)
+        (void)snprintf(text + (size_t)i * 2, 3, "%02x", r.at[i]);
+    return text;
 }
 
 /* Annotation objects: name place, type (1: text), reserved, value place. */
@@ -83,8 +97,10 @@ static void read_objects(struct minidump_reader *m, struct bytes r, uint32_t cou
         const char *name = minidump_utf8(m, bytes_u32(&r), "annotation name");
         uint16_t type = bytes_u16(&r);
         bytes_skip(&r, 2);
-        uint32_t value = bytes_u32(&r);
-        add_annotation(list, name, type == 1 ? minidump_utf8(m, value, "annotation value") : NULL);
+        uint32_t foff = bytes_u32(&r);
+        const char *value =
+            type == 1 ? minidump_utf8(m, foff, "annotation value") : annotation_bytes(m, foff);
+        add_annotation(list, name, value, type);
     }
 }
 
@@ -92,7 +108,7 @@ static void read_list(struct minidump_reader *m, struct bytes r, uint32_t count,
                       struct annotation_list *list)
 {
     for (uint32_t i = 0; i < count; i++)
-        add_annotation(list, NULL, minidump_utf8(m, bytes_u32(&r), "annotation"));
+        add_annotation(list, NULL, minidump_utf8(m, bytes_u32(&r), "annotation"), 1);
 }
 
 static void read_module_info(struct minidump_reader *m, struct minidump_place place,
@@ -138,6 +154,10 @@ void minidump_read_crashpad(struct minidump_reader *m, struct bytes r)
     if (bytes_failed(&r))
         return;
     out->present = true;
+    if (r.left >= 12) { /* later writers: a reserved word first */
+        bytes_skip(&r, 4);
+        out->address_mask = bytes_u64(&r);
+    }
     guid_text(report, out->report_id);
     guid_text(client, out->client_id);
     uint32_t count = counted(m, annotations, 8, &list);
@@ -159,35 +179,27 @@ void minidump_read_crashpad(struct minidump_reader *m, struct bytes r)
 }
 
 /* Files of /proc and /etc whole; between the words of a command line stand zeros. */
-enum status minidump_read_texts(struct minidump *dump, struct arena *keep)
+void minidump_read_text(struct minidump_reader *m, struct bytes r)
 {
-    static const uint32_t types[] = {
-        0x47670003, /* cpuinfo     */ 0x47670004, /* status      */ 0x47670005, /* lsb-release */
-        0x47670006, /* cmdline     */ 0x47670007, /* environ     */ 0x47670009, /* maps        */
-        0x4767000b, /* stat        */ 0x4767000c, /* uptime      */ 0x4d7a0003, /* limits      */
-    };
-    const size_t count = sizeof(types) / sizeof(types[0]);
-    for (size_t t = 0; t < count; t++)
-        for (uint32_t i = 0; i < dump->stream_count; i++) {
-            const struct minidump_place place = dump->streams[i].place;
-            if (dump->streams[i].type != types[t] || place.bytes == 0)
-                continue;
-            size_t bytes = place.bytes < STREAM_TEXT_MAX ? (size_t)place.bytes : STREAM_TEXT_MAX;
-            const uint8_t *from = dump->data + place.foff;
-            while (bytes > 0 && (from[bytes - 1] == 0 || from[bytes - 1] == '\n'))
-                bytes--;
-            char *text = ARENA_ARRAY(keep, bytes + 1, char);
-            if (dump->texts == NULL)
-                dump->texts = ARENA_ARRAY(keep, count, struct minidump_text);
-            if (text == NULL || dump->texts == NULL)
-                return ERR_MEMORY;
-            for (size_t k = 0; k < bytes; k++)
-                text[k] = from[k] == 0 ? '\n' : (char)from[k];
-            dump->texts[dump->text_count++] =
-                (struct minidump_text){minidump_stream_name(types[t]), text};
-            break;
-        }
-    return ERR_NONE;
+    struct minidump *out = m->out;
+    size_t bytes = r.left;
+    if (bytes == 0)
+        return;
+    if (!minidump_spend_text(m, bytes, r.offset))
+        return;
+    while (bytes > 0 && (r.at[bytes - 1] == 0 || r.at[bytes - 1] == '\n'))
+        bytes--;
+    char *text = arena_text(m->keep, (const char *)r.at, bytes);
+    if (out->texts == NULL)
+        out->texts = minidump_array(m, out->stream_count, sizeof(*out->texts));
+    if (text == NULL || out->texts == NULL) {
+        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        return;
+    }
+    for (size_t k = 0; k < bytes; k++)
+        if (text[k] == 0)
+            text[k] = '\n';
+    out->texts[out->text_count++] = (struct minidump_text){minidump_stream_name(m->type), text, 1};
 }
 
 void minidump_read_user(struct minidump_reader *m, struct bytes r)

@@ -79,7 +79,10 @@ void minidump_read_system(struct minidump_reader *m, struct bytes r)
     out->service_pack = minidump_string(m, service_pack, "service pack");
     if (out->service_pack != NULL && out->service_pack[0] == '\0')
         out->service_pack = NULL;
-    if (m->out->dump_cpu == CPU_X86 && r.left >= 24) {
+    if (m->out->dump_cpu != CPU_X86 && r.left >= 16) {
+        out->processor_features[0] = bytes_u64(&r);
+        out->processor_features[1] = bytes_u64(&r);
+    } else if (r.left >= 24) {
         memcpy(out->vendor, bytes_take(&r, 12), 12);
         for (size_t i = 0; i < 3; i++)
             out->cpu_features[i] = bytes_u32(&r);
@@ -264,10 +267,12 @@ void minidump_read_vm_counters(struct minidump_reader *m, struct bytes r)
     out->present = !bytes_failed(&r);
 }
 
+/* Of a dump with both comments the wide one is told: it lost no letters. */
 void minidump_read_comment_a(struct minidump_reader *m, struct bytes r)
 {
-    size_t bytes = r.left < 0x10000 ? r.left : 0x10000;
-    m->out->comment = arena_text(m->keep, (const char *)r.at, bytes);
+    m->not_told = m->out->comment != NULL;
+    if (!m->not_told && minidump_spend_text(m, r.left, r.offset))
+        m->out->comment = arena_text(m->keep, (const char *)r.at, r.left);
 }
 
 void minidump_read_comment_w(struct minidump_reader *m, struct bytes r)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/minidump.h"
+#include "format/minidump_parts.h"
 
 static void write_place(struct json *j, const char *key, struct minidump_place place)
 {
@@ -35,6 +35,7 @@ static void key_version(struct json *j, const char *key, uint64_t version)
 
 static void write_streams(struct json *j, const struct minidump *d)
 {
+    uint64_t shown = 0;
     json_key(j, "streams");
     json_array(j);
     for (uint32_t i = 0; i < d->stream_count; i++) {
@@ -57,6 +58,9 @@ static void write_streams(struct json *j, const struct minidump *d)
                 json_key_hex(j, "offset", stream->fault.offset);
             json_object_end(j);
         }
+        json_key_string(j, "told_in", stream->told_in);
+        json_key(j, "content");
+        minidump_write_content(j, d, stream, &shown);
         json_object_end(j);
     }
     json_array_end(j);
@@ -86,6 +90,13 @@ static void write_system(struct json *j, const struct minidump *d)
     json_key_string(j, "service_pack", s->service_pack);
     json_key_uint(j, "suite", s->suite);
     key_known(j, "vendor", s->vendor);
+    json_key(j, "cpu_features");
+    json_array(j);
+    for (size_t i = 0; d->dump_cpu == CPU_X86 && i < 3; i++)
+        json_hex(j, s->cpu_features[i]);
+    for (size_t i = 0; d->dump_cpu != CPU_X86 && i < 2; i++)
+        json_hex(j, s->processor_features[i]);
+    json_array_end(j);
     json_object_end(j);
 }
 
@@ -166,6 +177,7 @@ static void write_annotations(struct json *j, const struct minidump_text *rows, 
     for (uint32_t i = 0; i < count; i++) {
         json_object(j);
         json_key_string(j, "key", rows[i].key);
+        json_key_uint(j, "type", rows[i].type);
         json_key_string(j, "value", rows[i].value);
         json_object_end(j);
     }
@@ -193,10 +205,16 @@ static void write_modules(struct json *j, const struct minidump *d)
         json_object(j);
         module_head(j, &row->module);
         json_key_string(j, "codeview", row->codeview);
+        json_key_string(j, "build_id", row->build_id);
+        write_place(j, "codeview_record", row->codeview_place);
+        write_place(j, "misc_record", row->misc_place);
         json_key_hex(j, "timestamp", row->timestamp);
         json_key_hex(j, "checksum", row->checksum);
         key_version(j, "file_version", row->file_version);
         key_version(j, "product_version", row->product_version);
+        json_key_hex(j, "file_flags", row->file_flags);
+        json_key_hex(j, "file_os", row->file_os);
+        json_key_hex(j, "file_type", row->file_type);
         write_annotations(j, row->annotations, row->annotation_count);
         json_object_end(j);
     }
@@ -411,6 +429,7 @@ static void write_reporters(struct json *j, const struct minidump *d)
         json_key_string(j, "assertion_function", b->assert_function);
         json_key_string(j, "assertion_file", b->assert_file);
         json_key_uint(j, "assertion_line", b->assert_line);
+        json_key_uint(j, "assertion_type", b->assert_type);
         json_object_end(j);
     } else {
         json_null(j);
@@ -421,6 +440,7 @@ static void write_reporters(struct json *j, const struct minidump *d)
         json_key_uint(j, "version", d->crashpad.version);
         json_key_string(j, "report_id", d->crashpad.report_id);
         json_key_string(j, "client_id", d->crashpad.client_id);
+        json_key_hex(j, "address_mask", d->crashpad.address_mask);
         write_annotations(j, d->crashpad.annotations, d->crashpad.annotation_count);
         json_object_end(j);
     } else {

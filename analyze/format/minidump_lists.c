@@ -33,6 +33,17 @@ static uint32_t list_count(struct minidump_reader *m, struct bytes *r, size_t si
     return bytes_count(r, count, size);
 }
 
+static void read_build_id(struct minidump_reader *m, struct bytes r, struct minidump_module *out)
+{
+    enum { BUILD_ID_BYTES_MAX = 64 };
+    const size_t bytes = r.left < BUILD_ID_BYTES_MAX ? r.left : BUILD_ID_BYTES_MAX;
+    char *text = minidump_array(m, (uint32_t)bytes * 2 + 1, 1);
+    for (size_t i = 0; text != NULL && i < bytes; i++)
+        (void)snprintf(text + i * 2, 3, "%02x", r.at[i]);
+    out->build_id = text;
+    out->codeview = "BpEL";
+}
+
 /* The CodeView record: which PDB belongs to the image. */
 static void read_codeview(struct minidump_reader *m, struct minidump_place place,
                           struct minidump_module *out)
@@ -58,7 +69,9 @@ static void read_codeview(struct minidump_reader *m, struct minidump_place place
             out->codeview = "NB10";
         }
     } else {
-        return; /* another system's build id, or nothing we know: no identity */
+        if (magic == 0x4270454c) /* "LEpB": an ELF build id, by Breakpad; no identity of ours */
+            read_build_id(m, r, out);
+        return;
     }
     const char *name = arena_text(m->keep, (const char *)r.at, r.left < 1024 ? r.left : 1024);
     if (bytes_failed(&r) || name == NULL) {
@@ -90,14 +103,18 @@ static void read_module(struct minidump_reader *m, struct bytes *r, uint32_t ind
     if (version[0] == 0xfeef04bd) { /* VS_FIXEDFILEINFO */
         out->file_version = version_of(version[2], version[3]);
         out->product_version = version_of(version[4], version[5]);
+        out->file_flags = version[7] & version[6];
+        out->file_os = version[8];
+        out->file_type = version[9];
     }
-    struct minidump_place codeview = minidump_location(m, r, "CodeView record of a module");
-    bytes_skip(r, 8 + 16);
+    out->codeview_place = minidump_location(m, r, "CodeView record of a module");
+    out->misc_place = minidump_location(m, r, "miscellaneous record of a module");
+    bytes_skip(r, 16);
     module->path = minidump_string(m, name_foff, "name of a module");
     module->name = module->path != NULL ? path_base(module->path) : "";
     module->unloaded_at_ns = MODULE_STILL_LOADED;
     module_code_id(out->timestamp, (uint32_t)module->image_bytes, module->code_id);
-    read_codeview(m, codeview, out);
+    read_codeview(m, out->codeview_place, out);
 }
 
 void minidump_read_modules(struct minidump_reader *m, struct bytes r)
@@ -160,8 +177,9 @@ void minidump_read_unloaded(struct minidump_reader *m, struct bytes r)
 static void read_thread_list(struct minidump_reader *m, struct bytes r, bool extended)
 {
     struct minidump *out = m->out;
-    if (out->threads != NULL)
-        return; /* a dump with both lists: the plain one was read */
+    m->not_told = out->threads != NULL; /* a dump with both lists: the plain one was read */
+    if (m->not_told)
+        return;
     uint32_t count = list_count(m, &r, extended ? 64 : 48, LIMIT_THREADS, "number of threads");
     out->threads = minidump_array(m, count, sizeof(*out->threads));
     if (out->threads == NULL)

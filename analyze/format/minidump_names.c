@@ -1,4 +1,4 @@
-/* Words for the numbers of a minidump: streams, exception codes, systems. */
+/* Words for the numbers of a minidump: exception codes, systems. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,65 +15,6 @@ enum {
 struct number_name {
     uint32_t number;
     const char *name;
-};
-
-static const struct number_name streams[] = {
-    {STREAM_UNUSED, "Unused"},
-    {STREAM_THREAD_LIST, "ThreadList"},
-    {STREAM_MODULE_LIST, "ModuleList"},
-    {STREAM_MEMORY_LIST, "MemoryList"},
-    {STREAM_EXCEPTION, "Exception"},
-    {STREAM_SYSTEM_INFO, "SystemInfo"},
-    {STREAM_THREAD_EX_LIST, "ThreadExList"},
-    {STREAM_MEMORY64_LIST, "Memory64List"},
-    {STREAM_COMMENT_A, "CommentA"},
-    {STREAM_COMMENT_W, "CommentW"},
-    {STREAM_HANDLE_DATA, "HandleData"},
-    {STREAM_FUNCTION_TABLE, "FunctionTable"},
-    {STREAM_UNLOADED_MODULE_LIST, "UnloadedModuleList"},
-    {STREAM_MISC_INFO, "MiscInfo"},
-    {STREAM_MEMORY_INFO_LIST, "MemoryInfoList"},
-    {STREAM_THREAD_INFO_LIST, "ThreadInfoList"},
-    {STREAM_HANDLE_OPERATION_LIST, "HandleOperationList"},
-    {STREAM_TOKEN, "Token"},
-    {20, "JavaScriptData"},
-    {STREAM_SYSTEM_MEMORY_INFO, "SystemMemoryInfo"},
-    {STREAM_PROCESS_VM_COUNTERS, "ProcessVmCounters"},
-    {23, "IptTrace"},
-    {STREAM_THREAD_NAMES, "ThreadNames"},
-    {0x8000, "ceSystemInfo"},
-    {0x8001, "ceException"},
-    {0x8002, "ceModuleList"},
-    {0x8003, "ceProcessList"},
-    {0x8004, "ceThreadList"},
-    {0x8005, "ceThreadContextList"},
-    {0x8006, "ceThreadCallStackList"},
-    {0x8007, "ceMemoryVirtualList"},
-    {0x8008, "ceMemoryPhysicalList"},
-    {0x8009, "ceBucketParameters"},
-    {0x800a, "ceProcessModuleMap"},
-    {0x800b, "ceDiagnosisList"},
-    {0xfff0, "WineElfModules"},
-    {STREAM_CRASHPAD_INFO, "CrashpadInfo"},
-    {STREAM_BREAKPAD_INFO, "BreakpadInfo"},
-    {STREAM_ASSERTION_INFO, "AssertionInfo"},
-    {0x47670003, "LinuxCpuInfo"},
-    {0x47670004, "LinuxProcStatus"},
-    {0x47670005, "LinuxLsbRelease"},
-    {0x47670006, "LinuxCmdLine"},
-    {0x47670007, "LinuxEnviron"},
-    {0x47670008, "LinuxAuxv"},
-    {0x47670009, "LinuxMaps"},
-    {0x4767000a, "LinuxDsoDebug"},
-    {0x4767000b, "LinuxProcStat"},
-    {0x4767000c, "LinuxProcUptime"},
-    {0x4767000d, "LinuxProcFd"},
-    {0x4d7a0001, "MozMacosCrashInfo"},
-    {0x4d7a0002, "MozMacosBootargs"},
-    {0x4d7a0003, "MozLinuxLimits"},
-    {0x4d7a0004, "MozSoftErrors"},
-    {0x4b6b0002, "StabilityReport"},
-    {RECORD_DUMP_STREAM, "TwinstackInfo"},
 };
 
 static const struct number_name codes[] = {
@@ -228,11 +169,6 @@ static const char *find(const struct number_name *rows, size_t count, uint64_t n
         if (rows[i].number == number)
             return rows[i].name;
     return NULL;
-}
-
-const char *minidump_stream_name(uint32_t type)
-{
-    return find(streams, sizeof(streams) / sizeof(streams[0]), type);
 }
 
 /* Other systems' crash reporters put signals or Mach's exceptions into the code's place. */

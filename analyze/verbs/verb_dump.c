@@ -156,6 +156,8 @@ static int print_dump(struct dump_request *q, struct fault *fault)
 {
     struct stack *stacks;
     uint32_t count;
+    if (!q->stacks && dump_tell(q->session, q->keep, fault) != ERR_NONE)
+        return verb_fault(fault);
     if (q->json && !q->stacks) {
         struct json j;
         json_to_stream(&j, stdout, true);
@@ -257,6 +259,11 @@ const struct verb verb_dump = {
         "it\n"
         "prints a summary and the crashed thread's stack.  Each frame says how it was found:\n"
         "context, unwind, leaf, frame_pointer, frame_size or scan.\n\n"
+        "--json tells every stream: in the member that its row names (told_in), as the row's\n"
+        "content, or, where only the stream's writer knows what it means, as text if it is one "
+        "and\n"
+        "as the first 16 KiB of its bytes.  Windows CE's dumps are told this way too, not "
+        "walked.\n\n"
         "examples:\n"
         "  twinstack dump crash.dmp --symbols symbols/\n"
         "  twinstack dump crash.dmp --stacks --json\n"

@@ -68,20 +68,22 @@ def handles(d):
              struct.pack("<QIIIIIIII", 0x48, 0, 0, 0, 0, 0, 0, 0, 0))
     return {"handles.0": {"handle": "0x44", "type": "File", "name": "\\Device\\Null", "attributes": "0x1",
                           "access": "0x12019f", "handle_count": 2, "pointer_count": 77},
-            "handles.1": {"handle": "0x48", "type": None, "name": None}}
+            "handles.1": {"handle": "0x48", "type": None, "name": None}, "streams.1": {"content": None}}
 
 
 def function_table(d):
     rows = struct.pack("<III", 0, 0x20, 0x100) + struct.pack("<III", 0x40, 0x60, 0x110)
     d.stream(13, struct.pack("<6I", 24, 32, 8, 12, 1, 0) +
              struct.pack("<QQQII", 0x20000000, 0x20001000, 0x20000000, 2, 4) + bytes(8) + rows + bytes(4))
-    return {"function_tables.0": {"start": "0x20000000", "end": "0x20001000", "base": "0x20000000", "entries": 2}}
+    return {"function_tables.0": {"start": "0x20000000", "end": "0x20001000", "base": "0x20000000", "entries": 2},
+            "streams.1.content.0.entries.1": {"begin": "0x40", "end": "0x60", "unwind": "0x110"}}
 
 
 def tokens(d):
     d.stream(19, struct.pack("<IIII", 56, 2, 16, 16) + struct.pack("<IIQ", 24, 4711, 0x1C) + bytes(8) +
              struct.pack("<IIQ", 16, 4712, 0))
-    return {"tokens.0": {"id": 4711, "handle": "0x1c", "bytes": 24}, "tokens.1": {"id": 4712, "bytes": 16}}
+    return {"streams.1.content.0": {"id": 4711, "token": {"bytes": 8, "hex": "00" * 8, "bytes_shown": 8}},
+            "tokens.0": {"id": 4711, "handle": "0x1c", "bytes": 24}, "tokens.1": {"id": 4712, "bytes": 16}}
 
 
 def system_memory(d):
@@ -89,7 +91,10 @@ def system_memory(d):
     cache = struct.pack("<QQIQQQQII", 1, 2, 3, 4, 5, 6, 7, 8, 9)
     d.stream(21, struct.pack("<HH", 1, 0) + basic + cache + struct.pack("<QQQQ", 500, 600, 700, 800) + bytes(328))
     return {"system_memory": {"page_bytes": 4096, "physical_pages": 1000, "available_pages": 500,
-                              "committed_pages": 600, "commit_limit_pages": 700}}
+                              "committed_pages": 600, "commit_limit_pages": 700},
+            "streams.1.content.file_cache": {"current_bytes": 1, "page_faults": 3, "transition_repurposed": 8},
+            "streams.1.content.commitment": {"peak_commitment_pages": 800},
+            "streams.1.content.dirty": {"cc_total_dirty_pages": 0}}
 
 
 def vm_counters_1(d):
@@ -102,7 +107,9 @@ def vm_counters_1(d):
 def vm_counters_2(d):
     d.stream(22, struct.pack("<HHI18Q", 2, 15, 5, *range(11, 29)))
     return {"vm_counters": {"revision": 2, "page_faults": 5, "pagefile_bytes": 17, "peak_pagefile_bytes": 18,
-                            "virtual_bytes": 20, "private_bytes": 21}}
+                            "virtual_bytes": 20, "private_bytes": 21},
+            "streams.1.content": {"flags": "0xf", "paged_pool_bytes": 14, "peak_virtual_bytes": 19,
+                                  "job_total_commit_limit_bytes": 28}}
 
 
 def misc(size, flags):
@@ -179,7 +186,8 @@ def breakpad(d):
     d.stream(0x47670001, struct.pack("<III", 3, 7, 8))
     d.stream(0x47670002, fixed("x > 0", 128) + fixed("main", 128) + fixed("a.cc", 128) + struct.pack("<II", 42, 1))
     return {"breakpad": {"validity": 3, "dump_thread_id": 7, "requesting_thread_id": 8, "assertion": "x > 0",
-                         "assertion_function": "main", "assertion_file": "a.cc", "assertion_line": 42},
+                         "assertion_function": "main", "assertion_file": "a.cc", "assertion_line": 42,
+                         "assertion_type": 1},
             "": {"suspect": 8}}
 
 
@@ -192,26 +200,30 @@ def crashpad(d):
     pairs = struct.pack("<III", 1, d.put(utf8("key")), d.put(utf8("värde")))
     texts = struct.pack("<II", 1, d.put(utf8("listed")))
     objects = struct.pack("<IIHHIIHHI", 2, d.put(utf8("object")), 1, 0, d.put(utf8("its value")),
-                          d.put(utf8("binary")), 0x8001, 0, d.put(utf8("xx")))
+                          d.put(utf8("binary")), 0x8001, 0, d.put(utf8("\x01x")))
     module = struct.pack("<I", 1) + place(texts) + place(pairs) + place(objects)
     links = struct.pack("<II", 1, 0) + place(module)
     guid = struct.pack("<IHH8B", 0x00112233, 0x4455, 0x6677, *range(8, 16))
-    d.stream(0x43500001, struct.pack("<I", 1) + guid + guid + place(pairs) + place(links))
-    return {"crashpad": {"version": 1, "report_id": "00112233-4455-6677-0809-0a0b0c0d0e0f"},
-            "crashpad.annotations.0": {"key": "key", "value": "värde"},
+    d.stream(0x43500001, struct.pack("<I", 1) + guid + guid + place(pairs) + place(links) +
+             struct.pack("<IQ", 0, 0xFFFFFFFFFF))
+    return {"crashpad": {"version": 1, "report_id": "00112233-4455-6677-0809-0a0b0c0d0e0f",
+                         "address_mask": "0xffffffffff"},
+            "crashpad.annotations.0": {"key": "key", "type": 1, "value": "värde"},
             "modules.0.annotations.0": {"value": "listed"}, "modules.0.annotations.1": {"key": "key"},
             "modules.0.annotations.2": {"key": "object", "value": "its value"},
-            "modules.0.annotations.3": {"key": "binary"}}
+            "modules.0.annotations.3": {"key": "binary", "type": 0x8001, "value": "0178"}}
 
 
 def version_and_codeview(d):
-    fixed_info = struct.pack("<13I", 0xFEEF04BD, 0x10000, 0x000A0001, 0x4A610002, 0x000B0003, 0x4A620004, *[0] * 7)
+    fixed_info = struct.pack("<13I", 0xFEEF04BD, 0x10000, 0x000A0001, 0x4A610002, 0x000B0003, 0x4A620004, 0x3F, 0x42,
+                             0x40004, 2, 0, 0, 0)
     rsds = b"RSDS" + struct.pack("<IHH8BI", 0x11223344, 0x5566, 0x7788, *range(1, 9), 0x1F) + b"c:\\x\\a.pdb\0"
     d.modules.append(struct.pack("<QIIII", 0x140000000, 0x9000, 0, 0x5A, d.put(dump_maker.text("c:\\x\\a.exe"))) +
                      fixed_info + struct.pack("<II8x16x", len(rsds), d.put(rsds)))
     return {"modules.0": {"name": "a.exe", "debug_id": "112233445566778801020304050607081f", "pdb": "a.pdb",
                           "codeview": "RSDS", "code_id": "0000005A9000", "file_version": "10.1.19041.2",
-                          "product_version": "11.3.19042.4"}}
+                          "product_version": "11.3.19042.4", "file_flags": "0x2",
+                          "file_os": "0x40004", "file_type": "0x2"}}
 
 
 def wow64_by_teb(d):
@@ -237,6 +249,85 @@ def arm64_of_breakpad(d):
     return {"threads.0.registers": {"pc": "0x7ff600001234", "sp": "0x1000", "x19": "0x13", "flags": "0x60000000"}}
 
 
+def auxv(d):
+    d.stream(0x47670008, struct.pack("<6Q", 6, 4096, 25, 0x7FFF5AE4AE29, 0, 0))
+    return {"streams.1": {"name": "LinuxAuxv", "told_in": None},
+            "streams.1.content.0": {"type": 6, "name": "AT_PAGESZ", "value": "0x1000"},
+            "streams.1.content.1": {"type": 25, "name": "AT_RANDOM", "value": "0x7fff5ae4ae29"}}
+
+
+def loader_of(packing):
+    """MDRawDebug64 and MDRawLinkMap64, as the compiler aligns them or packed ("=")."""
+    pad = "4x" if packing == "@" else ""
+
+    def row(d):
+        name = d.put(dump_maker.text("/lib/libc.so.6"))
+        maps = d.put(struct.pack(f"<QI{pad}Q", 0x7F5140000000, name, 0x7F5140520BA0))
+        d.stream(0x4767000A, struct.pack(f"<III{pad}QQQQQ", 1, maps, 1, 1, 2, 3, 0x15, 0x7F51))
+        return {"streams.1.content": {"version": 1, "brk": "0x1", "loader_base": "0x2", "dynamic": "0x3"},
+                "streams.1.content.link_map.0": {"address": "0x7f5140000000", "name": "/lib/libc.so.6",
+                                                 "dynamic": "0x7f5140520ba0"},
+                "streams.1.content.dynamic_section.0": {"tag": "0x15", "value": "0x7f51"}}
+    return row
+
+
+def linux_texts(d):
+    d.stream(0x47670006, b"/bin/app\0--flag\0")
+    d.stream(0x47670009, b"00400000-0040b000 r-xp\n" * 60000)  # more than a megabyte
+    d.stream(0x4D7A0004, b'[{"InitErrors": []}]')
+    return {"texts.0": {"stream": "LinuxCmdLine", "text": "/bin/app\n--flag"},
+            "texts.1": {"stream": "LinuxMaps", "text": "\n".join(["00400000-0040b000 r-xp"] * 60000)},
+            "texts.2": {"stream": "MozSoftErrors", "text": '[{"InitErrors": []}]'},
+            "streams.1": {"told_in": "texts", "content": None}}
+
+
+def mac_crash(d):
+    record = struct.pack("<5Q", 0x4D7A0001, 5, 0x103, 0, 6) + b"/usr/lib/libc.dylib\0abort()\0\0\0\0"
+    d.stream(0x4D7A0001, struct.pack("<IIIII", 0x4D7A0001, 1, 40, len(record), d.put(record)) + bytes(19 * 8))
+    d.stream(0x4D7A0002, struct.pack("<IQ", 0x4D7A0002, d.put(dump_maker.text("-v"))))
+    return {"streams.1.content.0": {"version": 5, "thread": "0x103", "module_path": "/usr/lib/libc.dylib",
+                                    "message": "abort()", "abort_cause": "0x6"},
+            "streams.2.content": {"boot_args": "-v"}}
+
+
+def handle_operations(d):
+    d.stream(18, struct.pack("<IIII", 16, 288, 1, 0) + struct.pack("<QIIIIII32Q", 0x44, 1, 2, 3, 0, 2, 9, 0x10, 0x20,
+                                                                  *[0] * 30))
+    return {"streams.1.content.0": {"handle": "0x44", "process_id": 1, "thread_id": 2,
+                                    "operation_name": "bad reference", "trace": 9, "stack": ["0x10", "0x20"]}}
+
+
+def wine_modules(d):
+    d.stream(0xFFF0, struct.pack("<I", 1) + struct.pack("<QIIII84x", 0x7F0000000000, 0x1000, 2, 3,
+                                                       d.put(dump_maker.text("/lib/ld.so"))))
+    return {"streams.1.content.0": {"base": "0x7f0000000000", "size": "0x1000", "path": "/lib/ld.so"}}
+
+
+def elf_build_id(d):
+    d.module("libc.so.6", 0x7F0000000000, 0x1000, codeview=b"LEpB" + bytes(range(20)))
+    return {"modules.0": {"codeview": "BpEL", "build_id": bytes(range(20)).hex(), "debug_id": None},
+            "modules.0.codeview_record": {"bytes": 24}}
+
+
+def unknown_streams(d):
+    d.stream(20, bytes(range(256)) * 100)
+    d.stream(0x10000, "<?xml version='1.0'?>".encode("utf-16-le").ljust(100, b"\0") + b"\xd7\xd7")
+    d.stream(23, b"{}\n")
+    d.stream(0xABCD1234, b"")
+    return {"streams.1": {"name": "JavaScriptData", "bytes": 25600},
+            "streams.1.content": {"text": None, "bytes_shown": 16384, "hex": (bytes(range(256)) * 64).hex()},
+            "streams.2.content": {"text": "<?xml version='1.0'?>", "text_bytes": 42, "bytes_shown": 102},
+            "streams.3.content": {"text": "{}\n", "hex": "7b7d0a"},
+            "streams.4": {"name": None, "bytes": 0, "content": None}}
+
+
+def both_comments(d):
+    d.stream(10, b"narrow")
+    d.stream(11, "wide".encode("utf-16-le"))
+    return {"": {"comment": "wide"}, "streams.1": {"told_in": None}, "streams.1.content": {"text": "narrow"},
+            "streams.2": {"told_in": "comment", "content": None}}
+
+
 def two_exception_streams(d):
     d.exception(3, 0xC0000005, 0x1000)
     d.exception(4, 0xC0000006, 0x2000)
@@ -253,7 +344,10 @@ ROWS = {
     "MiscInfo 5": misc_of(1364, MISC_5), "MiscInfo that was not filled": misc_says_nothing,
     "CONTEXT with a shadow stack": shadow_stack, "XSTATE that MiscInfo does not lay out": xstate_without_features,
     "Exception without a context": exception, "Exception twice": two_exception_streams, "CommentW": comments,
-    "CommentA": comment_a, "Breakpad and assertion": breakpad, "Crashpad": crashpad,
+    "CommentA": comment_a, "both comments": both_comments, "LinuxAuxv": auxv,
+    "LinuxDsoDebug aligned": loader_of("@"), "LinuxDsoDebug packed": loader_of("="), "Linux's texts": linux_texts,
+    "macOS": mac_crash, "HandleOperationList": handle_operations, "WineElfModules": wine_modules,
+    "ELF build id": elf_build_id, "streams of others": unknown_streams, "Breakpad and assertion": breakpad, "Crashpad": crashpad,
     "module's version and CodeView": version_and_codeview, "WoW64 through the TEB": wow64_by_teb,
     "CONTEXT of arm64": arm64, "Breakpad's older context of arm64": arm64_of_breakpad,
 }
@@ -301,6 +395,35 @@ class DumpStreams(e2e.Case):
                     done = self.run_twinstack("dump", path, "--json", exit_code=None)
                     self.assertIn(done.returncode, (0, 3), done.stderr)
                     self.assertEqual(e2e.json.loads(done.stdout)["system"]["context_cpu"], dump.arch)
+
+    def test_no_stream_is_a_bare_name(self):
+        """Whatever its type and its bytes: told in a member, as content, or a fault in its place."""
+        kinds = [*range(1, 26), *range(0x8000, 0x800E), 0xFFF0, 0xFFFF, 0x10000, 0x43500001, *range(0x47670001, 0x47670010),
+                 *range(0x4D7A0001, 0x4D7A0006), 0x4B6B0002, 0x54570001]
+        for at in range(0, len(kinds), 20):
+            dump = dump_maker.Dump()
+            for kind in kinds[at:at + 20]:
+                dump.stream(kind, struct.pack("<I", kind) * 40)
+            path = self.folder / "made.dmp"
+            dump.save(path)
+            done = self.run_twinstack("dump", path, "--json", exit_code=None)
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            for stream in e2e.json.loads(done.stdout)["streams"]:
+                self.assertTrue(stream["told_in"] or stream["content"] is not None or stream["fault"], stream)
+
+    def test_a_dump_of_windows_ce(self):
+        dump = dump_maker.Dump()
+        dump.rows.clear()
+        oem = dump.put(dump_maker.text("Board"))
+        dump.stream(0x8001, struct.pack("<HHIIHHIIIIIIIIHHIII", 64, 5, 1, 2577, 4, 1, 0x100, 5, 2, 1700, 3, 0x409, oem, 0,
+                                        0x1C2, 0, 0, 0, 0))
+        dump.bytes()
+        struct.pack_into("<4sI", dump.blob, 0, b"CEDX", 2)
+        path = self.folder / "made.kdmp"
+        path.write_bytes(dump.blob)
+        stream = self.run_json("dump", path, "--json")["streams"][0]
+        self.assertEqual(stream["name"], "ceSystemInfo")
+        self.assertEqual((stream["content"]["oem"], stream["content"]["build"]), ("Board", 1700))
 
     def test_images_and_memory_at_odd_places(self):
         dump = dump_maker.Dump()

@@ -2,81 +2,8 @@
 #include <string.h>
 
 #include "format/minidump.h"
+#include "minidump_maker.h"
 #include "test.h"
-
-/* A dump made by hand: streams are added, then it is closed with its directory. */
-struct maker {
-    uint8_t data[16384];
-    uint32_t at, streams;
-    uint32_t rows[16][3];
-};
-
-static void put(struct maker *m, uint64_t value, uint32_t bytes)
-{
-    for (uint32_t i = 0; i < bytes; i++)
-        m->data[m->at++] = (uint8_t)(value >> (8 * i));
-}
-
-static void start(struct maker *m)
-{
-    memset(m, 0, sizeof(*m));
-    m->at = 32 + 16 * 12;
-}
-
-static void stream_begin(struct maker *m, uint32_t type)
-{
-    m->rows[m->streams][0] = type;
-    m->rows[m->streams][2] = m->at;
-}
-
-static void stream_end(struct maker *m)
-{
-    m->rows[m->streams][1] = m->at - m->rows[m->streams][2];
-    m->streams++;
-}
-
-static void finish(struct maker *m)
-{
-    uint32_t end = m->at;
-    m->at = 0;
-    put(m, 0x504d444d, 4);
-    put(m, 0xa793, 4);
-    put(m, m->streams, 4);
-    put(m, 32, 4);
-    m->at = 32;
-    for (uint32_t i = 0; i < m->streams; i++)
-        for (int k = 0; k < 3; k++)
-            put(m, m->rows[i][k], 4);
-    m->at = end;
-}
-
-static void system_info(struct maker *m, uint16_t architecture)
-{
-    stream_begin(m, STREAM_SYSTEM_INFO);
-    put(m, architecture, 2);
-    m->at += 54;
-    stream_end(m);
-}
-
-static uint32_t text(struct maker *m, const char *ascii)
-{
-    uint32_t foff = m->at;
-    put(m, strlen(ascii) * 2, 4);
-    for (; *ascii != '\0'; ascii++)
-        put(m, (uint8_t)*ascii, 2);
-    put(m, 0, 2);
-    return foff;
-}
-
-static void module_row(struct maker *m, uint64_t base_va, uint32_t name_foff)
-{
-    put(m, base_va, 8);
-    put(m, 0x10000, 4);
-    put(m, 0, 4);
-    put(m, 0x12345678, 4);
-    put(m, name_foff, 4);
-    m->at += 84;
-}
 
 TEST(memory64_ranges_follow_each_other)
 {
@@ -86,19 +13,19 @@ TEST(memory64_ranges_follow_each_other)
     struct fault fault = FAULT_INIT;
     uint8_t two[2];
     arena_init(&arena, 0);
-    start(&m);
+    maker_start(&m);
     uint32_t base = m.at;
-    put(&m, 0x44332211, 4);
-    put(&m, 0x88776655, 4);
-    stream_begin(&m, STREAM_MEMORY64_LIST);
-    put(&m, 2, 8);
-    put(&m, base, 8);
-    put(&m, 0x7ff000000000, 8);
-    put(&m, 4, 8);
-    put(&m, 0x7ff000000004, 8);
-    put(&m, 4, 8);
-    stream_end(&m);
-    finish(&m);
+    maker_put(&m, 0x44332211, 4);
+    maker_put(&m, 0x88776655, 4);
+    maker_stream_begin(&m, STREAM_MEMORY64_LIST);
+    maker_put(&m, 2, 8);
+    maker_put(&m, base, 8);
+    maker_put(&m, 0x7ff000000000, 8);
+    maker_put(&m, 4, 8);
+    maker_put(&m, 0x7ff000000004, 8);
+    maker_put(&m, 4, 8);
+    maker_stream_end(&m);
+    maker_finish(&m);
     REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
     CHECK_EQ(dump.memory_count, 2);
     CHECK(minidump_memory_read(&dump, 0x7ff000000003, two, 2)); /* across both */
@@ -115,20 +42,20 @@ TEST(overlapping_ranges_are_cut_not_doubled)
     struct fault fault = FAULT_INIT;
     uint8_t byte;
     arena_init(&arena, 0);
-    start(&m);
+    maker_start(&m);
     uint32_t a = m.at;
-    put(&m, 0x0101010101010101, 8);
-    put(&m, 0x0202020202020202, 8);
-    stream_begin(&m, STREAM_MEMORY_LIST);
-    put(&m, 3, 4);
+    maker_put(&m, 0x0101010101010101, 8);
+    maker_put(&m, 0x0202020202020202, 8);
+    maker_stream_begin(&m, STREAM_MEMORY_LIST);
+    maker_put(&m, 3, 4);
     const uint64_t rows[3][3] = {{0x1004, 8, a + 8}, {0x1000, 8, a}, {0x1002, 2, a + 8}};
     for (int i = 0; i < 3; i++) {
-        put(&m, rows[i][0], 8);
-        put(&m, rows[i][1], 4);
-        put(&m, rows[i][2], 4);
+        maker_put(&m, rows[i][0], 8);
+        maker_put(&m, rows[i][1], 4);
+        maker_put(&m, rows[i][2], 4);
     }
-    stream_end(&m);
-    finish(&m);
+    maker_stream_end(&m);
+    maker_finish(&m);
     REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
     CHECK_EQ(dump.memory_listed, 3);
     CHECK_EQ(dump.memory_count, 2);
@@ -151,43 +78,43 @@ TEST(a_wow64_thread_is_seen_through_its_teb)
     for (int in_32_bit_code = 0; in_32_bit_code < 2; in_32_bit_code++) {
         test_row(in_32_bit_code ? "stopped in 32-bit code" : "stopped in wow64cpu");
         arena_init(&arena, 0);
-        start(&m);
-        uint32_t name = text(&m, "C:\\Windows\\System32\\wow64cpu.dll");
+        maker_start(&m);
+        uint32_t name = maker_text(&m, "C:\\Windows\\System32\\wow64cpu.dll");
         uint32_t context = m.at; /* x64: cs, rsp, rip */
         m.at += 1232;
         m.data[context + 0x38] = in_32_bit_code ? 0x23 : 0x33;
         memcpy(m.data + context + 0x98, "\x00\x10\x20\x00", 4);
         memcpy(m.data + context + 0xf8, "\x44\x33\x22\x11", 4);
         uint32_t slot = m.at; /* TEB64 + 0x1488 */
-        put(&m, 0x9000, 8);
+        maker_put(&m, 0x9000, 8);
         uint32_t inner = m.at; /* WOW64_CPURESERVED and the x86 context */
         m.at += 4 + 716;
         memcpy(m.data + inner + 4 + 0xb8, "\x78\x56\x34\x12", 4);
         memcpy(m.data + inner + 4 + 0xc4, "\xf0\xff\x12\x00", 4);
-        system_info(&m, 9);
-        stream_begin(&m, STREAM_MODULE_LIST);
-        put(&m, 1, 4);
-        module_row(&m, 0x77000000, name);
-        stream_end(&m);
-        stream_begin(&m, STREAM_THREAD_LIST);
-        put(&m, 1, 4);
-        put(&m, 42, 4);
+        maker_system_info(&m, 9);
+        maker_stream_begin(&m, STREAM_MODULE_LIST);
+        maker_put(&m, 1, 4);
+        maker_module_row(&m, 0x77000000, name);
+        maker_stream_end(&m);
+        maker_stream_begin(&m, STREAM_THREAD_LIST);
+        maker_put(&m, 1, 4);
+        maker_put(&m, 42, 4);
         m.at += 12;
-        put(&m, 0x7000, 8);
+        maker_put(&m, 0x7000, 8);
         m.at += 16;
-        put(&m, 1232, 4);
-        put(&m, context, 4);
-        stream_end(&m);
-        stream_begin(&m, STREAM_MEMORY_LIST);
-        put(&m, 2, 4);
-        put(&m, 0x7000 + 0x1488, 8);
-        put(&m, 8, 4);
-        put(&m, slot, 4);
-        put(&m, 0x9000, 8);
-        put(&m, 720, 4);
-        put(&m, inner, 4);
-        stream_end(&m);
-        finish(&m);
+        maker_put(&m, 1232, 4);
+        maker_put(&m, context, 4);
+        maker_stream_end(&m);
+        maker_stream_begin(&m, STREAM_MEMORY_LIST);
+        maker_put(&m, 2, 4);
+        maker_put(&m, 0x7000 + 0x1488, 8);
+        maker_put(&m, 8, 4);
+        maker_put(&m, slot, 4);
+        maker_put(&m, 0x9000, 8);
+        maker_put(&m, 720, 4);
+        maker_put(&m, inner, 4);
+        maker_stream_end(&m);
+        maker_finish(&m);
         REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
         CHECK_EQ(dump.cpu, CPU_X86);
         CHECK_EQ(dump.dump_cpu, CPU_X64);
@@ -209,28 +136,28 @@ TEST(nb10_and_surrogates)
     struct minidump dump;
     struct fault fault = FAULT_INIT;
     arena_init(&arena, 0);
-    start(&m);
+    maker_start(&m);
     uint32_t name = m.at; /* "a", U+1F600, half a pair, "b" */
-    put(&m, 10, 4);
-    put(&m, 'a', 2);
-    put(&m, 0xd83d, 2);
-    put(&m, 0xde00, 2);
-    put(&m, 0xd83d, 2);
-    put(&m, 'b', 2);
+    maker_put(&m, 10, 4);
+    maker_put(&m, 'a', 2);
+    maker_put(&m, 0xd83d, 2);
+    maker_put(&m, 0xde00, 2);
+    maker_put(&m, 0xd83d, 2);
+    maker_put(&m, 'b', 2);
     uint32_t codeview = m.at;
-    put(&m, 0x3031424e, 4);
-    put(&m, 0, 4);
-    put(&m, 0x3a5c0ffe, 4);
-    put(&m, 0x2b, 4);
+    maker_put(&m, 0x3031424e, 4);
+    maker_put(&m, 0, 4);
+    maker_put(&m, 0x3a5c0ffe, 4);
+    maker_put(&m, 0x2b, 4);
     memcpy(m.data + m.at, "C:\\x\\old.pdb", 13);
     m.at += 13;
-    stream_begin(&m, STREAM_MODULE_LIST);
-    put(&m, 1, 4);
-    module_row(&m, 0x400000, name);
+    maker_stream_begin(&m, STREAM_MODULE_LIST);
+    maker_put(&m, 1, 4);
+    maker_module_row(&m, 0x400000, name);
     memcpy(m.data + m.at - 32, &(uint32_t){29}, 4);
     memcpy(m.data + m.at - 28, &codeview, 4);
-    stream_end(&m);
-    finish(&m);
+    maker_stream_end(&m);
+    maker_finish(&m);
     REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
     REQUIRE(dump.module_count == 1);
     CHECK_STR(dump.modules[0].module.name, "a\xf0\x9f\x98\x80\xef\xbf\xbd"
@@ -248,22 +175,22 @@ TEST(a_damaged_stream_costs_that_stream_alone)
     struct minidump dump;
     struct fault fault = FAULT_INIT;
     arena_init(&arena, 0);
-    start(&m);
-    system_info(&m, 9);
-    stream_begin(&m, STREAM_THREAD_LIST);
-    put(&m, 1000, 4); /* of which none is there */
-    stream_end(&m);
-    stream_begin(&m, STREAM_MISC_INFO);
-    put(&m, 24, 4);
-    put(&m, 1, 4);
-    put(&m, 4711, 4);
+    maker_start(&m);
+    maker_system_info(&m, 9);
+    maker_stream_begin(&m, STREAM_THREAD_LIST);
+    maker_put(&m, 1000, 4); /* of which none is there */
+    maker_stream_end(&m);
+    maker_stream_begin(&m, STREAM_MISC_INFO);
+    maker_put(&m, 24, 4);
+    maker_put(&m, 1, 4);
+    maker_put(&m, 4711, 4);
     m.at += 12;
-    stream_end(&m);
+    maker_stream_end(&m);
     m.rows[m.streams][0] = STREAM_EXCEPTION; /* lies behind the end */
     m.rows[m.streams][1] = 168;
     m.rows[m.streams][2] = 0x7fffffff;
     m.streams++;
-    finish(&m);
+    maker_finish(&m);
     CHECK_EQ(minidump_read(m.data, m.at, &arena, &dump, &fault), ERR_NONE);
     CHECK(dump.partial);
     CHECK_EQ(dump.thread_count, 0);

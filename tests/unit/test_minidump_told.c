@@ -1,0 +1,271 @@
+/* Streams that are told as values, and those shown as bytes: what the JSON says of each, then every
+ * dump cut short, every stream cut short, and every number of every stream made huge. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/minidump.h"
+#include "minidump_rows.h"
+#include "test.h"
+
+/* Reads, tells and writes SIZE bytes; the JSON, to be freed, or NULL when they are no dump. */
+static char *told(const uint8_t *data, size_t size, bool *partial, struct fault *last)
+{
+    struct arena arena;
+    struct minidump dump;
+    struct fault fault = FAULT_INIT;
+    struct json j;
+    char *text = NULL;
+    arena_init(&arena, (size_t)8 << 20);
+    if (minidump_read(data, size, &arena, &dump, &fault) == ERR_NONE) {
+        CHECK_EQ(minidump_tell(&dump, &arena, &fault), ERR_NONE);
+        json_to_text(&j, false);
+        minidump_write_json(&j, &dump);
+        text = json_take(&j, NULL);
+        CHECK(text != NULL);
+        *partial = dump.partial;
+        if (last != NULL)
+            *last = dump.streams[dump.stream_count - 1].fault;
+    }
+    arena_free(&arena);
+    return text;
+}
+
+TEST(each_stream_is_told)
+{
+    for (size_t i = 0; i < minidump_row_count; i++) {
+        struct maker m;
+        bool partial = false;
+        test_row(minidump_rows[i].name);
+        minidump_row_make(&m, &minidump_rows[i]);
+        char *json = told(m.data, m.at, &partial, NULL);
+        REQUIRE(json != NULL);
+        CHECK(!partial);
+        const char *content = strstr(json, "\"told_in\":");
+        for (uint32_t k = 1; content != NULL && k < m.streams; k++)
+            content = strstr(content + 1, "\"told_in\":");
+        REQUIRE(content != NULL);
+        content += strlen("\"told_in\":");
+        CHECK(strncmp(content, minidump_rows[i].told_in, strlen(minidump_rows[i].told_in)) == 0);
+        CHECK_HAS(content, minidump_rows[i].content);
+        free(json);
+    }
+}
+
+TEST(every_dump_cut_short)
+{
+    for (size_t i = 0; i < minidump_row_count; i++) {
+        struct maker m;
+        test_row(minidump_rows[i].name);
+        minidump_row_make(&m, &minidump_rows[i]);
+        for (uint32_t size = 0; size < m.at; size++) {
+            bool partial = false;
+            uint8_t *copy = malloc(size + 1); /* of its size, so that one byte more is seen */
+            REQUIRE(copy != NULL);
+            memcpy(copy, m.data, size);
+            char *json = told(copy, size, &partial, NULL);
+            CHECK(json == NULL || partial); /* the stream is the last of the file */
+            free(json);
+            free(copy);
+        }
+    }
+}
+
+TEST(every_stream_cut_short)
+{
+    for (size_t i = 0; i < minidump_row_count; i++) {
+        struct maker m;
+        test_row(minidump_rows[i].name);
+        minidump_row_make(&m, &minidump_rows[i]);
+        uint8_t *row = m.data + 32 + (m.streams - 1) * (size_t)12;
+        uint32_t bytes = load_u32(row + 4);
+        for (uint32_t left = 0; left < bytes; left++) {
+            bool partial = false;
+            memcpy(row + 4, &left, sizeof(left));
+            char *json = told(m.data, m.at, &partial, NULL);
+            REQUIRE(json != NULL);
+            free(json);
+        }
+    }
+}
+
+TEST(numbers_made_huge_cost_little)
+{
+    static const uint32_t values[] = {0, 1, 0x7fff, 0xffff, 0x10000, 0x7fffffff, 0xffffffff};
+    for (size_t i = 0; i < minidump_row_count; i++) {
+        struct maker m;
+        test_row(minidump_rows[i].name);
+        minidump_row_make(&m, &minidump_rows[i]);
+        for (uint32_t at = 32 + 16 * 12; at + 4 <= m.at; at += 2)
+            for (size_t v = 0; v < COUNT_OF(values); v++) {
+                bool partial;
+                uint8_t old[4];
+                memcpy(old, m.data + at, 4);
+                memcpy(m.data + at, &values[v], 4);
+                char *json = told(m.data, m.at, &partial, NULL);
+                REQUIRE(json != NULL);
+                CHECK(strlen(json) < (size_t)1 << 20);
+                free(json);
+                memcpy(m.data + at, old, 4);
+            }
+    }
+}
+
+static const struct {
+    const char *name;
+    const char *row;
+    uint32_t from_stream; /* offset into the stream of the number that is made this */
+    uint32_t value;
+    enum status code;
+    const char *what;
+    const char *stays; /* what the JSON still has */
+} damages[] = {
+    {"vector cut in a pair", "auxiliary vector, 64 bit", UINT32_MAX, 4, ERR_TRUNCATED, "structure",
+     "{\"type\":99,\"name\":null,\"value\":\"0x5\"}]}"},
+    {"more images than the file has", "loader, 64 bit aligned", 8, 0x10000000, ERR_TRUNCATED,
+     "counted records", "\"link_map\":[],\"dynamic_section\":[{\"tag\":\"0x5\""},
+    {"images past the end", "loader, 64 bit aligned", 4, 0x7fffffff, ERR_TRUNCATED,
+     "range inside the file", "\"link_map\":[],\"dynamic_section\":[{\"tag\":\"0x5\""},
+    {"too many macOS records", "macOS crash information", 4, 21, ERR_MALFORMED,
+     "number of macOS crash records", "{\"version\":1}]"},
+    {"macOS record past the end", "macOS crash information", 16, 0x7fffffff, ERR_TRUNCATED,
+     "macOS crash record", "\"content\":[{\"version\":4"},
+    {"macOS record too short", "macOS crash information", 12, 8, ERR_TRUNCATED,
+     "macOS crash record", "\"message2\":\"two\"}"},
+    {"macOS texts past the end", "macOS crash information", 8, 0x1000, ERR_TRUNCATED,
+     "macOS crash record", "\"abort_cause\":\"0x9\"}"},
+    {"boot arguments past the end", "macOS boot arguments", 4, 0x7fffffff, ERR_TRUNCATED,
+     "boot arguments", "{\"boot_args\":null}"},
+    {"handle operations too short", "handle operations", 4, 31, ERR_MALFORMED,
+     "handle operation header", "\"architecture\":9"},
+    {"more operations than there are", "handle operations", 8, 3, ERR_TRUNCATED, "counted records",
+     "\"content\":[]"},
+    {"stack deeper than its room", "handle operations", 16 + 24, 3, ERR_MALFORMED,
+     "depth of a handle's stack", "\"handle\":\"0x42\""},
+    {"Windows CE head too short", "Windows CE: memory", 0, 16u << 16 | 7, ERR_MALFORMED,
+     "size of a Windows CE structure", "\"content\":[]"},
+    {"Windows CE entry too short", "Windows CE: memory", 0, 15u << 16 | 8, ERR_MALFORMED,
+     "size of a Windows CE entry", "\"content\":[]"},
+    {"Windows CE field too short", "Windows CE: modules", 0, 15u << 16 | 16, ERR_MALFORMED,
+     "size of a Windows CE field", "\"architecture\":9"},
+    {"Windows CE elements past the end", "Windows CE: modules", 12, 0x7fffffff, ERR_TRUNCATED,
+     "range inside the file", "\"label\":\"Base\""},
+    {"more Windows CE elements than the file has", "Windows CE: modules", 8, 0x1000000,
+     ERR_TRUNCATED, "counted records", "\"elements\":[]}"},
+};
+
+TEST(damage_is_said_and_the_rest_goes_on)
+{
+    for (size_t i = 0; i < COUNT_OF(damages); i++) {
+        struct maker m;
+        struct fault fault = FAULT_INIT;
+        bool partial = false;
+        test_row(damages[i].name);
+        maker_start(&m);
+        maker_system_info(&m, 9);
+        minidump_row_find(damages[i].row)->fill(&m);
+        if (damages[i].from_stream == UINT32_MAX)
+            m.at -= damages[i].value;
+        else
+            memcpy(m.data + m.rows[1][2] + damages[i].from_stream, &damages[i].value, 4);
+        maker_stream_end(&m);
+        maker_finish(&m);
+        char *json = told(m.data, m.at, &partial, &fault);
+        REQUIRE(json != NULL);
+        CHECK(partial);
+        CHECK_EQ(fault.code, damages[i].code);
+        CHECK(fault.offset != FAULT_NO_OFFSET);
+        CHECK_STR(fault.what, damages[i].what);
+        CHECK_HAS(json, damages[i].stays);
+        free(json);
+    }
+}
+
+TEST(a_chain_of_objects_that_bites_its_tail_ends)
+{
+    struct maker m;
+    struct fault fault = FAULT_INIT;
+    bool partial = false;
+    maker_start(&m);
+    uint32_t loop = m.at;
+    MAKER_PUT(&m, 4, loop, 1, 0);
+    maker_stream_begin(&m, STREAM_HANDLE_DATA);
+    MAKER_PUT(&m, 4, 16, 40, 1, 0);
+    maker_put(&m, 0x48, 8);
+    MAKER_PUT(&m, 4, 0, 0, 0, 0, 0, 0, loop, 0);
+    maker_stream_end(&m);
+    maker_finish(&m);
+    char *json = told(m.data, m.at, &partial, &fault);
+    CHECK_EQ(fault.code, ERR_LIMIT);
+    CHECK_STR(fault.what, "information of a handle's object");
+    CHECK_HAS(json, "\"handle\":\"0x48\"");
+    free(json);
+}
+
+/* Call stacks that all lie over the same frames: 90,000 frames in a file of 16 KB. */
+TEST(lists_over_one_place_end)
+{
+    struct maker m;
+    struct fault fault = FAULT_INIT;
+    bool partial = false;
+    maker_start(&m);
+    uint32_t frames = m.at;
+    m.at += 300 * 32;
+    maker_stream_begin(&m, STREAM_CE_CALL_STACK_LIST);
+    MAKER_PUT(&m, 2, 8, 16);
+    maker_put(&m, 300, 4);
+    for (int i = 0; i < 300; i++) {
+        MAKER_PUT(&m, 4, 1, 2);
+        MAKER_PUT(&m, 2, 32, 300);
+        maker_put(&m, frames, 4);
+    }
+    maker_stream_end(&m);
+    maker_finish(&m);
+    char *json = told(m.data, m.at, &partial, &fault);
+    REQUIRE(json != NULL);
+    CHECK_EQ(fault.code, ERR_LIMIT);
+    CHECK_STR(fault.what, "values of minidump streams");
+    CHECK(strlen(json) < (size_t)1 << 20);
+    free(json);
+}
+
+/* Many streams over the same bytes must not multiply them. */
+TEST(bytes_are_shown_about_once)
+{
+    struct maker m;
+    bool partial = false;
+    maker_start(&m);
+    m.at = 16000;
+    for (m.streams = 0; m.streams < 16; m.streams++) {
+        m.rows[m.streams][0] = 0x20000 + m.streams;
+        m.rows[m.streams][1] = 15000;
+        m.rows[m.streams][2] = 500;
+    }
+    maker_finish(&m);
+    char *json = told(m.data, m.at, &partial, NULL);
+    REQUIRE(json != NULL);
+    CHECK(strlen(json) < (size_t)2 * 16000 + 8000);
+    CHECK_HAS(json, "\"bytes_shown\":15000");
+    CHECK_HAS(json, "\"bytes_shown\":1000");
+    CHECK_HAS(json, "\"bytes_shown\":0");
+    free(json);
+}
+
+TEST(of_two_streams_of_a_type_the_second_is_bytes)
+{
+    struct maker m;
+    bool partial = false;
+    maker_start(&m);
+    maker_system_info(&m, 9);
+    minidump_row_find("auxiliary vector, 64 bit")->fill(&m);
+    maker_stream_end(&m);
+    minidump_row_find("auxiliary vector, 64 bit")->fill(&m);
+    maker_stream_end(&m);
+    maker_system_info(&m, 0);
+    maker_finish(&m);
+    char *json = told(m.data, m.at, &partial, NULL);
+    REQUIRE(json != NULL);
+    CHECK_HAS(json, "\"content\":[{\"type\":33,");
+    CHECK_HAS(json, "\"hex\":\"2100000000000000");
+    CHECK_HAS(json, "\"bytes_shown\":56}");
+    free(json);
+}
