@@ -3,10 +3,8 @@
 import json
 import pathlib
 import re
-import shutil
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import dump_maker  # noqa: E402
@@ -88,15 +86,6 @@ def keys_of(value, place=""):
 
 
 class Dump(e2e.Case):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def saved(self, dump, **more):
-        path = self.folder / "made.dmp"
-        dump.save(path, **more)
-        return path
-
     def test_text(self):
         done = self.run_twinstack("dump", CASE / "dump.dmp", "--symbols", SYMBOLS)
         self.assertRegex(done.stdout, r"crash: +EXCEPTION_ACCESS_VIOLATION_WRITE \(0xc0000005\) in thread \d+")

@@ -2,10 +2,8 @@
 
 import json
 import pathlib
-import shutil
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import dump_maker  # noqa: E402
@@ -24,15 +22,6 @@ def stack_of(words, size=0x200):
 
 
 class Strangers(e2e.Case):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def saved(self, dump, **more):
-        path = self.folder / "made.dmp"
-        dump.save(path, **more)
-        return path
-
     def threads(self, dump):
         return self.run_json("dump", self.saved(dump), "--stacks", "--json")["threads"]
 

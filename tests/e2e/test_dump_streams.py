@@ -3,10 +3,8 @@ Breakpad's minidump_format.h or of Crashpad's minidump_extensions.h with numbers
 --json` has to tell of it."""
 
 import pathlib
-import shutil
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import dump_maker  # noqa: E402
@@ -354,14 +352,8 @@ ROWS = {
 
 
 class DumpStreams(e2e.Case):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-
     def read(self, dump):
-        path = self.folder / "made.dmp"
-        dump.save(path)
-        return self.run_json("dump", path, "--json")
+        return self.run_json("dump", self.saved(dump), "--json")
 
     def test_each_structure(self):
         for name, fill in ROWS.items():
@@ -404,9 +396,7 @@ class DumpStreams(e2e.Case):
             dump = dump_maker.Dump()
             for kind in kinds[at:at + 20]:
                 dump.stream(kind, struct.pack("<I", kind) * 40)
-            path = self.folder / "made.dmp"
-            dump.save(path)
-            done = self.run_twinstack("dump", path, "--json", exit_code=None)
+            done = self.run_twinstack("dump", self.saved(dump), "--json", exit_code=None)
             self.assertIn(done.returncode, (0, 3), done.stderr)
             for stream in e2e.json.loads(done.stdout)["streams"]:
                 self.assertTrue(stream["told_in"] or stream["content"] is not None or stream["fault"], stream)
@@ -435,9 +425,7 @@ class DumpStreams(e2e.Case):
         dump.memory(0x20000, bytes(64))
         dump.memory(0x20010, b"\1" * 8)
         dump.thread(1, pc=0x140009000, sp=0x20000, stack=(0x20000, struct.pack("<Q", 0xFFFFFFFFFFFFF800) * 8))
-        path = self.folder / "made.dmp"
-        dump.save(path)
-        frames = self.run_json("dump", path, "--stacks", "--json")["threads"][0]["stack"]["frames"]
+        frames = self.run_json("dump", self.saved(dump), "--stacks", "--json")["threads"][0]["stack"]["frames"]
         self.assertEqual((frames[0]["module"], frames[0]["offset"]), ("b.dll", "0x1000"))
 
 

@@ -2,11 +2,14 @@
 
 A test is a method test_* of a unittest.TestCase; it skips with self.skipTest(reason)."""
 
+import functools
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -25,6 +28,19 @@ class Case(unittest.TestCase):
     """A TestCase that shows what the program said when a check on it fails."""
 
     maxDiff = 4000
+
+    @functools.cached_property
+    def folder(self):
+        """A folder of this test's own, gone when it ends."""
+        path = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, path)
+        return path
+
+    def saved(self, dump, **more):
+        """The path of a dump that dump_maker made."""
+        path = self.folder / "made.dmp"
+        dump.save(path, **more)
+        return path
 
     def run_twinstack(self, *argv, exit_code=0, **options):
         done = twinstack(*argv, **options)
