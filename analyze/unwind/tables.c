@@ -5,9 +5,14 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "unwind/unwind_parts.h"
+#include "unwind/x86_cfi.h"
+
+enum { EXPORTS_MAX = 1 << 16, SECTION_DISCARDABLE = 0x02000000, SECTION_EXECUTE = 0x20000000 };
 
 struct table_node {
     struct unwind_module facts;
+    bool cfi_read;
+    struct cfi_table *cfi;
     struct table_node *next;
 };
 
@@ -87,22 +92,49 @@ static uint32_t find_export(const struct unwind_process *process, uint64_t base_
     return 0;
 }
 
-/* KiUserExceptionDispatcher's range: a frame below one in it was interrupted.  Windows's has a
- * machine frame in its unwind data, Wine's has not, so the name decides. */
-static void find_dispatcher(const struct unwind_process *process, struct unwind_module *facts,
-                            uint32_t export_rva, uint32_t entry_bytes)
+/* Where the export behind the one at RVA starts, 0x100 bytes on at most. */
+static uint32_t next_export(const struct unwind_process *process, uint64_t base_va,
+                            uint32_t directory_rva, uint32_t rva)
 {
+    uint8_t raw[4 * 256];
+    uint32_t functions, count, next = rva + 0x100;
+    if (!unwind_read_u32(process, base_va + directory_rva + 28, &functions) ||
+        !unwind_read_u32(process, base_va + directory_rva + 20, &count))
+        return next;
+    if (count > EXPORTS_MAX)
+        count = EXPORTS_MAX;
+    for (uint32_t i = 0; i < count; i += 256) {
+        uint32_t rows = count - i < 256 ? count - i : 256;
+        if (!process->read(process->self, base_va + functions + (uint64_t)i * 4, raw,
+                           (size_t)rows * 4))
+            break;
+        for (uint32_t row = 0; row < rows; row++) {
+            uint32_t at = load_u32(raw + (size_t)row * 4);
+            if (at > rva && at < next)
+                next = at;
+        }
+    }
+    return next;
+}
+
+/* The range of a dispatcher: a frame below one in it was interrupted.  Windows's has a machine
+ * frame in its x64 unwind data, Wine's has not, so the name decides. */
+static struct unwind_range find_dispatcher(const struct unwind_process *process,
+                                           const struct unwind_module *facts, uint32_t export_rva,
+                                           uint32_t entry_bytes, const char *name)
+{
+    struct unwind_range none = {0, 0};
     if (facts->module->name == NULL || !text_equal_nocase(facts->module->name, "ntdll.dll"))
-        return;
-    uint32_t rva =
-        find_export(process, facts->module->base_va, export_rva, "KiUserExceptionDispatcher");
+        return none;
+    uint32_t rva = find_export(process, facts->module->base_va, export_rva, name);
     struct unwind_entry entry;
     if (rva == 0)
-        return;
+        return none;
     if (entry_bytes == 12 && unwind_pdata_find(process, facts, rva, entry_bytes, &entry))
-        facts->dispatcher = (struct unwind_range){entry.begin_rva, entry.end_rva};
-    else
-        facts->dispatcher = (struct unwind_range){rva, rva + 0x100};
+        return (struct unwind_range){entry.begin_rva, entry.end_rva};
+    uint32_t end =
+        facts->is_x86 ? next_export(process, facts->module->base_va, export_rva, rva) : rva + 0x100;
+    return (struct unwind_range){rva, end};
 }
 
 static void read_sections(const struct unwind_process *process, struct unwind_module *facts,
@@ -115,7 +147,12 @@ static void read_sections(const struct unwind_process *process, struct unwind_mo
         uint32_t bytes = load_u32(raw + 8), rva = load_u32(raw + 12);
         if (bytes == 0)
             bytes = load_u32(raw + 16);
-        if ((load_u32(raw + 36) & 0x20000000) == 0 || bytes > UINT32_MAX - rva)
+        uint32_t flags = load_u32(raw + 36);
+        if (facts->is_x86 && facts->frames.end_rva == 0 && bytes <= UINT32_MAX - rva &&
+            (flags & (SECTION_DISCARDABLE | SECTION_EXECUTE)) == 0 &&
+            cfi_begins_at(process, facts->module->base_va + rva, bytes))
+            facts->frames = (struct unwind_range){rva, rva + bytes};
+        if ((flags & SECTION_EXECUTE) == 0 || bytes > UINT32_MAX - rva)
             continue;
         facts->code[facts->code_count++] = (struct unwind_range){rva, rva + bytes};
     }
@@ -135,6 +172,8 @@ static void read_headers(const struct unwind_process *process, struct unwind_mod
     uint64_t directories_va = pe_va + 24 + (load_u16(pe + 24) == 0x20b ? 112 : 96);
     uint32_t entry_bytes = machine == 0x8664 ? 12 : machine == 0xaa64 ? 8 : 0;
     facts->has_headers = true;
+    facts->is_x86 = machine == 0x014c;
+    (void)unwind_read_u32(process, pe_va + 24 + 28, &facts->preferred_base_va);
     read_sections(process, facts, pe_va + 24 + load_u16(pe + 20), load_u16(pe + 6));
     if (entry_bytes != 0 && process->read(process->self, directories_va + 3 * sizeof(uint64_t),
                                           directory, sizeof(directory))) {
@@ -143,12 +182,17 @@ static void read_headers(const struct unwind_process *process, struct unwind_mod
         if (facts->pdata_count > UNWIND_PDATA_MAX)
             facts->pdata_count = 0;
     }
-    if (process->read(process->self, directories_va, directory, sizeof(directory)))
-        find_dispatcher(process, facts, load_u32(directory), entry_bytes);
+    if (!process->read(process->self, directories_va, directory, sizeof(directory)))
+        return;
+    uint32_t exports_rva = load_u32(directory);
+    facts->exceptions =
+        find_dispatcher(process, facts, exports_rva, entry_bytes, "KiUserExceptionDispatcher");
+    if (facts->is_x86)
+        facts->apcs =
+            find_dispatcher(process, facts, exports_rva, entry_bytes, "KiUserApcDispatcher");
 }
 
-const struct unwind_module *unwind_module_of(const struct unwind_process *process,
-                                             const struct module *module)
+static struct table_node *node_of(const struct unwind_process *process, const struct module *module)
 {
     struct unwind_tables *tables = process->tables;
     for (struct table_node **at = &tables->first; *at != NULL; at = &(*at)->next) {
@@ -158,7 +202,7 @@ const struct unwind_module *unwind_module_of(const struct unwind_process *proces
         *at = node->next; /* to the front: walks stay in few modules */
         node->next = tables->first;
         tables->first = node;
-        return &node->facts;
+        return node;
     }
     struct table_node *node = ARENA_NEW(tables->keep, struct table_node);
     if (node == NULL)
@@ -167,7 +211,29 @@ const struct unwind_module *unwind_module_of(const struct unwind_process *proces
     node->next = tables->first;
     tables->first = node;
     read_headers(process, &node->facts);
-    return &node->facts;
+    return node;
+}
+
+const struct unwind_module *unwind_module_of(const struct unwind_process *process,
+                                             const struct module *module)
+{
+    const struct table_node *node = node_of(process, module);
+    return node != NULL ? &node->facts : NULL;
+}
+
+const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
+                                      const struct module *module)
+{
+    struct table_node *node = node_of(process, module);
+    if (node == NULL)
+        return NULL;
+    const struct unwind_module *facts = &node->facts;
+    if (!node->cfi_read && facts->frames.end_rva != 0)
+        node->cfi = cfi_read(process, module->base_va + facts->frames.begin_rva,
+                             facts->frames.end_rva - facts->frames.begin_rva, module->base_va,
+                             facts->preferred_base_va, process->tables->keep);
+    node->cfi_read = true;
+    return node->cfi;
 }
 
 bool unwind_pdata_find(const struct unwind_process *process, const struct unwind_module *module,

@@ -35,6 +35,11 @@ bool unwind_read_pointer(const struct unwind_walker *w, uint64_t va, uint64_t *o
     return true;
 }
 
+bool unwind_in_range(const struct unwind_range *range, uint64_t rva)
+{
+    return rva >= range->begin_rva && rva < range->end_rva;
+}
+
 static bool is_generated(const struct unwind_walker *w, uint64_t va)
 {
     struct unwind_entry entry;
@@ -51,7 +56,7 @@ bool unwind_is_code(const struct unwind_walker *w, uint64_t va)
         return true;
     uint64_t rva = va - module->base_va;
     for (uint32_t i = 0; i < facts->code_count; i++)
-        if (rva >= facts->code[i].begin_rva && rva < facts->code[i].end_rva)
+        if (unwind_in_range(&facts->code[i], rva))
             return true;
     return false;
 }
@@ -255,7 +260,7 @@ static bool in_dispatcher(const struct unwind_walker *w, const struct unwind_fra
         return false;
     const struct unwind_module *facts = unwind_module_of(w->process, frame->module);
     uint64_t rva = frame->pc_va - frame->module->base_va;
-    return facts != NULL && rva >= facts->dispatcher.begin_rva && rva < facts->dispatcher.end_rva;
+    return facts != NULL && unwind_in_range(&facts->exceptions, rva);
 }
 
 /* Leaves one frame.  NULL: the caller is in w->regs; else why the walk ends. */

@@ -10,7 +10,8 @@
  *          interrupted; frame sizes of the PDB (S_FRAMEPROC) where the image is missing; the
  *          frame pointer where the system is not Windows; scan
  *   arm64  .pdata, packed or full; leaf; frame pointer; scan
- *   x86    FrameData programs, then FPO data of the PDB; frame pointer; scan
+ *   x86    call frame information of the image (mingw, Wine); FrameData programs, then FPO data
+ *          of the PDB; frame pointer; scan
  * A pc that lies nowhere (0, freed or unmapped code) is given as a frame, one return address
  * is popped and the walk goes on. */
 #ifndef UNWIND_UNWIND_H

@@ -13,16 +13,24 @@ struct unwind_range {
 /* What is known of one module from its headers, wherever they were read. */
 struct unwind_module {
     const struct module *module;
-    bool has_headers;
+    bool has_headers, is_x86;
     uint32_t pdata_rva, pdata_count;
     struct unwind_range code[UNWIND_CODE_RANGES_MAX]; /* executable sections */
     uint32_t code_count;
-    struct unwind_range dispatcher; /* KiUserExceptionDispatcher; empty: not here */
+    struct unwind_range exceptions; /* KiUserExceptionDispatcher; empty: not here */
+    struct unwind_range apcs;       /* x86: KiUserApcDispatcher; empty: not here */
+    struct unwind_range frames;     /* x86: `.eh_frame`; empty: none */
+    uint32_t preferred_base_va;     /* x86: as the headers say */
 };
 
 /* Never NULL for a module while memory lasts. */
 const struct unwind_module *unwind_module_of(const struct unwind_process *process,
                                              const struct module *module);
+
+/* The call frame information of an x86 image, read when it is first asked for; NULL: none. */
+struct cfi_table;
+const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
+                                      const struct module *module);
 
 /* The RUNTIME_FUNCTION that covers RVA; ENTRY_BYTES 12 (x64) or 8 (arm64, where the end is not
  * in the row: the last row at or before RVA is given, end_rva 0). */
@@ -38,13 +46,22 @@ struct unwind_walker {
     enum found_by caller_found;   /* how the caller was found                             */
     const char *caller_note;      /* goes to the caller's frame                           */
     uint32_t crossings;           /* machine frames and dispatchers passed so far         */
-    uint32_t callee_params_bytes; /* x86: arguments that stand above the caller's frame */
+    uint32_t callee_params_bytes; /* x86: arguments of the frame below                    */
+    bool callee_takes_params;     /* x86: they are known to go with it (`ret n`)          */
 };
 
 /* One step: turns regs into the caller's.  NULL, or why there is none. */
 const char *unwind_step_x64(struct unwind_walker *w);
 const char *unwind_step_x86(struct unwind_walker *w);
 const char *unwind_step_arm64(struct unwind_walker *w);
+
+/* x86: from a frame in one of ntdll's dispatchers to what the kernel interrupted (see
+ * x86_dispatch.c).  False: no CONTEXT is in reach. */
+bool unwind_x86_dispatcher(struct unwind_walker *w);
+
+/* x86: leaves a frame by the call frame information of its image.  False: there is none, or it
+ * leads nowhere.  The frame has a module. */
+bool unwind_x86_cfi(struct unwind_walker *w);
 
 /* x86: carries out the rest of an epilogue that stands at the pc (see x86_code.c); PDB, which may
  * be NULL, tells where the function ends.  False: there is none. */
@@ -62,6 +79,8 @@ bool unwind_read_pointer(const struct unwind_walker *w, uint64_t va, uint64_t *o
  * known; or generated code. */
 bool unwind_is_return(const struct unwind_walker *w, uint64_t va);
 
+bool unwind_in_range(const struct unwind_range *range, uint64_t rva);
+
 /* True when VA lies in an executable section (or in a module whose sections are unknown), or in
  * generated code. */
 bool unwind_is_code(const struct unwind_walker *w, uint64_t va);
@@ -75,7 +94,7 @@ bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register);
 /* A code address as it was saved: on arm64 without what pointer authentication put above it. */
 uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va);
 
-/* Looks for a return address on the stack: the last resort. */
+/* Looks for a return address on the stack: the last resort, and not taken in generated code. */
 const char *unwind_scan(struct unwind_walker *w);
 
 extern const char unwind_stop_memory[]; /* "stack memory is missing" */

@@ -1,6 +1,7 @@
-/* One x86 step.  x86 has no unwind data in its images: what is known stands in the PDB, as frame
- * programs or as the older FPO rows.  Without a PDB the chain of frame pointers is followed, and
- * where that leads nowhere the stack is scanned. */
+/* One x86 step.  Microsoft's compilers put no unwind data into x86 images: what is known stands in
+ * the PDB, as frame programs or as the older FPO rows.  mingw's and Wine's images hold call frame
+ * information.  Without either the chain of frame pointers is followed, and where that leads
+ * nowhere the stack is scanned. */
 #include <string.h>
 
 #include "format/pdb.h"
@@ -21,12 +22,34 @@ static bool accept(struct unwind_walker *w, const struct registers *before)
     return false;
 }
 
+/* Were the callee's arguments pushed, so that the frame data does not count them?  What stands
+ * behind the call tells: `add esp, n` takes pushed ones away, `sub esp, n` makes the room anew that
+ * a callee took; nothing is there behind one that took what was pushed. */
+static bool were_pushed(const struct unwind_walker *w)
+{
+    uint8_t code[2];
+    if (!w->process->read(w->process->self, w->regs.pc, code, sizeof(code)) ||
+        (code[0] != 0x83 && code[0] != 0x81))
+        return w->callee_takes_params;
+    return code[1] == 0xc4 || (code[1] != 0xec && w->callee_takes_params);
+}
+
 /* What `.raSearch` means: from where the frame data has the return address, the first word up the
- * stack that can be one.  A frame interrupted among its pushes has arguments there. */
+ * stack that can be one.  Arguments on their way to the callee stand below that; compilers that
+ * make room for them in advance count them among the locals, others push them uncounted, so both
+ * places are looked at before those further up, where a frame interrupted among its pushes has it.
+ */
 static uint32_t search_return(const struct unwind_walker *w, uint32_t from_va)
 {
+    const bool pushed = were_pushed(w);
+    const uint32_t exact[] = {from_va + (pushed ? w->callee_params_bytes : 0),
+                              from_va + (pushed ? 0 : w->callee_params_bytes)};
+    uint32_t pc;
+    for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+        if (unwind_read_u32(w->process, exact[i], &pc) && unwind_is_return(w, pc))
+            return exact[i];
     for (uint32_t i = 0; i < SEARCH_WORDS; i++) {
-        uint32_t va = from_va + i * 4, pc;
+        uint32_t va = from_va + i * 4;
         if (va < from_va || !unwind_read_u32(w->process, va, &pc))
             break;
         if (unwind_is_return(w, pc))
@@ -44,9 +67,7 @@ static bool step_program(struct unwind_walker *w, struct pdb *pdb, uint32_t rva,
         return false;
     struct x86_frame_constants constants = {0, data.locals_bytes, data.saved_bytes,
                                             data.params_bytes};
-    /* Arguments that this frame pushed for its callee still stand below its locals. */
-    constants.ra_search_va =
-        (uint32_t)w->regs.sp + w->callee_params_bytes + data.locals_bytes + data.saved_bytes;
+    constants.ra_search_va = (uint32_t)w->regs.sp + data.locals_bytes + data.saved_bytes;
     if (strstr(data.program, ".raSearch") != NULL)
         constants.ra_search_va = search_return(w, constants.ra_search_va);
     if (x86_program_run(w->process, data.program, &constants, &w->regs) != NULL ||
@@ -56,6 +77,7 @@ static bool step_program(struct unwind_walker *w, struct pdb *pdb, uint32_t rva,
     w->frame->function_end_rva = data.start_rva + data.code_bytes;
     w->frame->return_slot_va = w->regs.sp - 4;
     w->callee_params_bytes = data.params_bytes;
+    w->callee_takes_params = false; /* not told */
     w->caller_found = FOUND_UNWIND;
     return true;
 }
@@ -68,8 +90,7 @@ static bool step_fpo(struct unwind_walker *w, struct pdb *pdb, uint32_t rva)
     if (!pdb_fpo_at(pdb, rva, &fpo) || fpo.frame_type == FPO_FRAME_STANDARD)
         return false;
     uint32_t saved_bytes = fpo.saved_registers * 4u;
-    uint32_t low = (uint32_t)w->regs.sp + w->callee_params_bytes;
-    uint32_t slot = search_return(w, low + fpo.locals_bytes + saved_bytes);
+    uint32_t slot = search_return(w, (uint32_t)w->regs.sp + fpo.locals_bytes + saved_bytes);
     if (!unwind_read_u32(w->process, slot, &pc))
         return false;
     /* ebp as a plain register is saved last, above the locals' other saved registers */
@@ -83,6 +104,7 @@ static bool step_fpo(struct unwind_walker *w, struct pdb *pdb, uint32_t rva)
     w->frame->function_end_rva = fpo.start_rva + fpo.code_bytes;
     w->frame->return_slot_va = slot;
     w->callee_params_bytes = fpo.params_bytes;
+    w->callee_takes_params = false;
     w->caller_found = FOUND_UNWIND;
     return true;
 }
@@ -97,6 +119,14 @@ static bool step_pdb(struct unwind_walker *w, const struct module *module, struc
     return found;
 }
 
+static bool is_dispatcher(const struct unwind_walker *w, const struct module *module)
+{
+    const struct unwind_module *facts = unwind_module_of(w->process, module);
+    uint64_t rva = w->regs.pc - module->base_va;
+    return facts != NULL &&
+           (unwind_in_range(&facts->exceptions, rva) || unwind_in_range(&facts->apcs, rva));
+}
+
 const char *unwind_step_x86(struct unwind_walker *w)
 {
     const struct module *module = w->frame->module;
@@ -105,6 +135,9 @@ const char *unwind_step_x86(struct unwind_walker *w)
                           ? w->process->pdb(w->process->self, module)
                           : NULL;
     bool interrupted = w->frame->kind == PC_INTERRUPTED;
+    if (module != NULL && ((!interrupted && is_dispatcher(w, module) && unwind_x86_dispatcher(w)) ||
+                           unwind_x86_cfi(w)))
+        return NULL;
     if (module != NULL && interrupted && unwind_x86_epilogue(w, pdb)) {
         w->callee_params_bytes = 0;
         return NULL;
@@ -114,9 +147,11 @@ const char *unwind_step_x86(struct unwind_walker *w)
     w->callee_params_bytes = 0;
     if (module != NULL && interrupted && unwind_x86_prologue(w))
         return NULL;
-    if (module == NULL && interrupted && unwind_read_pointer(w, w->regs.sp, &pc) &&
+    if (interrupted && !unwind_is_code(w, w->regs.pc) && unwind_read_pointer(w, w->regs.sp, &pc) &&
         unwind_is_return(w, pc))
-        return unwind_pop(w, FOUND_LEAF, "below a pc in no module: one return address popped");
+        return unwind_pop(w, FOUND_LEAF,
+                          module == NULL ? "below a pc in no module: one return address popped"
+                                         : "below a pc in data: one return address popped");
     if (unwind_frame_pointer(w, REG_X86_EBP))
         return NULL;
     return unwind_scan(w);

@@ -62,3 +62,4 @@ __aullrem:
         .p2align 2
         .long   4               # CodeView of C13
         .cv_fpo_data __chkstk
+        .cv_stringtable

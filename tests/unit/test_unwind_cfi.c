@@ -1,0 +1,311 @@
+/* x86 images with call frame information, as mingw and Wine make them. */
+#include <string.h>
+
+#include "test.h"
+#include "unwind/x86_cfi.h"
+#include "unwind_world.h"
+
+enum {
+    BEGIN = 0x1100, /* of the function, 0x40 bytes */
+    SP = 64,        /* word of the world's stack, 8 bytes wide; here words have 4 */
+    EBP_WORD = 6,
+    RETURN = 0x401500,
+    BASE = 0x400000,
+    SECTION = WORLD_XDATA_RVA,
+    WORDS = 16,
+};
+
+/* The kind that gcc and clang emit: "zR", code in bytes, data in -4, addresses from here; the CFA
+ * is esp + 4, the return address lies below it. */
+static const uint8_t kind[] = {0x14, 0,    0, 0, 0,    0,    0, 0, 1,    'z', 'R', 0,
+                               1,    0x7c, 8, 1, 0x1b, 0x0c, 4, 4, 0x88, 1,   0,   0};
+enum { KIND_LETTER_FOFF = 10, KIND_ENCODING_FOFF = 16 };
+
+static void put_u32(struct world *w, uint32_t rva, uint32_t value)
+{
+    const uint8_t raw[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
+                            (uint8_t)(value >> 24)};
+    world_put(w, rva, raw, sizeof(raw));
+}
+
+/* Writes the second section of the image: the kind, and one function with PROGRAM. */
+static uint32_t put_section(struct world *w, const uint8_t *program, uint32_t bytes)
+{
+    uint32_t at = SECTION + sizeof(kind), size = sizeof(kind) + 17 + bytes;
+    world_put(w, 0x86, &(uint8_t){2}, 1);
+    world_put(w, 0x188 + 40, "/4", 2);
+    put_u32(w, 0x188 + 40 + 8, size + 4); /* and a word that ends the list */
+    put_u32(w, 0x188 + 40 + 12, SECTION);
+    put_u32(w, 0x188 + 40 + 36, 0x40000040);
+    world_put(w, SECTION, kind, sizeof(kind));
+    put_u32(w, at, 13 + bytes);
+    put_u32(w, at + 4, at + 4 - SECTION);
+    put_u32(w, at + 8, BEGIN - (at + 8));
+    put_u32(w, at + 12, 0x40);
+    world_put(w, at + 16, &(uint8_t){0}, 1);
+    world_put(w, at + 17, program, bytes);
+    return size;
+}
+
+/* A stack of numbered words with the return address at SLOT, and the address of word TO at FROM. */
+static struct unwind_walker start(struct world *w, uint32_t into, enum pc_kind kind_of_pc,
+                                  int32_t slot, uint32_t from, uint32_t to,
+                                  struct unwind_frame *frame)
+{
+    static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+    world_put(w, 0x1500 - 5, call, sizeof(call));
+    struct unwind_walker walker = world_walker(w, CPU_X86, BEGIN + into, SP, kind_of_pc, frame);
+    for (uint32_t k = 0; k < WORDS; k++) {
+        uint32_t word = slot == (int32_t)k ? RETURN : 0x11 * k;
+        if (from != to && k == from)
+            word = (uint32_t)walker.regs.sp + to * 4;
+        memcpy((uint8_t *)&w->stack[SP] + k * sizeof(word), &word, sizeof(word));
+    }
+    walker.regs.r[REG_X86_EBP] = walker.regs.sp + (uint64_t)EBP_WORD * 4;
+    return walker;
+}
+
+static void make(struct world *w)
+{
+    world_init(w, PE_MACHINE_X86);
+    w->module.base_va = BASE;
+}
+
+/* push ebp; mov ebp, esp; push ebx; ...; leave; ret */
+#define FRAME 0x41, 0x0e, 8, 0x85, 2, 0x42, 0x0d, 5, 0x41, 0x83, 3, 0x4c, 0x0a, 0xc5, 0x0c, 4, 4
+
+static const struct {
+    const char *name;
+    uint8_t program[32];
+    uint32_t into;
+    enum pc_kind kind;
+    int32_t slot;   /* word of the return address; < 0: the frame must not be left so */
+    uint32_t taken; /* words gone from the stack in all */
+    uint32_t reg, word;
+    uint32_t from, to; /* word FROM holds the address of word TO */
+} rows[] = {
+    {"at its first instruction", {FRAME}, 0, PC_INTERRUPTED, 0, 1, 0, 0, 0, 0},
+    {"behind push ebp", {FRAME}, 1, PC_INTERRUPTED, 1, 2, REG_X86_EBP, 0, 0, 0},
+    {"behind mov ebp, esp", {FRAME}, 3, PC_INTERRUPTED, 7, 8, REG_X86_EBP, 6, 0, 0},
+    {"in its body", {FRAME}, 12, PC_RETURN, 7, 8, REG_X86_EBX, 5, 0, 0},
+    {"a return address that the epilogue follows", {FRAME}, 16, PC_RETURN, 7, 8, 3, 5, 0, 0},
+    {"at ret", {FRAME}, 16, PC_INTERRUPTED, 0, 1, 0, 0, 0, 0},
+    {"behind an epilogue in the middle", {FRAME, 0x41, 0x0b}, 17, PC_INTERRUPTED, 7, 8, 3, 5, 0, 0},
+    {"distances of one, two and four bytes",
+     {0x02, 1, 0x0e, 8, 0x03, 1, 0, 0x0e, 12, 0x04, 1, 0, 0, 0, 0x0e, 16},
+     3,
+     PC_INTERRUPTED,
+     3,
+     4,
+     0,
+     0,
+     0,
+     0},
+    {"a stack that main aligned: the CFA by an expression",
+     {0x0f, 3, 0x75, 0x7c, 0x06, 0x10, 3, 2, 0x75, 0x78},
+     0,
+     PC_INTERRUPTED,
+     9,
+     10,
+     REG_X86_EBX,
+     4,
+     5,
+     10},
+    {"arithmetic: breg esp, lit 8, plus, const1u 4, minus, plus_uconst 4",
+     {0x0f, 9, 0x74, 0, 0x38, 0x22, 0x08, 4, 0x1c, 0x23, 4},
+     0,
+     PC_INTERRUPTED,
+     1,
+     2,
+     0,
+     0,
+     0,
+     0},
+    {"signed factors: def_cfa_sf, offset_extended_sf",
+     {0x12, 4, 0x7d, 0x11, 8, 1, 0x11, 6, 2},
+     0,
+     PC_INTERRUPTED,
+     2,
+     3,
+     REG_X86_ESI,
+     1,
+     0,
+     0},
+    {"a register kept in another", {0x09, 6, 5, 0x2e, 4}, 0, PC_INTERRUPTED, 0, 1, 0, 0, 0, 0},
+    {"an instruction of nobody", {0x3f}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
+    {"a state that was not remembered", {0x0b}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
+    {"an expression without operands", {0x0f, 1, 0x22}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
+    {"an expression longer than its entry", {0x0f, 0x70}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
+    {"a CFA below the stack pointer", {0x12, 4, 1}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
+    {"a return address that is none", {0x0e, 8}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
+};
+
+TEST(rows_of_call_frame_information_are_found_and_applied)
+{
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        test_row(rows[i].name);
+        make(&w);
+        put_section(&w, rows[i].program, sizeof(rows[i].program));
+        struct unwind_walker walker =
+            start(&w, rows[i].into, rows[i].kind, rows[i].slot, rows[i].from, rows[i].to, &frame);
+        const struct registers before = walker.regs;
+        CHECK_EQ(unwind_x86_cfi(&walker), rows[i].slot >= 0);
+        CHECK_HEX(walker.regs.sp, before.sp + 4 * (uint64_t)rows[i].taken);
+        if (rows[i].slot < 0) {
+            CHECK_HEX(walker.regs.pc, before.pc);
+        } else {
+            CHECK_HEX(walker.regs.pc, RETURN);
+            CHECK_HEX(frame.return_slot_va, before.sp + 4 * (uint64_t)rows[i].slot);
+            CHECK_HEX(frame.function_begin_rva, BEGIN);
+            CHECK_STR(found_by_name(walker.caller_found), "unwind");
+            if (rows[i].reg != 0)
+                CHECK_HEX(walker.regs.r[rows[i].reg], 0x11 * rows[i].word);
+        }
+        world_free(&w);
+    }
+}
+
+TEST(kinds_of_entries_are_told_apart)
+{
+    static const struct {
+        const char *name;
+        uint8_t letter, encoding;
+        uint32_t base; /* what an absolute address counts from */
+        bool found;
+        enum pc_kind caller;
+    } kinds[] = {
+        {"addresses from here", 'R', 0x1b, 0, true, PC_RETURN},
+        {"absolute, relocated", 'R', 0x00, BASE, true, PC_RETURN},
+        {"absolute, as in the file", 'R', 0x0b, 0x10000000, true, PC_RETURN},
+        {"of an interrupted caller", 'S', 0x00, BASE, true, PC_INTERRUPTED},
+        {"from the text section: not known here", 'R', 0x2b, 0, false, PC_RETURN},
+        {"an absolute address elsewhere", 'R', 0x00, 0x70000000, false, PC_RETURN},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct unwind_frame frame;
+        static const uint8_t program[] = {0x0e, 8, 0, 0};
+        test_row(kinds[i].name);
+        make(&w);
+        put_section(&w, program, sizeof(program));
+        put_u32(&w, 0x80 + 24 + 28, 0x10000000); /* the preferred base */
+        world_put(&w, SECTION + KIND_LETTER_FOFF, &kinds[i].letter, 1);
+        world_put(&w, SECTION + KIND_ENCODING_FOFF, &kinds[i].encoding, 1);
+        if ((kinds[i].encoding & 0x10) == 0)
+            put_u32(&w, SECTION + sizeof(kind) + 8, kinds[i].base + BEGIN);
+        struct unwind_walker walker = start(&w, 4, PC_INTERRUPTED, 1, 0, 0, &frame);
+        CHECK_EQ(unwind_x86_cfi(&walker), kinds[i].found);
+        if (kinds[i].found) {
+            CHECK_HEX(walker.regs.pc, RETURN);
+            CHECK_EQ(walker.caller_kind, kinds[i].caller);
+        }
+        world_free(&w);
+    }
+}
+
+/* A caller that is unwound by its PDB counts from above the arguments that `ret n` takes. */
+TEST(the_bytes_that_ret_takes_are_told_to_the_caller)
+{
+    static const struct {
+        const char *name;
+        uint8_t code[4]; /* at ret's place, 16 */
+        uint32_t params;
+    } ends[] = {
+        {"ret", {0xc3}, 0},
+        {"ret 20", {0xc2, 20, 0}, 20},
+        {"no multiple of four", {0xc2, 3, 0}, 0},
+        {"more than any function takes", {0xc2, 8, 1}, 0},
+        {"the same bytes in the body", {0, 0xc2, 8, 0}, 0},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        struct unwind_frame frame;
+        static const uint8_t program[] = {FRAME, 0x41, 0x0b};
+        test_row(ends[i].name);
+        make(&w);
+        put_section(&w, program, sizeof(program));
+        world_put(&w, BEGIN + 16, ends[i].code, sizeof(ends[i].code));
+        struct unwind_walker walker = start(&w, 12, PC_RETURN, 7, 0, 0, &frame);
+        CHECK(unwind_x86_cfi(&walker));
+        CHECK_EQ(walker.callee_params_bytes, ends[i].params);
+        world_free(&w);
+    }
+}
+
+/* Every cut and every flipped bit: refused, or the same answer, or another one; never a crash. */
+TEST(damaged_sections_do_no_harm)
+{
+    static struct world w;
+    static const uint8_t program[] = {FRAME, 0x41, 0x0b};
+    uint32_t size = sizeof(kind) + 17 + sizeof(program), found = 0;
+    for (uint32_t cut = 0; cut <= size + 4; cut++) {
+        struct unwind_frame frame;
+        test_row("cut");
+        make(&w);
+        put_section(&w, program, sizeof(program));
+        put_u32(&w, 0x188 + 40 + 8, cut);
+        struct unwind_walker walker = start(&w, 12, PC_RETURN, 7, 0, 0, &frame);
+        bool left = unwind_x86_cfi(&walker);
+        CHECK_EQ(left, cut == 0 ? false : cut >= size);
+        found += left;
+        world_free(&w);
+    }
+    CHECK_EQ(found, 5); /* whole, and with up to four bytes behind */
+    for (uint32_t bit = 0; bit < size * 8; bit++) {
+        struct unwind_frame frame;
+        test_row("bit");
+        make(&w);
+        put_section(&w, program, sizeof(program));
+        w.image[SECTION + bit / 8] ^= (uint8_t)(1u << bit % 8);
+        struct unwind_walker walker = start(&w, 12, PC_RETURN, 7, 0, 0, &frame);
+        uint64_t sp = walker.regs.sp;
+        CHECK(!unwind_x86_cfi(&walker) || walker.regs.sp > sp);
+        world_free(&w);
+    }
+}
+
+/* What the kernel interrupted stands in a CONTEXT; see x86_dispatch.c. */
+TEST(x86_dispatchers_are_crossed_by_their_context)
+{
+    static const struct {
+        const char *name;
+        uint32_t at;      /* word where the CONTEXT starts */
+        uint32_t pointer; /* word that points to it; 0: none */
+        uint32_t flags, eflags;
+        bool crossed;
+    } contexts[] = {
+        {"a pointer to it, as Wine's have", 12, 5, 0x1003f, 0x10246, true},
+        {"itself, as Windows's APC dispatcher has it", 3, 0, 0x1007f, 0x202, true},
+        {"without control registers", 12, 5, 0x1003e, 0x246, false},
+        {"of no processor of ours", 12, 5, 0x10003f, 0x246, false},
+        {"flags that no thread has", 12, 5, 0x1003f, 0xffffffff, false},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(contexts); i++) {
+        struct unwind_frame frame;
+        test_row(contexts[i].name);
+        make(&w);
+        struct unwind_walker walker = start(&w, 0, PC_RETURN, -1, 0, 0, &frame);
+        uint8_t *sp = (uint8_t *)&w.stack[SP], *context = sp + (size_t)contexts[i].at * 4;
+        memset(sp, 0, 0x600);
+        uint32_t va = (uint32_t)walker.regs.sp, at_va = va + contexts[i].at * 4;
+        const struct {
+            uint32_t offset, value;
+        } fields[] = {{0, contexts[i].flags},     {0x9c, 0xed1},     {0xb4, 0xeb9}, {0xb8, 0},
+                      {0xc0, contexts[i].eflags}, {0xc4, va + 0x400}};
+        for (size_t k = 0; k < COUNT_OF(fields); k++)
+            memcpy(context + fields[k].offset, &fields[k].value, 4);
+        if (contexts[i].pointer != 0)
+            memcpy(sp + (size_t)contexts[i].pointer * 4, &at_va, 4);
+        CHECK_EQ(unwind_x86_dispatcher(&walker), contexts[i].crossed);
+        if (contexts[i].crossed) {
+            CHECK_HEX(walker.regs.pc, 0); /* the program had jumped to nowhere */
+            CHECK_HEX(walker.regs.sp, va + 0x400);
+            CHECK_HEX(walker.regs.r[REG_X86_EBP], 0xeb9);
+            CHECK_EQ(walker.caller_kind, PC_INTERRUPTED);
+        }
+        world_free(&w);
+    }
+}
