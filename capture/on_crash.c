@@ -283,8 +283,7 @@ void cap_crash_take(void)
         SuspendThread(subject.thread); /* it spins: the time is better spent on the dump */
     cap_crash_cheap_walkers(&subject);
     cap_crash_record_captures();
-    cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS);
-    if (cap.options.tuned_dump)
+    if (cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS) && cap.options.tuned_dump)
         cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
     cap_crash_dbghelp_walkers(&subject);
 

@@ -131,16 +131,22 @@ extern LONG NTAPI LdrUnlockLoaderLock(ULONG flags, ULONG_PTR cookie);
 
 /* MiniDumpWriteDump stops every other thread, the monitor too, and then wants the loader
  * lock: if somebody who stands still holds it, no time limit of ours would ever fire.  The
- * same goes for the heap. */
-static bool loader_lock_is_free(void)
+ * same goes for the heap.  Threads that run on hold it for a moment each time one starts: it is
+ * tried for WAIT_MS. */
+static bool loader_lock_is_free(uint32_t wait_ms)
 {
-    enum { TRY_ONLY = 2, ACQUIRED = 1 };
-    ULONG disposition = 0;
-    ULONG_PTR cookie = 0;
-    if (LdrLockLoaderLock(TRY_ONLY, &disposition, &cookie) != 0 || disposition != ACQUIRED)
-        return false;
-    LdrUnlockLoaderLock(0, cookie);
-    return true;
+    enum { TRY_ONLY = 2, ACQUIRED = 1, PAUSE_MS = 5 };
+    for (uint32_t waited_ms = 0;; waited_ms += PAUSE_MS) {
+        ULONG disposition = 0;
+        ULONG_PTR cookie = 0;
+        if (LdrLockLoaderLock(TRY_ONLY, &disposition, &cookie) == 0 && disposition == ACQUIRED) {
+            LdrUnlockLoaderLock(0, cookie);
+            return true;
+        }
+        if (waited_ms >= wait_ms)
+            return false;
+        Sleep(PAUSE_MS);
+    }
 }
 
 /* Runs on a runner: comes back only if nobody who stands still holds the heap.  Too large
@@ -155,7 +161,10 @@ bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limi
 {
     struct dump_job *job = &dump_jobs[tuned];
     *job = (struct dump_job){.subject = subject, .tuned = tuned};
-    if (!loader_lock_is_free() || !cap_crash_run(CAP_RUNNER_WALK, probe_heap, NULL, PROBE_MS))
+    const uint32_t wait_ms =
+        subject->exception != NULL ? PROBE_MS : 0; /* a hang: all stand still */
+    if (!loader_lock_is_free(wait_ms) ||
+        !cap_crash_run(CAP_RUNNER_WALK, probe_heap, NULL, PROBE_MS))
         return false;
     /* As the article does it: on the crashed thread, if that still has a stack. */
     const enum cap_runner runner = subject->can_run ? CAP_RUNNER_CRASHED : CAP_RUNNER_DUMP;

@@ -1,0 +1,70 @@
+// Pasted frames, answered from the stacks that a file carries: what was found at a lookup address
+// of a module once is right there again.  What no carried stack holds is said, never guessed.
+import { carriedCases } from './carried.js';
+
+// A return address is looked up one byte earlier (the call), an interrupted one at itself.
+const lookup = (module, offset, kind) => `${module.toLowerCase()}!${Number(offset) - (kind === 'return' ? 1 : 0)}`;
+
+const same = (a, b) => a.length === b.length && a.every((f, i) => ['function', 'file', 'line', 'module_id'].every((key) => f[key] === b[i][key]));
+
+// The subjects' answers: lookup address -> {engine, frames: logical ones, innermost first; null: two builds
+// differ}.  Where an offset engine has answered, it stands.
+let table = null;
+async function learn() {
+  const found = new Map();
+  const add = (engine, frames) => {
+    const last = frames[frames.length - 1]; // the physical frame
+    if (!last?.module || last.inline_depth !== 0 || frames.every((f) => f.function === null)) return;
+    const key = lookup(last.module, last.offset, last.kind);
+    const old = found.get(key);
+    if (!old || (old.engine === 'dump' && engine !== 'dump')) found.set(key, { engine, frames });
+    else if (old.frames && old.engine === engine && !same(old.frames, frames)) old.frames = null;
+  };
+  for await (const { case: c, threads } of carriedCases())
+    for (const thread of threads)
+      c.engines.forEach((engine, i) => {
+        if (!engine.subject) return;
+        let group = [];
+        for (const { frame } of thread.rows.map((row) => row[i + 1])) {
+          if (!frame) continue;
+          if (group.length && group[0].index !== frame.index) { add(engine.engine, group); group = []; }
+          group.push(frame);
+        }
+        add(engine.engine, group);
+      });
+  return found;
+}
+
+// The text form: `> label`, `# comment`, module!0xHEX[@i|@r]; the first frame was interrupted.
+function parse(text) {
+  const stacks = [];
+  const errors = [];
+  let offset = 0;
+  for (const line of text.split('\n')) {
+    const said = line.replace(/#.*/, '').trim();
+    const frame = /^(.+)!(0x[0-9a-f]{1,16})(@[ir])?$/i.exec(said);
+    if (said.startsWith('>')) stacks.push({ label: said.slice(1).trim() || null, frames: [] });
+    else if (frame) {
+      if (stacks.length === 0) stacks.push({ label: null, frames: [] });
+      const { frames } = stacks[stacks.length - 1];
+      const kind = frame[3] ? (frame[3] === '@r' ? 'return' : 'interrupted') : frames.length ? 'return' : 'interrupted';
+      frames.push({ module: frame[1], offset: frame[2], kind });
+    } else if (said) errors.push({ label: null, what: `"${said.slice(0, 80)}"`, code: 'no_frame', offset, hint: 'a frame is module!0xoffset' });
+    offset += line.length + 1;
+  }
+  return { stacks: stacks.filter((stack) => stack.frames.length > 0), errors };
+}
+
+const unknown = (frame, index, note) => [{ ...frame, index, inlined: false, function: null, file: null, line: null, found_by: 'given', symbols: 'none', note }];
+
+export async function resolveHere(text) {
+  const { stacks, errors } = parse(text);
+  table ??= await learn();
+  const answer = (frame, index) => {
+    const found = table.get(lookup(frame.module, frame.offset, frame.kind));
+    if (!found) return unknown(frame, index, 'not in this file');
+    if (!found.frames) return unknown(frame, index, 'two builds in this file differ here');
+    return found.frames.map((f) => ({ ...f, index, inlined: f.inline_depth > 0, offset: frame.offset, found_by: f.inline_depth > 0 ? 'inlined' : 'given', note: null }));
+  };
+  return { errors, stacks: stacks.map((stack) => ({ ...stack, frames: stack.frames.flatMap(answer) })) };
+}

@@ -1,0 +1,269 @@
+// One interface, three carriers: the pages live, in one offline file, and from a published
+// read-only database show the same, at the same addresses.
+import { axeSource, browser, check, openPage, runAll, same, scratch, seed, serve, settled, shot, test, twinstack } from './web/world.mjs';
+import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const RUNS = 60; // two pages of the list
+const chromium = await browser();
+const db = seed('runs.db', RUNS, 24, 0);
+const live = await serve('--db', db);
+
+const folder = scratch('published');
+mkdirSync(folder);
+twinstack('db', 'publish', '--db', db, join(folder, 'runs.db'));
+chmodSync(folder, 0o555);
+const published = await serve('--db', join(folder, 'runs.db'));
+
+const write = (run, name, from = db) => {
+  twinstack('report', String(run), '--db', from, '--html', scratch(name), '--exit-zero');
+  return `file://${scratch(name)}`;
+};
+const file = write(RUNS, 'offline.html');
+
+const hostile = encodeURIComponent("<script>document.title='owned'</script>");
+const caseAt = `/runs/${RUNS}/mismatches/inline_chain.ob2`;
+
+// Every page, and what its address can say.
+const views = [
+  '/', '/runs', `/runs?after=${RUNS - 49}`, '/runs?branch=main&tick=3', '/runs?branch=none', `/runs/${RUNS}`, '/runs/latest',
+  `/runs/${RUNS}?verdict=FAIL`, `/runs/${RUNS}?kind=hang`, `/runs/${RUNS}?search=inline&verdict=PASS`, `/runs/${RUNS}?cause=inline_only`,
+  `/runs/${RUNS}?search=nothing`, '/runs/latest/mismatches', `/runs/${RUNS}/mismatches?verdict=FAIL`, `/runs/${RUNS}/mismatches?cause=inline_only`,
+  caseAt, `${caseAt}?frame=3`, `${caseAt}?inlines=0&system=0&absolute=1&engines=dump,offset:dbghelp`, `/runs/${RUNS}/mismatches/${hostile}.ob2?frame=0`,
+  '/cases/inline_chain/ob2', `/cases/${hostile}/ob0`, '/compare', `/compare/${RUNS - 1}/${RUNS}`, `/compare/${RUNS}/${RUNS - 1}`, `/compare/1/${RUNS}`,
+  '/compare/baseline/latest', `/compare?a=${RUNS - 3}&b=latest`, '/timing', `/timing?run=${RUNS}&measure=bytes`, '/timing?engines=dump', '/doors', '/doors?differs=1', '/doors?search=spin',
+  '/signatures', '/known', '/symbols', '/api', '/about',
+];
+
+// What stands in MAIN, with where its links go; without what only one carrier has to say.
+const shown = async (page) => {
+  await settled(page);
+  await page.waitForFunction(() => !document.querySelector('.source .dim')?.textContent.startsWith('…'));
+  return page.evaluate(() => {
+    const main = document.querySelector('main').cloneNode(true);
+    for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();
+    const links = [...main.querySelectorAll('a[href]')].map((a) => a.getAttribute('href').replace(/^#\//, '/'));
+    const state = [...main.querySelectorAll('input, select')].map((field) => `${field.value}${field.checked ? '!' : ''}`);
+    return { text: main.textContent.replace(/\s+/g, ' '), links, state };
+  });
+};
+const outside = (page) => page.on('request', (asked) => /^(file|data|blob):/.test(asked.url()) || page.complaints.push(`asked for ${asked.url()}`));
+
+// What the live server shows at each address is looked at once.
+const wanted = new Map();
+async function want(view) {
+  if (!wanted.page) wanted.page = await openPage(chromium, live.base);
+  if (!wanted.has(view)) {
+    await wanted.page.goto(live.base + view);
+    wanted.set(view, { ...await shown(wanted.page), title: await wanted.page.title() });
+    same(wanted.page.complaints, [], `complaints at ${view}`);
+  }
+  return wanted.get(view);
+}
+
+test('a_file_shows_what_the_server_shows', async () => {
+  const page = await openPage(chromium, file);
+  outside(page);
+  for (const view of views) {
+    await page.goto('about:blank'); // so that it is opened at its address, as from a link in a mail
+    await page.goto(`${file}#${view}`);
+    const got = { ...await shown(page), title: await page.title() };
+    check(!await page.locator('.state.bad').count(), `${view}: ${got.text}`);
+    same(got, await want(view), view);
+  }
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('a_published_database_shows_what_the_server_shows', async () => {
+  const page = await openPage(chromium, published.base);
+  for (const view of [...views, '/resolve', '/runs/7', '/runs/9/mismatches', '/compare/3/9']) {
+    await page.goto(published.base + view);
+    same({ ...await shown(page), title: await page.title() }, await want(view), view);
+  }
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('links_inside_a_file_lead_to_what_it_holds', async () => {
+  const page = await openPage(chromium, file);
+  outside(page);
+  const rail = await page.locator('.rail li a').allTextContents();
+  for (const name of rail) {
+    await page.locator('.rail li a', { hasText: new RegExp(`^${name}$`) }).click();
+    await settled(page);
+    check((await page.textContent('.rail [aria-current]')) === name, `${name} is where we are`);
+    check(!await page.locator('.state.bad').count(), `${name}: ${await page.textContent('main')}`);
+  }
+  const seen = new Set();
+  for (const start of ['/', '/runs', `/runs/${RUNS}`, '/signatures', '/known', '/compare', '/cases/inline_chain/ob2', caseAt]) {
+    await page.goto(`${file}#${start}`);
+    await shown(page);
+    for (const to of await page.evaluate(() => [...document.querySelectorAll('main a[href^="#/"]')].map((a) => a.getAttribute('href')))) seen.add(to);
+  }
+  let there = 0;
+  for (const to of seen) {
+    await page.evaluate((hash) => { location.hash = hash; }, to);
+    await page.waitForFunction((hash) => location.hash === hash, to);
+    await settled(page);
+    const bad = await page.locator('.state.bad').allTextContents();
+    const other = /^#\/runs\/(\d+)/.exec(to)?.[1];
+    // Another run has no page of cases here; it says so, and what to do.
+    check(bad.length === 0 || (other && other !== String(RUNS)), `${to}: ${bad}`);
+    for (const said of bad) check(said.includes(`twinstack report ${other} --html`), `${to}: ${said}`);
+    there += bad.length === 0;
+  }
+  check(there > 25 && there < seen.size, `${there} of ${seen.size} links`);
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('what_a_file_lacks_it_says', async () => {
+  const page = await openPage(chromium, file);
+  const rows = [['/runs/7', 'twinstack report 7 --html'], [`/runs/${RUNS - 1}/mismatches`, `twinstack report ${RUNS - 1} --html`], ['/compare/3/9', 'twinstack compare 3 9'],
+    ['/runs/4242', 'twinstack serve'], [`/runs/${RUNS}/mismatches/nope.ob2`, 'twinstack serve'], ['/cases/nope/ob2', 'twinstack serve'], ['/doors?run=3', 'twinstack report 3 --html']];
+  for (const [view, words] of rows) {
+    await page.goto('about:blank');
+    await page.goto(`${file}#${view}`);
+    await page.waitForSelector('.state.bad');
+    check((await page.textContent('main')).includes(words), `${view}: ${await page.textContent('main')}`);
+    if (view === '/compare/3/9') await shot(page, 'offline-not-held');
+  }
+  await page.goto(`${file}#/about`);
+  await settled(page);
+  check((await page.textContent('main')).includes('24 cases with their stacks'), 'about says what is here');
+  await page.context().close();
+});
+
+test('a_file_of_an_older_run_is_about_that_run', async () => {
+  const older = write(12, 'older.html');
+  const page = await openPage(chromium, older);
+  for (const [view, words] of [['/', 'Run 12'], ['/compare', 'run 11'], ['/known', null], ['/runs/latest', 'Run 12'], ['/signatures', 'first seen'],
+    ['/runs/latest/mismatches', 'Run 12'], ['/compare/1/12', 'run 1 ']]) {
+    await page.goto('about:blank');
+    await page.goto(`${older}#${view}`);
+    await settled(page);
+    const text = await page.textContent('main');
+    check(!await page.locator('.state.bad').count() && (words === null || text.includes(words)), `${view}: ${text}`);
+  }
+  await page.goto(`${older}#/`);
+  await settled(page);
+  same(await page.locator('.tile .spark').first().getAttribute('aria-label').then((text) => text.split(' ')[0]), '12', 'runs in the trend: none after it');
+  await page.context().close();
+  const lone = write(1, 'lone.html', seed('lone.db', 1, 4, 0));
+  const alone = await openPage(chromium, `${lone}#/compare`);
+  await alone.waitForSelector('.state.bad');
+  check((await alone.textContent('main')).includes('no other run'), await alone.textContent('main'));
+  await alone.context().close();
+});
+
+test('a_file_answers_the_frames_that_it_holds', async () => {
+  const page = await openPage(chromium, `${file}#/resolve`);
+  outside(page);
+  await settled(page);
+  check((await page.textContent('main')).includes('twinstack resolve'), 'what to run instead');
+  same(await page.locator('input[type=file]').count(), 0, 'no file can be chosen');
+  await shot(page, 'offline-resolve');
+  const answer = await (await fetch(`${live.base}/api/v1/runs/${RUNS}/cases/inline_chain.ob2`)).json();
+  const column = answer.data.case.engines.findIndex((engine) => engine.engine === 'offset:rtl') + 1;
+  const frames = answer.data.threads[0].rows.map((row) => row[column].frame).filter(Boolean);
+  const physical = frames.filter((frame) => frame.inline_depth === 0);
+  const suffix = (frame, i) => (frame.kind === (i === 0 ? 'interrupted' : 'return') ? '' : frame.kind === 'return' ? '@r' : '@i');
+  await page.fill('textarea', `# pasted\n> a crash\n${physical.map((frame, i) => `${frame.module}!${frame.offset}${suffix(frame, i)}`).join('\n')}\nother.dll!0x123\n`);
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+  await page.waitForSelector('.panel tbody tr');
+  const got = await page.locator('.panel tbody tr').evaluateAll((rows) => rows.map((row) => row.querySelector('.fn').textContent.replace(/^↳| inlined$/g, '')));
+  same(got, [...frames.map((frame) => frame.function ?? 'no name'), 'no name'], 'functions, inline ones among them');
+  check((await page.locator('.panel tbody tr').last().textContent()).includes('not in this file'), 'what is not known is said');
+  await shot(page, 'offline-resolved');
+  await page.fill('textarea', 'this is no stack\n');
+  await page.keyboard.press('Control+Enter');
+  await page.waitForSelector('.banner.bad');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('the_description_is_in_the_file', async () => {
+  const page = await openPage(chromium, `${file}#/api`);
+  await settled(page);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'openapi.json' }).click()]);
+  same(JSON.parse(readFileSync(await download.path(), 'utf8')), await (await fetch(`${live.base}/api/v1/openapi.json`)).json(), 'the description');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('keys_work_in_a_file', async () => {
+  const page = await openPage(chromium, `${file}#/runs/${RUNS}/mismatches`);
+  await settled(page);
+  const first = await page.textContent('.casehead h1');
+  await page.keyboard.press('j');
+  await page.waitForFunction((old) => document.querySelector('.casehead h1')?.textContent !== old, first);
+  await page.keyboard.press('?');
+  await page.waitForSelector('.sheet');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('2');
+  await page.waitForFunction(() => location.hash === '#/runs' && document.querySelectorAll('main tbody tr').length === 50);
+  await page.getByRole('button', { name: 'older' }).click();
+  await page.waitForFunction(() => location.hash.includes('after=') && document.querySelector('main tbody a.strong')?.textContent === String(10));
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector('main tbody a.strong')?.textContent === '60');
+  await page.locator('tbody input').nth(0).check();
+  await page.locator('tbody input').nth(1).check();
+  await page.getByRole('button', { name: /Compare/ }).click();
+  await page.waitForFunction(() => location.hash === '#/compare/59/60' && document.querySelector('main h2.section'));
+  await page.getByRole('button', { name: 'Swap' }).click();
+  await page.waitForFunction(() => location.hash === '#/compare/60/59' && document.querySelector('main h2.section'));
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('a_file_is_usable_by_everybody', async () => {
+  const pages = [['overview', '/'], ['runs', '/runs'], ['run', `/runs/${RUNS}`], ['case', `${caseAt}?frame=3`], ['history', '/cases/inline_chain/ob2'], ['compare', '/compare'],
+    ['timing', '/timing'], ['doors', '/doors'], ['signatures', '/signatures'], ['known', '/known'], ['symbols', '/symbols'], ['resolve', '/resolve'], ['api', '/api'], ['about', '/about'], ['not-held', '/compare/3/9']];
+  for (const [colorScheme, viewport] of [['light', { width: 1360, height: 860 }], ['dark', { width: 360, height: 740 }]]) {
+    const page = await openPage(chromium, file, { colorScheme, viewport, bypassCSP: true });
+    await page.addScriptTag({ path: axeSource() });
+    for (const [name, view] of pages) {
+      await page.evaluate((to) => { location.hash = to; }, view);
+      await page.waitForTimeout(60);
+      await settled(page);
+      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+      const serious = found.violations.filter((v) => ['serious', 'critical'].includes(v.impact));
+      same(serious.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`), [], `${name}, ${colorScheme}`);
+      if (viewport.width > 360) { await shot(page, `offline-${name}`); continue; }
+      const wide = await page.evaluate(() => [document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]);
+      check(Math.max(...wide) <= 360, `${name} is ${wide} wide`);
+      await shot(page, `offline-${name}-360`);
+    }
+    await page.context().close();
+  }
+});
+
+// Of more cases and runs than it takes, in little time and little room.
+test('a_file_of_a_large_run_stays_bounded', async () => {
+  const large = seed('large.db', 220, 4, 2400);
+  const start = performance.now();
+  const big = write(1, 'large.html', large);
+  const seconds = (performance.now() - start) / 1e3;
+  const size = statSync(scratch('large.html')).size;
+  console.log(`     ${seconds.toFixed(1)} s, ${(size / 1e6).toFixed(1)} MB`);
+  check(size < 8e6, `${size} bytes`);
+  check(seconds < 20 * Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1), `${seconds} s`);
+  const page = await openPage(chromium, big);
+  for (const [view, words] of [['/', 'Run 1'], ['/runs/1', '200 of 2,400 cases'], ['/runs/1?after=2300&search=spin', 'spin'], ['/about', '2,000 of 2,400 cases with their stacks'],
+    ['/about', 'the newest 200 of 221 runs'], ['/runs', 'lists the newest 200 of 221 runs']]) {
+    await page.goto('about:blank');
+    await page.goto(`${big}#${view}`);
+    await settled(page);
+    check((await page.textContent('main')).includes(words), `${view}: ${(await page.textContent('main')).slice(0, 2000)}`);
+  }
+  await page.goto(`${big}#/runs?after=24`);
+  await settled(page);
+  same(await page.locator('main tbody a.strong').allTextContents(), ['23', '22'], 'the end of the list');
+  same(await page.getByRole('button', { name: 'older' }).count(), 0, 'no way beyond it');
+  await shot(page, 'offline-runs-end');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+await runAll();
