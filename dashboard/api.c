@@ -199,15 +199,20 @@ static void write_endpoint(const struct route *route, void *context)
     json_object_end(j);
 }
 
+void endpoints_write(struct json *out)
+{
+    json_array(out);
+    route_each(write_endpoint, out);
+    json_array_end(out);
+}
+
 int answer_endpoints(struct exchange *x)
 {
     struct json j;
     size_t bytes = 0;
     char etag[ETAG_BYTES];
     json_to_text(&j, false);
-    json_array(&j);
-    route_each(write_endpoint, &j);
-    json_array_end(&j);
+    endpoints_write(&j);
     char *text = json_take(&j, &bytes);
     if (text == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);

@@ -1,19 +1,49 @@
-/* Joins the data of a run and the embedded pages into one file. */
+/* Joins the data of a run, what describes the interface, and the embedded pages into one file. */
 #include "dashboard/offline.h"
 
 #include <stdlib.h>
 
+#include "dashboard/routes.h"
 #include "view/view.h"
 #include "web/web.h"
 
-enum status dashboard_offline_page(struct store *store, uint64_t run_id, uint32_t cases_max,
-                                   const char *known_text, FILE *out, struct fault *fault)
+static const char description[] = "/api/v1/openapi.json";
+
+static enum status write_data(struct store *store, uint64_t run_id, const char *known_text,
+                              struct json *out, struct fault *fault)
+{
+    struct json list;
+    size_t bytes = 0;
+    const struct web_asset *openapi = web_asset_find(description);
+
+    json_to_text(&list, false);
+    endpoints_write(&list);
+    char *endpoints = json_take(&list, &bytes);
+    if (endpoints == NULL || openapi == NULL) {
+        free(endpoints);
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "list of routes");
+    }
+    const struct view_extra extras[] = {
+        {"/api/v1/endpoints", endpoints, bytes},
+        {description, (const char *)openapi->plain, openapi->plain_bytes},
+    };
+    const struct view_offline asked = {.run_id = run_id,
+                                       .known_text = known_text,
+                                       .extras = extras,
+                                       .extra_count = sizeof extras / sizeof extras[0]};
+    enum status status = view_write_offline(store, &asked, out, fault);
+    free(endpoints);
+    return status;
+}
+
+enum status dashboard_offline_page(struct store *store, uint64_t run_id, const char *known_text,
+                                   FILE *out, struct fault *fault)
 {
     struct json j;
     size_t bytes = 0;
 
     json_to_text(&j, false);
-    enum status status = view_write_offline(store, run_id, cases_max, known_text, &j, fault);
+    enum status status = write_data(store, run_id, known_text, &j, fault);
     char *text = json_take(&j, &bytes);
     if (status == ERR_NONE && text == NULL)
         status = fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "data of the offline page");

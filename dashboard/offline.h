@@ -1,4 +1,4 @@
-/* One run as one HTML file: the same pages, the same documents, no server. */
+/* The pages as one HTML file: one run whole and the runs around it, no server. */
 #ifndef DASHBOARD_OFFLINE_H
 #define DASHBOARD_OFFLINE_H
 
@@ -7,10 +7,10 @@
 #include "base/fault.h"
 #include "store/store.h"
 
-/* Writes the page of a stored run to OUT.  At most CASES_MAX cases come with their stacks
- * (0: 2,000), failing ones first; the page says how many were left out.  KNOWN_TEXT: the
- * list of accepted differences, or NULL.  Fails: ERR_ABSENT no such run; ERR_MEMORY; ERR_IO. */
-enum status dashboard_offline_page(struct store *store, uint64_t run_id, uint32_t cases_max,
-                                   const char *known_text, FILE *out, struct fault *fault);
+/* Writes the page of a stored run to OUT: the same pages and documents as live, within the limits
+ * that view.h names; what was left out the pages say.  KNOWN_TEXT: the list of accepted
+ * differences, or NULL.  Fails: ERR_ABSENT no such run; ERR_MEMORY; ERR_IO. */
+enum status dashboard_offline_page(struct store *store, uint64_t run_id, const char *known_text,
+                                   FILE *out, struct fault *fault);
 
 #endif

@@ -23,6 +23,9 @@ int route_find(struct exchange *x);
 /* Calls FN for each route, views included, in the order of the table. */
 void route_each(void (*fn)(const struct route *route, void *context), void *context);
 
+/* Writes the list of routes that are data: what /api/v1/endpoints answers. */
+void endpoints_write(struct json *out); /* api.c */
+
 /* Handlers; each file says its own. */
 route_handler answer_page, answer_embedded, answer_view; /* routes.c, api.c */
 route_handler answer_health, answer_metrics, answer_artifact, answer_endpoints; /* api.c */

@@ -59,7 +59,7 @@ static enum status write_output(const void *context, FILE *out, struct fault *fa
     case OUT_SPEEDSCOPE:
         return report_speedscope(job->report, job->options->engine, job->scratch, out, fault);
     case OUT_HTML:
-        return dashboard_offline_page(job->store, job->report->run->id, 0,
+        return dashboard_offline_page(job->store, job->report->run->id,
                                       job->report->run->known_text, out, fault);
     case OUT_COUNT:
         break;
@@ -171,7 +171,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--speedscope", OPTION_STRING, &o.paths[OUT_SPEEDSCOPE], "FILE|-",
          "all stacks, for speedscope"},
         {"--html", OPTION_STRING, &o.paths[OUT_HTML], "FILE|-",
-         "the dashboard's pages of this run in one file that needs no server"},
+         "the dashboard as one file that needs no server: this run whole, and the runs around it"},
         {"--engine", OPTION_STRING, &o.engine, "NAME",
          "whose stacks (default the first subject's)"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "0 also when cases fail"},

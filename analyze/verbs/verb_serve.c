@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "base/thread.h"
 #include "dashboard/server.h"
+#include "verbs/stored.h"
 #include "verbs/verbs.h"
 
 struct serve_words {
@@ -31,11 +32,29 @@ static void open_browser(const char *url, struct arena *keep)
                 stderr);
 }
 
+/* A wrong path, or a file that is none of ours, is said before there is a page.  A database of
+ * another version is served: the pages say which of the two is older, and what to do. */
+static bool check_database(const char *path, int *exit_code)
+{
+    struct store *store = NULL;
+    struct fault fault = FAULT_INIT;
+    const enum status status = store_open(path, STORE_READ, &store, &fault);
+    if (status == ERR_NONE)
+        store_close(store);
+    if (status == ERR_NONE || status == ERR_UNSUPPORTED)
+        return true;
+    *exit_code = stored_fault(&fault, true);
+    return false;
+}
+
 static int serve(const struct serve_words *words, struct arena *keep)
 {
     struct dashboard *dashboard = NULL;
     struct fault fault = FAULT_INIT;
+    int code = EXIT_GOOD;
 
+    if (!check_database(words->options.database, &code))
+        return code;
     process_catch_interrupts();
     if (dashboard_start(&words->options, &dashboard, &fault) != ERR_NONE)
         return verb_fault(&fault);
@@ -104,6 +123,7 @@ const struct verb verb_serve = {
         "  twinstack serve --listen 127.0.0.1:8080 --open",
     .exits = "  0  ended by Ctrl-C\n"
              "  2  wrong words, or an address that other machines reach\n"
-             "  3  the address is taken, or a file cannot be read",
+             "  3  the address is taken, or a file cannot be read\n"
+             "  4  the database is missing, damaged, or another program's file",
     .run = run,
 };

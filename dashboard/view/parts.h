@@ -26,6 +26,9 @@ void view_write_evidence(struct json *out, const struct frame_evidence *e, struc
 /* One line of a list: verdict, reason and how each engine did. */
 void view_write_case_line(struct json *out, const struct run_case *c);
 
+/* BYTES of DATA compressed (zlib) and as base64, in KEEP; NULL when there is no memory. */
+const char *view_pack(const char *data, size_t bytes, struct arena *keep);
+
 void view_write_page(struct json *out, uint64_t total, uint64_t next);
 
 /* {"new": [...], ..., "counts": {...}} of run B against run A; the first rows of each group. */
@@ -36,10 +39,11 @@ enum status view_write_changes(const struct view_input *in, uint64_t a, uint64_t
 enum status view_write_causes(const struct view_input *in, uint64_t run_id, struct json *out,
                               struct fault *fault);
 
-/* A figure's trend, oldest first, and the band that its history keeps to (quartiles widened
- * by 1.5 times their distance): {points: [{run, started_ns, value, count}], band: {low, high}}. */
+/* A figure's trend up to run UNTIL (0: the newest), oldest first, and the band that its history
+ * keeps to (quartiles widened by 1.5 times their distance): {points: [{run, started_ns, value,
+ * count}], band: {low, high}}. */
 enum status view_write_trend(const struct view_input *in, const char *metric, const char *scenario,
-                             const char *variant, uint32_t limit, struct json *out,
+                             const char *variant, uint64_t until, uint32_t limit, struct json *out,
                              struct fault *fault);
 
 view_function view_overview, view_runs, view_run, view_run_cases, view_case, view_case_history;

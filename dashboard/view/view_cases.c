@@ -3,6 +3,23 @@
 
 #include "view/parts.h"
 
+/* The causes of the findings, or of the subjects' alone, each once. */
+static void write_causes_of(struct json *out, const char *key, const struct case_result *result,
+                            bool only_failing)
+{
+    bool seen[CAUSE_COUNT] = {false};
+    json_key(out, key);
+    json_array(out);
+    for (uint32_t i = 0; i < result->finding_count; i++) {
+        enum cause cause = result->findings[i].cause;
+        if (seen[cause] || (only_failing && !result->findings[i].fails))
+            continue;
+        seen[cause] = true;
+        json_string(out, cause_name(cause));
+    }
+    json_array_end(out);
+}
+
 void view_write_case_line(struct json *out, const struct run_case *c)
 {
     json_object(out);
@@ -23,17 +40,8 @@ void view_write_case_line(struct json *out, const struct run_case *c)
         engine_score_write_json(out, &c->result.scores[i]);
     json_array_end(out);
     json_key_uint(out, "findings", c->result.finding_count);
-    json_key(out, "causes"); /* of the subjects' findings, each once */
-    json_array(out);
-    bool seen[CAUSE_COUNT] = {false};
-    for (uint32_t i = 0; i < c->result.finding_count; i++) {
-        enum cause cause = c->result.findings[i].cause;
-        if (!c->result.findings[i].fails || seen[cause])
-            continue;
-        seen[cause] = true;
-        json_string(out, cause_name(cause));
-    }
-    json_array_end(out);
+    write_causes_of(out, "causes", &c->result, true);
+    write_causes_of(out, "all_causes", &c->result, false);
     json_object_end(out);
 }
 
@@ -264,7 +272,7 @@ enum status view_case_history(const struct view_input *in, struct json *out, str
     json_object(out);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
         json_key(out, metrics[i]);
-        status = view_write_trend(in, metrics[i], query.scenario, query.variant, 60, out, fault);
+        status = view_write_trend(in, metrics[i], query.scenario, query.variant, 0, 60, out, fault);
     }
     json_object_end(out);
     json_object_end(out);

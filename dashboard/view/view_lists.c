@@ -181,8 +181,8 @@ static void write_item(struct json *out, const struct known *k, const char *toda
     json_object_end(out);
 }
 
-/* The list as it stands in its file, and as the newest run used it.  A file that cannot be read
- * is shown with what is wrong, since it is made by hand. */
+/* The list as it stands in its file, and as the newest run (or the one asked for) used it.  A file
+ * that cannot be read is shown with what is wrong, since it is made by hand. */
 enum status view_known(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t run_id = 0;
@@ -191,8 +191,9 @@ enum status view_known(const struct view_input *in, struct json *out, struct fau
     struct case_page page = {0};
     struct fault damage = FAULT_INIT;
     char today[16], said[512] = "";
-    enum status status = store_find_run(in->store, "latest", &run_id, fault);
-    if (status == ERR_ABSENT)
+    const char *word = view_query_get(in->query, "run");
+    enum status status = view_find_run(in, word, &run_id, fault);
+    if (status == ERR_ABSENT && word == NULL)
         fault_clear(fault);
     else if (status == ERR_NONE)
         status = store_read_run(in->store, run_id, in->keep, &run, fault);

@@ -28,13 +28,20 @@ static void write_band(const struct view_input *in, const struct trend_point *po
 }
 
 enum status view_write_trend(const struct view_input *in, const char *metric, const char *scenario,
-                             const char *variant, uint32_t limit, struct json *out,
+                             const char *variant, uint64_t until, uint32_t limit, struct json *out,
                              struct fault *fault)
 {
     struct trend_point *points = NULL;
     uint32_t count = 0;
-    enum status status = store_read_trend(in->store, metric, scenario, variant, limit, in->keep,
-                                          &points, &count, fault);
+    enum status status =
+        store_read_trend(in->store, metric, scenario, variant, until != 0 ? STORE_PAGE_MAX : limit,
+                         in->keep, &points, &count, fault);
+    while (until != 0 && count > 0 && points[count - 1].run_id > until)
+        count--;
+    if (count > limit) {
+        points += count - limit;
+        count = limit;
+    }
     json_object(out);
     json_key(out, "points");
     json_array(out);
@@ -65,7 +72,7 @@ enum status view_trend(const struct view_input *in, struct json *out, struct fau
     json_key_string(out, "metric", metric);
     json_key(out, "trend");
     status = view_write_trend(in, metric, view_query_get(in->query, "scenario"),
-                              view_query_get(in->query, "variant"), (uint32_t)limit, out, fault);
+                              view_query_get(in->query, "variant"), 0, (uint32_t)limit, out, fault);
     json_object_end(out);
     return status;
 }
@@ -99,19 +106,36 @@ static enum status write_failing(const struct view_input *in, uint64_t run_id, s
     return status;
 }
 
+/* The run that the query names, else the newest; none gives a page of none. */
+static enum status find_shown(const struct view_input *in, struct run_page *page,
+                              struct fault *fault)
+{
+    const struct run_query query = {.platform = view_query_get(in->query, "platform"),
+                                    .branch = view_query_get(in->query, "branch"),
+                                    .limit = 1};
+    const char *word = view_query_get(in->query, "run");
+    uint64_t run_id = 0;
+    enum status status = store_list_runs(in->store, &query, in->keep, page, fault);
+    if (status == ERR_NONE && word != NULL)
+        status = view_find_run(in, word, &run_id, fault);
+    if (status == ERR_NONE && word != NULL)
+        status = store_read_run(in->store, run_id, in->keep, &page->runs[0], fault);
+    if (status == ERR_NONE && word != NULL)
+        page->count = 1;
+    return status;
+}
+
 enum status view_overview(const struct view_input *in, struct json *out, struct fault *fault)
 {
     static const char *const metrics[] = {"capture_rate", "exact",     "f1",
                                           "speed_ratio",  "offset_ns", "dump_ns"};
-    struct run_query query = {.platform = view_query_get(in->query, "platform"),
-                              .branch = view_query_get(in->query, "branch"),
-                              .limit = 1};
     struct run_page page;
     struct fault none = FAULT_INIT;
     uint64_t baseline = 0;
-    enum status status = store_list_runs(in->store, &query, in->keep, &page, fault);
+    enum status status = find_shown(in, &page, fault);
     if (status != ERR_NONE)
         return status;
+    const uint64_t until = view_query_get(in->query, "run") != NULL ? page.runs[0].id : 0;
 
     json_object(out);
     json_key_uint(out, "total_runs", page.total);
@@ -126,7 +150,7 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
     json_object(out);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
         json_key(out, metrics[i]);
-        status = view_write_trend(in, metrics[i], NULL, NULL, 30, out, fault);
+        status = view_write_trend(in, metrics[i], NULL, NULL, until, 30, out, fault);
     }
     json_object_end(out);
     json_key(out, "baseline");

@@ -37,7 +37,7 @@ extern const struct web_text web_offline_head, web_offline_tail;
 const struct web_asset *web_asset_find(const char *path);
 
 /* Writes the offline page: everything in one HTML file that fetches nothing.  DATA is a
- * JSON object from API path ("/api/v1/runs/3") to what the live API has under "data"; see
+ * JSON object from API path ("/api/v1/runs/3") to what the live API has under "data", packed; see
  * view_write_offline().  It may hold hostile strings: '<' never reaches the page bare.
  * Fails: ERR_IO. */
 enum status web_offline_page(FILE *out, const char *data, size_t bytes, struct fault *fault);

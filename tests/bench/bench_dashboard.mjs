@@ -2,7 +2,9 @@
 // 10,000, made by seed_store.  First view (nothing of it asked before) and least of the next four.
 //
 //   node tests/bench/bench_dashboard.mjs        (TWINSTACK_BUILD names the build folder)
-import { runAll, same, seed, serve, test } from '../e2e/web/world.mjs';
+// And how long the file without a server takes to be written, and how large it is.
+import { statSync } from 'node:fs';
+import { runAll, same, scratch, seed, serve, test, twinstack } from '../e2e/web/world.mjs';
 
 const run = '/api/v1/runs/1';
 const views = ['/api/v1/overview', '/api/v1/runs?limit=50', run, `${run}/cases?limit=200`, `${run}/cases?verdict=FAIL&limit=50`,
@@ -11,8 +13,18 @@ const views = ['/api/v1/overview', '/api/v1/runs?limit=50', run, `${run}/cases?l
   '/api/v1/timing?run=1', '/api/v1/doors?run=1', '/api/v1/signatures?run=1', '/api/v1/symbols?run=1', '/api/v1/known',
   '/api/v1/trend?metric=f1&scenario=spin'];
 
+const db = seed('bench.db', 1000, 10, 10000);
+
+test('one_file', () => {
+  for (const [word, what] of [['1', 'the run of 10,000 cases'], ['latest', 'a run of 10 cases, each with 1,000 runs of history']]) {
+    const start = performance.now();
+    twinstack('report', word, '--db', db, '--html', scratch('one.html'), '--exit-zero');
+    console.log(`${what}: ${((performance.now() - start) / 1e3).toFixed(1)} s, ${(statSync(scratch('one.html')).size / 1e6).toFixed(1)} MB`);
+  }
+});
+
 test('views', async () => {
-  const server = await serve('--db', seed('bench.db', 1000, 10, 10000));
+  const server = await serve('--db', db);
   const slow = [];
   console.log('| view | first ms | again ms | kB |\n|---|---|---|---|');
   for (const path of views) {

@@ -70,6 +70,14 @@ static const struct module modules[] = {
      .base_va = UINT64_C(0x170000000),
      .image_bytes = 0x90000,
      .unloaded_at_ns = MODULE_STILL_LOADED},
+    {.index = 0, /* of the variant without inlining, in place of the first */
+     .name = "victims-ob0.exe",
+     .pdb_name = "victims-ob0.pdb",
+     .code_id = "5F3A1C0186000",
+     .debug_id = "1B9A4D7E3C2F4E11A1B2C3D4E5F601231",
+     .base_va = UINT64_C(0x140000000),
+     .image_bytes = 0x86000,
+     .unloaded_at_ns = MODULE_STILL_LOADED},
 };
 
 static const char *const callers[OWN] = {NULL,           "middle", "outer", "scenario_body",
@@ -83,7 +91,7 @@ static void fill_frames(struct frame *frames, uint32_t scenario, bool inlined)
     for (uint32_t i = 0; i < FRAMES; i++) {
         struct frame *f = &frames[i];
         bool own = i < OWN, in = own && inlined && (i == 0 || i == 1);
-        const struct module *module = own ? &modules[0] : &modules[i == OWN ? 1 : 2];
+        const struct module *module = own ? &modules[inlined ? 0 : 3] : &modules[i == OWN ? 1 : 2];
         *f = (struct frame){
             .index = index,
             .inline_depth = (uint16_t)(in ? 2 - i : 0),

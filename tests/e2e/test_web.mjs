@@ -1,5 +1,5 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
-import { Skip, axeSource, browser, check, root, runAll, same, scratch, seed, serve, shots, test, twinstack } from './web/world.mjs';
+import { axeSource, browser, check, openPage, root, runAll, same, scratch, seed, serve, settled, shot, test } from './web/world.mjs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,22 +8,7 @@ const server = await serve('--db', seed('runs.db', 30, 24, 0));
 const hostile = "<script>document.title='owned'</script>";
 const hostileCase = encodeURIComponent(`${hostile}.ob2`);
 
-// A page whose every complaint is kept: script errors and refusals of the content policy.
-async function open(path, options = {}) {
-  if (!chromium) throw new Skip('there is no chromium');
-  const context = await chromium.newContext({ viewport: { width: 1360, height: 860 }, colorScheme: 'light', ...options });
-  const page = await context.newPage();
-  page.complaints = [];
-  page.on('pageerror', (error) => page.complaints.push(String(error)));
-  page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
-  await page.goto(path.startsWith('http') || path.startsWith('file') ? path : server.base + path);
-  return page;
-}
-const settled = async (page) => {
-  await page.waitForSelector('h1, .state');
-  await page.waitForFunction(() => !document.querySelector('.loading') && document.querySelector('main h1, main .state'));
-};
-const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
+const open = (path, options) => openPage(chromium, path.startsWith('http') ? path : server.base + path, options);
 
 const pages = [
   ['overview', '/', 'Capture rate'], ['runs', '/runs', 'verdicts'], ['run', '/runs/30', 'Engines against the truth'],
@@ -233,14 +218,15 @@ test('an_empty_database_says_how_to_fill_it', async () => {
   await empty.stop();
 });
 
-test('a_foreign_file_is_said', async () => {
+test('a_file_that_is_no_database_ends_the_start', async () => {
   writeFileSync(scratch('not.db'), 'this is no database, it only looks like a file that is long enough');
-  const other = await serve('--db', scratch('not.db'));
-  const page = await open(`${other.base}/`);
-  await page.waitForSelector('.state.bad');
-  await shot(page, 'no-database');
-  await page.context().close();
-  await other.stop();
+  writeFileSync(scratch('empty-file.db'), '');
+  const cut = readFileSync(seed('cut.db', 1, 2, 0)).subarray(0, 5000);
+  writeFileSync(scratch('cut.db'), cut);
+  for (const [name, words] of [['not.db', 'not a database'], ['missing.db', 'absent'], ['empty-file.db', 'empty'], ['cut.db', 'damaged']]) {
+    const said = await serve('--db', scratch(name)).then((other) => other.stop().then(() => 'it serves'), (error) => error.message);
+    check(said.includes('ended with 4') && said.includes(words) && said.includes(name), `${name}: ${said}`);
+  }
 });
 
 test('resolve_says_what_is_wrong', async () => {
@@ -332,28 +318,6 @@ test('who_gets_no_stream_asks_by_itself', async () => {
   same(page.complaints, [], 'complaints');
   await page.context().close();
   await full.stop();
-});
-
-test('one_file_shows_the_run_without_a_server', async () => {
-  const file = scratch('offline.html');
-  try {
-    twinstack('report', '30', '--db', scratch('runs.db'), '--html', file);
-  } catch (error) {
-    check(error.status === 1, String(error.stderr)); // cases fail, and the report says so
-  }
-  for (const [name, path] of [['run', ''], ['mismatches', '#/runs/30/mismatches/inline_chain.ob2?frame=1'], ['timing', '#/timing'],
-    ['doors', '#/doors'], ['signatures', '#/signatures'], ['known', '#/known'], ['symbols', '#/symbols'], ['about', '#/about'], ['hostile', `#/runs/30/mismatches/${hostileCase}`]]) {
-    const page = await open(`file://${file}${path}`);
-    await settled(page);
-    check(!await page.locator('.state.bad').count(), `${name}: ${await page.textContent('main')}`);
-    same(page.complaints, [], name);
-    if (name === 'mismatches') {
-      await page.waitForSelector('.code .marked');
-      check((await page.textContent('.code')).includes('HERE(*p = 1)'), 'the source is in the file');
-    }
-    if (name === 'run' || name === 'mismatches') await shot(page, `offline-${name}`);
-    await page.context().close();
-  }
 });
 
 await runAll();

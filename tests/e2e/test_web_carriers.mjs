@@ -36,16 +36,23 @@ const views = [
 ];
 
 // What stands in MAIN, with where its links go; without what only one carrier has to say.
+const read = (page) => page.evaluate(() => {
+  const main = document.querySelector('main').cloneNode(true);
+  for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();
+  const links = [...main.querySelectorAll('a[href]')].map((a) => a.getAttribute('href').replace(/^#\//, '/'));
+  const state = [...main.querySelectorAll('input, select')].map((field) => `${field.value}${field.checked ? '!' : ''}`);
+  return { text: main.textContent.replace(/\s+/g, ' '), links, state };
+});
+// What was asked for has come, and nothing has moved for a while.
 const shown = async (page) => {
   await settled(page);
-  await page.waitForFunction(() => !document.querySelector('.source .dim')?.textContent.startsWith('…'));
-  return page.evaluate(() => {
-    const main = document.querySelector('main').cloneNode(true);
-    for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();
-    const links = [...main.querySelectorAll('a[href]')].map((a) => a.getAttribute('href').replace(/^#\//, '/'));
-    const state = [...main.querySelectorAll('input, select')].map((field) => `${field.value}${field.checked ? '!' : ''}`);
-    return { text: main.textContent.replace(/\s+/g, ' '), links, state };
-  });
+  for (let old = null, tries = 0; ; tries++) {
+    const now = JSON.stringify(await read(page));
+    if (now === old && page.asking.size === 0) return JSON.parse(now);
+    check(tries < 200, `${page.url()} does not come to rest: ${[...page.asking].map((asked) => asked.url())}`);
+    old = now;
+    await page.waitForTimeout(60);
+  }
 };
 const outside = (page) => page.on('request', (asked) => /^(file|data|blob):/.test(asked.url()) || page.complaints.push(`asked for ${asked.url()}`));
 

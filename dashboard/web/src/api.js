@@ -1,9 +1,10 @@
-// Where data comes from: the live API, or what an offline page carries.  Both answer the
-// same paths with the same documents, so no page knows which one it has.
+// Where data comes from: the live API, or what an offline page carries (carried.js).  Both answer
+// the same paths with the same documents, so no page knows which one it has.
 import { useEffect, useState } from 'preact/hooks';
+import { offline, readCarried, readCarriedText } from './carried.js';
+import { ApiError } from './error.js';
 
-const carried = document.getElementById('twinstack-data');
-export const offline = carried ? JSON.parse(carried.textContent) : null;
+export { offline };
 
 // The token comes in the fragment, which never leaves the browser, and is kept for this tab.
 function takeToken() {
@@ -17,15 +18,6 @@ function takeToken() {
 export const token = takeToken();
 
 const authorised = (headers) => (token ? { ...headers, 'X-Token': token } : headers);
-
-export class ApiError extends Error {
-  constructor(error, status) {
-    super(error.message);
-    this.key = error.key;
-    this.hint = error.hint;
-    this.status = status;
-  }
-}
 
 async function answer(response) {
   let body = null;
@@ -56,36 +48,11 @@ async function fetchData(path) {
   return data;
 }
 
-// "latest" and pages beyond the first exist only live; an offline page answers for its one run.
-function offlineData(path) {
-  const run = offline.offline.run;
-  const tries = [path, path.replace('/runs/latest', `/runs/${run}`),
-    path.includes('?') ? path : `${path}?run=${run}`, path.replace(/[?&]run=[^&]*/, `?run=${run}`)];
-  for (const key of tries) if (Object.hasOwn(offline, key)) return offline[key];
-  const cases = /^\/api\/v1\/runs\/[^/]+\/cases\?(.*)$/.exec(path);
-  if (cases) return filterCases(offline[`/api/v1/runs/${run}/cases?limit=1000`], new URLSearchParams(cases[1]));
-  throw new ApiError({ key: 'not_carried', message: 'This file does not carry that page',
-    hint: 'It holds one run. `twinstack serve` shows all of them.' }, 404);
-}
-
-function filterCases(page, query) {
-  const wants = (name, value) => !query.get(name) || query.get(name) === value;
-  const cases = page.cases.filter((c) => wants('verdict', c.verdict) && wants('variant', c.variant) &&
-    wants('kind', c.kind) && (!query.get('cause') || c.causes.includes(query.get('cause'))) &&
-    `${c.scenario}.${c.variant}`.includes(query.get('search') ?? ''));
-  return { ...page, cases, total: cases.length, next: null };
-}
-
-export async function read(path) {
-  return offline ? offlineData(path) : fetchData(path);
-}
+export const read = (path) => (offline ? readCarried(path) : fetchData(path));
 
 // A kept file, as text.
 export async function readText(path) {
-  if (offline) {
-    if (Object.hasOwn(offline, path)) return offline[path];
-    throw new ApiError({ key: 'not_carried', message: 'This file does not carry that source', hint: null }, 404);
-  }
+  if (offline) return readCarriedText(path);
   const response = await fetch(path, { headers: authorised({}) });
   if (!response.ok) await answer(response);
   return response.text();

@@ -26,19 +26,14 @@ const routes = [
   ['/resolve', Resolve, 'Resolve'], ['/api', Api, 'API'], ['/about', About, 'About'],
 ];
 
-const run = offline?.offline.run;
-const rail = offline
-  ? [['/runs/' + run, 'Run'], [`/runs/${run}/mismatches`, 'Mismatches'], ['/timing', 'Timing'], ['/doors', 'Doors'],
-    ['/signatures', 'Signatures'], ['/known', 'Known'], ['/symbols', 'Symbols'], ['/about', 'About']]
-  : [['/', 'Overview'], ['/runs', 'Runs'], ['/runs/latest/mismatches', 'Mismatches'], ['/compare', 'Compare'],
-    ['/timing', 'Timing'], ['/doors', 'Doors'], ['/signatures', 'Signatures'], ['/known', 'Known'],
-    ['/symbols', 'Symbols'], ['/resolve', 'Resolve'], ['/api', 'API'], ['/about', 'About']];
+const rail = [['/', 'Overview'], ['/runs', 'Runs'], ['/runs/latest/mismatches', 'Mismatches'], ['/compare', 'Compare'],
+  ['/timing', 'Timing'], ['/doors', 'Doors'], ['/signatures', 'Signatures'], ['/known', 'Known'],
+  ['/symbols', 'Symbols'], ['/resolve', 'Resolve'], ['/api', 'API'], ['/about', 'About']];
 
 function isHere(path, to) {
   if (to === '/') return path === '/';
   if (to.endsWith('/mismatches')) return path.includes('/mismatches');
-  if (to === '/runs' || (offline && to === `/runs/${run}`))
-    return path === to || (/^\/runs\/[^/]+$/.test(path)) || path.startsWith('/cases/');
+  if (to === '/runs') return path === to || (/^\/runs\/[^/]+$/.test(path)) || path.startsWith('/cases/');
   return path === to || path.startsWith(`${to}/`);
 }
 
@@ -48,7 +43,7 @@ function Rail({ path }) {
   const live = useLive();
   useEffect(() => { document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); }, [path]);
   return html`<nav class="rail" aria-label="Pages">
-    <${Link} to=${offline ? `/runs/${run}` : '/'} class="brand" aria-label="twinstack, start"><svg viewBox="0 0 32 32" aria-hidden="true"><g fill="none" stroke-width="3.6" stroke-linecap="round"><path class="ink-a" d="M4 8h10M4 16h10M4 24h10"/><path class="ink-b" d="M19 8h9M23 16h5M19 24h9"/></g></svg><span>twinstack</span></${Link}>
+    <${Link} to="/" class="brand" aria-label="twinstack, start"><svg viewBox="0 0 32 32" aria-hidden="true"><g fill="none" stroke-width="3.6" stroke-linecap="round"><path class="ink-a" d="M4 8h10M4 16h10M4 24h10"/><path class="ink-b" d="M19 8h9M23 16h5M19 24h9"/></g></svg><span>twinstack</span></${Link}>
     <ul>${rail.map(([to, name]) => html`<li key=${to}><${Link} to=${to} aria-current=${isHere(path, to) ? 'page' : undefined}>${name}</${Link}></li>`)}</ul>
     <p class=${`live live-${live.state}`} role="status"><span class="dot" aria-hidden="true"></span>${liveWords[live.state]}${live.running.length > 0 ? html` · <${Link} to=${`/runs/${live.running[0].id}`}>run ${live.running[0].id} is going</${Link}>` : ''}</p>
     <p class="hint"><kbd>?</kbd> keys</p>
@@ -70,19 +65,18 @@ function App() {
     '?': ['show or hide the keys', () => showKeys(!keys)],
     '/': ['search', () => document.querySelector('input[type=search]')?.focus()],
     ...Object.fromEntries(rail.slice(0, 9).map(([to, name], i) => [i + 1, [name.toLowerCase(), () => go(to)]])),
-    m: ['mismatches', () => go(offline ? `/runs/${run}/mismatches` : '/runs/latest/mismatches')],
+    m: ['mismatches', () => go('/runs/latest/mismatches')],
   });
-  const shown = offline && path === '/' ? `/runs/${run}` : path;
   let page = null;
   for (const [pattern, Part, name] of routes) {
-    const params = match(pattern, shown);
+    const params = match(pattern, path);
     if (!params) continue;
     page = html`<${Part} key=${pattern} ...${params} />`;
     document.title = `${[params.name ?? params.scenario ?? (params.run ? `run ${params.run}` : null), name].filter(Boolean).join(' · ')} – twinstack`;
     break;
   }
   return html`<div class="shell" onClick=${follow}>
-    <a class="skip" href="#main" data-plain>Skip to the page</a><${Rail} path=${shown} />
+    <a class="skip" href="#main" data-plain>Skip to the page</a><${Rail} path=${path} />
     <main id="main" tabindex="-1">${page ?? html`<div class="state"><h2>There is no such page</h2><p><${Link} to="/">Back to the start</${Link}></p></div>`}</main>
     ${keys && html`<${Keys} close=${() => showKeys(false)} />`}</div>`;
 }

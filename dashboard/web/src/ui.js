@@ -96,6 +96,7 @@ const explained = {
   unsupported: ['This program and this database do not fit', 'Nothing was changed in it.'],
   absent: ['There is nothing here', 'The run, case or page that this address names is not in the database.'],
   offline: ['The server is gone', null],
+  not_carried: ['This file does not hold that', null],
   token: ['The token is missing', 'Open the address that `twinstack serve` printed: it carries the token.'],
 };
 

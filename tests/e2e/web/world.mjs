@@ -10,7 +10,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..')
 export const build = process.env.TWINSTACK_BUILD ?? join(root, 'build');
 const program = process.env.TWINSTACK_PROGRAM ?? join(build, 'bin/twinstack');
 const load = createRequire(join(root, 'dashboard/web/node_modules/x.js'));
-export const shots = join(build, 'screenshots');
+const shots = join(build, 'screenshots');
 mkdirSync(shots, { recursive: true });
 
 const folder = mkdtempSync(join(tmpdir(), 'twinstack-web-'));
@@ -54,6 +54,26 @@ export async function browser() {
   return chromium.launch({ executablePath: path, headless: true, args: ['--no-sandbox', '--disable-gpu',
     '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
 }
+// A page whose every complaint is kept: script errors and refusals of the content policy.
+export async function openPage(chromium, url, options = {}) {
+  if (!chromium) throw new Skip('there is no chromium');
+  const context = await chromium.newContext({ viewport: { width: 1360, height: 860 }, colorScheme: 'light', ...options });
+  const page = await context.newPage();
+  page.complaints = [];
+  page.on('pageerror', (error) => page.complaints.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
+  page.asking = new Set(); // for data, and not yet answered
+  page.on('request', (asked) => /\/api\/v1\/(?!events)/.test(asked.url()) && page.asking.add(asked));
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (asked) => page.asking.delete(asked));
+  page.on('framenavigated', () => page.asking.clear()); // what a page that is gone had asked for
+  await page.goto(url);
+  return page;
+}
+export const settled = async (page) => {
+  await page.waitForSelector('h1, .state');
+  await page.waitForFunction(() => !document.querySelector('.loading') && document.querySelector('main h1, main .state'));
+};
+export const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
 export const axeSource = () => load.resolve('axe-core/axe.min.js');
 export const Ajv = () => load('ajv/dist/2020').default;
 

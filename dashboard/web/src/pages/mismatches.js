@@ -1,6 +1,6 @@
 // The mismatch browser: a queue of cases, and one case with all its stacks aligned.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { offline, useData } from '../api.js';
+import { useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery, withQuery } from '../router.js';
 import { Accept, Why } from './why.js';
@@ -168,7 +168,7 @@ function CaseView({ data, run }) {
   });
   return html`<div class="case"><header class="casehead"><div><h1 class="mono" tabindex="-1">${caseName(c)}</h1>
       <p><${Verdict} word=${c.verdict} long /> <span>${c.reason}</span>${c.right ? html` <span class="dim">Right: ${c.right}.</span>` : ''}${c.known_id ? html` <${Chip}>known ${c.known_id}</${Chip}>` : ''}</p></div>
-      <div class="actions"><button onClick=${copyStack}>Copy</button>${!offline && html`<${Link} class="button" to=${`/cases/${encodeURIComponent(c.scenario)}/${encodeURIComponent(c.variant)}`}>History</${Link}>`}</div></header>
+      <div class="actions"><button onClick=${copyStack}>Copy</button><${Link} class="button" to=${`/cases/${encodeURIComponent(c.scenario)}/${encodeURIComponent(c.variant)}`}>History</${Link}></div></header>
     <${Facts} c=${c} /><${Scores} scores=${c.scores} wanted=${wanted} />
     <div class="tools">
       ${data.threads.length > 1 && html`<label class="field"><span>thread</span><select onChange=${(event) => set({ thread: Number(event.target.value) || null, frame: null })}>${data.threads.map((t, i) => html`<option key=${i} value=${i} selected=${i === at}>${t.role ?? t.name ?? t.thread_id} (${t.thread_id})</option>`)}</select></label>`}

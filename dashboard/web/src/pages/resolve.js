@@ -1,7 +1,8 @@
 // Paste a stack or drop a file, see it resolved at once.
 import { useRef, useState } from 'preact/hooks';
-import { send } from '../api.js';
-import { Empty, Failure, Loading, Page, bytes, html, words } from '../ui.js';
+import { offline, send } from '../api.js';
+import { resolveHere } from '../known_frames.js';
+import { Command, Empty, Failure, Loading, Page, bytes, html, words } from '../ui.js';
 
 const LIMIT = 64 << 20;
 
@@ -13,6 +14,10 @@ function Stack({ stack, n }) {
     ${stack.left_out > 0 && html`<p class="dim">${stack.left_out} frames were left out in the middle.</p>`}${stack.stop && html`<p class="dim small">the walk ended: ${stack.stop}</p>`}</section>`;
 }
 
+// A file has neither symbols nor a server to ask.
+const NoServer = () => html`<div class="banner note" role="note"><p>This is a file: it has no symbols, so it names only frames that stand in its own stacks, and says of the others that it does not know them. For anything else, records and dumps too:</p>
+  <p><${Command}>twinstack resolve --symbols DIR stack.txt</${Command}> <${Command}>twinstack dump --symbols DIR crash.dmp --stacks</${Command}></p></div>`;
+
 export function Resolve() {
   const [state, set] = useState({});
   const [over, setOver] = useState(false);
@@ -20,17 +25,18 @@ export function Resolve() {
   const ask = async (body, what) => {
     set({ what, busy: true });
     try {
-      set({ what, found: await send('POST', '/api/v1/resolve', body, 'application/octet-stream') });
+      set({ what, found: offline ? await resolveHere(body) : await send('POST', '/api/v1/resolve', body, 'application/octet-stream') });
     } catch (error) {
       set({ what, error });
     }
   };
   const take = (file) => (file.size > LIMIT ? set({ what: file.name, error: { key: 'too_large', message: `${file.name} is ${bytes(file.size)}`, hint: `The limit is ${bytes(LIMIT)}.` } }) : ask(file, `${file.name}, ${bytes(file.size)}`));
   const drop = (event) => { event.preventDefault(); setOver(false); if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]); };
-  return html`<${Page} title="Resolve" lead="Offset stacks, records and minidumps, against the symbols that this server has. Nothing is kept.">
-    <div class=${`dropzone ${over ? 'over' : ''}`} onDragOver=${(event) => { event.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)} onDrop=${drop}>
+  return html`<${Page} title="Resolve" lead=${offline ? `Offset stacks, against the frames that run ${offline.run} holds.` : 'Offset stacks, records and minidumps, against the symbols that this server has. Nothing is kept.'}>
+    ${offline && html`<${NoServer} />`}
+    <div class=${`dropzone ${over ? 'over' : ''}`} ...${offline ? {} : { onDragOver: (event) => { event.preventDefault(); setOver(true); }, onDragLeave: () => setOver(false), onDrop: drop }}>
       <label class="field block"><span>Stack, one module!0xoffset a line</span><textarea ref=${text} rows="9" spellcheck="false" placeholder=${'> my crash\nbotman.exe!0x17d7\nbotman.exe!0x1bb4\nKERNEL32.DLL!0x17034'} onKeyDown=${(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ask(text.current.value, 'the pasted stack')}></textarea></label>
-      <div class="actions"><button class="primary" onClick=${() => ask(text.current.value, 'the pasted stack')}>Resolve</button><label class="button filebutton">Choose a record or .dmp<input type="file" class="sr" onChange=${(event) => event.target.files[0] && take(event.target.files[0])} /></label><span class="dim small">or drop a file here · Ctrl+Enter resolves</span></div></div>
+      <div class="actions"><button class="primary" onClick=${() => ask(text.current.value, 'the pasted stack')}>Resolve</button>${!offline && html`<label class="button filebutton">Choose a record or .dmp<input type="file" class="sr" onChange=${(event) => event.target.files[0] && take(event.target.files[0])} /></label>`}<span class="dim small">${offline ? '' : 'or drop a file here · '}Ctrl+Enter resolves</span></div></div>
     <div aria-live="polite">${state.busy && html`<${Loading} />`}${state.error && html`<${Failure} error=${state.error} />`}
     ${state.found && html`<h2 class="section">${state.what}</h2>${state.found.errors.map((e, i) => html`<p class="banner bad" key=${i}>${e.label ? `${e.label}: ` : ''}${e.what}: ${words(e.code)}${e.offset !== null ? ` at byte ${e.offset}` : ''}${e.hint ? `. ${e.hint}` : ''}</p>`)}
       ${state.found.stacks.length === 0 && state.found.errors.length === 0 && html`<${Empty} title="No stack in there"><p>One frame a line, such as <code>app.exe!0x17d7</code>.</p></${Empty}>`}

@@ -75,7 +75,7 @@ function Cases({ run, engines }) {
     <${Select} label="kind" value=${query.kind} options=${['crash', 'hang', 'calm']} onChange=${(kind) => set({ kind, after: null })} /></div>
     <${Loaded} from=${data}>${(found) => (found.cases.length === 0 ? html`<${Empty} title="No case fits"><p>Loosen the filters above.</p></${Empty}>`
       : html`<${Grid} run=${run} cases=${found.cases} engines=${shown} />
-      <p class="pager dim">${number(found.cases.length)} of ${number(found.total)} cases ${query.after && html`<button onClick=${() => set({ after: null })}>first</button>`} ${found.next && html`<button onClick=${() => set({ after: found.next }, false)}>next</button>`}</p>`)}</${Loaded}>`;
+      <p class="pager dim">${number(found.cases.length)} of ${number(found.total)} cases ${found.left_out > 0 && html`<span data-carrier>· ${number(found.left_out)} more are not in this file</span>`} ${query.after && html`<button onClick=${() => set({ after: null })}>first</button>`} ${found.next && html`<button onClick=${() => set({ after: found.next }, false)}>next</button>`}</p>`)}</${Loaded}>`;
 }
 
 function Shown({ data }) {

@@ -1,5 +1,5 @@
 // All runs, newest first; tick two to compare them.
-import { useData } from '../api.js';
+import { offline, useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery } from '../router.js';
 import { Command, CountsBar, Empty, Link, Loaded, Page, ago, duration, html, number, when } from '../ui.js';
@@ -34,9 +34,9 @@ export function Runs() {
   return html`<${Page} title="Runs" lead="Each row took every case anew. A finished run never changes."
     actions=${html`<button disabled=${ticked.length !== 2} onClick=${compare}>Compare ${ticked.length === 2 ? [...ticked].sort((x, y) => x - y).join(' with ') : 'two'}</button>`}>
     ${data.data && html`<${Filters} runs=${data.data.runs} query=${query} set=${set} />`}
-    <${Loaded} from=${data}>${(found) => (found.runs.length === 0 && (query.branch || query.platform) ? html`<${Empty} title="No run fits"><p>Loosen the filters above.</p></${Empty}>` : found.runs.length === 0
+    <${Loaded} from=${data}>${(found) => (found.runs.length === 0 && (query.branch || query.platform || query.after) ? html`<${Empty} title="No run fits"><p>${query.after ? html`<button onClick=${() => set({ after: null })}>newest</button>` : 'Loosen the filters above.'}</p></${Empty}>` : found.runs.length === 0
       ? html`<${Empty} title="No run yet"><p>Start one, and it appears here while it goes:</p><p><${Command}>twinstack run</${Command}></p></${Empty}>`
       : html`<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table class="list"><thead><tr><th><span class="sr">compare</span></th><th>run</th><th>verdicts</th><th>started</th><th>state</th><th class="num">took</th><th>what</th><th>commit</th><th>branch</th><th>platform</th></tr></thead>
         <tbody>${found.runs.map((run) => html`<${Row} key=${run.id} run=${run} ticked=${ticked.includes(String(run.id))} tick=${tick} baseline=${found.baseline} />`)}</tbody></table></div>
-        <p class="pager dim">${number(found.total)} runs ${query.after && html`<button onClick=${() => set({ after: null })}>newest</button>`} ${found.next && html`<button onClick=${() => set({ after: found.next }, false)}>older</button>`}</p>`)}</${Loaded}></${Page}>`;
+        <p class="pager dim">${number(found.total)} runs ${found.left_out > 0 && html`<span data-carrier>· this file lists the newest ${number(offline.runs)} of ${number(offline.runs_total)} runs</span>`} ${query.after && html`<button onClick=${() => set({ after: null })}>newest</button>`} ${found.next && html`<button onClick=${() => set({ after: found.next }, false)}>older</button>`}</p>`)}</${Loaded}></${Page}>`;
 }
