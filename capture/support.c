@@ -91,16 +91,30 @@ struct cap_bounds cap_crash_own_bounds(void)
     return bounds_of_teb((const uint8_t *)NtCurrentTeb());
 }
 
-/* An exited thread has no TEB. */
+/* A thread that has not begun, or has ended, has no TEB; 32-bit Wine then adds an offset to 0. */
+static bool query_thread(HANDLE thread, struct thread_basic *out)
+{
+    enum { NEVER_MAPPED_BYTES = 1 << 16 };
+    return NtQueryInformationThread(thread, THREAD_BASIC_INFORMATION, out, sizeof *out, NULL) ==
+               0 &&
+           (uintptr_t)out->teb >= NEVER_MAPPED_BYTES;
+}
+
+/* It may end while its TEB is read. */
+static bool read_bounds(const struct thread_basic *basic, struct cap_bounds *out)
+{
+    __try {
+        *out = bounds_of_teb(basic->teb);
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        return false;
+    }
+    return true;
+}
+
 bool cap_crash_thread_bounds(HANDLE thread, struct cap_bounds *out)
 {
     struct thread_basic basic = {0};
-    if (NtQueryInformationThread(thread, THREAD_BASIC_INFORMATION, &basic, sizeof basic, NULL) !=
-            0 ||
-        basic.teb == NULL)
-        return false;
-    *out = bounds_of_teb(basic.teb);
-    return true;
+    return query_thread(thread, &basic) && read_bounds(&basic, out);
 }
 
 /* UTF-16 to UTF-8; a lone surrogate becomes U+FFFD.  Stops before what does not fit. */
@@ -149,14 +163,11 @@ uint32_t cap_crash_threads(struct cap_thread *out, uint32_t room, uint32_t suspe
     while (count < room && NtGetNextThread(cap.process, at, access, 0, 0, &at) == 0) {
         struct cap_thread *thread = &out[count];
         struct thread_basic basic = {0};
-        if (NtQueryInformationThread(at, THREAD_BASIC_INFORMATION, &basic, sizeof basic, NULL) !=
-                0 ||
-            basic.teb == NULL)
+        if (!query_thread(at, &basic) ||
+            (cap.writer == RECORD_WRITER_IN_PROCESS && !read_bounds(&basic, &thread->bounds)))
             continue;
         thread->handle = at;
         thread->id = (uint32_t)(uintptr_t)basic.thread_id;
-        if (cap.writer == RECORD_WRITER_IN_PROCESS)
-            thread->bounds = bounds_of_teb(basic.teb);
         thread->flags = (thread->id == suspect_id ? RECORD_THREAD_SUSPECT : 0u) |
                         (thread->id == main_id ? RECORD_THREAD_MAIN : 0u) |
                         (cap_crash_is_ours(thread->id) ? RECORD_THREAD_CAPTURE : 0u);
