@@ -88,12 +88,19 @@ static enum status start_victim(const struct queue *q, struct runner *runner,
     return runner_run(runner, args, (uint32_t)limit_ms + OUTER_LIMIT_EXTRA_MS, scratch, out, fault);
 }
 
-/* The launcher ended without a word: it did not come up, or Wine's server went and took it along.
- */
-static bool launcher_was_lost(const struct process_result *ended)
+/* Its last word: what comes behind that, Wine's own end, is no matter of the case. */
+static bool launcher_is_done(const char *part, struct arena *scratch)
+{
+    const char *outcome = path_join(scratch, part, "outcome.json");
+    return outcome != NULL && path_is_file(outcome);
+}
+
+/* It ended without a word: it did not come up, or Wine's server went and took it along. */
+static bool launcher_was_lost(const struct process_result *ended, const char *part,
+                              struct arena *scratch)
 {
     return !ended->timed_out && ended->exit_code != 0 && ended->errors[0] == '\0' &&
-           ended->output[0] == '\0';
+           !launcher_is_done(part, scratch);
 }
 
 /* Starts the victim in an empty folder; a launcher that was lost is started once more. */
@@ -107,7 +114,7 @@ static enum status start_twice(const struct queue *q, struct runner *runner,
     for (bool again = false;; again = true) {
         if (path_remove(part, fault) != ERR_NONE || folder_make(part, fault) != ERR_NONE ||
             start_victim(q, runner, scenario, part, scratch, ended, fault) != ERR_NONE || again ||
-            !launcher_was_lost(ended))
+            !launcher_was_lost(ended, part, scratch))
             return fault->code;
         log_warn("scenario=%s variant=%s exit=%d the launcher ended without a word; once more",
                  scenario->name, scenario->variant, ended->exit_code);
@@ -134,7 +141,7 @@ static void run_into(struct queue *q, struct runner *runner, struct collected *r
         (void)runner_reset(runner, &fault);
         return;
     }
-    if (ended.exit_code != 0) {
+    if (ended.exit_code != 0 && !launcher_is_done(part, scratch)) {
         explain(result, why, "the victim could not be started", ended.errors);
         return;
     }
