@@ -147,8 +147,8 @@ const char *unwind_step_x86(struct unwind_walker *w)
     w->callee_params_bytes = 0;
     if (module != NULL && interrupted && unwind_x86_prologue(w))
         return NULL;
-    if (interrupted && !unwind_is_code(w, w->regs.pc) && unwind_read_pointer(w, w->regs.sp, &pc) &&
-        unwind_is_return(w, pc))
+    if (interrupted && (module == NULL || !unwind_is_code(w, w->regs.pc)) &&
+        unwind_read_pointer(w, w->regs.sp, &pc) && unwind_is_return(w, pc))
         return unwind_pop(w, FOUND_LEAF,
                           module == NULL ? "below a pc in no module: one return address popped"
                                          : "below a pc in data: one return address popped");

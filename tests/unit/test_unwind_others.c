@@ -217,12 +217,15 @@ TEST(a_generated_frame_that_tells_nothing_is_a_hole)
         const char *name;
         enum cpu cpu;
         uint64_t pc_va;
-        bool stops;
+        enum pc_kind kind;
+        const char *found_by; /* NULL: it stops */
     } rows[] = {
-        {"x64, behind a call in generated code", CPU_X64, 0x7000001, true},
-        {"x86, behind a call in generated code", CPU_X86, 0x7000001, true},
-        {"x64, code that nobody registered is scanned", CPU_X64, 0x7100001, false},
-        {"x86, code that nobody registered is scanned", CPU_X86, 0x7100001, false},
+        {"x64, behind a call in generated code", CPU_X64, 0x7000001, PC_RETURN, NULL},
+        {"x86, behind a call in generated code", CPU_X86, 0x7000001, PC_RETURN, NULL},
+        {"x64, code that nobody registered is scanned", CPU_X64, 0x7100001, PC_RETURN, "scan"},
+        {"x86, code that nobody registered is scanned", CPU_X86, 0x7100001, PC_RETURN, "scan"},
+        {"x64, interrupted in a generated leaf", CPU_X64, 0x7000000, PC_INTERRUPTED, "leaf"},
+        {"x86, interrupted in a generated leaf", CPU_X86, 0x7000000, PC_INTERRUPTED, "leaf"},
     };
     static struct world w;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -234,17 +237,20 @@ TEST(a_generated_frame_that_tells_nothing_is_a_hole)
         w.module.base_va = 0x400000;
         w.process.generated = generated_at_7000000;
         world_put(&w, 0x1501 - 5, call, sizeof(call));
-        for (uint32_t k = 1; k < 8; k++) /* something that a scan takes */
+        for (uint32_t k = 0; k < 8; k++) /* something that a scan takes */
             w.stack[SP + k] = x86 ? 0x40150100401501 : 0x401501;
-        struct unwind_walker walker = world_walker(&w, rows[i].cpu, 0, SP, PC_RETURN, &frame);
+        struct unwind_walker walker = world_walker(&w, rows[i].cpu, 0, SP, rows[i].kind, &frame);
         walker.regs.pc = frame.pc_va = rows[i].pc_va;
         frame.module = NULL;
         const char *stop = x86 ? unwind_step_x86(&walker) : unwind_step_x64(&walker);
         CHECK_STR(stop != NULL ? stop : "",
-                  rows[i].stops ? "a hole: generated code without unwind data or frame pointer"
-                                : "");
-        if (stop == NULL)
+                  rows[i].found_by == NULL
+                      ? "a hole: generated code without unwind data or frame pointer"
+                      : "");
+        if (stop == NULL) {
             CHECK_HEX(walker.regs.pc, 0x401501);
+            CHECK_STR(found_by_name(walker.caller_found), rows[i].found_by);
+        }
         world_free(&w);
     }
 }
