@@ -5,8 +5,20 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "format/registers.h"
 
-static const char program[] = "twinstack-dbghelp.exe";
+/* Wine's dbghelp names nothing of the other bitness; Windows's does, so either will do there. */
+static const char program_x64[] = "twinstack-dbghelp.exe";
+static const char program_x86[] = "twinstack-dbghelp-x86.exe";
+
+static const char *program_for(const struct engine_input *in, struct arena *scratch)
+{
+    const char *arch = in->crash->arch;
+    const char *path = path_join(scratch, in->judge_folder, program_x86);
+    bool narrow =
+        arch != NULL && strcmp(arch, cpu_name(CPU_X86)) == 0 && path != NULL && path_is_file(path);
+    return narrow ? program_x86 : program_x64;
+}
 
 static bool available(const struct engine_input *in, const char **why)
 {
@@ -22,7 +34,7 @@ static bool available(const struct engine_input *in, const char **why)
         return false;
     }
     arena_init(&scratch, 0);
-    const char *path = path_join(&scratch, in->judge_folder, program);
+    const char *path = path_join(&scratch, in->judge_folder, program_for(in, &scratch));
     bool there = path != NULL && path_is_file(path);
     arena_free(&scratch);
     if (!there) {
@@ -38,6 +50,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
 {
     const char *const arguments[] = {stage->dump, ".", NULL};
     struct process_result result;
+    const char *program = program_for(in, keep);
     const char *path = path_join(keep, in->judge_folder, program);
     const char *const *argv = judge_windows_argv(in, program, arguments, keep);
     if (path == NULL || argv == NULL)

@@ -1,5 +1,5 @@
 /* judge:llvm-symbolizer: LLVM's PDB reader names the physical frames that the walker rtl recorded
- * (of a case without a record: those of our dump walk).  It judges names, not walks. */
+ * (where it recorded none, as on x86: those of our dump walk).  It judges names, not walks. */
 #include "engine/judge.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static enum status stack_of_record(const struct engine_input *in, struct arena *
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "record");
     const struct record_stack *found =
         record_stack_find(&record, RECORD_WALKER_RTL, record.suspect_id, 0);
-    if (found == NULL)
+    if (found == NULL || found->frame_count == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "rtl stack of the record");
     fault_clear(fault); /* a cut record: what is whole of it was read */
     *out = (struct stack){.thread_id = found->thread_id,
@@ -57,8 +57,11 @@ static enum status physical_stack(const struct engine_input *in, struct arena *k
 {
     struct dump_session *session;
     const char *why;
-    if (case_file(in->crash, ROLE_RECORD) != NULL)
-        return stack_of_record(in, keep, out, fault);
+    if (case_file(in->crash, ROLE_RECORD) != NULL &&
+        (stack_of_record(in, keep, out, fault) != ERR_ABSENT ||
+         case_file(in->crash, ROLE_DUMP) == NULL))
+        return fault->code;
+    fault_clear(fault);
     const char *path = case_path(in->crash, ROLE_DUMP, keep);
     if (path == NULL || dump_open(path, in->symbols, keep, &session, fault) != ERR_NONE)
         return fault->code;

@@ -7,7 +7,7 @@
 #include "capture/judge/judge.h"
 #include "capture/record.h"
 
-enum { EXIT_USAGE = 2, EXIT_BAD_DUMP = 3, FRAME_LIMIT = 1 << 17 };
+enum { EXIT_USAGE = 2, EXIT_BAD_DUMP = 3, EXIT_OLD_DBGHELP = 4, FRAME_LIMIT = 1 << 17 };
 
 struct judge judge;
 
@@ -79,20 +79,64 @@ static bool seed_is_return(bool crashed)
     return kind == RECORD_KIND_CRASH && (doors & RECORD_DOORS_FAULT) == 0;
 }
 
-static uint32_t walk(const CONTEXT *seed, uint64_t pcs[])
+/* What StackWalk64 begins with, by the dump's processor.  32 bits know nothing of x64. */
+union seed {
+#ifdef _WIN64
+    CONTEXT x64;
+#endif
+    WOW64_CONTEXT x86;
+};
+
+static bool is_x86(void)
+{
+    uint32_t bytes = 0;
+    const MINIDUMP_SYSTEM_INFO *system = judge_stream(SystemInfoStream, &bytes);
+    return system != NULL && bytes >= sizeof system->ProcessorArchitecture &&
+           system->ProcessorArchitecture == PROCESSOR_ARCHITECTURE_INTEL;
+}
+
+static bool read_seed(MINIDUMP_LOCATION_DESCRIPTOR where, union seed *out)
+{
+    const size_t bytes = is_x86() ? sizeof out->x86 : sizeof *out;
+    const void *from = where.DataSize >= bytes ? judge_at(where.Rva, bytes) : NULL;
+    if (from != NULL)
+        memcpy(out, from, bytes);
+    return from != NULL;
+}
+
+static DWORD begin_walk(const union seed *seed, STACKFRAME64 *frame)
+{
+    memset(frame, 0, sizeof *frame);
+    frame->AddrPC.Mode = frame->AddrFrame.Mode = frame->AddrStack.Mode = AddrModeFlat;
+#ifdef _WIN64
+    if (!is_x86()) {
+        frame->AddrPC.Offset = seed->x64.Rip;
+        frame->AddrFrame.Offset = seed->x64.Rbp;
+        frame->AddrStack.Offset = seed->x64.Rsp;
+        return IMAGE_FILE_MACHINE_AMD64;
+    }
+#endif
+    frame->AddrPC.Offset = seed->x86.Eip;
+    frame->AddrFrame.Offset = seed->x86.Ebp;
+    frame->AddrStack.Offset = seed->x86.Esp;
+    return IMAGE_FILE_MACHINE_I386;
+}
+
+static uint32_t walk(union seed *context, uint64_t pcs[])
 {
     const uint64_t start_ns = judge_now_ns();
-    CONTEXT context = *seed;
-    STACKFRAME64 frame = {0};
+    STACKFRAME64 frame;
+    const DWORD machine = begin_walk(context, &frame);
     uint32_t total = 0;
-    frame.AddrPC.Offset = context.Rip;
-    frame.AddrFrame.Offset = context.Rbp;
-    frame.AddrStack.Offset = context.Rsp;
-    frame.AddrPC.Mode = frame.AddrFrame.Mode = frame.AddrStack.Mode = AddrModeFlat;
+    uint64_t last_pc = 0, last_sp = 0;
     while (total < FRAME_LIMIT &&
-           StackWalk64(IMAGE_FILE_MACHINE_AMD64, JUDGE_PROCESS, (HANDLE)1, &frame, &context,
-                       judge_read, SymFunctionTableAccess64, SymGetModuleBase64, NULL) &&
+           StackWalk64(machine, JUDGE_PROCESS, (HANDLE)1, &frame, context, judge_read,
+                       SymFunctionTableAccess64, SymGetModuleBase64, NULL) &&
            (frame.AddrPC.Offset != 0 || total == 0)) {
+        if (total > 1 && frame.AddrPC.Offset == last_pc && frame.AddrStack.Offset == last_sp)
+            break; /* it stands still, and would for ever */
+        last_pc = frame.AddrPC.Offset;
+        last_sp = frame.AddrStack.Offset;
         uint32_t at = total++;
         if (at >= RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL)
             at = RECORD_FRAMES_HEAD + (at - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
@@ -106,8 +150,8 @@ static void print_thread(uint32_t id, MINIDUMP_LOCATION_DESCRIPTOR where, bool c
 {
     static uint64_t pcs[RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL];
     const uint32_t limit = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL;
-    const CONTEXT *seed = judge_at(where.Rva, sizeof *seed);
-    uint32_t total = seed != NULL ? walk(seed, pcs) : 0;
+    union seed seed;
+    uint32_t total = read_seed(where, &seed) ? walk(&seed, pcs) : 0;
     const uint32_t kept = total < limit ? total : limit;
     printf("%s\n{\"id\":%u,\"crashed\":%s,\"left_out\":%u,\"frames\":[", first ? "" : ",",
            (unsigned)id, crashed ? "true" : "false", (unsigned)(total - kept));
@@ -171,6 +215,14 @@ int wmain(int argc, wchar_t **argv)
         if (i > 2)
             wcscat(search, L";");
         wcscat(search, folder);
+    }
+    if (sizeof(void *) == 4 && !is_x86()) {
+        fprintf(stderr, "twinstack-dbghelp: not a dump of x86: twinstack-dbghelp.exe reads it\n");
+        return EXIT_BAD_DUMP;
+    }
+    if (!judge_open_frames()) {
+        fprintf(stderr, "twinstack-dbghelp: dbghelp.dll is older than Windows 8's\n");
+        return EXIT_OLD_DBGHELP;
     }
     SymSetOptions(SYMOPT_UNDNAME | SYMOPT_LOAD_LINES | SYMOPT_DEFERRED_LOADS);
     SymInitializeW(JUDGE_PROCESS, search[0] != 0 ? search : NULL, FALSE);

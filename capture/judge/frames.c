@@ -6,11 +6,29 @@
 
 #include "capture/judge/judge.h"
 
-/* mingw-w64 10 declares none of these. */
-DWORD WINAPI SymAddrIncludeInlineTrace(HANDLE, DWORD64);
-BOOL WINAPI SymQueryInlineTrace(HANDLE, DWORD64, DWORD, DWORD64, DWORD64, LPDWORD, LPDWORD);
-BOOL WINAPI SymFromInlineContext(HANDLE, DWORD64, ULONG, PDWORD64, PSYMBOL_INFO);
-BOOL WINAPI SymGetLineFromInlineContext(HANDLE, DWORD64, ULONG, DWORD64, PDWORD, PIMAGEHLP_LINE64);
+/* mingw-w64 10 declares none of these, and for 32 bits has none to link with. */
+static struct {
+    DWORD(WINAPI *trace)(HANDLE, DWORD64);
+    BOOL(WINAPI *query)(HANDLE, DWORD64, DWORD, DWORD64, DWORD64, LPDWORD, LPDWORD);
+    BOOL(WINAPI *name)(HANDLE, DWORD64, ULONG, PDWORD64, PSYMBOL_INFO);
+    BOOL(WINAPI *line)(HANDLE, DWORD64, ULONG, DWORD64, PDWORD, PIMAGEHLP_LINE64);
+} inlined;
+
+bool judge_open_frames(void)
+{
+    static const char *const names[] = {"SymAddrIncludeInlineTrace", "SymQueryInlineTrace",
+                                        "SymFromInlineContext", "SymGetLineFromInlineContext"};
+    FARPROC found[sizeof names / sizeof names[0]];
+    HMODULE library = GetModuleHandleW(L"dbghelp.dll");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if ((found[i] = GetProcAddress(library, names[i])) == NULL)
+            return false;
+    memcpy(&inlined.trace, &found[0], sizeof found[0]);
+    memcpy(&inlined.query, &found[1], sizeof found[1]);
+    memcpy(&inlined.name, &found[2], sizeof found[2]);
+    memcpy(&inlined.line, &found[3], sizeof found[3]);
+    return true;
+}
 
 #define REGULAR_CONTEXT 0x80000000u
 
@@ -67,9 +85,8 @@ static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64
     memset(&symbol, 0, sizeof symbol.info);
     symbol.info.SizeOfStruct = sizeof symbol.info;
     symbol.info.MaxNameLen = NAME_BYTES;
-    BOOL named = SymFromInlineContext(JUDGE_PROCESS, lookup_va, context, &distance, &symbol.info);
-    BOOL has_line =
-        SymGetLineFromInlineContext(JUDGE_PROCESS, lookup_va, context, 0, &line_distance, &line);
+    BOOL named = inlined.name(JUDGE_PROCESS, lookup_va, context, &distance, &symbol.info);
+    BOOL has_line = inlined.line(JUDGE_PROCESS, lookup_va, context, 0, &line_distance, &line);
     judge.resolve_ns += judge_now_ns() - start_ns;
 
     printf("{\"index\":%u,\"inline_depth\":%u", (unsigned)index, (unsigned)depth);
@@ -90,9 +107,9 @@ void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool firs
     const uint64_t lookup_va = is_return ? pc_va - 1 : pc_va;
     const uint64_t start_ns = judge_now_ns();
     DWORD context = 0, at = 0;
-    DWORD count = SymAddrIncludeInlineTrace(JUDGE_PROCESS, lookup_va);
+    DWORD count = inlined.trace(JUDGE_PROCESS, lookup_va);
     if (count != 0 &&
-        !SymQueryInlineTrace(JUDGE_PROCESS, lookup_va, 0, lookup_va, lookup_va, &context, &at))
+        !inlined.query(JUDGE_PROCESS, lookup_va, 0, lookup_va, lookup_va, &context, &at))
         count = 0;
     judge.resolve_ns += judge_now_ns() - start_ns;
     for (DWORD i = 0; i < count; i++, first = false) {

@@ -47,6 +47,9 @@ const struct judge_module *judge_module_at(uint64_t va);
 /* StackWalk64's read routine: the dump's memory, then the images. */
 BOOL CALLBACK judge_read(HANDLE process, DWORD64 va, PVOID to, DWORD bytes, LPDWORD got);
 
+/* Finds dbghelp's interface for inlined functions; false: it is older than that. */
+bool judge_open_frames(void);
+
 /* Prints the logical frames of one physical frame. */
 void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool first);
 void judge_print_text(const char *text);
