@@ -70,8 +70,9 @@ bool cfi_begins_at(const struct unwind_process *process, uint64_t va, uint32_t b
 /* What a function's kind says of it, while it is read. */
 struct kind {
     struct cfi_entry entry;
+    uint32_t at; /* where it stands; all functions of one object share one */
     uint8_t address_encoding;
-    bool augmented;
+    bool augmented, known;
 };
 
 static void skip_encoded(struct bytes *r, uint8_t encoding)
@@ -160,20 +161,26 @@ static bool read_rva(const struct cfi_table *table, struct bytes *r, uint8_t enc
     return (encoding & 0xf0) == FROM_NOTHING;
 }
 
-static bool read_entry(const struct cfi_table *table, uint32_t at, struct fault *fault,
-                       struct cfi_entry *out)
+/* KIND: that of the entry before, or zeros; it is read when it is another one. */
+static bool read_entry(const struct cfi_table *table, uint32_t at, struct kind *kind,
+                       struct fault *fault, struct cfi_entry *out)
 {
     struct bytes r;
-    struct kind kind;
     uint32_t back;
-    if (!open_record(table, at, fault, &r, &back) || back == 0 || back > at + 4 ||
-        !read_kind(table, at + 4 - back, fault, &kind))
+    if (!open_record(table, at, fault, &r, &back) || back == 0 || back > at + 4)
         return false;
-    *out = kind.entry;
-    if (!read_rva(table, &r, kind.address_encoding, &out->begin_rva))
+    if (!kind->known || kind->at != at + 4 - back) {
+        kind->known = read_kind(table, at + 4 - back, fault, kind);
+        kind->at = at + 4 - back;
+        if (!kind->known)
+            return false;
+    }
+    *out = kind->entry;
+    out->initial.fault = fault;
+    if (!read_rva(table, &r, kind->address_encoding, &out->begin_rva))
         return false;
     uint32_t bytes = bytes_u32(&r);
-    if (kind.augmented)
+    if (kind->augmented)
         bytes_skip(&r, cfi_unsigned(&r));
     if (bytes_failed(&r) || bytes == 0 || bytes > UINT32_MAX - out->begin_rva)
         return false;
@@ -191,25 +198,39 @@ static int by_begin(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Visits every record.  Rows are written where there is room for them; returns their number. */
-static uint32_t list_rows(struct cfi_table *table, struct row *rows)
+/* Does a record of a function stand at AT?  *next: where the one behind it does; false at the end,
+ * in damage, and at the 64-bit form that x86 has no use for. */
+static bool next_record(const struct cfi_table *table, uint32_t at, bool *is_function,
+                        uint32_t *next)
 {
-    uint32_t count = 0;
-    for (uint32_t at = 0; table->bytes - at >= ENTRY_BYTES_MIN;) {
-        uint32_t length = load_u32(table->data + at);
+    if (table->bytes - at < ENTRY_BYTES_MIN)
+        return false;
+    uint32_t length = load_u32(table->data + at);
+    if (length > table->bytes - at - 4)
+        return false;
+    *is_function = length >= ENTRY_BYTES_MIN - 4 && load_u32(table->data + at + 4) != 0;
+    *next = at + 4 + length; /* a length of 0 ends what one object gave; others may follow */
+    return true;
+}
+
+static bool list_rows(struct cfi_table *table, struct arena *keep)
+{
+    struct kind kind = {0};
+    uint32_t at, next, count = 0;
+    bool is_function;
+    for (at = 0; next_record(table, at, &is_function, &next); at = next)
+        count += is_function;
+    table->rows = ARENA_ARRAY(keep, count, struct row);
+    if (table->rows == NULL)
+        return false;
+    for (at = 0; next_record(table, at, &is_function, &next); at = next) {
         struct fault fault = FAULT_INIT;
         struct cfi_entry entry;
-        if (length > table->bytes - at - 4)
-            break; /* damaged, or of the 64-bit form that x86 has no use for */
-        if (length >= ENTRY_BYTES_MIN - 4 && load_u32(table->data + at + 4) != 0 &&
-            read_entry(table, at, &fault, &entry)) {
-            if (rows != NULL)
-                rows[count] = (struct row){entry.begin_rva, entry.end_rva, at};
-            count++;
-        }
-        at += 4 + length; /* 0: an end that a linker left between two objects */
+        if (is_function && read_entry(table, at, &kind, &fault, &entry))
+            table->rows[table->row_count++] = (struct row){entry.begin_rva, entry.end_rva, at};
     }
-    return count;
+    qsort(table->rows, table->row_count, sizeof(*table->rows), by_begin);
+    return true;
 }
 
 struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t section_va,
@@ -231,13 +252,7 @@ struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t sectio
                                 .preferred_base_va = preferred_base_va};
     const struct module *module = process->module_at(process->self, section_va);
     table->image_bytes = module != NULL ? (uint32_t)module->image_bytes : 0;
-    uint32_t count = list_rows(table, NULL);
-    table->rows = ARENA_ARRAY(keep, count, struct row);
-    if (table->rows == NULL)
-        return NULL;
-    table->row_count = list_rows(table, table->rows);
-    qsort(table->rows, table->row_count, sizeof(*table->rows), by_begin);
-    return table;
+    return list_rows(table, keep) ? table : NULL;
 }
 
 bool cfi_find(const struct cfi_table *table, uint32_t rva, struct fault *fault,
@@ -251,6 +266,7 @@ bool cfi_find(const struct cfi_table *table, uint32_t rva, struct fault *fault,
         else
             high = middle;
     }
+    struct kind kind = {0};
     return low > 0 && rva < table->rows[low - 1].end_rva &&
-           read_entry(table, table->rows[low - 1].at, fault, out);
+           read_entry(table, table->rows[low - 1].at, &kind, fault, out);
 }
