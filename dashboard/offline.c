@@ -9,8 +9,8 @@
 
 static const char description[] = "/api/v1/openapi.json";
 
-static enum status write_data(struct store *store, uint64_t run_id, const char *known_text,
-                              struct json *out, struct fault *fault)
+static enum status write_data(struct store *store, uint64_t run_id, struct json *out,
+                              struct fault *fault)
 {
     struct json list;
     size_t bytes = 0;
@@ -27,23 +27,21 @@ static enum status write_data(struct store *store, uint64_t run_id, const char *
         {"/api/v1/endpoints", endpoints, bytes},
         {description, (const char *)openapi->plain, openapi->plain_bytes},
     };
-    const struct view_offline asked = {.run_id = run_id,
-                                       .known_text = known_text,
-                                       .extras = extras,
-                                       .extra_count = sizeof extras / sizeof extras[0]};
+    const struct view_offline asked = {
+        .run_id = run_id, .extras = extras, .extra_count = sizeof extras / sizeof extras[0]};
     enum status status = view_write_offline(store, &asked, out, fault);
     free(endpoints);
     return status;
 }
 
-enum status dashboard_offline_page(struct store *store, uint64_t run_id, const char *known_text,
-                                   FILE *out, struct fault *fault)
+enum status dashboard_offline_page(struct store *store, uint64_t run_id, FILE *out,
+                                   struct fault *fault)
 {
     struct json j;
     size_t bytes = 0;
 
     json_to_text(&j, false);
-    enum status status = write_data(store, run_id, known_text, &j, fault);
+    enum status status = write_data(store, run_id, &j, fault);
     char *text = json_take(&j, &bytes);
     if (status == ERR_NONE && text == NULL)
         status = fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "data of the offline page");

@@ -8,9 +8,9 @@
 #include "store/store.h"
 
 /* Writes the page of a stored run to OUT: the same pages and documents as live, within the limits
- * that view.h names; what was left out the pages say.  KNOWN_TEXT: the list of accepted
- * differences, or NULL.  Fails: ERR_ABSENT no such run; ERR_MEMORY; ERR_IO. */
-enum status dashboard_offline_page(struct store *store, uint64_t run_id, const char *known_text,
-                                   FILE *out, struct fault *fault);
+ * that view.h names; what was left out the pages say.  Fails: ERR_ABSENT no such run; ERR_MEMORY;
+ * ERR_IO. */
+enum status dashboard_offline_page(struct store *store, uint64_t run_id, FILE *out,
+                                   struct fault *fault);
 
 #endif

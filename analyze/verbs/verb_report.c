@@ -59,8 +59,7 @@ static enum status write_output(const void *context, FILE *out, struct fault *fa
     case OUT_SPEEDSCOPE:
         return report_speedscope(job->report, job->options->engine, job->scratch, out, fault);
     case OUT_HTML:
-        return dashboard_offline_page(job->store, job->report->run->id,
-                                      job->report->run->known_text, out, fault);
+        return dashboard_offline_page(job->store, job->report->run->id, out, fault);
     case OUT_COUNT:
         break;
     }

@@ -83,7 +83,6 @@ struct view_extra {
 
 struct view_offline {
     uint64_t run_id;
-    const char *known_text; /* as in view_input */
     const struct view_extra *extras;
     uint32_t extra_count;
 };

@@ -71,10 +71,7 @@ static enum status carry(struct carrier *c, const char *path)
     arena_init(&scratch, 0);
     json_to_text(&document, false);
     if (find_view(path, &scratch, &query, &view, c->fault) == ERR_NONE && view != NULL) {
-        const struct view_input in = {.store = c->store,
-                                      .query = &query,
-                                      .known_text = c->asked->known_text,
-                                      .keep = &scratch};
+        const struct view_input in = {.store = c->store, .query = &query, .keep = &scratch};
         (void)view->write(&in, &document, c->fault);
     }
     char *text = json_take(&document, &bytes);

@@ -76,6 +76,9 @@ function missing(where, query) {
   let hint = 'Where the database is, `twinstack serve` shows all of it.';
   if (where === '/api/v1/compare' && offline.compared.length === 0) {
     message = `The file holds no other run to compare run ${offline.run} with`;
+  } else if (where === '/api/v1/compare' && a === 'latest~1') {
+    message = `No run came before run ${offline.run}`;
+    hint = 'The About page links to the comparisons that the file holds.';
   } else if (where === '/api/v1/compare') {
     message = `The comparison of run ${a} with run ${b} is not in this file`;
     hint = `It compares run ${offline.run} with ${offline.compared.length} others. Where the database is, \`twinstack compare ${a} ${b}\` or \`twinstack serve\` shows this one.`;
