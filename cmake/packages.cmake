@@ -5,10 +5,11 @@ find_package(PkgConfig)
 
 function(twinstack_package alias)
   cmake_parse_arguments(P "" "PKG;HEADER;LIB" "NEEDS" ${ARGN})
-  add_library(${alias} INTERFACE IMPORTED GLOBAL)
+  add_library(${alias} UNKNOWN IMPORTED GLOBAL) # a library, so that what it needs is put behind it
   find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB} REQUIRED)
   find_path(${P_LIB}_INCLUDE ${P_HEADER} REQUIRED)
-  target_link_libraries(${alias} INTERFACE "${${P_LIB}_FILE}" ${P_NEEDS})
+  set_target_properties(${alias} PROPERTIES IMPORTED_LOCATION "${${P_LIB}_FILE}")
+  target_link_libraries(${alias} INTERFACE ${P_NEEDS})
   target_include_directories(${alias} SYSTEM INTERFACE "${${P_LIB}_INCLUDE}")
 endfunction()
 
