@@ -135,6 +135,7 @@ static rule_fn *const rules[] = {
     because_export_only,
     because_lookup_address,
     because_folded,
+    because_line_table,
     because_inline_only,
     because_truncated,
     because_frame_pointer,

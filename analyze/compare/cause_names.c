@@ -7,6 +7,7 @@
 
 enum {
     SYMBOLS_ASKED_MAX = 64,
+    LINES_ASKED_MAX = 64,
     LOWEST_CODE_VA = 0x10000, /* below it nothing is ever mapped: a call through null */
 };
 
@@ -207,4 +208,41 @@ bool because_folded(const struct difference *d, struct arena *keep, struct expla
         out, CAUSE_FOLDED, 0,
         arena_printf(keep, "%s and %s start at the same address, 0x%" PRIx64 " before %s",
                      own->function, other->function, own->symbol_distance, rule_where(own, keep)));
+}
+
+static bool has_line(const uint32_t *lines, uint32_t count, uint32_t line)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (lines[i] == line)
+            return true;
+    return false;
+}
+
+/* DWARF's tables give an address several lines, one after the other.  The last one counts; some
+ * readers keep the first one, and give it to the caller of an inlined function as well. */
+bool because_line_table(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const struct frame *own = rule_mine(d), *other = rule_theirs(d),
+                       *host = rule_host(d, d->column);
+    const struct compare_symbols *symbols = d->in->symbols;
+    uint32_t lines[LINES_ASKED_MAX];
+    if (d->mark != CELL_LINE || own == NULL || other == NULL || host == NULL || symbols == NULL ||
+        symbols->lines == NULL || symbols->at == NULL || own->line == 0 || other->line == 0)
+        return false;
+    const uint32_t count = symbols->lines(symbols->context, host, lines, LINES_ASKED_MAX);
+    struct frame asked[SYMBOLS_ASKED_MAX];
+    const uint32_t frames =
+        symbols->at(symbols->context, host, frame_lookup_offset(host), asked, SYMBOLS_ASKED_MAX);
+    const bool own_counts = asked_holds(asked, frames, own->function, own->line);
+    const struct frame *odd = own_counts ? other : own;
+    if (count < 2 || own_counts == asked_holds(asked, frames, other->function, other->line) ||
+        !has_line(lines, count, odd->line))
+        return false;
+    return rule_explain(out, CAUSE_LINE_TABLE, 0,
+                        arena_printf(keep,
+                                     "%s: its line table has %" PRIu32
+                                     " rows for one address; %s has line %" PRIu32
+                                     ", %s line %" PRIu32,
+                                     rule_where(host, keep), count, rule_engine(d, d->column),
+                                     own->line, rule_engine(d, d->against), other->line));
 }

@@ -57,5 +57,6 @@ rule_fn because_symbols_missing;
 rule_fn because_export_only;
 rule_fn because_lookup_address;
 rule_fn because_folded;
+rule_fn because_line_table;
 
 #endif

@@ -28,6 +28,8 @@ struct compare_symbols {
                    uint32_t max);
     /* True when NAME is another name of the function that FRAME lies in (folded, thunk). */
     bool (*alias)(void *context, const struct frame *frame, const char *name);
+    /* The lines that the module's line table gives to FRAME's address; returns their number. */
+    uint32_t (*lines)(void *context, const struct frame *frame, uint32_t *out, uint32_t max);
 };
 
 struct compare_input {

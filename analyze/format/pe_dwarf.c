@@ -283,6 +283,31 @@ static const struct dwarf_row *find_row(const struct dwarf_unit *unit, uint32_t 
     return low == 0 || unit->rows[low - 1].ends ? NULL : &unit->rows[low - 1];
 }
 
+/* The unit that RVA lies in, read; NULL: none. */
+static struct dwarf_unit *unit_of(struct pe_dwarf *dwarf, uint32_t rva)
+{
+    struct dwarf_unit *unit = find_unit(dwarf, rva);
+    if (unit != NULL && !unit->read)
+        dwarf_read_unit(dwarf, unit);
+    return unit;
+}
+
+uint32_t pe_dwarf_lines(struct pe_dwarf *dwarf, uint32_t rva, uint32_t *out, uint32_t max)
+{
+    const struct dwarf_unit *unit = unit_of(dwarf, rva);
+    const struct dwarf_row *last = unit != NULL ? find_row(unit, rva) : NULL;
+    const struct dwarf_row *row = last;
+    uint32_t count = 0;
+
+    if (row == NULL)
+        return 0;
+    while (row > unit->rows && row[-1].rva == last->rva && !row[-1].ends)
+        row--;
+    for (; row <= last && count < max; row++)
+        out[count++] = row->line;
+    return count;
+}
+
 static const char *file_name(const struct dwarf_unit *unit, uint32_t number)
 {
     return number < unit->file_count ? unit->files[number] : NULL;
@@ -292,13 +317,11 @@ uint32_t pe_dwarf_lookup(struct pe_dwarf *dwarf, uint32_t rva, struct pe_dwarf_f
                          uint32_t max)
 {
     const struct dwarf_scope *chain[PE_DWARF_DEPTH_MAX + 1] = {NULL};
-    struct dwarf_unit *unit = find_unit(dwarf, rva);
+    struct dwarf_unit *unit = unit_of(dwarf, rva);
     uint32_t deepest = 0, count = 0;
 
     if (unit == NULL || max == 0)
         return 0;
-    if (!unit->read)
-        dwarf_read_unit(dwarf, unit);
     for (uint32_t i = 0; i < unit->scope_count; i++) {
         const struct dwarf_scope *scope = &unit->scopes[i];
         if (scope->low > rva || scope->high <= rva || chain[scope->depth] != NULL)

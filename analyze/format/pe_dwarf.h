@@ -29,4 +29,8 @@ void pe_dwarf_close(struct pe_dwarf *dwarf);
 uint32_t pe_dwarf_lookup(struct pe_dwarf *dwarf, uint32_t rva, struct pe_dwarf_frame *out,
                          uint32_t max);
 
+/* The lines that the table gives to the address where RVA's line starts, in its order: often
+ * several, of which lookups take the last one.  Returns their number. */
+uint32_t pe_dwarf_lines(struct pe_dwarf *dwarf, uint32_t rva, uint32_t *out, uint32_t max);
+
 #endif

@@ -33,6 +33,7 @@ struct dwarf_scope {
 
 struct dwarf_row {
     uint32_t rva, line;
+    uint32_t order; /* in the table: of several rows for one address the last one counts */
     const char *file;
     bool ends; /* nothing follows until the next row */
 };

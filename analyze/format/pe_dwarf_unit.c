@@ -252,7 +252,9 @@ static int compare_rows(const void *left, const void *right)
     const struct dwarf_row *b = right;
     if (a->rva != b->rva)
         return a->rva < b->rva ? -1 : 1;
-    return a->ends == b->ends ? 0 : a->ends ? -1 : 1; /* an end gives way to what starts there */
+    if (a->ends != b->ends)
+        return a->ends ? -1 : 1; /* an end gives way to what starts there */
+    return (a->order > b->order) - (a->order < b->order);
 }
 
 /* Folder NUMBER of a line table; "" when there is none.  0 is where the compiler ran, which DWARF 5
@@ -323,8 +325,11 @@ static void read_rows(struct pe_dwarf *dwarf, struct dwarf_unit *unit, const Dwa
         if (address < base || address - base > UINT32_MAX || line > UINT32_MAX)
             continue;
         unit->rows[unit->row_count++] =
-            (struct dwarf_row){(uint32_t)(address - base), (uint32_t)line,
-                               file < unit->file_count ? unit->files[file] : NULL, ends != 0};
+            (struct dwarf_row){.rva = (uint32_t)(address - base),
+                               .line = (uint32_t)line,
+                               .order = (uint32_t)i,
+                               .file = file < unit->file_count ? unit->files[file] : NULL,
+                               .ends = ends != 0};
     }
     if (unit->row_count > 0)
         qsort(unit->rows, unit->row_count, sizeof *unit->rows, compare_rows);

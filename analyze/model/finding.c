@@ -22,6 +22,7 @@ static const char *const cause_names[CAUSE_COUNT] = {
     [CAUSE_NOT_CAPTURED] = "not_captured",
     [CAUSE_UNSUPPORTED_HERE] = "unsupported_here",
     [CAUSE_UNEXPLAINED] = "unexplained",
+    [CAUSE_LINE_TABLE] = "line_table",
 };
 
 static const char *const verdict_names[VERDICT_COUNT] = {

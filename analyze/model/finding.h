@@ -28,6 +28,7 @@ enum cause {
     CAUSE_NOT_CAPTURED,  /* no record or no dump, as this door allows           */
     CAUSE_UNSUPPORTED_HERE,
     CAUSE_UNEXPLAINED,
+    CAUSE_LINE_TABLE, /* several lines for one address: another reader takes another one  */
     CAUSE_COUNT
 };
 

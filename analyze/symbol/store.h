@@ -88,6 +88,10 @@ enum { SYMBOL_FRAMES_MAX = 257 }; /* LIMIT_INLINE_DEPTH + the procedure */
 uint32_t symbol_lookup(struct symbol_module *sources, uint64_t offset,
                        struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
+/* The lines that the module's DWARF gives to the address where OFFSET's line starts, in the order
+ * of its table; readers differ in which one they take.  Returns their number; 0 for a PDB. */
+uint32_t symbol_lines(struct symbol_module *sources, uint64_t offset, uint32_t *out, uint32_t max);
+
 /* Calls EACH with every name that the module's PDB gives the function around OFFSET: of folded
  * functions all, of a jump of an incremental link its target's.  Ends with true when EACH returns
  * true.  Reads the records of all object files: for doubts, not for every frame. */

@@ -390,6 +390,22 @@ static uint32_t lookup_image(struct symbol_store *store, struct store_image *ima
     return count;
 }
 
+uint32_t symbol_lines(struct symbol_module *sources, uint64_t offset, uint32_t *out, uint32_t max)
+{
+    struct store_image *image = sources->image;
+    uint32_t count = 0;
+
+    if (image == NULL || sources->pdb != NULL || sources->csv != NULL || offset > UINT32_MAX)
+        return 0;
+    mutex_lock(image->mutex);
+    if (!image->names_read)
+        read_image(image, sources->store->names);
+    if (image->dwarf != NULL)
+        count = pe_dwarf_lines(image->dwarf, (uint32_t)offset, out, max);
+    mutex_unlock(image->mutex);
+    return count;
+}
+
 uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {

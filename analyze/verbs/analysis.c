@@ -167,11 +167,19 @@ static bool is_alias(void *context, const struct frame *frame, const char *name)
                             is_wanted, &wanted);
 }
 
+static uint32_t lines_at(void *context, const struct frame *frame, uint32_t *out, uint32_t max)
+{
+    if (frame->module == NULL)
+        return 0;
+    return symbol_lines(symbol_store_module(context, frame->module), frame_lookup_offset(frame),
+                        out, max);
+}
+
 enum status analysis_judge(const struct analysis *analysis, const struct crash_case *crash,
                            const struct truth *truth, struct arena *keep, struct run_case *out,
                            struct fault *fault)
 {
-    const struct compare_symbols ask = {analysis->symbols, frames_at, is_alias};
+    const struct compare_symbols ask = {analysis->symbols, frames_at, is_alias, lines_at};
     struct compare_input in;
 
     memset(&in, 0, sizeof in);

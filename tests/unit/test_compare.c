@@ -62,6 +62,9 @@ TEST(files_compare_relative_to_the_root)
 #define MAIN "app.exe+3005 own main /src/a.c:30\n"
 #define START "app.exe+4005 runtime mainCRTStartup\n"
 #define GOOD POKE MIDDLE MAIN START BASE
+#define GOOD_AT(line) /* with a line of the system's as well */                                    \
+    POKE MIDDLE MAIN START "kernel32.dll+20 sys BaseThreadInitThunk /src/k.c:" #line               \
+                           "\nntdll.dll+40 sys RtlUserThreadStart"
 #define GOOD_INLINE                                                                                \
     "> app.exe+1005 own poke /src/a.c:10\n> app.exe+1005 own middle /src/a.c:20\n"                 \
     "app.exe+1005 own main /src/a.c:30\n" START BASE
@@ -86,8 +89,32 @@ static bool symbols_alias(void *context, const struct frame *frame, const char *
     return frame->offset == 0x2005 && strcmp(name, "middle") == 0;
 }
 
-static const struct compare_symbols symbols = {NULL, symbols_at, NULL};
-static const struct compare_symbols folding = {NULL, NULL, symbols_alias};
+/* A line table with two rows for one address, of which the last one counts. */
+static uint32_t table_at(void *context, const struct frame *frame, uint64_t offset,
+                         struct frame *out, uint32_t max)
+{
+    (void)context;
+    if (max == 0 || frame->offset != 0x20 || offset != 0x1f)
+        return 0;
+    memset(&out[0], 0, sizeof out[0]);
+    out[0].function = "BaseThreadInitThunk";
+    out[0].line = 268;
+    return 1;
+}
+
+static uint32_t table_lines(void *context, const struct frame *frame, uint32_t *out, uint32_t max)
+{
+    (void)context;
+    if (max < 2 || frame->offset != 0x20)
+        return 0;
+    out[0] = 57;
+    out[1] = 268;
+    return 2;
+}
+
+static const struct compare_symbols symbols = {.at = symbols_at};
+static const struct compare_symbols folding = {.alias = symbols_alias};
+static const struct compare_symbols tables = {.at = table_at, .lines = table_lines};
 
 struct row {
     const char *name, *truth, *offset, *dump, *exhibit;
@@ -179,6 +206,10 @@ static const struct row rows[] = {
      NULL, NULL, VERDICT_FAIL, CAUSE_UNEXPLAINED, "dump", "truth", "dump"},
     {"another address", TRUTH, GOOD, POKE "app.exe+2045 own middle /src/a.c:20\n" MAIN START BASE,
      NULL, NULL, VERDICT_FAIL, CAUSE_UNEXPLAINED, "dump", "offset:rtl", NULL},
+    {"another line of the same address", TRUTH, GOOD_AT(268), GOOD_AT(268), GOOD_AT(57), &tables,
+     VERDICT_PASS, CAUSE_LINE_TABLE, "judge:other", "offset:rtl", NULL},
+    {"a line that the table does not have", TRUTH, GOOD_AT(268), GOOD_AT(268), GOOD_AT(58), &tables,
+     VERDICT_PASS, CAUSE_UNEXPLAINED, "judge:other", "offset:rtl", NULL},
     {"exhibits decide nothing", TRUTH, GOOD, GOOD, POKE MIDDLE, NULL, VERDICT_PASS,
      CAUSE_UNEXPLAINED, "judge:other", "truth", "judge:other"},
 };

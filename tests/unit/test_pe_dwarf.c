@@ -94,6 +94,16 @@ static void check_chain(int version)
         CHECK_HAS(frames[i].file, "inline.c");
         CHECK_HEX(frames[i].start_rva, start);
     }
+    uint32_t lines[FRAMES], several = 0;
+    for (uint32_t at = start; at < start + 16; at++) { /* of several rows the last one counts */
+        const uint32_t count = pe_dwarf_lines(dwarf, at, lines, FRAMES);
+        if (pe_dwarf_lookup(dwarf, at, frames, FRAMES) > 0 && CHECK(count > 0))
+            CHECK_EQ(lines[count - 1], frames[0].line);
+        several += count > 1;
+    }
+    CHECK(several > 0);
+    CHECK_EQ(pe_dwarf_lines(dwarf, rva, lines, 1), 1);
+    CHECK_EQ(pe_dwarf_lines(dwarf, 0x10, lines, FRAMES), 0);
     CHECK_EQ(pe_dwarf_lookup(dwarf, 0x10, frames, FRAMES), 0);
     pe_dwarf_close(dwarf);
 }
@@ -131,7 +141,9 @@ TEST(pe_dwarf_survives_damage)
             const uint8_t good = *at;
             *at = (uint8_t)(i % 2 != 0 ? 0xff : good + 1);
             if (pe_dwarf_open(&pe, &dwarf, &damaged) == ERR_NONE) {
+                uint32_t lines[FRAMES];
                 (void)pe_dwarf_lookup(dwarf, rva, frames, FRAMES);
+                (void)pe_dwarf_lines(dwarf, rva, lines, FRAMES);
                 pe_dwarf_close(dwarf);
             }
             *at = good;
