@@ -30,31 +30,37 @@ struct cfi_table {
     uint32_t row_count;
 };
 
-uint64_t cfi_unsigned(struct bytes *r)
+/* Seven bits a byte, the lowest first.  *bits: how many there were; *top: the highest of them. */
+static uint64_t read_groups(struct bytes *r, uint32_t *bits, bool *top)
 {
     uint64_t value = 0;
-    for (uint32_t shift = 0;; shift += 7) {
-        uint8_t byte = bytes_u8(r);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        if ((byte & 0x80) == 0)
-            return value;
-    }
+    uint8_t byte;
+    *bits = 0;
+    do {
+        byte = bytes_u8(r);
+        if (*bits < 64)
+            value |= (uint64_t)(byte & 0x7f) << *bits;
+        *bits += 7;
+    } while ((byte & 0x80) != 0);
+    *top = (byte & 0x40) != 0;
+    return value;
+}
+
+uint64_t cfi_unsigned(struct bytes *r)
+{
+    uint32_t bits;
+    bool top;
+    return read_groups(r, &bits, &top);
 }
 
 int64_t cfi_signed(struct bytes *r)
 {
-    uint64_t value = 0;
-    for (uint32_t shift = 0;; shift += 7) {
-        uint8_t byte = bytes_u8(r);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        if ((byte & 0x80) != 0)
-            continue;
-        if ((byte & 0x40) != 0 && shift + 7 < 64)
-            value |= UINT64_MAX << (shift + 7);
-        return (int64_t)value;
-    }
+    uint32_t bits;
+    bool top;
+    uint64_t value = read_groups(r, &bits, &top);
+    if (top && bits < 64)
+        value |= UINT64_MAX << bits;
+    return (int64_t)value;
 }
 
 bool cfi_begins_at(const struct unwind_process *process, uint64_t va, uint32_t bytes)
