@@ -51,7 +51,9 @@ class Check(e2e.Case):
         self.assertEqual({c["verdict"] for c in cases}, {"PASS"})
         for case in cases:
             exact = {s["engine"]: s["exact"] for s in case["scores"]}
-            self.assertTrue(exact["offset:rtl"] and exact["dump"], case["scenario"])
+            self.assertTrue(exact["dump"], case["scenario"])
+            if case["arch"] == "x64":  # x86 has no tables to walk by
+                self.assertTrue(exact["offset:rtl"], case["scenario"])
 
     def test_a_copied_case_is_enough(self):
         done = self.run_twinstack("check", self.case)
