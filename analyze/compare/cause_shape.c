@@ -229,6 +229,50 @@ bool because_truncated(const struct difference *d, struct arena *keep, struct ex
                                      last != NULL ? rule_where(last, keep) : "", stack->stop));
 }
 
+static bool has_frame_pointers(const struct difference *d, uint32_t column)
+{
+    for (uint32_t row = 0; row < d->table->row_count; row++) {
+        const struct frame *frame = table_frame(d->table, row, column);
+        if (frame != NULL && frame->found_by == FOUND_FRAME_POINTER)
+            return true;
+    }
+    return false;
+}
+
+/* The row of the first frame of COLUMN at or below ROW; row_count: none. */
+static uint32_t next_row(const struct difference *d, uint32_t row, uint32_t column)
+{
+    while (row < d->table->row_count && table_frame(d->table, row, column) == NULL)
+        row++;
+    return row;
+}
+
+/* Do COLUMN and WITNESS go on alike from the row in question: to the same frame, or to an end? */
+static bool goes_on_alike(const struct difference *d, uint32_t column, uint32_t witness)
+{
+    const uint32_t row = next_row(d, d->row, column);
+    if (row != next_row(d, d->row, witness))
+        return false;
+    if (row == d->table->row_count)
+        return true;
+    const struct frame_key *a = table_key(d->table, row, column);
+    const struct frame_key *b = table_key(d->table, row, witness);
+    return keys_same_place(a, b);
+}
+
+/* Some walkers follow frame pointers and do not say so: another one that does is the witness. */
+static bool follows_chain(const struct difference *d, uint32_t *witness)
+{
+    for (uint32_t c = 1; c < d->table->column_count; c++) {
+        if (c == d->against || c == d->column || !has_frame_pointers(d, c) ||
+            !goes_on_alike(d, d->column, c))
+            continue;
+        *witness = c;
+        return true;
+    }
+    return false;
+}
+
 /* A chain of frame pointers passes over every function that keeps none. */
 bool because_frame_pointer(const struct difference *d, struct arena *keep, struct explanation *out)
 {
@@ -243,5 +287,11 @@ bool because_frame_pointer(const struct difference *d, struct arena *keep, struc
                                                  rule_where(frame, keep)));
         }
     }
-    return false;
+    uint32_t witness = 0; /* a subject says how it found a frame, and needs none */
+    if (!rule_is_gap(d) || d->table->columns[d->column].claim->subject ||
+        !follows_chain(d, &witness))
+        return false;
+    return rule_explain(out, CAUSE_FRAME_POINTER, d->column,
+                        arena_printf(keep, "%s goes on from here as %s does, by frame pointers",
+                                     rule_engine(d, d->column), rule_engine(d, witness)));
 }

@@ -292,6 +292,45 @@ TEST(a_missing_frame_is_a_gap_and_shifts_nothing)
     arena_free(&keep);
 }
 
+/* dbghelp follows frame pointers without a word of it; a walker that says so is the witness. */
+TEST(a_walker_that_does_not_say_how_is_known_by_one_that_does)
+{
+    static const struct {
+        const char *name, *silent;
+        enum cause cause;
+    } walks[] = {
+        {"passes over the same frame", POKE MAIN START BASE, CAUSE_FRAME_POINTER},
+        {"ends before it", POKE, CAUSE_UNEXPLAINED},
+        {"goes elsewhere", POKE "app.exe+7777 own stale /src/b.c:1\n" MAIN START BASE,
+         CAUSE_UNEXPLAINED},
+    };
+    for (size_t i = 0; i < COUNT_OF(walks); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        const struct crash_case crash = make_crash("crash");
+        arena_init(&keep, 0);
+        test_row(walks[i].name);
+        const struct engine_claim claims[] = {
+            make_claim(&keep, "dump", true, GOOD),
+            make_claim(&keep, "offset:framepointer", false,
+                       POKE "app.exe+3005 own main /src/a.c:30 frame_pointer\n" START BASE),
+            make_claim(&keep, "judge:other", false, walks[i].silent)};
+        const struct compare_input in = {.crash = &crash,
+                                         .truth = make_truth(&keep, TRUTH),
+                                         .claims = claims,
+                                         .claim_count = COUNT_OF(claims)};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        const struct finding *found = NULL;
+        for (uint32_t k = 0; k < r.finding_count && found == NULL; k++)
+            if (strcmp(r.findings[k].engine, "judge:other") == 0)
+                found = &r.findings[k];
+        if (CHECK(found != NULL))
+            CHECK_STR(cause_name(found->cause), cause_name(walks[i].cause));
+        arena_free(&keep);
+    }
+}
+
 TEST(inline_recall_counts_what_no_engine_has_as_a_physical_frame)
 {
     struct arena keep;
