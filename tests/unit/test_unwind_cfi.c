@@ -309,3 +309,50 @@ TEST(x86_dispatchers_are_crossed_by_their_context)
         world_free(&w);
     }
 }
+
+/* The step takes that way in the dispatchers alone, up to the export behind them. */
+TEST(x86_dispatchers_are_known_by_their_exports)
+{
+    static const struct {
+        const char *name, *export;
+        uint32_t into;
+        bool crossed;
+    } places[] = {
+        {"of exceptions", "KiUserExceptionDispatcher", 8, true},
+        {"of asynchronous calls", "KiUserApcDispatcher", 8, true},
+        {"the function behind", "KiUserExceptionDispatcher", 0x28, false},
+        {"one of another name", "KiUserCallbackDispatcher", 8, false},
+    };
+    enum { EXPORTS = 0x2800, CONTEXT_WORD = 4 };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        struct unwind_frame frame;
+        test_row(places[i].name);
+        make(&w);
+        w.module.name = "ntdll.dll";
+        const uint32_t words[][2] = {{0x98 + 112, EXPORTS},
+                                     {EXPORTS + 20, 2},
+                                     {EXPORTS + 24, 1},
+                                     {EXPORTS + 28, EXPORTS + 40},
+                                     {EXPORTS + 32, EXPORTS + 48},
+                                     {EXPORTS + 36, EXPORTS + 52},
+                                     {EXPORTS + 40, BEGIN},
+                                     {EXPORTS + 44, BEGIN + 0x20},
+                                     {EXPORTS + 48, EXPORTS + 56}};
+        for (size_t k = 0; k < COUNT_OF(words); k++)
+            put_u32(&w, words[k][0], words[k][1]);
+        world_put(&w, EXPORTS + 56, places[i].export, strlen(places[i].export) + 1);
+        struct unwind_walker walker = start(&w, places[i].into, PC_RETURN, -1, 0, 0, &frame);
+        uint8_t *sp = (uint8_t *)&w.stack[SP];
+        memset(sp, 0, 0x600);
+        const uint32_t fields[][2] = {
+            {0, 0x1003f}, {0xb8, RETURN}, {0xc0, 0x246}, {0xc4, (uint32_t)walker.regs.sp + 0x400}};
+        for (size_t k = 0; k < COUNT_OF(fields); k++)
+            memcpy(sp + CONTEXT_WORD * 4 + fields[k][0], &fields[k][1], 4);
+        const bool left = unwind_step_x86(&walker) == NULL && walker.caller_kind == PC_INTERRUPTED;
+        CHECK_EQ(left, places[i].crossed);
+        if (left)
+            CHECK_HEX(walker.regs.pc, RETURN);
+        world_free(&w);
+    }
+}
