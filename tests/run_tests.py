@@ -1,12 +1,18 @@
 #!/usr/bin/python3
-"""Runs every test of the project and sums the tallies; started by `./run test [FILTER]...`.
+"""Runs every test of the project and adds up the tallies; started by `./run test [--quick] [FILTER]...`.
 
 A test program is anything that prints lines of its own and ends with "tally PASSED FAILED SKIPPED":
 the unit tests (plain, and again under the sanitizers), the replays and short runs of the fuzzers, the
-programs in tests/e2e, and the checks of tests/lint.py.  FILTER keeps the programs whose name holds it.
+programs in tests/e2e, and the checks of tests/lint.py.  FILTER keeps the programs whose name contains it;
+--quick keeps those that a developer runs before each commit (about a minute).
 The last line is "N passed, N failed, N skipped", the exit status 0 or 1.
+
+Every 30 s a line on stderr names what is still running.  A time limit counts the seconds for which the
+program could have had a core: while the machine is overloaded the clock runs slower, so a busy machine
+fails nothing and a program that hangs is still ended.
 """
 
+import argparse
 import concurrent.futures
 import os
 import pathlib
@@ -22,6 +28,10 @@ BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 TALLY = re.compile(r"^tally (\d+) (\d+) (\d+)$")
 RUNNERS = {".py": ["/usr/bin/python3"], ".mjs": ["node"], ".sh": ["bash"]}
 SLOWEST_SHOWN = 10
+CORES = os.cpu_count() or 1
+PROGRESS_S = 30
+# What --quick takes of tests/e2e: a few seconds each, no Wine and no browser.
+QUICK_E2E = {"check", "corpus", "damaged", "dump", "dump_streams", "symbols", "verdict"}
 
 
 class Program:
@@ -29,7 +39,25 @@ class Program:
 
     def __init__(self, name, argv, limit_s=300, env=None, alone=False):
         self.name, self.argv, self.limit_s, self.alone = name, [str(a) for a in argv], limit_s, alone
-        self.env = {**os.environ, "TWINSTACK_BUILD": str(BUILD), **(env or {})}
+        self.own_env = env or {}
+
+    def env(self):
+        """Its environment; TWINSTACK_TEST_SLOWNESS is by how much its own time limits grow."""
+        slowness = float(self.own_env.get("TWINSTACK_TEST_SLOWNESS", 1)) * max(1, round(overload()))
+        return {**os.environ, "TWINSTACK_BUILD": str(BUILD), **self.own_env, "TWINSTACK_TEST_SLOWNESS": f"{slowness:.0f}"}
+
+
+def overload():
+    """How many programs share each core, at least 1."""
+    return max(1.0, os.getloadavg()[0] / CORES)
+
+
+def quick_programs():
+    for program in sorted((BUILD / "tests").glob("unit_*")):
+        yield Program(program.name, [program])
+    yield Program("lint", ["/usr/bin/python3", ROOT / "tests/lint.py", "--no-tidy"])
+    for name in sorted(QUICK_E2E):
+        yield Program(f"e2e_{name}", ["/usr/bin/python3", ROOT / f"tests/e2e/test_{name}.py"])
 
 
 def programs():
@@ -54,6 +82,7 @@ def programs():
 
 
 running = {}
+started = {}  # process id -> (when, name)
 lock = threading.Lock()
 
 
@@ -66,22 +95,42 @@ def stop_all():
                 pass
 
 
+def wait_for(child, limit_s):
+    """Returns what CHILD printed; ends it after LIMIT_S seconds of a core's time."""
+    had_s, step_s = 0.0, 5
+    while had_s < limit_s:
+        try:
+            return child.communicate(timeout=step_s)[0]
+        except subprocess.TimeoutExpired:
+            had_s += step_s / overload()
+    os.killpg(child.pid, signal.SIGKILL)
+    return child.communicate()[0] + f"\nFAIL time limit of {limit_s} s\n".encode()
+
+
+def report_progress(done, total):
+    """Says on stderr, every PROGRESS_S seconds, what has been running for longer than that."""
+    while True:
+        time.sleep(PROGRESS_S)
+        now = time.monotonic()
+        with lock:
+            long = sorted((now - since, name) for since, name in started.values() if now - since > PROGRESS_S)
+        names = ", ".join(f"{name} ({seconds:.0f} s)" for seconds, name in reversed(long))
+        print(f"{len(done)} of {total} test programs done; running: {names or 'short ones'}", file=sys.stderr, flush=True)
+
+
 def run(program):
     """Runs one program; returns (program, seconds, lines, passed, failed, skipped)."""
     start = time.monotonic()
-    child = subprocess.Popen(program.argv, cwd=ROOT, env=program.env, stdin=subprocess.DEVNULL,
+    child = subprocess.Popen(program.argv, cwd=ROOT, env=program.env(), stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     with lock:
         running[child.pid] = child
+        started[child.pid] = (start, program.name)
     try:
-        output, _ = child.communicate(timeout=program.limit_s)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        output, _ = child.communicate()
-        output += f"\nFAIL time limit of {program.limit_s} s\n".encode()
+        output = wait_for(child, program.limit_s)
     finally:
         with lock:
-            del running[child.pid]
+            del running[child.pid], started[child.pid]
     lines = output.decode("utf-8", "replace").splitlines()
     tally = TALLY.match(lines[-1]) if lines else None
     counts = [int(n) for n in tally.groups()] if tally else [0, 1, 0]
@@ -99,14 +148,21 @@ def run(program):
 
 
 def main():
-    filters = sys.argv[1:]
-    chosen = [p for p in programs() if not filters or any(f in p.name for f in filters)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="only what runs in about a minute, without Wine")
+    parser.add_argument("filters", metavar="FILTER", nargs="*")
+    asked = parser.parse_args()
+    filters = asked.filters
+    known = quick_programs() if asked.quick else programs()
+    chosen = [p for p in known if not filters or any(f in p.name for f in filters)]
     totals, times = [0, 0, 0], []
     if not chosen:
         print(f"no test program has {' or '.join(filters)} in its name", file=sys.stderr)
         return 5
 
-    def tell(result):
+    threading.Thread(target=report_progress, args=(times, len(chosen)), daemon=True).start()
+
+    def report(result):
         program, seconds, lines, *counts = result
         times.append((seconds, program.name))
         for i, count in enumerate(counts):
@@ -118,12 +174,12 @@ def main():
         sys.stdout.flush()
 
     try:
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
             for done in concurrent.futures.as_completed([pool.submit(run, p) for p in chosen if not p.alone]):
-                tell(done.result())
+                report(done.result())
         for program in chosen:
             if program.alone:
-                tell(run(program))
+                report(run(program))
     except KeyboardInterrupt:
         stop_all()
         os._exit(130)
