@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "collect/parts.h"
-#include "format/pe.h"
-#include "format/record.h"
+#include "format/pe/pe.h"
+#include "format/record/record.h"
 
 enum { OUTCOME_MAX_BYTES = 1 << 20, CASE_FILES_MAX = 512 };
 

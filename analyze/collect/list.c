@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "collect/parts.h"
-#include "format/pe.h"
+#include "format/pe/pe.h"
 
 enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096 };
 

@@ -3,8 +3,8 @@
 
 #include "base/files.h"
 #include "collect/parts.h"
-#include "format/pe.h"
-#include "format/record.h"
+#include "format/pe/pe.h"
+#include "format/record/record.h"
 
 enum { STEPS_LIMIT_MS = 600000, VARIANTS_MAX = 64 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/pe.h"
+#include "format/pe/pe.h"
 #include "symbol/store.h"
 
 enum { OVERLAPS_MAX = 4 }; /* modules that a damaged or foreign list lays over one another */

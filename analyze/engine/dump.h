@@ -10,7 +10,7 @@
 #include "base/fault.h"
 #include "base/files.h"
 #include "engine/engine.h"
-#include "format/minidump.h"
+#include "format/minidump/minidump.h"
 #include "model/stack.h"
 #include "unwind/unwind.h"
 

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "engine/dump.h"
 #include "engine/frame_class.h"
-#include "format/foreign_stack.h"
-#include "format/pdb.h"
+#include "format/pdb/pdb.h"
+#include "format/stack/foreign.h"
 #include "symbol/store.h"
 
 bool judge_has_dump(const struct engine_input *in, const char **why)

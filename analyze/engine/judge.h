@@ -60,7 +60,7 @@ const char *const *judge_windows_argv(const struct engine_input *in, const char 
                                       const char *const *arguments, struct arena *keep);
 
 /* Reads what a judge printed: {schema_version, version, times, threads: [{id, crashed, left_out,
- * frames}]} as capture/judge/README.md has it, or a form that format/foreign_stack.h reads. */
+ * frames}]} as capture/judge/README.md has it, or a form that format/stack/foreign.h reads. */
 enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
                               struct arena *keep, struct engine_result *out, struct fault *fault);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "format/registers.h"
+#include "format/context/registers.h"
 
 /* Wine's dbghelp names nothing of the other bitness; Windows's does, so either will do there. */
 static const char program_x64[] = "twinstack-dbghelp.exe";

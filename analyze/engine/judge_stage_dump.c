@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "engine/judge.h"
-#include "format/minidump.h"
+#include "format/minidump/minidump.h"
 
 enum { MODULE_BYTES = 108, MODULE_NAME_AT = 20, NAMES_BYTES_MAX = 1 << 16 };
 

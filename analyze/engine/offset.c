@@ -5,8 +5,8 @@
 
 #include "base/files.h"
 #include "engine/frame_class.h"
-#include "format/pe.h"
-#include "format/record.h"
+#include "format/pe/pe.h"
+#include "format/record/record.h"
 #include "symbol/store.h"
 
 static const char name_prefix[] = "offset:";

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format/pe.h"
+#include "format/pe/pe.h"
 
 enum { LINE_BYTES = 16 }; /* what one read of an image's bytes counts as in a packed file */
 

@@ -1,4 +1,4 @@
-/* The judgement over a walk at every instruction (format/steps.h): who was right, walker by
+/* The judgement over a walk at every instruction (format/record/steps.h): who was right, walker by
  * walker, and our own x64 unwinder replayed over the same states.
  *
  *   right  the frames are the truth, from the pc to the thread's start, and end there
@@ -9,7 +9,7 @@
 #ifndef ENGINE_STEPS_H
 #define ENGINE_STEPS_H
 
-#include "format/steps.h"
+#include "format/record/steps.h"
 #include "symbol/store.h"
 #include "unwind/unwind.h"
 

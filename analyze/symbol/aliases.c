@@ -2,7 +2,7 @@
  * several functions are one, and a stack shows the name of only one of them. */
 #include <string.h>
 
-#include "format/pdb.h"
+#include "format/pdb/pdb.h"
 #include "symbol/pdb_names.h"
 #include "symbol/pdb_unit.h"
 #include "symbol/store_parts.h"

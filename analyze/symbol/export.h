@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "format/pdb.h"
+#include "format/pdb/pdb.h"
 #include "symbol/undecorate.h"
 
 struct symbol_counts {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "format/pdb.h"
+#include "format/pdb/pdb.h"
 #include "symbol/store.h"
 
 struct pdb_lookup;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "format/pe.h"
+#include "format/pe/pe.h"
 
 /* The kind of a name is the top of its key, what it names the rest. */
 enum name_kind { NAME_ID = 1, NAME_PROCEDURE, NAME_FILE, NAME_MODULE_FILE, NAME_PUBLIC };

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "format/pdb_types.h"
+#include "format/pdb/types.h"
 #include "symbol/pdb_unit.h"
 #include "symbol/undecorate.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "format/pdb_lines.h"
-#include "format/pdb_module.h"
+#include "format/pdb/lines.h"
+#include "format/pdb/module.h"
 
 /* What is kept of each procedure; the rest is read again from its record. */
 struct unit_code {

@@ -7,7 +7,7 @@
 #define SYMBOL_STACK_INPUT_PARTS_H
 
 #include "base/limits.h"
-#include "format/record.h"
+#include "format/record/record.h"
 #include "symbol/stack_input.h"
 
 enum {

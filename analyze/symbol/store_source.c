@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "format/cab.h"
+#include "format/cab/cab.h"
 #include "symbol/store_parts.h"
 
 /* What a PDB may grow to when it comes out of a cabinet. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/files.h"
-#include "format/pdb.h"
+#include "format/pdb/pdb.h"
 #include "symbol/store.h"
 
 struct symbol_index;

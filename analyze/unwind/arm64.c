@@ -1,6 +1,6 @@
 /* One arm64 step.  Each code of the unwind data stands for one instruction, so in a prologue the
  * codes of what has not run yet are passed over, and in an epilogue those of what has. */
-#include "format/pdb_module.h"
+#include "format/pdb/module.h"
 #include "unwind/arm64_info.h"
 #include "unwind/unwind_parts.h"
 

@@ -23,11 +23,11 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
-#include "format/registers.h"
+#include "format/context/registers.h"
 #include "model/module.h"
 #include "model/stack.h"
 
-struct pdb; /* format/pdb.h */
+struct pdb; /* format/pdb/pdb.h */
 
 /* One RUNTIME_FUNCTION of generated code. */
 struct unwind_entry {

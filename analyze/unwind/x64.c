@@ -5,7 +5,7 @@
  * its return address, if it was interrupted; a module whose image is missing is helped by the
  * frame sizes of its PDB; the rest is scanned. */
 #include "base/limits.h"
-#include "format/pdb_module.h"
+#include "format/pdb/module.h"
 #include "unwind/unwind_parts.h"
 #include "unwind/x64_info.h"
 

@@ -4,7 +4,7 @@
  * nowhere the stack is scanned. */
 #include <string.h>
 
-#include "format/pdb.h"
+#include "format/pdb/pdb.h"
 #include "unwind/unwind_parts.h"
 #include "unwind/x86_program.h"
 

@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "compare/compare.h"
-#include "format/record.h"
+#include "format/record/record.h"
 
 void analysis_timing(const struct crash_case *crash, struct case_timing *out)
 {

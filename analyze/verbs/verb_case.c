@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "engine/dump.h"
-#include "format/foreign_stack.h"
+#include "format/stack/foreign.h"
 #include "symbol/stack_input.h"
 #include "verbs/import_record.h"
 #include "verbs/verbs.h"

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "format/foreign_stack.h"
+#include "format/stack/foreign.h"
 #include "report/report.h"
 #include "symbol/stack_input.h"
 #include "verbs/analysis.h"

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "engine/dump.h"
-#include "format/foreign_stack.h"
+#include "format/stack/foreign.h"
 #include "symbol/store.h"
 #include "verbs/dump_text.h"
 #include "verbs/verbs.h"

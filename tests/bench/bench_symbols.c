@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/files.h"
-#include "format/pdb_module.h"
+#include "format/pdb/module.h"
 #include "symbol/pdb_lookup.h"
 #include "symbol/symbol_index.h"
 

@@ -1,7 +1,7 @@
 /* The minidump reader: all streams, every thread's registers, memory, and the JSON of it all. */
 #include <stdlib.h>
 
-#include "format/minidump.h"
+#include "format/minidump/minidump.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* The PE reader: headers, sections, exports, COFF symbols, and the bytes at odd places. */
-#include "format/pe.h"
+#include "format/pe/pe.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

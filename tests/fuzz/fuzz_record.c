@@ -1,7 +1,7 @@
 /* The record reader, as a file and as a dump's user stream. */
 #include <stdlib.h>
 
-#include "format/record.h"
+#include "format/record/record.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

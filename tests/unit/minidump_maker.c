@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format/minidump.h"
+#include "format/minidump/minidump.h"
 
 void maker_put(struct maker *m, uint64_t value, uint32_t bytes)
 {

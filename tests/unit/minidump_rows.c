@@ -1,10 +1,10 @@
-/* See minidump_rows.h.  Layouts: as in the heads of minidump_others.c, minidump_ce.c and of
+/* See minidump_rows.h.  Layouts: as in the heads of others.c, ce.c and of
  * Microsoft's minidumpapiset.h, avrfsdk.h and DwCeDump.h. */
 #include "minidump_rows.h"
 
 #include <string.h>
 
-#include "format/minidump.h"
+#include "format/minidump/minidump.h"
 #include "test.h"
 
 enum { X86 = 0, ARM = 5, X64 = 9, CE_SYSTEM = 0xffff };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/files.h"
-#include "format/pdb.h"
+#include "format/pdb/pdb.h"
 #include "symbol/pdb_lookup.h"
 
 struct pdb_world {

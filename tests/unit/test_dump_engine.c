@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/dump.h"
-#include "format/foreign_stack.h"
+#include "format/stack/foreign.h"
 #include "symbol/store.h"
 #include "test.h"
 

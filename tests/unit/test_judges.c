@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "engine/judge.h"
-#include "format/minidump.h"
+#include "format/minidump/minidump.h"
 #include "symbol/store.h"
 #include "test.h"
 

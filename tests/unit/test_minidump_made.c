@@ -1,7 +1,7 @@
 /* The minidump reader on dumps made by hand: what no dump at hand holds, and damage. */
 #include <string.h>
 
-#include "format/minidump.h"
+#include "format/minidump/minidump.h"
 #include "minidump_maker.h"
 #include "test.h"
 

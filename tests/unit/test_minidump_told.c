@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/minidump.h"
+#include "format/minidump/minidump.h"
 #include "minidump_rows.h"
 #include "test.h"
 

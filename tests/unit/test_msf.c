@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "format/msf.h"
+#include "format/pdb/msf.h"
 #include "test.h"
 
 /* A file of BLOCK-byte blocks with STREAMS streams of one byte each (its own number's low byte),

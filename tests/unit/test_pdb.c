@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/pdb_module.h"
-#include "format/pe.h"
+#include "format/pdb/module.h"
+#include "format/pe/pe.h"
 #include "pdb_world.h"
 #include "symbol/symbol_index.h"
 #include "test.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "format/pdb_lines.h"
+#include "format/pdb/lines.h"
 #include "make_pdb.h"
 #include "pdb_world.h"
 #include "symbol/store.h"

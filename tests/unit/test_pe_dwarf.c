@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/process.h"
-#include "format/pe_dwarf.h"
+#include "format/dwarf/pe_dwarf.h"
 #include "test.h"
 
 enum { FRAMES = 8, DAMAGED_BYTES = 1500 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "format/record.h"
+#include "format/record/record.h"
 #include "test.h"
 
 /* A growing record; offsets are patched where the format needs them. */

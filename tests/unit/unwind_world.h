@@ -3,7 +3,7 @@
 #ifndef TESTS_UNWIND_WORLD_H
 #define TESTS_UNWIND_WORLD_H
 
-#include "format/pe.h"
+#include "format/pe/pe.h"
 #include "unwind/unwind_parts.h"
 
 enum {

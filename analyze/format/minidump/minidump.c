@@ -1,0 +1,349 @@
+/* The frame of a minidump: header, directory, texts; and who the suspect is.
+ * The streams themselves are in lists.c, facts.c, extras.c, details.c, others.c and ce.c. */
+#include "format/minidump/minidump.h"
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "format/minidump/parts.h"
+
+enum {
+    MINIDUMP_MAGIC = 0x504d444d,
+    MINIDUMP_VERSION = 0xa793,
+    TEXT_BYTES_MAX = 0x10000,
+    VALUES_MAX = 4 << 20, /* 32 bytes each; and no more than the file has bytes */
+};
+
+struct bytes minidump_at(const struct minidump *dump, struct minidump_place place,
+                         struct fault *fault)
+{
+    struct bytes r = bytes_over(dump->data, (size_t)dump->data_bytes, fault);
+    return bytes_window(&r, place.foff, place.bytes);
+}
+
+static bool place_fits(const struct minidump *dump, uint64_t foff, uint64_t bytes)
+{
+    return foff <= dump->data_bytes && bytes <= dump->data_bytes - foff;
+}
+
+struct minidump_place minidump_location(struct minidump_reader *m, struct bytes *r,
+                                        const char *what)
+{
+    struct minidump_place place;
+    uint64_t at = r->offset;
+    place.bytes = bytes_u32(r);
+    place.foff = bytes_u32(r);
+    if (place.bytes == 0)
+        return (struct minidump_place){0, 0};
+    if (!place_fits(m->out, place.foff, place.bytes)) {
+        (void)fault_set(m->damage, ERR_TRUNCATED, at, what);
+        return (struct minidump_place){0, 0};
+    }
+    return place;
+}
+
+void *minidump_array(struct minidump_reader *m, uint32_t count, size_t size)
+{
+    void *array = arena_array(m->keep, count == 0 ? 1 : count, size);
+    if (array == NULL)
+        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+    return array;
+}
+
+bool minidump_spend_text(struct minidump_reader *m, uint64_t bytes, uint64_t offset)
+{
+    if (bytes > m->text_budget) {
+        (void)fault_set(m->damage, ERR_LIMIT, offset, "minidump text length");
+        return false;
+    }
+    m->text_budget -= bytes;
+    return true;
+}
+
+static char *put_utf8(char *out, uint32_t c)
+{
+    if (c < 0x80) {
+        *out++ = (char)c;
+    } else if (c < 0x800) {
+        *out++ = (char)(0xc0 | c >> 6);
+        *out++ = (char)(0x80 | (c & 0x3f));
+    } else if (c < 0x10000) {
+        *out++ = (char)(0xe0 | c >> 12);
+        *out++ = (char)(0x80 | (c >> 6 & 0x3f));
+        *out++ = (char)(0x80 | (c & 0x3f));
+    } else {
+        *out++ = (char)(0xf0 | c >> 18);
+        *out++ = (char)(0x80 | (c >> 12 & 0x3f));
+        *out++ = (char)(0x80 | (c >> 6 & 0x3f));
+        *out++ = (char)(0x80 | (c & 0x3f));
+    }
+    return out;
+}
+
+const char *minidump_utf16(struct minidump_reader *m, struct bytes *r, uint64_t bytes)
+{
+    if (!minidump_spend_text(m, bytes, r->offset))
+        return NULL;
+    uint64_t offset = r->offset;
+    const uint8_t *from = bytes_take(r, bytes);
+    if (from == NULL) {
+        (void)fault_set(m->damage, ERR_TRUNCATED, offset, "minidump text");
+        return NULL;
+    }
+    uint64_t units = bytes / 2;
+    char *text = arena_array(m->keep, (size_t)units + 1, 3);
+    if (text == NULL) {
+        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        return NULL;
+    }
+    char *out = text;
+    for (uint64_t i = 0; i < units; i++) {
+        uint32_t c = load_u16(from + i * 2);
+        if (c == 0)
+            break;
+        uint32_t low = i + 1 < units ? load_u16(from + i * 2 + 2) : 0;
+        if (c >= 0xd800 && c < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+            c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+            i++;
+        } else if (c >= 0xd800 && c < 0xe000) {
+            c = 0xfffd; /* half a pair: names come from dying processes */
+        }
+        out = put_utf8(out, c);
+    }
+    *out = '\0';
+    return text;
+}
+
+static bool string_at(struct minidump_reader *m, uint64_t foff, const char *what, struct bytes *out,
+                      uint32_t *bytes)
+{
+    if (foff == 0)
+        return false;
+    if (!place_fits(m->out, foff, 4)) {
+        (void)fault_set(m->damage, ERR_TRUNCATED, foff, what);
+        return false;
+    }
+    *out =
+        minidump_at(m->out, (struct minidump_place){foff, m->out->data_bytes - foff}, &m->scratch);
+    *bytes = bytes_u32(out);
+    if (*bytes > out->left) {
+        (void)fault_set(m->damage, ERR_TRUNCATED, foff, what);
+        return false;
+    }
+    if (*bytes > TEXT_BYTES_MAX) {
+        (void)fault_set(m->damage, ERR_LIMIT, foff, "minidump text length");
+        return false;
+    }
+    return true;
+}
+
+const char *minidump_string(struct minidump_reader *m, uint64_t foff, const char *what)
+{
+    struct bytes r;
+    uint32_t bytes;
+    return string_at(m, foff, what, &r, &bytes) ? minidump_utf16(m, &r, bytes) : NULL;
+}
+
+const char *minidump_utf8(struct minidump_reader *m, uint64_t foff, const char *what)
+{
+    struct bytes r;
+    uint32_t bytes;
+    if (!string_at(m, foff, what, &r, &bytes) || !minidump_spend_text(m, bytes, foff))
+        return NULL;
+    const char *text = arena_text(m->keep, (const char *)r.at, bytes);
+    if (text == NULL)
+        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+    return text;
+}
+
+/* Reads the first stream of KIND, if there is one.  Its fault is either what the straight-line
+ * reader met or what was noted as damage on the way. */
+static void read_stream(struct minidump_reader *m, const struct minidump_stream_kind *kind)
+{
+    struct minidump *out = m->out;
+    for (uint32_t i = 0; i < out->stream_count; i++) {
+        struct minidump_stream *stream = &out->streams[i];
+        if (stream->type != kind->type || stream->fault.code != ERR_NONE)
+            continue;
+        struct fault fault = FAULT_INIT;
+        m->damage = &stream->fault;
+        m->type = kind->type;
+        m->not_told = false;
+        kind->read(m, minidump_at(out, stream->place, &fault));
+        stream->told_in = m->not_told ? NULL : kind->told_in;
+        if (fault.code != ERR_NONE)
+            (void)fault_set(&stream->fault, fault.code, fault.offset, fault.what);
+        return;
+    }
+}
+
+/* Files that are called dumps and are none of this kind get an answer of their own. */
+static enum status refuse_magic(uint32_t magic, struct fault *fault)
+{
+    static const struct {
+        uint32_t magic;
+        const char *hint;
+    } known[] = {
+        {0x45474150, "this is a dump of the Windows kernel or of all memory, not of a process"},
+        {0x4d444d50, "this minidump is big-endian, from a PowerPC Mac; such are not read"},
+        {0x464c457f, "this is an ELF core file, not a minidump"},
+        {0xfeedfacf, "this is a Mach-O core file, not a minidump"},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i].magic == magic)
+            return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "minidump signature", known[i].hint);
+    return fault_set_hint(fault, ERR_MALFORMED, 0, "minidump signature",
+                          "this is not a minidump (.dmp) file");
+}
+
+/* Windows CE's dumps of a context, a system, or all: the same header and directory under other
+ * names and numbers of a version, with streams of their own. */
+static bool is_ce_magic(uint32_t magic)
+{
+    return magic == 0x58444543 || magic == 0x53444543 || magic == 0x43444543; /* "CEDX" ... */
+}
+
+static enum status read_directory(struct minidump_reader *m, struct bytes whole)
+{
+    struct minidump *out = m->out;
+    struct bytes r = whole;
+    uint32_t magic = bytes_u32(&r);
+    const bool of_ce = is_ce_magic(magic);
+    if (magic != MINIDUMP_MAGIC && !of_ce && !bytes_failed(&r))
+        return refuse_magic(magic, r.fault);
+    out->version = bytes_u32(&r);
+    uint32_t count = bytes_u32(&r), directory = bytes_u32(&r);
+    out->checksum = bytes_u32(&r);
+    out->timestamp = bytes_u32(&r);
+    out->flags = bytes_u64(&r);
+    if (bytes_failed(&r))
+        return r.fault->code;
+    if ((out->version & 0xffff) != MINIDUMP_VERSION && !of_ce)
+        return fault_set(r.fault, ERR_MALFORMED, 4, "minidump version");
+    if (directory > whole.left)
+        return fault_set(r.fault, ERR_TRUNCATED, directory, "minidump directory");
+    r = bytes_window(&whole, directory, whole.left - directory);
+    count = bytes_count(&r, count, 12);
+    if (bytes_failed(&r))
+        return r.fault->code;
+    out->streams = arena_array(m->keep, count + 1, sizeof(*out->streams));
+    if (out->streams == NULL)
+        return fault_set(r.fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump directory");
+    out->stream_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct minidump_stream *stream = &out->streams[i];
+        uint64_t at = r.offset;
+        stream->fault = (struct fault)FAULT_INIT;
+        stream->type = bytes_u32(&r);
+        stream->place.bytes = bytes_u32(&r);
+        stream->place.foff = bytes_u32(&r);
+        if (stream->type != STREAM_UNUSED &&
+            !place_fits(out, stream->place.foff, stream->place.bytes)) {
+            (void)fault_set(&stream->fault, ERR_TRUNCATED, at, "minidump stream past the end");
+            stream->place = (struct minidump_place){0, 0};
+        }
+    }
+    return r.fault->code;
+}
+
+static bool is_wow64(const struct minidump *dump)
+{
+    if (dump->dump_cpu != CPU_X64)
+        return false;
+    for (uint32_t i = 0; i < dump->module_count; i++) {
+        const char *name = dump->modules[i].module.name;
+        if (name != NULL &&
+            (text_equal_nocase(name, "wow64.dll") || text_equal_nocase(name, "wow64cpu.dll")))
+            return true;
+    }
+    return false;
+}
+
+/* Names and roles of threads that only our own user stream knows. */
+static void take_user_threads(struct minidump *dump)
+{
+    if (dump->user == NULL)
+        return;
+    for (uint32_t i = 0; i < dump->thread_count; i++) {
+        struct minidump_thread *thread = &dump->threads[i];
+        const struct record_thread *known = record_thread_find(dump->user, thread->id);
+        if (known == NULL)
+            continue;
+        if (thread->name == NULL)
+            thread->name = known->name;
+        thread->role = record_thread_role(dump->user, known);
+    }
+}
+
+static uint64_t text_budget(uint64_t bytes)
+{
+    return ((uint64_t)4 << 20) + 2 * bytes;
+}
+
+static enum status sum_faults(struct minidump *dump, struct fault *fault)
+{
+    for (uint32_t i = 0; i < dump->stream_count; i++) {
+        if (dump->streams[i].fault.code == ERR_MEMORY)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        dump->partial |= dump->streams[i].fault.code != ERR_NONE;
+    }
+    return ERR_NONE;
+}
+
+enum status minidump_read(const void *data, size_t bytes, struct arena *keep, struct minidump *out,
+                          struct fault *fault)
+{
+    *out = (struct minidump){.data = data, .data_bytes = bytes};
+    struct minidump_reader m = {
+        .out = out, .keep = keep, .scratch = FAULT_INIT, .text_budget = text_budget(bytes)};
+    enum status status = read_directory(&m, bytes_over(data, bytes, fault));
+    if (status != ERR_NONE)
+        return status;
+    for (size_t i = 0; i < minidump_stream_kind_count; i++)
+        if (minidump_stream_kinds[i].read != NULL)
+            read_stream(&m, &minidump_stream_kinds[i]);
+    if (minidump_sort_memory(out, keep) != ERR_NONE)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+    take_user_threads(out);
+    if (!out->system.present) /* a dump that was cut, or a writer of threads alone */
+        out->dump_cpu = minidump_context_cpu(out, out->thread_count > 0 ? out->threads[0].context
+                                                                        : out->exception.context);
+    out->cpu = is_wow64(out) ? CPU_X86 : out->dump_cpu;
+    return sum_faults(out, fault);
+}
+
+enum status minidump_tell(struct minidump *dump, struct arena *keep, struct fault *fault)
+{
+    struct minidump_reader m = {.out = dump,
+                                .keep = keep,
+                                .scratch = FAULT_INIT,
+                                .text_budget = text_budget(dump->data_bytes),
+                                .value_budget = dump->data_bytes};
+    if (m.value_budget > VALUES_MAX)
+        m.value_budget = VALUES_MAX;
+    minidump_tell_streams(&m);
+    return sum_faults(dump, fault);
+}
+
+const struct minidump_thread *minidump_thread_find(const struct minidump *dump, uint32_t id)
+{
+    for (uint32_t i = 0; i < dump->thread_count; i++)
+        if (dump->threads[i].id == id)
+            return &dump->threads[i];
+    return NULL;
+}
+
+uint32_t minidump_suspect(const struct minidump *dump, const char **why)
+{
+    *why = "exception stream";
+    if (dump->exception.present && dump->exception.thread_id != 0)
+        return dump->exception.thread_id;
+    *why = "user stream";
+    if (dump->user != NULL && dump->user->suspect_id != 0)
+        return dump->user->suspect_id;
+    *why = "Breakpad's requesting thread";
+    if (dump->breakpad.present && (dump->breakpad.validity & 2) != 0 &&
+        minidump_thread_find(dump, dump->breakpad.requesting_thread_id) != NULL)
+        return dump->breakpad.requesting_thread_id;
+    *why = "first thread";
+    return dump->thread_count > 0 ? dump->threads[0].id : 0;
+}

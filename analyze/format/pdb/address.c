@@ -1,0 +1,349 @@
+/* See pdb.h.  Places, rvas, contributions, publics and x86 frame data: all that is found by
+ * searching a table that the linker sorted by address.  Tables that are not sorted (damage)
+ * give wrong answers, never a crash. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "format/pdb/module.h"
+#include "format/pdb/pdb.h"
+#include "format/pe/pe.h"
+
+static bool place_in(const struct pdb_section *sections, uint32_t count, uint32_t rva,
+                     struct pdb_place *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (rva >= sections[i].rva && rva - sections[i].rva < sections[i].virtual_bytes) {
+            out->section = (uint16_t)(i + 1);
+            out->offset = rva - sections[i].rva;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Rows of two u32, sorted by the first: the last row at or before KEY; count when none. */
+static uint32_t last_at_or_before(struct pdb_table table, uint32_t row_bytes, uint32_t key)
+{
+    uint32_t low = 0, high = table.count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (load_u32(table.at + (size_t)middle * row_bytes) <= key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? table.count : low - 1;
+}
+
+/* An OMAP row holds until the next one; target 0 means that nothing corresponds. */
+static bool omap_translate(struct pdb_table omap, uint32_t rva, uint32_t *out)
+{
+    const uint32_t row = last_at_or_before(omap, 8, rva);
+    if (row == omap.count)
+        return false;
+    const uint32_t from = load_u32(omap.at + 8 * (size_t)row);
+    const uint32_t to = load_u32(omap.at + 8 * (size_t)row + 4);
+    *out = to + (rva - from);
+    return to != 0;
+}
+
+bool pdb_place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
+{
+    return place_in(pdb->sections, pdb->section_count, rva, out);
+}
+
+bool pdb_place_of_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
+{
+    if (pdb->omap_to_source.at != NULL && !omap_translate(pdb->omap_to_source, rva, &rva))
+        return false;
+    return pdb_place_of_source_rva(pdb, rva, out);
+}
+
+uint32_t pdb_source_rva(const struct pdb *pdb, struct pdb_place place)
+{
+    if (place.section == 0 || place.section > pdb->section_count)
+        return 0;
+    return pdb->sections[place.section - 1].rva + place.offset;
+}
+
+bool pdb_rva_of_place(const struct pdb *pdb, struct pdb_place place, uint32_t *rva)
+{
+    if (place.section == 0 || place.section > pdb->section_count ||
+        place.offset > UINT32_MAX - pdb->sections[place.section - 1].rva)
+        return false;
+    *rva = pdb_source_rva(pdb, place);
+    return pdb->omap_from_source.at == NULL || omap_translate(pdb->omap_from_source, *rva, rva);
+}
+
+bool pdb_is_code(const struct pdb *pdb, struct pdb_place place)
+{
+    return place.section != 0 && place.section <= pdb->section_count &&
+           (pdb->sections[place.section - 1].flags & (PE_SECTION_CODE | PE_SECTION_EXECUTE)) != 0;
+}
+
+static bool place_after(struct pdb_place a, struct pdb_place b)
+{
+    return a.section != b.section ? a.section > b.section : a.offset > b.offset;
+}
+
+static int compare_contributions(const void *left, const void *right)
+{
+    const struct pdb_contribution *a = left;
+    const struct pdb_contribution *b = right;
+    const int after = place_after(a->start, b->start) - place_after(b->start, a->start);
+    return after != 0 ? after : (a->module > b->module) - (a->module < b->module);
+}
+
+/* Adds the procedures of all modules to the list; without one, only counts. */
+static uint32_t list_procedures(struct pdb *pdb, struct pdb_contribution *list, uint32_t room)
+{
+    struct arena copies;
+    struct pdb_module module;
+    uint32_t count = 0;
+    arena_init(&copies, 2 * pdb->msf.bytes);
+    for (uint32_t i = 0; i <= UINT16_MAX && pdb_module_open(pdb, i, &copies, &module); i++) {
+        struct pdb_symbol symbol;
+        struct pdb_procedure one;
+        for (uint32_t soff = 4; pdb_symbol_at(&module, soff, &symbol);
+             soff = pdb_symbol_next(&module, &symbol)) {
+            if (!pdb_procedure_read(&module, &symbol, &one) || one.bytes == 0)
+                continue;
+            if (count < room)
+                list[count] = (struct pdb_contribution){one.start, one.bytes, (uint16_t)i, 0};
+            count++;
+        }
+        arena_reset(&copies);
+    }
+    arena_free(&copies);
+    return count;
+}
+
+void pdb_make_contributions(struct pdb *pdb)
+{
+    const uint32_t count = list_procedures(pdb, NULL, 0);
+    struct pdb_contribution *list = ARENA_ARRAY(&pdb->arena, count, struct pdb_contribution);
+    uint32_t kept = 0;
+    if (list == NULL || count == 0 || list_procedures(pdb, list, count) != count)
+        return;
+    qsort(list, count, sizeof *list, compare_contributions);
+    for (uint32_t i = 0; i < count; i++) /* of folded functions the first module's counts */
+        if (kept == 0 || place_after(list[i].start, list[kept - 1].start))
+            list[kept++] = list[i];
+    pdb->contributions = list;
+    pdb->contribution_count = kept;
+}
+
+bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out)
+{
+    uint8_t row[28];
+    if (pdb->contributions != NULL) {
+        if (index < pdb->contribution_count)
+            *out = pdb->contributions[index];
+        return index < pdb->contribution_count;
+    }
+    if (index >= pdb->contribution_count ||
+        !msf_copy(&pdb->dbi, pdb->contribution_soff + index * pdb->contribution_bytes_each,
+                  sizeof row, row))
+        return false;
+    out->start.section = load_u16(row);
+    out->start.offset = load_u32(row + 4);
+    out->bytes = load_u32(row + 8);
+    out->flags = load_u32(row + 12);
+    out->module = load_u16(row + 16);
+    return true;
+}
+
+bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
+                             struct pdb_contribution *out)
+{
+    uint32_t low = 0, high = pdb->contribution_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (!pdb_contribution(pdb, middle, out))
+            return false;
+        if (place_after(out->start, place))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    while (low-- > 0) { /* empty contributions share their start with the next one */
+        if (!pdb_contribution(pdb, low, out) || out->start.section != place.section)
+            return false;
+        if (out->bytes != 0)
+            return true;
+    }
+    return false;
+}
+
+bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
+                         struct pdb_contribution *out)
+{
+    return pdb_contribution_before(pdb, place, out) &&
+           place.offset - out->start.offset < out->bytes;
+}
+
+/*     OFFSET SIZE  public symbol, behind its kind (S_PUB32)
+ *          0    4  flags
+ *          4    4  offset
+ *          8    2  section
+ *         10       name; with a length byte in old records */
+static bool public_read(const struct pdb *pdb, uint32_t soff, struct arena *copies,
+                        struct pdb_public *out)
+{
+    uint8_t head[14];
+    if (!msf_copy(&pdb->symbol_records, soff, sizeof head, head))
+        return false;
+    const uint16_t bytes = load_u16(head), kind = load_u16(head + 2);
+    const bool is_16t = kind == PDB_PUB32_16T;
+    if ((kind != PDB_PUB32 && kind != PDB_PUB32_ST && !is_16t) || bytes < 12)
+        return false;
+    out->flags = kind == PDB_PUB32 ? load_u32(head + 4) : 0;
+    out->place.offset = load_u32(head + (is_16t ? 4 : 8));
+    out->place.section = load_u16(head + (is_16t ? 8 : 12));
+    out->name = "";
+    if (copies == NULL)
+        return true;
+    const uint32_t name_soff = soff + (is_16t ? 12 : 14);
+    if (kind == PDB_PUB32) {
+        out->name = msf_string(&pdb->symbol_records, name_soff, copies);
+        return true;
+    }
+    uint8_t length;
+    if (!msf_copy(&pdb->symbol_records, name_soff, 1, &length))
+        return false;
+    const uint8_t *text = msf_view(&pdb->symbol_records, name_soff + 1, length, copies);
+    const char *name = text != NULL ? arena_text(copies, (const char *)text, length) : NULL;
+    out->name = name != NULL ? name : "";
+    return true;
+}
+
+bool pdb_public(const struct pdb *pdb, uint32_t index, struct arena *copies, struct pdb_public *out)
+{
+    uint8_t at[4];
+    return index < pdb->address_map_count &&
+           msf_copy(&pdb->publics, pdb->address_map_soff + 4 * index, 4, at) &&
+           public_read(pdb, load_u32(at), copies, out);
+}
+
+/* Of the publics at one place (folded functions) the one whose record comes first: the linker
+ * sorted the map by address and, there, by anything. */
+static bool first_record(const struct pdb *pdb, uint32_t last, struct arena *copies,
+                         struct pdb_public *out)
+{
+    const struct pdb_place place = out->place;
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = last + 1; i-- > 0 && pdb_public(pdb, i, NULL, out) &&
+                                out->place.section == place.section &&
+                                out->place.offset == place.offset;) {
+        uint8_t at[4];
+        if (msf_copy(&pdb->publics, pdb->address_map_soff + 4 * i, 4, at) && load_u32(at) < best)
+            best = load_u32(at);
+    }
+    return public_read(pdb, best, copies, out);
+}
+
+bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
+                       struct pdb_public *out)
+{
+    uint32_t low = 0, high = pdb->address_map_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (!pdb_public(pdb, middle, NULL, out))
+            return false;
+        if (place_after(out->place, place))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low == 0 || !pdb_public(pdb, low - 1, NULL, out) || out->place.section != place.section)
+        return false;
+    return copies == NULL || first_record(pdb, low - 1, copies, out);
+}
+
+/*     OFFSET SIZE  FRAMEDATA                OFFSET SIZE  FPO_DATA
+ *          0    4  rva                           0    4  rva
+ *          4    4  bytes of code                 4    4  bytes of code
+ *          8    4  bytes of locals               8    4  locals, in 4 bytes
+ *         12    4  bytes of parameters          12    2  parameters, in 4 bytes
+ *         16    4  most bytes of stack          14    1  bytes of prolog
+ *         20    4  program, in "/names"         15    1  saved registers:3, SEH:1, ebp:1, 0:1,
+ *         24    2  bytes of prolog                       frame type:2
+ *         26    2  bytes of saved registers
+ *         28    4  flags */
+enum { FRAME_DATA_BYTES = 32, FPO_BYTES = 16, FRAME_DATA_STEPS = 64 };
+
+/* The last row at or before RVA that covers it: later rows describe a smaller rest of the
+ * same procedure.  Returns -1 when none does. */
+static int64_t covering_row(const struct msf_stream *stream, uint32_t row_bytes, uint32_t rva)
+{
+    const uint32_t count = stream->bytes / row_bytes;
+    uint32_t low = 0, high = count;
+    uint8_t head[8];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (!msf_copy(stream, middle * row_bytes, sizeof head, head))
+            return -1;
+        if (load_u32(head) <= rva)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t i = low, steps = 0; i-- > 0 && steps < FRAME_DATA_STEPS; steps++) {
+        if (!msf_copy(stream, i * row_bytes, sizeof head, head))
+            return -1;
+        if (rva - load_u32(head) < load_u32(head + 4))
+            return i;
+    }
+    return -1;
+}
+
+static bool source_rva(const struct pdb *pdb, uint32_t rva, uint32_t *out)
+{
+    *out = rva;
+    return pdb->omap_to_source.at == NULL || omap_translate(pdb->omap_to_source, rva, out);
+}
+
+bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies,
+                       struct pdb_frame_data *out)
+{
+    const struct msf_stream stream = msf_stream(&pdb->msf, pdb->frame_data_stream);
+    uint8_t row[FRAME_DATA_BYTES];
+    if (pdb->frame_data_stream == UINT16_MAX || !source_rva(pdb, rva, &rva))
+        return false;
+    const int64_t index = covering_row(&stream, FRAME_DATA_BYTES, rva);
+    if (index < 0 || !msf_copy(&stream, (uint32_t)index * FRAME_DATA_BYTES, sizeof row, row))
+        return false;
+    out->start_rva = load_u32(row);
+    out->code_bytes = load_u32(row + 4);
+    out->locals_bytes = load_u32(row + 8);
+    out->params_bytes = load_u32(row + 12);
+    out->stack_max_bytes = load_u32(row + 16);
+    out->program = pdb_name(pdb, load_u32(row + 20), copies);
+    out->prolog_bytes = load_u16(row + 24);
+    out->saved_bytes = load_u16(row + 26);
+    out->flags = load_u32(row + 28);
+    return true;
+}
+
+bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out)
+{
+    const struct msf_stream stream = msf_stream(&pdb->msf, pdb->fpo_stream);
+    uint8_t row[FPO_BYTES];
+    if (pdb->fpo_stream == UINT16_MAX || !source_rva(pdb, rva, &rva))
+        return false;
+    const int64_t index = covering_row(&stream, FPO_BYTES, rva);
+    if (index < 0 || !msf_copy(&stream, (uint32_t)index * FPO_BYTES, sizeof row, row))
+        return false;
+    out->start_rva = load_u32(row);
+    out->code_bytes = load_u32(row + 4);
+    out->locals_bytes = load_u32(row + 8) * 4;
+    out->params_bytes = load_u16(row + 12) * 4U;
+    out->prolog_bytes = row[14];
+    out->saved_registers = row[15] & 7;
+    out->has_seh = (row[15] >> 3 & 1) != 0;
+    out->uses_ebp = (row[15] >> 4 & 1) != 0;
+    out->frame_type = row[15] >> 6;
+    return true;
+}

@@ -1,0 +1,227 @@
+/* See module.h. */
+#include "format/pdb/module.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+
+/*     OFFSET SIZE  module record in the DBI stream
+ *          4   28  its first contribution
+ *         34    2  stream, 0xffff: none
+ *         36    4  bytes of symbols, with the 4-byte signature
+ *         40    4  bytes of C11 lines
+ *         44    4  bytes of C13 subsections
+ *         64       name, object file */
+bool pdb_module_info(const struct pdb *pdb, uint32_t index, struct pdb_module *out)
+{
+    memset(out, 0, sizeof *out);
+    if (index >= pdb->module_count)
+        return false;
+    const uint8_t *record = pdb->module_info + pdb->module_at[index];
+    out->pdb = pdb;
+    out->index = index;
+    out->symbol_bytes = load_u32(record + 36);
+    out->c11_bytes = load_u32(record + 40);
+    out->c13_bytes = load_u32(record + 44);
+    out->name = (const char *)record + 64;
+    out->object = out->name + strlen(out->name) + 1;
+    return true;
+}
+
+bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies,
+                     struct pdb_module *out)
+{
+    if (!pdb_module_info(pdb, index, out))
+        return false;
+    const uint16_t number = load_u16(pdb->module_info + pdb->module_at[index] + 34);
+    const uint64_t bytes = (uint64_t)out->symbol_bytes + out->c11_bytes + out->c13_bytes;
+    if (number != UINT16_MAX && bytes <= UINT32_MAX) {
+        const struct msf_stream stream = msf_stream(&pdb->msf, number);
+        out->data = msf_view(&stream, 0, (uint32_t)bytes, copies);
+    }
+    if (out->data == NULL) {
+        out->symbol_bytes = 0;
+        out->c11_bytes = 0;
+        out->c13_bytes = 0;
+    }
+    return true;
+}
+
+uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbol *symbol)
+{
+    struct pdb_symbol end;
+    if (!pdb_symbol_opens(symbol->kind) || symbol->bytes < 8)
+        return symbol->end_soff;
+    const uint32_t end_soff = load_u32(symbol->data + 4);
+    if (end_soff < symbol->end_soff || !pdb_symbol_at(module, end_soff, &end) ||
+        !pdb_symbol_closes(end.kind))
+        return symbol->end_soff;
+    return end.end_soff;
+}
+
+/* Where each kind keeps its fields, behind the kind; all start with parent, end. */
+struct procedure_layout {
+    uint16_t kind;
+    enum pdb_code_kind code;
+    uint8_t bytes_at, bytes_size, offset_at, section_at, type_at, type_size, name_at;
+    bool pascal, is_id, managed;
+};
+
+static const struct procedure_layout layouts[] = {
+    {PDB_GPROC32, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, false, false},
+    {PDB_LPROC32, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, false, false},
+    {PDB_GPROC32_ID, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, true, false},
+    {PDB_LPROC32_ID, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, true, false},
+    {PDB_LPROC32_DPC, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, false, false},
+    {PDB_LPROC32_DPC_ID, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, false, true, false},
+    {PDB_THUNK32, PDB_CODE_THUNK, 18, 2, 12, 16, 0, 0, 21, false, false, false},
+    {PDB_SEPCODE, PDB_CODE_SEPARATED, 8, 4, 16, 24, 0, 0, 28, false, false, false},
+    {PDB_GMANPROC, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 37, false, false, true},
+    {PDB_LMANPROC, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 37, false, false, true},
+    {PDB_GPROC32_ST, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, true, false, false},
+    {PDB_LPROC32_ST, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 35, true, false, false},
+    {PDB_GMANPROC_ST, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 37, true, false, true},
+    {PDB_LMANPROC_ST, PDB_CODE_PROCEDURE, 12, 4, 28, 32, 24, 4, 37, true, false, true},
+    {PDB_GPROC32_16T, PDB_CODE_PROCEDURE, 12, 4, 24, 28, 30, 2, 33, true, false, false},
+    {PDB_LPROC32_16T, PDB_CODE_PROCEDURE, 12, 4, 24, 28, 30, 2, 33, true, false, false},
+    {PDB_THUNK32_ST, PDB_CODE_THUNK, 18, 2, 12, 16, 0, 0, 21, true, false, false},
+};
+
+static const struct procedure_layout *layout_of(uint16_t kind)
+{
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+        if (layouts[i].kind == kind)
+            return &layouts[i];
+    return NULL;
+}
+
+static bool read_name(const struct pdb_symbol *symbol, uint32_t at, bool pascal,
+                      struct pdb_procedure *out)
+{
+    const uint8_t *name = symbol->data + at;
+    const uint32_t left = symbol->bytes - at;
+    if (pascal) {
+        if (left == 0 || name[0] > left - 1)
+            return false;
+        out->name = (const char *)name + 1;
+        out->name_bytes = name[0];
+        return true;
+    }
+    const void *nul = left != 0 ? memchr(name, 0, left) : NULL;
+    if (nul == NULL)
+        return false;
+    out->name = (const char *)name;
+    out->name_bytes = (uint32_t)((const uint8_t *)nul - name);
+    return true;
+}
+
+static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
+{
+    return size == 0 ? 0 : size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
+}
+
+/*     OFFSET SIZE  S_TRAMPOLINE, behind its kind
+ *          0    2  0: of an incremental link
+ *          2    2  bytes of code
+ *          4    4  offset, offset of the target
+ *         12    2  section, section of the target */
+static bool read_trampoline(const struct pdb_symbol *symbol, struct pdb_procedure *out)
+{
+    if (symbol->bytes < 16)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->kind = PDB_CODE_TRAMPOLINE;
+    out->soff = symbol->soff;
+    out->end_soff = symbol->end_soff;
+    out->bytes = load_u16(symbol->data + 2);
+    out->start.offset = load_u32(symbol->data + 4);
+    out->parent.offset = load_u32(symbol->data + 8);
+    out->start.section = load_u16(symbol->data + 12);
+    out->parent.section = load_u16(symbol->data + 14);
+    out->name = "";
+    return true;
+}
+
+bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol *symbol,
+                        struct pdb_procedure *out)
+{
+    (void)module;
+    if (symbol->kind == PDB_TRAMPOLINE)
+        return read_trampoline(symbol, out);
+    const struct procedure_layout *layout = layout_of(symbol->kind);
+    if (layout == NULL || symbol->bytes < layout->name_at)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->kind = layout->code;
+    out->soff = symbol->soff;
+    out->end_soff = load_u32(symbol->data + 4);
+    out->bytes = field(symbol, layout->bytes_at, layout->bytes_size);
+    out->start.offset = field(symbol, layout->offset_at, 4);
+    out->start.section = (uint16_t)field(symbol, layout->section_at, 2);
+    out->type = field(symbol, layout->type_at, layout->type_size);
+    out->type_is_id = layout->is_id;
+    out->is_managed = layout->managed;
+    if (layout->code == PDB_CODE_SEPARATED) {
+        out->parent.offset = load_u32(symbol->data + 20);
+        out->parent.section = load_u16(symbol->data + 26);
+        out->name = "";
+        return true;
+    }
+    return read_name(symbol, layout->name_at, layout->pascal, out);
+}
+
+static bool holds(const struct pdb_procedure *procedure, struct pdb_place place)
+{
+    return procedure->start.section == place.section && place.offset >= procedure->start.offset &&
+           place.offset - procedure->start.offset < procedure->bytes;
+}
+
+bool pdb_procedure_at(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
+                      struct pdb_module *module, struct pdb_procedure *out)
+{
+    struct pdb_contribution contribution;
+    struct pdb_symbol symbol;
+    bool found = false;
+    if (!pdb_contribution_at(pdb, place, &contribution) ||
+        !pdb_module_open(pdb, contribution.module, copies, module))
+        return false;
+    for (uint32_t soff = 4; pdb_symbol_at(module, soff, &symbol);
+         soff = pdb_symbol_next(module, &symbol)) {
+        struct pdb_procedure one;
+        if (pdb_procedure_read(module, &symbol, &one) && holds(&one, place) &&
+            (!found || one.start.offset > out->start.offset)) {
+            *out = one;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool pdb_frame_proc_at(const struct pdb *pdb, uint32_t rva, struct pdb_frame_proc *out)
+{
+    struct arena copies;
+    struct pdb_module module;
+    struct pdb_procedure procedure;
+    struct pdb_place place;
+    struct pdb_symbol symbol;
+    bool found = false;
+    arena_init(&copies, 0);
+    if (pdb_place_of_rva(pdb, rva, &place) &&
+        pdb_procedure_at(pdb, place, &copies, &module, &procedure) &&
+        pdb_symbol_at(&module, procedure.soff, &symbol)) {
+        for (uint32_t soff = symbol.end_soff;
+             soff < procedure.end_soff && pdb_symbol_at(&module, soff, &symbol) && !found;
+             soff = symbol.end_soff) {
+            if (symbol.kind != PDB_FRAMEPROC || symbol.bytes < 26)
+                continue;
+            found = pdb_rva_of_place(pdb, procedure.start, &out->start_rva);
+            out->code_bytes = procedure.bytes;
+            out->frame_bytes = load_u32(symbol.data);
+            out->saved_bytes = load_u32(symbol.data + 12);
+            out->flags = load_u32(symbol.data + 22);
+        }
+    }
+    arena_free(&copies);
+    return found;
+}

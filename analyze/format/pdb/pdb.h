@@ -1,0 +1,168 @@
+/* PDB files: what is inside the streams that belong to the whole program.
+ *
+ * pdb_open() reads headers only.  Afterwards the struct never changes, so any number of
+ * threads may read it; whatever a function has to copy or build goes to the caller's arena.
+ * Modules (object files) and what is in them: module.h.  Types and ids: types.h.
+ *
+ * Addresses.  Symbols speak of section:offset.  An rva is a place in the image as it was
+ * loaded.  A program that was rearranged after linking has OMAP tables: its symbols live in
+ * the image before, and pdb_place_of_rva() and pdb_rva_of_place() go through them.
+ *
+ * Source: https://llvm.org/docs/PDB/ and github.com/microsoft/microsoft-pdb (facts only). */
+#ifndef FORMAT_PDB_H
+#define FORMAT_PDB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "format/pdb/msf.h"
+#include "model/module.h"
+
+struct pdb_section {
+    uint32_t rva, virtual_bytes, flags; /* flags: IMAGE_SCN_... */
+};
+
+/* section:offset; section is 1-based, 0 is no place. */
+struct pdb_place {
+    uint16_t section;
+    uint32_t offset;
+};
+
+/* A range of the image that one module contributed. */
+struct pdb_contribution {
+    struct pdb_place start;
+    uint32_t bytes;
+    uint16_t module; /* index of the module */
+    uint32_t flags;  /* of the COFF section it came from */
+};
+
+/* A table of the same records in one stream. */
+struct pdb_table {
+    const uint8_t *at; /* NULL: absent */
+    uint32_t count;
+};
+
+struct pdb {
+    struct msf msf;
+    struct arena arena; /* owned */
+
+    uint8_t guid[16];
+    uint32_t age;       /* of the DBI stream: the one that images carry; see pdb.c */
+    uint32_t info_age;  /* of the information stream */
+    uint32_t signature; /* a timestamp; identity of NB10 images */
+    bool nb10;          /* no GUID in the file */
+    uint16_t machine;   /* enum pe_machine; 0: the file does not say */
+    bool has_dbi, incremental, stripped, fastlink;
+
+    struct pdb_section *sections; /* of the address space that symbols use */
+    uint32_t section_count;
+    struct pdb_section *sections_final; /* of the image; the same without OMAP */
+    uint32_t section_final_count;
+    struct pdb_table omap_to_source;   /* 8 bytes: rva, rva before; 0: nothing was there */
+    struct pdb_table omap_from_source; /* 8 bytes: rva before, rva */
+
+    struct msf_stream dbi;
+    const uint8_t *module_info; /* records of the modules */
+    uint32_t module_info_bytes;
+    uint32_t *module_at; /* offset in module_info of each module's record */
+    uint32_t module_count;
+    uint32_t contribution_soff, contribution_count, contribution_bytes_each;
+    struct pdb_contribution *contributions; /* made from procedures where the file has none */
+
+    struct msf_stream symbol_records; /* that publics and globals point into */
+    struct msf_stream publics;
+    uint32_t address_map_soff, address_map_count; /* publics sorted by address */
+    struct msf_stream names;                      /* "/names" */
+    uint32_t names_soff, names_bytes;             /* its string buffer */
+    uint16_t fpo_stream, frame_data_stream;       /* 0xffff: none */
+};
+
+/* True when DATA starts like a PDB of any form that is known by name, readable or not. */
+bool pdb_recognize(const void *data, size_t bytes);
+
+/* DATA must outlive the struct.  Fails: as msf_open; ERR_UNSUPPORTED a version before 1995.
+ * A PDB without a DBI stream (types only) opens, with has_dbi false. */
+enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fault *fault);
+void pdb_close(struct pdb *pdb);
+
+/* debug_id as model/module.h spells it: GUID or signature, then age. */
+void pdb_debug_id(const struct pdb *pdb, char out[DEBUG_ID_BYTES]);
+
+/* Stream number of a named stream ("/names", "srcsrv", "sourcelink$1"); -1: none. */
+int32_t pdb_named_stream(const struct pdb *pdb, const char *name);
+
+/* Through OMAP where there is one.  False when RVA lies in no section, or in code that was
+ * inserted after linking. */
+bool pdb_place_of_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out);
+
+/* The other way.  False when the place was removed or does not exist. */
+bool pdb_rva_of_place(const struct pdb *pdb, struct pdb_place place, uint32_t *rva);
+
+/* The same without OMAP: an rva in the address space of the symbols. */
+bool pdb_place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out);
+uint32_t pdb_source_rva(const struct pdb *pdb, struct pdb_place place);
+
+/* True when PLACE lies in a section that can be executed. */
+bool pdb_is_code(const struct pdb *pdb, struct pdb_place place);
+
+/* The contribution that holds PLACE; false when none does. */
+bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
+                         struct pdb_contribution *out);
+/* The last contribution of PLACE's section that starts at or before it, and is not empty. */
+bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
+                             struct pdb_contribution *out);
+/* Where the file has no contributions: makes them of the procedures, which pdb_open() does. */
+void pdb_make_contributions(struct pdb *pdb);
+/* By number, in the order of the file (sorted by address). */
+bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out);
+
+/* A string of "/names" by its offset; "" when there is none.  COPIES: see msf_string. */
+const char *pdb_name(const struct pdb *pdb, uint32_t offset, struct arena *copies);
+
+/* A public symbol: the linker's name of a place. */
+struct pdb_public {
+    struct pdb_place place;
+    uint32_t flags;   /* 1 code, 2 function, 4 managed, 8 MSIL */
+    const char *name; /* decorated; borrowed or in COPIES */
+};
+
+/* The last public at or before PLACE in its section (of several at one place the first record of
+ * the file); false when there is none.  COPIES NULL: the name is not read. */
+bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
+                       struct pdb_public *out);
+
+/* Public number INDEX in the order of addresses (address_map_count of them).  COPIES NULL: the
+ * name is not read. */
+bool pdb_public(const struct pdb *pdb, uint32_t index, struct arena *copies,
+                struct pdb_public *out);
+
+/* x86 frame data (the "new FPO"): how to find the caller's frame.
+ * Source: DIA's IDiaFrameData; FRAMEDATA in microsoft-pdb's cvinfo.h. */
+struct pdb_frame_data {
+    uint32_t start_rva; /* in the address space of the symbols, see pdb.h's head */
+    uint32_t code_bytes, locals_bytes, params_bytes, stack_max_bytes;
+    uint16_t prolog_bytes, saved_bytes;
+    uint32_t flags;      /* 1 SEH, 2 C++ EH, 4 function start */
+    const char *program; /* postfix program, e.g. "$T0 $ebp = $eip $T0 4 + ^ = ..."; "" */
+};
+
+/* The narrowest record that covers RVA (of the loaded image); false when none does. */
+bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies,
+                       struct pdb_frame_data *out);
+
+/* Old FPO_DATA. */
+struct pdb_fpo {
+    uint32_t start_rva, code_bytes;
+    uint32_t locals_bytes, params_bytes;
+    uint8_t prolog_bytes;
+    uint8_t saved_registers; /* count */
+    bool has_seh, uses_ebp;
+    uint8_t frame_type; /* 0 FPO, 1 trap, 2 TSS, 3 standard (ebp) frame */
+};
+
+bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out);
+
+#endif

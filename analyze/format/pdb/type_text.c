@@ -1,0 +1,357 @@
+/* See types.h.  Types as text, as Visual Studio spells them in a call stack: "const" in
+ * front, a blank before "*" and "&". */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+#include "format/pdb/types.h"
+
+enum leaf {
+    LF_MODIFIER = 0x1001,
+    LF_POINTER = 0x1002,
+    LF_PROCEDURE = 0x1008,
+    LF_MFUNCTION = 0x1009,
+    LF_ARGLIST = 0x1201,
+    LF_ARRAY_ST = 0x1003,
+    LF_CLASS_ST = 0x1004,
+    LF_STRUCTURE_ST = 0x1005,
+    LF_UNION_ST = 0x1006,
+    LF_ENUM_ST = 0x1007,
+    LF_ARRAY = 0x1503,
+    LF_CLASS = 0x1504,
+    LF_STRUCTURE = 0x1505,
+    LF_UNION = 0x1506,
+    LF_ENUM = 0x1507,
+    LF_INTERFACE = 0x1519,
+};
+
+enum {
+    POINTER_CONST = 1 << 10,
+    POINTER_VOLATILE = 1 << 9,
+    MODIFIER_CONST = 1,
+    MODIFIER_VOLATILE = 2
+};
+
+/* Bytes of a numeric leaf: small numbers stand for themselves, others have a kind. */
+static uint32_t numeric_bytes(const struct pdb_type *type, uint32_t at)
+{
+    if (at + 2 > type->bytes)
+        return type->bytes;
+    switch (load_u16(type->data + at)) {
+    case 0x8000:
+        return 3;
+    case 0x8001:
+    case 0x8002:
+        return 4;
+    case 0x8003:
+    case 0x8004:
+        return 6;
+    case 0x8009:
+    case 0x800a:
+        return 10;
+    default:
+        return 2;
+    }
+}
+
+/* The name of a class, union or enum; its length, or 0. */
+static uint32_t name_of(const struct pdb_type *type, const char **name)
+{
+    uint32_t at;
+    bool pascal = false;
+    switch (type->kind) {
+    case LF_CLASS_ST:
+    case LF_STRUCTURE_ST:
+        pascal = true;
+        at = 16 + numeric_bytes(type, 16);
+        break;
+    case LF_CLASS:
+    case LF_STRUCTURE:
+    case LF_INTERFACE:
+        at = 16 + numeric_bytes(type, 16);
+        break;
+    case LF_UNION_ST:
+        pascal = true;
+        at = 8 + numeric_bytes(type, 8);
+        break;
+    case LF_UNION:
+        at = 8 + numeric_bytes(type, 8);
+        break;
+    case LF_ENUM_ST:
+        pascal = true;
+        at = 12;
+        break;
+    case LF_ENUM:
+        at = 12;
+        break;
+    default:
+        return 0;
+    }
+    if (at >= type->bytes)
+        return 0;
+    *name = (const char *)type->data + at;
+    if (pascal) {
+        *name += 1;
+        return type->data[at] < type->bytes - at ? type->data[at] : 0;
+    }
+    const void *nul = memchr(*name, 0, type->bytes - at);
+    return nul != NULL ? (uint32_t)((const char *)nul - *name) : 0;
+}
+
+const char *pdb_type_name(const struct pdb_types *types, uint32_t index, struct arena *copies)
+{
+    struct pdb_type type;
+    const char *name = "";
+    uint32_t bytes;
+    if (!pdb_type(types, index, copies, &type) || (bytes = name_of(&type, &name)) == 0)
+        return "";
+    if (type.kind >= LF_ARRAY)
+        return name;
+    const char *text = arena_text(copies, name, bytes);
+    return text != NULL ? text : "";
+}
+
+static const char *simple_name(uint32_t kind)
+{
+    static const struct {
+        uint8_t kind;
+        const char *name;
+    } names[] = {
+        {0x03, "void"},
+        {0x08, "HRESULT"},
+        {0x10, "signed char"},
+        {0x11, "short"},
+        {0x12, "long"},
+        {0x13, "__int64"},
+        {0x14, "__int128"},
+        {0x20, "unsigned char"},
+        {0x21, "unsigned short"},
+        {0x22, "unsigned long"},
+        {0x23, "unsigned __int64"},
+        {0x24, "unsigned __int128"},
+        {0x30, "bool"},
+        {0x31, "bool16"},
+        {0x32, "bool32"},
+        {0x33, "bool64"},
+        {0x40, "float"},
+        {0x41, "double"},
+        {0x42, "long double"},
+        {0x43, "__float128"},
+        {0x44, "float48"},
+        {0x45, "float"},
+        {0x46, "_Float16"},
+        {0x50, "_Complex float"},
+        {0x51, "_Complex double"},
+        {0x68, "__int8"},
+        {0x69, "unsigned __int8"},
+        {0x70, "char"},
+        {0x71, "wchar_t"},
+        {0x72, "short"},
+        {0x73, "unsigned short"},
+        {0x74, "int"},
+        {0x75, "unsigned int"},
+        {0x76, "__int64"},
+        {0x77, "unsigned __int64"},
+        {0x78, "__int128"},
+        {0x79, "unsigned __int128"},
+        {0x7a, "char16_t"},
+        {0x7b, "char32_t"},
+        {0x7c, "char8_t"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].kind == kind)
+            return names[i].name;
+    return NULL;
+}
+
+struct type_writer {
+    const struct pdb_types *types;
+    struct arena *scratch;
+    char *out;
+    size_t bytes, at;
+    uint32_t steps; /* left: bounds what hostile types can cost */
+    bool failed;
+};
+
+static void put(struct type_writer *w, const char *text, size_t bytes)
+{
+    if (w->failed || bytes >= w->bytes - w->at) {
+        w->failed = true;
+        return;
+    }
+    memcpy(w->out + w->at, text, bytes);
+    w->at += bytes;
+    w->out[w->at] = '\0';
+}
+
+static void put_string(struct type_writer *w, const char *text)
+{
+    put(w, text, strlen(text));
+}
+
+static void put_type(struct type_writer *w, uint32_t index, uint32_t depth);
+
+static void put_arguments(struct type_writer *w, uint32_t list, uint32_t depth)
+{
+    struct pdb_type args;
+    put_string(w, "(");
+    if (!pdb_type(w->types, list, w->scratch, &args) || args.kind != LF_ARGLIST || args.bytes < 4) {
+        w->failed = true;
+        return;
+    }
+    const uint32_t count = load_u32(args.data);
+    if (count > (args.bytes - 4) / 4) {
+        w->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count && !w->failed; i++) {
+        const uint32_t index = load_u32(args.data + 4 + 4 * (size_t)i);
+        if (i != 0)
+            put_string(w, ", ");
+        if (index == 0)
+            put_string(w, "..."); /* no type, and last: more arguments may follow */
+        else
+            put_type(w, index, depth + 1);
+    }
+    put_string(w, ")");
+}
+
+/* The function's own "const" is in the type of `this`. */
+static bool this_is_const(struct type_writer *w, uint32_t index)
+{
+    struct pdb_type pointer, modifier;
+    return pdb_type(w->types, index, w->scratch, &pointer) && pointer.kind == LF_POINTER &&
+           pointer.bytes >= 8 &&
+           pdb_type(w->types, load_u32(pointer.data), w->scratch, &modifier) &&
+           modifier.kind == LF_MODIFIER && modifier.bytes >= 6 &&
+           (load_u16(modifier.data + 4) & MODIFIER_CONST) != 0;
+}
+
+static bool put_parameters(struct type_writer *w, const struct pdb_type *function, uint32_t depth)
+{
+    if (function->kind == LF_PROCEDURE && function->bytes >= 12) {
+        put_arguments(w, load_u32(function->data + 8), depth);
+        return true;
+    }
+    if (function->kind != LF_MFUNCTION || function->bytes < 20)
+        return false;
+    put_arguments(w, load_u32(function->data + 16), depth);
+    if (this_is_const(w, load_u32(function->data + 8)))
+        put_string(w, " const");
+    return true;
+}
+
+static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, uint32_t depth)
+{
+    static const char *const marks[] = {"*", "&", "*", "*", "&&"};
+    if (pointer->bytes < 8) {
+        w->failed = true;
+        return;
+    }
+    const uint32_t target = load_u32(pointer->data), attributes = load_u32(pointer->data + 4);
+    const uint32_t mode = attributes >> 5 & 7;
+    const char *mark = mode < 5 ? marks[mode] : "*";
+    const bool member = (mode == 2 || mode == 3) && pointer->bytes >= 12;
+    struct pdb_type function;
+    const bool to_function = pdb_type(w->types, target, w->scratch, &function) &&
+                             (function.kind == LF_PROCEDURE || function.kind == LF_MFUNCTION) &&
+                             function.bytes >= 4;
+    put_type(w, to_function ? load_u32(function.data) : target, depth + 1);
+    put_string(w, to_function ? " (" : " ");
+    if (member) {
+        put_type(w, load_u32(pointer->data + 8), depth + 1);
+        put_string(w, "::");
+    }
+    put_string(w, mark);
+    if ((attributes & POINTER_CONST) != 0)
+        put_string(w, " const");
+    if ((attributes & POINTER_VOLATILE) != 0)
+        put_string(w, " volatile");
+    if (!to_function)
+        return;
+    put_string(w, ")");
+    (void)put_parameters(w, &function, depth + 1);
+}
+
+static void put_modifier(struct type_writer *w, const struct pdb_type *type, uint32_t depth)
+{
+    struct pdb_type target;
+    const uint32_t index = load_u32(type->data);
+    const uint16_t flags = load_u16(type->data + 4);
+    const bool pointer =
+        pdb_type(w->types, index, w->scratch, &target) && target.kind == LF_POINTER;
+    if (pointer)
+        put_type(w, index, depth + 1);
+    if ((flags & MODIFIER_CONST) != 0)
+        put_string(w, pointer ? " const" : "const ");
+    if ((flags & MODIFIER_VOLATILE) != 0)
+        put_string(w, pointer ? " volatile" : "volatile ");
+    if (!pointer)
+        put_type(w, index, depth + 1);
+}
+
+static void put_simple(struct type_writer *w, uint32_t index)
+{
+    const char *name = simple_name(index & 0xff);
+    if (index == 0x103) { /* a near pointer to void stands for nullptr's type */
+        put_string(w, "std::nullptr_t");
+        return;
+    }
+    if (name == NULL) {
+        w->failed = true;
+        return;
+    }
+    put_string(w, name);
+    if ((index & 0xf00) != 0)
+        put_string(w, " *");
+}
+
+static void put_type(struct type_writer *w, uint32_t index, uint32_t depth)
+{
+    struct pdb_type type;
+    const char *name = NULL;
+    if (depth > LIMIT_TYPE_DEPTH || w->steps == 0) {
+        w->failed = true;
+        return;
+    }
+    w->steps--;
+    if (index < 0x1000) {
+        put_simple(w, index);
+        return;
+    }
+    if (!pdb_type(w->types, index, w->scratch, &type)) {
+        w->failed = true;
+        return;
+    }
+    const uint32_t name_bytes = name_of(&type, &name);
+    if (name_bytes != 0) {
+        put(w, name, name_bytes);
+    } else if (type.kind == LF_POINTER) {
+        put_pointer(w, &type, depth);
+    } else if (type.kind == LF_MODIFIER && type.bytes >= 6) {
+        put_modifier(w, &type, depth);
+    } else if ((type.kind == LF_ARRAY || type.kind == LF_ARRAY_ST) && type.bytes >= 4) {
+        put_type(w, load_u32(type.data), depth + 1);
+        put_string(w, "[]");
+    } else if ((type.kind == LF_PROCEDURE || type.kind == LF_MFUNCTION) && type.bytes >= 4) {
+        put_type(w, load_u32(type.data), depth + 1);
+        (void)put_parameters(w, &type, depth + 1);
+    } else {
+        w->failed = true;
+    }
+}
+
+size_t pdb_type_parameters(const struct pdb_types *types, uint32_t function_type,
+                           struct arena *scratch, char *out, size_t out_bytes)
+{
+    struct type_writer w = {types, scratch, out, out_bytes, 0, LIMIT_TYPE_STEPS, false};
+    struct pdb_type function;
+    out[0] = '\0';
+    if (!pdb_type(types, function_type, scratch, &function) || !put_parameters(&w, &function, 0) ||
+        w.failed) {
+        out[0] = '\0';
+        return 0;
+    }
+    return w.at;
+}

@@ -1,0 +1,152 @@
+/* See types.h.  A stream of types: a header, then records of 2 bytes length, 2 bytes kind.
+ * Every record has the next index; a sparse table (every 8 KiB or so) says where some of them
+ * are, and from there one steps. */
+#include "format/pdb/types.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+
+enum {
+    TYPES_HEADER_BYTES = 56,
+    TYPES_VERSION_VC7 = 19990903, /* the first with this header */
+    LF_FUNC_ID = 0x1601,
+    LF_MFUNC_ID = 0x1602,
+    LF_STRING_ID = 0x1605,
+};
+
+bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *out)
+{
+    uint8_t head[TYPES_HEADER_BYTES];
+    memset(out, 0, sizeof *out);
+    out->stream = msf_stream(&pdb->msf, stream);
+    out->hash = out->stream;
+    if (!msf_copy(&out->stream, 0, sizeof head, head) || load_u32(head) < TYPES_VERSION_VC7)
+        return false;
+    out->records_soff = load_u32(head + 4);
+    out->records_bytes = load_u32(head + 16);
+    if (out->records_soff > out->stream.bytes ||
+        out->records_bytes > out->stream.bytes - out->records_soff)
+        return false;
+    out->first = load_u32(head + 8);
+    out->end = load_u32(head + 12);
+
+    const uint16_t hash = load_u16(head + 20);
+    const uint32_t at = load_u32(head + 40), bytes = load_u32(head + 44);
+    if (hash != UINT16_MAX) {
+        out->hash = msf_stream(&pdb->msf, hash);
+        if (at <= out->hash.bytes && bytes <= out->hash.bytes - at) {
+            out->offsets_soff = at;
+            out->offsets_count = bytes / 8;
+        }
+    }
+    return true;
+}
+
+void pdb_types_index(struct pdb_types *types, struct arena *keep)
+{
+    const uint8_t *records =
+        msf_view(&types->stream, types->records_soff, types->records_bytes, keep);
+    if (records == NULL || types->end <= types->first ||
+        types->end - types->first > types->records_bytes / 4)
+        return;
+    const uint32_t count = types->end - types->first;
+    uint32_t *all = ARENA_ARRAY(keep, count, uint32_t);
+    uint32_t at = 0;
+    for (uint32_t i = 0; all != NULL && i < count; i++) {
+        if (types->records_bytes - at < 4 || load_u16(records + at) < 2 ||
+            load_u16(records + at) > types->records_bytes - at - 2)
+            return;
+        all[i] = at;
+        at += 2 + (uint32_t)load_u16(records + at);
+    }
+    types->all = all;
+}
+
+/* The last row of the sparse table at or before INDEX; without one, the first record. */
+static void nearest(const struct pdb_types *types, uint32_t index, uint32_t *at_index, uint32_t *at)
+{
+    uint32_t low = 0, high = types->offsets_count;
+    uint8_t row[8];
+    *at_index = types->all != NULL ? index : types->first;
+    *at = types->all != NULL ? types->all[index - types->first] : 0;
+    if (types->all != NULL)
+        return;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (!msf_copy(&types->hash, types->offsets_soff + 8 * middle, sizeof row, row))
+            return;
+        if (load_u32(row) <= index) {
+            low = middle + 1;
+            *at_index = load_u32(row);
+            *at = load_u32(row + 4);
+        } else {
+            high = middle;
+        }
+    }
+}
+
+bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copies,
+              struct pdb_type *out)
+{
+    uint32_t at_index, at, left = 0;
+    const uint8_t *run = NULL; /* bytes that lie together in the file: stepping needs no copies */
+    uint8_t head[4];
+    if (index < types->first || index >= types->end)
+        return false;
+    nearest(types, index, &at_index, &at);
+    for (;;) {
+        if (at > types->records_bytes || types->records_bytes - at < 4)
+            return false;
+        if (left < sizeof head)
+            run = msf_at(&types->stream, types->records_soff + at, &left);
+        if (run != NULL && left >= sizeof head)
+            memcpy(head, run, sizeof head);
+        else if (!msf_copy(&types->stream, types->records_soff + at, sizeof head, head))
+            return false;
+        const uint32_t bytes = load_u16(head);
+        if (bytes < 2 || bytes > types->records_bytes - at - 2)
+            return false;
+        if (at_index == index) {
+            out->kind = load_u16(head + 2);
+            out->bytes = bytes - 2;
+            out->data = msf_view(&types->stream, types->records_soff + at + 4, bytes - 2, copies);
+            return out->data != NULL;
+        }
+        const uint32_t step = 2 + bytes;
+        run = left > step ? run + step : NULL;
+        left = left > step ? left - step : 0;
+        at += step;
+        at_index++;
+    }
+}
+
+static const char *string_at(const struct pdb_type *type, uint32_t at)
+{
+    if (at >= type->bytes || memchr(type->data + at, 0, type->bytes - at) == NULL)
+        return "";
+    return (const char *)type->data + at;
+}
+
+bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types, uint32_t id,
+                     struct arena *copies, struct pdb_id_name *out)
+{
+    struct pdb_type record, scope;
+    out->scope = "";
+    if (!pdb_type(ids, id, copies, &record) || record.bytes < 8)
+        return false;
+    const uint32_t scope_index = load_u32(record.data);
+    out->function_type = load_u32(record.data + 4);
+    out->name = string_at(&record, 8);
+    if (record.kind == LF_FUNC_ID) {
+        if (scope_index != 0 && pdb_type(ids, scope_index, copies, &scope) &&
+            scope.kind == LF_STRING_ID)
+            out->scope = string_at(&scope, 4);
+        return true;
+    }
+    if (record.kind != LF_MFUNC_ID)
+        return false;
+    out->scope = pdb_type_name(types, scope_index, copies);
+    return true;
+}

@@ -1,0 +1,61 @@
+/* Types and ids of a PDB (TPI and IPI streams), read one record at a time: names of inlined
+ * functions, and parameter lists.
+ *
+ * Source: https://llvm.org/docs/PDB/TpiStream.html, cvinfo.h of microsoft-pdb. */
+#ifndef FORMAT_PDB_TYPES_H
+#define FORMAT_PDB_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/pdb/pdb.h"
+
+struct pdb_types {
+    struct msf_stream stream;
+    uint32_t first, end; /* type indexes */
+    uint32_t records_soff, records_bytes;
+    struct msf_stream hash; /* holds the sparse table of offsets */
+    uint32_t offsets_soff;  /* pairs: type index, offset of its record */
+    uint32_t offsets_count;
+    const uint32_t *all; /* offset of every record, once pdb_types_index() made it */
+};
+
+enum { PDB_STREAM_TPI = 2, PDB_STREAM_IPI = 4 };
+
+/* Opens TPI or IPI; false (and an empty table) when absent or of a form not read (VS 2003). */
+bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *out);
+
+/* Notes where every record is, for those who will ask for most of them.  Without memory, or
+ * with a damaged stream, nothing changes. */
+void pdb_types_index(struct pdb_types *types, struct arena *keep);
+
+struct pdb_type {
+    uint16_t kind;
+    const uint8_t *data; /* behind the kind */
+    uint32_t bytes;
+};
+
+/* A record by its index.  COPIES: see msf_view. */
+bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copies,
+              struct pdb_type *out);
+
+/* The name of a class, union or enum, scopes included; "" for anything else. */
+const char *pdb_type_name(const struct pdb_types *types, uint32_t index, struct arena *copies);
+
+struct pdb_id_name {
+    const char *scope; /* namespace or class; "" when none */
+    const char *name;
+    uint32_t function_type; /* in TPI */
+};
+
+/* The function that an id of IPI names.  False: no such id, or not a function. */
+bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types, uint32_t id,
+                     struct arena *copies, struct pdb_id_name *out);
+
+/* Writes "(int, const char *)" and, for a const member function, " const" to OUT, as Visual
+ * Studio spells them.  Returns its length, 0 when the type is no function or cannot be read
+ * (then OUT is ""). */
+size_t pdb_type_parameters(const struct pdb_types *types, uint32_t function_type,
+                           struct arena *scratch, char *out, size_t out_bytes);
+
+#endif

@@ -1,0 +1,39 @@
+/* What the readers of record.h's sections share: record.c, captures.c, code.c,
+ * steps.c. */
+#ifndef FORMAT_RECORD_PARTS_H
+#define FORMAT_RECORD_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "format/record/record.h"
+
+struct record_section {
+    uint32_t type, count;
+    struct bytes body; /* after the section header; its fault is the caller's */
+};
+
+/* Takes the next section of R.  False at the end, and with a fault.  Fails: ERR_TRUNCATED,
+ * ERR_MALFORMED. */
+bool record_section_next(struct bytes *r, struct record_section *out);
+
+/* Lays *ENTRY over a variable entry, whose first word is its size, past that word, and moves R
+ * behind it.  False with a fault.  Fails: ERR_TRUNCATED, ERR_MALFORMED. */
+bool record_entry_next(struct bytes *r, uint32_t min_bytes, struct bytes *entry);
+
+/* Adds the captures of S, for which there is room, to *out.  Fails: ERR_TRUNCATED, ERR_MALFORMED,
+ * ERR_LIMIT, ERR_MEMORY. */
+void record_captures_read(struct record_section s, struct arena *keep, struct record *out);
+void record_captures_sort(struct record *record);
+
+/* Text of BYTES at R, in KEEP; NULL when it is empty. */
+const char *record_take_text(struct bytes *r, uint64_t size, struct arena *keep);
+
+/* What is known of generated code: CODE_MAP, FUNCTIONS and MEMORY sections; there is room. */
+void record_codes_read(struct record_section s, struct arena *keep, struct record *out);
+void record_functions_read(struct record_section s, struct record *out);
+void record_memory_take(struct record_section s, struct arena *keep, struct record *out);
+void record_code_sort(struct record *record);
+
+#endif

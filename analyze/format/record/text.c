@@ -1,0 +1,200 @@
+/* A record in words, as JSON and as text: see record.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/record/record.h"
+
+static const char *const walker_names[RECORD_WALKER_COUNT] = {
+    [RECORD_WALKER_RTL] = "rtl",
+    [RECORD_WALKER_DBGHELP] = "dbghelp",
+    [RECORD_WALKER_DBGHELP_OWN] = "dbghelp-own",
+    [RECORD_WALKER_BACKTRACE] = "backtrace",
+    [RECORD_WALKER_FRAME_POINTER] = "framepointer",
+};
+
+static const char *const stop_names[] = {
+    [RECORD_STOP_END] = "end of stack",
+    [RECORD_STOP_RETURN_ZERO] = "return address 0",
+    [RECORD_STOP_STACK_BOUNDS] = "stack pointer left the stack",
+    [RECORD_STOP_NO_PROGRESS] = "stack pointer did not rise",
+    [RECORD_STOP_READ_FAULT] = "memory could not be read",
+    [RECORD_STOP_NO_UNWIND] = "no unwind data",
+    [RECORD_STOP_LIMIT] = "frame limit of the walker",
+    [RECORD_STOP_WALKER] = "the system's walker gave up",
+    [RECORD_STOP_BAD_SEED] = "first context unusable",
+};
+
+static const char *const state_names[] = {
+    [RECORD_STATE_OK] = "ok",
+    [RECORD_STATE_NOT_APPLICABLE] = "not_applicable",
+    [RECORD_STATE_BLOCKED] = "blocked",
+    [RECORD_STATE_FAULTED] = "faulted",
+};
+
+static const char *const stage_names[] = {
+    [RECORD_STAGE_WALK] = "walk",
+    [RECORD_STAGE_SUSPEND] = "suspend",
+    [RECORD_STAGE_RECORD_WRITE] = "record_write",
+    [RECORD_STAGE_DUMP_WRITE] = "dump_write",
+    [RECORD_STAGE_DUMP_TUNED] = "dump_tuned",
+    [RECORD_STAGE_MODULES] = "modules",
+};
+
+static const char *const door_names[] = {
+    "vectored",  "unhandled", "sigabrt", "invalid_parameter",
+    "pure_call", "terminate", "watcher", "heartbeat",
+};
+
+static const char *const kind_names[] = {
+    [RECORD_KIND_CRASH] = "crash",
+    [RECORD_KIND_HANG] = "hang",
+    [RECORD_KIND_ON_DEMAND] = "on_demand",
+    [RECORD_KIND_STEPS] = "steps",
+};
+
+#define NAME_OF(names, index)                                                                      \
+    ((index) < sizeof(names) / sizeof(names)[0] && (names)[index] != NULL ? (names)[index]         \
+                                                                          : "unknown")
+
+const char *record_walker_name(uint32_t walker)
+{
+    return NAME_OF(walker_names, walker);
+}
+
+uint32_t record_walker_find(const char *name)
+{
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
+        if (strcmp(walker_names[i], name) == 0)
+            return i;
+    return 0;
+}
+
+const char *record_stop_name(uint32_t stop)
+{
+    return NAME_OF(stop_names, stop);
+}
+
+const char *record_state_name(uint32_t state)
+{
+    return NAME_OF(state_names, state);
+}
+
+const char *record_stage_name(uint32_t stage)
+{
+    return NAME_OF(stage_names, stage);
+}
+
+const char *record_door_name(uint32_t bit)
+{
+    return bit < sizeof door_names / sizeof door_names[0] ? door_names[bit] : NULL;
+}
+
+const char *record_kind_name(uint32_t kind)
+{
+    return NAME_OF(kind_names, kind);
+}
+
+static void write_module(struct json *j, const struct module *module)
+{
+    json_object(j);
+    json_key_uint(j, "index", module->index);
+    json_key_string(j, "name", module->name);
+    json_key_string(j, "code_id", module->code_id[0] != '\0' ? module->code_id : NULL);
+    json_key_string(j, "debug_id", module->debug_id[0] != '\0' ? module->debug_id : NULL);
+    json_key_hex(j, "base", module->base_va);
+    json_key_uint(j, "size", module->image_bytes);
+    json_key_uint(j, "loaded_at", module->loaded_at_ns);
+    if (module->unloaded_at_ns == MODULE_STILL_LOADED)
+        json_key_null(j, "unloaded_at");
+    else
+        json_key_uint(j, "unloaded_at", module->unloaded_at_ns);
+    json_object_end(j);
+}
+
+static void write_frame(struct json *j, const struct frame *frame, uint32_t gap)
+{
+    json_object(j);
+    if (frame->module != NULL) {
+        json_key_uint(j, "module", frame->module->index);
+        json_key_hex(j, "offset", frame->offset);
+    } else {
+        json_key_null(j, "module");
+        json_key_hex(j, "address", frame->pc_va);
+    }
+    json_key_string(j, "kind", pc_kind_name(frame->kind));
+    if (gap != 0)
+        json_key_uint(j, "gap", gap);
+    else
+        json_key_null(j, "gap");
+    json_object_end(j);
+}
+
+static void write_stack(struct json *j, const struct record_stack *stack)
+{
+    json_object(j);
+    json_key_string(j, "walker", record_walker_name(stack->walker));
+    json_key_string(j, "state", record_state_name(stack->state));
+    json_key_string(j, "reason", stack->reason);
+    json_key_string(j, "label", stack->label);
+    json_key_uint(j, "sample", stack->sample);
+    json_key_string(j, "stop", record_stop_name(stack->stop));
+    json_key_uint(j, "walk_ns", stack->walk_ns);
+    json_key(j, "frames");
+    json_array(j);
+    for (uint32_t i = 0; i < stack->frame_count; i++) /* the gap stands before its frame */
+        write_frame(j, &stack->frames[i], i == RECORD_FRAMES_HEAD ? stack->left_out : 0);
+    json_array_end(j);
+    json_object_end(j);
+}
+
+void record_write_json(struct json *j, const struct record *record)
+{
+    json_object(j);
+    json_key_uint(j, "schema_version", 1);
+    json_key(j, "modules");
+    json_array(j);
+    for (uint32_t i = 0; i < record->module_count; i++)
+        write_module(j, &record->modules[i]);
+    json_array_end(j);
+    json_key(j, "threads");
+    json_array(j);
+    for (uint32_t i = 0; i < record->thread_count; i++) {
+        const struct record_thread *thread = &record->threads[i];
+        json_object(j);
+        json_key_uint(j, "id", thread->id);
+        json_key_string(j, "name", thread->name);
+        json_key_string(j, "role", record_thread_role(record, thread));
+        json_key(j, "stacks");
+        json_array(j);
+        for (uint32_t k = 0; k < record->stack_count; k++)
+            if (record->stacks[k].thread_id == thread->id)
+                write_stack(j, &record->stacks[k]);
+        json_array_end(j);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
+
+/* The text form's default is: the first frame interrupted, the others return addresses. */
+void record_write_text(FILE *out, const struct record_stack *stack, const char *label)
+{
+    if (label != NULL)
+        (void)fprintf(out, "> %s\n", label);
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        const struct frame *frame = &stack->frames[i];
+        const enum pc_kind usual = i == 0 ? PC_INTERRUPTED : PC_RETURN;
+        const char *kind = frame->kind == usual ? "" : frame->kind == PC_RETURN ? "@r" : "@i";
+        if (i == RECORD_FRAMES_HEAD && stack->left_out != 0)
+            (void)fprintf(out, "# %" PRIu32 " frames left out\n", stack->left_out);
+        if (frame->symbols == SYMBOLS_JIT && frame->function != NULL)
+            (void)fprintf(out, "jit!%s+0x%" PRIX64 "%s\n", frame->function, frame->symbol_distance,
+                          kind);
+        else
+            (void)fprintf(out, "%s!0x%" PRIX64 "%s\n",
+                          frame->module != NULL && frame->module_name != NULL ? frame->module_name
+                                                                              : "?",
+                          frame->offset, kind);
+    }
+}

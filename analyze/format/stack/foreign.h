@@ -1,0 +1,49 @@
+/* Stacks that tools print, read into ours: rust-minidump's JSON, Breakpad's `minidump_stackwalk
+ * -m`, our own resolved JSON; and the way back, rust-minidump's schema. */
+#ifndef FORMAT_FOREIGN_STACK_H
+#define FORMAT_FOREIGN_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/json.h"
+#include "format/minidump/minidump.h"
+#include "model/stack.h"
+
+enum foreign_form {
+    FOREIGN_NONE,
+    FOREIGN_RUST_MINIDUMP,
+    FOREIGN_BREAKPAD_MACHINE,
+    FOREIGN_RESOLVED, /* our own resolved JSON, whoever printed it */
+};
+
+/* What TEXT is; FOREIGN_NONE: neither. */
+enum foreign_form foreign_stack_form(const char *text, size_t bytes);
+
+/* Reads all threads, the crashed one first.  Frames' pc kinds follow the tools: the first of a
+ * stack is interrupted, others are returns; both tools' printed addresses are put back to the
+ * return address.  Everything lives in KEEP.
+ * Fails: ERR_UNSUPPORTED unknown form; ERR_MALFORMED with the offset; ERR_LIMIT. */
+enum status foreign_stack_read(const char *text, size_t bytes, struct arena *keep,
+                               struct stack **out, uint32_t *count, struct fault *fault);
+
+/* How much lower than the return address rust-minidump prints a caller. */
+static inline uint64_t foreign_rust_back(bool arm64)
+{
+    return arm64 ? 4 : 1;
+}
+
+/* Resolved stacks in our own form; see resolved.c.  Also an answer without any frame, which
+ * foreign_stack_form() cannot tell.  In the document's order; fails as above. */
+enum status resolved_stack_read(const char *text, size_t bytes, struct arena *keep,
+                                struct stack **out, uint32_t *count, struct fault *fault);
+
+/* Writes rust-minidump's JSON schema.  STACKS are resolved, one for each thread of the dump in
+ * thread order; CRASHED is the position of the suspect's, REGISTERS its first frame's. */
+void foreign_stack_write(struct json *j, const struct minidump *dump, const struct stack *stacks,
+                         uint32_t stack_count, uint32_t crashed, const struct registers *registers);
+
+#endif
