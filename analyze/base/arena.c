@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 
 struct arena_block {
@@ -94,6 +95,24 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
     if (size != 0 && count > SIZE_MAX / size)
         return NULL;
     return arena_alloc(arena, count * size);
+}
+
+void *arena_reserve(struct arena *arena, void *items, uint32_t *room, uint64_t wanted, size_t size)
+{
+    if (wanted <= *room && items != NULL)
+        return items;
+    if (wanted > UINT32_MAX)
+        return NULL;
+    size_t next = array_next_room(*room, (size_t)wanted, size);
+    if (next > UINT32_MAX)
+        next = UINT32_MAX;
+    void *grown = next != 0 ? arena_array(arena, next, size) : NULL;
+    if (grown == NULL)
+        return NULL;
+    if (items != NULL)
+        memcpy(grown, items, *room * size);
+    *room = (uint32_t)next;
+    return grown;
 }
 
 char *arena_text(struct arena *arena, const char *text, size_t size)

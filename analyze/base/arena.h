@@ -40,6 +40,10 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* COUNT zeroed elements of SIZE bytes; NULL also when the product overflows. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 
+/* As array_reserve() of base/array.h for an array in this arena: WANTED elements of SIZE bytes fit
+ * into the result, whose new elements are zero.  ITEMS has *ROOM elements and stays valid. */
+void *arena_reserve(struct arena *arena, void *items, uint32_t *room, uint64_t wanted, size_t size);
+
 /* Copies SIZE bytes (plus a NUL); NULL as arena_alloc. */
 char *arena_text(struct arena *arena, const char *text, size_t size);
 

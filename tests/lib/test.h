@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/array.h"
 
 struct test_case {
     const char *name;

@@ -1,9 +1,12 @@
-/* base/bytes, base/fault and base/arena: what every parser stands on. */
+/* base/bytes, base/fault, base/arena, base/array and base/hash. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "test.h"
 
 TEST(bytes_read_little_endian_and_move)
@@ -180,4 +183,63 @@ TEST(arena_fails_at_the_nth_request_when_told)
     CHECK(arena_alloc(&arena, 1) == NULL);
     CHECK(arena_alloc(&arena, 1) != NULL);
     arena_free(&arena);
+}
+
+static const struct {
+    const char *name;
+    size_t room, wanted, size, want;
+} rooms[] = {
+    {"the first element", 0, 1, 4, 16},
+    {"doubles", 16, 17, 4, 32},
+    {"more than double at once", 16, 100, 4, 100},
+    {"more bytes than a size_t counts", SIZE_MAX / 8, SIZE_MAX / 8 + 1, 8, 0},
+    {"past half, no doubling", SIZE_MAX / 8 - 8, SIZE_MAX / 8 - 7, 8, SIZE_MAX / 8},
+    {"the product would overflow", 0, SIZE_MAX, 2, 0},
+};
+
+TEST(array_room_doubles_and_never_overflows)
+{
+    for (size_t i = 0; i < COUNT_OF(rooms); i++) {
+        test_row(rooms[i].name);
+        CHECK_EQ(array_next_room(rooms[i].room, rooms[i].wanted, rooms[i].size), rooms[i].want);
+    }
+}
+
+TEST(arrays_grow_and_keep_their_elements)
+{
+    struct arena arena;
+    uint32_t room = 0, arena_room = 0;
+    uint32_t *heap = NULL, *kept = NULL;
+    arena_init(&arena, 1 << 16);
+    for (uint32_t i = 0; i < 1000; i++) {
+        heap = array_reserve(heap, &room, i + 1, sizeof *heap);
+        kept = arena_reserve(&arena, kept, &arena_room, i + 1, sizeof *kept);
+        REQUIRE(heap != NULL && kept != NULL);
+        heap[i] = kept[i] = i * 3;
+    }
+    CHECK_EQ(heap[0] + heap[999], 2997);
+    CHECK_EQ(kept[17] + kept[998], 51 + 2994);
+    CHECK_EQ(room, 1024);
+    CHECK_EQ(arena_room, 1024);
+
+    test_row("beyond what 32 bits count");
+    CHECK(array_reserve(heap, &room, (uint64_t)UINT32_MAX + 1, sizeof *heap) == NULL);
+    CHECK(arena_reserve(&arena, kept, &arena_room, (uint64_t)UINT32_MAX + 1, 1) == NULL);
+    test_row("beyond the arena's limit");
+    CHECK(arena_reserve(&arena, kept, &arena_room, 1 << 20, sizeof *kept) == NULL);
+    CHECK_EQ(room, 1024);
+    CHECK_EQ(arena_room, 1024);
+    CHECK_EQ(heap[999], 2997);
+    free(heap);
+    arena_free(&arena);
+}
+
+TEST(hashes_are_fnv_1a)
+{
+    CHECK_HEX(hash_text(HASH_START, ""), 0xcbf29ce484222325);
+    CHECK_HEX(hash_text(HASH_START, "a"), 0xaf63dc4c8601ec8c);
+    CHECK_HEX(hash_text(HASH_START, "foobar"), 0x85944171f73967e8);
+    CHECK_HEX(hash_bytes(HASH_START, "foobar", 6), 0x85944171f73967e8);
+    CHECK_HEX(hash_text_nocase(HASH_START, "FooBAR"), 0x85944171f73967e8);
+    CHECK_HEX(hash_fold(0x123456789abcdef0), 0x88888888);
 }

@@ -13,8 +13,6 @@
 
 #include "format/minidump/parts.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* The head of a structure that states its own size in its first two bytes; later ones are longer.
  * R moves behind it. */
 static struct bytes sized_head(struct bytes *r, uint32_t least)

@@ -3,8 +3,6 @@
 #include "base/limits.h"
 #include "format/minidump/parts.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* A transition of the time zone: SYSTEMTIME whose year 0 means every year. */
 static const struct minidump_field zone_date[] = {
     {"year", FIELD_UINT, 2},   {"month", FIELD_UINT, 2},      {"day_of_week", FIELD_UINT, 2},

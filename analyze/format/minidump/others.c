@@ -12,8 +12,6 @@
  */
 #include "format/minidump/parts.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 static const char *auxv_name(uint64_t type)
 {
     static const struct {

@@ -2,6 +2,7 @@
 #ifndef FORMAT_MINIDUMP_PARTS_H
 #define FORMAT_MINIDUMP_PARTS_H
 
+#include "base/array.h"
 #include "format/minidump/minidump.h"
 
 struct minidump_reader {
