@@ -1,8 +1,11 @@
 /* See fault.h. */
 #include "base/fault.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/array.h"
 
 enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what)
 {
@@ -19,6 +22,40 @@ enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offse
     fault->what = what;
     fault->hint = hint;
     return code;
+}
+
+const char *fault_errno_hint(int number)
+{
+    static const struct {
+        int number;
+        const char *hint;
+    } hints[] = {
+        {EACCES, "permission denied"},
+        {EPERM, "operation not permitted"},
+        {ENOENT, "no such file"},
+        {ENOTDIR, "not a folder"},
+        {EISDIR, "is a folder"},
+        {EEXIST, "exists already"},
+        {EROFS, "the file system is read-only"},
+        {ENOSPC, "no space left on device"},
+        {EFBIG, "the file would become too large"},
+        {EMFILE, "too many open files"},
+        {ENFILE, "too many open files in the system"},
+        {ENAMETOOLONG, "the name is too long"},
+        {ENOTEMPTY, "the folder is not empty"},
+        {EBUSY, "in use by another process"},
+        {EXDEV, "on another file system"},
+        {EIO, "the device reports an error"},
+        {EPIPE, "the reader has closed the pipe"},
+        {EAGAIN, "temporarily out of processes or memory"},
+        {ENOMEM, "out of memory"},
+        {E2BIG, "too many arguments"},
+        {ENOEXEC, "not a program of this system"},
+    };
+    for (size_t i = 0; i < COUNT_OF(hints); i++)
+        if (hints[i].number == number)
+            return hints[i].hint;
+    return "the system refused";
 }
 
 void fault_set_path(struct fault *fault, const char *path)
@@ -51,7 +88,7 @@ const char *fault_code_name(enum status code)
         [ERR_INTERRUPTED] = "interrupted",
     };
     const size_t index = (size_t)code;
-    return index < sizeof names / sizeof names[0] && names[index] ? names[index] : "unknown";
+    return index < COUNT_OF(names) && names[index] ? names[index] : "unknown";
 }
 
 void fault_describe(const struct fault *fault, char *out, unsigned out_bytes)

@@ -41,9 +41,14 @@ struct fault {
 /* Records the fault unless an earlier one stands.  Returns the code that stands. */
 enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what);
 
-/* As fault_set, with advice for the user.  HINT is a string constant. */
+/* As fault_set, with advice for the user.  HINT must be a string constant: the fault keeps the
+ * pointer. */
 enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset, const char *what,
                            const char *hint);
+
+/* The hint for an errno of the C library: "permission denied", "no space left on device", ...
+ * Always a string constant, unlike the result of strerror(). */
+const char *fault_errno_hint(int number);
 
 /* Names the file of a standing fault if it has no name yet. */
 void fault_set_path(struct fault *fault, const char *path);

@@ -28,7 +28,7 @@ static enum status file_fault(struct fault *fault, const char *path, const char 
     const int number = errno;
     const enum status code = number == ENOENT || number == ENOTDIR ? ERR_ABSENT : ERR_IO;
     fault_set_hint(fault, code, FAULT_NO_OFFSET, what,
-                   code == ERR_ABSENT ? "no such file" : strerror(number));
+                   code == ERR_ABSENT ? "no such file" : fault_errno_hint(number));
     fault_set_path(fault, path);
     return fault->code;
 }

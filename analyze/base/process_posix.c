@@ -293,7 +293,8 @@ enum status process_run(const struct process_request *request, struct arena *kee
     if (request->input_bytes > 0)
         outlive_closed_pipes();
     if (!child_start(request, program, &c))
-        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start", strerror(errno));
+        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start",
+                              fault_errno_hint(errno));
     if (!child_pump(&c, end_ns) || !child_wait(&c, end_ns, &state, &usage)) {
         out->timed_out = !child_stopped(&c);
         (void)kill(-c.pid, SIGKILL);
