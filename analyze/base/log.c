@@ -6,13 +6,7 @@
 
 #include "base/files.h"
 
-static enum log_level threshold = LOG_WARN;
 static bool progress_shown;
-
-void log_set_level(enum log_level level)
-{
-    threshold = level;
-}
 
 void log_progress_end(void)
 {
@@ -25,42 +19,29 @@ void log_progress_end(void)
 __attribute__((format(printf, 2, 0)))
 #endif
 static void
-log_line(enum log_level level, const char *format, va_list list)
+log_line(const char *level, const char *format, va_list list)
 {
-    static const char *const words[] = {"error", "warning", "info", "debug"};
     char text[2048];
 
-    if (level > threshold)
-        return;
     (void)vsnprintf(text, sizeof text, format, list);
     log_progress_end();
-    (void)fprintf(stderr, "twinstack: %s: %s\n", words[level], text);
+    (void)fprintf(stderr, "twinstack: %s: %s\n", level, text);
 }
-
-#define LOG_BODY(level)                                                                            \
-    va_list list;                                                                                  \
-    va_start(list, format);                                                                        \
-    log_line((level), format, list);                                                               \
-    va_end(list)
 
 void log_error(const char *format, ...)
 {
-    LOG_BODY(LOG_ERROR);
+    va_list list;
+    va_start(list, format);
+    log_line("error", format, list);
+    va_end(list);
 }
 
 void log_warn(const char *format, ...)
 {
-    LOG_BODY(LOG_WARN);
-}
-
-void log_info(const char *format, ...)
-{
-    LOG_BODY(LOG_INFO);
-}
-
-void log_debug(const char *format, ...)
-{
-    LOG_BODY(LOG_DEBUG);
+    va_list list;
+    va_start(list, format);
+    log_line("warning", format, list);
+    va_end(list);
 }
 
 void log_fault(const struct fault *fault)

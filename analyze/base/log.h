@@ -7,11 +7,6 @@
 
 #include "base/fault.h"
 
-enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
-
-/* Messages above LEVEL are dropped.  The default is LOG_WARN. */
-void log_set_level(enum log_level level);
-
 #if defined(__GNUC__)
 #define LOG_FORMAT __attribute__((format(printf, 1, 2)))
 #else
@@ -19,8 +14,6 @@ void log_set_level(enum log_level level);
 #endif
 void log_error(const char *format, ...) LOG_FORMAT;
 void log_warn(const char *format, ...) LOG_FORMAT;
-void log_info(const char *format, ...) LOG_FORMAT;
-void log_debug(const char *format, ...) LOG_FORMAT;
 
 /* One line for a fault: where, what, at which offset, what to do. */
 void log_fault(const struct fault *fault);

@@ -37,19 +37,6 @@ struct worker {
     struct fault fault; /* why its runner did not open */
 };
 
-const char *collect_outcome_name(enum collect_outcome outcome)
-{
-    static const char *const names[] = {
-        [COLLECT_SEALED] = "sealed",
-        [COLLECT_UNSUPPORTED] = "unsupported",
-        [COLLECT_ERROR] = "error",
-        [COLLECT_TIME_LIMIT] = "time_limit",
-        [COLLECT_INTERRUPTED] = "interrupted",
-        [COLLECT_SKIPPED] = "skipped",
-    };
-    return names[outcome];
-}
-
 /* Why the launcher did not do its work, from what it said. */
 static void explain(struct collected *result, char *why, const char *what, const char *said)
 {

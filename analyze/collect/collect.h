@@ -129,6 +129,4 @@ enum status collect_steps(const struct collect_options *options, const char *con
                           uint32_t variant_count, const char *walkers, struct arena *keep,
                           struct collected_steps **out, uint32_t *count, struct fault *fault);
 
-const char *collect_outcome_name(enum collect_outcome outcome); /* "sealed", "unsupported", ... */
-
 #endif

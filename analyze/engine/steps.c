@@ -107,11 +107,6 @@ void steps_session_close(struct steps_session *session)
     file_unmap(&session->map);
 }
 
-const struct record *steps_session_record(const struct steps_session *session)
-{
-    return &session->steps.record;
-}
-
 /* ---- judging -------------------------------------------------------------------------- */
 
 /* What somebody claims about one step. */

@@ -49,8 +49,6 @@ enum status steps_session_open(const char *path, struct symbol_store *symbols, s
                                struct steps_session **out, struct fault *fault);
 void steps_session_close(struct steps_session *session); /* NULL is fine */
 
-const struct record *steps_session_record(const struct steps_session *session);
-
 /* Reads all steps, once.  Fails as steps_next; ERR_MEMORY. */
 enum status steps_session_judge(struct steps_session *session, struct steps_verdict *out,
                                 struct fault *fault);

@@ -298,16 +298,6 @@ struct symbol_module *symbol_store_module(struct symbol_store *store, const stru
     return sources;
 }
 
-const char *symbol_module_note(const struct symbol_module *sources)
-{
-    return sources->note;
-}
-
-enum identity_state symbol_module_identity(const struct symbol_module *sources)
-{
-    return sources->state;
-}
-
 const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module)
 {
     const struct symbol_module *sources = symbol_store_module(store, module);

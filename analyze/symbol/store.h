@@ -64,10 +64,8 @@ void symbol_store_expect(struct symbol_store *store, const struct stack *stack);
 bool symbol_is_system_module(const char *name);
 
 /* The module's sources, opened on first use and kept.  Never NULL: a module without any
- * answers SYMBOLS_NONE (or SYMBOLS_MISMATCH) with a reason in symbol_module_note(). */
+ * answers SYMBOLS_NONE (or SYMBOLS_MISMATCH), and the note of each frame says why. */
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module);
-const char *symbol_module_note(const struct symbol_module *sources);
-enum identity_state symbol_module_identity(const struct symbol_module *sources);
 
 /* One logical frame of an address. */
 struct symbol_frame {

@@ -95,17 +95,6 @@ static struct bytes info_names(const struct pdb *pdb, struct arena *copies, stru
     return r;
 }
 
-int32_t pdb_named_stream(const struct pdb *pdb, const char *name)
-{
-    struct fault fault = FAULT_INIT;
-    struct arena copies;
-    arena_init(&copies, 0);
-    struct bytes r = info_names(pdb, &copies, &fault);
-    const int32_t found = named_stream(&r, name);
-    arena_free(&copies);
-    return found;
-}
-
 static enum status open_info(struct pdb *pdb, struct fault *fault)
 {
     const struct msf_stream info = msf_stream(&pdb->msf, STREAM_INFO);

@@ -91,9 +91,6 @@ void pdb_close(struct pdb *pdb);
 /* debug_id as model/module.h spells it: GUID or signature, then age. */
 void pdb_debug_id(const struct pdb *pdb, char out[DEBUG_ID_BYTES]);
 
-/* Stream number of a named stream ("/names", "srcsrv", "sourcelink$1"); -1: none. */
-int32_t pdb_named_stream(const struct pdb *pdb, const char *name);
-
 /* Through OMAP where there is one.  False when RVA lies in no section, or in code that was
  * inserted after linking. */
 bool pdb_place_of_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out);

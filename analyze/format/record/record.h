@@ -148,8 +148,6 @@ const char *record_walker_name(uint32_t walker); /* "rtl", "dbghelp", ...; "unkn
 uint32_t record_walker_find(const char *name);   /* 0: there is none of that name       */
 const char *record_stop_name(uint32_t stop);     /* "end of stack", ...                 */
 const char *record_state_name(uint32_t state);   /* "ok", "not_applicable", ...         */
-const char *record_stage_name(uint32_t stage);   /* "walk", "dump_write", ...           */
 const char *record_door_name(uint32_t bit);      /* bit 0..7: "vectored", ...; NULL: none */
-const char *record_kind_name(uint32_t kind);     /* "crash", "hang", "on_demand"        */
 
 #endif

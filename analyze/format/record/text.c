@@ -32,25 +32,9 @@ static const char *const state_names[] = {
     [RECORD_STATE_FAULTED] = "faulted",
 };
 
-static const char *const stage_names[] = {
-    [RECORD_STAGE_WALK] = "walk",
-    [RECORD_STAGE_SUSPEND] = "suspend",
-    [RECORD_STAGE_RECORD_WRITE] = "record_write",
-    [RECORD_STAGE_DUMP_WRITE] = "dump_write",
-    [RECORD_STAGE_DUMP_TUNED] = "dump_tuned",
-    [RECORD_STAGE_MODULES] = "modules",
-};
-
 static const char *const door_names[] = {
     "vectored",  "unhandled", "sigabrt", "invalid_parameter",
     "pure_call", "terminate", "watcher", "heartbeat",
-};
-
-static const char *const kind_names[] = {
-    [RECORD_KIND_CRASH] = "crash",
-    [RECORD_KIND_HANG] = "hang",
-    [RECORD_KIND_ON_DEMAND] = "on_demand",
-    [RECORD_KIND_STEPS] = "steps",
 };
 
 #define NAME_OF(names, index)                                                                      \
@@ -80,19 +64,9 @@ const char *record_state_name(uint32_t state)
     return NAME_OF(state_names, state);
 }
 
-const char *record_stage_name(uint32_t stage)
-{
-    return NAME_OF(stage_names, stage);
-}
-
 const char *record_door_name(uint32_t bit)
 {
     return bit < sizeof door_names / sizeof door_names[0] ? door_names[bit] : NULL;
-}
-
-const char *record_kind_name(uint32_t kind)
-{
-    return NAME_OF(kind_names, kind);
 }
 
 static void write_module(struct json *j, const struct module *module)
