@@ -18,6 +18,7 @@ twinstack_package(twinstack::sqlite HEADER sqlite3.h LIB sqlite3 NEEDS ${CMAKE_D
 twinstack_package(twinstack::civetweb HEADER civetweb.h LIB civetweb)
 twinstack_package(twinstack::nettle HEADER nettle/sha2.h LIB nettle)
 twinstack_package(twinstack::z HEADER zlib.h LIB z)
+twinstack_package(twinstack::zstd HEADER zstd.h LIB zstd)
 twinstack_package(twinstack::dwarf HEADER libdwarf/libdwarf.h LIB dwarf NEEDS twinstack::z)
 twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack)
 twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty)

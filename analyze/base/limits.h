@@ -22,8 +22,9 @@ enum {
     LIMIT_JSON_DEPTH = 128       /* nesting of JSON: its parser recurses, on any thread's stack */
 };
 
-#define LIMIT_ARENA_BYTES ((size_t)4 << 30)  /* one arena, unless it says otherwise   */
-#define LIMIT_FILE_BYTES ((uint64_t)8 << 30) /* one input file; MSF itself ends at 4 GiB blocks */
+#define LIMIT_ARENA_BYTES ((size_t)4 << 30)      /* one arena, unless it says otherwise   */
+#define LIMIT_FILE_BYTES ((uint64_t)1 << 40)     /* one input file; it is mapped, not read      */
+#define LIMIT_UNPACKED_BYTES ((uint64_t)8 << 30) /* what a packed file may grow to              */
 #define LIMIT_INDEX_CODE_BYTES ((uint64_t)512 << 20) /* code that one symbol index covers */
 #define LIMIT_INDEX_CHECKED_BYTES ((size_t)2 << 20)  /* symbol index summed whole on opening */
 #define LIMIT_JSON_BYTES ((size_t)256 << 20)         /* one JSON document                     */

@@ -85,7 +85,8 @@ static enum status stage_from_store(const struct engine_input *in, const struct 
         const struct pdb *pdb = image != NULL ? symbol_store_pdb(in->symbols, &modules[i]) : NULL;
         if (image != NULL)
             status = write_staged(stage, modules[i].name, image->data, image->bytes, keep, fault);
-        if (status == ERR_NONE && pdb != NULL && modules[i].pdb_name != NULL)
+        if (status == ERR_NONE && pdb != NULL && modules[i].pdb_name != NULL &&
+            msf_unpack(&pdb->msf))
             status = write_staged(stage, modules[i].pdb_name, pdb->msf.data, pdb->msf.bytes, keep,
                                   fault);
     }

@@ -76,7 +76,6 @@ TEST(forms_that_are_not_read_are_named)
         const char *name, *magic, *says;
     } rows[] = {
         {"MSF 2.00", "Microsoft C/C++ program database 2.00\r\n\032JG", "MSF 2.00"},
-        {"MSFZ", "Microsoft MSFZ Container\r\n\032ALD", "MSFZ"},
         {"portable", "BSJB\001\000\001", "portable"},
         {"something else", "PK\003\004 and much more text to be long enough", "signature"},
     };

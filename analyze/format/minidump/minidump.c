@@ -10,7 +10,8 @@ enum {
     MINIDUMP_MAGIC = 0x504d444d,
     MINIDUMP_VERSION = 0xa793,
     TEXT_BYTES_MAX = 0x10000,
-    VALUES_MAX = 4 << 20, /* 32 bytes each; and no more than the file has bytes */
+    VALUES_MAX = 4 << 20,      /* 32 bytes each; and no more than the file has bytes */
+    TEXT_FILE_BYTES = 1 << 28, /* what is beyond, in larger files, is memory */
 };
 
 struct bytes minidump_at(const struct minidump *dump, struct minidump_place place,
@@ -276,7 +277,7 @@ static void take_user_threads(struct minidump *dump)
 
 static uint64_t text_budget(uint64_t bytes)
 {
-    return ((uint64_t)4 << 20) + 2 * bytes;
+    return ((uint64_t)4 << 20) + 2 * (bytes < TEXT_FILE_BYTES ? bytes : TEXT_FILE_BYTES);
 }
 
 static enum status sum_faults(struct minidump *dump, struct fault *fault)

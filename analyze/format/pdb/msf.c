@@ -6,11 +6,15 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "format/pdb/msfz.h"
 
 static const char msf7_magic[32] = "Microsoft C/C++ MSF 7.00\r\n\x1a\x44\x53\0\0";
 static const char msf2_magic[] = "Microsoft C/C++ program database 2.00";
 
 enum { SUPERBLOCK_BYTES = 52, NO_STREAM_BYTES = -1 };
+
+/* Of the container's own lists, which are no streams. */
+#define NO_STREAM_INDEX UINT32_MAX
 
 static enum status msf_check_magic(const void *data, size_t bytes, struct fault *fault)
 {
@@ -19,9 +23,6 @@ static enum status msf_check_magic(const void *data, size_t bytes, struct fault 
     if (bytes >= sizeof msf2_magic && memcmp(data, msf2_magic, sizeof msf2_magic - 1) == 0)
         return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "PDB of Visual C++ 6 or older (MSF 2.00)",
                               "relink with Visual Studio 2003 or newer, whose PDBs are read");
-    if (bytes >= 24 && memcmp(data, "Microsoft MSFZ Container", 24) == 0)
-        return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "compressed PDB (MSFZ container)",
-                              "uncompress it (`pdbconv --decompress`) or fetch the plain PDB");
     if (bytes >= 4 && memcmp(data, "BSJB", 4) == 0)
         return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "portable PDB (managed code)",
                               "native frames need the native PDB");
@@ -62,11 +63,17 @@ static uint32_t blocks_of(const struct msf *msf, uint32_t bytes)
     return (uint32_t)(((uint64_t)bytes + msf->block_bytes - 1) >> msf->block_shift);
 }
 
+/* False: the stream is in a container and its bytes are damaged. */
+static bool is_there(const struct msf_stream *stream)
+{
+    return stream->msf->packed == NULL || msfz_fill(stream->msf->packed, stream->index);
+}
+
 const uint8_t *msf_at(const struct msf_stream *stream, uint32_t soff, uint32_t *left)
 {
     const struct msf *msf = stream->msf;
     *left = 0;
-    if (soff >= stream->bytes)
+    if (soff >= stream->bytes || !is_there(stream))
         return NULL;
     const uint32_t shift = msf->block_shift, mask = msf->block_bytes - 1;
     const uint32_t want = stream->bytes - soff;
@@ -89,7 +96,7 @@ const uint8_t *msf_at(const struct msf_stream *stream, uint32_t soff, uint32_t *
 bool msf_copy(const struct msf_stream *stream, uint32_t soff, uint32_t bytes, void *to)
 {
     uint8_t *out = to;
-    if (soff > stream->bytes || bytes > stream->bytes - soff)
+    if (soff > stream->bytes || bytes > stream->bytes - soff || !is_there(stream))
         return false;
     const struct msf *msf = stream->msf;
     const uint32_t shift = msf->block_shift, mask = msf->block_bytes - 1;
@@ -126,7 +133,7 @@ const uint8_t *msf_view(const struct msf_stream *stream, uint32_t soff, uint32_t
                         struct arena *copies)
 {
     const struct msf *msf = stream->msf;
-    if (soff > stream->bytes || bytes > stream->bytes - soff)
+    if (soff > stream->bytes || bytes > stream->bytes - soff || !is_there(stream))
         return NULL;
     if (bytes == 0)
         return msf->data;
@@ -164,7 +171,7 @@ const char *msf_string(const struct msf_stream *stream, uint32_t soff, struct ar
 
 struct msf_stream msf_stream(const struct msf *msf, uint32_t index)
 {
-    struct msf_stream out = {msf, msf->directory, 0};
+    struct msf_stream out = {msf, msf->directory, 0, index};
     if (index < msf->stream_count) {
         const uint32_t bytes = load_u32(msf->directory + 4 + 4 * (size_t)index);
         out.bytes = bytes == (uint32_t)NO_STREAM_BYTES ? 0 : bytes;
@@ -205,8 +212,9 @@ static enum status msf_open_directory(struct msf *out, struct arena *copies, str
     const uint64_t room = out->block_bytes < out->bytes ? out->block_bytes : out->bytes;
     if (list_bytes > UINT32_MAX || SUPERBLOCK_BYTES + 4 * (uint64_t)maps > room)
         return fault_set(fault, ERR_MALFORMED, SUPERBLOCK_BYTES - 8, "MSF directory size");
-    const struct msf_stream list = {out, out->data + SUPERBLOCK_BYTES, (uint32_t)list_bytes};
-    struct msf_stream directory = {out, NULL, out->directory_bytes};
+    const struct msf_stream list = {out, out->data + SUPERBLOCK_BYTES, (uint32_t)list_bytes,
+                                    NO_STREAM_INDEX};
+    struct msf_stream directory = {out, NULL, out->directory_bytes, NO_STREAM_INDEX};
     directory.list = msf_view(&list, 0, (uint32_t)list_bytes, copies);
     if (directory.list == NULL)
         return fault_set(fault, ERR_TRUNCATED, SUPERBLOCK_BYTES, "MSF directory block");
@@ -220,6 +228,11 @@ enum status msf_open(const void *data, size_t bytes, struct arena *copies, struc
                      struct fault *fault)
 {
     memset(out, 0, sizeof *out);
+    if (msfz_recognize(data, bytes)) {
+        if (msfz_open(data, bytes, &out->packed, fault) != ERR_NONE)
+            return fault->code;
+        data = msfz_image(out->packed, &bytes);
+    }
     out->data = data;
     out->bytes = bytes;
     if (msf_check_magic(data, bytes, fault) != ERR_NONE)
@@ -229,4 +242,18 @@ enum status msf_open(const void *data, size_t bytes, struct arena *copies, struc
     if (msf_read_superblock(r, out) != ERR_NONE)
         return fault->code;
     return msf_open_directory(out, copies, fault);
+}
+
+void msf_close(struct msf *msf)
+{
+    msfz_close(msf->packed);
+    msf->packed = NULL;
+}
+
+bool msf_unpack(const struct msf *msf)
+{
+    bool good = true;
+    for (uint32_t i = 0; msf->packed != NULL && i < msf->stream_count; i++)
+        good = msfz_fill(msf->packed, i) && good;
+    return good;
 }

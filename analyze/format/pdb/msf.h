@@ -24,6 +24,8 @@
 #include "base/arena.h"
 #include "base/fault.h"
 
+struct msfz;
+
 struct msf {
     const uint8_t *data; /* borrowed: the whole file */
     size_t bytes;
@@ -31,20 +33,27 @@ struct msf {
     uint32_t stream_count;
     const uint8_t *directory; /* in the file, or a copy in the arena when scattered */
     uint32_t directory_bytes;
-    uint32_t *list_at; /* per stream: offset of its block list in the directory */
+    uint32_t *list_at;   /* per stream: offset of its block list in the directory */
+    struct msfz *packed; /* owned; NULL: the file is no MSFZ container.  Else DATA is its image */
 };
 
 struct msf_stream {
     const struct msf *msf;
     const uint8_t *list; /* block numbers, 4 bytes each */
     uint32_t bytes;      /* 0 also for streams that do not exist */
+    uint32_t index;
 };
 
-/* Fails: ERR_UNSUPPORTED MSF 2.00, MSFZ, portable PDB or no PDB at all, each named;
+/* Opens an MSF file, or an MSFZ container (msfz.h), which answers as the MSF file that it was made
+ * from.  Fails: ERR_UNSUPPORTED MSF 2.00, portable PDB or no PDB at all, each named;
  * ERR_TRUNCATED; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY.  COPIES owns what could not stay
- * in the file. */
+ * in the file.  After a fault too, msf_close() is due. */
 enum status msf_open(const void *data, size_t bytes, struct arena *copies, struct msf *out,
                      struct fault *fault);
+void msf_close(struct msf *msf);
+
+/* Unpacks all of a container, so that data and bytes are a whole MSF file.  False: damaged. */
+bool msf_unpack(const struct msf *msf);
 
 /* Stream INDEX; an empty stream when there is none of that number. */
 struct msf_stream msf_stream(const struct msf *msf, uint32_t index);

@@ -292,6 +292,8 @@ enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fau
     out->fpo_stream = UINT16_MAX;
     out->frame_data_stream = UINT16_MAX;
     if (msf_open(data, bytes, &out->arena, &out->msf, fault) == ERR_NONE) {
+        if (out->msf.packed != NULL)
+            out->arena.limit_bytes = 2 * out->msf.bytes + (1U << 20);
         out->dbi = msf_stream(&out->msf, UINT32_MAX);
         out->names = out->dbi;
         out->symbol_records = out->dbi;
@@ -306,6 +308,7 @@ enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fau
 
 void pdb_close(struct pdb *pdb)
 {
+    msf_close(&pdb->msf);
     arena_free(&pdb->arena);
     memset(pdb, 0, sizeof *pdb);
 }
