@@ -1,12 +1,15 @@
-# room(NAME DEPENDS room... SOURCES file... LIBRARIES target...)
+# room(NAME DEPENDS room... PRIVATE_DEPENDS room... SOURCES file... LIBRARIES target...)
 #
 # One room of the house: a static library `room_NAME` whose headers are spelt
 # "NAME/header.h".  A room sees its own headers and those of the rooms it declares, and no
 # others, because each room's include folder is private to those who name it; and a program
 # `link_NAME`, which holds the whole room and only what it declares, so that a call along an
 # undeclared arrow does not link.
+#
+# What a room has in PRIVATE_DEPENDS its own files alone can include: those that depend on it link
+# that room and do not see its headers.
 function(room name)
-  cmake_parse_arguments(ROOM "" "" "DEPENDS;SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;PRIVATE_DEPENDS;SOURCES;LIBRARIES" ${ARGN})
   set(front "${CMAKE_BINARY_DIR}/rooms/${name}")
   file(MAKE_DIRECTORY "${front}")
   file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${front}/${name}" SYMBOLIC COPY_ON_ERROR)
@@ -16,6 +19,9 @@ function(room name)
   target_link_libraries(room_${name} PRIVATE twinstack::warnings)
   foreach(dep IN LISTS ROOM_DEPENDS)
     target_link_libraries(room_${name} PUBLIC room_${dep})
+  endforeach()
+  foreach(dep IN LISTS ROOM_PRIVATE_DEPENDS)
+    target_link_libraries(room_${name} PRIVATE room_${dep})
   endforeach()
   target_link_libraries(room_${name} PUBLIC ${ROOM_LIBRARIES})
 

@@ -98,7 +98,7 @@ int answer_health(struct exchange *x)
 
 /* The newest finished run, prepared for a report writer. */
 static enum status prepare_newest(struct exchange *x, struct store *store, struct run_info *run,
-                                  struct report_run *report, struct fault *fault)
+                                  struct run_figures *report, struct fault *fault)
 {
     struct case_query query = {.limit = STORE_PAGE_MAX};
     struct case_page page;
@@ -108,7 +108,7 @@ static enum status prepare_newest(struct exchange *x, struct store *store, struc
     if (status == ERR_NONE)
         status = store_list_cases(store, &query, &x->keep, &page, fault);
     if (status == ERR_NONE)
-        status = report_prepare(run, page.cases, page.count, &x->keep, report, fault);
+        status = figures_prepare(run, page.cases, page.count, &x->keep, report, fault);
     return status;
 }
 
@@ -117,7 +117,7 @@ enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, cha
 {
     struct store *store = NULL;
     struct run_info run;
-    struct report_run report;
+    struct run_figures report;
 
     *text = NULL;
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
@@ -143,7 +143,7 @@ enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, cha
     return fault->code;
 }
 
-static enum status figures_metrics(struct exchange *x, const struct report_run *report, FILE *out,
+static enum status figures_metrics(struct exchange *x, const struct run_figures *report, FILE *out,
                                    struct fault *fault)
 {
     return report_openmetrics(report, &x->keep, out, fault);
@@ -194,7 +194,7 @@ static void write_endpoint(const struct route *route, void *context)
     json_object(j);
     json_key_string(j, "method", route->method);
     json_key_string(j, "path", route->pattern);
-    json_key_bool(j, "needs_write", (route->flags & ROUTE_WRITES) != 0);
+    json_key_bool(j, "needs_write", route->needs_write);
     json_key_string(j, "summary", route->summary);
     json_object_end(j);
 }

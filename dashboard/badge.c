@@ -20,7 +20,7 @@ static const char *split_metric(const char *name, char metric[METRIC_BYTES])
     return name + size + 1;
 }
 
-static enum status write_badge(struct exchange *x, const struct report_run *report, FILE *out,
+static enum status write_badge(struct exchange *x, const struct run_figures *report, FILE *out,
                                struct fault *fault)
 {
     char metric[METRIC_BYTES];

@@ -56,8 +56,8 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body);
 
 /* What WRITE says of the newest finished run, as text in KEEP with a NUL behind it.
  * Fails: ERR_ABSENT there is no such run; as WRITE. */
-struct report_run;
-typedef enum status exchange_figures_fn(struct exchange *x, const struct report_run *report,
+struct run_figures;
+typedef enum status exchange_figures_fn(struct exchange *x, const struct run_figures *report,
                                         FILE *out, struct fault *fault);
 enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
                              size_t *bytes, struct fault *fault);

@@ -20,20 +20,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
-#include "model/run.h"
-
-struct known {
-    const char *id, *scope, *cause, *reason, *issue, *expires; /* issue: NULL: none */
-    uint32_t line;
-    uint32_t seen;           /* cases of the scope, whatever their verdict; and, filled with it */
-    uint32_t in_scope, hits; /* by known_apply: those that were judged, and that needed it      */
-    bool expired;
-};
-
-struct known_list {
-    struct known *items;
-    uint32_t count;
-};
+#include "model/known.h"
 
 /* Reads the file's text.  Fails: ERR_MALFORMED with the offset of the line; ERR_MEMORY. */
 enum status known_parse(const char *text, size_t bytes, struct arena *keep, struct known_list *out,
@@ -61,10 +48,6 @@ enum status known_problems_of(const struct run_info *run, const struct run_case 
 /* TEXT (NULL: a new file) with an acceptance of C behind it, under an id that LIST has not; the
  * new block alone begins at *block.  Fails: ERR_USAGE C does not fail (an ERROR cannot be
  * accepted), a word is missing or not one line, no day, or a scope that C is not in; ERR_MEMORY. */
-struct known_words {
-    const char *reason, *issue, *expires; /* issue: NULL: none */
-    const char *scope;                    /* NULL: this case alone */
-};
 enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,
                       const struct known_words *words, struct arena *keep, const char **out,
                       const char **block, struct fault *fault);

@@ -5,13 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const group_names[DIFF_GROUPS] = {"new",  "fixed", "changed", "still",
-                                                     "same", "added", "gone"};
-
-const char *diff_group_name(enum diff_group group)
-{
-    return group_names[group];
-}
+#include "compare/statistics.h"
 
 static bool same_text(const char *a, const char *b)
 {

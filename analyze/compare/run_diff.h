@@ -5,59 +5,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
-#include "compare/statistics.h"
-#include "model/run.h"
-
-enum diff_group {
-    DIFF_NEW,     /* fails now, did not before (or was not there) */
-    DIFF_FIXED,   /* failed before, does not now                  */
-    DIFF_CHANGED, /* another verdict or another cause             */
-    DIFF_STILL,   /* fails as before                              */
-    DIFF_SAME,    /* nothing to say                               */
-    DIFF_ADDED,   /* only in the new run, does not fail           */
-    DIFF_GONE,    /* only in the old run                          */
-    DIFF_GROUPS
-};
-
-struct diff_row {
-    enum diff_group group;
-    const struct run_case *a, *b; /* before and now; NULL: not there */
-};
-
-/* A fact of the environment that is not the same on both sides. */
-struct diff_fact {
-    const char *name, *a, *b; /* NULL: unknown there */
-};
-
-/* One engine's times on the cases that both runs have (the intersection). */
-struct diff_time {
-    const char *engine;
-    bool subject;
-    uint32_t cases;
-    double before_ns, now_ns; /* medians                        */
-    double ratio;             /* geometric mean of now / before */
-    struct change_verdict change;
-};
-
-struct run_diff {
-    struct diff_row *rows;
-    uint32_t row_count;
-    uint32_t counts[DIFF_GROUPS];
-    struct diff_fact *facts;
-    uint32_t fact_count;
-    struct diff_time *times;
-    uint32_t time_count;
-};
-
-/* What an effect on times must exceed, beside 3 %: shares, 0: unknown. */
-struct diff_limits {
-    double noise; /* what the machine shows between equal runs, or what the user tolerates */
-    struct diff_fence {
-        const char *engine;
-        double share; /* how far the engine's earlier runs were ever out */
-    } fences[CLAIMS_MAX];
-    uint32_t fence_count;
-};
+#include "model/difference.h"
 
 /* LIMITS may be NULL. */
 enum status run_diff_make(const struct run_info *a, const struct run_case *a_cases,
@@ -65,7 +13,5 @@ enum status run_diff_make(const struct run_info *a, const struct run_case *a_cas
                           const struct run_case *b_cases, uint32_t b_count,
                           const struct diff_limits *limits, struct arena *keep,
                           struct run_diff *out, struct fault *fault);
-
-const char *diff_group_name(enum diff_group group); /* "new", "fixed", ... */
 
 #endif

@@ -5,13 +5,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "compare/signature.h"
-
-struct signature_count {
-    const char *text, *example; /* example: where it was first seen in this tally */
-    const char *first_seen;     /* the run or stream in which it was ever first seen */
-    uint64_t count;
-    uint32_t rank, rank_before; /* 1: most often; rank_before 0: was not there */
-};
+#include "model/stored.h"
 
 /* Texts live in the arena that was given to signature_tally_add. */
 struct signature_tally {

@@ -335,9 +335,3 @@ struct change_verdict statistics_change_paired(const double *before, const doubl
     decide(&out);
     return out;
 }
-
-const char *change_name(enum change change)
-{
-    static const char *const names[] = {"too_few", "same", "slower", "faster"};
-    return names[change];
-}

@@ -6,10 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An interval with its point in the middle. */
-struct interval {
-    double low, value, high;
-};
+#include "model/difference.h"
 
 /* Wilson's 95 % score interval of RIGHT out of TOTAL; 0..1 when TOTAL is 0. */
 struct interval statistics_wilson(uint64_t right, uint64_t total);
@@ -46,17 +43,6 @@ double statistics_fence(const double *history, size_t count, double *scratch);
 
 double statistics_geometric_mean(const double *values, size_t count);
 
-enum { STATISTICS_MIN_SAMPLES = 8 };
-
-enum change { CHANGE_TOO_FEW, CHANGE_NONE, CHANGE_SLOWER, CHANGE_FASTER };
-
-struct change_verdict {
-    enum change change;
-    double effect;    /* median(now) / median(before) - 1    */
-    double threshold; /* max(3 %, noise, fence), as a share */
-    double p;
-};
-
 /* Slower or faster only with p < 0.01 and an effect above max(3 %, NOISE, FENCE). */
 struct change_verdict statistics_change(const double *before, size_t before_count,
                                         const double *now, size_t now_count, double noise,
@@ -70,7 +56,5 @@ struct change_verdict statistics_change_paired(const double *before, const doubl
 
 /* A history's fence over its median, less 1: how far a run was ever out.  0: under 4 values. */
 double statistics_fence_share(const double *history, size_t count, double *scratch);
-
-const char *change_name(enum change change); /* "too_few", "same", "slower", "faster" */
 
 #endif

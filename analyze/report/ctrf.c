@@ -1,7 +1,8 @@
 /* CTRF, the common test report format: https://ctrf.io */
 #include <string.h>
 
-#include "report/figures.h"
+#include "report/report.h"
+#include "report/words.h"
 
 static const char *ctrf_status(enum verdict v)
 {
@@ -17,7 +18,7 @@ static const char *ctrf_status(enum verdict v)
     }
 }
 
-static uint32_t count_status(const struct report_run *report, const char *status)
+static uint32_t count_status(const struct run_figures *report, const char *status)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < report->case_count; i++)
@@ -59,7 +60,7 @@ static void write_test(struct json *j, const struct run_case *c)
     json_object_end(j);
 }
 
-enum status report_ctrf(const struct report_run *report, FILE *out, struct fault *fault)
+enum status report_ctrf(const struct run_figures *report, FILE *out, struct fault *fault)
 {
     static const char *const statuses[] = {"passed", "failed", "pending", "skipped", "other"};
     const struct run_info *run = report->run;

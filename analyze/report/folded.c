@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/figures.h"
+#include "report/report.h"
+#include "report/words.h"
 
 struct folded {
     const struct stack *stack;
@@ -20,7 +21,7 @@ static const char *frame_name(const struct frame *f, struct arena *scratch)
 }
 
 /* The engine to show: the one that was asked for, else the first subject with stacks. */
-static const char *choose_engine(const struct report_run *report, const char *engine)
+static const char *choose_engine(const struct run_figures *report, const char *engine)
 {
     for (uint32_t i = 0; engine == NULL && i < report->engine_count; i++)
         if (report->engines[i].subject && report->engines[i].stacks > 0)
@@ -53,7 +54,7 @@ static bool is_shown(const struct stack *s)
     return s->state == STACK_OK && s->frame_count > 0;
 }
 
-static enum status collect_stacks(const struct report_run *report, const char *engine,
+static enum status collect_stacks(const struct run_figures *report, const char *engine,
                                   struct arena *scratch, struct folded **out, size_t *count,
                                   struct fault *fault)
 {
@@ -88,7 +89,7 @@ static enum status collect_stacks(const struct report_run *report, const char *e
     return ERR_NONE;
 }
 
-enum status report_folded(const struct report_run *report, const char *engine,
+enum status report_folded(const struct run_figures *report, const char *engine,
                           struct arena *scratch, FILE *out, struct fault *fault)
 {
     struct folded *rows = NULL;
@@ -219,7 +220,7 @@ static bool make_table(struct frame_table *t, const struct folded *rows, size_t 
     return true;
 }
 
-enum status report_speedscope(const struct report_run *report, const char *engine,
+enum status report_speedscope(const struct run_figures *report, const char *engine,
                               struct arena *scratch, FILE *out, struct fault *fault)
 {
     struct folded *rows = NULL;

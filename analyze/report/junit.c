@@ -2,7 +2,8 @@
  * for (XFAIL, UNSUPPORTED) is a skip that says so in its message. */
 #include <string.h>
 
-#include "report/figures.h"
+#include "report/report.h"
+#include "report/words.h"
 
 /* Characters that XML 1.0 cannot hold become '?'. */
 static void put_escaped(FILE *out, const char *text)
@@ -91,7 +92,7 @@ struct counts {
     double seconds;
 };
 
-static struct counts count_variant(const struct report_run *report, const char *variant)
+static struct counts count_variant(const struct run_figures *report, const char *variant)
 {
     struct counts n = {0, 0, 0, 0, 0};
     for (uint32_t i = 0; i < report->case_count; i++) {
@@ -113,7 +114,7 @@ static void put_counts(FILE *out, struct counts n)
                   n.tests, n.failures, n.errors, n.skipped, n.seconds);
 }
 
-static bool is_first_of_variant(const struct report_run *report, uint32_t at)
+static bool is_first_of_variant(const struct run_figures *report, uint32_t at)
 {
     for (uint32_t i = 0; i < at; i++)
         if (strcmp(report->cases[i].variant, report->cases[at].variant) == 0)
@@ -122,7 +123,7 @@ static bool is_first_of_variant(const struct report_run *report, uint32_t at)
 }
 
 /* What fails the run as a whole, as a suite of its own. */
-static void put_problems(FILE *out, const struct report_run *report)
+static void put_problems(FILE *out, const struct run_figures *report)
 {
     const uint32_t count = report->problem_count;
     if (count == 0)
@@ -140,7 +141,7 @@ static void put_problems(FILE *out, const struct report_run *report)
     (void)fputs("  </testsuite>\n", out);
 }
 
-enum status report_junit(const struct report_run *report, FILE *out, struct fault *fault)
+enum status report_junit(const struct run_figures *report, FILE *out, struct fault *fault)
 {
     char when[32];
     (void)time_text(report->run->started_ns, when);

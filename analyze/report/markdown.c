@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "report/figures.h"
+#include "report/report.h"
+#include "report/words.h"
 
 enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200 };
 
@@ -72,9 +73,9 @@ static const char *cell(struct sheet *sheet, const char *text)
     return markdown_text(text, sheet->scratch);
 }
 
-static void put_failures(struct sheet *sheet, const struct report_run *report)
+static void put_failures(struct sheet *sheet, const struct run_figures *report)
 {
-    const uint32_t failing = failing_cases(report);
+    const uint32_t failing = figures_failing(report);
     uint32_t shown = 0;
     if (failing == 0)
         return;
@@ -104,7 +105,7 @@ static const char *percent(uint64_t right, uint64_t total, char out[24])
     return out;
 }
 
-static void put_engines(struct sheet *sheet, const struct report_run *report)
+static void put_engines(struct sheet *sheet, const struct run_figures *report)
 {
     (void)put_line(sheet, "\n### Engines against the truth\n"
                           "| engine | exact stacks | precision | recall | inline recall | lines |\n"
@@ -121,7 +122,7 @@ static void put_engines(struct sheet *sheet, const struct report_run *report)
     }
 }
 
-static void put_cases(struct sheet *sheet, const struct report_run *report)
+static void put_cases(struct sheet *sheet, const struct run_figures *report)
 {
     uint32_t shown = 0;
     (void)put_linef(sheet, "\n<details><summary>All %u cases</summary>\n", report->case_count);
@@ -138,12 +139,12 @@ static void put_cases(struct sheet *sheet, const struct report_run *report)
     (void)fputs("\n</details>\n", sheet->out);
 }
 
-enum status report_markdown(const struct report_run *report, size_t max_bytes,
+enum status report_markdown(const struct run_figures *report, size_t max_bytes,
                             struct arena *scratch, FILE *out, struct fault *fault)
 {
     struct sheet sheet = {out, max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes, scratch};
-    const struct report_ratio ratio = report_ratio(report, scratch);
-    const uint32_t failing = failing_cases(report);
+    const struct way_times ratio = figures_way_times(report, scratch);
+    const uint32_t failing = figures_failing(report);
     const bool fails = failing > 0 || report->problem_count > 0;
     uint32_t counts[VERDICT_COUNT] = {0};
     for (uint32_t i = 0; i < report->case_count; i++)
@@ -160,7 +161,7 @@ enum status report_markdown(const struct report_run *report, size_t max_bytes,
                            line[0] != 0 ? ", " : "", counts[v], verdict_name((enum verdict)v));
     (void)put_line(&sheet, line);
     if (ratio.cases > 0) {
-        const char *foreign = foreign_dump_engine(report);
+        const char *foreign = figures_foreign_engine(report);
         char a[24], b[24], c[24], first[64] = "", first_ms[32] = "";
         if (foreign != NULL) {
             (void)snprintf(first, sizeof first, "dump way (%.40s) : ", strchr(foreign, ':') + 1);

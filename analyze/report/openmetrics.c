@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/figures.h"
+#include "report/report.h"
+#include "report/words.h"
 
 static void put_label(FILE *out, const char *name, const char *value)
 {
@@ -28,7 +29,7 @@ static void family(FILE *out, const char *name, const char *unit, const char *he
     (void)fprintf(out, "# HELP twinstack_%s %s\n", name, help);
 }
 
-static void put_verdicts(FILE *out, const struct report_run *report)
+static void put_verdicts(FILE *out, const struct run_figures *report)
 {
     uint32_t counts[VERDICT_COUNT] = {0};
     for (uint32_t i = 0; i < report->case_count; i++)
@@ -41,54 +42,40 @@ static void put_verdicts(FILE *out, const struct report_run *report)
     }
 }
 
-struct share {
-    const char *name, *help;
-    uint64_t right, total;
-};
-
-static void put_shares(FILE *out, const struct report_run *report)
+static void put_shares(FILE *out, const struct run_figures *report)
 {
-    static const char *const names[] = {"exact",         "precision", "recall",
-                                        "inline_recall", "lines",     "physical"};
     family(out, "share_ratio", "ratio",
            "Share of stacks or frames that are right, by engine and measure.");
     for (uint32_t i = 0; i < report->engine_count; i++) {
-        const struct engine_total *t = &report->engines[i];
-        const uint64_t rows[][2] = {
-            {t->exact, t->judged},
-            {t->right_frames, t->own_frames},
-            {t->right_frames, t->truth_frames},
-            {t->inline_right, t->inline_demanded},
-            {t->lines_right, t->lines_judged},
-            {t->physical_same, t->physical_judged},
-        };
-        for (size_t m = 0; m < sizeof rows / sizeof rows[0]; m++) {
-            if (rows[m][1] == 0)
+        struct measure measures[MEASURES];
+        figures_measures(&report->engines[i], measures);
+        for (int m = 0; m < MEASURES; m++) {
+            if (measures[m].total == 0 || m == MEASURE_TOP1 || m == MEASURE_TOP5)
                 continue;
             (void)fputs("twinstack_share_ratio{", out);
-            put_label(out, "engine", t->engine);
+            put_label(out, "engine", report->engines[i].engine);
             (void)fputc(',', out);
-            put_label(out, "measure", names[m]);
-            (void)fprintf(out, "} %.6f\n", (double)rows[m][0] / (double)rows[m][1]);
+            put_label(out, "measure", measures[m].name);
+            (void)fprintf(out, "} %.6f\n", (double)measures[m].right / (double)measures[m].total);
         }
     }
 }
 
-static void put_times(FILE *out, const struct report_run *report, double *numbers)
+static void put_times(FILE *out, const struct run_figures *report, double *numbers)
 {
     family(out, "stack_seconds", "seconds", "Back end time of one stack, median over cases.");
     for (uint32_t i = 0; i < report->engine_count; i++) {
-        const size_t count =
-            collect_numbers(report, case_total_ns, report->engines[i].engine, numbers);
-        if (count == 0)
+        const struct spread spread =
+            figures_spread(report, case_total_ns, report->engines[i].engine, numbers);
+        if (spread.count == 0)
             continue;
         (void)fputs("twinstack_stack_seconds{", out);
         put_label(out, "engine", report->engines[i].engine);
-        (void)fprintf(out, "} %.9f\n", statistics_median(numbers, count) / 1e9);
+        (void)fprintf(out, "} %.9f\n", spread.median / 1e9);
     }
 }
 
-enum status report_openmetrics(const struct report_run *report, struct arena *scratch, FILE *out,
+enum status report_openmetrics(const struct run_figures *report, struct arena *scratch, FILE *out,
                                struct fault *fault)
 {
     static const char *const metrics[] = {"capture_rate", "exact", "f1", "speed_ratio"};
@@ -111,7 +98,7 @@ enum status report_openmetrics(const struct report_run *report, struct arena *sc
     put_shares(out, report);
     put_times(out, report, numbers);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
-        const double value = report_metric(report, metrics[i], scratch);
+        const double value = figures_metric(report, metrics[i], scratch);
         if (isnan(value))
             continue;
         family(out, names[i], "ratio", helps[i]);

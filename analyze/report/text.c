@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/figures.h"
 #include "report/page.h"
 #include "report/text.h"
+#include "report/words.h"
 
 /* ---- engines -------------------------------------------------------------------------- */
 
@@ -68,14 +68,16 @@ static void print_engine(const struct page *page, const struct engine_total *t, 
         page_line(page);
         return;
     }
-    const struct interval w = statistics_wilson(t->exact, t->judged);
+    struct measure measures[MEASURES];
+    figures_measures(t, measures);
+    const struct interval w = measures[MEASURE_EXACT].share;
     page_cellf(page, t->exact == t->judged ? INK_GOOD : INK_PLAIN, EXACT_COLUMNS,
                "%u/%u [%.0f-%.0f %%]", t->exact, t->judged, w.low * 100, w.high * 100);
     print_shares(page, t, less);
     page_line(page);
 }
 
-static void print_engines(const struct page *page, const struct report_run *report)
+static void print_engines(const struct page *page, const struct run_figures *report)
 {
     int name = 0;
     for (uint32_t i = 0; i < report->engine_count; i++) {
@@ -105,7 +107,7 @@ static void print_engines(const struct page *page, const struct report_run *repo
     }
 }
 
-static void print_shared(const struct page *page, const struct report_run *report)
+static void print_shared(const struct page *page, const struct run_figures *report)
 {
     page_title(page, "WHAT THE ENGINES SHARE (agreement is only as good as independence)");
     for (uint32_t i = 0; i < report->engine_count; i++) {
@@ -129,7 +131,7 @@ static void print_shared(const struct page *page, const struct report_run *repor
 /* ---- findings ------------------------------------------------------------------------- */
 
 /* Room for the longest name of a case, and its mark. */
-static int name_columns(const struct report_run *report)
+static int name_columns(const struct run_figures *report)
 {
     uint32_t most = 0;
     char name[160];
@@ -146,7 +148,7 @@ struct cause_sum {
     const struct run_case *where;
 };
 
-static void print_causes(const struct page *page, const struct report_run *report,
+static void print_causes(const struct page *page, const struct run_figures *report,
                          struct arena *scratch)
 {
     struct cause_sum sums[CAUSE_COUNT];
@@ -189,7 +191,7 @@ static void print_causes(const struct page *page, const struct report_run *repor
     }
 }
 
-static void print_failures(const struct page *page, const struct report_run *report)
+static void print_failures(const struct page *page, const struct run_figures *report)
 {
     const int columns = name_columns(report);
     bool titled = false;
@@ -216,7 +218,7 @@ struct unsupported {
     bool told;
 };
 
-static uint32_t collect_unsupported(const struct report_run *report, struct unsupported *out,
+static uint32_t collect_unsupported(const struct run_figures *report, struct unsupported *out,
                                     struct arena *scratch)
 {
     uint32_t count = 0;
@@ -262,7 +264,7 @@ static void print_unsupported_in(const struct page *page, struct unsupported *ro
 }
 
 /* What this host cannot show, said once a reason. */
-static void print_unsupported(const struct page *page, const struct report_run *report, bool all,
+static void print_unsupported(const struct page *page, const struct run_figures *report, bool all,
                               struct arena *scratch)
 {
     struct unsupported *rows = ARENA_ARRAY(scratch, (size_t)report->case_count, struct unsupported);
@@ -283,7 +285,7 @@ static void print_unsupported(const struct page *page, const struct report_run *
     }
 }
 
-static void print_details(const struct page *page, const struct report_run *report,
+static void print_details(const struct page *page, const struct run_figures *report,
                           struct arena *scratch)
 {
     const int columns = name_columns(report);
@@ -308,7 +310,7 @@ static void print_details(const struct page *page, const struct report_run *repo
 
 /* ---- head and foot -------------------------------------------------------------------- */
 
-static void print_head(const struct page *page, const struct report_run *report,
+static void print_head(const struct page *page, const struct run_figures *report,
                        struct arena *scratch)
 {
     const struct run_info *run = report->run;
@@ -339,12 +341,12 @@ static void print_head(const struct page *page, const struct report_run *report,
     page_line(page);
 }
 
-static void print_totals(const struct page *page, const struct report_run *report)
+static void print_totals(const struct page *page, const struct run_figures *report)
 {
     uint32_t counts[VERDICT_COUNT] = {0};
     for (uint32_t i = 0; i < report->case_count; i++)
         counts[report->cases[i].result.verdict]++;
-    const uint32_t failing = failing_cases(report);
+    const uint32_t failing = figures_failing(report);
     const bool fails = failing > 0 || report->problem_count > 0;
     page_line(page);
     page_cell(page, fails ? INK_BAD : INK_GOOD, 6, fails ? "FAIL" : "PASS");
@@ -363,7 +365,7 @@ static void print_totals(const struct page *page, const struct report_run *repor
     }
 }
 
-enum status report_text(const struct report_run *report, const struct report_style *style,
+enum status report_text(const struct run_figures *report, const struct report_style *style,
                         struct arena *scratch, FILE *out, struct fault *fault)
 {
     const struct page page = {out, style->color, style->columns == 0 ? 100 : style->columns};

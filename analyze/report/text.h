@@ -10,19 +10,19 @@ enum ink verdict_ink(enum verdict verdict);
 const char *verdict_glyph(enum verdict verdict);
 
 /* Scenario x variant x engine, with the verdict. */
-void text_print_grid(const struct page *page, const struct report_run *report,
+void text_print_grid(const struct page *page, const struct run_figures *report,
                      struct arena *scratch);
 
 /* Door x pattern, promised and seen; DETAILS: a row each scenario. */
-void text_print_doors(const struct page *page, const struct report_run *report, bool details,
+void text_print_doors(const struct page *page, const struct run_figures *report, bool details,
                       struct arena *scratch);
 
 /* Walk, suspension, writes and bytes in the dying process; cost of each engine; slowest ten. */
-enum status text_print_timing(const struct page *page, const struct report_run *report,
+enum status text_print_timing(const struct page *page, const struct run_figures *report,
                               struct arena *scratch, struct fault *fault);
 
 /* "dump way (foreign) : dump way (ours) : offset way", measured. */
-void text_print_headline(const struct page *page, const struct report_run *report,
+void text_print_headline(const struct page *page, const struct run_figures *report,
                          struct arena *scratch);
 
 #endif

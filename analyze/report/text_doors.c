@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/figures.h"
 #include "report/text.h"
+#include "report/words.h"
 
 enum {
     DOORS_MAX = 16,
@@ -103,7 +103,7 @@ static void add_doors(struct matrix *m, const char *list, struct arena *scratch)
     }
 }
 
-static void find_doors(struct matrix *m, const struct report_run *report, struct arena *scratch)
+static void find_doors(struct matrix *m, const struct run_figures *report, struct arena *scratch)
 {
     for (int k = 0; k < KNOWN_DOORS; k++)
         for (uint32_t i = 0; i < report->case_count; i++)
@@ -234,7 +234,7 @@ static void print_left_out(const struct page *page, const struct matrix *m, stru
         page_wrap(page, INK_DIM, 0, text != NULL ? text : "");
 }
 
-void text_print_doors(const struct page *page, const struct report_run *report, bool details,
+void text_print_doors(const struct page *page, const struct run_figures *report, bool details,
                       struct arena *scratch)
 {
     struct matrix m = {.rows = ARENA_ARRAY(scratch, (size_t)report->case_count, struct door_row)};

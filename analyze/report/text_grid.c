@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/figures.h"
 #include "report/text.h"
+#include "report/words.h"
 
 enum { ENGINE_LEAST = 7, HEAD_LEAST = 8, NAME_LEAST = 20, CELL_BYTES = 96, HEAD_LINES_MAX = 8 };
 
@@ -122,7 +122,7 @@ static int wider(int width, const char *text)
     return need > width ? need : width;
 }
 
-static void measure_lead(struct grid *grid, const struct report_run *report, int columns)
+static void measure_lead(struct grid *grid, const struct run_figures *report, int columns)
 {
     char text[CELL_BYTES];
 
@@ -143,7 +143,7 @@ static void measure_lead(struct grid *grid, const struct report_run *report, int
 }
 
 /* The engines with a stack, as many as fit; the widest give way first. */
-static void measure_engines(struct grid *grid, const struct report_run *report, int room)
+static void measure_engines(struct grid *grid, const struct run_figures *report, int room)
 {
     int all = 0, least = 0;
     grid->count = 0;
@@ -168,7 +168,7 @@ static void measure_engines(struct grid *grid, const struct report_run *report, 
 }
 
 static void print_left_out(const struct page *page, const struct grid *grid,
-                           const struct report_run *report, struct arena *scratch)
+                           const struct run_figures *report, struct arena *scratch)
 {
     const char *names = NULL;
     for (uint32_t i = 0; i < report->engine_count; i++) {
@@ -226,7 +226,7 @@ static void print_case(const struct page *page, const struct grid *grid, const s
     page_line(page);
 }
 
-static bool any_stuck(const struct report_run *report)
+static bool any_stuck(const struct run_figures *report)
 {
     for (uint32_t i = 0; i < report->case_count; i++)
         for (uint32_t k = 0; k < report->cases[i].result.score_count; k++)
@@ -235,7 +235,7 @@ static bool any_stuck(const struct report_run *report)
     return false;
 }
 
-void text_print_grid(const struct page *page, const struct report_run *report,
+void text_print_grid(const struct page *page, const struct run_figures *report,
                      struct arena *scratch)
 {
     struct grid grid = {.count = 0};

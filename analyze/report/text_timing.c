@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/figures.h"
 #include "report/text.h"
+#include "report/words.h"
 
 enum { SLOWEST = 10 };
 
-struct measure {
+struct timed_part {
     const char *name;
     size_t offset; /* in struct case_timing or struct engine_cost */
     bool bytes;
 };
 
-static const struct measure measures[] = {
+static const struct timed_part measures[] = {
     {"walk (rtl)", offsetof(struct case_timing, walk_ns), false},
     {"stood still, to the last frame", offsetof(struct case_timing, stop_walk_ns), false},
     {"stood still, to the end of the dump", offsetof(struct case_timing, stop_dump_ns), false},
@@ -30,14 +30,14 @@ static const struct measure measures[] = {
 
 static uint64_t timing_number(const struct run_case *c, const void *context)
 {
-    const struct measure *m = context;
+    const struct timed_part *m = context;
     uint64_t value = 0;
     memcpy(&value, (const char *)&c->timing + m->offset, sizeof value);
     return value;
 }
 
 /* Of what an engine costs; shown below its total where it is known. */
-static const struct measure parts[] = {
+static const struct timed_part parts[] = {
     {"opening", offsetof(struct engine_cost, open_ns), false},
     {"walking", offsetof(struct engine_cost, unwind_ns), false},
     {"loading symbols", offsetof(struct engine_cost, load_ns), false},
@@ -48,7 +48,7 @@ static const struct measure parts[] = {
 
 struct engine_part {
     const char *engine;
-    const struct measure *measure;
+    const struct timed_part *measure;
 };
 
 static uint64_t part_number(const struct run_case *c, const void *context)
@@ -75,19 +75,19 @@ static int number_columns(const struct page *page)
     return room < 9 ? 9 : room > 13 ? 13 : room;
 }
 
-static void print_row(const struct page *page, const char *name, double *numbers, size_t count,
+static void print_row(const struct page *page, const char *name, const struct spread *of,
                       bool bytes)
 {
     const int width = number_columns(page);
     char text[24];
-    if (count == 0)
+    if (of->count == 0)
         return;
     page_cell(page, INK_PLAIN, NAME_COLUMNS, name);
-    page_cellf(page, INK_PLAIN, -COUNT_COLUMNS, "%zu", count);
-    page_cell(page, INK_TITLE, -width, amount(statistics_median(numbers, count), bytes, text));
-    page_cell(page, INK_DIM, -width, amount(numbers[0], bytes, text));
-    page_cell(page, INK_DIM, -width, amount(statistics_quantile(numbers, count, 0.9), bytes, text));
-    page_cell(page, INK_DIM, -width, amount(numbers[count - 1], bytes, text));
+    page_cellf(page, INK_PLAIN, -COUNT_COLUMNS, "%zu", of->count);
+    page_cell(page, INK_TITLE, -width, amount(of->median, bytes, text));
+    page_cell(page, INK_DIM, -width, amount(of->least, bytes, text));
+    page_cell(page, INK_DIM, -width, amount(of->p90, bytes, text));
+    page_cell(page, INK_DIM, -width, amount(of->most, bytes, text));
     page_line(page);
 }
 
@@ -113,7 +113,7 @@ static int slowest_first(const void *a, const void *b)
     return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-static void print_slowest(const struct page *page, const struct report_run *report,
+static void print_slowest(const struct page *page, const struct run_figures *report,
                           struct slow *rows)
 {
     size_t count = 0;
@@ -138,34 +138,36 @@ static void print_slowest(const struct page *page, const struct report_run *repo
     }
 }
 
-enum status text_print_timing(const struct page *page, const struct report_run *report,
+enum status text_print_timing(const struct page *page, const struct run_figures *report,
                               struct arena *scratch, struct fault *fault)
 {
     double *numbers = ARENA_ARRAY(scratch, (size_t)report->case_count + 1, double);
     struct slow *rows =
         ARENA_ARRAY(scratch, (size_t)report->case_count * CLAIMS_MAX + 1, struct slow);
+    struct spread spread;
     if (numbers == NULL || rows == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
     page_title(page, "TIMING");
     print_heads(page, "in the dying process");
-    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++)
-        print_row(page, measures[i].name, numbers,
-                  collect_numbers(report, timing_number, &measures[i], numbers), measures[i].bytes);
+    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
+        spread = figures_spread(report, timing_number, &measures[i], numbers);
+        print_row(page, measures[i].name, &spread, measures[i].bytes);
+    }
     page_line(page);
     print_heads(page, "on the back end, a stack");
     for (uint32_t i = 0; i < report->engine_count; i++) {
         const char *engine = report->engines[i].engine;
         char name[64];
         (void)snprintf(name, sizeof name, "%.50s", engine);
-        print_row(page, name, numbers, collect_numbers(report, case_total_ns, engine, numbers),
-                  false);
+        spread = figures_spread(report, case_total_ns, engine, numbers);
+        print_row(page, name, &spread, false);
         /* of other walkers the parts are the subject's: the same reader and the same symbols */
         const bool has_parts = report->engines[i].subject || strncmp(engine, "judge:", 6) == 0;
         for (size_t k = 0; has_parts && k < sizeof parts / sizeof parts[0]; k++) {
             const struct engine_part part = {engine, &parts[k]};
             (void)snprintf(name, sizeof name, "  %s", parts[k].name);
-            print_row(page, name, numbers, collect_numbers(report, part_number, &part, numbers),
-                      parts[k].bytes);
+            spread = figures_spread(report, part_number, &part, numbers);
+            print_row(page, name, &spread, parts[k].bytes);
         }
     }
     print_slowest(page, report, rows);
@@ -189,11 +191,11 @@ static void put_or_break(const struct page *page, uint32_t *at, const char *text
     *at = (fits ? *at : 0) + text_width(text);
 }
 
-void text_print_headline(const struct page *page, const struct report_run *report,
+void text_print_headline(const struct page *page, const struct run_figures *report,
                          struct arena *scratch)
 {
-    const struct report_ratio r = report_ratio(report, scratch);
-    const char *foreign = foreign_dump_engine(report);
+    const struct way_times r = figures_way_times(report, scratch);
+    const char *foreign = figures_foreign_engine(report);
     char a[24], b[24], c[24], text[160];
     uint32_t at = 0;
     if (r.cases == 0)

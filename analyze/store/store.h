@@ -17,17 +17,9 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
-#include "model/run.h"
+#include "model/stored.h"
 
 struct store;
-
-enum store_mode {
-    STORE_READ,     /* must exist; nothing can be written through it             */
-    STORE_READ_OLD, /* the same; an older one is read through an upgraded copy in memory */
-    STORE_WRITE,    /* made when missing, upgraded when older                    */
-};
-
-enum { STORE_SCHEMA_VERSION = 4, STORE_PAGE_MAX = 1000 };
 
 /* Fails: ERR_ABSENT (read) no such file; ERR_UNSUPPORTED newer, or (STORE_READ) older than this
  * program; ERR_MALFORMED not a database of ours, or (read) an empty file; ERR_IO. */
@@ -67,21 +59,6 @@ enum status store_delete_run(struct store *store, uint64_t run_id, struct fault 
 
 /* ---- runs --------------------------------------------------------------------------- */
 
-struct run_query {
-    const char *branch, *platform, *label; /* NULL: any                                  */
-    bool with_running;                     /* also those that are still going            */
-    bool oldest_first;
-    uint64_t after; /* the last page's `next`; 0: from the start  */
-    uint32_t limit; /* 0: 50                                      */
-};
-
-struct run_page {
-    struct run_info *runs; /* tools and environment empty: see store_read_run */
-    uint32_t count;
-    uint64_t total; /* of the filter, whatever the page */
-    uint64_t next;  /* 0: this was the last page        */
-};
-
 enum status store_list_runs(struct store *store, const struct run_query *query, struct arena *keep,
                             struct run_page *out, struct fault *fault);
 
@@ -95,24 +72,6 @@ enum status store_find_run(struct store *store, const char *word, uint64_t *run_
                            struct fault *fault);
 
 /* ---- cases -------------------------------------------------------------------------- */
-
-struct case_query {
-    uint64_t run_id;                       /* 0: of any finished run */
-    const char *scenario, *variant;        /* exact; NULL: any      */
-    const char *kind;                      /* NULL: any              */
-    const char *verdict, *cause;           /* words; NULL: any       */
-    const char *search;                    /* part of "scenario.variant"; NULL: any */
-    bool newest_first;                     /* by id, falling: a scenario's history  */
-    bool without_scores, without_findings; /* faster, where they are not shown */
-    uint64_t after;
-    uint32_t limit; /* 0: 50 */
-};
-
-struct case_page {
-    struct run_case *cases; /* without claims, truth and threads; scores and findings are there */
-    uint32_t count;
-    uint64_t total, next;
-};
 
 enum status store_list_cases(struct store *store, const struct case_query *query,
                              struct arena *keep, struct case_page *out, struct fault *fault);
@@ -144,61 +103,30 @@ enum status store_read_artifact(struct store *store, const char *sha256, struct 
 enum status store_total_engines(struct store *store, uint64_t run_id, struct arena *keep,
                                 struct engine_total **out, uint32_t *count, struct fault *fault);
 
-/* One engine's cost on one case, for timing pages. */
-struct case_cost {
-    uint64_t case_id;
-    const char *scenario, *variant, *engine;
-    struct engine_cost cost;
-    struct case_timing timing;
-    uint32_t frames;
-};
-
 /* Every engine of every case of a run that gave a stack, by case, then engine. */
 enum status store_read_costs(struct store *store, uint64_t run_id, struct arena *keep,
                              struct case_cost **out, uint32_t *count, struct fault *fault);
 
 /* Findings of a run counted by cause, most first. */
-struct cause_count {
-    enum cause cause;
-    uint64_t findings, cases, subject_findings;
-};
 enum status store_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
                                struct cause_count **out, uint32_t *count, struct fault *fault);
 
 /* What the doors saw: one row a case. */
-struct door_row {
-    uint64_t case_id;
-    const char *scenario, *variant, *expected, *got; /* comma separated */
-};
 enum status store_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
                              struct door_row **out, uint32_t *count, struct fault *fault);
 
 /* The signatures of a run's cases, in the order of their letters: the first run that the store has
  * of each, and its rank (1: most cases) in the complete run before this one; 0: it had none. */
-struct signature_row {
-    const char *signature;
-    uint64_t first_run_id;
-    uint32_t rank_before;
-};
 enum status store_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,
                                   struct signature_row **out, uint32_t *count, struct fault *fault);
 
 /* The modules that a run's frames name, and what answered for them. */
-struct symbol_row {
-    const char *module, *code_id, *debug_id, *symbols;
-    uint64_t frames, inlined;
-};
 enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
                                struct symbol_row **out, uint32_t *count, struct fault *fault);
 
 /* A figure of each finished run, oldest first, for trends: "capture_rate", "exact", "f1",
  * "speed_ratio", "offset_ns", "dump_ns"; SCENARIO and VARIANT NULL: of the whole run.
  * Fails: ERR_USAGE no such metric. */
-struct trend_point {
-    uint64_t run_id, started_ns;
-    double value;   /* NaN: that run cannot say */
-    uint64_t count; /* samples or frames behind it */
-};
 enum status store_read_trend(struct store *store, const char *metric, const char *scenario,
                              const char *variant, uint32_t limit, struct arena *keep,
                              struct trend_point **out, uint32_t *count, struct fault *fault);
@@ -214,13 +142,6 @@ enum status store_get_baseline(struct store *store, const char *branch, const ch
 
 /* ---- bench samples ------------------------------------------------------------------ */
 
-struct bench_sample {
-    const char *subject; /* "dump", "offset", "offset-control", ... */
-    const char *stage;   /* "total", "unwind", ...                  */
-    bool cold;
-    uint32_t round;
-    uint64_t ns;
-};
 enum status store_put_samples(struct store *store, uint64_t run_id,
                               const struct bench_sample *samples, uint32_t count,
                               struct fault *fault);

@@ -3,8 +3,8 @@
 #define VERBS_RUN_PARTS_H
 
 #include "store/store.h"
-#include "verbs/acceptance.h"
-#include "verbs/analysis.h"
+#include "study/acceptance.h"
+#include "study/analysis.h"
 #include "verbs/harness.h"
 
 /* What the command line asks for. */

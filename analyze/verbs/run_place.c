@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "compare/run_diff.h"
-#include "verbs/run_facts.h"
+#include "study/run_facts.h"
 #include "verbs/run_parts.h"
 #include "verbs/verb.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "base/log.h"
-#include "verbs/acceptance.h"
+#include "study/acceptance.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -35,11 +35,10 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
 {
     struct acceptance acceptance;
     struct fault fault = FAULT_INIT;
-    memset(&acceptance, 0, sizeof acceptance);
-    if (path_is_file(o->file) && acceptance_read(o->file, keep, &acceptance, &fault) != ERR_NONE)
+    if (acceptance_read_or_new(o->file, keep, &acceptance, &fault) != ERR_NONE)
         return verb_fault(&fault);
     const struct known_words words = {o->reason, o->issue, o->expires, o->scope};
-    const char *text = acceptance.text, *block = NULL;
+    const char *block = NULL;
     for (uint32_t i = 0; i < names->count; i++) {
         const struct run_case *c = find_failing(run, names->items[i]);
         if (c == NULL) {
@@ -48,13 +47,11 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
                 names->items[i], (unsigned long long)run->info.id);
             return EXIT_INPUT;
         }
-        if (known_add(text, &acceptance.list, c, &words, keep, &text, &block, &fault) != ERR_NONE ||
-            known_parse(text, strlen(text), keep, &acceptance.list, &fault) != ERR_NONE)
+        if (acceptance_add(&acceptance, c, &words, keep, &block, &fault) != ERR_NONE)
             return verb_fault(&fault);
         (void)printf("%s", block);
     }
-    return file_write(o->file, text, strlen(text), &fault) == ERR_NONE ? EXIT_GOOD
-                                                                       : verb_fault(&fault);
+    return acceptance_save(&acceptance, &fault) == ERR_NONE ? EXIT_GOOD : verb_fault(&fault);
 }
 
 static int accept(const struct verb *self, const struct accept_options *o,
@@ -70,11 +67,11 @@ static int accept(const struct verb *self, const struct accept_options *o,
         return verb_usage_error(self, "--reason and --expires must be given");
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    if (stored_read(store, o->run, false, keep, &run, &fault) != ERR_NONE)
+    if (study_read_run(store, o->run, RUN_CASES, keep, &run, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else
         code = accept_cases(o, &run, rest, keep);
-    store_close(store);
+    study_close(store);
     return code;
 }
 
@@ -123,7 +120,7 @@ static void print_list(const struct acceptance *acceptance, const char *today)
     const struct page page = terminal_page();
     for (uint32_t i = 0; i < acceptance->list.count; i++) {
         const struct known *k = &acceptance->list.items[i];
-        const bool expired = strcmp(k->expires, today) < 0;
+        const bool expired = acceptance_is_expired(k, today);
         const char *const rows[][2] = {{"scope", k->scope},
                                        {"cause", k->cause},
                                        {"reason", k->reason},
@@ -150,61 +147,49 @@ static void write_list_json(const struct acceptance *acceptance, const char *tod
     json_to_stream(&j, stdout, true);
     json_array(&j);
     for (uint32_t i = 0; i < acceptance->list.count; i++) {
-        const struct known *k = &acceptance->list.items[i];
         json_object(&j);
-        json_key_string(&j, "id", k->id);
-        json_key_string(&j, "scope", k->scope);
-        json_key_string(&j, "cause", k->cause);
-        json_key_string(&j, "reason", k->reason);
-        json_key_string(&j, "issue", k->issue);
-        json_key_string(&j, "expires", k->expires);
-        json_key_bool(&j, "expired", strcmp(k->expires, today) < 0);
+        acceptance_write_json(&j, &acceptance->list.items[i], today);
         json_object_end(&j);
     }
     json_array_end(&j);
     json_newline(&j);
 }
 
-static int write_known(const struct acceptance *acceptance, const char *text, size_t bytes,
-                       uint32_t changed, const char *said)
+static int save(const struct acceptance *acceptance, uint32_t changed, const char *what)
 {
     struct fault fault = FAULT_INIT;
-    if (text == NULL)
-        (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
-    else if (changed > 0)
-        (void)file_write(acceptance->path, text, bytes, &fault);
-    if (fault.code != ERR_NONE)
+    if (changed > 0 && acceptance_save(acceptance, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    (void)printf("%u %s %s\n", changed, said, acceptance->path);
+    (void)printf("%u %s %s\n", changed, what, acceptance->path);
     return EXIT_GOOD;
 }
 
 /* Takes expired blocks out of the text, and keeps every other byte. */
-static int prune(const struct acceptance *acceptance, const char *today, struct arena *keep)
+static int prune(struct acceptance *acceptance, const char *today, struct arena *keep)
 {
+    struct fault fault = FAULT_INIT;
     bool *drop = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
     uint32_t removed = 0;
-    size_t bytes = 0;
     if (acceptance->text == NULL || drop == NULL)
         return EXIT_GOOD;
     for (uint32_t i = 0; i < acceptance->list.count; i++) {
-        drop[i] = strcmp(acceptance->list.items[i].expires, today) < 0;
+        drop[i] = acceptance_is_expired(&acceptance->list.items[i], today);
         removed += drop[i];
     }
-    const char *out =
-        known_drop(acceptance->text, acceptance->bytes, &acceptance->list, drop, keep, &bytes);
-    return write_known(acceptance, out, bytes, removed, "expired, taken out of");
+    if (acceptance_drop(acceptance, drop, keep, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    return save(acceptance, removed, "expired, taken out of");
 }
 
 /* Lets those that WORDS name end yesterday: from now on they fail runs, until somebody prunes. */
-static int expire(const struct acceptance *acceptance, const struct option_list *words,
+static int expire(struct acceptance *acceptance, const struct option_list *words,
                   struct arena *keep)
 {
     bool *end = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
     const time_t then = time(NULL) - (time_t)24 * 60 * 60;
     const struct tm *utc = gmtime(&then);
+    struct fault fault = FAULT_INIT;
     char day[16];
-    size_t bytes = 0;
     if (end == NULL || utc == NULL || strftime(day, sizeof day, "%Y-%m-%d", utc) == 0)
         return EXIT_INPUT;
     for (uint32_t w = 1; w < words->count; w++) {
@@ -218,9 +203,9 @@ static int expire(const struct acceptance *acceptance, const struct option_list 
             return EXIT_INPUT;
         }
     }
-    const char *out =
-        known_end(acceptance->text, acceptance->bytes, &acceptance->list, end, day, keep, &bytes);
-    return write_known(acceptance, out, bytes, words->count - 1, "ended yesterday in");
+    if (acceptance_end(acceptance, end, day, keep, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    return save(acceptance, words->count - 1, "ended yesterday in");
 }
 
 static int known(const struct verb *self, const char *file, bool as_json,
@@ -231,7 +216,7 @@ static int known(const struct verb *self, const char *file, bool as_json,
     char today[16];
     uint32_t expired = 0;
     const char *what = rest->count > 0 ? rest->items[0] : "list";
-    known_today(today);
+    acceptance_today(today);
     const bool ending = strcmp(what, "expire") == 0;
     if (ending ? rest->count < 2
                : rest->count > 1 || (strcmp(what, "list") != 0 && strcmp(what, "prune") != 0))
@@ -247,7 +232,7 @@ static int known(const struct verb *self, const char *file, bool as_json,
     else
         print_list(&acceptance, today);
     for (uint32_t i = 0; i < acceptance.list.count; i++)
-        expired += strcmp(acceptance.list.items[i].expires, today) < 0;
+        expired += acceptance_is_expired(&acceptance.list.items[i], today);
     return expired > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 

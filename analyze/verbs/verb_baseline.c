@@ -20,12 +20,12 @@ static int set(const struct baseline_options *o, const char *word)
     int code = EXIT_GOOD;
     if (!stored_open(o->db, STORE_WRITE, &store, &code))
         return code;
-    if (store_find_run(store, word, &id, &fault) != ERR_NONE ||
-        store_set_baseline(store, id, o->branch, o->platform, &fault) != ERR_NONE)
+    if (study_find_run(store, word, &id, &fault) != ERR_NONE ||
+        study_set_baseline(store, id, o->branch, o->platform, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT && fault.code != ERR_USAGE);
     else
         (void)printf("run %" PRIu64 " is the baseline\n", id);
-    store_close(store);
+    study_close(store);
     return code;
 }
 
@@ -37,7 +37,7 @@ static int show(const struct baseline_options *o)
     int code = EXIT_GOOD;
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    if (store_get_baseline(store, o->branch, o->platform, &id, &fault) != ERR_NONE)
+    if (study_get_baseline(store, o->branch, o->platform, &id, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else if (!o->as_json)
         (void)printf("%" PRIu64 "\n", id);
@@ -51,7 +51,7 @@ static int show(const struct baseline_options *o)
         json_object_end(&j);
         json_newline(&j);
     }
-    store_close(store);
+    study_close(store);
     return code;
 }
 

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "engine/dump.h"
 #include "format/stack/foreign.h"
+#include "study/import_record.h"
 #include "symbol/stack_input.h"
-#include "verbs/import_record.h"
 #include "verbs/verbs.h"
 
 struct import_request {

@@ -8,8 +8,9 @@
 #include "base/process.h"
 #include "format/stack/foreign.h"
 #include "report/report.h"
+#include "study/analysis.h"
 #include "symbol/stack_input.h"
-#include "verbs/analysis.h"
+#include "symbol/store.h"
 #include "verbs/harness.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -160,7 +161,7 @@ static void judge_cases(struct check *c, const struct crash_case *cases, uint32_
 static void print_report(struct check *c)
 {
     struct run_info info;
-    struct report_run report;
+    struct run_figures report;
     struct report_style style = terminal_style();
     struct arena scratch;
     struct fault fault = FAULT_INIT;
@@ -179,7 +180,7 @@ static void print_report(struct check *c)
     }
     style.details = true;
     arena_init(&scratch, 0);
-    if (report_prepare(&info, c->cases, c->case_count, c->keep, &report, &fault) == ERR_NONE)
+    if (figures_prepare(&info, c->cases, c->case_count, c->keep, &report, &fault) == ERR_NONE)
         (void)(c->options->as_json ? report_json(&report, stdout, &fault)
                                    : report_text(&report, &style, &scratch, stdout, &fault));
     if (fault.code != ERR_NONE)

@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/files.h"
-#include "compare/run_diff.h"
-#include "verbs/compare_tell.h"
+#include "study/difference.h"
+#include "verbs/compare_text.h"
 #include "verbs/figures_text.h"
 #include "verbs/stored.h"
-#include "verbs/time_limits.h"
 #include "verbs/verbs.h"
 
 struct compare_options {
@@ -39,8 +37,7 @@ static int compare(const struct verb *self, const struct compare_options *o,
 {
     struct store *store = NULL;
     struct stored_run a, b;
-    struct run_diff diff = {0};
-    struct diff_limits limits;
+    struct difference difference;
     struct fault fault = FAULT_INIT;
     double floor = 0;
     int code = EXIT_GOOD;
@@ -56,30 +53,27 @@ static int compare(const struct verb *self, const struct compare_options *o,
                                 o->min_effect);
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    if (stored_read_any(store, rest->items[1], keep, &b, &fault) != ERR_NONE ||
-        stored_read_before(store, rest->items[0], &b.info, keep, &a, &fault) != ERR_NONE ||
-        time_limits_read(store, &b.info, floor, keep, &limits, &fault) != ERR_NONE)
+    if (study_read_run_or_file(store, rest->items[1], RUN_OUTCOMES, keep, &b, &fault) != ERR_NONE ||
+        study_read_before(store, rest->items[0], &b.info, RUN_OUTCOMES, keep, &a, &fault) !=
+            ERR_NONE ||
+        difference_make(store, &a, &b, floor, keep, &difference, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    else if (run_diff_make(&a.info, a.cases, a.case_count, &b.info, b.cases, b.case_count, &limits,
-                           keep, &diff, &fault) != ERR_NONE)
-        code = verb_fault(&fault);
-    else if (o->as_json) {
-        struct json j;
-        json_to_stream(&j, stdout, true);
-        compare_write_json(&a.info, &b.info, &diff, &j);
-        json_newline(&j);
-    } else if (o->markdown) {
-        compare_print_markdown(&a.info, &b.info, &diff, o->only, keep);
-    } else {
-        compare_print(&a.info, &b.info, &diff, o->only);
-    }
-    store_close(store);
+    study_close(store);
     if (code != EXIT_GOOD)
         return code;
-    bool slower = false;
-    for (uint32_t i = 0; i < diff.time_count; i++)
-        slower = slower || (diff.times[i].subject && diff.times[i].change.change == CHANGE_SLOWER);
-    return (diff.counts[DIFF_NEW] > 0 || slower) && !o->exit_zero ? EXIT_DIFFERENT : EXIT_GOOD;
+    const struct run_diff *diff = &difference.diff;
+    if (o->as_json) {
+        struct json j;
+        json_to_stream(&j, stdout, true);
+        difference_write_json(&j, &difference, 0);
+        json_newline(&j);
+    } else if (o->markdown) {
+        compare_print_markdown(&a.info, &b.info, diff, o->only, keep);
+    } else {
+        compare_print(&a.info, &b.info, diff, o->only);
+    }
+    const bool worse = diff->counts[DIFF_NEW] > 0 || difference_is_slower(diff);
+    return worse && !o->exit_zero ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
 static int run(const struct verb *self, int argc, char **argv)

@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "report/figures.h"
+#include "report/words.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
@@ -19,14 +19,14 @@ static int copy(const char *from_path, const char *to_path)
     int code = EXIT_GOOD;
     if (stored_open(from_path, STORE_READ, &from, &code) &&
         stored_open(to_path, STORE_WRITE, &to, &code)) {
-        if (store_import(to, from, &copied, &fault) != ERR_NONE)
+        if (study_import(to, from, &copied, &fault) != ERR_NONE)
             code = stored_fault(&fault, true);
         else
             (void)printf("%u run%s copied from %s to %s\n", copied, copied == 1 ? "" : "s",
                          from_path, to_path);
     }
-    store_close(from);
-    store_close(to);
+    study_close(from);
+    study_close(to);
     return code;
 }
 
@@ -38,12 +38,12 @@ static int prune(const char *path, uint64_t keep_runs)
     int code = EXIT_GOOD;
     if (!stored_open(path, STORE_WRITE, &store, &code))
         return code;
-    if (store_prune(store, (uint32_t)keep_runs, &deleted, &fault) != ERR_NONE)
+    if (study_prune(store, (uint32_t)keep_runs, &deleted, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
     else
         (void)printf("%u run%s deleted; the newest %" PRIu64 " and the baselines stay\n", deleted,
                      deleted == 1 ? "" : "s", keep_runs);
-    store_close(store);
+    study_close(store);
     return code;
 }
 
@@ -54,9 +54,9 @@ static int publish(const char *path, const char *to)
     int code = EXIT_GOOD;
     if (!stored_open(path, STORE_READ, &store, &code))
         return code;
-    if (store_publish(store, to, &fault) != ERR_NONE)
+    if (study_publish(store, to, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
-    store_close(store);
+    study_close(store);
     return code;
 }
 
@@ -71,7 +71,7 @@ static int upgrade(const char *path)
     }
     if (stored_open(path, STORE_WRITE, &store, &code))
         (void)printf("%s has schema %d, the newest\n", path, STORE_SCHEMA_VERSION);
-    store_close(store);
+    study_close(store);
     return code;
 }
 
@@ -105,7 +105,7 @@ static int list(const char *path, bool as_json, struct arena *keep)
     if (as_json)
         json_array(&j);
     do {
-        if (store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
+        if (study_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
             break;
         for (uint32_t i = 0; i < page.count; i++)
             if (as_json)
@@ -118,7 +118,7 @@ static int list(const char *path, bool as_json, struct arena *keep)
         json_array_end(&j);
         json_newline(&j);
     }
-    store_close(store);
+    study_close(store);
     return fault.code != ERR_NONE ? stored_fault(&fault, true) : EXIT_GOOD;
 }
 

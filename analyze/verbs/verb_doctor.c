@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "engine/engine.h"
-#include "store/store.h"
+#include "study/runs.h"
 #include "verbs/harness.h"
 #include "verbs/verbs.h"
 
@@ -120,11 +120,11 @@ static void look_at_database(struct doctor *d)
 
     if (!path_is_file(d->db)) {
         say(d, "database", OPTIONAL, arena_printf(d->keep, "%s is made by the first run", d->db));
-    } else if (store_open(d->db, STORE_READ_OLD, &store, &fault) != ERR_NONE) {
+    } else if (study_open(d->db, STORE_READ_OLD, &store, &fault) != ERR_NONE) {
         say_fault(d, "database", MISSING, &fault);
     } else {
         say(d, "database", FOUND, d->db);
-        store_close(store);
+        study_close(store);
     }
 }
 

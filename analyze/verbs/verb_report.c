@@ -32,7 +32,7 @@ struct report_options {
 /* What a writer needs. */
 struct job {
     const struct report_options *options;
-    const struct report_run *report;
+    const struct run_figures *report;
     struct store *store;
     struct arena *scratch;
     enum output output;
@@ -75,7 +75,7 @@ static bool wants_output(const struct report_options *o)
 }
 
 /* CI systems that show a summary name the file in the environment. */
-static void append_step_summary(const struct report_run *report, struct arena *scratch)
+static void append_step_summary(const struct run_figures *report, struct arena *scratch)
 {
     struct fault fault = FAULT_INIT;
     const char *path = getenv("GITHUB_STEP_SUMMARY");
@@ -91,7 +91,7 @@ static void append_step_summary(const struct report_run *report, struct arena *s
 }
 
 static enum status write_all(const struct report_options *o, struct store *store,
-                             const struct report_run *report, struct arena *keep,
+                             const struct run_figures *report, struct arena *keep,
                              struct fault *fault)
 {
     for (int i = 0; i < OUT_COUNT && fault->code == ERR_NONE; i++) {
@@ -110,23 +110,13 @@ static enum status write_all(const struct report_options *o, struct store *store
     return fault->code;
 }
 
-static int exit_of(const struct report_run *run)
-{
-    bool failed = run->problem_count > 0, error = false;
-    for (uint32_t i = 0; i < run->case_count; i++) {
-        error = error || run->cases[i].result.verdict == VERDICT_ERROR;
-        failed = failed || run_verdict_fails(run->cases[i].result.verdict);
-    }
-    return error ? EXIT_INPUT : failed ? EXIT_DIFFERENT : EXIT_GOOD;
-}
-
 static int report(const struct verb *self, const struct report_options *o,
                   const struct option_list *rest, struct arena *keep)
 {
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
     struct stored_run run;
-    struct report_run prepared;
+    struct run_figures prepared;
     int code = EXIT_GOOD;
     if (rest->count > 1)
         return verb_usage_error(self, "one run at a time: '%s'", rest->items[1]);
@@ -136,15 +126,16 @@ static int report(const struct verb *self, const struct report_options *o,
         return code;
     const bool stacks = o->paths[OUT_FOLDED] != NULL || o->paths[OUT_SPEEDSCOPE] != NULL;
     const char *word = rest->count > 0 ? rest->items[0] : "latest";
-    if (stored_read(store, word, stacks, keep, &run, &fault) != ERR_NONE)
+    if (study_read_run(store, word, stacks ? RUN_STACKS : RUN_CASES, keep, &run, &fault) !=
+        ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    else if (report_prepare(&run.info, run.cases, run.case_count, keep, &prepared, &fault) !=
+    else if (figures_prepare(&run.info, run.cases, run.case_count, keep, &prepared, &fault) !=
                  ERR_NONE ||
              write_all(o, store, &prepared, keep, &fault) != ERR_NONE)
         code = verb_fault(&fault);
     else
-        code = o->exit_zero ? EXIT_GOOD : exit_of(&prepared);
-    store_close(store);
+        code = o->exit_zero ? EXIT_GOOD : stored_verdicts_exit(&prepared);
+    study_close(store);
     return code;
 }
 

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/files.h"
-#include "report/figures.h"
-#include "verbs/acceptance.h"
+#include "report/words.h"
+#include "study/acceptance.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -78,22 +78,17 @@ static void some_day(char out[16])
         (time_t)(clock_wall_ns() / 1000000000U) + (time_t)DAYS_DEFAULT * 24 * 60 * 60;
     const struct tm *utc = gmtime(&then);
     if (utc == NULL || strftime(out, 16, "%Y-%m-%d", utc) == 0)
-        known_today(out);
+        acceptance_today(out);
 }
 
 static enum status write_block(struct review *r, const struct run_case *c,
                                const struct known_words *words)
 {
     struct acceptance *a = &r->acceptance;
-    struct known_list list;
-    const char *text = NULL, *block = NULL;
-    if (known_add(a->text, &a->list, c, words, r->keep, &text, &block, &r->fault) != ERR_NONE ||
-        known_parse(text, strlen(text), r->keep, &list, &r->fault) != ERR_NONE ||
-        file_write(r->path, text, strlen(text), &r->fault) != ERR_NONE)
+    const char *block = NULL;
+    if (acceptance_add(a, c, words, r->keep, &block, &r->fault) != ERR_NONE)
         return r->fault.code;
-    a->text = text;
-    a->list = list;
-    return ERR_NONE;
+    return acceptance_save(a, &r->fault);
 }
 
 /* Asks for the words until they make a block; false at the end of input, or with a fault. */
@@ -144,10 +139,9 @@ static int review(struct review *r)
     char today[16];
     uint32_t number = 0;
 
-    if (path_is_file(r->path) &&
-        acceptance_read(r->path, r->keep, &r->acceptance, &r->fault) != ERR_NONE)
+    if (acceptance_read_or_new(r->path, r->keep, &r->acceptance, &r->fault) != ERR_NONE)
         return verb_fault(&r->fault);
-    known_today(today);
+    acceptance_today(today);
     for (uint32_t i = 0; i < r->run->case_count; i++)
         r->failing += is_failing(&r->run->cases[i]);
     for (uint32_t i = 0; i < r->run->case_count; i++) {
@@ -155,7 +149,7 @@ static int review(struct review *r)
         if (!is_failing(c))
             continue;
         number++;
-        if (known_match(&r->acceptance.list, c, today) != NULL) {
+        if (acceptance_match(&r->acceptance, c, today) != NULL) {
             r->accepted++; /* by a block that was written since, perhaps a moment ago */
             continue;
         }
@@ -180,9 +174,9 @@ static int review_stored(struct review *r, const char *db, const char *word)
     if (!stored_open(db, STORE_READ, &store, &code))
         return code;
     r->run = &run;
-    if (stored_read(store, word, false, r->keep, &run, &r->fault) != ERR_NONE)
+    if (study_read_run(store, word, RUN_CASES, r->keep, &run, &r->fault) != ERR_NONE)
         code = stored_fault(&r->fault, r->fault.code != ERR_ABSENT);
-    store_close(store); /* whoever takes his time must not keep the database open */
+    study_close(store); /* whoever takes his time must not keep the database open */
     return code == EXIT_GOOD ? review(r) : code;
 }
 

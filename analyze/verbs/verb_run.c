@@ -10,8 +10,11 @@
 #include "base/text.h"
 #include "compare/compare.h"
 #include "report/report.h"
-#include "verbs/run_facts.h"
+#include "store/store.h"
+#include "study/run_facts.h"
+#include "symbol/store.h"
 #include "verbs/run_parts.h"
+#include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
@@ -280,7 +283,7 @@ static void drop_passed(struct run_session *s)
             (void)path_remove(s->cases[i].folder, &ignored);
 }
 
-static void append_step_summary(const struct report_run *report, struct arena *scratch)
+static void append_step_summary(const struct run_figures *report, struct arena *scratch)
 {
     const char *path = getenv("GITHUB_STEP_SUMMARY");
     FILE *out = path != NULL && path[0] != '\0' ? fopen(path, "ab") : NULL;
@@ -294,12 +297,12 @@ static void append_step_summary(const struct report_run *report, struct arena *s
 
 static enum status print_report(struct run_session *s)
 {
-    struct report_run report;
+    struct run_figures report;
     const struct report_style style = terminal_style();
     struct arena scratch;
 
     arena_init(&scratch, 0);
-    if (report_prepare(&s->info, s->cases, s->case_count, s->keep, &report, &s->fault) ==
+    if (figures_prepare(&s->info, s->cases, s->case_count, s->keep, &report, &s->fault) ==
         ERR_NONE) {
         (void)(s->o->as_json ? report_json(&report, stdout, &s->fault)
                              : report_text(&report, &style, &scratch, stdout, &s->fault));
@@ -323,7 +326,7 @@ static int exit_code_of(const struct run_session *s)
         return EXIT_GOOD;
     if (s->time_limit)
         return EXIT_TIME_LIMIT;
-    return error ? EXIT_INPUT : failed || s->known.problems > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
+    return error ? EXIT_INPUT : failed || s->known.problem_count > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
 static int finish(struct run_session *s)
@@ -338,6 +341,7 @@ static int finish(struct run_session *s)
         acceptance_apply(&s->known, store, s->cases, s->case_count, whole, s->keep, &s->fault) !=
             ERR_NONE)
         return database_fault(&s->fault);
+    stored_log_problems(&s->known);
     s->info.state = state;
     s->info.finished_ns = clock_wall_ns();
     s->info.case_count = s->case_count;

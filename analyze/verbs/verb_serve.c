@@ -38,9 +38,9 @@ static bool check_database(const char *path, int *exit_code)
 {
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
-    const enum status status = store_open(path, STORE_READ, &store, &fault);
+    const enum status status = study_open(path, STORE_READ, &store, &fault);
     if (status == ERR_NONE)
-        store_close(store);
+        study_close(store);
     if (status == ERR_NONE || status == ERR_UNSUPPORTED)
         return true;
     *exit_code = stored_fault(&fault, true);

@@ -13,7 +13,7 @@ struct fixture {
     struct arena keep;
     struct run_info run;
     struct run_case cases[MADE_CASES];
-    struct report_run report;
+    struct run_figures report;
     struct fault fault;
     uint32_t columns;
     bool without_details;
@@ -25,7 +25,7 @@ static void set_up(struct fixture *f)
     f->fault.offset = FAULT_NO_OFFSET;
     arena_init(&f->keep, 0);
     make_run(&f->keep, &f->run, f->cases);
-    REQUIRE(report_prepare(&f->run, f->cases, MADE_CASES, &f->keep, &f->report, &f->fault) ==
+    REQUIRE(figures_prepare(&f->run, f->cases, MADE_CASES, &f->keep, &f->report, &f->fault) ==
             ERR_NONE);
 }
 
@@ -202,7 +202,7 @@ TEST(markdown_is_capped_and_counts_what_it_leaves_out)
     struct run_case *many = arena_array(&f.keep, MANY, sizeof *many);
     for (int i = 0; i < MANY; i++)
         many[i] = f.cases[2]; /* the failing one */
-    REQUIRE(report_prepare(&f.run, many, MANY, &f.keep, &f.report, &f.fault) == ERR_NONE);
+    REQUIRE(figures_prepare(&f.run, many, MANY, &f.keep, &f.report, &f.fault) == ERR_NONE);
     const char *path = arena_printf(&f.keep, "%s/capped.md", test_scratch());
     FILE *out = fopen(path, "wb");
     REQUIRE(out != NULL);

@@ -1,8 +1,12 @@
 /* A stack from elsewhere as a record, so that the offset engines can claim it. */
-#ifndef VERBS_IMPORT_RECORD_H
-#define VERBS_IMPORT_RECORD_H
+#ifndef STUDY_IMPORT_RECORD_H
+#define STUDY_IMPORT_RECORD_H
 
-#include "engine/dump.h"
+#include "base/arena.h"
+#include "base/fault.h"
+#include "model/stack.h"
+
+struct dump_session;
 
 /* Writes the record that a capture would have left: the modules that STACK names and, as the walk
  * of `rtl`, its frames.  Modules that the dump knows get their identity and base from there;

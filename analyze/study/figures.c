@@ -1,14 +1,13 @@
-/* Sums, ratios and words: see figures.h and report.h. */
-#include "report/figures.h"
+/* Sums, ratios and medians of a run: see figures.h. */
+#include "study/figures.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "compare/known.h"
+#include "compare/statistics.h"
 
-static enum status add_problems(struct report_run *r, struct arena *keep, struct fault *fault)
+static enum status add_problems(struct run_figures *r, struct arena *keep, struct fault *fault)
 {
     const char **known = NULL, **all = NULL;
     uint32_t count = 0;
@@ -30,9 +29,9 @@ static enum status add_problems(struct report_run *r, struct arena *keep, struct
     return ERR_NONE;
 }
 
-enum status report_prepare(const struct run_info *run, const struct run_case *cases,
-                           uint32_t case_count, struct arena *keep, struct report_run *out,
-                           struct fault *fault)
+enum status figures_prepare(const struct run_info *run, const struct run_case *cases,
+                            uint32_t case_count, struct arena *keep, struct run_figures *out,
+                            struct fault *fault)
 {
     struct engine_total *totals = NULL;
     out->run = run;
@@ -68,16 +67,41 @@ bool case_is_timed(const struct run_case *c, const char *engine)
     return s != NULL && k != NULL && s->state == STACK_OK && s->frames > 0 && k->cost.total_ns > 0;
 }
 
-size_t collect_numbers(const struct report_run *report, case_number_fn *get, const void *context,
-                       double *out)
+struct spread figures_spread(const struct run_figures *figures, case_number_fn *get,
+                             const void *context, double *scratch)
 {
-    size_t count = 0;
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        const uint64_t value = get(&report->cases[i], context);
+    const double unknown = (double)NAN;
+    struct spread out = {0, unknown, unknown, unknown, unknown};
+    for (uint32_t i = 0; i < figures->case_count; i++) {
+        const uint64_t value = get(&figures->cases[i], context);
         if (value != 0)
-            out[count++] = (double)value;
+            scratch[out.count++] = (double)value;
     }
-    return count;
+    if (out.count == 0)
+        return out;
+    out.median = statistics_median(scratch, out.count); /* sorts */
+    out.least = scratch[0];
+    out.most = scratch[out.count - 1];
+    out.p90 = statistics_quantile(scratch, out.count, 0.9);
+    return out;
+}
+
+void figures_measures(const struct engine_total *t, struct measure out[MEASURES])
+{
+    const struct measure rows[MEASURES] = {
+        {"exact", t->exact, t->judged, {0, 0, 0}},
+        {"top1", t->top1, t->judged, {0, 0, 0}},
+        {"top5", t->top5, t->judged, {0, 0, 0}},
+        {"precision", t->right_frames, t->own_frames, {0, 0, 0}},
+        {"recall", t->right_frames, t->truth_frames, {0, 0, 0}},
+        {"inline_recall", t->inline_right, t->inline_demanded, {0, 0, 0}},
+        {"lines", t->lines_right, t->lines_judged, {0, 0, 0}},
+        {"physical", t->physical_same, t->physical_judged, {0, 0, 0}},
+    };
+    for (int m = 0; m < MEASURES; m++) {
+        out[m] = rows[m];
+        out[m].share = statistics_wilson(rows[m].right, rows[m].total);
+    }
 }
 
 uint64_t case_total_ns(const struct run_case *c, const void *engine)
@@ -85,12 +109,12 @@ uint64_t case_total_ns(const struct run_case *c, const void *engine)
     return case_is_timed(c, engine) ? case_claim(c, engine)->cost.total_ns : 0;
 }
 
-const char *foreign_dump_engine(const struct report_run *report)
+const char *figures_foreign_engine(const struct run_figures *figures)
 {
     static const char *const names[] = {"judge:dbghelp", "judge:winedbg", "judge:lldb"};
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
-        for (uint32_t i = 0; i < report->engine_count; i++)
-            if (strcmp(report->engines[i].engine, names[n]) == 0 && report->engines[i].stacks > 0)
+        for (uint32_t i = 0; i < figures->engine_count; i++)
+            if (strcmp(figures->engines[i].engine, names[n]) == 0 && figures->engines[i].stacks > 0)
                 return names[n];
     return NULL;
 }
@@ -107,36 +131,36 @@ static uint64_t from_nothing_ns(const struct engine_cost *cost)
     return cost->cold_ns != 0 ? cost->cold_ns : cost->total_ns;
 }
 
-static double median_ms(const struct report_run *report, const char *engine, double *numbers)
+static double median_ms(const struct run_figures *figures, const char *engine, double *numbers)
 {
     size_t count = 0;
-    for (uint32_t i = 0; engine != NULL && i < report->case_count; i++) {
-        const struct run_case *c = &report->cases[i];
+    for (uint32_t i = 0; engine != NULL && i < figures->case_count; i++) {
+        const struct run_case *c = &figures->cases[i];
         if (has_both_ways(c) && case_is_timed(c, engine))
             numbers[count++] = (double)from_nothing_ns(&case_claim(c, engine)->cost) / 1e6;
     }
     return statistics_median(numbers, count);
 }
 
-struct report_ratio report_ratio(const struct report_run *report, struct arena *scratch)
+struct way_times figures_way_times(const struct run_figures *figures, struct arena *scratch)
 {
-    struct report_ratio out = {0, (double)NAN, (double)NAN, (double)NAN};
-    double *numbers = ARENA_ARRAY(scratch, (size_t)report->case_count + 1, double);
+    struct way_times out = {0, (double)NAN, (double)NAN, (double)NAN};
+    double *numbers = ARENA_ARRAY(scratch, (size_t)figures->case_count + 1, double);
     if (numbers == NULL)
         return out;
-    for (uint32_t i = 0; i < report->case_count; i++)
-        out.cases += has_both_ways(&report->cases[i]);
-    out.foreign_ms = median_ms(report, foreign_dump_engine(report), numbers);
-    out.dump_ms = median_ms(report, "dump", numbers);
-    out.offset_ms = median_ms(report, "offset:rtl", numbers);
+    for (uint32_t i = 0; i < figures->case_count; i++)
+        out.cases += has_both_ways(&figures->cases[i]);
+    out.foreign_ms = median_ms(figures, figures_foreign_engine(figures), numbers);
+    out.dump_ms = median_ms(figures, "dump", numbers);
+    out.offset_ms = median_ms(figures, "offset:rtl", numbers);
     return out;
 }
 
-static double capture_rate(const struct report_run *report)
+static double capture_rate(const struct run_figures *figures)
 {
     uint32_t wanted = 0, captured = 0;
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        const struct run_case *c = &report->cases[i];
+    for (uint32_t i = 0; i < figures->case_count; i++) {
+        const struct run_case *c = &figures->cases[i];
         const enum verdict v = c->result.verdict;
         if (v == VERDICT_UNSUPPORTED || v == VERDICT_ERROR ||
             v == VERDICT_NOT_CAPTURED_AS_EXPECTED ||
@@ -148,17 +172,17 @@ static double capture_rate(const struct report_run *report)
     return wanted == 0 ? (double)NAN : (double)captured / wanted;
 }
 
-double report_metric(const struct report_run *report, const char *metric, struct arena *scratch)
+double figures_metric(const struct run_figures *figures, const char *metric, struct arena *scratch)
 {
     uint64_t judged = 0, exact = 0, truth = 0, own = 0, right = 0;
     if (strcmp(metric, "capture_rate") == 0)
-        return capture_rate(report);
+        return capture_rate(figures);
     if (strcmp(metric, "speed_ratio") == 0) {
-        const struct report_ratio ratio = report_ratio(report, scratch);
+        const struct way_times ratio = figures_way_times(figures, scratch);
         return ratio.dump_ms / ratio.offset_ms;
     }
-    for (uint32_t i = 0; i < report->engine_count; i++) {
-        const struct engine_total *t = &report->engines[i];
+    for (uint32_t i = 0; i < figures->engine_count; i++) {
+        const struct engine_total *t = &figures->engines[i];
         if (!t->subject)
             continue;
         judged += t->judged;
@@ -174,58 +198,10 @@ double report_metric(const struct report_run *report, const char *metric, struct
     return (double)NAN;
 }
 
-uint32_t failing_cases(const struct report_run *report)
+uint32_t figures_failing(const struct run_figures *figures)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < report->case_count; i++)
-        count += run_verdict_fails(report->cases[i].result.verdict);
+    for (uint32_t i = 0; i < figures->case_count; i++)
+        count += run_verdict_fails(figures->cases[i].result.verdict);
     return count;
-}
-
-static const char *scaled(double value, const char *const units[], const double scales[],
-                          size_t unit_count, char out[24])
-{
-    size_t unit = 0;
-    if (isnan(value)) {
-        (void)snprintf(out, 24, "-");
-        return out;
-    }
-    while (unit + 1 < unit_count && value >= scales[unit + 1] * 0.9995)
-        unit++;
-    const double shown = value / scales[unit];
-    const int digits = unit == 0 || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2;
-    (void)snprintf(out, 24, "%.*f %s", digits, shown, units[unit]);
-    return out;
-}
-
-const char *duration_text(double ns, char out[24])
-{
-    static const char *const units[] = {"ns", "µs", "ms", "s"};
-    static const double scales[] = {1, 1e3, 1e6, 1e9};
-    return scaled(ns, units, scales, 4, out);
-}
-
-const char *bytes_text(double bytes, char out[24])
-{
-    static const char *const units[] = {"B", "KB", "MB", "GB"};
-    static const double scales[] = {1, 1e3, 1e6, 1e9};
-    return scaled(bytes, units, scales, 4, out);
-}
-
-const char *case_name(const struct run_case *c, char out[160])
-{
-    if (c->repeat > 0)
-        (void)snprintf(out, 160, "%.90s.%.50s#%u", c->scenario, c->variant, c->repeat + 1);
-    else
-        (void)snprintf(out, 160, "%.90s.%.50s", c->scenario, c->variant);
-    return out;
-}
-
-const char *time_text(uint64_t ns, char out[32])
-{
-    const time_t seconds = (time_t)(ns / 1000000000u);
-    const struct tm *utc = gmtime(&seconds);
-    if (utc == NULL || strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", utc) == 0)
-        out[0] = 0;
-    return out;
 }

@@ -1,12 +1,14 @@
 /* See analysis.h. */
-#include "verbs/analysis.h"
+#include "study/analysis.h"
 
 #include <string.h>
 
 #include "base/files.h"
 #include "base/process.h"
 #include "compare/compare.h"
+#include "engine/engine.h"
 #include "format/record/record.h"
+#include "symbol/store.h"
 
 void analysis_timing(const struct crash_case *crash, struct case_timing *out)
 {

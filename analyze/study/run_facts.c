@@ -1,10 +1,11 @@
 /* See run_facts.h. */
-#include "verbs/run_facts.h"
+#include "study/run_facts.h"
 
 #include <string.h>
 
 #include "base/files.h"
 #include "base/process.h"
+#include "collect/collect.h"
 
 enum { TOOLS_MAX = 8, GIT_LIMIT_MS = 10000, TOOLCHAIN_MAX_BYTES = 1 << 20 };
 

@@ -1,7 +1,7 @@
 /* Stacks from a stream for `signatures`: what `resolve --ndjson` prints, or offset stacks that
  * nobody resolved, in any form that `resolve` takes. */
-#ifndef VERBS_RESOLVED_INPUT_H
-#define VERBS_RESOLVED_INPUT_H
+#ifndef STUDY_RESOLVED_INPUT_H
+#define STUDY_RESOLVED_INPUT_H
 
 #include "base/arena.h"
 #include "base/fault.h"

@@ -1,9 +1,10 @@
 /* What is true around a run: the code under test, the machine, the tools. */
-#ifndef VERBS_RUN_FACTS_H
-#define VERBS_RUN_FACTS_H
+#ifndef STUDY_RUN_FACTS_H
+#define STUDY_RUN_FACTS_H
 
-#include "collect/collect.h"
 #include "model/run.h"
+
+struct collect_options;
 
 /* Fills label, times, commit and branch, platform, compiler, tools and the command line of INFO.
  * What cannot be found out stays NULL.  Fails: ERR_MEMORY. */

@@ -1,11 +1,12 @@
 /* One sealed case through every engine and the judgement: what `run`, `check`, `regrade` and
  * `bench` have in common. */
-#ifndef VERBS_ANALYSIS_H
-#define VERBS_ANALYSIS_H
+#ifndef STUDY_ANALYSIS_H
+#define STUDY_ANALYSIS_H
 
-#include "engine/engine.h"
+#include "base/fault.h"
 #include "model/run.h"
-#include "symbol/store.h"
+
+struct symbol_store;
 
 struct analysis {
     struct symbol_store *symbols; /* borrowed */

@@ -1,10 +1,11 @@
 /* Writes a record (capture/record.h) from a stack of offsets. */
-#include "verbs/import_record.h"
+#include "study/import_record.h"
 
 #include <string.h>
 
 #include "base/files.h"
 #include "base/text.h"
+#include "engine/dump.h"
 
 /* Bytes being put together; `at` is where the next go. */
 struct writer {

@@ -1,18 +1,17 @@
-/* See compare_tell.h. */
-#include "verbs/compare_tell.h"
+/* See compare_text.h. */
+#include "verbs/compare_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/files.h"
-#include "report/figures.h"
+#include "report/words.h"
 #include "verbs/terminal.h"
 
 enum { NAME_COLUMNS = 34, VERDICT_COLUMNS = 13, REASON_INDENT = 4, MARKDOWN_ROWS = 200 };
 
-static const struct run_case *said_of(const struct diff_row *row)
+static const struct run_case *shown_of(const struct diff_row *row)
 {
     return row->b != NULL ? row->b : row->a;
 }
@@ -61,7 +60,7 @@ static void print_facts(const struct page *page, const struct run_diff *d)
 
 static void print_row(const struct page *page, const struct diff_row *row)
 {
-    const struct run_case *said = said_of(row);
+    const struct run_case *said = shown_of(row);
     char name[160];
     (void)fputs("  ", page->out);
     page_cell(page, INK_PLAIN, NAME_COLUMNS, case_name(said, name));
@@ -185,7 +184,7 @@ void compare_print_markdown(const struct run_info *a, const struct run_info *b,
             wanted++ >= MARKDOWN_ROWS)
             continue;
         (void)printf("| %s | %s | %s | %s |\n", diff_group_name(row->group),
-                     markdown_text(case_name(said_of(row), name), keep), verdict_of(row->a),
+                     markdown_text(case_name(shown_of(row), name), keep), verdict_of(row->a),
                      verdict_of(row->b));
     }
     if (wanted > MARKDOWN_ROWS)
@@ -199,71 +198,4 @@ void compare_print_markdown(const struct run_info *a, const struct run_info *b,
                              ? "too few samples"
                              : change_name(d->times[i].change.change));
     print_totals(stdout, d, only);
-}
-
-static void write_run(const char *key, const struct run_info *run, struct json *j)
-{
-    json_key(j, key);
-    json_object(j);
-    json_key_uint(j, "id", run->id);
-    json_key_string(j, "uuid", run->uuid);
-    json_key_string(j, "state", run_state_name(run->state));
-    json_key_string(j, "commit", run->commit);
-    json_key_string(j, "branch", run->branch);
-    json_object_end(j);
-}
-
-void compare_write_json(const struct run_info *a, const struct run_info *b,
-                        const struct run_diff *d, struct json *j)
-{
-    json_object(j);
-    json_key_uint(j, "schema_version", 1);
-    write_run("a", a, j);
-    write_run("b", b, j);
-    json_key(j, "environment");
-    json_array(j);
-    for (uint32_t i = 0; i < d->fact_count; i++) {
-        json_object(j);
-        json_key_string(j, "name", d->facts[i].name);
-        json_key_string(j, "a", d->facts[i].a);
-        json_key_string(j, "b", d->facts[i].b);
-        json_object_end(j);
-    }
-    json_array_end(j);
-    json_key(j, "totals");
-    json_object(j);
-    for (int g = 0; g < DIFF_GROUPS; g++)
-        json_key_uint(j, diff_group_name((enum diff_group)g), d->counts[g]);
-    json_object_end(j);
-    json_key(j, "cases");
-    json_array(j);
-    for (uint32_t i = 0; i < d->row_count; i++) {
-        const struct diff_row *row = &d->rows[i];
-        const struct run_case *c = row->b != NULL ? row->b : row->a;
-        json_object(j);
-        json_key_string(j, "group", diff_group_name(row->group));
-        json_key_string(j, "scenario", c->scenario);
-        json_key_string(j, "variant", c->variant);
-        json_key_uint(j, "repeat", c->repeat);
-        json_key_string(j, "a", row->a != NULL ? verdict_of(row->a) : NULL);
-        json_key_string(j, "b", row->b != NULL ? verdict_of(row->b) : NULL);
-        json_key_string(j, "reason", c->result.reason);
-        json_object_end(j);
-    }
-    json_array_end(j);
-    json_key(j, "times");
-    json_array(j);
-    for (uint32_t i = 0; i < d->time_count; i++) {
-        const struct diff_time *t = &d->times[i];
-        json_object(j);
-        json_key_string(j, "engine", t->engine);
-        json_key_uint(j, "cases", t->cases);
-        json_key_number(j, "ratio", t->ratio);
-        json_key_number(j, "p", t->change.p);
-        json_key_number(j, "threshold", t->change.threshold);
-        json_key_string(j, "change", change_name(t->change.change));
-        json_object_end(j);
-    }
-    json_array_end(j);
-    json_object_end(j);
 }

@@ -1,5 +1,5 @@
 /* See resolved_input.h.  Memory is bounded by the longest line. */
-#include "verbs/resolved_input.h"
+#include "study/resolved_input.h"
 
 #include <errno.h>
 #include <stdio.h>

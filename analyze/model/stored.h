@@ -1,0 +1,115 @@
+/* Questions about stored runs, and the rows that answer them.  `store` answers, `study` hands the
+ * answers on, the faces show them.  All texts live in the arena that the question was asked with.
+ */
+#ifndef MODEL_STORED_H
+#define MODEL_STORED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/run.h"
+
+enum store_mode {
+    STORE_READ,     /* must exist; nothing can be written through it                     */
+    STORE_READ_OLD, /* the same; an older one is read through an upgraded copy in memory */
+    STORE_WRITE,    /* made when missing, upgraded when older                            */
+};
+
+enum {
+    STORE_SCHEMA_VERSION = 4, /* of the database        */
+    STORE_PAGE_MAX = 1000,    /* most rows of one page  */
+};
+
+struct run_query {
+    const char *branch, *platform, *label; /* NULL: any                                 */
+    bool with_running;                     /* also those that have not ended            */
+    bool oldest_first;
+    uint64_t after; /* the last page's `next`; 0: from the start */
+    uint32_t limit; /* 0: 50                                     */
+};
+
+struct run_page {
+    struct run_info *runs; /* tools and environment are empty: read the run for them */
+    uint32_t count;
+    uint64_t total; /* of the filter, whatever the page */
+    uint64_t next;  /* 0: this was the last page        */
+};
+
+struct case_query {
+    uint64_t run_id;                       /* 0: of any finished run */
+    const char *scenario, *variant;        /* exact; NULL: any       */
+    const char *kind;                      /* NULL: any              */
+    const char *verdict, *cause;           /* words; NULL: any       */
+    const char *search;                    /* part of "scenario.variant"; NULL: any */
+    bool newest_first;                     /* by falling id: a scenario's history   */
+    bool without_scores, without_findings; /* faster, where they are not shown      */
+    uint64_t after;
+    uint32_t limit; /* 0: 50 */
+};
+
+struct case_page {
+    struct run_case *cases; /* without claims, truth and threads; with scores and findings */
+    uint32_t count;
+    uint64_t total, next;
+};
+
+/* One engine's cost on one case, for timing pages. */
+struct case_cost {
+    uint64_t case_id;
+    const char *scenario, *variant, *engine;
+    struct engine_cost cost;
+    struct case_timing timing;
+    uint32_t frames;
+};
+
+/* How often a cause was found in a run. */
+struct cause_count {
+    enum cause cause;
+    uint64_t findings, cases, subject_findings;
+};
+
+/* Which hooks were to see a case's crash, and which did. */
+struct door_row {
+    uint64_t case_id;
+    const char *scenario, *variant, *expected, *got; /* comma separated */
+};
+
+/* A signature of a run: the first run of the database that has it, and its rank (1: most cases)
+ * in the complete run before this one; 0: it was not there. */
+struct signature_row {
+    const char *signature;
+    uint64_t first_run_id;
+    uint32_t rank_before;
+};
+
+/* How often a signature was seen in a run or stream. */
+struct signature_count {
+    const char *text, *example; /* example: where it was first seen in this tally */
+    const char *first_seen;     /* the run or stream in which it was ever first seen */
+    uint64_t count;
+    uint32_t rank, rank_before; /* 1: most often; rank_before 0: was not there */
+};
+
+/* A module that a run's frames name, and what gave their functions. */
+struct symbol_row {
+    const char *module, *code_id, *debug_id, *symbols;
+    uint64_t frames, inlined;
+};
+
+/* A figure of one run. */
+struct trend_point {
+    uint64_t run_id, started_ns;
+    double value;   /* NaN: that run cannot say                */
+    uint64_t count; /* how many samples or frames it is out of */
+};
+
+/* One lane's stage in one round of a bench: nanoseconds per case. */
+struct bench_sample {
+    const char *subject; /* "dump", "offset", "offset-control", ... */
+    const char *stage;   /* "total", "unwind", ...                  */
+    bool cold;
+    uint32_t round;
+    uint64_t ns;
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* Figures and cases as words: see words.h. */
+#include "report/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+static const char *scaled(double value, const char *const units[], const double scales[],
+                          size_t unit_count, char out[24])
+{
+    size_t unit = 0;
+    if (isnan(value)) {
+        (void)snprintf(out, 24, "-");
+        return out;
+    }
+    while (unit + 1 < unit_count && value >= scales[unit + 1] * 0.9995)
+        unit++;
+    const double shown = value / scales[unit];
+    const int digits = unit == 0 || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2;
+    (void)snprintf(out, 24, "%.*f %s", digits, shown, units[unit]);
+    return out;
+}
+
+const char *duration_text(double ns, char out[24])
+{
+    static const char *const units[] = {"ns", "µs", "ms", "s"};
+    static const double scales[] = {1, 1e3, 1e6, 1e9};
+    return scaled(ns, units, scales, 4, out);
+}
+
+const char *bytes_text(double bytes, char out[24])
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB"};
+    static const double scales[] = {1, 1e3, 1e6, 1e9};
+    return scaled(bytes, units, scales, 4, out);
+}
+
+const char *case_name(const struct run_case *c, char out[160])
+{
+    if (c->repeat > 0)
+        (void)snprintf(out, 160, "%.90s.%.50s#%u", c->scenario, c->variant, c->repeat + 1);
+    else
+        (void)snprintf(out, 160, "%.90s.%.50s", c->scenario, c->variant);
+    return out;
+}
+
+const char *time_text(uint64_t ns, char out[32])
+{
+    const time_t seconds = (time_t)(ns / 1000000000u);
+    const struct tm *utc = gmtime(&seconds);
+    if (utc == NULL || strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", utc) == 0)
+        out[0] = 0;
+    return out;
+}

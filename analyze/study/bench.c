@@ -1,0 +1,189 @@
+/* Measuring: see bench.h. */
+#include "study/bench.h"
+
+#include <string.h>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "engine/engine.h"
+#include "store/store.h"
+#include "study/analysis.h"
+#include "study/bench_lanes.h"
+#include "symbol/store.h"
+
+struct lane {
+    const char *name, *engine;
+};
+
+/* The control runs the same engine as the offset lane: any difference is noise. */
+static const struct lane lanes[] = {
+    {BENCH_DUMP, "dump"}, {BENCH_OFFSET, "offset:rtl"}, {BENCH_CONTROL, "offset:rtl"}};
+
+enum { LANES = sizeof lanes / sizeof lanes[0] };
+
+struct session {
+    const struct bench_request *request;
+    struct bench *out;
+    struct crash_case *cases;
+    const char **roots;
+    uint32_t root_count;
+    struct fault *fault;
+};
+
+static enum status open_symbols(struct session *s, struct symbol_store **out)
+{
+    const struct symbol_store_options options = {
+        .roots = s->roots, .root_count = s->root_count, .names = NAMES_SHORT};
+    return symbol_store_open(&options, out, s->fault);
+}
+
+static void add_cost(struct engine_cost *sum, const struct engine_cost *one)
+{
+    sum->open_ns += one->open_ns;
+    sum->unwind_ns += one->unwind_ns;
+    sum->load_ns += one->load_ns;
+    sum->resolve_ns += one->resolve_ns;
+}
+
+/* One case through one engine.  Without WARM, symbols are opened for it and closed again. */
+static enum status take(struct session *s, const struct engine *engine,
+                        const struct crash_case *crash, struct symbol_store *warm,
+                        struct engine_cost *sum)
+{
+    struct symbol_store *symbols = warm;
+    struct arena work;
+    struct engine_result result;
+
+    memset(&result, 0, sizeof result);
+    arena_init(&work, 0);
+    const uint64_t start = clock_ns();
+    if (warm != NULL || open_symbols(s, &symbols) == ERR_NONE) {
+        const struct engine_input in = {.crash = crash, .symbols = symbols};
+        const uint64_t opened = clock_ns() - start;
+        (void)engine->run(engine, &in, &work, &result, s->fault);
+        sum->total_ns += clock_ns() - start;
+        result.cost.load_ns += opened;
+        add_cost(sum, &result.cost);
+    }
+    if (warm == NULL)
+        symbol_store_close(symbols);
+    arena_free(&work);
+    return s->fault->code;
+}
+
+static void add_sample(struct bench *out, const struct lane *lane, const char *stage, bool cold,
+                       uint32_t round, uint64_t ns)
+{
+    if (ns > 0)
+        out->samples[out->sample_count++] = (struct bench_sample){.subject = lane->name,
+                                                                  .stage = stage,
+                                                                  .cold = cold,
+                                                                  .round = round,
+                                                                  .ns = ns / out->case_count};
+}
+
+/* One sample of a lane: all cases once, nanoseconds per case. */
+static enum status sample(struct session *s, const struct lane *lane, struct symbol_store *warm,
+                          uint32_t round, bool counts)
+{
+    const struct engine *engine = engine_find(lane->engine);
+    const bool cold = warm == NULL;
+    struct engine_cost sum;
+
+    memset(&sum, 0, sizeof sum);
+    if (engine == NULL)
+        return fault_set(s->fault, ERR_ABSENT, FAULT_NO_OFFSET, "engine");
+    for (uint32_t i = 0; i < s->out->case_count; i++)
+        if (take(s, engine, &s->cases[i], warm, &sum) != ERR_NONE)
+            return s->fault->code;
+    if (!counts)
+        return ERR_NONE;
+    add_sample(s->out, lane, BENCH_TOTAL, cold, round, sum.total_ns);
+    add_sample(s->out, lane, BENCH_PARSE, cold, round, sum.open_ns);
+    add_sample(s->out, lane, BENCH_UNWIND, cold, round, sum.unwind_ns);
+    add_sample(s->out, lane, BENCH_LOAD, cold, round, sum.load_ns);
+    add_sample(s->out, lane, BENCH_RESOLVE, cold, round, sum.resolve_ns);
+    return ERR_NONE;
+}
+
+/* Rounds of all lanes, in an order that turns with the round, so that no lane always goes first. */
+static enum status measure(struct session *s, bool cold)
+{
+    struct symbol_store *warm = NULL;
+    const struct bench_request *r = s->request;
+    const uint32_t rounds = r->rounds + r->warmup;
+    if (!cold && open_symbols(s, &warm) != ERR_NONE)
+        return s->fault->code;
+    for (uint32_t round = 0; round < rounds && s->fault->code == ERR_NONE; round++) {
+        if (r->progress != NULL && !r->progress(r->context, cold, round + 1, rounds))
+            (void)fault_set(s->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "bench");
+        for (uint32_t i = 0; i < LANES && s->fault->code == ERR_NONE; i++)
+            (void)sample(s, &lanes[(i + round) % LANES], warm, round, round >= r->warmup);
+    }
+    symbol_store_close(warm);
+    return s->fault->code;
+}
+
+/* Keeps the cases that have both a record and a dump. */
+static enum status read_cases(struct session *s, struct arena *keep)
+{
+    const struct bench_request *r = s->request;
+    s->cases = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct crash_case);
+    s->out->timings = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct case_timing);
+    s->roots = ARENA_ARRAY(keep, (size_t)r->folder_count * 4 + 1, const char *);
+    if (s->cases == NULL || s->out->timings == NULL || s->roots == NULL)
+        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    for (uint32_t i = 0; i < r->folder_count; i++) {
+        struct crash_case *c = &s->cases[s->out->case_count];
+        if (case_read(r->folders[i], keep, c, s->fault) != ERR_NONE)
+            return s->fault->code;
+        if (case_file(c, ROLE_RECORD) == NULL || case_file(c, ROLE_DUMP) == NULL)
+            continue;
+        analysis_add_roots(c, keep, s->roots, &s->root_count);
+        analysis_timing(c, &s->out->timings[s->out->case_count++]);
+    }
+    return ERR_NONE;
+}
+
+enum status bench_measure(const struct bench_request *request, struct arena *keep,
+                          struct bench *out, struct fault *fault)
+{
+    struct session s = {.request = request, .out = out, .fault = fault};
+    memset(out, 0, sizeof *out);
+    out->cold = request->cold;
+    out->samples =
+        ARENA_ARRAY(keep, (size_t)request->rounds * LANES * BENCH_STAGES * 2, struct bench_sample);
+    if (out->samples == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "samples");
+    if (read_cases(&s, keep) != ERR_NONE || out->case_count == 0)
+        return fault->code;
+    if (measure(&s, false) == ERR_NONE && request->cold)
+        (void)measure(&s, true);
+    return fault->code;
+}
+
+enum status bench_folders_of_run(struct store *store, const char *word, struct arena *keep,
+                                 const char ***out, uint32_t *count, struct fault *fault)
+{
+    struct stored_run run;
+    *count = 0;
+    if (study_read_run(store, word, RUN_CASES, keep, &run, fault) != ERR_NONE)
+        return fault->code;
+    *out = ARENA_ARRAY(keep, (size_t)run.case_count + 1, const char *);
+    if (*out == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    for (uint32_t i = 0; i < run.case_count; i++)
+        if (run.cases[i].folder != NULL && run.cases[i].repeat == 0 &&
+            path_is_folder(run.cases[i].folder))
+            (*out)[(*count)++] = run.cases[i].folder;
+    return ERR_NONE;
+}
+
+enum status bench_keep(struct store *store, struct run_info *info, const struct bench *bench,
+                       struct arena *keep, struct fault *fault)
+{
+    if (store_begin_run(store, info, keep, fault) == ERR_NONE &&
+        store_put_samples(store, info->id, bench->samples, bench->sample_count, fault) == ERR_NONE)
+        (void)store_finish_run(store, info->id, RUN_COMPLETE, clock_wall_ns(), fault);
+    return fault->code;
+}

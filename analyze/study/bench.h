@@ -1,0 +1,88 @@
+/* A bench: the dump way and the offset way over the same cases, in turn, with a control: the offset
+ * way against itself is the machine's noise.  Measuring, judging, and the one JSON form. */
+#ifndef STUDY_BENCH_H
+#define STUDY_BENCH_H
+
+#include "base/json.h"
+#include "model/difference.h"
+#include "study/runs.h"
+
+enum { BENCH_ROUNDS_MAX = 1000, BENCH_VERSION = 1 };
+
+/* Called before every round; false stops the bench with ERR_INTERRUPTED. */
+typedef bool bench_progress_fn(void *context, bool cold, uint32_t round, uint32_t rounds);
+
+struct bench_request {
+    const char *const *folders; /* of sealed cases; those without record or dump are left out */
+    uint32_t folder_count;
+    uint32_t rounds, warmup; /* rounds that count, and those before them */
+    bool cold;               /* also with symbols opened for every stack */
+    bench_progress_fn *progress;
+    void *context;
+};
+
+struct bench {
+    struct bench_sample *samples;
+    uint32_t sample_count;
+    struct case_timing *timings; /* of the dying processes; 0: not measured */
+    uint32_t case_count;         /* 0: no case has both a record and a dump; nothing was measured */
+    bool cold;                   /* cold rounds were taken, too */
+};
+
+/* Fails: as case_read, and as the engines; ERR_INTERRUPTED. */
+enum status bench_measure(const struct bench_request *request, struct arena *keep,
+                          struct bench *out, struct fault *fault);
+
+/* The folders of run WORD's cases that are still on disk, the first repeat of each. */
+enum status bench_folders_of_run(struct store *store, const char *word, struct arena *keep,
+                                 const char ***out, uint32_t *count, struct fault *fault);
+
+/* Stores the samples as a run of their own, described by INFO. */
+enum status bench_keep(struct store *store, struct run_info *info, const struct bench *bench,
+                       struct arena *keep, struct fault *fault);
+
+/* ---- what they mean ------------------------------------------------------------------- */
+
+struct bench_amount {
+    size_t count;           /* samples; 0: the median is NaN           */
+    struct interval median; /* bootstrap, 95 %; nanoseconds, or bytes  */
+};
+
+enum { BENCH_WAYS = 2, BENCH_CAPTURE_STAGES = 4, BENCH_STAGES = 5 }; /* ways: offset, dump */
+
+struct bench_stage {
+    const char *name, *key; /* for people, and in JSON */
+    bool bytes;
+    struct bench_amount ways[BENCH_WAYS];
+};
+
+/* The back end, warm or cold. */
+struct bench_side {
+    struct bench_stage stages[BENCH_STAGES]; /* the last is the total */
+    double noise;                            /* today's A/A difference, a share              */
+    struct interval ratio;                   /* dump : offset                                */
+    struct change_verdict dump;              /* the dump way compared with the offset way    */
+    struct change_verdict then[BENCH_WAYS];  /* each way compared with the last bench        */
+};
+
+struct bench_findings {
+    uint32_t case_count;
+    struct bench_stage capture[BENCH_CAPTURE_STAGES]; /* in the dying process */
+    struct bench_side sides[2];                       /* warm, cold           */
+    uint32_t side_count;
+    bool slower; /* a way became slower than in the last bench */
+};
+
+extern const char *const bench_ways[BENCH_WAYS]; /* "offset", "dump" */
+
+/* STORE: of earlier benches; NULL: none is asked. */
+enum status bench_judge(const struct bench *bench, struct store *store, struct arena *keep,
+                        struct bench_findings *out, struct fault *fault);
+
+void bench_write_json(struct json *j, const struct bench_findings *findings);
+
+/* How far the control is from the lane that it repeats, as a share; NaN when there is none. */
+double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold,
+                   struct arena *keep);
+
+#endif

@@ -1,0 +1,260 @@
+/* What the samples of a bench mean: medians, intervals, verdicts, JSON.  See bench.h. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "compare/statistics.h"
+#include "store/store.h"
+#include "study/bench.h"
+#include "study/bench_lanes.h"
+
+enum { HISTORY_BENCHES = 30, OFFSET_WAY = 0, DUMP_WAY = 1, TOTAL_STAGE = BENCH_STAGES - 1 };
+
+const char *const bench_ways[BENCH_WAYS] = {BENCH_OFFSET, BENCH_DUMP};
+
+static const struct interval unknown = {(double)NAN, (double)NAN, (double)NAN};
+
+/* One lane's stage in every round of a bench: the warm ones or the cold ones. */
+struct series {
+    double *values;
+    struct bench_amount amount;
+};
+
+static struct series series_of(const struct bench_sample *samples, uint32_t count, const char *lane,
+                               const char *stage, bool cold, struct arena *keep)
+{
+    struct series out = {ARENA_ARRAY(keep, (size_t)count + 1, double), {0, unknown}};
+    double *scratch = ARENA_ARRAY(keep, (size_t)count + 2, double);
+    for (uint32_t i = 0; out.values != NULL && i < count; i++)
+        if (samples[i].cold == cold && strcmp(samples[i].subject, lane) == 0 &&
+            strcmp(samples[i].stage, stage) == 0)
+            out.values[out.amount.count++] = (double)samples[i].ns;
+    if (scratch != NULL && out.amount.count > 0)
+        out.amount.median = statistics_median_interval(out.values, out.amount.count, 1, scratch);
+    return out;
+}
+
+double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold,
+                   struct arena *keep)
+{
+    const struct series lane = series_of(samples, count, BENCH_OFFSET, BENCH_TOTAL, cold, keep);
+    const struct series control = series_of(samples, count, BENCH_CONTROL, BENCH_TOTAL, cold, keep);
+    return fabs(control.amount.median.value / lane.amount.median.value - 1);
+}
+
+/* ---- in the dying process ------------------------------------------------------------- */
+
+#define NONE SIZE_MAX /* that way has no such stage */
+
+static const struct capture_stage {
+    const char *name, *key;
+    size_t ways[BENCH_WAYS]; /* offsets in struct case_timing */
+    bool bytes;
+} capture_stages[BENCH_CAPTURE_STAGES] = {
+    {"capture walk", "walk_ns", {offsetof(struct case_timing, walk_ns), NONE}, false},
+    {"suspension",
+     "suspension_ns",
+     {offsetof(struct case_timing, stop_walk_ns), offsetof(struct case_timing, stop_dump_ns)},
+     false},
+    {"write",
+     "write_ns",
+     {offsetof(struct case_timing, record_write_ns), offsetof(struct case_timing, dump_write_ns)},
+     false},
+    {"bytes a report",
+     "bytes",
+     {offsetof(struct case_timing, record_bytes), offsetof(struct case_timing, dump_bytes)},
+     true},
+};
+
+static struct bench_amount capture_of(const struct bench *bench, size_t offset, struct arena *keep)
+{
+    struct bench_amount out = {0, unknown};
+    double *values = ARENA_ARRAY(keep, (size_t)bench->case_count + 1, double);
+    double *scratch = ARENA_ARRAY(keep, (size_t)bench->case_count + 2, double);
+    for (uint32_t i = 0; offset != NONE && values != NULL && i < bench->case_count; i++) {
+        uint64_t value = 0;
+        memcpy(&value, (const char *)&bench->timings[i] + offset, sizeof value);
+        if (value > 0)
+            values[out.count++] = (double)value;
+    }
+    if (out.count > 0 && scratch != NULL)
+        out.median = statistics_median_interval(values, out.count, 1, scratch);
+    return out;
+}
+
+/* ---- on the back end ------------------------------------------------------------------ */
+
+static const struct {
+    const char *name, *key;
+} stage_names[BENCH_STAGES] = {{"parse", BENCH_PARSE},
+                               {"unwind", BENCH_UNWIND},
+                               {"load symbols", BENCH_LOAD},
+                               {"resolve", BENCH_RESOLVE},
+                               {"total", BENCH_TOTAL}};
+
+/* The way's medians in earlier benches, and the newest one's samples. */
+static size_t read_history(struct store *store, const char *way, bool cold, struct arena *keep,
+                           double *medians, struct series *newest)
+{
+    struct run_page page;
+    struct fault fault = FAULT_INIT;
+    const struct run_query query = {.label = "bench", .limit = HISTORY_BENCHES};
+    size_t count = 0;
+    if (store == NULL || store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
+        return 0;
+    for (uint32_t i = 0; i < page.count; i++) {
+        struct bench_sample *samples = NULL;
+        uint32_t n = 0;
+        if (store_read_samples(store, page.runs[i].id, keep, &samples, &n, &fault) != ERR_NONE)
+            return count;
+        const struct series s = series_of(samples, n, way, BENCH_TOTAL, cold, keep);
+        if (s.amount.count == 0)
+            continue;
+        if (count == 0)
+            *newest = s;
+        medians[count++] = s.amount.median.value;
+    }
+    return count;
+}
+
+static enum status compare_with_last(const struct series *now, int way, struct store *store,
+                                     bool cold, struct arena *keep, struct bench_side *out,
+                                     struct fault *fault)
+{
+    double medians[HISTORY_BENCHES];
+    struct series before = {NULL, {0, unknown}};
+    const size_t runs = read_history(store, bench_ways[way], cold, keep, medians, &before);
+    double *work =
+        ARENA_ARRAY(keep, before.amount.count + now->amount.count + HISTORY_BENCHES, double);
+    if (work == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
+    const double fence = statistics_fence_share(medians, runs, work);
+    out->then[way] = statistics_change(before.values, before.amount.count, now->values,
+                                       now->amount.count, out->noise, fence, work);
+    return ERR_NONE;
+}
+
+static enum status judge_side(const struct bench *bench, bool cold, struct store *store,
+                              struct arena *keep, struct bench_side *out, struct fault *fault)
+{
+    struct series total[BENCH_WAYS];
+    double *work = ARENA_ARRAY(keep, (size_t)bench->sample_count * 2 + 1, double);
+    if (work == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
+    for (int i = 0; i < BENCH_STAGES; i++) {
+        out->stages[i].name = stage_names[i].name;
+        out->stages[i].key = stage_names[i].key;
+        for (int w = 0; w < BENCH_WAYS; w++) {
+            const struct series s = series_of(bench->samples, bench->sample_count, bench_ways[w],
+                                              stage_names[i].key, cold, keep);
+            out->stages[i].ways[w] = s.amount;
+            if (i == TOTAL_STAGE)
+                total[w] = s;
+        }
+    }
+    const struct series *offset = &total[OFFSET_WAY], *dump = &total[DUMP_WAY];
+    out->noise = bench_noise(bench->samples, bench->sample_count, cold, keep);
+    out->ratio = statistics_ratio(dump->values, dump->amount.count, offset->values,
+                                  offset->amount.count, 1, work);
+    out->dump = statistics_change(offset->values, offset->amount.count, dump->values,
+                                  dump->amount.count, out->noise, 0, work);
+    for (int w = 0; w < BENCH_WAYS; w++)
+        if (compare_with_last(&total[w], w, store, cold, keep, out, fault) != ERR_NONE)
+            return fault->code;
+    return ERR_NONE;
+}
+
+enum status bench_judge(const struct bench *bench, struct store *store, struct arena *keep,
+                        struct bench_findings *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->case_count = bench->case_count;
+    for (int i = 0; i < BENCH_CAPTURE_STAGES; i++) {
+        const struct capture_stage *s = &capture_stages[i];
+        out->capture[i] = (struct bench_stage){.name = s->name, .key = s->key, .bytes = s->bytes};
+        for (int w = 0; w < BENCH_WAYS; w++)
+            out->capture[i].ways[w] = capture_of(bench, s->ways[w], keep);
+    }
+    out->side_count = bench->cold ? 2 : 1;
+    for (uint32_t i = 0; i < out->side_count; i++) {
+        struct bench_side *side = &out->sides[i];
+        if (judge_side(bench, i == 1, store, keep, side, fault) != ERR_NONE)
+            return fault->code;
+        for (int w = 0; w < BENCH_WAYS; w++)
+            out->slower = out->slower || side->then[w].change == CHANGE_SLOWER;
+    }
+    return ERR_NONE;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+static void write_amount(struct json *j, const char *key, const struct bench_amount *amount)
+{
+    json_key(j, key);
+    if (amount->count == 0) {
+        json_null(j);
+        return;
+    }
+    json_object(j);
+    json_key_uint(j, "samples", amount->count);
+    json_key_number(j, "median", amount->median.value);
+    json_key_number(j, "low", amount->median.low);
+    json_key_number(j, "high", amount->median.high);
+    json_object_end(j);
+}
+
+static void write_stages(struct json *j, const char *key, const struct bench_stage *stages,
+                         uint32_t count)
+{
+    json_key(j, key);
+    json_object(j);
+    for (uint32_t i = 0; i < count; i++) {
+        json_key(j, stages[i].key);
+        json_object(j);
+        for (int w = 0; w < BENCH_WAYS; w++)
+            write_amount(j, bench_ways[w], &stages[i].ways[w]);
+        json_object_end(j);
+    }
+    json_object_end(j);
+}
+
+static void write_change(struct json *j, const char *key, const struct change_verdict *v)
+{
+    json_key(j, key);
+    json_object(j);
+    json_key_string(j, "change", change_name(v->change));
+    json_key_number(j, "effect", v->effect);
+    json_key_number(j, "threshold", v->threshold);
+    json_key_number(j, "p", v->p);
+    json_object_end(j);
+}
+
+static void write_side(struct json *j, const struct bench_side *side, bool cold)
+{
+    json_object(j);
+    json_key_bool(j, "cold", cold);
+    json_key_uint(j, "samples", side->stages[TOTAL_STAGE].ways[OFFSET_WAY].count);
+    json_key_number(j, "noise", side->noise);
+    json_key_number(j, "ratio", side->ratio.value);
+    json_key_number(j, "ratio_low", side->ratio.low);
+    json_key_number(j, "ratio_high", side->ratio.high);
+    write_change(j, "dump_against_offset", &side->dump);
+    write_change(j, "offset_against_last", &side->then[OFFSET_WAY]);
+    write_change(j, "dump_against_last", &side->then[DUMP_WAY]);
+    write_stages(j, "stages", side->stages, BENCH_STAGES);
+    json_object_end(j);
+}
+
+void bench_write_json(struct json *j, const struct bench_findings *findings)
+{
+    json_object(j);
+    json_key_uint(j, "schema_version", BENCH_VERSION);
+    json_key_uint(j, "cases", findings->case_count);
+    write_stages(j, "capture", findings->capture, BENCH_CAPTURE_STAGES);
+    json_key(j, "back_end");
+    json_array(j);
+    for (uint32_t i = 0; i < findings->side_count; i++)
+        write_side(j, &findings->sides[i], i == 1);
+    json_array_end(j);
+    json_object_end(j);
+}

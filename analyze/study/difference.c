@@ -1,0 +1,252 @@
+/* See difference.h. */
+#include "study/difference.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compare/run_diff.h"
+#include "compare/statistics.h"
+#include "store/store.h"
+#include "study/bench.h"
+
+enum { TIME_HISTORY_RUNS = 30 };
+
+/* ---- limits --------------------------------------------------------------------------- */
+
+/* Today's noise, as the newest bench of this database found it. */
+static enum status read_noise(struct store *store, struct arena *keep, double *noise,
+                              struct fault *fault)
+{
+    struct run_page page;
+    struct bench_sample *samples = NULL;
+    uint32_t count = 0;
+    const struct run_query query = {.label = "bench", .limit = 1};
+    if (store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
+        return fault->code;
+    if (page.count == 0)
+        return ERR_NONE;
+    if (store_read_samples(store, page.runs[0].id, keep, &samples, &count, fault) != ERR_NONE)
+        return fault->code;
+    const double apart = bench_noise(samples, count, false, keep);
+    if (apart > *noise)
+        *noise = apart;
+    return ERR_NONE;
+}
+
+static bool is_alike(const struct run_info *a, const struct run_info *b)
+{
+    const double apart = fabs((double)a->case_count - (double)b->case_count);
+    return a->id != b->id && a->case_count > 0 && apart <= 0.1 * b->case_count;
+}
+
+/* The runs before RUN that took about as many cases: others' medians mean something else. */
+static enum status read_fence(struct store *store, const struct run_info *run, const char *metric,
+                              const struct run_page *page, struct arena *keep, double *out,
+                              struct fault *fault)
+{
+    struct trend_point *points = NULL;
+    uint32_t count = 0;
+    double values[TIME_HISTORY_RUNS], scratch[TIME_HISTORY_RUNS];
+    size_t known = 0;
+    if (store_read_trend(store, metric, NULL, NULL, (uint32_t)page->count, keep, &points, &count,
+                         fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = count; i-- > 0 && known < TIME_HISTORY_RUNS;)
+        for (uint32_t k = 0; k < page->count; k++)
+            if (page->runs[k].id == points[i].run_id && is_alike(&page->runs[k], run) &&
+                points[i].value > 0)
+                values[known++] = points[i].value;
+    *out = statistics_fence_share(values, known, scratch);
+    return ERR_NONE;
+}
+
+static enum status read_limits(struct store *store, const struct run_info *run, double floor,
+                               struct arena *keep, struct diff_limits *out, struct fault *fault)
+{
+    static const struct {
+        const char *engine, *metric;
+    } subjects[] = {{"offset:rtl", "offset_ns"}, {"dump", "dump_ns"}};
+    struct run_page page;
+    const struct run_query query = {.limit = TIME_HISTORY_RUNS * 2};
+    memset(out, 0, sizeof *out);
+    out->noise = floor;
+    if (read_noise(store, keep, &out->noise, fault) != ERR_NONE ||
+        store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
+        return fault->code;
+    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
+        struct diff_fence *fence = &out->fences[out->fence_count++];
+        fence->engine = subjects[i].engine;
+        if (read_fence(store, run, subjects[i].metric, &page, keep, &fence->share, fault) !=
+            ERR_NONE)
+            return fault->code;
+    }
+    return ERR_NONE;
+}
+
+/* ---- the difference ------------------------------------------------------------------- */
+
+enum status difference_make(struct store *store, const struct stored_run *a,
+                            const struct stored_run *b, double floor, struct arena *keep,
+                            struct difference *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->a = &a->info;
+    out->b = &b->info;
+    if (read_limits(store, &b->info, floor, keep, &out->limits, fault) != ERR_NONE)
+        return fault->code;
+    return run_diff_make(&a->info, a->cases, a->case_count, &b->info, b->cases, b->case_count,
+                         &out->limits, keep, &out->diff, fault);
+}
+
+enum status difference_of_facts(const struct run_info *a, const struct run_info *b,
+                                struct arena *keep, struct run_diff *out, struct fault *fault)
+{
+    return run_diff_make(a, NULL, 0, b, NULL, 0, NULL, keep, out, fault);
+}
+
+bool difference_is_slower(const struct run_diff *diff)
+{
+    for (uint32_t i = 0; i < diff->time_count; i++)
+        if (diff->times[i].subject && diff->times[i].change.change == CHANGE_SLOWER)
+            return true;
+    return false;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+static const char *verdict_of(const struct run_case *c)
+{
+    return c != NULL ? verdict_name(c->result.verdict) : NULL;
+}
+
+static void write_name(struct json *j, const struct run_case *c)
+{
+    json_key_string(j, "scenario", c->scenario);
+    json_key_string(j, "variant", c->variant);
+    json_key_uint(j, "repeat", c->repeat);
+}
+
+static void write_change(struct json *j, const struct diff_row *row)
+{
+    const struct run_case *c = row->b != NULL ? row->b : row->a;
+    json_object(j);
+    write_name(j, c);
+    json_key_string(j, "was", verdict_of(row->a));
+    json_key_string(j, "is", verdict_of(row->b));
+    json_key_string(j, "signature", c->result.signature);
+    json_key_string(j, "reason", c->result.reason);
+    json_object_end(j);
+}
+
+static void write_counts(struct json *j, const char *key, const struct run_diff *diff)
+{
+    json_key(j, key);
+    json_object(j);
+    for (int g = 0; g < DIFF_GROUPS; g++)
+        json_key_uint(j, diff_group_name((enum diff_group)g), diff->counts[g]);
+    json_object_end(j);
+}
+
+void difference_write_changes(struct json *j, const struct run_diff *diff, uint32_t rows_max)
+{
+    json_object(j);
+    for (int g = 0; g < DIFF_GROUPS; g++) {
+        uint32_t written = 0;
+        if (g == DIFF_SAME)
+            continue;
+        json_key(j, diff_group_name((enum diff_group)g));
+        json_array(j);
+        for (uint32_t i = 0; i < diff->row_count && (rows_max == 0 || written < rows_max); i++)
+            if (diff->rows[i].group == (enum diff_group)g) {
+                write_change(j, &diff->rows[i]);
+                written++;
+            }
+        json_array_end(j);
+    }
+    write_counts(j, "counts", diff);
+    json_object_end(j);
+}
+
+static void write_facts(struct json *j, const struct run_diff *diff)
+{
+    json_key(j, "environment");
+    json_array(j);
+    for (uint32_t i = 0; i < diff->fact_count; i++) {
+        json_object(j);
+        json_key_string(j, "name", diff->facts[i].name);
+        json_key_string(j, "a", diff->facts[i].a);
+        json_key_string(j, "b", diff->facts[i].b);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+/* Every case by name, the alias of `changes` that `compare --json` has always had. */
+static void write_cases(struct json *j, const struct run_diff *diff, uint32_t rows_max)
+{
+    uint32_t written[DIFF_GROUPS] = {0};
+    json_key(j, "cases");
+    json_array(j);
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        const struct diff_row *row = &diff->rows[i];
+        const struct run_case *c = row->b != NULL ? row->b : row->a;
+        if (rows_max != 0 && written[row->group]++ >= rows_max)
+            continue;
+        json_object(j);
+        json_key_string(j, "group", diff_group_name(row->group));
+        write_name(j, c);
+        json_key_string(j, "a", verdict_of(row->a));
+        json_key_string(j, "b", verdict_of(row->b));
+        json_key_string(j, "signature", c->result.signature);
+        json_key_string(j, "reason", c->result.reason);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void write_time(struct json *j, const struct diff_time *t)
+{
+    const bool enough = t->change.change != CHANGE_TOO_FEW;
+    json_object(j);
+    json_key_string(j, "engine", t->engine);
+    json_key_bool(j, "subject", t->subject);
+    json_key_uint(j, "cases", t->cases);
+    json_key_uint(j, "samples", t->cases);
+    json_key_number(j, "a_ns", t->before_ns);
+    json_key_number(j, "b_ns", t->now_ns);
+    json_key_number(j, "ratio", t->ratio);
+    json_key_string(j, "change", change_name(t->change.change));
+    json_key_number(j, "effect", enough ? t->change.effect : (double)NAN);
+    json_key_number(j, "threshold", enough ? t->change.threshold : (double)NAN);
+    json_key_number(j, "p", enough ? t->change.p : (double)NAN);
+    json_object_end(j);
+}
+
+/* Both names of the list, with the same rows. */
+static void write_times(struct json *j, const char *key, const struct run_diff *diff)
+{
+    json_key(j, key);
+    json_array(j);
+    for (uint32_t i = 0; i < diff->time_count; i++)
+        if (diff->times[i].cases > 0)
+            write_time(j, &diff->times[i]);
+    json_array_end(j);
+}
+
+void difference_write_json(struct json *j, const struct difference *d, uint32_t rows_max)
+{
+    json_object(j);
+    json_key_uint(j, "schema_version", DIFFERENCE_VERSION);
+    json_key(j, "a");
+    run_info_write_json(j, d->a);
+    json_key(j, "b");
+    run_info_write_json(j, d->b);
+    write_facts(j, &d->diff);
+    write_counts(j, "totals", &d->diff);
+    json_key(j, "changes");
+    difference_write_changes(j, &d->diff, rows_max);
+    write_cases(j, &d->diff, rows_max);
+    write_times(j, "timing", &d->diff);
+    write_times(j, "times", &d->diff);
+    json_object_end(j);
+}

@@ -1,0 +1,40 @@
+/* Two runs compared, with the limits that the database has learned about this machine: the one
+ * definition for `compare`, `gate` and the dashboard. */
+#ifndef STUDY_DIFFERENCE_H
+#define STUDY_DIFFERENCE_H
+
+#include "base/json.h"
+#include "model/difference.h"
+#include "study/runs.h"
+
+enum { DIFFERENCE_VERSION = 1 };
+
+struct difference {
+    const struct run_info *a, *b; /* before and now */
+    struct run_diff diff;
+    struct diff_limits limits; /* what an effect on times had to exceed */
+};
+
+/* Compares B with A; both may be of any detail.  STORE gives the limits: the noise is what the
+ * newest bench's A/A control showed, or FLOOR (a share) where that is larger; a subject's fence is
+ * how far its medians were ever out in earlier runs of about as many cases.  What STORE does not
+ * know stays 0.  OUT borrows A and B. */
+enum status difference_make(struct store *store, const struct stored_run *a,
+                            const struct stored_run *b, double floor, struct arena *keep,
+                            struct difference *out, struct fault *fault);
+
+/* What is not the same around two runs, whatever their cases; fills facts of OUT. */
+enum status difference_of_facts(const struct run_info *a, const struct run_info *b,
+                                struct arena *keep, struct run_diff *out, struct fault *fault);
+
+/* True when a subject's times are slower. */
+bool difference_is_slower(const struct run_diff *diff);
+
+/* The whole document.  ROWS_MAX: cases listed per group, 0: all; counts are always of all cases. */
+void difference_write_json(struct json *j, const struct difference *difference, uint32_t rows_max);
+
+/* Its member `changes`: {"new": [{scenario, variant, repeat, was, is, signature, reason}...],
+ * "fixed": ..., "counts": {...}}. */
+void difference_write_changes(struct json *j, const struct run_diff *diff, uint32_t rows_max);
+
+#endif

@@ -1,0 +1,160 @@
+/* See gate.h. */
+#include "study/gate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct session {
+    const struct gate_request *request;
+    struct arena *keep;
+    struct gate *out;
+};
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+static void
+add(struct session *s, const char *name, bool holds, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (s->out->check_count == GATE_CHECKS_MAX)
+        return;
+    s->out->checks[s->out->check_count].name = name;
+    s->out->checks[s->out->check_count].holds = holds;
+    s->out->checks[s->out->check_count++].text = arena_string(s->keep, text);
+}
+
+static void check_metric(struct session *s, const char *name, double limit)
+{
+    if (isnan(limit))
+        return;
+    const double value = figures_metric(&s->out->figures, name, s->keep);
+    if (isnan(value))
+        add(s, name, false, "nothing was measured, %.1f %% demanded", limit * 100);
+    else
+        add(s, name, value >= limit, "%.2f %%, at least %.2f %% demanded",
+            floor(value * 10000) / 100, limit * 100);
+}
+
+static void check_verdicts(struct session *s)
+{
+    const uint32_t *v = s->out->run.info.verdicts;
+    uint32_t failing = 0;
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        failing += run_verdict_fails((enum verdict)i) ? v[i] : 0;
+    add(s, "state", s->out->run.info.state == RUN_COMPLETE, "the run is %s",
+        run_state_name(s->out->run.info.state));
+    for (uint32_t i = 0; i < s->out->figures.problem_count; i++)
+        if (s->out->run.info.state == RUN_COMPLETE)
+            add(s, "known", false, "%s", s->out->figures.problems[i]);
+    if (s->request->strict || s->request->against == NULL)
+        add(s, "verdicts", failing == 0, "%u of %u cases fail", failing,
+            s->out->run.info.case_count);
+    else
+        add(s, "errors", v[VERDICT_ERROR] == 0, "%u ERROR", v[VERDICT_ERROR]);
+    if (s->request->strict)
+        add(s, "unsupported", v[VERDICT_UNSUPPORTED] == 0, "%u UNSUPPORTED",
+            v[VERDICT_UNSUPPORTED]);
+}
+
+/* Exhibits fail a run only when they are named here. */
+static void check_engines(struct session *s)
+{
+    for (uint32_t i = 0; i < s->request->engine_count; i++) {
+        const char *name = s->request->engines[i];
+        const struct engine_total *found = NULL;
+        for (uint32_t e = 0; e < s->out->figures.engine_count; e++)
+            if (strcmp(s->out->figures.engines[e].engine, name) == 0)
+                found = &s->out->figures.engines[e];
+        if (found == NULL || found->judged == 0)
+            add(s, name, false, "no stack of it could be judged");
+        else
+            add(s, name, found->exact == found->judged, "%u of %u stacks exact", found->exact,
+                found->judged);
+    }
+}
+
+static enum status check_baseline(struct session *s, struct store *store, struct fault *fault)
+{
+    struct stored_run before;
+    struct difference difference;
+    const bool timed = !isnan(s->request->max_slowdown);
+    if (s->request->against == NULL)
+        return ERR_NONE;
+    if (study_read_before(store, s->request->against, &s->out->run.info, RUN_OUTCOMES, s->keep,
+                          &before, fault) != ERR_NONE ||
+        difference_make(store, &before, &s->out->run, timed ? s->request->max_slowdown : 0, s->keep,
+                        &difference, fault) != ERR_NONE)
+        return fault->code;
+    const struct run_diff *diff = &difference.diff;
+    for (uint32_t i = 0; i < diff->fact_count; i++)
+        add(s, "environment", !s->request->strict, "%s: %s -> %s", diff->facts[i].name,
+            diff->facts[i].a != NULL ? diff->facts[i].a : "(unknown)",
+            diff->facts[i].b != NULL ? diff->facts[i].b : "(unknown)");
+    add(s, "new failures", diff->counts[DIFF_NEW] <= s->request->max_new,
+        "%u new since run %" PRIu64 ", at most %" PRIu64 " allowed (%u fixed, %u still failing)",
+        diff->counts[DIFF_NEW], before.info.id, s->request->max_new, diff->counts[DIFF_FIXED],
+        diff->counts[DIFF_STILL]);
+    if (s->request->strict)
+        add(s, "cases gone", diff->counts[DIFF_GONE] == 0, "%u gone since run %" PRIu64,
+            diff->counts[DIFF_GONE], before.info.id);
+    for (uint32_t i = 0; i < diff->time_count && timed; i++) {
+        const struct diff_time *t = &diff->times[i];
+        if (!t->subject)
+            continue;
+        if (t->change.change == CHANGE_TOO_FEW)
+            add(s, t->engine, !s->request->strict, "no verdict on time: %u samples are too few",
+                t->cases);
+        else
+            add(s, t->engine, t->change.change != CHANGE_SLOWER,
+                "time %+.1f %%, at most %.1f %% allowed, p %.4f", t->change.effect * 100,
+                t->change.threshold * 100, t->change.p);
+    }
+    return ERR_NONE;
+}
+
+enum status gate_decide(struct store *store, const char *word, const struct gate_request *request,
+                        struct arena *keep, struct gate *out, struct fault *fault)
+{
+    struct session s = {.request = request, .keep = keep, .out = out};
+    memset(out, 0, sizeof *out);
+    if (study_read_figures(store, word, keep, &out->run, &out->figures, fault) != ERR_NONE)
+        return fault->code;
+    check_verdicts(&s);
+    check_metric(&s, "capture_rate", request->min_capture);
+    check_metric(&s, "exact", request->min_exact);
+    check_metric(&s, "f1", request->min_f1);
+    check_engines(&s);
+    if (check_baseline(&s, store, fault) != ERR_NONE)
+        return fault->code;
+    out->open = true;
+    for (uint32_t i = 0; i < out->check_count; i++)
+        out->open = out->open && out->checks[i].holds;
+    return ERR_NONE;
+}
+
+void gate_write_json(struct json *j, const struct gate *gate)
+{
+    json_object(j);
+    json_key_uint(j, "run", gate->run.info.id);
+    json_key_bool(j, "open", gate->open);
+    json_key(j, "checks");
+    json_array(j);
+    for (uint32_t i = 0; i < gate->check_count; i++) {
+        json_object(j);
+        json_key_string(j, "name", gate->checks[i].name);
+        json_key_bool(j, "holds", gate->checks[i].holds);
+        json_key_string(j, "said", gate->checks[i].text); /* alias of "text" */
+        json_key_string(j, "text", gate->checks[i].text);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}

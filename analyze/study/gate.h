@@ -1,0 +1,41 @@
+/* Whether a run is good enough: limits, and a baseline that it must not fall behind. */
+#ifndef STUDY_GATE_H
+#define STUDY_GATE_H
+
+#include "base/json.h"
+#include "study/difference.h"
+
+/* Shares are 0..1; NaN: not asked for. */
+struct gate_request {
+    const char *against; /* run, "baseline", or database file; NULL: none */
+    double min_capture, min_exact, min_f1;
+    double max_slowdown; /* of the subjects' times */
+    const char *const *engines;
+    uint32_t engine_count; /* reference engines whose stacks must be exact, too */
+    uint64_t max_new;      /* new failures allowed */
+    bool strict; /* also: old failures, UNSUPPORTED, cases gone, another environment, few samples */
+};
+
+struct gate_check {
+    const char *name;
+    bool holds;
+    const char *text; /* the figure, and what was demanded */
+};
+
+enum { GATE_CHECKS_MAX = 64 };
+
+struct gate {
+    struct stored_run run;
+    struct run_figures figures;
+    struct gate_check checks[GATE_CHECKS_MAX];
+    uint32_t check_count;
+    bool open; /* every check holds */
+};
+
+/* Decides about run WORD.  Fails: as study_read_run. */
+enum status gate_decide(struct store *store, const char *word, const struct gate_request *request,
+                        struct arena *keep, struct gate *out, struct fault *fault);
+
+void gate_write_json(struct json *j, const struct gate *gate);
+
+#endif

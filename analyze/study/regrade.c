@@ -1,0 +1,212 @@
+/* See regrade.h. */
+#include "study/regrade.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "collect/collect.h"
+#include "compare/run_diff.h"
+#include "store/store.h"
+#include "study/analysis.h"
+#include "symbol/store.h"
+
+struct session {
+    const struct regrade_request *request;
+    struct arena *keep;
+    struct store *store; /* NULL when dry */
+    struct regraded *out;
+    struct symbol_store *symbols;
+    struct fault *fault;
+};
+
+/* A case does not know its scenario's group. */
+enum status regrade_choose(const char *expr, const struct run_case *c, bool *chosen,
+                           struct fault *fault)
+{
+    const struct scenario scenario = {
+        .name = c->scenario, .variant = c->variant, .kind = c->kind != NULL ? c->kind : ""};
+    *chosen = false;
+    return collect_select(expr, &scenario, chosen, fault);
+}
+
+/* The expression has been tried on one case: it is whole. */
+static bool is_chosen(const struct session *s, const struct run_case *c)
+{
+    struct fault fault = FAULT_INIT;
+    bool chosen = false;
+    return regrade_choose(s->request->expr, c, &chosen, &fault) == ERR_NONE && chosen;
+}
+
+static bool is_on_disk(const struct run_case *c)
+{
+    return c->folder != NULL && path_is_folder(c->folder);
+}
+
+/* Opens one symbol store over the folders of all cases. */
+static enum status open_symbols(struct session *s, struct crash_case *crashes)
+{
+    const char **roots =
+        ARENA_ARRAY(s->keep, (size_t)s->request->old->case_count * 4 + s->request->symbol_count + 1,
+                    const char *);
+    uint32_t count = 0;
+    if (roots == NULL)
+        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
+    for (; count < s->request->symbol_count; count++)
+        roots[count] = s->request->symbols[count];
+    for (uint32_t i = 0; crashes != NULL && i < s->request->old->case_count; i++)
+        if (crashes[i].folder != NULL)
+            analysis_add_roots(&crashes[i], s->keep, roots, &count);
+    const struct symbol_store_options options = {
+        .roots = roots, .root_count = count, .names = NAMES_SHORT};
+    return symbol_store_open(&options, &s->symbols, s->fault);
+}
+
+static enum status read_crashes(struct session *s, struct crash_case **out)
+{
+    struct crash_case *crashes =
+        ARENA_ARRAY(s->keep, (size_t)s->request->old->case_count + 1, struct crash_case);
+    if (crashes == NULL)
+        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    for (uint32_t i = 0; i < s->request->old->case_count; i++) {
+        const struct run_case *c = &s->request->old->cases[i];
+        struct fault fault = FAULT_INIT;
+        if (!is_chosen(s, c) || !is_on_disk(c))
+            continue;
+        if (case_read(c->folder, s->keep, &crashes[i], &fault) != ERR_NONE ||
+            case_verify(&crashes[i], &fault) != ERR_NONE) {
+            if (s->request->damaged != NULL)
+                s->request->damaged(s->request->context, &fault);
+            memset(&crashes[i], 0, sizeof crashes[i]);
+        }
+    }
+    *out = crashes;
+    return ERR_NONE;
+}
+
+/* What left no case has nothing to be judged again: it is taken over as it is. */
+static enum status take_over(struct session *s, const struct run_case *old, struct run_case *out)
+{
+    *out = *old;
+    out->known_id = NULL;
+    if (out->folder != NULL) {
+        out->result.verdict = VERDICT_ERROR;
+        out->result.reason = arena_printf(s->keep, "the case is gone or damaged: %s", old->folder);
+        s->out->missing++;
+    }
+    out->id = 0;
+    return ERR_NONE;
+}
+
+static enum status judge_all(struct session *s, const struct crash_case *crashes)
+{
+    const struct analysis analysis = {.symbols = s->symbols};
+    s->out->run.cases =
+        ARENA_ARRAY(s->keep, (size_t)s->request->old->case_count + 1, struct run_case);
+    if (s->out->run.cases == NULL || crashes == NULL)
+        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    for (uint32_t i = 0; i < s->request->old->case_count && s->fault->code == ERR_NONE; i++) {
+        const struct run_case *old = &s->request->old->cases[i];
+        struct run_case *out = &s->out->run.cases[s->out->run.case_count];
+        if (!is_chosen(s, old))
+            continue;
+        if (process_interrupted())
+            return fault_set(s->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "regrade");
+        if (s->request->progress != NULL)
+            s->request->progress(s->request->context, i + 1, s->request->old->case_count, old);
+        if (crashes[i].folder == NULL)
+            (void)take_over(s, old, out);
+        else if (analysis_case(&analysis, &crashes[i], s->keep, out, s->fault) != ERR_NONE)
+            break;
+        out->repeat = old->repeat;
+        s->out->run.case_count++;
+        if (s->store != NULL &&
+            store_put_case(s->store, s->out->run.info.id, out, s->fault) != ERR_NONE)
+            break;
+    }
+    return s->fault->code;
+}
+
+/* The same run as before, but for who judged it. */
+static enum status begin(struct session *s)
+{
+    s->out->run.info = s->request->old->info;
+    s->out->run.info.uuid = NULL;
+    s->out->run.info.label = arena_printf(s->keep, "regrade of %" PRIu64, s->request->old->info.id);
+    s->out->run.info.started_ns = clock_wall_ns();
+    s->out->run.info.tools =
+        ARENA_ARRAY(s->keep, (size_t)s->request->old->info.tool_count + 1, struct named_version);
+    if (s->out->run.info.label == NULL || s->out->run.info.tools == NULL)
+        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "regrade");
+    for (uint32_t i = 0; i < s->request->old->info.tool_count; i++) {
+        s->out->run.info.tools[i] = s->request->old->info.tools[i];
+        if (strcmp(s->out->run.info.tools[i].name, "twinstack") == 0)
+            s->out->run.info.tools[i].version = TWINSTACK_VERSION;
+    }
+    memset(s->out->run.info.verdicts, 0, sizeof s->out->run.info.verdicts);
+    if (acceptance_read(s->request->known, s->keep, &s->out->known, s->fault) != ERR_NONE)
+        return s->fault->code;
+    s->out->run.info.known_text = s->out->known.text;
+    return s->store != NULL ? store_begin_run(s->store, &s->out->run.info, s->keep, s->fault)
+                            : ERR_NONE;
+}
+
+static enum status finish(struct session *s)
+{
+    if (s->fault->code == ERR_NONE)
+        (void)acceptance_apply(&s->out->known, s->store, s->out->run.cases, s->out->run.case_count,
+                               false, s->keep, s->fault);
+    struct fault fault = FAULT_INIT;
+    s->out->run.info.finished_ns = clock_wall_ns();
+    s->out->run.info.state = s->fault->code == ERR_NONE ? RUN_COMPLETE : RUN_INTERRUPTED;
+    s->out->run.info.case_count = s->out->run.case_count;
+    for (uint32_t i = 0; i < s->out->run.case_count; i++)
+        s->out->run.info.verdicts[s->out->run.cases[i].result.verdict]++;
+    if (s->store != NULL &&
+        store_finish_run(s->store, s->out->run.info.id, s->out->run.info.state,
+                         s->out->run.info.finished_ns, &fault) != ERR_NONE &&
+        s->fault->code == ERR_NONE)
+        *s->fault = fault;
+    return s->fault->code;
+}
+
+/* Only what was judged again can have changed. */
+static enum status find_changes(struct session *s)
+{
+    const struct stored_run *old = s->request->old;
+    struct run_case *before = ARENA_ARRAY(s->keep, (size_t)old->case_count + 1, struct run_case);
+    uint32_t count = 0;
+    if (before == NULL)
+        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    for (uint32_t i = 0; i < old->case_count; i++)
+        if (is_chosen(s, &old->cases[i]))
+            before[count++] = old->cases[i];
+    return run_diff_make(&old->info, before, count, &s->out->run.info, s->out->run.cases,
+                         s->out->run.case_count, NULL, s->keep, &s->out->changes, s->fault);
+}
+
+enum status regrade_run(struct store *store, const struct regrade_request *request,
+                        struct arena *keep, struct regraded *out, struct fault *fault)
+{
+    static const struct run_case any = {.scenario = "", .variant = "", .kind = ""};
+    struct session s = {
+        .request = request, .keep = keep, .store = store, .out = out, .fault = fault};
+    struct crash_case *crashes = NULL;
+    bool chosen = false;
+    memset(out, 0, sizeof *out);
+    if (regrade_choose(request->expr, &any, &chosen, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < request->old->case_count; i++)
+        out->chosen += is_chosen(&s, &request->old->cases[i]);
+    if (out->chosen == 0)
+        return ERR_NONE;
+    if (read_crashes(&s, &crashes) == ERR_NONE && open_symbols(&s, crashes) == ERR_NONE &&
+        begin(&s) == ERR_NONE) {
+        (void)judge_all(&s, crashes);
+        if (finish(&s) == ERR_NONE)
+            (void)find_changes(&s);
+    }
+    symbol_store_close(s.symbols);
+    return fault->code;
+}

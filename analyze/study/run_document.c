@@ -1,0 +1,70 @@
+/* See run_document.h. */
+#include "study/run_document.h"
+
+static void write_measure(struct json *j, const struct measure *m)
+{
+    json_key(j, m->name);
+    json_object(j);
+    json_key_uint(j, "right", m->right);
+    json_key_uint(j, "total", m->total);
+    json_key_number(j, "value", m->share.value);
+    json_key_number(j, "low", m->share.low);
+    json_key_number(j, "high", m->share.high);
+    json_object_end(j);
+}
+
+static void write_measures(struct json *j, const struct engine_total *total)
+{
+    struct measure measures[MEASURES];
+    figures_measures(total, measures);
+    for (int m = 0; m < MEASURES; m++)
+        write_measure(j, &measures[m]);
+}
+
+void measures_write_json(struct json *j, const struct engine_total *total)
+{
+    json_object(j);
+    write_measures(j, total);
+    json_object_end(j);
+}
+
+static void write_engine(struct json *j, const struct engine_total *t)
+{
+    json_object(j);
+    json_key_string(j, "engine", t->engine);
+    json_key_bool(j, "subject", t->subject);
+    json_key_string(j, "shares", t->shares);
+    json_key_string(j, "version", t->version);
+    json_key_string(j, "skip_reason", t->stacks == 0 ? t->skip_reason : NULL);
+    json_key_uint(j, "cases", t->cases);
+    json_key_uint(j, "stacks", t->stacks);
+    write_measures(j, t); /* aliases of the members of "measures" */
+    json_key(j, "measures");
+    measures_write_json(j, t);
+    json_object_end(j);
+}
+
+void run_document_write_json(struct json *j, const struct run_figures *figures)
+{
+    json_object(j);
+    json_key_uint(j, "schema_version", RUN_DOCUMENT_VERSION);
+    json_key(j, "run");
+    run_info_write_json(j, figures->run);
+    json_key_bool(j, "fails", figures_failing(figures) > 0 || figures->problem_count > 0);
+    json_key(j, "problems");
+    json_array(j);
+    for (uint32_t i = 0; i < figures->problem_count; i++)
+        json_string(j, figures->problems[i]);
+    json_array_end(j);
+    json_key(j, "engines");
+    json_array(j);
+    for (uint32_t i = 0; i < figures->engine_count; i++)
+        write_engine(j, &figures->engines[i]);
+    json_array_end(j);
+    json_key(j, "cases");
+    json_array(j);
+    for (uint32_t i = 0; i < figures->case_count; i++)
+        run_case_write_json(j, &figures->cases[i], false);
+    json_array_end(j);
+    json_object_end(j);
+}

@@ -1,0 +1,126 @@
+/* Whole runs, their figures and trends: see runs.h. */
+#include "study/runs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "compare/statistics.h"
+#include "store/store.h"
+
+static enum status read_cases(struct store *store, bool with_stacks, struct arena *keep,
+                              struct stored_run *out, struct fault *fault)
+{
+    struct case_query query = {.run_id = out->info.id, .limit = STORE_PAGE_MAX};
+    uint64_t room = 0;
+    do {
+        struct case_page page;
+        if (store_list_cases(store, &query, keep, &page, fault) != ERR_NONE)
+            return fault->code;
+        if (out->cases == NULL) {
+            room = page.total;
+            out->cases = ARENA_ARRAY(keep, (size_t)room + 1, struct run_case);
+        }
+        if (out->cases == NULL)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+        for (uint32_t i = 0; i < page.count; i++) {
+            if (out->case_count == room) /* a run that is being written: the rest comes later */
+                return ERR_NONE;
+            struct run_case *c = &out->cases[out->case_count++];
+            *c = page.cases[i];
+            if (with_stacks && store_read_case(store, page.cases[i].id, keep, c, fault) != ERR_NONE)
+                return fault->code;
+        }
+        query.after = page.next;
+    } while (query.after != 0);
+    return ERR_NONE;
+}
+
+enum status study_read_run(struct store *store, const char *word, enum run_detail detail,
+                           struct arena *keep, struct stored_run *out, struct fault *fault)
+{
+    uint64_t id = 0;
+    memset(out, 0, sizeof *out);
+    if (store_find_run(store, word, &id, fault) != ERR_NONE ||
+        store_read_run(store, id, keep, &out->info, fault) != ERR_NONE)
+        return fault->code;
+    if (detail == RUN_OUTCOMES)
+        return store_read_outcomes(store, id, true, keep, &out->cases, &out->case_count, fault);
+    return read_cases(store, detail == RUN_STACKS, keep, out, fault);
+}
+
+enum status study_read_run_or_file(struct store *store, const char *word, enum run_detail detail,
+                                   struct arena *keep, struct stored_run *out, struct fault *fault)
+{
+    const char *colon = strrchr(word, ':');
+    const char *path = colon != NULL ? arena_text(keep, word, (size_t)(colon - word)) : word;
+    if (path_is_file(word)) {
+        path = word;
+        colon = NULL;
+    }
+    if (path == NULL || !path_is_file(path))
+        return study_read_run(store, word, detail, keep, out, fault);
+    struct store *other = NULL;
+    if (store_open(path, STORE_READ_OLD, &other, fault) == ERR_NONE)
+        (void)study_read_run(other, colon != NULL ? colon + 1 : "latest", detail, keep, out, fault);
+    store_close(other);
+    return fault->code;
+}
+
+enum status study_read_before(struct store *store, const char *word, const struct run_info *now,
+                              enum run_detail detail, struct arena *keep, struct stored_run *out,
+                              struct fault *fault)
+{
+    uint64_t id = 0;
+    if (strcmp(word, "baseline") != 0)
+        return study_read_run_or_file(store, word, detail, keep, out, fault);
+    if (store_get_baseline(store, now->branch, now->platform, &id, fault) != ERR_NONE)
+        return fault->code;
+    return study_read_run(store, arena_printf(keep, "%" PRIu64, id), detail, keep, out, fault);
+}
+
+enum status study_read_figures(struct store *store, const char *word, struct arena *keep,
+                               struct stored_run *run, struct run_figures *out, struct fault *fault)
+{
+    if (study_read_run(store, word, RUN_CASES, keep, run, fault) != ERR_NONE)
+        return fault->code;
+    return figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);
+}
+
+static enum status set_band(struct trend *out, struct arena *keep, struct fault *fault)
+{
+    double *values = ARENA_ARRAY(keep, (size_t)out->count + 1, double);
+    uint32_t known = 0;
+    out->low = out->high = (double)NAN;
+    if (values == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+    for (uint32_t i = 0; i < out->count; i++)
+        if (!isnan(out->points[i].value))
+            values[known++] = out->points[i].value;
+    if (known >= 4) {
+        const double first = statistics_quantile(values, known, 0.25);
+        const double third = statistics_quantile(values, known, 0.75);
+        out->low = first - 1.5 * (third - first);
+        out->high = third + 1.5 * (third - first);
+    }
+    return ERR_NONE;
+}
+
+enum status study_read_trend(struct store *store, const char *metric, const char *scenario,
+                             const char *variant, uint64_t until, uint32_t limit,
+                             struct arena *keep, struct trend *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    if (store_read_trend(store, metric, scenario, variant, until != 0 ? STORE_PAGE_MAX : limit,
+                         keep, &out->points, &out->count, fault) != ERR_NONE)
+        return fault->code;
+    while (until != 0 && out->count > 0 && out->points[out->count - 1].run_id > until)
+        out->count--;
+    if (out->count > limit) {
+        out->points += out->count - limit;
+        out->count = limit;
+    }
+    return set_band(out, keep, fault);
+}

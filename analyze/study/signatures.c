@@ -1,0 +1,253 @@
+/* See signatures.h. */
+#include "study/signatures.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/limits.h"
+#include "compare/signature_tally.h"
+#include "store/store.h"
+#include "study/resolved_input.h"
+
+enum { EARLIER_RUNS = 20 };
+
+struct session {
+    const struct signature_request *request;
+    struct arena *keep;
+    struct store *store;
+    struct signature_rules *rules;
+    struct signature_tally tally;
+    struct fault *fault;
+};
+
+const char *signatures_default_rules(void)
+{
+    return signature_default_rules;
+}
+
+static enum status read_rules(struct session *s)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    if (s->request->rules == NULL)
+        return signature_read_rules(signature_default_rules, strlen(signature_default_rules),
+                                    s->keep, &s->rules, s->fault);
+    if (file_read(s->request->rules, LIMIT_JSON_BYTES, s->keep, &text, &bytes, s->fault) ==
+        ERR_NONE)
+        (void)signature_read_rules(text, bytes, s->keep, &s->rules, s->fault);
+    fault_set_path(s->fault, s->request->rules);
+    return s->fault->code;
+}
+
+static enum status add_stack(struct session *s, struct signature_tally *tally, const char *example,
+                             const struct stack *stack, struct arena *work)
+{
+    const char *text = signature_of(s->rules, stack, work);
+    if (text == NULL)
+        return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
+    return signature_tally_add(tally, text, example, s->keep, s->fault);
+}
+
+/* ---- a run ---------------------------------------------------------------------------- */
+
+static bool is_engine(const struct session *s, const struct engine_claim *claim)
+{
+    return s->request->engine != NULL ? strcmp(claim->engine, s->request->engine) == 0
+                                      : claim->subject;
+}
+
+/* The suspect's stack of a case, by the first engine that gives one. */
+static enum status count_case(struct session *s, uint64_t case_id, struct signature_tally *tally)
+{
+    struct arena work;
+    struct run_case c;
+    arena_init(&work, 0);
+    (void)store_read_case(s->store, case_id, &work, &c, s->fault);
+    for (uint32_t k = 0; s->fault->code == ERR_NONE && k < c.claim_count; k++) {
+        const struct engine_claim *claim = &c.claims[k];
+        if (!is_engine(s, claim) || claim->stack_count == 0 || claim->stacks[0].state != STACK_OK ||
+            claim->stacks[0].frame_count == 0)
+            continue;
+        (void)add_stack(s, tally, arena_printf(&work, "%s.%s", c.scenario, c.variant),
+                        &claim->stacks[0], &work);
+        break;
+    }
+    arena_free(&work);
+    return s->fault->code;
+}
+
+static enum status count_run(struct session *s, uint64_t run_id, struct signature_tally *tally)
+{
+    struct case_query query = {.run_id = run_id,
+                               .limit = STORE_PAGE_MAX,
+                               .without_scores = true,
+                               .without_findings = true};
+    do {
+        struct arena scratch;
+        struct case_page page;
+        arena_init(&scratch, 0);
+        if (store_list_cases(s->store, &query, &scratch, &page, s->fault) == ERR_NONE)
+            query.after = page.next;
+        for (uint32_t i = 0; s->fault->code == ERR_NONE && i < page.count; i++)
+            (void)count_case(s, page.cases[i].id, tally);
+        arena_free(&scratch);
+    } while (s->fault->code == ERR_NONE && query.after != 0);
+    signature_tally_rank(tally);
+    return s->fault->code;
+}
+
+static void set_first_seen(struct session *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->tally.count; i++)
+        s->tally.items[i].first_seen = name;
+}
+
+/* First seen, and the rank in the run before, out of the last runs before this one. */
+static enum status look_back(struct session *s, uint64_t run_id)
+{
+    struct run_page page;
+    const struct run_query query = {.after = run_id, .limit = EARLIER_RUNS};
+    bool is_previous = true;
+    if (store_list_runs(s->store, &query, s->keep, &page, s->fault) != ERR_NONE)
+        return s->fault->code;
+    for (uint32_t r = 0; r < page.count; r++) {
+        struct signature_tally earlier = {.count = 0};
+        if (page.runs[r].case_count == 0)
+            continue;
+        const char *name = arena_printf(s->keep, "run %" PRIu64, page.runs[r].id);
+        if (count_run(s, page.runs[r].id, &earlier) != ERR_NONE)
+            return s->fault->code;
+        for (uint32_t i = 0; i < s->tally.count; i++) {
+            const struct signature_count *then =
+                signature_tally_find(&earlier, s->tally.items[i].text);
+            if (then == NULL)
+                continue;
+            s->tally.items[i].first_seen = name;
+            if (is_previous)
+                s->tally.items[i].rank_before = then->rank;
+        }
+        is_previous = false;
+    }
+    return ERR_NONE;
+}
+
+/* What signatures_write_json() wrote earlier, for ranks before and first sights. */
+static enum status look_into(struct session *s, const char *path)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    cJSON *root = NULL;
+    const cJSON *row;
+    if (file_read(path, LIMIT_JSON_BYTES, s->keep, &text, &bytes, s->fault) == ERR_NONE &&
+        json_parse(text, bytes, &root, s->fault) == ERR_NONE) {
+        const cJSON *rows = json_get_array(root, "signatures", s->fault);
+        if (rows == NULL)
+            (void)fault_set_hint(s->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "earlier signatures",
+                                 "--before takes what `twinstack signatures --json` printed");
+        cJSON_ArrayForEach(row, rows)
+        {
+            const char *signature = json_get_string(row, "signature", s->keep, s->fault);
+            const char *first = json_get_string(row, "first_seen", s->keep, s->fault);
+            struct signature_count *now =
+                signature != NULL ? signature_tally_find(&s->tally, signature) : NULL;
+            if (now == NULL)
+                continue;
+            now->rank_before = (uint32_t)json_get_uint(row, "rank", 0, s->fault);
+            now->first_seen = first != NULL ? first : now->first_seen;
+        }
+    }
+    cJSON_Delete(root);
+    fault_set_path(s->fault, path);
+    return s->fault->code;
+}
+
+static enum status hand_over(struct session *s, const char *of, struct signature_list *out)
+{
+    if (s->request->before != NULL && look_into(s, s->request->before) != ERR_NONE)
+        return s->fault->code;
+    *out = (struct signature_list){
+        .of = of, .items = s->tally.items, .count = s->tally.count, .stacks = s->tally.stacks};
+    return ERR_NONE;
+}
+
+enum status signatures_of_run(struct store *store, const char *word,
+                              const struct signature_request *request, struct arena *keep,
+                              struct signature_list *out, bool *database, struct fault *fault)
+{
+    struct session s = {.request = request, .keep = keep, .store = store, .fault = fault};
+    uint64_t id = 0;
+    *database = false;
+    if (read_rules(&s) != ERR_NONE)
+        return fault->code;
+    if (store_find_run(store, word, &id, fault) != ERR_NONE ||
+        count_run(&s, id, &s.tally) != ERR_NONE) {
+        *database = fault->code != ERR_ABSENT;
+        return fault->code;
+    }
+    const char *name = arena_printf(keep, "run %" PRIu64, id);
+    set_first_seen(&s, name);
+    *database = request->before == NULL && look_back(&s, id) != ERR_NONE;
+    return *database ? fault->code : hand_over(&s, name, out);
+}
+
+/* ---- streams -------------------------------------------------------------------------- */
+
+static bool take_stack(void *context, const struct stack *stack, const char *label, uint64_t number)
+{
+    struct session *s = context;
+    char where[64];
+    struct arena work;
+    arena_init(&work, 0);
+    (void)snprintf(where, sizeof where, "stack %" PRIu64, number);
+    (void)add_stack(s, &s->tally, label != NULL ? label : where, stack, &work);
+    arena_free(&work);
+    return s->fault->code == ERR_NONE;
+}
+
+enum status signatures_of_files(const char *const *files, uint32_t file_count, const char *name,
+                                const struct signature_request *request, struct arena *keep,
+                                struct signature_list *out, struct fault *fault)
+{
+    struct session s = {.request = request, .keep = keep, .fault = fault};
+    uint64_t bad = 0;
+    if (read_rules(&s) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < file_count; i++)
+        if (resolved_input_read(files[i], take_stack, &s, &bad, fault) != ERR_NONE)
+            return fault->code;
+    signature_tally_rank(&s.tally);
+    set_first_seen(&s, name);
+    if (hand_over(&s, name, out) == ERR_NONE)
+        out->bad = bad;
+    return fault->code;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+void signatures_write_json(struct json *j, const struct signature_list *list, uint64_t top)
+{
+    json_object(j);
+    json_key_uint(j, "schema_version", 1);
+    json_key_string(j, "of", list->of);
+    json_key_uint(j, "stacks", list->stacks);
+    json_key_uint(j, "total", list->count);
+    json_key(j, "signatures");
+    json_array(j);
+    for (uint32_t i = 0; i < list->count && i < top; i++) {
+        const struct signature_count *b = &list->items[i];
+        json_object(j);
+        json_key_uint(j, "rank", b->rank);
+        json_key(j, "rank_before");
+        b->rank_before != 0 ? json_uint(j, b->rank_before) : json_null(j);
+        json_key_uint(j, "count", b->count);
+        json_key_number(j, "share", (double)b->count / (double)list->stacks);
+        json_key_string(j, "first_seen", b->first_seen);
+        json_key_string(j, "signature", b->text);
+        json_key_string(j, "example", b->example);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
