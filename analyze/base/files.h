@@ -30,8 +30,9 @@ void file_unmap(struct file_map *map);
 enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,
                       size_t *bytes, struct fault *fault);
 
-/* Writes a file so that it is there whole or not at all: a temporary beside it, then
- * a rename.  Fails: ERR_IO. */
+/* Writes a file so that it is there whole or not at all: a temporary beside it, then a rename.
+ * A symbolic link is followed; a device or pipe is written to and never replaced.  Fails: ERR_IO.
+ */
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault);
 
 /* The same for a file whose bytes are in several places. */
@@ -42,7 +43,8 @@ struct file_part {
 enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
                              struct fault *fault);
 
-/* Copies, sharing the bytes (hard link) when the system can.  Replaces TO. */
+/* Copies, sharing the bytes (hard link) when the system can.  Replaces TO, unless it is a device
+ * or pipe. */
 enum status file_copy(const char *from, const char *to, struct fault *fault);
 
 /* Makes a folder and its parents; an existing one is fine. */
@@ -57,6 +59,10 @@ enum status path_remove(const char *path, struct fault *fault);
 
 bool path_is_file(const char *path);
 bool path_is_folder(const char *path);
+
+/* True for a device, pipe or socket, and for all that stands below /dev and /proc: it can be
+ * written to, and must never be replaced by a file. */
+bool path_is_stream(const char *path);
 uint64_t path_bytes(const char *path); /* size of a file; 0 when there is none */
 
 /* Joins with one '/'.  Result in KEEP; NULL when out of memory. */

@@ -153,10 +153,32 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
     return file_write_parts(path, &whole, 1, fault);
 }
 
-enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
-                             struct fault *fault)
+static bool write_parts(int fd, const struct file_part *parts, size_t count)
 {
-    char temporary[4096];
+    bool written = fd >= 0;
+    for (size_t i = 0; i < count && written; i++)
+        written = write_all(fd, parts[i].data, parts[i].bytes);
+    return written;
+}
+
+/* Writes into what stands at PATH, or behind it, as a shell's `>>` does. */
+static enum status write_through(const char *path, const struct file_part *parts, size_t count,
+                                 struct fault *fault)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    const bool written = write_parts(fd, parts, count);
+    if (!written || (close(fd) != 0 && errno != EINTR)) {
+        (void)file_fault(fault, path, "file to write");
+        if (!written && fd >= 0)
+            (void)close(fd);
+    }
+    return fault->code;
+}
+
+static enum status write_anew(const char *path, const struct file_part *parts, size_t count,
+                              struct fault *fault)
+{
+    char temporary[PATH_MAX];
     const int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     if (length < 0 || (size_t)length >= sizeof temporary) {
         errno = ENAMETOOLONG;
@@ -165,9 +187,7 @@ enum status file_write_parts(const char *path, const struct file_part *parts, si
     const int fd = mkstemp(temporary);
     if (fd < 0)
         return file_fault(fault, path, "file to write");
-    bool written = fchmod(fd, 0644) == 0;
-    for (size_t i = 0; i < count; i++)
-        written = written && write_all(fd, parts[i].data, parts[i].bytes);
+    const bool written = fchmod(fd, 0644) == 0 && write_parts(fd, parts, count);
     if (close(fd) != 0 || !written || rename(temporary, path) != 0) {
         (void)file_fault(fault, path, "file to write");
         (void)unlink(temporary);
@@ -175,13 +195,38 @@ enum status file_write_parts(const char *path, const struct file_part *parts, si
     return fault->code;
 }
 
+bool path_is_stream(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return true;
+    /* What a program has open can be a regular file, and is no name to put another file at. */
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
+                             struct fault *fault)
+{
+    char real[PATH_MAX];
+    struct stat info;
+    if (path_is_stream(path))
+        return write_through(path, parts, count, fault);
+    if (lstat(path, &info) != 0 || !S_ISLNK(info.st_mode))
+        return write_anew(path, parts, count, fault);
+    if (realpath(path, real) != NULL)
+        return write_anew(real, parts, count, fault);
+    return write_through(path, parts, count, fault); /* a link to what is not there yet */
+}
+
 enum status file_copy(const char *from, const char *to, struct fault *fault)
 {
     struct file_map map;
 
-    (void)unlink(to);
-    if (link(from, to) == 0)
-        return ERR_NONE;
+    if (!path_is_stream(to)) {
+        (void)unlink(to);
+        if (link(from, to) == 0)
+            return ERR_NONE;
+    }
     if (file_map(from, &map, fault) != ERR_NONE)
         return fault->code;
     (void)file_write(to, map.data, map.bytes, fault);

@@ -140,6 +140,53 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
     return file_write_parts(path, &whole, 1, fault);
 }
 
+/* What stands at PATH, opened to be written; INVALID_HANDLE_VALUE: nothing, or it is refused. */
+static HANDLE open_standing(const wchar_t *path)
+{
+    return CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING,
+                       FILE_ATTRIBUTE_NORMAL, NULL);
+}
+
+bool path_is_stream(const char *path)
+{
+    wchar_t wide[WIDE_PATH];
+    const HANDLE file = widen(path, wide) ? open_standing(wide) : INVALID_HANDLE_VALUE;
+    const bool stream = file != INVALID_HANDLE_VALUE && GetFileType(file) != FILE_TYPE_DISK;
+    if (file != INVALID_HANDLE_VALUE)
+        (void)CloseHandle(file);
+    return stream;
+}
+
+static enum status write_through(const char *path, const wchar_t *wide,
+                                 const struct file_part *parts, size_t count, struct fault *fault)
+{
+    const HANDLE file = open_standing(wide);
+    bool written = file != INVALID_HANDLE_VALUE;
+    for (size_t i = 0; i < count && written; i++)
+        written = write_all(file, parts[i].data, parts[i].bytes);
+    if (!written)
+        (void)file_fault(fault, path, "file to write");
+    if (file != INVALID_HANDLE_VALUE)
+        (void)CloseHandle(file);
+    return fault->code;
+}
+
+/* The file that a symbolic link leads to; any other name stays as it is. */
+static void follow_link(wchar_t path[WIDE_PATH])
+{
+    wchar_t real[WIDE_PATH];
+    const DWORD flags = GetFileAttributesW(path);
+    if (flags == INVALID_FILE_ATTRIBUTES || (flags & FILE_ATTRIBUTE_REPARSE_POINT) == 0)
+        return;
+    const HANDLE file = open_standing(path);
+    if (file == INVALID_HANDLE_VALUE)
+        return;
+    const DWORD length = GetFinalPathNameByHandleW(file, real, WIDE_PATH, FILE_NAME_NORMALIZED);
+    if (length > 0 && length < WIDE_PATH)
+        memcpy(path, real, (length + 1) * sizeof *real);
+    (void)CloseHandle(file);
+}
+
 enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
                              struct fault *fault)
 {
@@ -150,6 +197,9 @@ enum status file_write_parts(const char *path, const struct file_part *parts, si
 
     if (length < 0 || length >= (int)sizeof name || !widen(path, final) || !widen(name, temporary))
         return file_fault(fault, path, "file to write");
+    if (path_is_stream(path))
+        return write_through(path, final, parts, count, fault);
+    follow_link(final);
     HANDLE file =
         CreateFileW(temporary, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
     if (file == INVALID_HANDLE_VALUE)
@@ -171,7 +221,8 @@ enum status file_copy(const char *from, const char *to, struct fault *fault)
 
     if (!widen(from, wide_from) || !widen(to, wide_to))
         return file_fault(fault, from, "file to copy");
-    (void)DeleteFileW(wide_to);
+    if (!path_is_stream(to))
+        (void)DeleteFileW(wide_to);
     if (CreateHardLinkW(wide_to, wide_from, NULL) || CopyFileW(wide_from, wide_to, FALSE))
         return ERR_NONE;
     return file_fault(fault, from, "file to copy");

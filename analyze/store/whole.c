@@ -145,9 +145,11 @@ enum status store_publish(struct store *store, const char *path, struct fault *f
 {
     struct arena scratch;
     struct fault ignored = FAULT_INIT;
-    if (path_is_folder(path) || (path_is_file(path) && is_own_file(store, path))) {
+    if (path_is_folder(path) || path_is_stream(path) ||
+        (path_is_file(path) && is_own_file(store, path))) {
         (void)fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "published database",
-                             "name another file: this is a folder, or the database itself");
+                             "name another file: this is a folder, a device, or the database "
+                             "itself");
         fault_set_path(fault, path);
         return fault->code;
     }

@@ -1,7 +1,13 @@
 /* base/files, base/process and base/thread against the real system. */
+#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#endif
 
 #include "base/files.h"
 #include "base/process.h"
@@ -13,6 +19,21 @@ static char *in_scratch(struct arena *keep, const char *name)
     char *path = path_join(keep, test_scratch(), name);
     REQUIRE(path != NULL);
     return path;
+}
+
+static void run_shell(const char *script, uint32_t limit_ms, const char *input,
+                      struct process_result *out, struct arena *keep)
+{
+    const char *argv[] = {"sh", "-c", script, NULL};
+    const char *environment[] = {"TWINSTACK_TEST=yes", NULL};
+    struct process_request request = {.argv = argv,
+                                      .environment = environment,
+                                      .input = input,
+                                      .input_bytes = input != NULL ? strlen(input) : 0,
+                                      .limit_ms = limit_ms,
+                                      .output_max_bytes = 100000};
+    struct fault fault = FAULT_INIT;
+    REQUIRE(process_run(&request, keep, out, &fault) == ERR_NONE);
 }
 
 TEST(files_come_back_as_they_were_written)
@@ -41,6 +62,73 @@ TEST(files_come_back_as_they_were_written)
     file_unmap(&map);
     arena_free(&keep);
 }
+
+#ifndef _WIN32
+/* Everything that is no regular file: as root, a rename would put a file in its place. */
+TEST(a_device_is_written_to_and_stays_a_device)
+{
+    struct arena keep;
+    struct fault fault = FAULT_INIT, ignored = FAULT_INIT;
+    struct stat info;
+    arena_init(&keep, 0);
+    const char *device = in_scratch(&keep, "null");
+    const char *source = in_scratch(&keep, "source");
+    test_write(source, "bytes", 5);
+    if (mknod(device, S_IFCHR | 0600, makedev(1, 3)) != 0) {
+        arena_free(&keep);
+        SKIP("this user may not make a device");
+    }
+    const bool usable = access(device, W_OK) == 0 && file_write(device, "x", 1, &fault) == ERR_NONE;
+    CHECK(stat(device, &info) == 0 && S_ISCHR(info.st_mode));
+    CHECK(path_is_stream(device));
+    (void)file_copy(source, device, &ignored);
+    CHECK(stat(device, &info) == 0 && S_ISCHR(info.st_mode));
+    CHECK(path_is_file(source));
+    (void)unlink(device);
+    arena_free(&keep);
+    if (!usable)
+        SKIP("devices cannot be opened in this folder");
+}
+
+TEST(a_pipe_is_written_to_and_stays_a_pipe)
+{
+    struct arena keep;
+    struct process_result out;
+    struct stat info;
+    arena_init(&keep, 0);
+    const char *pipe_path = in_scratch(&keep, "pipe");
+    REQUIRE(mkfifo(pipe_path, 0600) == 0);
+    struct fault fault = FAULT_INIT;
+    run_shell(arena_printf(&keep, "(exec timeout 10 cat '%s' >'%s.got') >/dev/null 2>&1 &",
+                           pipe_path, pipe_path),
+              5000, NULL, &out, &keep);
+    CHECK_EQ(file_write(pipe_path, "hello", 5, &fault), ERR_NONE);
+    CHECK(stat(pipe_path, &info) == 0 && S_ISFIFO(info.st_mode));
+    arena_free(&keep);
+}
+
+TEST(a_symbolic_link_is_followed)
+{
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    struct stat info;
+    char *text;
+    size_t bytes;
+    arena_init(&keep, 0);
+    const char *link_path = in_scratch(&keep, "link");
+    const char *target = in_scratch(&keep, "target");
+    REQUIRE(symlink("target", link_path) == 0);
+    static const char *const texts[] = {"first", "again"}; /* into nothing yet, then into a file */
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        CHECK_EQ(file_write(link_path, texts[i], 5, &fault), ERR_NONE);
+        CHECK(lstat(link_path, &info) == 0 && S_ISLNK(info.st_mode));
+        CHECK(lstat(target, &info) == 0 && S_ISREG(info.st_mode));
+        REQUIRE(file_read(target, 100, &keep, &text, &bytes, &fault) == ERR_NONE);
+        CHECK_STR(text, texts[i]);
+    }
+    arena_free(&keep);
+}
+#endif
 
 TEST(files_faults_name_the_path)
 {
@@ -98,21 +186,6 @@ TEST(paths_know_both_separators)
     CHECK_STR(path_join(&keep, "a/", "b"), "a/b");
     CHECK_STR(path_join(&keep, "", "b"), "b");
     arena_free(&keep);
-}
-
-static void run_shell(const char *script, uint32_t limit_ms, const char *input,
-                      struct process_result *out, struct arena *keep)
-{
-    const char *argv[] = {"sh", "-c", script, NULL};
-    const char *environment[] = {"TWINSTACK_TEST=yes", NULL};
-    struct process_request request = {.argv = argv,
-                                      .environment = environment,
-                                      .input = input,
-                                      .input_bytes = input != NULL ? strlen(input) : 0,
-                                      .limit_ms = limit_ms,
-                                      .output_max_bytes = 100000};
-    struct fault fault = FAULT_INIT;
-    REQUIRE(process_run(&request, keep, out, &fault) == ERR_NONE);
 }
 
 TEST(process_gives_output_errors_and_the_exit_code)
