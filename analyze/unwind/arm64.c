@@ -292,13 +292,19 @@ const char *unwind_step_arm64(struct unwind_walker *w)
     struct unwind_entry entry;
     uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
     bool covers;
-    if (facts != NULL &&
-        unwind_pdata_find(w->process, facts, (uint32_t)(lookup_va - module->base_va), 8, &entry)) {
+    const enum unwind_row row =
+        facts != NULL && facts->has_headers
+            ? unwind_pdata_find(w->process, facts, (uint32_t)(lookup_va - module->base_va), 8,
+                                &entry)
+            : UNWIND_ROW_NONE;
+    if (row == UNWIND_ROW_UNREADABLE)
+        w->caller_note = unwind_note_pdata;
+    if (row == UNWIND_ROW_FOUND) {
         const struct registers before = w->regs;
         const char *stop = step_entry(w, &entry, &covers);
         if (covers && (stop == NULL || stop == unwind_stop_memory))
             return stop;
         w->regs = before;
     }
-    return step_leaf(w, facts != NULL && facts->pdata_count > 0);
+    return step_leaf(w, facts != NULL && facts->pdata_count > 0 && row != UNWIND_ROW_UNREADABLE);
 }

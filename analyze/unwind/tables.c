@@ -130,20 +130,24 @@ static struct unwind_range find_dispatcher(const struct unwind_process *process,
     struct unwind_entry entry;
     if (rva == 0)
         return none;
-    if (entry_bytes == 12 && unwind_pdata_find(process, facts, rva, entry_bytes, &entry))
+    if (entry_bytes == 12 &&
+        unwind_pdata_find(process, facts, rva, entry_bytes, &entry) == UNWIND_ROW_FOUND)
         return (struct unwind_range){entry.begin_rva, entry.end_rva};
     uint32_t end =
         facts->is_x86 ? next_export(process, facts->module->base_va, export_rva, rva) : rva + 0x100;
     return (struct unwind_range){rva, end};
 }
 
+/* A dump may hold the first part of a header only: the sections that cannot be read may be code,
+ * so then no address of the module is known not to be code. */
 static void read_sections(const struct unwind_process *process, struct unwind_module *facts,
                           uint64_t table_va, uint32_t count)
 {
     uint8_t raw[40];
-    for (uint32_t i = 0; i < count && facts->code_count < UNWIND_CODE_RANGES_MAX; i++) {
+    uint32_t i = 0;
+    for (; i < count && facts->code_count < UNWIND_CODE_RANGES_MAX; i++) {
         if (!process->read(process->self, table_va + (uint64_t)i * 40, raw, sizeof(raw)))
-            return;
+            break;
         uint32_t bytes = load_u32(raw + 8), rva = load_u32(raw + 12);
         if (bytes == 0)
             bytes = load_u32(raw + 16);
@@ -156,6 +160,22 @@ static void read_sections(const struct unwind_process *process, struct unwind_mo
             continue;
         facts->code[facts->code_count++] = (struct unwind_range){rva, rva + bytes};
     }
+    facts->knows_code = i == count;
+}
+
+static void read_pdata_directory(const struct unwind_process *process, struct unwind_module *facts,
+                                 uint64_t directories_va, uint32_t entry_bytes)
+{
+    uint8_t directory[8];
+    facts->knows_pdata = entry_bytes == 0;
+    if (entry_bytes == 0 || !process->read(process->self, directories_va + 3 * sizeof(uint64_t),
+                                           directory, sizeof(directory)))
+        return;
+    facts->pdata_rva = load_u32(directory);
+    facts->pdata_count = load_u32(directory + 4) / entry_bytes;
+    facts->knows_pdata = facts->pdata_count <= UNWIND_PDATA_MAX;
+    if (!facts->knows_pdata)
+        facts->pdata_count = 0;
 }
 
 /* Reads DOS header, PE header, directories.  Source: Microsoft PE format. */
@@ -175,13 +195,7 @@ static void read_headers(const struct unwind_process *process, struct unwind_mod
     facts->is_x86 = machine == 0x014c;
     (void)unwind_read_u32(process, pe_va + 24 + 28, &facts->preferred_base_va);
     read_sections(process, facts, pe_va + 24 + load_u16(pe + 20), load_u16(pe + 6));
-    if (entry_bytes != 0 && process->read(process->self, directories_va + 3 * sizeof(uint64_t),
-                                          directory, sizeof(directory))) {
-        facts->pdata_rva = load_u32(directory);
-        facts->pdata_count = load_u32(directory + 4) / entry_bytes;
-        if (facts->pdata_count > UNWIND_PDATA_MAX)
-            facts->pdata_count = 0;
-    }
+    read_pdata_directory(process, facts, directories_va, entry_bytes);
     if (!process->read(process->self, directories_va, directory, sizeof(directory)))
         return;
     uint32_t exports_rva = load_u32(directory);
@@ -236,29 +250,34 @@ const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
     return node->cfi;
 }
 
-bool unwind_pdata_find(const struct unwind_process *process, const struct unwind_module *module,
-                       uint32_t rva, uint32_t entry_bytes, struct unwind_entry *out)
+enum unwind_row unwind_pdata_find(const struct unwind_process *process,
+                                  const struct unwind_module *module, uint32_t rva,
+                                  uint32_t entry_bytes, struct unwind_entry *out)
 {
     uint64_t table_va = module->module->base_va + module->pdata_rva;
     uint32_t low = 0, high = module->pdata_count;
     uint8_t raw[12];
+    if (!module->knows_pdata)
+        return UNWIND_ROW_UNREADABLE;
     while (low < high) { /* first row that starts behind RVA */
         uint32_t middle = low + (high - low) / 2;
         if (!process->read(process->self, table_va + (uint64_t)middle * entry_bytes, raw, 4))
-            return false;
+            return UNWIND_ROW_UNREADABLE;
         if (load_u32(raw) <= rva)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == 0 || !process->read(process->self, table_va + (uint64_t)(low - 1) * entry_bytes, raw,
-                                   entry_bytes))
-        return false;
+    if (low == 0)
+        return UNWIND_ROW_NONE;
+    if (!process->read(process->self, table_va + (uint64_t)(low - 1) * entry_bytes, raw,
+                       entry_bytes))
+        return UNWIND_ROW_UNREADABLE;
     *out = (struct unwind_entry){module->module->base_va, load_u32(raw), 0, load_u32(raw + 4)};
     if (entry_bytes == 12) {
         out->end_rva = load_u32(raw + 4);
         out->unwind_rva = load_u32(raw + 8);
-        return rva < out->end_rva;
+        return rva < out->end_rva ? UNWIND_ROW_FOUND : UNWIND_ROW_NONE;
     }
-    return true;
+    return UNWIND_ROW_FOUND;
 }

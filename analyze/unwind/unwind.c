@@ -17,6 +17,7 @@ enum {
 };
 
 const char unwind_stop_memory[] = "stack memory is missing";
+const char unwind_note_pdata[] = "pdata unreadable";
 
 const char *unwind_where_name(enum unwind_where where)
 {
@@ -52,7 +53,7 @@ bool unwind_is_code(const struct unwind_walker *w, uint64_t va)
     if (module == NULL)
         return is_generated(w, va);
     const struct unwind_module *facts = unwind_module_of(w->process, module);
-    if (facts == NULL || !facts->has_headers)
+    if (facts == NULL || !facts->has_headers || !facts->knows_code)
         return true;
     uint64_t rva = va - module->base_va;
     for (uint32_t i = 0; i < facts->code_count; i++)

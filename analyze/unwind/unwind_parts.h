@@ -14,6 +14,8 @@ struct unwind_range {
 struct unwind_module {
     const struct module *module;
     bool has_headers, is_x86;
+    bool knows_code;  /* all executable sections are in `code`      */
+    bool knows_pdata; /* the headers say where .pdata is, or that there is none */
     uint32_t pdata_rva, pdata_count;
     struct unwind_range code[UNWIND_CODE_RANGES_MAX]; /* executable sections */
     uint32_t code_count;
@@ -32,10 +34,14 @@ struct cfi_table;
 const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
                                       const struct module *module);
 
+/* What .pdata says of an address.  UNREADABLE is not NONE: nobody knows whether there is a row. */
+enum unwind_row { UNWIND_ROW_NONE, UNWIND_ROW_FOUND, UNWIND_ROW_UNREADABLE };
+
 /* The RUNTIME_FUNCTION that covers RVA; ENTRY_BYTES 12 (x64) or 8 (arm64, where the end is not
  * in the row: the last row at or before RVA is given, end_rva 0). */
-bool unwind_pdata_find(const struct unwind_process *process, const struct unwind_module *module,
-                       uint32_t rva, uint32_t entry_bytes, struct unwind_entry *out);
+enum unwind_row unwind_pdata_find(const struct unwind_process *process,
+                                  const struct unwind_module *module, uint32_t rva,
+                                  uint32_t entry_bytes, struct unwind_entry *out);
 
 /* One walk in progress. */
 struct unwind_walker {
@@ -98,5 +104,6 @@ uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va);
 const char *unwind_scan(struct unwind_walker *w);
 
 extern const char unwind_stop_memory[]; /* "stack memory is missing" */
+extern const char unwind_note_pdata[];  /* "pdata unreadable" */
 
 #endif

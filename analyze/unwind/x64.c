@@ -223,10 +223,41 @@ static bool step_frame_size(struct unwind_walker *w)
     return true;
 }
 
+/* Nobody can say whether there is unwind data for the pc: then it is no leaf either. */
+static const char *step_without_rows(struct unwind_walker *w)
+{
+    w->caller_note = unwind_note_pdata;
+    if (step_frame_size(w) || (w->process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP)))
+        return NULL;
+    return unwind_scan(w) == NULL ? NULL : "pdata unreadable, and a scan finds no return address";
+}
+
 /* No code of a program can lie there: what looks like a return address was overwritten. */
 static bool is_overwritten(uint64_t pc)
 {
     return pc >> 47 != 0;
+}
+
+static const char note_no_leaf[] = "unwind data that tells of a leaf, which it cannot be";
+
+/* A frame that holds nothing but its return address: what a leaf has. */
+static bool is_bare(const struct unwind_walker *w, const struct registers *before)
+{
+    return w->caller_kind == PC_RETURN && w->frame->where != WHERE_EPILOGUE &&
+           w->regs.sp == before->sp + sizeof(uint64_t);
+}
+
+/* Unwind data that knows no more than "a leaf" is no proof of one: V8 registers it for the whole
+ * of its code.  A generated function that has called another is no leaf, and a leaf returns into
+ * code.  (In images, Wine's system calls are leaves that call.) */
+static bool is_believable(const struct unwind_walker *w, const struct registers *before)
+{
+    if (!is_bare(w, before))
+        return true;
+    if (w->frame->kind == PC_INTERRUPTED && is_overwritten(w->regs.pc))
+        return true;
+    return (w->frame->kind == PC_INTERRUPTED || w->frame->module != NULL) &&
+           (w->regs.pc == 0 || unwind_is_return(w, w->regs.pc));
 }
 
 /* No unwind data covers the pc: a leaf, as far as calling convention and caution allow. */
@@ -247,6 +278,19 @@ static const char *step_leaf(struct unwind_walker *w, const char *note)
     return unwind_frame_pointer(w, REG_X64_RBP) ? NULL : unwind_scan(w);
 }
 
+static const char *step_generated(struct unwind_walker *w, struct unwind_entry entry)
+{
+    const struct registers before = w->regs;
+    const char *stop = step_entry(w, entry);
+    if (stop != NULL || is_believable(w, &before))
+        return stop;
+    w->regs = before;
+    w->caller_note = note_no_leaf;
+    if (unwind_frame_pointer(w, REG_X64_RBP))
+        return NULL;
+    return "a hole: generated code whose unwind data tells of a leaf, and no frame pointer";
+}
+
 const char *unwind_step_x64(struct unwind_walker *w)
 {
     const struct unwind_process *process = w->process;
@@ -255,7 +299,7 @@ const char *unwind_step_x64(struct unwind_walker *w)
     uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
     if (process->generated != NULL && process->generated(process->self, lookup_va, &entry) &&
         entry.unwind_rva != 0)
-        return step_entry(w, entry);
+        return step_generated(w, entry);
     if (w->frame->kind == PC_RETURN && is_overwritten(w->regs.pc))
         return "return address overwritten: no code can lie there";
     if (module == NULL)
@@ -263,6 +307,8 @@ const char *unwind_step_x64(struct unwind_walker *w)
     const struct unwind_module *facts = unwind_module_of(process, module);
     if (facts == NULL)
         return "out of memory";
+    if (facts->has_headers && !facts->knows_pdata)
+        return step_without_rows(w);
     if (facts->pdata_count == 0) {
         if (step_frame_size(w))
             return NULL;
@@ -272,13 +318,18 @@ const char *unwind_step_x64(struct unwind_walker *w)
                                                                               : unwind_scan(w);
     }
     uint32_t rva = (uint32_t)(lookup_va - module->base_va);
-    if (unwind_pdata_find(process, facts, rva, 12, &entry)) {
+    const enum unwind_row row = unwind_pdata_find(process, facts, rva, 12, &entry);
+    if (row == UNWIND_ROW_UNREADABLE)
+        return step_without_rows(w);
+    if (row == UNWIND_ROW_FOUND) {
         const struct registers before = w->regs;
         const char *stop = step_entry(w, entry);
-        if (stop == NULL || stop == unwind_stop_memory)
+        const bool believed = w->frame->kind == PC_INTERRUPTED || is_believable(w, &before);
+        if ((stop == NULL && believed) || stop == unwind_stop_memory)
             return stop;
         w->regs = before;
-        w->caller_note = stop; /* why it was not the unwind data that led there */
+        /* why it was not the unwind data that led there */
+        w->caller_note = stop != NULL ? stop : note_no_leaf;
         return step_frame_size(w) ? NULL : unwind_scan(w);
     }
     return step_leaf(w, NULL);

@@ -137,8 +137,8 @@ static bool find_entry(const struct unwind_process *process, uint64_t va, struct
         return process->generated != NULL && process->generated(process->self, va, out) &&
                out->unwind_rva != 0;
     const struct unwind_module *facts = unwind_module_of(process, module);
-    return facts != NULL &&
-           unwind_pdata_find(process, facts, (uint32_t)(va - module->base_va), 12, out);
+    return facts != NULL && unwind_pdata_find(process, facts, (uint32_t)(va - module->base_va), 12,
+                                              out) == UNWIND_ROW_FOUND;
 }
 
 static bool jump_leaves(const struct unwind_process *process, const struct unwind_entry *entry,

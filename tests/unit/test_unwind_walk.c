@@ -1,5 +1,7 @@
 /* Whole walks over x64 stacks: what ends them, what they cross, what they keep. */
 
+#include <string.h>
+
 #include "test.h"
 #include "unwind_world.h"
 
@@ -136,4 +138,117 @@ TEST(machine_frames_that_lead_in_a_circle_end)
     CHECK_STR(stack.stop, "exceptions nest without end");
     CHECK(stack.frame_count < 100);
     world_free(&w);
+}
+
+/* A dump may hold any part of a module's headers and tables.  What cannot be read is not "none":
+ * the walk goes on by other means, and the frame found says why. */
+TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
+{
+    static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)}; /* sub rsp, 40 */
+    static const struct {
+        const char *name;
+        struct unwind_range missing;
+        const char *found_by, *note;
+        uint32_t pc_rva;
+    } rows[] = {
+        {"nothing is missing", {0, 0}, "unwind", NULL, BEGIN + 0x20},
+        {"the header ends before the sections", {0x180, 0x1000}, "unwind", NULL, BEGIN + 0x20},
+        {"it ends inside the first section", {0x190, 0x1000}, "unwind", NULL, BEGIN + 0x20},
+        {"it ends before .pdata's directory",
+         {0x120, 0x1000},
+         "scan",
+         "pdata unreadable",
+         BEGIN + 0x20},
+        {"as the first, and the pc has no row", {0x180, 0x1000}, "scan", NULL, 0x1300},
+        {"the rows",
+         {WORLD_PDATA_RVA, WORLD_PDATA_RVA + 12},
+         "scan",
+         "pdata unreadable",
+         BEGIN + 0x20},
+        {"the end of a row",
+         {WORLD_PDATA_RVA + 4, 0x3100},
+         "scan",
+         "pdata unreadable",
+         BEGIN + 0x20},
+        {"unwind data", {WORLD_XDATA_RVA, 0x2010}, "scan", "unwind data is missing", BEGIN + 0x20},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_stack stack;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof(xdata)));
+        const uint64_t site = call_site(&w, BEGIN + 0x50);
+        w.missing = rows[i].missing;
+        memset(w.stack, 0, sizeof(w.stack));
+        w.stack[SP] = 0x41414141;
+        w.stack[SP + 5] = site;
+        w.stack[SP + 11] = 0;
+        walk_from(&w, WORLD_BASE_VA + rows[i].pc_rva, &stack);
+        REQUIRE(stack.frame_count == 2);
+        CHECK_HEX(stack.frames[1].pc_va, site);
+        CHECK_STR(found_by_name(stack.frames[1].found_by), rows[i].found_by);
+        CHECK_STR(stack.frames[1].note != NULL ? stack.frames[1].note : "",
+                  rows[i].note != NULL ? rows[i].note : "");
+        world_free(&w);
+    }
+}
+
+/* V8's code range: unwind data without codes stands for all of it. */
+static bool generated_v8(void *self, uint64_t va, struct unwind_entry *out)
+{
+    (void)self;
+    *out = (struct unwind_entry){WORLD_BASE_VA - 0x1000000, 0x800000, 0x900000,
+                                 0x1000000 + WORLD_XDATA_RVA};
+    return va >= WORLD_BASE_VA - 0x800000 && va < WORLD_BASE_VA - 0x700000;
+}
+
+TEST(unwind_data_of_a_leaf_is_not_believed_of_a_generated_caller)
+{
+    enum { RETURNS, NOWHERE };
+    static const uint8_t xdata[] = {HEAD(1, 1, 0, 0, 0, 0), 0, 0, 0, 0};
+    static const uint64_t V8_VA = WORLD_BASE_VA - 0x780000;
+    static const struct {
+        const char *name;
+        enum pc_kind kind;
+        int top; /* what stands at the stack pointer */
+        bool chain;
+        const char *found_by; /* NULL: it stops */
+    } rows[] = {
+        {"interrupted in a leaf", PC_INTERRUPTED, RETURNS, false, "unwind"},
+        {"interrupted in none, with a frame pointer", PC_INTERRUPTED, NOWHERE, true,
+         "frame_pointer"},
+        {"interrupted in none", PC_INTERRUPTED, NOWHERE, false, NULL},
+        {"at a return, what looks like one at the top", PC_RETURN, RETURNS, true, "frame_pointer"},
+        {"at a return, without frame pointer", PC_RETURN, RETURNS, false, NULL},
+        {"at a return, nothing at the top", PC_RETURN, NOWHERE, true, "frame_pointer"},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        (void)world_xdata(&w, xdata, sizeof(xdata));
+        w.process.generated = generated_v8;
+        const uint64_t site = call_site(&w, BEGIN + 0x50);
+        w.stack[SP] = rows[i].top == RETURNS ? site : 0x7ff612345678;
+        struct unwind_walker walker = world_walker(&w, CPU_X64, 0, SP, rows[i].kind, &frame);
+        walker.regs.pc = frame.pc_va = V8_VA;
+        frame.module = NULL;
+        if (rows[i].chain) {
+            walker.regs.r[REG_X64_RBP] = WORLD_STACK_VA + (SP + 8) * sizeof(uint64_t);
+            w.stack[SP + 8] = WORLD_STACK_VA + (SP + 20) * sizeof(uint64_t);
+            w.stack[SP + 9] = site;
+        }
+        const char *stop = unwind_step_x64(&walker);
+        CHECK_EQ(stop == NULL, rows[i].found_by != NULL);
+        if (stop == NULL && rows[i].found_by != NULL) {
+            CHECK_HEX(walker.regs.pc, site);
+            CHECK_STR(found_by_name(walker.caller_found), rows[i].found_by);
+            CHECK_EQ(walker.caller_note != NULL, rows[i].chain);
+        } else if (stop != NULL) {
+            CHECK_HAS(stop, "a hole: generated code");
+        }
+        world_free(&w);
+    }
 }

@@ -17,6 +17,8 @@ static bool read_world(void *self, uint64_t va, void *out, size_t bytes)
     if (va < w->module.base_va || va - w->module.base_va >= w->module.image_bytes)
         return false;
     uint64_t rva = va - w->module.base_va;
+    if (rva < w->missing.end_rva && rva + bytes > w->missing.begin_rva)
+        return false;
     if (w->file != NULL) {
         const uint8_t *from = pe_at(w->file, (uint32_t)rva, (uint32_t)bytes);
         if (from != NULL)

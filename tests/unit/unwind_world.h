@@ -29,6 +29,7 @@ struct world {
     uint64_t stack[WORLD_STACK_WORDS];
     const struct pe *file; /* instead of `image`; NULL: the image by hand */
     uint32_t pdata_at, xdata_at;
+    struct unwind_range missing; /* of the image: what nobody kept; empty: nothing */
     struct unwind_process process;
 };
 
