@@ -1,6 +1,7 @@
 /* See pdb_unit.h. */
 #include "symbol/pdb_unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -24,6 +25,92 @@ static uint32_t walk_codes(const struct pdb_module *module, struct unit_code *ou
     return count;
 }
 
+/* Where a procedure or a table of lines starts, to find those that start alike. */
+struct start_key {
+    uint64_t start; /* section, then offset */
+    uint32_t number;
+};
+
+static uint64_t start_of(struct pdb_place place)
+{
+    return (uint64_t)place.section << 32 | place.offset;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    const struct start_key *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sort_starts(struct start_key *keys, uint32_t count)
+{
+    if (count > 1)
+        qsort(keys, count, sizeof *keys, compare_starts);
+}
+
+/* How many of the sorted KEYS from AT on start alike. */
+static uint32_t alike(const struct start_key *keys, uint32_t count, uint32_t at)
+{
+    uint32_t end = at;
+    while (end < count && keys[end].start == keys[at].start)
+        end++;
+    return end - at;
+}
+
+static struct start_key *sorted_codes(const struct pdb_unit *unit, struct arena *keep)
+{
+    struct start_key *keys = ARENA_ARRAY(keep, unit->code_count, struct start_key);
+    for (uint32_t i = 0; keys != NULL && i < unit->code_count; i++)
+        keys[i] = (struct start_key){start_of(unit->codes[i].start), i};
+    if (keys != NULL)
+        sort_starts(keys, unit->code_count);
+    return keys;
+}
+
+static bool same_bytes(const struct pdb_unit *unit, const struct start_key *keys, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (unit->ranges[keys[i].number].bytes != unit->ranges[keys[0].number].bytes)
+            return false;
+    return true;
+}
+
+/* Folded code: several procedures of one module at one place, each with a table of lines, in the
+ * same order.  The first procedure names the place, so only the first table may tell its line.
+ * Where there are more of one than of the other, whose line is whose cannot be told. */
+static bool drop_folded_lines(struct pdb_unit *unit, struct arena *keep)
+{
+    struct start_key *codes = NULL, *keys = ARENA_ARRAY(keep, unit->range_count, struct start_key);
+    uint32_t code = 0, left = 0;
+    if (keys == NULL)
+        return false;
+    for (uint32_t i = 0; i < unit->range_count; i++)
+        keys[i] = (struct start_key){start_of(unit->ranges[i].start), i};
+    sort_starts(keys, unit->range_count);
+    for (uint32_t i = 0, count; i < unit->range_count; i += count) {
+        count = alike(keys, unit->range_count, i);
+        if (count == 1 || !same_bytes(unit, keys + i, count))
+            continue;
+        if (codes == NULL && (codes = sorted_codes(unit, keep)) == NULL)
+            return false;
+        while (code < unit->code_count && codes[code].start < keys[i].start)
+            code++;
+        if (code == unit->code_count || codes[code].start != keys[i].start ||
+            alike(codes, unit->code_count, code) != count)
+            continue;
+        for (uint32_t k = i + 1; k < i + count; k++)
+            unit->ranges[keys[k].number].bytes = 0;
+    }
+    for (uint32_t i = 0; i < unit->range_count && codes != NULL; i++)
+        if (unit->ranges[i].bytes != 0)
+            unit->ranges[left++] = unit->ranges[i];
+    if (codes != NULL)
+        unit->range_count = left;
+    return true;
+}
+
 bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, struct pdb_unit *out)
 {
     memset(out, 0, sizeof *out);
@@ -43,7 +130,7 @@ bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, st
     for (uint32_t i = 0; pdb_line_range_next(&out->module, &cursor, &range); i++)
         out->ranges[i] = range;
     pdb_subsections_find(&out->module, &out->subsections);
-    return true;
+    return drop_folded_lines(out, keep);
 }
 
 int64_t pdb_unit_code_at(const struct pdb_unit *unit, struct pdb_place place)

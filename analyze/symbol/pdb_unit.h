@@ -24,7 +24,7 @@ struct pdb_unit {
     struct pdb_subsections subsections;
     struct unit_code *codes; /* procedures, separated parts, thunks; in file order */
     uint32_t code_count;
-    struct pdb_line_range *ranges; /* line tables, in file order */
+    struct pdb_line_range *ranges; /* line tables, in file order; of folded code the first's */
     uint32_t range_count;
 };
 

@@ -488,6 +488,43 @@ TEST(of_publics_at_one_place_the_first_record_counts)
     close_made(&w);
 }
 
+/* The procedure that names folded code also tells its line, when each has a table. */
+TEST(folded_code_does_not_mix_one_name_with_anothers_line)
+{
+    static const uint32_t first[][2] = {{0, 10}, {8, 11}}, second[][2] = {{0, 20}, {4, 21}};
+    static const uint32_t third[][2] = {{0, 30}};
+    static const struct {
+        const char *name;
+        uint32_t procedures;
+        const char *at_0, *at_9;
+    } rows[] = {
+        {"two procedures, two tables", 2, "one a.c:10", "one+0x9 a.c:11"},
+        {"one procedure, two tables", 1, "one a.c:20", "one+0x9 a.c:11"},
+        {"three procedures, two tables", 3, "one a.c:20", "one+0x9 a.c:11"},
+    };
+    static const char *const names[] = {"one", "two", "three"};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct make_pdb m;
+        struct made_world w;
+        test_row(rows[i].name);
+        make_pdb_start(&m);
+        make_contribution(&m, 0, 0x10, 0x20);
+        make_contribution(&m, 0, 0x30, 0x10);
+        make_checksum(&m, 0, "c:\\a.c");
+        make_lines(&m, 0, 0x30, 0x10, 0, third, COUNT_OF(third));
+        make_lines(&m, 0, 0x10, 0x20, 0, first, COUNT_OF(first));
+        make_lines(&m, 0, 0x10, 0x20, 0, second, COUNT_OF(second));
+        make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x30, 0x10, "other"), 6);
+        for (uint32_t k = 0; k < rows[i].procedures; k++)
+            make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x10, 0x20, names[k]), 6);
+        open_made(&w, &m);
+        check_at(&w, 0x1010, rows[i].at_0);
+        check_at(&w, 0x1019, rows[i].at_9);
+        check_at(&w, 0x1030, "other a.c:30");
+        close_made(&w);
+    }
+}
+
 static bool is_name(void *context, const char *name)
 {
     return strcmp(context, name) == 0;

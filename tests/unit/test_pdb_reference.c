@@ -20,6 +20,7 @@ enum cause {
     CAUSE_MANAGED,          /* they have no lines for managed code */
     CAUSE_NO_LINE,          /* code marked as having no line: they go on with the line before */
     CAUSE_TABLES,           /* two line tables overlap: llvm-symbolizer takes the one we take */
+    CAUSE_FOLDED,           /* folded code: they join one procedure's name to another's line */
     CAUSE_NONE,
     CAUSES,
 };
@@ -34,6 +35,7 @@ static const struct {
     {"managed code: no line against a line", 20},
     {"code marked as without a line: the line before against none", 1},
     {"overlapping line tables: one against the other", 1},
+    {"folded code: one procedure's name with another's line against its own", 6},
     {"unexplained", 0},
 };
 
@@ -136,6 +138,20 @@ static const char *difference(const struct symbol_frame *frames, uint32_t count,
     return NULL;
 }
 
+/* Do several procedures of MODULE start where PROCEDURE does? */
+static bool is_folded(const struct pdb_module *module, const struct pdb_procedure *procedure)
+{
+    struct pdb_symbol symbol;
+    struct pdb_procedure other;
+    uint32_t count = 0;
+    for (uint32_t soff = 4; pdb_symbol_at(module, soff, &symbol);
+         soff = pdb_symbol_next(module, &symbol))
+        count += pdb_procedure_read(module, &symbol, &other) &&
+                 other.start.section == procedure->start.section &&
+                 other.start.offset == procedure->start.offset;
+    return count > 1;
+}
+
 static enum cause cause_of(struct pdb_world *world, uint32_t rva, const struct symbol_frame *frames,
                            uint32_t count, const cJSON *row, const char *what)
 {
@@ -150,7 +166,10 @@ static enum cause cause_of(struct pdb_world *world, uint32_t rva, const struct s
     arena_init(&copies, 0);
     const bool padding = pdb_place_of_rva(&world->pdb, rva, &place) &&
                          !pdb_procedure_at(&world->pdb, place, &copies, &module, &procedure);
+    const bool folded = !padding && is_folded(&module, &procedure);
     arena_free(&copies);
+    if (folded && strcmp(what, "line") == 0 && ours != 0)
+        return CAUSE_FOLDED;
     if (padding && strcmp(what, "line") == 0 && ours == 0 && line != 0)
         return CAUSE_PADDING_LINE;
     if (padding && wanted == 0 && count == 1)
@@ -188,7 +207,9 @@ static void check_row(struct pdb_world *world, const char *line, struct counts *
         counts->agreed_good += CHECK(found);
     } else {
         const char *what = difference(frames, count, row, &keep);
-        if (cJSON_IsTrue(cJSON_GetObjectItem(row, "agree"))) {
+        const bool agree = cJSON_IsTrue(cJSON_GetObjectItem(row, "agree"));
+        if (agree &&
+            !(what != NULL && cause_of(world, rva, frames, count, row, what) == CAUSE_FOLDED)) {
             counts->agreed++;
             counts->agreed_good += what == NULL;
             if (what != NULL)
