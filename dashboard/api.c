@@ -9,6 +9,7 @@
 #include "dashboard/parts.h"
 #include "dashboard/routes.h"
 #include "report/report.h"
+#include "study/runs.h"
 
 /* Writes the view's document into x->keep. */
 static enum status write_view(struct exchange *x, struct store *store, const char *known_text,
@@ -96,40 +97,24 @@ int answer_health(struct exchange *x)
     return answer_text(x, 200, "text/plain; charset=utf-8", good, sizeof good - 1);
 }
 
-/* The newest finished run, prepared for a report writer. */
-static enum status prepare_newest(struct exchange *x, struct store *store, struct run_info *run,
-                                  struct run_figures *report, struct fault *fault)
-{
-    struct case_query query = {.limit = STORE_PAGE_MAX};
-    struct case_page page;
-    enum status status = store_find_run(store, "latest", &query.run_id, fault);
-    if (status == ERR_NONE)
-        status = store_read_run(store, query.run_id, &x->keep, run, fault);
-    if (status == ERR_NONE)
-        status = store_list_cases(store, &query, &x->keep, &page, fault);
-    if (status == ERR_NONE)
-        status = figures_prepare(run, page.cases, page.count, &x->keep, report, fault);
-    return status;
-}
-
 enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
                              size_t *bytes, struct fault *fault)
 {
     struct store *store = NULL;
-    struct run_info run;
-    struct run_figures report;
+    struct stored_run run;
+    struct run_figures figures;
 
     *text = NULL;
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault->code;
-    enum status status = prepare_newest(x, store, &run, &report, fault);
+    enum status status = study_read_figures(store, "latest", &x->keep, &run, &figures, fault);
     store_pool_give(x->dashboard->stores, store);
     if (status != ERR_NONE)
         return status;
     FILE *out = tmpfile();
     if (out == NULL)
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    if (write(x, &report, out, fault) == ERR_NONE) {
+    if (write(x, &figures, out, fault) == ERR_NONE) {
         const long size = ftell(out);
         *text = size > 0 && fseek(out, 0, SEEK_SET) == 0 ? arena_alloc(&x->keep, (size_t)size + 1)
                                                          : NULL;

@@ -120,6 +120,9 @@ static void put_engines(struct sheet *sheet, const struct run_figures *report)
                         percent(t->inline_right, t->inline_demanded, n),
                         percent(t->lines_right, t->lines_judged, l));
     }
+    if (report->left_out > 0)
+        (void)put_linef(sheet, "\n%u cases are not in these figures: ERROR, without any stack.",
+                        report->left_out);
 }
 
 static void put_cases(struct sheet *sheet, const struct run_figures *report)

@@ -95,6 +95,8 @@ enum status report_openmetrics(const struct run_figures *report, struct arena *s
     family(out, "run_problems", NULL, "What fails the run as a whole, whatever its cases do.");
     (void)fprintf(out, "twinstack_run_problems %u\n", report->problem_count);
     put_verdicts(out, report);
+    family(out, "cases_left_out", NULL, "Cases with the verdict ERROR and no stack to judge.");
+    (void)fprintf(out, "twinstack_cases_left_out %u\n", report->left_out);
     put_shares(out, report);
     put_times(out, report, numbers);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {

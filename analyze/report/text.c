@@ -25,26 +25,21 @@ enum { SHARES = 7, EXACT_COLUMNS = 18 };
 
 static const struct {
     const char *head;
-    int width, keeps;
+    int measure, width, keeps;
 } shares[SHARES] = {
-    {"precision", 10, 5}, {"recall", 8, 6}, {"inline", 8, 3},    {"lines", 8, 4},
-    {"top 1", 8, 1},      {"top 5", 8, 0},  {"physical", 10, 2},
+    {"precision", MEASURE_PRECISION, 10, 5}, {"recall", MEASURE_RECALL, 8, 6},
+    {"inline", MEASURE_INLINE_RECALL, 8, 3}, {"lines", MEASURE_LINES, 8, 4},
+    {"top 1", MEASURE_TOP1, 8, 1},           {"top 5", MEASURE_TOP5, 8, 0},
+    {"physical", MEASURE_PHYSICAL, 10, 2},
 };
 
-static void print_shares(const struct page *page, const struct engine_total *t, int less)
+static void print_shares(const struct page *page, const struct measure measures[MEASURES], int less)
 {
-    const uint64_t parts[SHARES][2] = {
-        {t->right_frames, t->own_frames},
-        {t->right_frames, t->truth_frames},
-        {t->inline_right, t->inline_demanded},
-        {t->lines_right, t->lines_judged},
-        {t->top1, t->judged},
-        {t->top5, t->judged},
-        {t->physical_same, t->physical_judged},
-    };
-    for (int i = 0; i < SHARES; i++)
+    for (int i = 0; i < SHARES; i++) {
+        const struct measure *m = &measures[shares[i].measure];
         if (shares[i].keeps >= less)
-            share_cell(page, parts[i][0], parts[i][1], -shares[i].width);
+            share_cell(page, m->right, m->total, -shares[i].width);
+    }
 }
 
 /* How many columns give way so that the table fits: those that KEEP least. */
@@ -73,7 +68,7 @@ static void print_engine(const struct page *page, const struct engine_total *t, 
     const struct interval w = measures[MEASURE_EXACT].share;
     page_cellf(page, t->exact == t->judged ? INK_GOOD : INK_PLAIN, EXACT_COLUMNS,
                "%u/%u [%.0f-%.0f %%]", t->exact, t->judged, w.low * 100, w.high * 100);
-    print_shares(page, t, less);
+    print_shares(page, measures, less);
     page_line(page);
 }
 
@@ -98,6 +93,12 @@ static void print_engines(const struct page *page, const struct run_figures *rep
     page_wrap(page, INK_DIM, 0,
               "* subject: decides verdict and exit code · [..] 95 % interval · physical: against "
               "the first subject");
+    if (report->left_out > 0) {
+        page_cellf(page, INK_WARN, 0,
+                   "%u case%s not in these figures: ERROR, and there is no stack to judge",
+                   report->left_out, report->left_out == 1 ? " is" : "s are");
+        page_line(page);
+    }
     if (less > 0) {
         (void)fputs("for want of columns not shown:", page->out);
         for (int i = 0; i < SHARES; i++)

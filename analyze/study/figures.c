@@ -41,6 +41,10 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
     if (run_total_engines(cases, case_count, keep, &totals, &out->engine_count, fault) != ERR_NONE)
         return fault->code;
     out->engines = totals;
+    out->left_out = 0;
+    for (uint32_t i = 0; i < case_count; i++)
+        out->left_out +=
+            cases[i].result.verdict == VERDICT_ERROR && cases[i].result.score_count == 0;
     return add_problems(out, keep, fault);
 }
 

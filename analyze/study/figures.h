@@ -18,6 +18,8 @@ struct run_figures {
     uint32_t case_count;
     const struct engine_total *engines;
     uint32_t engine_count;
+    uint32_t left_out; /* cases with the verdict ERROR and no stack of any engine: in no share or
+                          time, since there is nothing to judge */
     const char *const *problems; /* of the run as a whole: each fails it, whatever its cases do */
     uint32_t problem_count;
 };

@@ -85,18 +85,30 @@ static enum status read_crashes(struct session *s, struct crash_case **out)
     return ERR_NONE;
 }
 
-/* What left no case has nothing to be judged again: it is taken over as it is. */
-static enum status take_over(struct session *s, const struct run_case *old, struct run_case *out)
+/* A case that is gone or damaged cannot be judged: of the old one only the name and what was
+ * expected are kept, so that no figure counts what nobody found out today. */
+static void give_up(struct session *s, const struct run_case *old, struct run_case *out)
+{
+    *out = (struct run_case){.scenario = old->scenario,
+                             .variant = old->variant,
+                             .arch = old->arch,
+                             .kind = old->kind,
+                             .folder = old->folder,
+                             .case_sha256 = old->case_sha256,
+                             .expected_doors = old->expected_doors,
+                             .expected_code = old->expected_code,
+                             .expected_exit_code = old->expected_exit_code};
+    out->result.verdict = VERDICT_ERROR;
+    out->result.reason = arena_printf(s->keep, "the case is gone or damaged: %s", old->folder);
+    s->out->missing++;
+}
+
+/* A scenario that left no case cannot be judged again: its verdict stays as it is. */
+static void take_over(const struct run_case *old, struct run_case *out)
 {
     *out = *old;
     out->known_id = NULL;
-    if (out->folder != NULL) {
-        out->result.verdict = VERDICT_ERROR;
-        out->result.reason = arena_printf(s->keep, "the case is gone or damaged: %s", old->folder);
-        s->out->missing++;
-    }
     out->id = 0;
-    return ERR_NONE;
 }
 
 static enum status judge_all(struct session *s, const struct crash_case *crashes)
@@ -115,8 +127,10 @@ static enum status judge_all(struct session *s, const struct crash_case *crashes
             return fault_set(s->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "regrade");
         if (s->request->progress != NULL)
             s->request->progress(s->request->context, i + 1, s->request->old->case_count, old);
-        if (crashes[i].folder == NULL)
-            (void)take_over(s, old, out);
+        if (old->folder == NULL)
+            take_over(old, out);
+        else if (crashes[i].folder == NULL)
+            give_up(s, old, out);
         else if (analysis_case(&analysis, &crashes[i], s->keep, out, s->fault) != ERR_NONE)
             break;
         out->repeat = old->repeat;

@@ -51,6 +51,7 @@ void run_document_write_json(struct json *j, const struct run_figures *figures)
     json_key(j, "run");
     run_info_write_json(j, figures->run);
     json_key_bool(j, "fails", figures_failing(figures) > 0 || figures->problem_count > 0);
+    json_key_uint(j, "left_out", figures->left_out);
     json_key(j, "problems");
     json_array(j);
     for (uint32_t i = 0; i < figures->problem_count; i++)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "study/run_document.h"
 #include "view/parts.h"
 
 const struct view views[] = {
@@ -116,6 +117,8 @@ static void write_engine(struct json *out, const struct engine_total *e)
     json_key_uint(out, "physical_judged", e->physical_judged);
     json_key_uint(out, "physical_same", e->physical_same);
     json_key_string(out, "skip_reason", e->skip_reason);
+    json_key(out, "measures");
+    measures_write_json(out, e);
     json_object_end(out);
 }
 

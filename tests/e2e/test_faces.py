@@ -1,0 +1,163 @@
+"""One set of figures: the command line, the reports and the dashboard show the same numbers, on a run of more
+cases than one page of the database holds, on two noisy runs, and on a regraded run with damaged cases."""
+
+import contextlib
+import json
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+SEED = e2e.BUILD / "tests" / "seed_store"
+CASES = e2e.ROOT / "corpus/cases"
+# What the report and the dashboard call one engine's shares: [right, total].
+SHARES = {"exact": ("exact", "judged"), "top1": ("top1", "judged"), "top5": ("top5", "judged"),
+          "precision": ("right_frames", "own_frames"), "recall": ("right_frames", "truth_frames"),
+          "inline_recall": ("inline_right", "inline_demanded"), "lines": ("lines_right", "lines_judged"),
+          "physical": ("physical_same", "physical_judged")}
+
+
+class Faces(e2e.Case):
+    def seed(self, runs, cases, big):
+        self.db = self.folder / "runs.db"
+        if not SEED.exists():
+            self.skipTest("seed_store is not built")
+        subprocess.run([SEED, self.db, str(runs), str(cases), str(big)], check=True, capture_output=True)
+
+    def sql(self, statement, *values):
+        with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+            return db.execute(statement, values).fetchall()
+
+    def run_db(self, *argv, exit_code=0):
+        return self.run_twinstack(*argv, "--db", self.db, exit_code=exit_code, limit_s=120)
+
+    @contextlib.contextmanager
+    def dashboard(self):
+        """The dashboard over this database: a function from a path to what is there."""
+        server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            url = server.stdout.readline().strip()
+
+            def get(path):
+                with urllib.request.urlopen(url.rstrip("/") + path, timeout=60) as answer:
+                    text = answer.read().decode()
+                return json.loads(text)["data"] if path.startswith("/api/") else text
+            yield get
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+            server.stdout.close()
+
+    def assert_same_figures(self, get):
+        """The newest run has the same figures everywhere; returns its document."""
+        run = json.loads(self.run_db("report", "latest", "--json", "-", "--exit-zero").stdout)
+        metrics = self.run_db("report", "latest", "--openmetrics", "-", "--exit-zero").stdout
+        stored = dict(self.sql("SELECT verdict, count(*) FROM crash_case WHERE run_id = ? GROUP BY 1", run["run"]["id"]))
+        self.assertEqual(sum(stored.values()), len(run["cases"]))
+        for verdict, count in stored.items():
+            self.assertIn(f'twinstack_cases{{verdict="{verdict}"}} {count}\n', metrics)
+            self.assertEqual(run["run"]["verdicts"][verdict], count)
+        self.assertEqual(get("/metrics"), metrics)
+        shown = get("/api/v1/runs/latest")
+        self.assertEqual(shown["run"], run["run"])
+        self.assertEqual([e["engine"] for e in shown["engines"]], [e["engine"] for e in run["engines"]])
+        for api, report in zip(shown["engines"], run["engines"]):
+            for name, (right, total) in SHARES.items():
+                self.assertEqual([api[right], api[total]], [report[name]["right"], report[name]["total"]], name)
+                self.assertEqual(report["measures"][name], report[name])
+            self.assertEqual(api["measures"], report["measures"])
+        for metric in ("verdict", "exact", "f1", "capture_rate", "speed_ratio"):
+            badge = self.folder / "badge.json"
+            self.run_db("report", "latest", "--badge", badge, "--badge-of", metric, "--exit-zero")
+            self.assertEqual(json.loads(get(f"/badge/{metric}.json")), json.loads(badge.read_text()), metric)
+        return run
+
+    def test_a_run_of_more_cases_than_a_page_has_all_of_them_on_every_face(self):
+        self.seed(0, 0, 1500)
+        with self.dashboard() as get:
+            run = self.assert_same_figures(get)
+            self.assertEqual(len(run["cases"]), 1500)
+            listed, after = [], 0
+            while after is not None:
+                page = get(f"/api/v1/runs/latest/cases?limit=1000&after={after}")
+                listed += page["cases"]
+                after = page["next"]
+            self.assertEqual(len(listed), 1500)
+        text = self.run_db("report", "latest", "--text", "--columns", "120", "--exit-zero").stdout
+        for engine in run["engines"]:
+            if engine["exact"]["total"]:
+                self.assertRegex(text, rf'{re.escape(engine["engine"])}\b.* {engine["exact"]["right"]}/{engine["exact"]["total"]} ')
+        sum_file = self.folder / "summary.md"
+        self.run_db("report", "latest", "--md", sum_file, "--exit-zero")
+        self.assertIn("1500", sum_file.read_text())
+
+    def test_two_noisy_runs_compare_alike_on_every_face(self):
+        self.seed(2, 12, 0)
+        newest = "case_id IN (SELECT id FROM crash_case WHERE run_id = (SELECT max(id) FROM run WHERE label = 'run'))"
+        self.sql("UPDATE crash_case SET verdict = 'PASS'")
+        self.sql(f"UPDATE claim SET total_ns = (SELECT k.total_ns FROM claim k JOIN crash_case c ON c.id = k.case_id JOIN "
+                 "crash_case mine ON mine.id = claim.case_id AND mine.scenario = c.scenario AND mine.variant = c.variant "
+                 f"AND c.run_id = mine.run_id - 1 AND k.engine = claim.engine) WHERE {newest}")
+        self.sql(f"UPDATE claim SET total_ns = total_ns * 12 / 10 WHERE engine = 'dump' AND {newest}")
+
+        def change():
+            told = json.loads(self.run_db("compare", "1", "2", "--json", exit_code=None).stdout)
+            shown = get("/api/v1/compare?a=1&b=2")
+            self.assertEqual(shown, told)
+            gate = json.loads(self.run_db("gate", "2", "--against", "1", "--max-slowdown", "3%", "--json",
+                                          exit_code=None).stdout)
+            row = {t["engine"]: t for t in told["times"]}["dump"]
+            self.assertEqual({t["engine"]: t for t in told["timing"]}["dump"], row)
+            holds = {c["name"]: c["holds"] for c in gate["checks"]}["dump"]
+            self.assertEqual(holds, row["change"] != "slower")
+            return row["change"]
+
+        with self.dashboard() as get:
+            self.assertEqual(change(), "slower")
+            # What the machine shows between equal runs: the control of the newest bench is a quarter off.
+            self.sql("INSERT INTO run (uuid, state, label, started_ns) VALUES ('b', 'complete', 'bench', 1)")
+            for subject, ns in (("offset", 1000), ("offset-control", 1250)):
+                for round_ in range(9):
+                    self.sql("INSERT INTO sample SELECT max(id), ?, ?, 'total', 0, ?, ? FROM run",
+                             round_ + (20 if ns > 1000 else 0), subject, round_, ns)
+            self.assertEqual(change(), "same")
+
+    def test_a_regraded_run_claims_nothing_for_cases_that_are_gone_or_damaged(self):
+        self.seed(1, 12, 0)
+        good, damaged = self.folder / "cases/whole.ob2", self.folder / "cases/damaged.ob2"
+        (self.folder / "symbols").symlink_to(CASES.parent / "symbols")
+        for copy in (good, damaged):
+            shutil.copytree(CASES / "null_write.ob2", copy)
+        record = next(f for f in damaged.iterdir() if f.suffix == ".rec" or f.name.startswith("record"))
+        record.write_bytes(record.read_bytes()[:-1])
+        ids = [row[0] for row in self.sql("SELECT id FROM crash_case ORDER BY id")]
+        for case, (name, folder) in zip(ids, (("whole", good), ("damaged", damaged), ("gone", self.folder / "cases/gone.ob2"))):
+            self.sql("UPDATE crash_case SET scenario = ?, variant = 'ob2', folder = ? WHERE id = ?", name, str(folder), case)
+        done = self.run_db("regrade", "-k", "whole or damaged or gone", exit_code=3)
+        self.assertIn("2 cases", done.stdout)
+        with self.dashboard() as get:
+            run = self.assert_same_figures(get)
+            cases = {c["scenario"]: c for c in run["cases"]}
+            self.assertEqual(len(cases), 3)
+            for name in ("damaged", "gone"):
+                c = cases[name]
+                self.assertEqual((c["verdict"], c["engines"], c["scores"], c["findings"]), ("ERROR", [], [], []))
+                self.assertIn("gone or damaged", c["reason"])
+                self.assertEqual((c["signature"], c["right"], c["timing"]["record_bytes"]), (None, None, 0))
+                shown = get(f"/api/v1/runs/latest/cases/{name}.ob2")
+                self.assertEqual(shown["engines"] if "engines" in shown else shown.get("claims", []), [])
+            subjects = [e for e in run["engines"] if e["subject"]]
+            self.assertEqual(len(subjects), 2)
+            for engine in subjects:
+                self.assertEqual((engine["cases"], engine["exact"]["total"]), (1, 1), engine["engine"])
+            self.assertEqual(run["left_out"], 2)
+
+
+e2e.main()
