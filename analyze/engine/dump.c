@@ -234,7 +234,7 @@ void dump_close(struct dump_session *session)
 
 enum status dump_tell(struct dump_session *session, struct arena *keep, struct fault *fault)
 {
-    return minidump_tell(&session->dump, keep, fault);
+    return minidump_read_details(&session->dump, keep, fault);
 }
 
 const struct minidump *dump_minidump(const struct dump_session *session)

@@ -22,7 +22,7 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
                       struct dump_session **out, struct fault *fault);
 void dump_close(struct dump_session *session);
 
-/* Reads what minidump_read() leaves to minidump_tell(): for showing the whole dump. */
+/* Reads what minidump_read() leaves to minidump_read_details(): for showing the whole dump. */
 enum status dump_tell(struct dump_session *session, struct arena *keep, struct fault *fault);
 
 const struct minidump *dump_minidump(const struct dump_session *session);

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)minidump_os_name(&dump, &keep);
         (void)minidump_crash_va(&dump);
         fault_clear(&fault);
-        (void)minidump_tell(&dump, &keep, &fault);
+        (void)minidump_read_details(&dump, &keep, &fault);
         json_to_text(&j, false);
         minidump_write_json(&j, &dump);
         free(json_take(&j, NULL));

@@ -1,4 +1,4 @@
-/* See minidump_rows.h.  Layouts: as in the heads of others.c, ce.c and of
+/* See minidump_rows.h.  Layouts: as in format/minidump/other_systems, and in
  * Microsoft's minidumpapiset.h, avrfsdk.h and DwCeDump.h. */
 #include "minidump_rows.h"
 

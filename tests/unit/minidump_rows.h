@@ -7,8 +7,9 @@
 struct minidump_row {
     const char *name;
     uint16_t architecture;
-    void (*fill)(struct maker *m); /* begins the stream, behind what it points to; no end */
-    const char *told_in, *content; /* JSON: the member's value; a part of what it says */
+    void (*fill)(struct maker *m); /* begins the stream, after what it points to; does not end it */
+    /* In the JSON: the member that holds its facts; a part of its content. */
+    const char *json_member, *content;
 };
 
 extern const struct minidump_row minidump_rows[];

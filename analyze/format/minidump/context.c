@@ -6,7 +6,7 @@
  * WOW64_CPURESERVED, two 16-bit words and then a 32-bit CONTEXT. */
 #include <string.h>
 
-#include "format/minidump/parts.h"
+#include "format/minidump/core.h"
 
 enum {
     TEB64_TLS_SLOT_1 = 0x1480 + 8,
@@ -96,7 +96,7 @@ enum cpu minidump_context_cpu(const struct minidump *dump, struct minidump_place
         {CPU_ARM64, 0, 0x400000, 912},
         {CPU_X86, 0, 0x10000, 716},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fault fault = FAULT_INIT;
         struct bytes r = minidump_at(dump, place, &fault);
         bytes_skip(&r, rows[i].flags_at);

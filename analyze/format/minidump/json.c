@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/minidump/parts.h"
+#include "format/minidump/values.h"
 
 static void write_place(struct json *j, const char *key, struct minidump_place place)
 {
@@ -58,7 +58,8 @@ static void write_streams(struct json *j, const struct minidump *d)
                 json_key_hex(j, "offset", stream->fault.offset);
             json_object_end(j);
         }
-        json_key_string(j, "told_in", stream->told_in);
+        json_key_string(j, "reported_in", stream->json_member);
+        json_key_string(j, "told_in", stream->json_member); /* the older name of reported_in */
         json_key(j, "content");
         minidump_write_content(j, d, stream, &shown);
         json_object_end(j);

@@ -1,160 +1,15 @@
-/* The frame of a minidump: header, directory, texts; and who the suspect is.
- * The streams themselves are in lists.c, facts.c, extras.c, details.c, others.c and ce.c. */
+/* Reads a minidump: header, directory, and each stream by the table of streams.c. */
 #include "format/minidump/minidump.h"
 
-#include "base/limits.h"
 #include "base/text.h"
-#include "format/minidump/parts.h"
+#include "format/minidump/streams.h"
 
 enum {
     MINIDUMP_MAGIC = 0x504d444d,
     MINIDUMP_VERSION = 0xa793,
-    TEXT_BYTES_MAX = 0x10000,
-    VALUES_MAX = 4 << 20,      /* 32 bytes each; and no more than the file has bytes */
-    TEXT_FILE_BYTES = 1 << 28, /* what is beyond, in larger files, is memory */
+    VALUES_MAX = 4 << 20,      /* 32 bytes each; and no more than the file has bytes   */
+    TEXT_FILE_BYTES = 1 << 28, /* what larger files have beyond this is memory, no text */
 };
-
-struct bytes minidump_at(const struct minidump *dump, struct minidump_place place,
-                         struct fault *fault)
-{
-    struct bytes r = bytes_over(dump->data, (size_t)dump->data_bytes, fault);
-    return bytes_window(&r, place.foff, place.bytes);
-}
-
-static bool place_fits(const struct minidump *dump, uint64_t foff, uint64_t bytes)
-{
-    return foff <= dump->data_bytes && bytes <= dump->data_bytes - foff;
-}
-
-struct minidump_place minidump_location(struct minidump_reader *m, struct bytes *r,
-                                        const char *what)
-{
-    struct minidump_place place;
-    uint64_t at = r->offset;
-    place.bytes = bytes_u32(r);
-    place.foff = bytes_u32(r);
-    if (place.bytes == 0)
-        return (struct minidump_place){0, 0};
-    if (!place_fits(m->out, place.foff, place.bytes)) {
-        (void)fault_set(m->damage, ERR_TRUNCATED, at, what);
-        return (struct minidump_place){0, 0};
-    }
-    return place;
-}
-
-void *minidump_array(struct minidump_reader *m, uint32_t count, size_t size)
-{
-    void *array = arena_array(m->keep, count == 0 ? 1 : count, size);
-    if (array == NULL)
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
-    return array;
-}
-
-bool minidump_spend_text(struct minidump_reader *m, uint64_t bytes, uint64_t offset)
-{
-    if (bytes > m->text_budget) {
-        (void)fault_set(m->damage, ERR_LIMIT, offset, "minidump text length");
-        return false;
-    }
-    m->text_budget -= bytes;
-    return true;
-}
-
-static char *put_utf8(char *out, uint32_t c)
-{
-    if (c < 0x80) {
-        *out++ = (char)c;
-    } else if (c < 0x800) {
-        *out++ = (char)(0xc0 | c >> 6);
-        *out++ = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        *out++ = (char)(0xe0 | c >> 12);
-        *out++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *out++ = (char)(0x80 | (c & 0x3f));
-    } else {
-        *out++ = (char)(0xf0 | c >> 18);
-        *out++ = (char)(0x80 | (c >> 12 & 0x3f));
-        *out++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *out++ = (char)(0x80 | (c & 0x3f));
-    }
-    return out;
-}
-
-const char *minidump_utf16(struct minidump_reader *m, struct bytes *r, uint64_t bytes)
-{
-    if (!minidump_spend_text(m, bytes, r->offset))
-        return NULL;
-    uint64_t offset = r->offset;
-    const uint8_t *from = bytes_take(r, bytes);
-    if (from == NULL) {
-        (void)fault_set(m->damage, ERR_TRUNCATED, offset, "minidump text");
-        return NULL;
-    }
-    uint64_t units = bytes / 2;
-    char *text = arena_array(m->keep, (size_t)units + 1, 3);
-    if (text == NULL) {
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
-        return NULL;
-    }
-    char *out = text;
-    for (uint64_t i = 0; i < units; i++) {
-        uint32_t c = load_u16(from + i * 2);
-        if (c == 0)
-            break;
-        uint32_t low = i + 1 < units ? load_u16(from + i * 2 + 2) : 0;
-        if (c >= 0xd800 && c < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
-            c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-            i++;
-        } else if (c >= 0xd800 && c < 0xe000) {
-            c = 0xfffd; /* half a pair: names come from dying processes */
-        }
-        out = put_utf8(out, c);
-    }
-    *out = '\0';
-    return text;
-}
-
-static bool string_at(struct minidump_reader *m, uint64_t foff, const char *what, struct bytes *out,
-                      uint32_t *bytes)
-{
-    if (foff == 0)
-        return false;
-    if (!place_fits(m->out, foff, 4)) {
-        (void)fault_set(m->damage, ERR_TRUNCATED, foff, what);
-        return false;
-    }
-    *out =
-        minidump_at(m->out, (struct minidump_place){foff, m->out->data_bytes - foff}, &m->scratch);
-    *bytes = bytes_u32(out);
-    if (*bytes > out->left) {
-        (void)fault_set(m->damage, ERR_TRUNCATED, foff, what);
-        return false;
-    }
-    if (*bytes > TEXT_BYTES_MAX) {
-        (void)fault_set(m->damage, ERR_LIMIT, foff, "minidump text length");
-        return false;
-    }
-    return true;
-}
-
-const char *minidump_string(struct minidump_reader *m, uint64_t foff, const char *what)
-{
-    struct bytes r;
-    uint32_t bytes;
-    return string_at(m, foff, what, &r, &bytes) ? minidump_utf16(m, &r, bytes) : NULL;
-}
-
-const char *minidump_utf8(struct minidump_reader *m, uint64_t foff, const char *what)
-{
-    struct bytes r;
-    uint32_t bytes;
-    if (!string_at(m, foff, what, &r, &bytes) || !minidump_spend_text(m, bytes, foff))
-        return NULL;
-    const char *text = arena_text(m->keep, (const char *)r.at, bytes);
-    if (text == NULL)
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
-    return text;
-}
 
 /* Reads the first stream of KIND, if there is one.  Its fault is either what the straight-line
  * reader met or what was noted as damage on the way. */
@@ -167,10 +22,10 @@ static void read_stream(struct minidump_reader *m, const struct minidump_stream_
             continue;
         struct fault fault = FAULT_INIT;
         m->damage = &stream->fault;
-        m->type = kind->type;
-        m->not_told = false;
+        m->stream_name = kind->name;
+        m->superseded = false;
         kind->read(m, minidump_at(out, stream->place, &fault));
-        stream->told_in = m->not_told ? NULL : kind->told_in;
+        stream->json_member = m->superseded ? NULL : kind->json_member;
         if (fault.code != ERR_NONE)
             (void)fault_set(&stream->fault, fault.code, fault.offset, fault.what);
         return;
@@ -189,7 +44,7 @@ static enum status refuse_magic(uint32_t magic, struct fault *fault)
         {0x464c457f, "this is an ELF core file, not a minidump"},
         {0xfeedfacf, "this is a Mach-O core file, not a minidump"},
     };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(known); i++)
         if (known[i].magic == magic)
             return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "minidump signature", known[i].hint);
     return fault_set_hint(fault, ERR_MALFORMED, 0, "minidump signature",
@@ -238,7 +93,7 @@ static enum status read_directory(struct minidump_reader *m, struct bytes whole)
         stream->place.bytes = bytes_u32(&r);
         stream->place.foff = bytes_u32(&r);
         if (stream->type != STREAM_UNUSED &&
-            !place_fits(out, stream->place.foff, stream->place.bytes)) {
+            !minidump_place_fits(out, stream->place.foff, stream->place.bytes)) {
             (void)fault_set(&stream->fault, ERR_TRUNCATED, at, "minidump stream past the end");
             stream->place = (struct minidump_place){0, 0};
         }
@@ -312,7 +167,7 @@ enum status minidump_read(const void *data, size_t bytes, struct arena *keep, st
     return sum_faults(out, fault);
 }
 
-enum status minidump_tell(struct minidump *dump, struct arena *keep, struct fault *fault)
+enum status minidump_read_details(struct minidump *dump, struct arena *keep, struct fault *fault)
 {
     struct minidump_reader m = {.out = dump,
                                 .keep = keep,
@@ -321,30 +176,6 @@ enum status minidump_tell(struct minidump *dump, struct arena *keep, struct faul
                                 .value_budget = dump->data_bytes};
     if (m.value_budget > VALUES_MAX)
         m.value_budget = VALUES_MAX;
-    minidump_tell_streams(&m);
+    minidump_detail_streams(&m);
     return sum_faults(dump, fault);
-}
-
-const struct minidump_thread *minidump_thread_find(const struct minidump *dump, uint32_t id)
-{
-    for (uint32_t i = 0; i < dump->thread_count; i++)
-        if (dump->threads[i].id == id)
-            return &dump->threads[i];
-    return NULL;
-}
-
-uint32_t minidump_suspect(const struct minidump *dump, const char **why)
-{
-    *why = "exception stream";
-    if (dump->exception.present && dump->exception.thread_id != 0)
-        return dump->exception.thread_id;
-    *why = "user stream";
-    if (dump->user != NULL && dump->user->suspect_id != 0)
-        return dump->user->suspect_id;
-    *why = "Breakpad's requesting thread";
-    if (dump->breakpad.present && (dump->breakpad.validity & 2) != 0 &&
-        minidump_thread_find(dump, dump->breakpad.requesting_thread_id) != NULL)
-        return dump->breakpad.requesting_thread_id;
-    *why = "first thread";
-    return dump->thread_count > 0 ? dump->threads[0].id : 0;
 }

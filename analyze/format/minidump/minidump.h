@@ -117,8 +117,8 @@ struct minidump_value {
 struct minidump_stream {
     uint32_t type;
     struct minidump_place place;
-    struct fault fault;  /* code ERR_NONE: sound, or not looked at */
-    const char *told_in; /* member of the JSON that has its facts; NULL: none has */
+    struct fault fault;      /* code ERR_NONE: sound, or not looked at */
+    const char *json_member; /* member of the JSON that has its facts; NULL: none has */
     const struct minidump_value *values;
     uint32_t value_count;
     const char *text;    /* of a stream that only its writer knows, if it is text; NULL */
@@ -290,7 +290,7 @@ enum status minidump_read(const void *data, size_t bytes, struct arena *keep, st
 /* Reads what people want to see and no walk needs: streams that no struct above is for, and what
  * some others say beyond theirs.  Once after minidump_read(), which leaves these streams without
  * values, texts and faults.  Fails: ERR_MEMORY. */
-enum status minidump_tell(struct minidump *dump, struct arena *keep, struct fault *fault);
+enum status minidump_read_details(struct minidump *dump, struct arena *keep, struct fault *fault);
 
 /* Copies SIZE bytes of the dead process at VA.  False when the dump lacks any of them. */
 bool minidump_memory_read(const struct minidump *dump, uint64_t va, void *out, size_t bytes);

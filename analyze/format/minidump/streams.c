@@ -4,15 +4,15 @@
  * Wine's dbghelp, Crashpad's minidump_extensions.h, Breakpad's minidump_format.h, and Mozilla's, as
  * rust-minidump's minidump-common has them.  Those without reader and teller have no published
  * layout; they are shown as bytes, like all that this table lacks. */
+#include "format/minidump/streams.h"
 #include "base/text.h"
-#include "format/minidump/parts.h"
 
 const struct minidump_stream_kind minidump_stream_kinds[] = {
     {STREAM_UNUSED, "Unused", NULL, NULL, NULL},
     {1, "Reserved0", NULL, NULL, NULL},
     {2, "Reserved1", NULL, NULL, NULL},
     {STREAM_SYSTEM_INFO, "SystemInfo", "system", minidump_read_system, NULL},
-    {STREAM_MISC_INFO, "MiscInfo", "process", minidump_read_misc, minidump_tell_misc},
+    {STREAM_MISC_INFO, "MiscInfo", "process", minidump_read_misc, minidump_detail_misc},
     {STREAM_MODULE_LIST, "ModuleList", "modules", minidump_read_modules, NULL},
     {STREAM_UNLOADED_MODULE_LIST, "UnloadedModuleList", "unloaded_modules", minidump_read_unloaded,
      NULL},
@@ -25,34 +25,34 @@ const struct minidump_stream_kind minidump_stream_kinds[] = {
     {STREAM_MEMORY_INFO_LIST, "MemoryInfoList", "memory_regions", minidump_read_regions, NULL},
     {STREAM_EXCEPTION, "Exception", "exception", minidump_read_exception, NULL},
     {STREAM_HANDLE_DATA, "HandleData", "handles", minidump_read_handles,
-     minidump_tell_handle_infos},
+     minidump_detail_handle_infos},
     {STREAM_HANDLE_OPERATION_LIST, "HandleOperationList", NULL, NULL,
-     minidump_tell_handle_operations},
+     minidump_detail_handle_operations},
     {STREAM_FUNCTION_TABLE, "FunctionTable", "function_tables", minidump_read_tables,
-     minidump_tell_tables},
-    {STREAM_TOKEN, "Token", "tokens", minidump_read_tokens, minidump_tell_tokens},
+     minidump_detail_tables},
+    {STREAM_TOKEN, "Token", "tokens", minidump_read_tokens, minidump_detail_tokens},
     {STREAM_SYSTEM_MEMORY_INFO, "SystemMemoryInfo", "system_memory", minidump_read_system_memory,
-     minidump_tell_system_memory},
+     minidump_detail_system_memory},
     {STREAM_PROCESS_VM_COUNTERS, "ProcessVmCounters", "vm_counters", minidump_read_vm_counters,
-     minidump_tell_vm_counters},
+     minidump_detail_vm_counters},
     {STREAM_COMMENT_W, "CommentW", "comment", minidump_read_comment_w, NULL},
     {STREAM_COMMENT_A, "CommentA", "comment", minidump_read_comment_a, NULL},
     {STREAM_JAVASCRIPT_DATA, "JavaScriptData", NULL, NULL, NULL},
     {STREAM_IPT_TRACE, "IptTrace", NULL, NULL, NULL},
     {0x8000, "ceNull", NULL, NULL, NULL},
-    {STREAM_CE_SYSTEM_INFO, "ceSystemInfo", NULL, NULL, minidump_tell_ce_system},
-    {STREAM_CE_EXCEPTION, "ceException", NULL, NULL, minidump_tell_ce_exception},
-    {STREAM_CE_MODULE_LIST, "ceModuleList", NULL, NULL, minidump_tell_ce_elements},
-    {STREAM_CE_PROCESS_LIST, "ceProcessList", NULL, NULL, minidump_tell_ce_elements},
-    {STREAM_CE_THREAD_LIST, "ceThreadList", NULL, NULL, minidump_tell_ce_elements},
-    {STREAM_CE_CONTEXT_LIST, "ceThreadContextList", NULL, NULL, minidump_tell_ce_elements},
-    {STREAM_CE_CALL_STACK_LIST, "ceThreadCallStackList", NULL, NULL, minidump_tell_ce_stacks},
-    {STREAM_CE_VIRTUAL_LIST, "ceMemoryVirtualList", NULL, NULL, minidump_tell_ce_memory},
-    {STREAM_CE_PHYSICAL_LIST, "ceMemoryPhysicalList", NULL, NULL, minidump_tell_ce_memory},
-    {STREAM_CE_BUCKET, "ceBucketParameters", NULL, NULL, minidump_tell_ce_bucket},
+    {STREAM_CE_SYSTEM_INFO, "ceSystemInfo", NULL, NULL, minidump_detail_ce_system},
+    {STREAM_CE_EXCEPTION, "ceException", NULL, NULL, minidump_detail_ce_exception},
+    {STREAM_CE_MODULE_LIST, "ceModuleList", NULL, NULL, minidump_detail_ce_elements},
+    {STREAM_CE_PROCESS_LIST, "ceProcessList", NULL, NULL, minidump_detail_ce_elements},
+    {STREAM_CE_THREAD_LIST, "ceThreadList", NULL, NULL, minidump_detail_ce_elements},
+    {STREAM_CE_CONTEXT_LIST, "ceThreadContextList", NULL, NULL, minidump_detail_ce_elements},
+    {STREAM_CE_CALL_STACK_LIST, "ceThreadCallStackList", NULL, NULL, minidump_detail_ce_stacks},
+    {STREAM_CE_VIRTUAL_LIST, "ceMemoryVirtualList", NULL, NULL, minidump_detail_ce_memory},
+    {STREAM_CE_PHYSICAL_LIST, "ceMemoryPhysicalList", NULL, NULL, minidump_detail_ce_memory},
+    {STREAM_CE_BUCKET, "ceBucketParameters", NULL, NULL, minidump_detail_ce_bucket},
     {0x800b, "ceProcessModuleMap", NULL, NULL, NULL},
     {0x800c, "ceDiagnosisList", NULL, NULL, NULL},
-    {STREAM_WINE_ELF_MODULES, "WineElfModules", NULL, NULL, minidump_tell_wine_modules},
+    {STREAM_WINE_ELF_MODULES, "WineElfModules", NULL, NULL, minidump_detail_wine_modules},
     {STREAM_BREAKPAD_INFO, "BreakpadInfo", "breakpad", minidump_read_breakpad, NULL},
     {STREAM_ASSERTION_INFO, "AssertionInfo", "breakpad", minidump_read_assertion, NULL},
     {STREAM_CRASHPAD_INFO, "CrashpadInfo", "crashpad", minidump_read_crashpad, NULL},
@@ -61,21 +61,21 @@ const struct minidump_stream_kind minidump_stream_kinds[] = {
     {STREAM_LINUX_LSB_RELEASE, "LinuxLsbRelease", "texts", minidump_read_text, NULL},
     {STREAM_LINUX_CMD_LINE, "LinuxCmdLine", "texts", minidump_read_text, NULL},
     {STREAM_LINUX_ENVIRON, "LinuxEnviron", "texts", minidump_read_text, NULL},
-    {STREAM_LINUX_AUXV, "LinuxAuxv", NULL, NULL, minidump_tell_auxv},
+    {STREAM_LINUX_AUXV, "LinuxAuxv", NULL, NULL, minidump_detail_auxv},
     {STREAM_LINUX_MAPS, "LinuxMaps", "texts", minidump_read_text, NULL},
-    {STREAM_LINUX_DSO_DEBUG, "LinuxDsoDebug", NULL, NULL, minidump_tell_dso},
+    {STREAM_LINUX_DSO_DEBUG, "LinuxDsoDebug", NULL, NULL, minidump_detail_dso},
     {STREAM_LINUX_STAT, "LinuxProcStat", "texts", minidump_read_text, NULL},
     {STREAM_LINUX_UPTIME, "LinuxProcUptime", "texts", minidump_read_text, NULL},
     {0x4767000d, "LinuxProcFd", NULL, NULL, NULL},
     {STREAM_LINUX_LIMITS, "MozLinuxLimits", "texts", minidump_read_text, NULL},
-    {STREAM_MAC_CRASH_INFO, "MozMacosCrashInfo", NULL, NULL, minidump_tell_mac_crash},
-    {STREAM_MAC_BOOT_ARGS, "MozMacosBootargs", NULL, NULL, minidump_tell_mac_boot},
+    {STREAM_MAC_CRASH_INFO, "MozMacosCrashInfo", NULL, NULL, minidump_detail_mac_crash},
+    {STREAM_MAC_BOOT_ARGS, "MozMacosBootargs", NULL, NULL, minidump_detail_mac_boot},
     {STREAM_SOFT_ERRORS, "MozSoftErrors", "texts", minidump_read_text, NULL},
     {0x4b6b0002, "StabilityReport", NULL, NULL, NULL},
     {RECORD_DUMP_STREAM, "TwinstackInfo", "capture", minidump_read_user, NULL},
 };
-const size_t minidump_stream_kind_count =
-    sizeof(minidump_stream_kinds) / sizeof(minidump_stream_kinds[0]);
+
+const size_t minidump_stream_kind_count = COUNT_OF(minidump_stream_kinds);
 
 const char *minidump_stream_name(uint32_t type)
 {
@@ -161,37 +161,37 @@ static bool read_utf16(struct minidump_reader *m, struct minidump_stream *stream
     return stream->text != NULL;
 }
 
-static void tell_stream(struct minidump_reader *m, const struct minidump_stream_kind *kind,
+static void read_detail(struct minidump_reader *m, const struct minidump_stream_kind *kind,
                         struct minidump_stream *stream)
 {
-    struct minidump_teller t = {.m = m};
+    struct minidump_value_list list = {.m = m};
     struct fault fault = FAULT_INIT;
     m->damage = &stream->fault;
-    kind->tell(&t, minidump_at(m->out, stream->place, &fault));
+    kind->detail(&list, minidump_at(m->out, stream->place, &fault));
     if (fault.code != ERR_NONE)
         (void)fault_set(&stream->fault, fault.code, fault.offset, fault.what);
-    stream->values = t.values;
-    stream->value_count = t.count;
+    stream->values = list.values;
+    stream->value_count = list.count;
 }
 
-void minidump_tell_streams(struct minidump_reader *m)
+void minidump_detail_streams(struct minidump_reader *m)
 {
     struct minidump *out = m->out;
     for (size_t k = 0; k < minidump_stream_kind_count; k++) {
         const struct minidump_stream_kind *kind = &minidump_stream_kinds[k];
-        for (uint32_t i = 0; kind->tell != NULL && i < out->stream_count; i++) {
+        for (uint32_t i = 0; kind->detail != NULL && i < out->stream_count; i++) {
             struct minidump_stream *stream = &out->streams[i];
             if (stream->type != kind->type || stream->fault.code != ERR_NONE ||
-                stream->place.bytes == 0 || (kind->read != NULL && stream->told_in == NULL))
+                stream->place.bytes == 0 || (kind->read != NULL && stream->json_member == NULL))
                 continue;
-            tell_stream(m, kind, stream);
+            read_detail(m, kind, stream);
             break;
         }
     }
     for (uint32_t i = 0; i < out->stream_count; i++) {
         struct minidump_stream *stream = &out->streams[i];
-        if (stream->type == STREAM_UNUSED || stream->place.bytes == 0 || stream->told_in != NULL ||
-            stream->value_count > 0)
+        if (stream->type == STREAM_UNUSED || stream->place.bytes == 0 ||
+            stream->json_member != NULL || stream->value_count > 0)
             continue;
         struct fault ignored = FAULT_INIT; /* a text beyond the limits is shown as bytes */
         m->damage = &ignored;

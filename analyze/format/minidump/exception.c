@@ -1,16 +1,41 @@
-/* Words for the numbers of a minidump: exception codes, systems. */
+/* The exception of a minidump, and the names of its codes.
+ *
+ *   EXCEPTION (168)
+ *   thread id          0
+ *   code               8
+ *   flags             12
+ *   nested record     16
+ *   address           24
+ *   parameter count   32
+ *   parameters        40
+ *   context place    160
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "format/minidump/minidump.h"
+#include "format/minidump/streams.h"
 
-enum {
-    PLATFORM_MACOS = 0x8101,
-    PLATFORM_IOS = 0x8102,
-    PLATFORM_LINUX = 0x8201,
-    PLATFORM_ANDROID = 0x8203,
-};
+void minidump_read_exception(struct minidump_reader *m, struct bytes r)
+{
+    struct minidump_exception *out = &m->out->exception;
+    out->thread_id = bytes_u32(&r);
+    bytes_skip(&r, 4);
+    out->code = bytes_u32(&r);
+    out->flags = bytes_u32(&r);
+    out->record_va = bytes_u64(&r);
+    out->address_va = bytes_u64(&r);
+    out->info_count = bytes_u32(&r);
+    bytes_skip(&r, 4);
+    for (size_t i = 0; i < 15; i++)
+        out->info[i] = bytes_u64(&r);
+    if (out->info_count > 15) {
+        (void)fault_set(m->damage, ERR_MALFORMED, r.offset, "number of exception parameters");
+        out->info_count = 15;
+    }
+    out->context = minidump_location(m, &r, "context of the exception");
+    out->present = !bytes_failed(&r);
+}
 
 struct number_name {
     uint32_t number;
@@ -176,17 +201,17 @@ const char *minidump_code_name(const struct minidump *dump)
 {
     const uint32_t platform = dump->system.platform, code = dump->exception.code;
     if (minidump_is_windows(dump))
-        return find(codes, sizeof(codes) / sizeof(codes[0]), code);
+        return find(codes, COUNT_OF(codes), code);
     if (platform == PLATFORM_MACOS || platform == PLATFORM_IOS)
-        return find(mach_exceptions, sizeof(mach_exceptions) / sizeof(mach_exceptions[0]), code);
+        return find(mach_exceptions, COUNT_OF(mach_exceptions), code);
     if (platform == PLATFORM_LINUX || platform == PLATFORM_ANDROID)
-        return find(signals, sizeof(signals) / sizeof(signals[0]), code);
+        return find(signals, COUNT_OF(signals), code);
     return NULL;
 }
 
 const char *minidump_fast_fail_name(uint64_t subcode)
 {
-    return find(fast_fails, sizeof(fast_fails) / sizeof(fast_fails[0]), subcode);
+    return find(fast_fails, COUNT_OF(fast_fails), subcode);
 }
 
 static bool is_access(const struct minidump_exception *exception)
@@ -222,35 +247,4 @@ uint64_t minidump_crash_va(const struct minidump *dump)
     uint64_t va = is_access(exception) ? exception->info[1] : exception->address_va;
     /* 32-bit writers sign-extend addresses: a known trap of real dumps */
     return dump->cpu == CPU_X86 ? va & UINT32_MAX : va;
-}
-
-bool minidump_is_windows(const struct minidump *dump)
-{
-    return !dump->system.present || dump->system.platform <= 3;
-}
-
-const char *minidump_os_name(const struct minidump *dump, struct arena *keep)
-{
-    static const struct number_name platforms[] = {
-        {1, "Windows"},
-        {2, "Windows NT"},
-        {3, "Windows CE"},
-        {0x8000, "Unix"},
-        {PLATFORM_MACOS, "Mac OS X"},
-        {PLATFORM_IOS, "iOS"},
-        {PLATFORM_LINUX, "Linux"},
-        {0x8202, "Solaris"},
-        {PLATFORM_ANDROID, "Android"},
-        {0x8205, "NaCl"},
-        {0x8206, "Fuchsia"},
-    };
-    const struct minidump_system *system = &dump->system;
-    if (!system->present)
-        return "unknown";
-    const char *name = find(platforms, sizeof(platforms) / sizeof(platforms[0]), system->platform);
-    const char *text = arena_printf(keep, "%s %" PRIu32 ".%" PRIu32 ".%" PRIu32 "%s%s",
-                                    name != NULL ? name : "unknown", system->major, system->minor,
-                                    system->build, system->service_pack != NULL ? " " : "",
-                                    system->service_pack != NULL ? system->service_pack : "");
-    return text != NULL ? text : "unknown";
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "format/minidump/parts.h"
+#include "format/minidump/streams.h"
 
 void minidump_read_breakpad(struct minidump_reader *m, struct bytes r)
 {
@@ -176,30 +176,6 @@ void minidump_read_crashpad(struct minidump_reader *m, struct bytes r)
         if (index < m->out->module_count)
             read_module_info(m, place, &m->out->modules[index]);
     }
-}
-
-/* Files of /proc and /etc whole; between the words of a command line stand zeros. */
-void minidump_read_text(struct minidump_reader *m, struct bytes r)
-{
-    struct minidump *out = m->out;
-    size_t bytes = r.left;
-    if (bytes == 0)
-        return;
-    if (!minidump_spend_text(m, bytes, r.offset))
-        return;
-    while (bytes > 0 && (r.at[bytes - 1] == 0 || r.at[bytes - 1] == '\n'))
-        bytes--;
-    char *text = arena_text(m->keep, (const char *)r.at, bytes);
-    if (out->texts == NULL)
-        out->texts = minidump_array(m, out->stream_count, sizeof(*out->texts));
-    if (text == NULL || out->texts == NULL) {
-        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
-        return;
-    }
-    for (size_t k = 0; k < bytes; k++)
-        if (text[k] == 0)
-            text[k] = '\n';
-    out->texts[out->text_count++] = (struct minidump_text){minidump_stream_name(m->type), text, 1};
 }
 
 void minidump_read_user(struct minidump_reader *m, struct bytes r)

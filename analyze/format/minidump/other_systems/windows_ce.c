@@ -11,7 +11,7 @@
  * names, one field information each, behind the header. */
 #include <string.h>
 
-#include "format/minidump/parts.h"
+#include "format/minidump/streams.h"
 
 /* The head of a structure that states its own size in its first two bytes; later ones are longer.
  * R moves behind it. */
@@ -30,7 +30,7 @@ static struct bytes sized_head(struct bytes *r, uint32_t least)
     return head;
 }
 
-void minidump_tell_ce_system(struct minidump_teller *t, struct bytes r)
+void minidump_detail_ce_system(struct minidump_value_list *list, struct bytes r)
 {
     static const struct minidump_field fields[] = {
         {NULL, FIELD_SKIP, 2},
@@ -55,20 +55,20 @@ void minidump_tell_ce_system(struct minidump_teller *t, struct bytes r)
                                                     {"minor", FIELD_UINT, 4}};
     static const struct minidump_field late[] = {{"instruction_set", FIELD_HEX, 4}};
     struct bytes head = sized_head(&r, 64);
-    minidump_tell_object(t, NULL);
-    minidump_tell_fields(t, &head, fields, COUNT_OF(fields));
+    minidump_add_object(list, NULL);
+    minidump_add_fields(list, &head, fields, COUNT_OF(fields));
     uint32_t count = bytes_u32(&head), versions_foff = bytes_u32(&head);
-    minidump_tell_array(t, "platform_versions");
+    minidump_add_array(list, "platform_versions");
     if (count > 0 && !bytes_failed(&head)) {
-        struct bytes versions = minidump_from(t->m->out, versions_foff, t->m->damage);
+        struct bytes versions = minidump_from(list->m->out, versions_foff, list->m->damage);
         count = bytes_count(&versions, count, 8);
-        for (uint32_t i = 0; i < count && !t->full; i++)
-            minidump_tell_record(t, NULL, &versions, version, COUNT_OF(version));
+        for (uint32_t i = 0; i < count && !list->full; i++)
+            minidump_add_record(list, NULL, &versions, version, COUNT_OF(version));
     }
-    minidump_tell_end(t);
+    minidump_add_end(list);
     if (head.left >= 4)
-        minidump_tell_fields(t, &head, late, COUNT_OF(late));
-    minidump_tell_end(t);
+        minidump_add_fields(list, &head, late, COUNT_OF(late));
+    minidump_add_end(list);
 }
 
 struct ce_column {
@@ -77,44 +77,46 @@ struct ce_column {
 };
 
 /* One cell: a number where its size is one, else its bytes. */
-static void tell_cell(struct minidump_teller *t, struct bytes *r, const struct ce_column *column)
+static void add_cell(struct minidump_value_list *list, struct bytes *r,
+                     const struct ce_column *column)
 {
     struct bytes cell = bytes_window(r, 0, column->bytes);
     bytes_skip(r, column->bytes);
     if (column->is_text && column->bytes == 4)
-        minidump_tell_text(t, NULL, minidump_string(t->m, bytes_u32(&cell), "Windows CE text"));
+        minidump_add_text(list, NULL,
+                          minidump_string(list->m, bytes_u32(&cell), "Windows CE text"));
     else if (column->bytes == 1 || column->bytes == 2 || column->bytes == 4 || column->bytes == 8)
-        minidump_tell_hex(t, NULL, minidump_number(t->m->out, &cell, column->bytes));
+        minidump_add_hex(list, NULL, minidump_number(list->m->out, &cell, column->bytes));
     else
-        minidump_tell_bytes(t, NULL, cell);
+        minidump_add_bytes(list, NULL, cell);
 }
 
-static const struct ce_column *tell_columns(struct minidump_teller *t, struct bytes r,
-                                            uint32_t count, uint32_t info_bytes, uint64_t *row)
+static const struct ce_column *add_columns(struct minidump_value_list *list, struct bytes r,
+                                           uint32_t count, uint32_t info_bytes, uint64_t *row)
 {
-    struct ce_column *columns = minidump_array(t->m, count, sizeof(*columns));
+    struct ce_column *columns = minidump_array(list->m, count, sizeof(*columns));
     *row = 0;
-    minidump_tell_array(t, "fields");
-    for (uint32_t i = 0; columns != NULL && i < count && !t->full; i++) {
+    minidump_add_array(list, "fields");
+    for (uint32_t i = 0; columns != NULL && i < count && !list->full; i++) {
         struct bytes info = bytes_window(&r, (uint64_t)i * info_bytes, info_bytes);
         uint32_t id = bytes_u32(&info);
         columns[i].bytes = bytes_u32(&info);
-        const char *label = minidump_string(t->m, bytes_u32(&info), "Windows CE label");
-        const char *format = minidump_string(t->m, bytes_u32(&info), "Windows CE format");
+        const char *label = minidump_string(list->m, bytes_u32(&info), "Windows CE label");
+        const char *format = minidump_string(list->m, bytes_u32(&info), "Windows CE format");
         columns[i].is_text = format != NULL && strcmp(format, "%s") == 0;
         *row += columns[i].bytes;
-        minidump_tell_object(t, NULL);
-        minidump_tell_hex(t, "id", id);
-        minidump_tell_uint(t, "bytes", columns[i].bytes);
-        minidump_tell_text(t, "label", label);
-        minidump_tell_text(t, "format", format);
-        minidump_tell_end(t);
+        minidump_add_object(list, NULL);
+        minidump_add_hex(list, "id", id);
+        minidump_add_uint(list, "bytes", columns[i].bytes);
+        minidump_add_text(list, "label", label);
+        minidump_add_text(list, "format", format);
+        minidump_add_end(list);
     }
-    minidump_tell_end(t);
+    minidump_add_end(list);
     return columns;
 }
 
-void minidump_tell_ce_elements(struct minidump_teller *t, struct bytes r)
+void minidump_detail_ce_elements(struct minidump_value_list *list, struct bytes r)
 {
     struct bytes head = sized_head(&r, 16);
     bytes_skip(&head, 2);
@@ -123,30 +125,30 @@ void minidump_tell_ce_elements(struct minidump_teller *t, struct bytes r)
     if (bytes_failed(&head))
         return;
     if (info_bytes < 16) {
-        (void)fault_set(t->m->damage, ERR_MALFORMED, head.offset, "size of a Windows CE field");
+        (void)fault_set(list->m->damage, ERR_MALFORMED, head.offset, "size of a Windows CE field");
         return;
     }
     uint64_t row;
     fields = bytes_count(&r, fields, info_bytes);
-    minidump_tell_object(t, NULL);
-    const struct ce_column *columns = tell_columns(t, r, fields, info_bytes, &row);
-    minidump_tell_array(t, "elements");
+    minidump_add_object(list, NULL);
+    const struct ce_column *columns = add_columns(list, r, fields, info_bytes, &row);
+    minidump_add_array(list, "elements");
     if (columns != NULL && row > 0 && elements > 0 && !bytes_failed(&r)) {
-        struct bytes rows = minidump_from(t->m->out, foff, t->m->damage);
+        struct bytes rows = minidump_from(list->m->out, foff, list->m->damage);
         elements = bytes_count(&rows, elements, (size_t)row);
-        for (uint32_t i = 0; i < elements && !t->full; i++) {
-            minidump_tell_array(t, NULL);
-            for (uint32_t k = 0; k < fields && !t->full; k++)
-                tell_cell(t, &rows, &columns[k]);
-            minidump_tell_end(t);
+        for (uint32_t i = 0; i < elements && !list->full; i++) {
+            minidump_add_array(list, NULL);
+            for (uint32_t k = 0; k < fields && !list->full; k++)
+                add_cell(list, &rows, &columns[k]);
+            minidump_add_end(list);
         }
     }
-    minidump_tell_end(t);
-    minidump_tell_end(t);
+    minidump_add_end(list);
+    minidump_add_end(list);
 }
 
 /* Its own head, an exception record, then the context as an element list. */
-void minidump_tell_ce_exception(struct minidump_teller *t, struct bytes r)
+void minidump_detail_ce_exception(struct minidump_value_list *list, struct bytes r)
 {
     static const struct minidump_field fields[] = {
         {"flags", FIELD_HEX, 2},
@@ -166,30 +168,30 @@ void minidump_tell_ce_exception(struct minidump_teller *t, struct bytes r)
     bytes_skip(&head, 2);
     uint32_t exception_bytes = bytes_u16(&head);
     bytes_skip(&head, 2);
-    minidump_tell_object(t, NULL);
-    minidump_tell_fields(t, &head, fields, COUNT_OF(fields));
+    minidump_add_object(list, NULL);
+    minidump_add_fields(list, &head, fields, COUNT_OF(fields));
     struct bytes exception = bytes_window(&r, 0, exception_bytes);
     bytes_skip(&r, exception_bytes);
-    minidump_tell_fields(t, &exception, record, COUNT_OF(record));
+    minidump_add_fields(list, &exception, record, COUNT_OF(record));
     uint32_t count = bytes_u32(&exception);
     if (count > PARAMETERS_MAX || count > exception.left / 4) {
-        (void)fault_set(t->m->damage, ERR_MALFORMED, exception.offset,
+        (void)fault_set(list->m->damage, ERR_MALFORMED, exception.offset,
                         "number of exception parameters");
         count = 0;
     }
-    minidump_tell_array(t, "information");
+    minidump_add_array(list, "information");
     for (uint32_t i = 0; i < count; i++)
-        minidump_tell_hex(t, NULL, bytes_u32(&exception));
-    minidump_tell_end(t);
-    minidump_tell_array(t, "context");
+        minidump_add_hex(list, NULL, bytes_u32(&exception));
+    minidump_add_end(list);
+    minidump_add_array(list, "context");
     if (r.left > 0 && !bytes_failed(&r))
-        minidump_tell_ce_elements(t, r);
-    minidump_tell_end(t);
-    minidump_tell_end(t);
+        minidump_detail_ce_elements(list, r);
+    minidump_add_end(list);
+    minidump_add_end(list);
 }
 
 /* A list's head: how many entries of how many bytes follow. */
-static uint32_t list_head(struct minidump_teller *t, struct bytes *r, uint32_t least,
+static uint32_t list_head(struct minidump_value_list *list, struct bytes *r, uint32_t least,
                           uint32_t *entry_bytes)
 {
     struct bytes head = sized_head(r, 8);
@@ -199,13 +201,13 @@ static uint32_t list_head(struct minidump_teller *t, struct bytes *r, uint32_t l
     if (bytes_failed(&head))
         return 0;
     if (*entry_bytes < least) {
-        (void)fault_set(t->m->damage, ERR_MALFORMED, head.offset, "size of a Windows CE entry");
+        (void)fault_set(list->m->damage, ERR_MALFORMED, head.offset, "size of a Windows CE entry");
         return 0;
     }
     return bytes_count(r, count, *entry_bytes);
 }
 
-static void tell_call_stack(struct minidump_teller *t, struct bytes r)
+static void add_call_stack(struct minidump_value_list *list, struct bytes r)
 {
     static const struct minidump_field ids[] = {{"process_id", FIELD_HEX, 4},
                                                 {"thread_id", FIELD_HEX, 4}};
@@ -217,47 +219,47 @@ static void tell_call_stack(struct minidump_teller *t, struct bytes r)
                                                   {"p1", FIELD_HEX, 4},
                                                   {"p2", FIELD_HEX, 4},
                                                   {"p3", FIELD_HEX, 4}};
-    minidump_tell_object(t, NULL);
-    minidump_tell_fields(t, &r, ids, COUNT_OF(ids));
+    minidump_add_object(list, NULL);
+    minidump_add_fields(list, &r, ids, COUNT_OF(ids));
     uint32_t frame_bytes = bytes_u16(&r), count = bytes_u16(&r), foff = bytes_u32(&r);
-    minidump_tell_array(t, "frames");
+    minidump_add_array(list, "frames");
     if (count > 0 && !bytes_failed(&r)) {
-        struct bytes frames = minidump_from(t->m->out, foff, t->m->damage);
+        struct bytes frames = minidump_from(list->m->out, foff, list->m->damage);
         if (frame_bytes < 32)
-            (void)fault_set(t->m->damage, ERR_MALFORMED, r.offset, "size of a Windows CE frame");
+            (void)fault_set(list->m->damage, ERR_MALFORMED, r.offset, "size of a Windows CE frame");
         count = frame_bytes < 32 ? 0 : bytes_count(&frames, count, frame_bytes);
-        for (uint32_t i = 0; i < count && !t->full; i++) {
+        for (uint32_t i = 0; i < count && !list->full; i++) {
             struct bytes one = bytes_window(&frames, (uint64_t)i * frame_bytes, frame_bytes);
-            minidump_tell_record(t, NULL, &one, frame, COUNT_OF(frame));
+            minidump_add_record(list, NULL, &one, frame, COUNT_OF(frame));
         }
     }
-    minidump_tell_end(t);
-    minidump_tell_end(t);
+    minidump_add_end(list);
+    minidump_add_end(list);
 }
 
-void minidump_tell_ce_stacks(struct minidump_teller *t, struct bytes r)
+void minidump_detail_ce_stacks(struct minidump_value_list *list, struct bytes r)
 {
-    uint32_t entry_bytes, count = list_head(t, &r, 16, &entry_bytes);
-    minidump_tell_array(t, NULL);
-    for (uint32_t i = 0; i < count && !t->full; i++)
-        tell_call_stack(t, bytes_window(&r, (uint64_t)i * entry_bytes, entry_bytes));
-    minidump_tell_end(t);
+    uint32_t entry_bytes, count = list_head(list, &r, 16, &entry_bytes);
+    minidump_add_array(list, NULL);
+    for (uint32_t i = 0; i < count && !list->full; i++)
+        add_call_stack(list, bytes_window(&r, (uint64_t)i * entry_bytes, entry_bytes));
+    minidump_add_end(list);
 }
 
-void minidump_tell_ce_memory(struct minidump_teller *t, struct bytes r)
+void minidump_detail_ce_memory(struct minidump_value_list *list, struct bytes r)
 {
     static const struct minidump_field fields[] = {
         {"start", FIELD_HEX, 8}, {"bytes", FIELD_UINT, 4}, {"offset", FIELD_HEX, 4}};
-    uint32_t entry_bytes, count = list_head(t, &r, 16, &entry_bytes);
-    minidump_tell_array(t, NULL);
-    for (uint32_t i = 0; i < count && !t->full; i++) {
+    uint32_t entry_bytes, count = list_head(list, &r, 16, &entry_bytes);
+    minidump_add_array(list, NULL);
+    for (uint32_t i = 0; i < count && !list->full; i++) {
         struct bytes entry = bytes_window(&r, (uint64_t)i * entry_bytes, entry_bytes);
-        minidump_tell_record(t, NULL, &entry, fields, COUNT_OF(fields));
+        minidump_add_record(list, NULL, &entry, fields, COUNT_OF(fields));
     }
-    minidump_tell_end(t);
+    minidump_add_end(list);
 }
 
-void minidump_tell_ce_bucket(struct minidump_teller *t, struct bytes r)
+void minidump_detail_ce_bucket(struct minidump_value_list *list, struct bytes r)
 {
     static const struct minidump_field fields[] = {
         {NULL, FIELD_SKIP, 4},
@@ -278,5 +280,5 @@ void minidump_tell_ce_bucket(struct minidump_teller *t, struct bytes r)
         {"owner_version_low", FIELD_HEX, 4},
     };
     struct bytes head = sized_head(&r, 64);
-    minidump_tell_record(t, NULL, &head, fields, COUNT_OF(fields));
+    minidump_add_record(list, NULL, &head, fields, COUNT_OF(fields));
 }

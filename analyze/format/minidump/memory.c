@@ -1,0 +1,222 @@
+/* Memory of the dead process that a minidump holds, and its map of regions.
+ *
+ *   MEMORY DESCRIPTOR (16)
+ *   start va               0
+ *   size, place in file    8
+ *
+ * In a Memory64 list the bytes of all ranges follow each other from one file offset on, so its
+ * descriptors have a size of 8 bytes in place of size and place. */
+#include <string.h>
+
+#include "format/minidump/streams.h"
+
+/* Makes room for COUNT more ranges behind those already read. */
+static bool grow_memory(struct minidump_reader *m, uint32_t count)
+{
+    struct minidump *out = m->out;
+    if (count > UINT32_MAX - out->memory_count) {
+        (void)fault_set(m->damage, ERR_LIMIT, FAULT_NO_OFFSET, "number of memory ranges");
+        return false;
+    }
+    struct minidump_memory *all = minidump_array(m, out->memory_count + count, sizeof(*all));
+    if (all == NULL)
+        return false;
+    if (out->memory_count > 0)
+        memcpy(all, out->memory, out->memory_count * sizeof(*all));
+    out->memory = all;
+    return true;
+}
+
+void minidump_read_memory(struct minidump_reader *m, struct bytes r)
+{
+    struct minidump *out = m->out;
+    uint32_t count = minidump_list_count(m, &r, 16, 0, "number of memory ranges");
+    if (!grow_memory(m, count))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        struct minidump_memory range;
+        range.start_va = bytes_u64(&r);
+        range.place = minidump_location(m, &r, "memory range");
+        if (range.place.bytes > 0)
+            out->memory[out->memory_count++] = range;
+    }
+    out->memory_listed += count;
+}
+
+void minidump_read_memory64(struct minidump_reader *m, struct bytes r)
+{
+    struct minidump *out = m->out;
+    uint64_t listed = bytes_u64(&r), foff = bytes_u64(&r);
+    if (listed > UINT32_MAX) {
+        (void)fault_set(m->damage, ERR_MALFORMED, r.offset, "number of memory ranges");
+        return;
+    }
+    uint32_t count = bytes_count(&r, (uint32_t)listed, 16);
+    if (!grow_memory(m, count))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t at = r.offset, start_va = bytes_u64(&r), bytes = bytes_u64(&r);
+        uint64_t left = foff <= out->data_bytes ? out->data_bytes - foff : 0;
+        uint64_t have = bytes < left ? bytes : left;
+        if (have > 0)
+            out->memory[out->memory_count++] = (struct minidump_memory){start_va, {foff, have}};
+        if (have < bytes) { /* the file was cut: what is there of the range still counts */
+            (void)fault_set(m->damage, ERR_TRUNCATED, at, "bytes of a memory range");
+            break;
+        }
+        foff += bytes;
+    }
+    out->memory_listed += count;
+}
+
+void minidump_read_regions(struct minidump_reader *m, struct bytes r)
+{
+    struct minidump *out = m->out;
+    uint32_t entry_bytes;
+    struct bytes whole = r;
+    uint32_t count = minidump_sized_list(m, &r, 48, &entry_bytes, 1u << 20, "memory regions");
+    if (count == 0 || load_u32(whole.at) < 16)
+        return;
+    out->regions = minidump_array(m, count, sizeof(*out->regions));
+    if (out->regions == NULL)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        struct minidump_region *region = &out->regions[i];
+        struct bytes entry = bytes_window(&r, (uint64_t)i * entry_bytes, entry_bytes);
+        region->base_va = bytes_u64(&entry);
+        region->allocation_base_va = bytes_u64(&entry);
+        region->allocation_protection = bytes_u32(&entry);
+        bytes_skip(&entry, 4);
+        region->bytes = bytes_u64(&entry);
+        region->state = bytes_u32(&entry);
+        region->protection = bytes_u32(&entry);
+        region->type = bytes_u32(&entry);
+    }
+    out->region_count = count;
+}
+
+/* True when X goes before Y: by address, of one address the longer, then the earlier in the file.
+ */
+static bool goes_before(const struct minidump_memory *x, const struct minidump_memory *y)
+{
+    if (x->start_va != y->start_va)
+        return x->start_va < y->start_va;
+    if (x->place.bytes != y->place.bytes)
+        return x->place.bytes > y->place.bytes;
+    return x->place.foff < y->place.foff;
+}
+
+/* Where the run that starts at FROM ends: nothing in it is out of order. */
+static uint32_t run_end(const struct minidump_memory *rows, uint32_t from, uint32_t count)
+{
+    uint32_t end = from + (from < count);
+    while (end < count && !goes_before(&rows[end], &rows[end - 1]))
+        end++;
+    return end;
+}
+
+/* Merges the first two runs of FROM, then the next two, into TO; returns how many were left. */
+static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_memory *to,
+                           uint32_t count)
+{
+    uint32_t runs = 0;
+    for (uint32_t at = 0; at < count; runs++) {
+        uint32_t middle = run_end(from, at, count), end = run_end(from, middle, count);
+        uint32_t left = at, right = middle;
+        for (; at < end; at++) {
+            bool take_right =
+                left == middle || (right < end && goes_before(&from[right], &from[left]));
+            to[at] = take_right ? from[right++] : from[left++];
+        }
+    }
+    return runs;
+}
+
+/* Writers list thousands of ranges in a few runs (stacks, what registers point to, one area after
+ * the other), so runs are merged as they come. */
+static enum status sort_ranges(struct minidump *dump, struct arena *keep)
+{
+    uint32_t count = dump->memory_count;
+    if (run_end(dump->memory, 0, count) == count)
+        return ERR_NONE;
+    struct minidump_memory *other = ARENA_ARRAY(keep, count, struct minidump_memory);
+    struct minidump_memory *from = dump->memory;
+    if (other == NULL)
+        return ERR_MEMORY;
+    for (uint32_t runs = count; runs > 1;) {
+        runs = merge_runs(from, other, count);
+        struct minidump_memory *swap = from;
+        from = other;
+        other = swap;
+    }
+    dump->memory = from;
+    return ERR_NONE;
+}
+
+enum status minidump_sort_memory(struct minidump *dump, struct arena *keep)
+{
+    if (dump->memory_count == 0)
+        return ERR_NONE;
+    if (sort_ranges(dump, keep) != ERR_NONE)
+        return ERR_MEMORY;
+    uint32_t kept = 0;
+    uint64_t covered_end = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < dump->memory_count; i++) {
+        struct minidump_memory range = dump->memory[i];
+        if (range.place.bytes > UINT64_MAX - range.start_va)
+            range.place.bytes = UINT64_MAX - range.start_va; /* the address space ends */
+        if (any && range.start_va < covered_end) {
+            uint64_t cut = covered_end - range.start_va;
+            if (cut >= range.place.bytes)
+                continue;
+            range.start_va += cut;
+            range.place.foff += cut;
+            range.place.bytes -= cut;
+        }
+        if (range.place.bytes == 0)
+            continue;
+        covered_end = range.start_va + range.place.bytes;
+        any = true;
+        dump->memory[kept++] = range;
+    }
+    dump->memory_count = kept;
+    return ERR_NONE;
+}
+
+const uint8_t *minidump_memory_at(const struct minidump *dump, uint64_t va, uint64_t *bytes)
+{
+    uint32_t low = 0, high = dump->memory_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dump->memory[middle].start_va <= va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    const struct minidump_memory *range = &dump->memory[low - 1];
+    uint64_t into = va - range->start_va;
+    if (into >= range->place.bytes)
+        return NULL;
+    *bytes = range->place.bytes - into;
+    return dump->data + range->place.foff + into;
+}
+
+bool minidump_memory_read(const struct minidump *dump, uint64_t va, void *out, size_t bytes)
+{
+    uint8_t *to = out;
+    while (bytes > 0) {
+        uint64_t have;
+        const uint8_t *from = minidump_memory_at(dump, va, &have);
+        if (from == NULL)
+            return false;
+        size_t take = have < bytes ? (size_t)have : bytes;
+        memcpy(to, from, take);
+        to += take;
+        va += take;
+        bytes -= take;
+    }
+    return true;
+}
