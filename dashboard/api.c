@@ -159,7 +159,7 @@ int answer_artifact(struct exchange *x)
     store_pool_give(x->dashboard->stores, store);
     if (status != ERR_NONE)
         return answer_fault(x, &fault);
-    const bool is_record = strcmp(found.role, "record") == 0;
+    const bool is_record = found.role == ARTIFACT_RECORD;
     struct answer_body body = {
         .mime = is_record ? "application/octet-stream" : "text/plain; charset=utf-8",
         .body = found.data,

@@ -36,8 +36,8 @@ static void write_stack(struct json *j, const struct stack *stack)
     json_key_string(j, "label", stack->label);
     json_key(j, "thread_id");
     stack->thread_id != 0 ? json_uint(j, stack->thread_id) : json_null(j);
-    json_key_string(j, "role", stack->role);
-    json_key_string(j, "stop", stack->stop);
+    json_key_string(j, "role", stack_role_text(stack));
+    json_key_string(j, "stop", stack_stop_text(stack));
     json_key_uint(j, "left_out", stack->left_out);
     json_key(j, "frames");
     json_array(j);

@@ -22,7 +22,7 @@ enum { COLLECT_SCHEMA_VERSION = 1 };
 /* One scenario in one variant, as the victim program describes itself. */
 struct scenario {
     const char *name, *variant;
-    const char *kind;    /* "crash", "hang", "calm"                         */
+    enum case_kind kind;
     const char *group;   /* of the scenario list: "A1", ..., "calm"         */
     const char *about;   /* one sentence: what it does to a reporter        */
     const char *program; /* path of victims-<variant>.exe                   */

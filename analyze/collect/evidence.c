@@ -88,7 +88,8 @@ static void read_outcome(struct draft *d)
         json_parse(text, bytes, &root, d->fault) == ERR_NONE) {
         d->crash.got.exit_code = json_get_hex(root, "exit_code", 0, d->fault);
         d->crash.got.wall_ms = json_get_uint(root, "wall_ms", 0, d->fault);
-        d->crash.got.ended_by = json_get_string(root, "ended_by", d->keep, d->fault);
+        d->crash.got.ended_by =
+            case_ending_parse(json_get_string(root, "ended_by", d->keep, d->fault));
     }
     fault_set_path(d->fault, path);
     cJSON_Delete(root);

@@ -38,7 +38,7 @@ static void read_scenario(const cJSON *row, struct arena *keep, struct scenario 
                           struct fault *fault)
 {
     out->name = json_get_string(row, "name", keep, fault);
-    out->kind = json_get_string(row, "kind", keep, fault);
+    out->kind = case_kind_parse(json_get_string(row, "kind", keep, fault));
     out->group = json_get_string(row, "group", keep, fault);
     out->about = json_get_string(row, "sentence", keep, fault);
     out->code = json_get_hex(row, "code", 0, fault);
@@ -49,7 +49,7 @@ static void read_scenario(const cJSON *row, struct arena *keep, struct scenario 
         const char *reason = json_get_string(row, "reason", keep, fault);
         out->unsupported = reason != NULL ? reason : "this host cannot show it";
     }
-    if (out->name == NULL || out->kind == NULL)
+    if (out->name == NULL || out->kind == CASE_KIND_NONE)
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "scenario of a victim program",
                        "it has no name or no kind");
 }

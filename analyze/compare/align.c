@@ -270,7 +270,7 @@ static void key_of_frame(const struct crash_case *crash, const struct frame *fra
 
 static void key_of_truth(const struct truth_frame *frame, struct frame_key *key)
 {
-    key->mark = frame->gap != NULL;
+    key->mark = frame->gap != TRUTH_GAP_NONE;
     key->tail = frame->tail;
     key->name = compare_name_hash(frame->function);
     key->qualified = frame->function != NULL && strstr(frame->function, "::") != NULL;

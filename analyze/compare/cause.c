@@ -16,10 +16,9 @@ bool cause_is_innocent(enum cause cause)
            cause == CAUSE_FOLDED || cause == CAUSE_UNSUPPORTED_HERE;
 }
 
-bool stop_is_end(const char *stop)
+bool stop_is_end(enum stop_reason stop)
 {
-    return stop == NULL || strcmp(stop, "end of stack") == 0 ||
-           strcmp(stop, "return address 0") == 0;
+    return stop == STOP_NONE || stop == STOP_END || stop == STOP_RETURN_ZERO;
 }
 
 const char *rule_where(const struct frame *frame, struct arena *keep)
@@ -37,7 +36,7 @@ const char *rule_name(const char *function)
 
 const char *rule_engine(const struct difference *d, uint32_t column)
 {
-    return column == 0 ? "truth" : d->table->columns[column].claim->engine;
+    return column == 0 ? FINDING_TRUTH : d->table->columns[column].claim->engine;
 }
 
 const struct frame *rule_mine(const struct difference *d)

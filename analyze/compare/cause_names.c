@@ -13,10 +13,7 @@ enum {
 
 static bool is_ambiguous(const struct frame *frame)
 {
-    return frame->identity == IDENTITY_AMBIGUOUS ||
-           (frame->module != NULL && frame->module->unloaded_at_ns != MODULE_STILL_LOADED &&
-            frame->module->unloaded_at_ns != 0) ||
-           (frame->note != NULL && strstr(frame->note, "unloaded") != NULL);
+    return frame->identity == IDENTITY_AMBIGUOUS || frame_module_is_unloaded(frame);
 }
 
 static bool is_generated(const struct frame *frame)

@@ -80,8 +80,7 @@ static bool is_cut_function(const struct column *column, uint64_t name)
                 cut = i;
     } else if (column->truth != NULL) {
         for (uint32_t i = 0; i < column->count && cut == UINT32_MAX; i++)
-            if (column->truth->frames[i].gap != NULL &&
-                strcmp(column->truth->frames[i].gap, "elided") == 0)
+            if (column->truth->frames[i].gap == TRUTH_GAP_ELIDED)
                 cut = i;
     }
     if (cut == UINT32_MAX)
@@ -219,14 +218,14 @@ bool because_truncated(const struct difference *d, struct arena *keep, struct ex
         return false;
     const struct stack *stack = d->table->columns[column].stack;
     /* A return address of 0 ends a stack, unless others go on behind it. */
-    if (stack == NULL || stack->stop == NULL || strcmp(stack->stop, "end of stack") == 0)
+    if (stack == NULL || stack->stop == STOP_NONE || stack->stop == STOP_END)
         return false;
     const struct frame *last = rule_previous_frame(d, d->row, column);
-    return rule_explain(out, CAUSE_TRUNCATED, column,
-                        arena_printf(keep, "%s stopped after %u frames%s%s: %s",
-                                     rule_engine(d, column), last != NULL ? last->index + 1 : 0,
-                                     last != NULL ? " at " : "",
-                                     last != NULL ? rule_where(last, keep) : "", stack->stop));
+    return rule_explain(
+        out, CAUSE_TRUNCATED, column,
+        arena_printf(keep, "%s stopped after %u frames%s%s: %s", rule_engine(d, column),
+                     last != NULL ? last->index + 1 : 0, last != NULL ? " at " : "",
+                     last != NULL ? rule_where(last, keep) : "", stack_stop_text(stack)));
 }
 
 static bool has_frame_pointers(const struct difference *d, uint32_t column)

@@ -83,7 +83,7 @@ static bool streak_goes_on(struct judge *j, const struct explanation *why, enum 
 
 static const char *column_name(const struct table *table, uint32_t column)
 {
-    return column == 0 ? "truth" : table->columns[column].claim->engine;
+    return column == 0 ? FINDING_TRUTH : table->columns[column].claim->engine;
 }
 
 /* Explains a difference, marks its cell and adds the finding. */
@@ -112,6 +112,7 @@ static enum status differs(struct judge *j, const struct table *table, struct th
     f->cause = why.cause;
     f->engine = column_name(table, column);
     f->against = column_name(table, against);
+    f->against_truth = against == 0;
     f->wrong = why.blame == 0 ? NULL : column_name(table, why.blame);
     f->frame_a = table->cells[(size_t)row * table->column_count + column];
     f->frame_b = table->cells[(size_t)row * table->column_count + against];
@@ -142,7 +143,7 @@ static enum status judge_truth_row(struct judge *j, const struct table *t,
     const struct frame_key *key = table_key(t, row, column);
     struct align_cell *cell = &thread->cells[(size_t)row * t->column_count + column];
 
-    if (truth == NULL || truth->gap != NULL) {
+    if (truth == NULL || truth->gap != TRUTH_GAP_NONE) {
         if (frame == NULL || !key->own) {
             return ERR_NONE;
         }
@@ -267,18 +268,13 @@ static enum status judge_reference(struct judge *j, const struct table *t,
 
 /* ---- threads -------------------------------------------------------------------------- */
 
-static bool is_suspect(const char *role)
-{
-    return role != NULL && strcmp(role, "suspect") == 0;
-}
-
 static const struct truth_thread *truth_of(const struct truth *truth, uint32_t id, bool suspect)
 {
     for (uint32_t i = 0; truth != NULL && i < truth->thread_count; i++)
         if (id != 0 && truth->threads[i].id == id)
             return &truth->threads[i];
     for (uint32_t i = 0; suspect && truth != NULL && i < truth->thread_count; i++)
-        if (is_suspect(truth->threads[i].role))
+        if (truth->threads[i].role == THREAD_ROLE_SUSPECT)
             return &truth->threads[i];
     return suspect && truth != NULL && truth->thread_count == 1 ? &truth->threads[0] : NULL;
 }
@@ -293,8 +289,9 @@ static void list_threads_of(const struct compare_input *in, uint32_t c, bool sus
                                                 : 0;
     for (uint32_t s = 0; s < stacks; s++) {
         const uint32_t id = claimed ? in->claims[c].stacks[s].thread_id : in->truth->threads[s].id;
-        const char *role = claimed ? in->claims[c].stacks[s].role : in->truth->threads[s].role;
-        bool known = id == 0 || (suspects_only && !is_suspect(role));
+        const enum thread_role role =
+            claimed ? in->claims[c].stacks[s].role : in->truth->threads[s].role;
+        bool known = id == 0 || (suspects_only && role != THREAD_ROLE_SUSPECT);
         for (uint32_t k = 0; k < *count && !known; k++)
             known = ids[k] == id;
         if (!known)
@@ -426,11 +423,15 @@ static enum status thread_lay_out(struct judge *j, const struct table *t,
         thread->stacks[c - 1] = stack;
         if (stack != NULL && thread->name == NULL)
             thread->name = stack->thread_name;
-        if (stack != NULL && thread->role == NULL)
+        if (stack != NULL && thread->role == THREAD_ROLE_NONE) {
             thread->role = stack->role;
+            thread->role_word = stack->role_word;
+        }
     }
-    if (thread->role == NULL && thread->truth != NULL)
+    if (thread->role == THREAD_ROLE_NONE && thread->truth != NULL) {
         thread->role = thread->truth->role;
+        thread->role_word = thread->truth->role_word;
+    }
     for (size_t i = 0; i < (size_t)t->row_count * columns; i++) {
         thread->cells[i].frame = t->cells[i];
         thread->cells[i].mark = t->cells[i] < 0 ? CELL_GAP : CELL_UNJUDGED;
@@ -451,10 +452,9 @@ static bool is_beyond_watcher(const struct crash_case *crash, const struct stack
 }
 
 /* Nor can x86 be walked by tables: it has none. */
-static bool is_without_tables(const struct crash_case *crash, const struct engine_claim *claim)
+static bool is_without_tables(const struct stack *stack)
 {
-    return crash != NULL && crash->arch != NULL && strcmp(crash->arch, "x86") == 0 &&
-           strcmp(claim->engine, "offset:rtl") == 0;
+    return stack != NULL && stack->state == STACK_NOT_APPLICABLE && stack->stop == STOP_NO_TABLES;
 }
 
 /* A case made of somebody's dump alone, or of a stack alone, owes the other to nobody. */
@@ -474,13 +474,14 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
     struct finding *f = finding_add(j);
     if (f == NULL)
         return out_of_memory(j);
-    const char *why = stack != NULL && stack->stop != NULL ? stack->stop : claim->why;
-    const bool excused =
-        is_beyond_watcher(j->in->crash, stack) || is_without_tables(j->in->crash, claim);
+    const char *why =
+        stack != NULL && stack->stop != STOP_NONE ? stack_stop_text(stack) : claim->why;
+    const bool excused = is_beyond_watcher(j->in->crash, stack) || is_without_tables(stack);
     f->level = LEVEL_PHYSICAL;
     f->cause = excused ? CAUSE_UNSUPPORTED_HERE : CAUSE_NOT_CAPTURED;
     f->engine = claim->engine;
-    f->against = t->columns[0].truth != NULL ? "truth" : column_name(t, t->reference);
+    f->against_truth = t->columns[0].truth != NULL;
+    f->against = column_name(t, f->against_truth ? 0 : t->reference);
     f->wrong = excused ? NULL : claim->engine;
     f->frame_a = f->frame_b = -1;
     f->thread_id = thread->thread_id;
@@ -519,9 +520,9 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
         thread_lay_out(j, &t, thread) != ERR_NONE)
         return j->fault->code;
 
-    if (thread->role != NULL && strcmp(thread->role, "capture") == 0)
+    if (thread->role == THREAD_ROLE_CAPTURE)
         return ERR_NONE; /* the thread that takes the stacks is never where it was */
-    const bool hang = j->in->crash != NULL && strcmp(j->in->crash->kind, "hang") == 0;
+    const bool hang = j->in->crash != NULL && j->in->crash->kind == CASE_KIND_HANG;
     const bool demanded =
         something_captured(j->in) && (suspect || (hang && t.columns[0].truth != NULL));
     for (uint32_t c = 1; c < t.column_count && demanded; c++)

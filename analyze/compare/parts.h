@@ -95,8 +95,8 @@ enum status difference_explain(const struct difference *d, struct arena *keep,
 /* True for causes that are nobody's fault: a stack with only these is right. */
 bool cause_is_innocent(enum cause cause);
 
-/* True when the stop word says that the thread's start was reached, or nothing at all. */
-bool stop_is_end(const char *stop);
+/* True when the walk reached the thread's start, or does not say why it ended. */
+bool stop_is_end(enum stop_reason stop);
 
 /* The case has a record or a dump. */
 bool case_is_captured(const struct crash_case *crash);

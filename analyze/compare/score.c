@@ -13,7 +13,7 @@ static bool is_demanded(const struct thread_result *thread, uint32_t row,
     if (at < 0 || thread->truth == NULL)
         return false;
     *out = &thread->truth->frames[at];
-    return (*out)->gap == NULL && !(*out)->tail;
+    return (*out)->gap == TRUTH_GAP_NONE && !(*out)->tail;
 }
 
 static const struct frame *frame_at(const struct thread_result *thread, uint32_t row,
@@ -114,6 +114,7 @@ void score_claim(const struct compare_input *in, const struct case_result *resul
     bool wrong = false;
     memset(out, 0, sizeof *out);
     out->engine = claimed->engine;
+    out->kind = claimed->kind;
     out->subject = claimed->subject;
     out->first_divergence = -1;
     out->state = claimed->skipped ? STACK_SKIPPED : STACK_FAILED;
@@ -125,7 +126,7 @@ void score_claim(const struct compare_input *in, const struct case_result *resul
         if (i == 0 && stack != NULL) {
             out->state = stack->state;
             if (stack->state != STACK_OK)
-                out->reason = stack->stop != NULL ? stack->stop : claimed->why;
+                out->reason = stack->stop != STOP_NONE ? stack_stop_text(stack) : claimed->why;
             else
                 out->reason = NULL;
         }
@@ -144,7 +145,7 @@ void score_claim(const struct compare_input *in, const struct case_result *resul
     }
     for (uint32_t i = 0; i < result->finding_count && out->first_divergence < 0; i++)
         if (strcmp(result->findings[i].engine, claimed->engine) == 0 &&
-            (!out->judged || strcmp(result->findings[i].against, "truth") == 0))
+            (!out->judged || result->findings[i].against_truth))
             out->first_divergence = (int32_t)result->findings[i].row;
     out->exact = out->judged && !wrong && out->right_frames == out->truth_frames &&
                  out->lines_right == out->lines_judged;

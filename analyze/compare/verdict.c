@@ -30,11 +30,6 @@ bool case_is_captured(const struct crash_case *crash)
     return has_role(crash, ROLE_RECORD) || has_role(crash, ROLE_DUMP);
 }
 
-static bool is_kind(const struct crash_case *crash, const char *kind)
-{
-    return crash != NULL && crash->kind != NULL && strcmp(crash->kind, kind) == 0;
-}
-
 /* The first subject that could not read what is there: our fault, never an expected one. */
 static const struct engine_claim *failed_subject(const struct compare_input *in)
 {
@@ -63,8 +58,8 @@ static const char *broken_promise(struct judgement *j)
     if (c->expect.code != 0 && c->got.code != 0 && c->got.code != c->expect.code)
         return arena_printf(j->keep, "exception code 0x%08" PRIX64 ", expected 0x%08" PRIX64,
                             c->got.code, c->expect.code);
-    if (c->got.ended_by != NULL && strcmp(c->got.ended_by, "exit") == 0 &&
-        c->expect.exit_code != 0 && c->got.exit_code != c->expect.exit_code)
+    if (c->got.ended_by == CASE_ENDING_EXIT && c->expect.exit_code != 0 &&
+        c->got.exit_code != c->expect.exit_code)
         return arena_printf(j->keep, "exit code 0x%08" PRIX64 ", expected 0x%08" PRIX64,
                             c->got.exit_code, c->expect.exit_code);
     if (!saw_expected_door(c))
@@ -85,7 +80,7 @@ static bool decide_by_capture(struct judgement *j)
     if (c == NULL)
         return false;
     const bool captured = case_is_captured(c);
-    if (is_kind(c, "calm")) {
+    if (c->kind == CASE_KIND_CALM) {
         const bool taken = has_role(c, ROLE_DUMP) || (captured && c->got.door_count > 0);
         return decide(j, taken ? VERDICT_FAIL : VERDICT_PASS,
                       taken      ? "a calm program was taken for a dead one"

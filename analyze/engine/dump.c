@@ -298,7 +298,7 @@ enum status dump_walk(struct dump_session *session, uint32_t thread_id, struct a
 {
     struct registers regs;
     enum pc_kind kind;
-    *out = (struct unwind_stack){.stop = "no registers"};
+    *out = (struct unwind_stack){.stop = STOP_NO_REGISTERS};
     enum status status = dump_registers(session, thread_id, &regs, &kind, fault);
     return status == ERR_NONE ? unwind_walk(&session->process, &regs, kind, keep, out, fault)
                               : status;
@@ -342,8 +342,10 @@ static void fill_frame(struct dump_session *s, const struct unwind_frame *from, 
                           .note = from->note};
     if (from->module == NULL) {
         out->module = unloaded_at(s, from->pc_va);
-        if (out->module != NULL)
+        if (out->module != NULL) {
+            out->module_state = MODULE_STATE_UNLOADED;
             out->note = arena_printf(keep, "in %s, which was unloaded", out->module->name);
+        }
     }
     if (out->module == NULL && s->dump.user != NULL)
         record_name_generated(s->dump.user, out);
@@ -363,9 +365,9 @@ enum status dump_stack(struct dump_session *session, uint32_t thread_id,
     const char *why;
     *out = (struct stack){.engine = "dump", .thread_id = thread_id, .stop = walk->stop};
     out->thread_name = thread != NULL ? thread->name : NULL;
-    out->role = thread != NULL ? thread->role : NULL;
+    out->role = thread != NULL ? thread->role : THREAD_ROLE_NONE;
     if (thread_id == dump_suspect(session, &why))
-        out->role = "suspect";
+        out->role = THREAD_ROLE_SUSPECT;
     out->frames = ARENA_ARRAY(keep, walk->frame_count + 1, struct frame);
     if (out->frames == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");

@@ -53,8 +53,10 @@ enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
 struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep)
 {
     const char *text = arena_printf(keep, "%s: %s", why->what, fault_code_name(why->code));
-    return (struct stack){
-        .thread_id = thread_id, .state = STACK_FAILED, .stop = text != NULL ? text : why->what};
+    return (struct stack){.thread_id = thread_id,
+                          .state = STACK_FAILED,
+                          .stop = STOP_OTHER,
+                          .stop_detail = text != NULL ? text : why->what};
 }
 
 /* One thread's stack; a thread that cannot be walked is a stack that says so. */
@@ -73,7 +75,7 @@ static enum status add_thread(struct dump_session *session, const struct engine_
         const struct minidump_thread *thread =
             minidump_thread_find(dump_minidump(session), thread_id);
         *stack = dump_failed_stack(thread_id, &single, keep);
-        stack->role = thread != NULL ? thread->role : NULL;
+        stack->role = thread != NULL ? thread->role : THREAD_ROLE_NONE;
     }
     stack->engine = "dump";
     frame_class_assign(in->crash, stack);
@@ -99,16 +101,15 @@ static enum status run_threads(struct dump_session *session, const struct engine
     const struct minidump *dump = dump_minidump(session);
     const char *why;
     uint32_t suspect = dump_suspect(session, &why);
-    bool all = in->crash->kind != NULL && strcmp(in->crash->kind, "hang") == 0;
+    const bool all = in->crash->kind == CASE_KIND_HANG;
     out->stacks = ARENA_ARRAY(keep, dump->thread_count + 1, struct stack);
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
     if (!all && !names_suspect(dump)) {
-        out->stacks[out->stack_count++] = (struct stack){
-            .engine = "dump",
-            .role = "suspect",
-            .state = STACK_FAILED,
-            .stop = "the dump has no exception stream and names no suspect: it may be cut"};
+        out->stacks[out->stack_count++] = (struct stack){.engine = "dump",
+                                                         .role = THREAD_ROLE_SUSPECT,
+                                                         .state = STACK_FAILED,
+                                                         .stop = STOP_NO_SUSPECT};
         return ERR_NONE;
     }
     enum status status = add_thread(session, in, suspect, keep, out, fault);
@@ -144,6 +145,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 
 const struct engine engine_dump = {
     .name = "dump",
+    .kind = ENGINE_KIND_DUMP,
     .shares = "minidump reader, unwinder and symbol lookup: ours; the lookup also serves offset",
     .subject = true,
     .available = available,

@@ -42,7 +42,8 @@ static const char *steps_of(const struct dump_session *session, const struct unw
     if (dump_minidump(session)->cpu != CPU_X64 || frame->module == NULL ||
         frame->unwind_data_va == 0 ||
         x64_info_read(dump_process(session), frame->module->base_va,
-                      (uint32_t)(frame->unwind_data_va - frame->module->base_va), &info) != NULL)
+                      (uint32_t)(frame->unwind_data_va - frame->module->base_va),
+                      &info) != STOP_NONE)
         return NULL;
     const uint64_t into = frame->pc_va - frame->module->base_va - frame->function_begin_rva;
     for (uint32_t i = 0; i < info.code_count; i++) {

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "model/case.h"
+#include "model/result.h"
 #include "model/stack.h"
 
 struct symbol_store; /* symbol/store.h */
@@ -29,7 +30,8 @@ struct engine_result {
 };
 
 struct engine {
-    const char *name;   /* stable: printed, stored, in URLs: "offset:rtl", "dump", "judge:..." */
+    const char *name; /* stable: printed, stored, in URLs: "offset:rtl", "dump", "judge:..." */
+    enum engine_kind kind;
     const char *shares; /* our code it has in common with others, in words */
     bool subject;       /* decides verdict and exit code; else an exhibit */
     /* False: reported as skipped, with why. */

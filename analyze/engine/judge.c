@@ -189,8 +189,8 @@ static enum status read_own_form(const char *text, size_t bytes, struct arena *k
     if (fault->code == ERR_NONE)
         (void)resolved_stack_read(text, bytes, keep, &out->stacks, &out->stack_count, fault);
     for (uint32_t i = 0; i < out->stack_count; i++)
-        if (out->stacks[i].stop == NULL)
-            out->stacks[i].stop = "the judge's stack ends";
+        if (out->stacks[i].stop == STOP_NONE)
+            out->stacks[i].stop = STOP_JUDGE_END;
     return fault->code;
 }
 
@@ -205,8 +205,8 @@ enum status judge_read_answer(const char *text, size_t bytes, const char *engine
         status = read_own_form(text, bytes, keep, out, fault);
     for (uint32_t i = 0; status == ERR_NONE && i < out->stack_count; i++)
         out->stacks[i].engine = engine;
-    if (status == ERR_NONE && out->stack_count > 0 && out->stacks[0].role == NULL)
-        out->stacks[0].role = "suspect";
+    if (status == ERR_NONE && out->stack_count > 0 && out->stacks[0].role == THREAD_ROLE_NONE)
+        out->stacks[0].role = THREAD_ROLE_SUSPECT;
     return status;
 }
 
@@ -255,7 +255,7 @@ static void settle_thread(const struct minidump *dump, struct stack *stack)
 {
     if (minidump_thread_find(dump, stack->thread_id) != NULL)
         return;
-    if (stack->role != NULL && strcmp(stack->role, "suspect") == 0)
+    if (stack->role == THREAD_ROLE_SUSPECT)
         stack->thread_id = 0;
     else if (stack->thread_id < dump->thread_count)
         stack->thread_id = dump->threads[stack->thread_id].id;

@@ -63,7 +63,7 @@ static char *write_case(const struct engine_input *in, const struct judge_stage 
     json_key_string(&j, "scenario", crash->scenario);
     json_key_string(&j, "variant", crash->variant);
     json_key_string(&j, "arch", crash->arch);
-    json_key_string(&j, "kind", crash->kind);
+    json_key_string(&j, "kind", case_kind_name(crash->kind));
     json_key_string(&j, "folder", stage->folder);
     json_key(&j, "files");
     json_array(&j);
@@ -112,6 +112,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 
 const struct engine engine_judge_adapter = {
     .name = adapter_name,
+    .kind = ENGINE_KIND_JUDGE,
     .shares = "nothing: an outside program",
     .available = available,
     .run = run,

@@ -184,8 +184,8 @@ static enum status read_backtrace(const struct engine *self, const struct engine
     read(&b, text, path_base(stage->folder));
     close_group(&b);
     out->stacks[0] = (struct stack){.engine = self->name,
-                                    .role = "suspect",
-                                    .stop = "the debugger's backtrace ends",
+                                    .role = THREAD_ROLE_SUSPECT,
+                                    .stop = STOP_DEBUGGER_END,
                                     .thread_id = dump_suspect(b.session, &why),
                                     .frames = b.frames,
                                     .frame_count = b.count};
@@ -316,6 +316,7 @@ static enum status run_lldb(const struct engine *self, const struct engine_input
 
 const struct engine engine_judge_winedbg = {
     .name = "judge:winedbg",
+    .kind = ENGINE_KIND_JUDGE,
     .shares = "module list of our minidump reader; walk and names are Wine's",
     .available = winedbg_available,
     .run = run_winedbg,
@@ -323,6 +324,7 @@ const struct engine engine_judge_winedbg = {
 
 const struct engine engine_judge_lldb = {
     .name = "judge:lldb",
+    .kind = ENGINE_KIND_JUDGE,
     .shares = "module list of our minidump reader; walk and names are LLDB's",
     .available = lldb_available,
     .run = run_lldb,

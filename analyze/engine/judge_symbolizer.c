@@ -44,11 +44,11 @@ static enum status stack_of_record(const struct engine_input *in, struct arena *
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "rtl stack of the record");
     fault_clear(fault); /* a cut record: what is whole of it was read */
     *out = (struct stack){.thread_id = found->thread_id,
-                          .role = "suspect",
+                          .role = THREAD_ROLE_SUSPECT,
                           .frames = found->frames,
                           .frame_count = found->frame_count,
                           .left_out = found->left_out,
-                          .stop = record_stop_name(found->stop)};
+                          .stop = record_stop_reason(found->stop)};
     return ERR_NONE;
 }
 
@@ -187,6 +187,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 
 const struct engine engine_judge_symbolizer = {
     .name = "judge:llvm-symbolizer",
+    .kind = ENGINE_KIND_JUDGE,
     .shares = "physical frames of the record; names, lines and inline frames are LLVM's",
     .available = available,
     .run = run,

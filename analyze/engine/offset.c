@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "engine/frame_class.h"
-#include "format/pe/pe.h"
+#include "format/context/registers.h"
 #include "format/record/record.h"
 #include "symbol/store.h"
 
@@ -44,10 +44,11 @@ static void describe_stack(const struct record *record, const struct record_stac
     out->thread_id = from->thread_id;
     out->thread_name = thread != NULL ? thread->name : NULL;
     out->role = thread != NULL                          ? record_thread_role(record, thread)
-                : from->thread_id == record->suspect_id ? "suspect"
-                                                        : NULL;
+                : from->thread_id == record->suspect_id ? THREAD_ROLE_SUSPECT
+                                                        : THREAD_ROLE_NONE;
     out->state = state_of(from);
-    out->stop = from->reason != NULL ? from->reason : record_stop_name(from->stop);
+    out->stop = from->reason != NULL ? STOP_OTHER : record_stop_reason(from->stop);
+    out->stop_detail = from->reason;
     out->frames = from->frames;
     out->frame_count = from->frame_count;
     out->left_out = from->left_out;
@@ -85,20 +86,31 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
     return ERR_NONE;
 }
 
+/* x86 has no tables to unwind by, so it is no fault of a capture that this walker has no stack. */
+static bool is_tableless(const struct engine *self, const struct engine_input *in)
+{
+    return self == &engine_offset_rtl && in->crash->arch != NULL &&
+           strcmp(in->crash->arch, cpu_name(CPU_X86)) == 0;
+}
+
 /* A case that holds no stack of this walker says so with one stack that has no frames. */
-static enum status say_absent(const struct engine *self, const struct record *record,
-                              const char *why, struct arena *keep, struct engine_result *out,
-                              struct fault *fault)
+static enum status say_absent(const struct engine *self, const struct engine_input *in,
+                              const struct record *record, enum stop_reason why, struct arena *keep,
+                              struct engine_result *out, struct fault *fault)
 {
     out->stacks = ARENA_NEW(keep, struct stack);
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stack");
     out->stack_count = 1;
     out->stacks->engine = self->name;
-    out->stacks->role = "suspect";
+    out->stacks->role = THREAD_ROLE_SUSPECT;
     out->stacks->thread_id = record != NULL ? record->suspect_id : 0;
     out->stacks->state = STACK_NOT_APPLICABLE;
     out->stacks->stop = why;
+    if (is_tableless(self, in)) {
+        out->stacks->stop = STOP_NO_TABLES;
+        out->stacks->stop_detail = why == STOP_NO_RECORD ? stop_reason_name(why) : NULL;
+    }
     return ERR_NONE;
 }
 
@@ -133,7 +145,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 
     memset(out, 0, sizeof *out);
     if (path == NULL)
-        return say_absent(self, NULL, "the case has no record", keep, out, fault);
+        return say_absent(self, in, NULL, STOP_NO_RECORD, keep, out, fault);
     if (record_read_file(path, keep, &record, fault) != ERR_NONE)
         return fault->code;
     out->cost.open_ns = clock_ns() - start_ns;
@@ -143,10 +155,8 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     if (take_stacks(self, in, &record, true, keep, out, fault) != ERR_NONE ||
         take_stacks(self, in, &record, false, keep, out, fault) != ERR_NONE)
         return fault->code;
-    const char *absent = record.machine == PE_MACHINE_X86 && self == &engine_offset_rtl
-                             ? "no table-based unwinding on x86"
-                             : "the record has no stack of this walker";
-    if (out->stack_count == 0 && say_absent(self, &record, absent, keep, out, fault) != ERR_NONE)
+    if (out->stack_count == 0 &&
+        say_absent(self, in, &record, STOP_NOT_WALKED, keep, out, fault) != ERR_NONE)
         return fault->code;
     out->cost.total_ns = clock_ns() - start_ns;
     out->cost.peak_bytes = memory_peak_beyond(held_bytes);
@@ -157,6 +167,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 
 const struct engine engine_offset_rtl = {
     .name = "offset:rtl",
+    .kind = ENGINE_KIND_OFFSET,
     .shares = SHARES_LOOKUP,
     .subject = true,
     .available = always_available,
@@ -165,6 +176,7 @@ const struct engine engine_offset_rtl = {
 
 const struct engine engine_offset_dbghelp = {
     .name = "offset:dbghelp",
+    .kind = ENGINE_KIND_OFFSET,
     .shares = SHARES_LOOKUP,
     .available = always_available,
     .run = run,
@@ -172,6 +184,7 @@ const struct engine engine_offset_dbghelp = {
 
 const struct engine engine_offset_dbghelp_own = {
     .name = "offset:dbghelp-own",
+    .kind = ENGINE_KIND_OFFSET,
     .shares = "symbol lookup with the dump engine; function tables with offset:rtl",
     .available = always_available,
     .run = run,
@@ -179,6 +192,7 @@ const struct engine engine_offset_dbghelp_own = {
 
 const struct engine engine_offset_backtrace = {
     .name = "offset:backtrace",
+    .kind = ENGINE_KIND_OFFSET,
     .shares = "symbol lookup with the dump engine; the system's unwinder with offset:rtl",
     .available = always_available,
     .run = run,
@@ -186,6 +200,7 @@ const struct engine engine_offset_backtrace = {
 
 const struct engine engine_offset_frame_pointer = {
     .name = "offset:framepointer",
+    .kind = ENGINE_KIND_OFFSET,
     .shares = SHARES_LOOKUP,
     .available = always_available,
     .run = run,

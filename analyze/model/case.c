@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "model/names.h"
 
 enum {
     CASE_JSON_MAX_BYTES = 4 << 20,
@@ -33,10 +34,42 @@ const char *case_role_name(enum case_role role)
 
 static enum case_role role_find(const char *name)
 {
-    for (int i = 0; name != NULL && i < ROLE_OTHER; i++)
-        if (strcmp(role_names[i], name) == 0)
-            return (enum case_role)i;
-    return ROLE_OTHER; /* written by a newer program: kept, not used */
+    const int found = name_index(role_names, ROLE_OTHER, name);
+    return found < 0 ? ROLE_OTHER : (enum case_role)found; /* of a newer program: kept, not used */
+}
+
+static const char *const kind_names[CASE_KIND_COUNT] = {
+    [CASE_KIND_CRASH] = "crash",
+    [CASE_KIND_HANG] = "hang",
+    [CASE_KIND_CALM] = "calm",
+    [CASE_KIND_STACKS] = "stacks",
+};
+
+const char *case_kind_name(enum case_kind kind)
+{
+    return kind_names[kind];
+}
+
+enum case_kind case_kind_parse(const char *text)
+{
+    const int found = name_index(kind_names, CASE_KIND_COUNT, text);
+    return found < 0 ? CASE_KIND_NONE : (enum case_kind)found;
+}
+
+static const char *const ending_names[CASE_ENDING_COUNT] = {
+    [CASE_ENDING_EXIT] = "exit",
+    [CASE_ENDING_TIME_LIMIT] = "time_limit",
+};
+
+const char *case_ending_name(enum case_ending ending)
+{
+    return ending_names[ending];
+}
+
+enum case_ending case_ending_parse(const char *text)
+{
+    const int found = name_index(ending_names, CASE_ENDING_COUNT, text);
+    return found < 0 ? CASE_ENDING_NONE : (enum case_ending)found;
 }
 
 /* A relative path, '/' separated, of at most CASE_LEVELS_UP leading "..". */
@@ -171,7 +204,7 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
     out->scenario = need_text(root, "scenario", keep, fault);
     out->variant = need_text(root, "variant", keep, fault);
     out->arch = need_text(root, "arch", keep, fault);
-    out->kind = need_text(root, "kind", keep, fault);
+    out->kind = case_kind_parse(need_text(root, "kind", keep, fault));
 
     const cJSON *part = json_get_object(root, "expect", fault);
     out->expect.code = json_get_hex(part, "code", 0, fault);
@@ -183,7 +216,7 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
     out->got.exit_code = json_get_hex(part, "exit_code", 0, fault);
     out->got.doors = read_texts(part, "doors", &out->got.door_count, keep, fault);
     out->got.wall_ms = json_get_uint(part, "wall_ms", 0, fault);
-    out->got.ended_by = json_get_string(part, "ended_by", keep, fault);
+    out->got.ended_by = case_ending_parse(json_get_string(part, "ended_by", keep, fault));
 
     part = json_get_object(root, "own", fault);
     out->own.images = read_texts(part, "images", &out->own.image_count, keep, fault);
@@ -346,7 +379,7 @@ static void write_outcome(struct json *j, const struct crash_case *c)
     write_code(j, "exit_code", c->got.exit_code);
     write_texts(j, "doors", c->got.doors, c->got.door_count);
     json_key_uint(j, "wall_ms", c->got.wall_ms);
-    json_key_string(j, "ended_by", c->got.ended_by);
+    json_key_string(j, "ended_by", case_ending_name(c->got.ended_by));
     json_object_end(j);
 }
 
@@ -357,7 +390,7 @@ static void write_case(struct json *j, const struct crash_case *c)
     json_key_string(j, "scenario", c->scenario);
     json_key_string(j, "variant", c->variant);
     json_key_string(j, "arch", c->arch);
-    json_key_string(j, "kind", c->kind);
+    json_key_string(j, "kind", case_kind_name(c->kind));
     write_outcome(j, c);
 
     json_key(j, "own");

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "model/stop.h"
 
 enum { CASE_SCHEMA_VERSION = 1 };
 
@@ -26,6 +27,28 @@ enum case_role {
     ROLE_PDB,
     ROLE_STDOUT,
     ROLE_OTHER,
+};
+
+/* What a scenario does. */
+enum case_kind {
+    CASE_KIND_NONE, /* not stated, or a word of a newer program */
+    CASE_KIND_CRASH,
+    CASE_KIND_HANG,
+    CASE_KIND_CALM,   /* nothing that a capture may take for a death */
+    CASE_KIND_STACKS, /* no case: stacks given by hand */
+    CASE_KIND_COUNT
+};
+
+/* How a victim's run ended. */
+enum case_ending { CASE_ENDING_NONE, CASE_ENDING_EXIT, CASE_ENDING_TIME_LIMIT, CASE_ENDING_COUNT };
+
+/* Entries of a stated truth that are no frames. */
+enum truth_gap {
+    TRUTH_GAP_NONE, /* a frame */
+    TRUTH_GAP_SYSTEM,
+    TRUTH_GAP_THREAD_START,
+    TRUTH_GAP_ELIDED, /* frames that were left out */
+    TRUTH_GAP_COUNT
 };
 
 struct case_file {
@@ -40,8 +63,9 @@ struct named_version {
 };
 
 struct crash_case {
-    const char *folder;                           /* where it was read from */
-    const char *scenario, *variant, *arch, *kind; /* kind: "crash", "hang", "calm" */
+    const char *folder; /* where it was read from */
+    const char *scenario, *variant, *arch;
+    enum case_kind kind;
     struct {
         uint64_t code;      /* exception code; 0: none expected */
         uint64_t exit_code; /* full 32 bits                     */
@@ -54,7 +78,7 @@ struct crash_case {
         const char **doors;
         uint32_t door_count;
         uint64_t wall_ms;
-        const char *ended_by; /* "exit", "time_limit", ... */
+        enum case_ending ended_by;
     } got;
     struct {
         const char **images; /* file names of our own images */
@@ -78,13 +102,14 @@ struct truth_frame {
     const char *function, *file;
     uint32_t line;
     bool tail;          /* left by a jump: must be absent where the build jumps */
-    const char *gap;    /* a mark, not a frame: "system", "thread_start", "elided"; NULL */
-    uint32_t gap_count; /* frames the mark stands for, when it says; else 0 */
+    enum truth_gap gap; /* a mark, not a frame, unless TRUTH_GAP_NONE */
+    uint32_t gap_count; /* frames that the mark replaces, when it says; else 0 */
 };
 
 struct truth_thread {
     uint32_t id;
-    const char *role; /* "suspect", "main", ... */
+    enum thread_role role;
+    const char *role_word; /* of THREAD_ROLE_NAMED; else NULL */
     struct truth_frame *frames;
     uint32_t frame_count;
 };
@@ -115,5 +140,19 @@ enum status truth_read(const struct crash_case *c, struct arena *keep, struct tr
                        struct fault *fault);
 
 const char *case_role_name(enum case_role role);
+
+/* "crash", "hang", "calm", "stacks"; NULL for none.  The reverse gives CASE_KIND_NONE for any other
+ * text, and for NULL. */
+const char *case_kind_name(enum case_kind kind);
+enum case_kind case_kind_parse(const char *text);
+
+/* "exit", "time_limit"; NULL for none. */
+const char *case_ending_name(enum case_ending ending);
+enum case_ending case_ending_parse(const char *text);
+
+/* "system", "thread_start", "elided"; NULL for a frame.  A mark of any other name is taken as
+ * TRUTH_GAP_SYSTEM: frames that are not the program's. */
+const char *truth_gap_name(enum truth_gap gap);
+enum truth_gap truth_gap_parse(const char *text);
 
 #endif

@@ -44,14 +44,17 @@ enum verdict {
     VERDICT_COUNT
 };
 
+#define FINDING_TRUTH "truth" /* what a finding calls the truth, where else an engine's name is */
+
 struct finding {
     enum finding_level level;
     enum cause cause;
     const char *engine;  /* whose stack                                  */
-    const char *against; /* "truth" or another engine                    */
-    const char *wrong;   /* "truth" never; engine name, or NULL: unknown */
-    int32_t frame_a;     /* position in the engine's stack; -1: gap      */
-    int32_t frame_b;     /* position in the other; -1: gap               */
+    const char *against; /* FINDING_TRUTH or another engine              */
+    bool against_truth;
+    const char *wrong; /* "truth" never; engine name, or NULL: unknown */
+    int32_t frame_a;   /* position in the engine's stack; -1: gap      */
+    int32_t frame_b;   /* position in the other; -1: gap               */
     uint32_t thread_id;
     uint32_t row;         /* in the thread's alignment table                     */
     bool fails;           /* a subject is wrong, or nobody knows why: decides the verdict */

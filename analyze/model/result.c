@@ -3,11 +3,34 @@
 
 #include <string.h>
 
+#include "model/names.h"
+
 static const char *const mark_names[CELL_MARK_COUNT] = {
     [CELL_GAP] = "gap",           [CELL_SAME] = "same",         [CELL_LINE] = "line",
     [CELL_FUNCTION] = "function", [CELL_PHYSICAL] = "physical", [CELL_MISSING] = "missing",
     [CELL_EXTRA] = "extra",       [CELL_UNJUDGED] = "unjudged",
 };
+
+static const char *const kind_names[ENGINE_KIND_COUNT] = {
+    [ENGINE_KIND_OTHER] = "other",
+    [ENGINE_KIND_OFFSET] = "offset",
+    [ENGINE_KIND_DUMP] = "dump",
+    [ENGINE_KIND_JUDGE] = "judge",
+};
+
+const char *engine_kind_name(enum engine_kind kind)
+{
+    return kind_names[kind];
+}
+
+enum engine_kind engine_kind_of(const char *engine)
+{
+    const size_t length = engine != NULL ? strcspn(engine, ":") : 0;
+    for (int i = ENGINE_KIND_OFFSET; i < ENGINE_KIND_COUNT; i++)
+        if (strlen(kind_names[i]) == length && strncmp(kind_names[i], engine, length) == 0)
+            return (enum engine_kind)i;
+    return ENGINE_KIND_OTHER;
+}
 
 const char *cell_mark_name(enum cell_mark mark)
 {

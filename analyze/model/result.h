@@ -14,9 +14,19 @@
 /* At most so many engines are held against each other in one case. */
 enum { CLAIMS_MAX = 16 };
 
+/* Whose work an engine's stack is.  The first part of an engine's name says it: "offset:rtl". */
+enum engine_kind {
+    ENGINE_KIND_OTHER,  /* stacks given by hand, and names of newer programs */
+    ENGINE_KIND_OFFSET, /* a walker inside the dying process; symbols are ours */
+    ENGINE_KIND_DUMP,   /* our own reader and unwinder */
+    ENGINE_KIND_JUDGE,  /* another program */
+    ENGINE_KIND_COUNT
+};
+
 /* What one engine said about one case. */
 struct engine_claim {
-    const char *engine;   /* "offset:rtl", "dump", "judge:..."                 */
+    const char *engine; /* "offset:rtl", "dump", "judge:..."                 */
+    enum engine_kind kind;
     const char *shares;   /* our code it has in common with others; NULL: none */
     const char *version;  /* of a judge's program; NULL: ours                  */
     bool subject;         /* decides the verdict; else an exhibit              */
@@ -51,7 +61,9 @@ struct align_cell {
  * A frame that some stack lacks is a gap in that column and shifts nothing. */
 struct thread_result {
     uint32_t thread_id;
-    const char *name, *role;          /* NULL: unknown                        */
+    const char *name; /* NULL: unknown */
+    enum thread_role role;
+    const char *role_word;            /* of THREAD_ROLE_NAMED; else NULL      */
     const struct truth_thread *truth; /* NULL: the truth does not speak of it */
     const struct stack **stacks;      /* claim_count; NULL: that engine has none */
     uint32_t row_count, column_count; /* 1 + claim_count           */
@@ -62,6 +74,7 @@ struct thread_result {
 /* How well one engine did on one case.  Counts, so that runs can add them up. */
 struct engine_score {
     const char *engine;
+    enum engine_kind kind;
     bool subject;
     enum stack_state state; /* of the suspect's stack                            */
     const char *reason;     /* why there is no stack; NULL                       */
@@ -91,6 +104,10 @@ struct case_result {
     struct finding *findings;
     uint32_t finding_count;
 };
+
+/* "offset", "dump", "judge"; "other".  The reverse takes a whole engine name, or NULL. */
+const char *engine_kind_name(enum engine_kind kind);
+enum engine_kind engine_kind_of(const char *engine);
 
 const char *cell_mark_name(enum cell_mark mark); /* "gap", "same", ... */
 

@@ -3,7 +3,27 @@
 
 #include <string.h>
 
+#include "model/names.h"
+
 static const char *const state_names[RUN_STATE_COUNT] = {"running", "complete", "interrupted"};
+
+static const char *const artifact_names[ARTIFACT_ROLE_COUNT] = {
+    [ARTIFACT_CASE] = "case",
+    [ARTIFACT_TRUTH] = "truth",
+    [ARTIFACT_RECORD] = "record",
+    [ARTIFACT_SOURCE] = "source",
+};
+
+const char *artifact_role_name(enum artifact_role role)
+{
+    return artifact_names[role];
+}
+
+enum artifact_role artifact_role_parse(const char *text)
+{
+    const int found = name_index(artifact_names, ARTIFACT_ROLE_COUNT, text);
+    return found < 0 ? ARTIFACT_NONE : (enum artifact_role)found;
+}
 
 const char *run_state_name(enum run_state state)
 {
@@ -35,6 +55,7 @@ static struct engine_total *total_of(struct engine_total *totals, uint32_t *coun
     if (*count == CLAIMS_MAX)
         return NULL;
     totals[*count].engine = score->engine;
+    totals[*count].kind = score->kind;
     totals[*count].subject = score->subject;
     return &totals[(*count)++];
 }
@@ -242,7 +263,7 @@ void run_case_write_json(struct json *j, const struct run_case *c, bool with_sta
     json_key_string(j, "scenario", c->scenario);
     json_key_string(j, "variant", c->variant);
     json_key_string(j, "arch", c->arch);
-    json_key_string(j, "kind", c->kind);
+    json_key_string(j, "kind", case_kind_name(c->kind));
     json_key_uint(j, "repeat", c->repeat);
     json_key_string(j, "verdict", verdict_name(c->result.verdict));
     json_key_string(j, "reason", c->result.reason);

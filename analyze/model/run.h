@@ -25,8 +25,17 @@ struct case_timing {
 
 /* A small file that a case stands on, kept by content: "case", "truth", "record", and each
  * "source" that the truth or an own frame names. */
+enum artifact_role {
+    ARTIFACT_NONE,
+    ARTIFACT_CASE,
+    ARTIFACT_TRUTH,
+    ARTIFACT_RECORD,
+    ARTIFACT_SOURCE,
+    ARTIFACT_ROLE_COUNT
+};
+
 struct case_artifact {
-    const char *role;
+    enum artifact_role role;
     const char *name; /* as the case has it; of a source: as frames spell it, '/' separated */
     char sha256[65];
     const void *data;
@@ -38,7 +47,8 @@ struct case_artifact {
 struct run_case {
     uint64_t id; /* in the store; 0: not yet there */
     uint64_t run_id;
-    const char *scenario, *variant, *arch, *kind;
+    const char *scenario, *variant, *arch;
+    enum case_kind kind;
     uint32_t repeat;                        /* 0-based */
     const char *folder;                     /* the sealed case; NULL: there is none */
     const char *case_sha256;                /* of case.json, what `seal` holds; NULL */
@@ -77,6 +87,10 @@ struct run_info {
     const char *process;              /* that writes it: see base/process.h; NULL: unknown */
 };
 
+/* "case", "truth", "record", "source"; NULL for none.  The reverse: none for any other text. */
+const char *artifact_role_name(enum artifact_role role);
+enum artifact_role artifact_role_parse(const char *text);
+
 const char *run_state_name(enum run_state state); /* "running", "complete", "interrupted" */
 bool run_state_parse(const char *name, enum run_state *out);
 
@@ -86,6 +100,7 @@ bool run_verdict_fails(enum verdict verdict);
 /* What the engines of a whole run did, added up over its cases; in order of first sight. */
 struct engine_total {
     const char *engine, *shares, *version;
+    enum engine_kind kind;
     bool subject;
     uint32_t cases, stacks, skipped, judged, exact, top1, top5, divergent;
     uint64_t truth_frames, own_frames, right_frames, lines_judged, lines_right;

@@ -45,6 +45,35 @@ uint64_t frame_lookup_offset(const struct frame *frame)
     return frame->kind == PC_RETURN && frame->offset > 0 ? frame->offset - 1 : frame->offset;
 }
 
+const char *stack_stop_text(const struct stack *stack)
+{
+    return stack->stop_detail != NULL ? stack->stop_detail : stop_reason_name(stack->stop);
+}
+
+void stack_set_stop_text(struct stack *stack, const char *text)
+{
+    stack->stop = stop_reason_parse(text);
+    stack->stop_detail = stack->stop == STOP_OTHER ? text : NULL;
+}
+
+const char *stack_role_text(const struct stack *stack)
+{
+    return thread_role_name(stack->role, stack->role_word);
+}
+
+void stack_set_role_text(struct stack *stack, const char *text)
+{
+    stack->role = thread_role_parse(text, &stack->role_word);
+}
+
+bool frame_module_is_unloaded(const struct frame *frame)
+{
+    const struct module *module = frame->module;
+    return frame->module_state == MODULE_STATE_UNLOADED ||
+           (module != NULL && module->unloaded_at_ns != MODULE_STILL_LOADED &&
+            module->unloaded_at_ns != 0);
+}
+
 const char *pc_kind_name(enum pc_kind kind)
 {
     return pc_kind_names[kind];

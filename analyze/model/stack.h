@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "model/module.h"
+#include "model/stop.h"
 
 enum pc_kind { PC_INTERRUPTED, PC_RETURN };
 
@@ -54,6 +55,9 @@ enum frame_class {
     CLASS_GENERATED,
 };
 
+/* Whether the module that a frame lies in was still there when the process died. */
+enum module_state { MODULE_STATE_LOADED, MODULE_STATE_UNLOADED };
+
 enum identity_state { IDENTITY_CHECKED, IDENTITY_UNCHECKED, IDENTITY_AMBIGUOUS };
 
 struct frame {
@@ -64,6 +68,7 @@ struct frame {
     enum symbols_from symbols;
     enum frame_class frame_class;
     enum identity_state identity;
+    enum module_state module_state;
     uint64_t pc_va;              /* 0: unknown (text stacks have only offsets)    */
     const struct module *module; /* NULL: pc lies in no known module              */
     const char *module_name;     /* also when only a name is known; NULL: none    */
@@ -105,9 +110,11 @@ struct stack {
     const char *label;  /* text form's "> label"; NULL                                    */
     uint32_t thread_id;
     const char *thread_name; /* NULL: none                                    */
-    const char *role;        /* "suspect", "main", ...; NULL                  */
+    enum thread_role role;
+    const char *role_word; /* of THREAD_ROLE_NAMED; else NULL                 */
     enum stack_state state;
-    const char *stop; /* why the walk ended: "end of stack", ...; NULL        */
+    enum stop_reason stop;   /* why the walk ended, or why there is none      */
+    const char *stop_detail; /* more than the reason's name says; NULL        */
     struct frame *frames;
     uint32_t frame_count;
     uint32_t left_out;            /* physical frames elided between head and tail  */
@@ -120,6 +127,21 @@ struct stack {
 
 /* The offset that symbols are asked about: one byte before a return address. */
 uint64_t frame_lookup_offset(const struct frame *frame);
+
+/* Why the walk ended, for people: the detail where there is one, else the reason's name; NULL:
+ * not stated. */
+const char *stack_stop_text(const struct stack *stack);
+
+/* Takes back what stack_stop_text() gave; TEXT is borrowed when it is no reason's name. */
+void stack_set_stop_text(struct stack *stack, const char *text);
+
+/* As stack_stop_text() and its reverse, for roles: "suspect", "main", "worker"; NULL: not stated.
+ */
+const char *stack_role_text(const struct stack *stack);
+void stack_set_role_text(struct stack *stack, const char *text);
+
+/* The module was unloaded before the process died, or before the stack was taken. */
+bool frame_module_is_unloaded(const struct frame *frame);
 
 const char *pc_kind_name(enum pc_kind kind);           /* "interrupted", "return"     */
 const char *found_by_name(enum found_by found_by);     /* "context", "unwind", ...    */

@@ -5,9 +5,27 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "model/case.h"
+#include "model/names.h"
 
 /* The victim elides like everyone else; marks come on top of its frames. */
 enum { TRUTH_FRAMES_MAX = 2 * LIMIT_FRAMES, TRUTH_JSON_MAX_BYTES = 64 << 20 };
+
+static const char *const gap_names[TRUTH_GAP_COUNT] = {
+    [TRUTH_GAP_SYSTEM] = "system",
+    [TRUTH_GAP_THREAD_START] = "thread_start",
+    [TRUTH_GAP_ELIDED] = "elided",
+};
+
+const char *truth_gap_name(enum truth_gap gap)
+{
+    return gap_names[gap];
+}
+
+enum truth_gap truth_gap_parse(const char *text)
+{
+    const int found = name_index(gap_names, TRUTH_GAP_COUNT, text);
+    return text == NULL ? TRUTH_GAP_NONE : found < 0 ? TRUTH_GAP_SYSTEM : (enum truth_gap)found;
+}
 
 static void read_frame(const cJSON *item, struct arena *keep, struct truth_frame *out,
                        struct fault *fault)
@@ -18,12 +36,12 @@ static void read_frame(const cJSON *item, struct arena *keep, struct truth_frame
     out->function = json_get_string(item, "function", keep, fault);
     out->file = json_get_string(item, "file", keep, fault);
     out->tail = json_get_bool(item, "tail", false, fault);
-    out->gap = json_get_string(item, "gap", keep, fault);
+    out->gap = truth_gap_parse(json_get_string(item, "gap", keep, fault));
     if (line > UINT32_MAX || gap_count > UINT32_MAX)
         fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "number in a frame of the truth");
     out->line = (uint32_t)line;
     out->gap_count = (uint32_t)gap_count;
-    if (out->function == NULL && out->gap == NULL)
+    if (out->function == NULL && out->gap == TRUTH_GAP_NONE)
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frame of the truth",
                        "it has neither a function nor a gap");
 }
@@ -37,7 +55,7 @@ static void read_thread(const cJSON *item, struct arena *keep, struct truth_thre
     const cJSON *frame;
 
     out->id = (uint32_t)id;
-    out->role = json_get_string(item, "role", keep, fault);
+    out->role = thread_role_parse(json_get_string(item, "role", keep, fault), &out->role_word);
     if (id > UINT32_MAX)
         fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "thread id in the truth");
     if (count > TRUTH_FRAMES_MAX)

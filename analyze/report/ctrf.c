@@ -46,7 +46,7 @@ static void write_test(struct json *j, const struct run_case *c)
     json_key_uint(j, "duration", c->wall_ms);
     json_key(j, "suite");
     json_array(j);
-    json_string(j, c->kind != NULL ? c->kind : "case");
+    json_string(j, c->kind != CASE_KIND_NONE ? case_kind_name(c->kind) : "case");
     json_string(j, c->variant);
     json_array_end(j);
     json_key_string(j, "message", c->result.reason != NULL ? c->result.reason : "");

@@ -62,7 +62,7 @@ static void put_case(FILE *out, const struct run_case *c)
     char name[160];
     const enum verdict v = c->result.verdict;
     (void)fputs("    <testcase", out);
-    attribute(out, "classname", c->kind != NULL ? c->kind : "case");
+    attribute(out, "classname", c->kind != CASE_KIND_NONE ? case_kind_name(c->kind) : "case");
     attribute(out, "name", case_name(c, name));
     (void)fprintf(out, " time=\"%.3f\"", (double)c->wall_ms / 1000);
     if (!run_verdict_fails(v) && !is_skip(v)) {

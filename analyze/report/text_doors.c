@@ -69,7 +69,7 @@ static bool has_door(const char *list, const char *name)
 /* Nothing was to be seen of the others, or nothing could be. */
 static bool is_told(const struct run_case *c)
 {
-    const bool calm = c->kind != NULL && strcmp(c->kind, "calm") == 0;
+    const bool calm = c->kind == CASE_KIND_CALM;
     return c->result.verdict != VERDICT_UNSUPPORTED && c->result.verdict != VERDICT_ERROR &&
            !(calm && c->expected_doors == NULL && c->got_doors == NULL);
 }

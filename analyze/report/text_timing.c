@@ -162,7 +162,8 @@ enum status text_print_timing(const struct page *page, const struct run_figures 
         spread = figures_spread(report, case_total_ns, engine, numbers);
         print_row(page, name, &spread, false);
         /* of other walkers the parts are the subject's: the same reader and the same symbols */
-        const bool has_parts = report->engines[i].subject || strncmp(engine, "judge:", 6) == 0;
+        const bool has_parts =
+            report->engines[i].subject || report->engines[i].kind == ENGINE_KIND_JUDGE;
         for (size_t k = 0; has_parts && k < sizeof parts / sizeof parts[0]; k++) {
             const struct engine_part part = {engine, &parts[k]};
             (void)snprintf(name, sizeof name, "  %s", parts[k].name);

@@ -84,7 +84,7 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
         struct query q = query_begin(store, SQL_ADD_CASE_ARTIFACT, NULL, fault);
         query_int(&q, case_id);
         query_int(&q, i);
-        query_text(&q, c->artifacts[i].role);
+        query_text(&q, artifact_role_name(c->artifacts[i].role));
         query_text(&q, c->artifacts[i].name);
         query_int(&q, id);
         (void)query_run(&q);
@@ -93,7 +93,7 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
 
 static void read_artifact_row(struct query *q, struct case_artifact *out)
 {
-    out->role = query_get_text(q);
+    out->role = artifact_role_parse(query_get_text(q));
     out->name = query_get_text(q);
     const char *sha256 = query_get_text(q);
     if (sha256 != NULL && strlen(sha256) < sizeof out->sha256)

@@ -28,7 +28,7 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->scenario = query_get_text(q);
     c->variant = query_get_text(q);
     c->arch = query_get_text(q);
-    c->kind = query_get_text(q);
+    c->kind = case_kind_parse(query_get_text(q));
     c->repeat = (uint32_t)query_get(q);
     c->folder = query_get_text(q);
     c->case_sha256 = query_get_text(q);
@@ -112,6 +112,7 @@ static void read_claims(struct reader *r)
         struct engine_claim *k = &c->claims[c->claim_count];
         struct engine_score *s = &c->result.scores[c->claim_count++];
         k->engine = query_get_text(&q);
+        k->kind = engine_kind_of(k->engine);
         k->shares = query_get_text(&q);
         k->version = query_get_text(&q);
         k->subject = query_get(&q) != 0;
@@ -119,6 +120,7 @@ static void read_claims(struct reader *r)
         k->why = query_get_text(&q);
         read_cost(&q, &k->cost);
         s->engine = k->engine;
+        s->kind = k->kind;
         s->subject = k->subject;
         read_score(&q, s);
         k->cost.cold_ns = query_get(&q);
@@ -153,6 +155,7 @@ static void read_findings(struct reader *r)
             f->cause = CAUSE_UNEXPLAINED;
         f->engine = query_get_text(&q);
         f->against = query_get_text(&q);
+        f->against_truth = f->against != NULL && strcmp(f->against, FINDING_TRUTH) == 0;
         f->wrong = query_get_text(&q);
         f->frame_a = (int32_t)query_get_signed(&q);
         f->frame_b = (int32_t)query_get_signed(&q);
@@ -320,9 +323,9 @@ static void read_stack_row(struct query *q, struct stack_row *row, uint32_t *cla
     s->label = query_get_text(q);
     s->thread_id = (uint32_t)query_get(q);
     s->thread_name = query_get_text(q);
-    s->role = query_get_text(q);
+    stack_set_role_text(s, query_get_text(q));
     s->state = as_state(query_get(q));
-    s->stop = query_get_text(q);
+    stack_set_stop_text(s, query_get_text(q));
     s->left_out = (uint32_t)query_get(q);
     s->sample = (uint32_t)query_get(q);
     s->walk_ns = query_get(q);
@@ -407,7 +410,7 @@ static void read_truth_frames(struct reader *r, struct truth_thread *t, uint32_t
         f->file = query_get_text(&q);
         f->line = (uint32_t)query_get(&q);
         f->tail = query_get(&q) != 0;
-        f->gap = query_get_text(&q);
+        f->gap = truth_gap_parse(query_get_text(&q));
         f->gap_count = (uint32_t)query_get(&q);
         struct align_cell *cell = cell_at(thread, query_get_signed(&q), 0);
         if (cell != NULL)
@@ -440,7 +443,7 @@ static void read_truth(struct reader *r, const int32_t *truth_of_thread)
         }
         struct truth_thread *t = &truth->threads[truth->thread_count++];
         t->id = (uint32_t)query_get(&q);
-        t->role = query_get_text(&q);
+        t->role = thread_role_parse(query_get_text(&q), &t->role_word);
         t->frame_count = (uint32_t)query_get(&q);
     }
     (void)query_end(&q);
@@ -487,7 +490,7 @@ static int32_t *read_threads(struct reader *r)
         struct thread_result *t = &out->threads[out->thread_count];
         t->thread_id = (uint32_t)query_get(&q);
         t->name = query_get_text(&q);
-        t->role = query_get_text(&q);
+        t->role = thread_role_parse(query_get_text(&q), &t->role_word);
         truths[out->thread_count++] = (int32_t)query_get_signed(&q);
         t->reference = (uint32_t)query_get(&q);
         t->row_count = (uint32_t)query_get(&q);

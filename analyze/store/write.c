@@ -277,7 +277,7 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_text(&q, c->scenario);
     query_text(&q, c->variant);
     query_text(&q, c->arch);
-    query_text(&q, c->kind);
+    query_text(&q, case_kind_name(c->kind));
     query_int(&q, c->repeat);
     query_text(&q, c->folder);
     query_text(&q, c->case_sha256);
@@ -403,9 +403,9 @@ static void put_stack(struct writer *w, const struct run_case *c, uint32_t claim
     query_text(&q, s->label);
     query_int(&q, s->thread_id);
     query_text(&q, s->thread_name);
-    query_text(&q, s->role);
+    query_text(&q, stack_role_text(s));
     query_int(&q, s->state);
-    query_text(&q, s->stop);
+    query_text(&q, stack_stop_text(s));
     query_int(&q, s->left_out);
     query_int(&q, s->sample);
     query_int(&q, s->walk_ns);
@@ -464,7 +464,7 @@ static void put_thread(struct writer *w, const struct run_case *c, uint32_t i)
     query_int(&q, i);
     query_int(&q, t->thread_id);
     query_text(&q, t->name);
-    query_text(&q, t->role);
+    query_text(&q, thread_role_name(t->role, t->role_word));
     query_signed(&q, truth_position(c, t->truth));
     query_int(&q, t->reference);
     query_int(&q, t->row_count);
@@ -494,7 +494,7 @@ static void put_truth(struct writer *w, const struct run_case *c, uint32_t i)
     query_int(&q, w->case_id);
     query_int(&q, i);
     query_int(&q, t->id);
-    query_text(&q, t->role);
+    query_text(&q, thread_role_name(t->role, t->role_word));
     (void)query_run(&q);
     uint32_t row = 0;
     for (uint32_t f = 0; f < t->frame_count && w->fault->code == ERR_NONE; f++) {
@@ -507,7 +507,7 @@ static void put_truth(struct writer *w, const struct run_case *c, uint32_t i)
         query_id(&add, text_id(w, frame->file));
         query_int(&add, frame->line);
         query_int(&add, frame->tail);
-        query_text(&add, frame->gap);
+        query_text(&add, truth_gap_name(frame->gap));
         query_int(&add, frame->gap_count);
         query_signed(&add, truth_row(c, t, f, &row));
         (void)query_run(&add);

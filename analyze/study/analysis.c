@@ -81,6 +81,7 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     memset(out, 0, sizeof *out);
     memset(&result, 0, sizeof result);
     out->engine = engine->name;
+    out->kind = engine->kind;
     out->shares = engine->shares;
     out->subject = engine->subject;
     if (!engine->available(in, &why)) {
@@ -104,7 +105,7 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->stack_count = result.stack_count;
     out->cost = result.cost;
     out->cost.cold_ns = cold_ns;
-    if (strncmp(engine->name, "judge:", 6) == 0)
+    if (engine->kind == ENGINE_KIND_JUDGE)
         out->cost.cold_ns = result.cost.total_ns; /* a process of its own, which opens all anew */
     out->version = result.version;
     return ERR_NONE;

@@ -17,8 +17,8 @@ struct gathering {
     struct arena *keep;
 };
 
-static void add_file(struct gathering *g, const char *role, const char *name, const char *path,
-                     size_t max_bytes)
+static void add_file(struct gathering *g, enum artifact_role role, const char *name,
+                     const char *path, size_t max_bytes)
 {
     struct fault absent = FAULT_INIT; /* a source that is not here is no fault of the case */
     struct case_artifact *a = &g->c->artifacts[g->c->artifact_count];
@@ -37,8 +37,8 @@ static void add_sealed(struct gathering *g, const struct crash_case *crash, enum
 {
     const struct case_file *file = case_file(crash, role);
     if (file != NULL)
-        add_file(g, case_role_name(role), file->path, case_path(crash, role, g->keep),
-                 SEALED_MAX_BYTES);
+        add_file(g, artifact_role_parse(case_role_name(role)), file->path,
+                 case_path(crash, role, g->keep), SEALED_MAX_BYTES);
 }
 
 /* NAME with '/' for '\\' and without ROOT in front of it; NULL when that is no plain relative
@@ -71,7 +71,7 @@ static void add_source(struct gathering *g, const char *file)
         if (strcmp(g->c->artifacts[i].name, name) == 0)
             return;
     if (name != NULL)
-        add_file(g, "source", name, path_join(g->keep, g->root, name), SOURCE_MAX_BYTES);
+        add_file(g, ARTIFACT_SOURCE, name, path_join(g->keep, g->root, name), SOURCE_MAX_BYTES);
 }
 
 static void add_sources(struct gathering *g)
@@ -107,7 +107,7 @@ enum status analysis_keep_files(const struct analysis *analysis, const struct cr
     if (out->artifacts == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "files of a case");
     if (crash->folder != NULL)
-        add_file(&g, "case", "case.json", path_join(keep, crash->folder, "case.json"),
+        add_file(&g, ARTIFACT_CASE, "case.json", path_join(keep, crash->folder, "case.json"),
                  SEALED_MAX_BYTES);
     add_sealed(&g, crash, ROLE_TRUTH);
     add_sealed(&g, crash, ROLE_RECORD);

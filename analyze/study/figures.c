@@ -167,8 +167,7 @@ static double capture_rate(const struct run_figures *figures)
         const struct run_case *c = &figures->cases[i];
         const enum verdict v = c->result.verdict;
         if (v == VERDICT_UNSUPPORTED || v == VERDICT_ERROR ||
-            v == VERDICT_NOT_CAPTURED_AS_EXPECTED ||
-            (c->kind != NULL && strcmp(c->kind, "calm") == 0))
+            v == VERDICT_NOT_CAPTURED_AS_EXPECTED || c->kind == CASE_KIND_CALM)
             continue;
         wanted++;
         captured += c->timing.record_bytes > 0 || c->timing.dump_bytes > 0;

@@ -25,8 +25,7 @@ struct session {
 enum status regrade_choose(const char *expr, const struct run_case *c, bool *chosen,
                            struct fault *fault)
 {
-    const struct scenario scenario = {
-        .name = c->scenario, .variant = c->variant, .kind = c->kind != NULL ? c->kind : ""};
+    const struct scenario scenario = {.name = c->scenario, .variant = c->variant, .kind = c->kind};
     *chosen = false;
     return collect_select(expr, &scenario, chosen, fault);
 }
@@ -203,7 +202,7 @@ static enum status find_changes(struct session *s)
 enum status regrade_run(struct store *store, const struct regrade_request *request,
                         struct arena *keep, struct regraded *out, struct fault *fault)
 {
-    static const struct run_case any = {.scenario = "", .variant = "", .kind = ""};
+    static const struct run_case any = {.scenario = "", .variant = ""};
     struct session s = {
         .request = request, .keep = keep, .store = store, .out = out, .fault = fault};
     struct crash_case *crashes = NULL;

@@ -439,12 +439,13 @@ static void describe_recorded(const struct record *record, const struct record_s
                               from->label ? " " : "", (unsigned)from->thread_id, walker),
         .thread_id = from->thread_id,
         .thread_name = thread != NULL ? thread->name : NULL,
-        .role = thread != NULL ? record_thread_role(record, thread) : NULL,
+        .role = thread != NULL ? record_thread_role(record, thread) : THREAD_ROLE_NONE,
         .state = from->state == RECORD_STATE_OK               ? STACK_OK
                  : from->state == RECORD_STATE_NOT_APPLICABLE ? STACK_NOT_APPLICABLE
                  : from->state == RECORD_STATE_BLOCKED        ? STACK_BLOCKED
                                                               : STACK_FAILED,
-        .stop = from->reason != NULL ? from->reason : record_stop_name(from->stop),
+        .stop = from->reason != NULL ? STOP_OTHER : record_stop_reason(from->stop),
+        .stop_detail = from->reason,
         .frames = from->frames,
         .frame_count = from->frame_count,
         .left_out = from->left_out,

@@ -197,8 +197,8 @@ static void name_stack(struct stack_input *input, const cJSON *walk, struct aren
         label = json_get_string(input->object, "label", keep, fault);
     out->thread_id = (uint32_t)json_get_uint(thread, "id", 0, fault);
     out->thread_name = json_get_string(thread, "name", keep, fault);
-    out->role = json_get_string(thread, "role", keep, fault);
-    out->stop = json_get_string(walk, "stop", keep, fault);
+    stack_set_role_text(out, json_get_string(thread, "role", keep, fault));
+    stack_set_stop_text(out, json_get_string(walk, "stop", keep, fault));
     out->walk_ns = json_get_uint(walk, "walk_ns", 0, fault);
     out->sample = (uint32_t)json_get_uint(walk, "sample", 0, fault);
     out->engine = walker != NULL ? arena_printf(keep, "offset:%s", walker) : NULL;

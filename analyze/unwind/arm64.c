@@ -130,21 +130,21 @@ static bool undo_code(struct undo *u, const struct arm64_code *code)
 }
 
 /* Undoes COUNT codes, the first SKIP of them passed over. */
-static const char *undo_codes(struct unwind_walker *w, const struct arm64_code *codes,
-                              uint32_t count, uint32_t skip)
+static enum stop_reason undo_codes(struct unwind_walker *w, const struct arm64_code *codes,
+                                   uint32_t count, uint32_t skip)
 {
     struct undo u = {.w = w};
     w->frame->return_slot_va = 0;
     for (uint32_t i = skip; i < count && codes[i].op != ARM64_END && !u.interrupted; i++)
         if (!undo_code(&u, &codes[i]))
-            return unwind_stop_memory;
+            return STOP_MEMORY;
     if (u.interrupted) {
         w->caller_kind = PC_INTERRUPTED;
         w->caller_note = "over a machine frame";
     } else {
         w->regs.pc = unwind_strip(w, w->regs.r[REG_ARM64_LR]);
     }
-    return NULL;
+    return STOP_NONE;
 }
 
 /* Codes up to END or END_C, each one instruction. */
@@ -156,14 +156,15 @@ static uint32_t instructions(const struct arm64_code *codes, uint32_t count)
     return n;
 }
 
-static const char *step_xdata(struct unwind_walker *w, const struct arm64_info *info, uint32_t into)
+static enum stop_reason step_xdata(struct unwind_walker *w, const struct arm64_info *info,
+                                   uint32_t into)
 {
     struct arm64_code codes[ARM64_CODES_MAX];
     uint32_t count, start, index;
     bool interrupted = w->frame->kind == PC_INTERRUPTED;
     uint32_t scopes = info->single_epilogue ? 1 : info->epilogue_count;
     if (!arm64_codes_read(w->process, info, 0, codes, ARM64_CODES_MAX, &count))
-        return "unwind data is malformed";
+        return STOP_DATA_MALFORMED;
     uint32_t prologue = instructions(codes, count);
     if (into / 4 < prologue) {
         w->frame->where = WHERE_PROLOGUE;
@@ -176,11 +177,11 @@ static const char *step_xdata(struct unwind_walker *w, const struct arm64_info *
         start = 0;
         index = info->epilogue_count;
         if (!info->single_epilogue && !arm64_scope_read(w->process, info, i, &start, &index))
-            return "unwind data is missing";
+            return STOP_DATA_MISSING;
         if (!info->single_epilogue && (into < start || into - start > ARM64_CODES_MAX * 4))
             continue;
         if (!arm64_codes_read(w->process, info, index, epilogue, ARM64_CODES_MAX, &epilogue_count))
-            return "unwind data is malformed";
+            return STOP_DATA_MALFORMED;
         uint32_t bytes = (instructions(epilogue, epilogue_count) + 1) * 4; /* with its ret */
         if (info->single_epilogue)
             start = info->function_bytes > bytes ? info->function_bytes - bytes : 0;
@@ -203,8 +204,8 @@ static uint32_t packed_epilogue(const struct arm64_code *codes, uint32_t count,
     return n;
 }
 
-static const char *step_packed(struct unwind_walker *w, const struct arm64_info *info,
-                               uint32_t into)
+static enum stop_reason step_packed(struct unwind_walker *w, const struct arm64_info *info,
+                                    uint32_t into)
 {
     struct arm64_code codes[64], epilogue[64];
     uint32_t count = arm64_packed_expand(&info->packed, codes, 64);
@@ -226,14 +227,14 @@ static const char *step_packed(struct unwind_walker *w, const struct arm64_info 
     return undo_codes(w, codes, count, 0);
 }
 
-static const char *step_entry(struct unwind_walker *w, const struct unwind_entry *entry,
-                              bool *covers)
+static enum stop_reason step_entry(struct unwind_walker *w, const struct unwind_entry *entry,
+                                   bool *covers)
 {
     struct arm64_info info;
-    const char *stop = arm64_info_read(w->process, entry->base_va, entry->unwind_rva, &info);
+    enum stop_reason stop = arm64_info_read(w->process, entry->base_va, entry->unwind_rva, &info);
     uint32_t rva = (uint32_t)(w->regs.pc - entry->base_va), into = rva - entry->begin_rva;
-    *covers = stop != NULL || into - (w->frame->kind == PC_RETURN) < info.function_bytes;
-    if (stop != NULL || !*covers)
+    *covers = stop != STOP_NONE || into - (w->frame->kind == PC_RETURN) < info.function_bytes;
+    if (stop != STOP_NONE || !*covers)
         return stop;
     w->frame->function_begin_rva = entry->begin_rva;
     w->frame->function_end_rva = entry->begin_rva + info.function_bytes;
@@ -265,7 +266,7 @@ static bool is_from_own_call(const struct unwind_walker *w, uint64_t lr)
 }
 
 /* KNOWN: the module has unwind data, and none for the pc. */
-static const char *step_leaf(struct unwind_walker *w, bool known)
+static enum stop_reason step_leaf(struct unwind_walker *w, bool known)
 {
     const uint64_t lr = unwind_strip(w, w->regs.r[REG_ARM64_LR]);
     const bool interrupted = w->frame->kind == PC_INTERRUPTED;
@@ -273,22 +274,22 @@ static const char *step_leaf(struct unwind_walker *w, bool known)
         (known || (!is_in_frame(w, lr) && !is_from_own_call(w, lr)))) {
         w->regs.pc = lr;
         w->caller_found = FOUND_LEAF;
-        return NULL;
+        return STOP_NONE;
     }
     if (unwind_frame_pointer(w, REG_ARM64_FP)) {
         w->regs.r[REG_ARM64_LR] = w->regs.pc;
-        return NULL;
+        return STOP_NONE;
     }
     if (interrupted && lr == 0)
-        return "end of stack";
+        return STOP_END;
     return unwind_scan(w);
 }
 
-const char *unwind_step_arm64(struct unwind_walker *w)
+enum stop_reason unwind_step_arm64(struct unwind_walker *w)
 {
     const struct module *module = w->frame->module;
     const struct unwind_module *facts =
-        module != NULL ? unwind_module_of(w->process, module) : NULL;
+        module != NULL ? unwind_module_of(w->process, module) : STOP_NONE;
     struct unwind_entry entry;
     uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
     bool covers;
@@ -301,8 +302,8 @@ const char *unwind_step_arm64(struct unwind_walker *w)
         w->caller_note = unwind_note_pdata;
     if (row == UNWIND_ROW_FOUND) {
         const struct registers before = w->regs;
-        const char *stop = step_entry(w, &entry, &covers);
-        if (covers && (stop == NULL || stop == unwind_stop_memory))
+        enum stop_reason stop = step_entry(w, &entry, &covers);
+        if (covers && (stop == STOP_NONE || stop == STOP_MEMORY))
             return stop;
         w->regs = before;
     }

@@ -221,21 +221,21 @@ uint32_t arm64_packed_expand(const struct arm64_packed *packed, struct arm64_cod
     return b.count;
 }
 
-const char *arm64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t word,
-                            struct arm64_info *out)
+enum stop_reason arm64_info_read(const struct unwind_process *process, uint64_t base_va,
+                                 uint32_t word, struct arm64_info *out)
 {
     *out = (struct arm64_info){.form = (enum arm64_form)(word & 3)};
     if ((word & 3) == 3)
-        return "unwind data is of a reserved form";
+        return STOP_DATA_RESERVED;
     if (out->form != ARM64_XDATA) {
         arm64_packed_read(word, &out->packed);
         out->function_bytes = out->packed.function_bytes;
-        return NULL;
+        return STOP_NONE;
     }
     uint64_t va = base_va + word;
     uint32_t head, wide;
     if (!unwind_read_u32(process, va, &head))
-        return "unwind data is missing";
+        return STOP_DATA_MISSING;
     out->function_bytes = (head & 0x3ffff) * 4;
     out->version = head >> 18 & 3;
     out->has_handler = (head >> 20 & 1) != 0;
@@ -244,10 +244,10 @@ const char *arm64_info_read(const struct unwind_process *process, uint64_t base_
     uint32_t code_words = head >> 27;
     va += 4;
     if (out->version != 0)
-        return "unwind data of an unknown version";
+        return STOP_DATA_VERSION;
     if (out->epilogue_count == 0 && code_words == 0) {
         if (!unwind_read_u32(process, va, &wide))
-            return "unwind data is missing";
+            return STOP_DATA_MISSING;
         out->epilogue_count = wide & 0xffff;
         code_words = wide >> 16 & 0xff;
         va += 4;
@@ -258,7 +258,7 @@ const char *arm64_info_read(const struct unwind_process *process, uint64_t base_
     if (out->has_handler &&
         unwind_read_u32(process, out->codes_va + out->code_bytes, &out->handler_rva))
         (void)unwind_read_u32(process, out->codes_va + out->code_bytes + 4, &out->handler_data_rva);
-    return NULL;
+    return STOP_NONE;
 }
 
 bool arm64_codes_read(const struct unwind_process *process, const struct arm64_info *info,

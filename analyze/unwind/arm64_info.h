@@ -74,8 +74,8 @@ struct arm64_info {
 
 /* Reads the unwind data that a RUNTIME_FUNCTION's second word speaks of.  NULL, or what is wrong.
  */
-const char *arm64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t word,
-                            struct arm64_info *out);
+enum stop_reason arm64_info_read(const struct unwind_process *process, uint64_t base_va,
+                                 uint32_t word, struct arm64_info *out);
 
 /* Codes of .xdata from byte INDEX up to and with the first END.  False: malformed or missing. */
 bool arm64_codes_read(const struct unwind_process *process, const struct arm64_info *info,

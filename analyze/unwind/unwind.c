@@ -16,7 +16,6 @@ enum {
     CALL_BYTES_MAX = 7        /* longest call instruction that ends at a return    */
 };
 
-const char unwind_stop_memory[] = "stack memory is missing";
 const char unwind_note_pdata[] = "pdata unreadable";
 
 const char *unwind_where_name(enum unwind_where where)
@@ -110,17 +109,17 @@ bool unwind_is_return(const struct unwind_walker *w, uint64_t va)
     return va > 0x10000 && unwind_is_code(w, va - 1) && follows_call(w, va);
 }
 
-const char *unwind_pop(struct unwind_walker *w, enum found_by found_by, const char *note)
+enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, const char *note)
 {
     uint64_t pc;
     if (!unwind_read_pointer(w, w->regs.sp, &pc))
-        return unwind_stop_memory;
+        return STOP_MEMORY;
     w->frame->return_slot_va = w->regs.sp;
     w->regs.pc = pc;
     w->regs.sp += cpu_pointer_bytes(w->regs.cpu);
     w->caller_found = found_by;
     w->caller_note = note;
-    return NULL;
+    return STOP_NONE;
 }
 
 uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va)
@@ -156,11 +155,11 @@ static bool looks_like_pointer(const struct unwind_walker *w, uint64_t pc)
            !w->process->read(w->process->self, pc - CALL_BYTES_MAX, &byte, 1);
 }
 
-const char *unwind_scan(struct unwind_walker *w)
+enum stop_reason unwind_scan(struct unwind_walker *w)
 {
     /* What is found behind a generated frame of unknown size is as often stale as not. */
     if (w->frame->module == NULL && is_generated(w, w->regs.pc - (w->frame->kind == PC_RETURN)))
-        return "a hole: generated code without unwind data or frame pointer";
+        return STOP_GENERATED_CODE;
     uint32_t word = cpu_pointer_bytes(w->regs.cpu);
     uint32_t words = w->frame->kind == PC_INTERRUPTED ? SCAN_WORDS_FIRST : SCAN_WORDS;
     uint64_t va = w->regs.sp & ~(uint64_t)(word - 1);
@@ -169,8 +168,7 @@ const char *unwind_scan(struct unwind_walker *w)
         if (va < w->regs.sp || (w->regs.cpu == CPU_X64 && va % 16 != 8))
             continue; /* x64 calls with the stack aligned to 16: the slot is 8 off */
         if (!unwind_read_pointer(w, va, &pc))
-            return va == w->regs.sp ? unwind_stop_memory
-                                    : "scan: no return address up to the stack's end";
+            return va == w->regs.sp ? STOP_MEMORY : STOP_SCAN_STACK_END;
         pc = unwind_strip(w, pc);
         if (!unwind_is_return(w, pc) || looks_like_pointer(w, pc))
             continue;
@@ -178,9 +176,9 @@ const char *unwind_scan(struct unwind_walker *w)
         w->regs.pc = pc;
         w->regs.sp = va + word;
         w->caller_found = FOUND_SCAN;
-        return NULL;
+        return STOP_NONE;
     }
-    return "scan: no return address in reach";
+    return STOP_SCAN_REACH;
 }
 
 /* The frames so far: the head as it comes, of the rest the last LIMIT_FRAMES_TAIL in a ring. */
@@ -239,7 +237,7 @@ static void finish_frames(struct frame_list *list, struct unwind_stack *out)
     out->left_out = (uint32_t)(list->seen - LIMIT_FRAMES);
 }
 
-static const char *step(struct unwind_walker *w)
+static enum stop_reason step(struct unwind_walker *w)
 {
     switch (w->regs.cpu) {
     case CPU_X64:
@@ -251,7 +249,7 @@ static const char *step(struct unwind_walker *w)
     case CPU_UNKNOWN:
         break;
     }
-    return "no unwinder for this processor";
+    return STOP_NO_UNWINDER;
 }
 
 /* True while the frame's pc lies in ntdll!KiUserExceptionDispatcher: its caller was interrupted. */
@@ -265,28 +263,28 @@ static bool in_dispatcher(const struct unwind_walker *w, const struct unwind_fra
 }
 
 /* Leaves one frame.  NULL: the caller is in w->regs; else why the walk ends. */
-static const char *leave_frame(struct unwind_walker *w)
+static enum stop_reason leave_frame(struct unwind_walker *w)
 {
     struct unwind_frame *frame = w->frame;
     uint64_t pc = w->regs.pc, sp = w->regs.sp;
     w->caller_kind = PC_RETURN;
     w->caller_found = FOUND_UNWIND;
     w->caller_note = NULL;
-    const char *stop = step(w);
-    if (stop != NULL)
+    enum stop_reason stop = step(w);
+    if (stop != STOP_NONE)
         return stop;
     frame->caller_sp_va = w->regs.sp;
     if (in_dispatcher(w, frame))
         w->caller_kind = PC_INTERRUPTED;
     if (w->caller_kind == PC_INTERRUPTED && ++w->crossings > CROSSINGS_MAX)
-        return "exceptions nest without end";
+        return STOP_NESTED_EXCEPTIONS;
     if (w->regs.pc == 0)
-        return w->caller_kind == PC_INTERRUPTED ? NULL : "end of stack";
+        return w->caller_kind == PC_INTERRUPTED ? STOP_NONE : STOP_END;
     if (w->caller_kind == PC_INTERRUPTED)
-        return w->regs.sp == sp && w->regs.pc == pc ? "stack pointer does not rise" : NULL;
+        return w->regs.sp == sp && w->regs.pc == pc ? STOP_NO_PROGRESS : STOP_NONE;
     /* arm64 leaves return through a register: the stack pointer may stand still once */
     bool still = w->regs.cpu == CPU_ARM64 && frame->kind == PC_INTERRUPTED && w->regs.sp == sp;
-    return w->regs.sp > sp || (still && w->regs.pc != pc) ? NULL : "stack pointer does not rise";
+    return w->regs.sp > sp || (still && w->regs.pc != pc) ? STOP_NONE : STOP_NO_PROGRESS;
 }
 
 enum status unwind_walk(const struct unwind_process *process, const struct registers *start,
@@ -295,7 +293,7 @@ enum status unwind_walk(const struct unwind_process *process, const struct regis
 {
     struct unwind_walker w = {.process = process, .regs = *start};
     struct frame_list list = {.keep = keep};
-    *out = (struct unwind_stack){.stop = "no registers"};
+    *out = (struct unwind_stack){.stop = STOP_NO_REGISTERS};
     if (start->cpu == CPU_UNKNOWN)
         return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "unwinding this processor");
     enum found_by found_by = FOUND_CONTEXT;
@@ -311,8 +309,8 @@ enum status unwind_walk(const struct unwind_process *process, const struct regis
         frame->found_by = found_by;
         frame->note = note;
         w.frame = frame;
-        out->stop = list.seen < WALK_STEPS_MAX ? leave_frame(&w) : "limit of frames";
-        if (out->stop != NULL)
+        out->stop = list.seen < WALK_STEPS_MAX ? leave_frame(&w) : STOP_LIMIT;
+        if (out->stop != STOP_NONE)
             break;
         kind = w.caller_kind;
         found_by = w.caller_found;

@@ -70,8 +70,8 @@ struct unwind_frame {
 struct unwind_stack {
     struct unwind_frame *frames; /* innermost first; see LIMIT_FRAMES */
     uint32_t frame_count;
-    uint32_t left_out; /* between frame LIMIT_FRAMES_HEAD - 1 and the next */
-    const char *stop;  /* why the walk ended; never NULL */
+    uint32_t left_out;     /* between frame LIMIT_FRAMES_HEAD - 1 and the next */
+    enum stop_reason stop; /* why the walk ended; never NULL */
 };
 
 /* Walks from START, whose pc is of KIND.  A walk that ends early is no fault: see stop.

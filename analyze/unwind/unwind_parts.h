@@ -57,9 +57,9 @@ struct unwind_walker {
 };
 
 /* One step: turns regs into the caller's.  NULL, or why there is none. */
-const char *unwind_step_x64(struct unwind_walker *w);
-const char *unwind_step_x86(struct unwind_walker *w);
-const char *unwind_step_arm64(struct unwind_walker *w);
+enum stop_reason unwind_step_x64(struct unwind_walker *w);
+enum stop_reason unwind_step_x86(struct unwind_walker *w);
+enum stop_reason unwind_step_arm64(struct unwind_walker *w);
 
 /* x86: from a frame in one of ntdll's dispatchers to what the kernel interrupted (see
  * x86_dispatch.c).  False: no CONTEXT is in reach. */
@@ -92,7 +92,7 @@ bool unwind_in_range(const struct unwind_range *range, uint64_t rva);
 bool unwind_is_code(const struct unwind_walker *w, uint64_t va);
 
 /* Pops one return address at sp: what a leaf does, and what is done for a pc that lies nowhere. */
-const char *unwind_pop(struct unwind_walker *w, enum found_by found_by, const char *note);
+enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, const char *note);
 
 /* Takes FP as a chained frame pointer: {caller's fp, return address}.  False when it is none. */
 bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register);
@@ -101,9 +101,8 @@ bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register);
 uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va);
 
 /* Looks for a return address on the stack: the last resort, and not taken in generated code. */
-const char *unwind_scan(struct unwind_walker *w);
+enum stop_reason unwind_scan(struct unwind_walker *w);
 
-extern const char unwind_stop_memory[]; /* "stack memory is missing" */
-extern const char unwind_note_pdata[];  /* "pdata unreadable" */
+extern const char unwind_note_pdata[]; /* "pdata unreadable" */
 
 #endif

@@ -16,21 +16,21 @@ struct undo {
     bool machine_frame;
 };
 
-static const char *undo_machine_frame(struct undo *u, const struct x64_code *code)
+static enum stop_reason undo_machine_frame(struct undo *u, const struct x64_code *code)
 {
     struct registers *regs = &u->w->regs;
     uint64_t at = regs->sp + (code->info != 0 ? 8 : 0), pc, sp;
     if (!unwind_read_u64(u->w->process, at, &pc) || !unwind_read_u64(u->w->process, at + 24, &sp))
-        return unwind_stop_memory;
+        return STOP_MEMORY;
     u->w->frame->return_slot_va = at;
     regs->pc = pc;
     regs->sp = sp;
     u->machine_frame = true;
-    return NULL;
+    return STOP_NONE;
 }
 
-static const char *undo_code(struct undo *u, const struct x64_info *info,
-                             const struct x64_code *code)
+static enum stop_reason undo_code(struct undo *u, const struct x64_info *info,
+                                  const struct x64_code *code)
 {
     struct registers *regs = &u->w->regs;
     const struct unwind_process *process = u->w->process;
@@ -38,35 +38,35 @@ static const char *undo_code(struct undo *u, const struct x64_info *info,
     switch (code->op) {
     case X64_PUSH_NONVOL:
         if (!unwind_read_u64(process, regs->sp, &value))
-            return unwind_stop_memory;
+            return STOP_MEMORY;
         if (code->info != 4)
             regs->r[code->info] = value;
         regs->sp += 8;
-        return NULL;
+        return STOP_NONE;
     case X64_ALLOC_LARGE:
     case X64_ALLOC_SMALL:
         regs->sp += code->bytes;
-        return NULL;
+        return STOP_NONE;
     case X64_SET_FPREG:
         regs->sp = regs->r[info->frame_register] - info->frame_offset;
-        return NULL;
+        return STOP_NONE;
     case X64_SAVE_NONVOL:
     case X64_SAVE_NONVOL_FAR:
         if (!unwind_read_u64(process, u->base_va + code->bytes, &value))
-            return unwind_stop_memory;
+            return STOP_MEMORY;
         if (code->info != 4)
             regs->r[code->info] = value;
-        return NULL;
+        return STOP_NONE;
     case X64_SAVE_XMM128:
     case X64_SAVE_XMM128_FAR:
         if (!unwind_read_u64(process, u->base_va + code->bytes, &regs->vector[code->info][0]) ||
             !unwind_read_u64(process, u->base_va + code->bytes + 8, &regs->vector[code->info][1]))
-            return unwind_stop_memory;
-        return NULL;
+            return STOP_MEMORY;
+        return STOP_NONE;
     case X64_PUSH_MACHFRAME:
         return undo_machine_frame(u, code);
     default:
-        return NULL; /* epilogue descriptions, reserved codes */
+        return STOP_NONE; /* epilogue descriptions, reserved codes */
     }
 }
 
@@ -84,7 +84,8 @@ static uint64_t save_base(const struct registers *regs, const struct x64_info *i
 }
 
 /* Undoes one UNWIND_INFO.  INTO: bytes into the function; WHOLE: all of it had run. */
-static const char *undo_info(struct undo *u, const struct x64_info *info, uint32_t into, bool whole)
+static enum stop_reason undo_info(struct undo *u, const struct x64_info *info, uint32_t into,
+                                  bool whole)
 {
     u->base_va = save_base(&u->w->regs, info, into, whole);
     for (uint32_t i = 0; i < info->code_count && !u->machine_frame; i++) {
@@ -93,16 +94,17 @@ static const char *undo_info(struct undo *u, const struct x64_info *info, uint32
             continue;
         if (!whole && into < code->prologue_offset)
             continue; /* not yet run */
-        const char *stop = undo_code(u, info, code);
-        if (stop != NULL)
+        enum stop_reason stop = undo_code(u, info, code);
+        if (stop != STOP_NONE)
             return stop;
     }
-    return NULL;
+    return STOP_NONE;
 }
 
 /* The pops of an epilogue that version 2 lists: they mirror the pushes, so that no code bytes
  * are needed.  INTO: bytes into the epilogue; those pops have run. */
-static const char *undo_listed_epilogue(struct undo *u, const struct x64_info *info, uint32_t into)
+static enum stop_reason undo_listed_epilogue(struct undo *u, const struct x64_info *info,
+                                             uint32_t into)
 {
     for (uint32_t i = 0; i < info->code_count; i++) {
         const struct x64_code *code = &info->codes[i];
@@ -114,64 +116,64 @@ static const char *undo_listed_epilogue(struct undo *u, const struct x64_info *i
             continue;
         }
         into = 0;
-        const char *stop = undo_code(u, info, code);
-        if (stop != NULL)
+        enum stop_reason stop = undo_code(u, info, code);
+        if (stop != STOP_NONE)
             return stop;
     }
-    return NULL;
+    return STOP_NONE;
 }
 
 /* Undoes an entry and all it chains to, then takes the return address. */
-static const char *undo_entry(struct unwind_walker *w, struct unwind_entry entry,
-                              struct x64_info *info, uint32_t into)
+static enum stop_reason undo_entry(struct unwind_walker *w, struct unwind_entry entry,
+                                   struct x64_info *info, uint32_t into)
 {
     struct undo u = {.w = w};
     bool whole = w->frame->where == WHERE_BODY;
     for (uint32_t chain = 0;; chain++) {
-        const char *stop = undo_info(&u, info, into, whole);
-        if (stop != NULL)
+        enum stop_reason stop = undo_info(&u, info, into, whole);
+        if (stop != STOP_NONE)
             return stop;
         if (u.machine_frame) {
             w->caller_kind = PC_INTERRUPTED;
             w->caller_note = "over a machine frame";
-            return NULL;
+            return STOP_NONE;
         }
         if ((info->flags & X64_CHAINED) == 0)
             break;
         if (chain == LIMIT_UNWIND_CHAIN)
-            return "unwind data is chained in a loop";
+            return STOP_DATA_LOOP;
         entry = info->chained;
         whole = true;
         stop = x64_info_read(w->process, entry.base_va, entry.unwind_rva & ~1u, info);
-        if (stop != NULL)
+        if (stop != STOP_NONE)
             return stop;
     }
     return unwind_pop(w, FOUND_UNWIND, NULL);
 }
 
 /* A row whose unwind rva is odd stands for another row. */
-static const char *follow_rows(struct unwind_walker *w, struct unwind_entry *entry)
+static enum stop_reason follow_rows(struct unwind_walker *w, struct unwind_entry *entry)
 {
     for (uint32_t i = 0; (entry->unwind_rva & 1) != 0; i++) {
         uint8_t raw[12];
         if (i == LIMIT_UNWIND_CHAIN)
-            return "unwind data is chained in a loop";
+            return STOP_DATA_LOOP;
         if (!w->process->read(w->process->self, entry->base_va + entry->unwind_rva - 1, raw,
                               sizeof(raw)))
-            return "unwind data is missing";
+            return STOP_DATA_MISSING;
         entry->unwind_rva = load_u32(raw + 8);
     }
-    return NULL;
+    return STOP_NONE;
 }
 
-static const char *step_entry(struct unwind_walker *w, struct unwind_entry entry)
+static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry entry)
 {
     struct x64_info info;
     struct unwind_frame *frame = w->frame;
-    const char *stop = follow_rows(w, &entry);
-    if (stop == NULL)
+    enum stop_reason stop = follow_rows(w, &entry);
+    if (stop == STOP_NONE)
         stop = x64_info_read(w->process, entry.base_va, entry.unwind_rva, &info);
-    if (stop != NULL)
+    if (stop != STOP_NONE)
         return stop;
     uint32_t pc_rva = (uint32_t)(w->regs.pc - entry.base_va), into = pc_rva - entry.begin_rva;
     uint32_t into_epilogue;
@@ -186,14 +188,14 @@ static const char *step_entry(struct unwind_walker *w, struct unwind_entry entry
             struct undo u = {.w = w};
             frame->where = WHERE_EPILOGUE;
             stop = undo_listed_epilogue(&u, &info, into_epilogue);
-            return stop != NULL ? stop : unwind_pop(w, FOUND_UNWIND, NULL);
+            return stop != STOP_NONE ? stop : unwind_pop(w, FOUND_UNWIND, NULL);
         }
         bool interrupted;
         if (info.version < 2 && x64_epilogue(w->process, &entry, &info, &w->regs,
                                              &frame->return_slot_va, &interrupted)) {
             frame->where = WHERE_EPILOGUE;
             w->caller_kind = interrupted ? PC_INTERRUPTED : PC_RETURN;
-            return NULL;
+            return STOP_NONE;
         }
     }
     if ((info.flags & X64_CHAINED) != 0 && into < info.prologue_bytes)
@@ -224,12 +226,12 @@ static bool step_frame_size(struct unwind_walker *w)
 }
 
 /* Nobody can say whether there is unwind data for the pc: then it is no leaf either. */
-static const char *step_without_rows(struct unwind_walker *w)
+static enum stop_reason step_without_rows(struct unwind_walker *w)
 {
     w->caller_note = unwind_note_pdata;
     if (step_frame_size(w) || (w->process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP)))
-        return NULL;
-    return unwind_scan(w) == NULL ? NULL : "pdata unreadable, and a scan finds no return address";
+        return STOP_NONE;
+    return unwind_scan(w) == STOP_NONE ? STOP_NONE : STOP_PDATA_UNREADABLE;
 }
 
 /* No code of a program can lie there: what looks like a return address was overwritten. */
@@ -261,11 +263,11 @@ static bool is_believable(const struct unwind_walker *w, const struct registers 
 }
 
 /* No unwind data covers the pc: a leaf, as far as calling convention and caution allow. */
-static const char *step_leaf(struct unwind_walker *w, const char *note)
+static enum stop_reason step_leaf(struct unwind_walker *w, const char *note)
 {
     uint64_t pc;
     if (!unwind_read_u64(w->process, w->regs.sp, &pc))
-        return unwind_stop_memory;
+        return STOP_MEMORY;
     /* Called from nowhere and in a callee all the same: a user APC came in a system call, which is
      * a leaf.  Where a module's other functions have unwind data, that goes before rbp. */
     const bool is_leaf =
@@ -275,23 +277,23 @@ static const char *step_leaf(struct unwind_walker *w, const char *note)
     if (w->frame->kind == PC_INTERRUPTED &&
         (pc == 0 || is_overwritten(pc) || unwind_is_return(w, pc)))
         return unwind_pop(w, FOUND_LEAF, note);
-    return unwind_frame_pointer(w, REG_X64_RBP) ? NULL : unwind_scan(w);
+    return unwind_frame_pointer(w, REG_X64_RBP) ? STOP_NONE : unwind_scan(w);
 }
 
-static const char *step_generated(struct unwind_walker *w, struct unwind_entry entry)
+static enum stop_reason step_generated(struct unwind_walker *w, struct unwind_entry entry)
 {
     const struct registers before = w->regs;
-    const char *stop = step_entry(w, entry);
-    if (stop != NULL || is_believable(w, &before))
+    enum stop_reason stop = step_entry(w, entry);
+    if (stop != STOP_NONE || is_believable(w, &before))
         return stop;
     w->regs = before;
     w->caller_note = note_no_leaf;
     if (unwind_frame_pointer(w, REG_X64_RBP))
-        return NULL;
-    return "a hole: generated code whose unwind data tells of a leaf, and no frame pointer";
+        return STOP_NONE;
+    return STOP_GENERATED_LEAF;
 }
 
-const char *unwind_step_x64(struct unwind_walker *w)
+enum stop_reason unwind_step_x64(struct unwind_walker *w)
 {
     const struct unwind_process *process = w->process;
     const struct module *module = w->frame->module;
@@ -301,20 +303,20 @@ const char *unwind_step_x64(struct unwind_walker *w)
         entry.unwind_rva != 0)
         return step_generated(w, entry);
     if (w->frame->kind == PC_RETURN && is_overwritten(w->regs.pc))
-        return "return address overwritten: no code can lie there";
+        return STOP_PC_OVERWRITTEN;
     if (module == NULL)
         return step_leaf(w, "below a pc in no module: one return address popped");
     const struct unwind_module *facts = unwind_module_of(process, module);
     if (facts == NULL)
-        return "out of memory";
+        return STOP_OUT_OF_MEMORY;
     if (facts->has_headers && !facts->knows_pdata)
         return step_without_rows(w);
     if (facts->pdata_count == 0) {
         if (step_frame_size(w))
-            return NULL;
+            return STOP_NONE;
         if (facts->has_headers)
             return step_leaf(w, NULL);
-        return process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP) ? NULL
+        return process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP) ? STOP_NONE
                                                                               : unwind_scan(w);
     }
     uint32_t rva = (uint32_t)(lookup_va - module->base_va);
@@ -323,14 +325,14 @@ const char *unwind_step_x64(struct unwind_walker *w)
         return step_without_rows(w);
     if (row == UNWIND_ROW_FOUND) {
         const struct registers before = w->regs;
-        const char *stop = step_entry(w, entry);
+        enum stop_reason stop = step_entry(w, entry);
         const bool believed = w->frame->kind == PC_INTERRUPTED || is_believable(w, &before);
-        if ((stop == NULL && believed) || stop == unwind_stop_memory)
+        if ((stop == STOP_NONE && believed) || stop == STOP_MEMORY)
             return stop;
         w->regs = before;
         /* why it was not the unwind data that led there */
-        w->caller_note = stop != NULL ? stop : note_no_leaf;
-        return step_frame_size(w) ? NULL : unwind_scan(w);
+        w->caller_note = stop != STOP_NONE ? stop_reason_name(stop) : note_no_leaf;
+        return step_frame_size(w) ? STOP_NONE : unwind_scan(w);
     }
     return step_leaf(w, NULL);
 }

@@ -122,7 +122,7 @@ static struct unwind_entry primary(const struct unwind_process *process, struct 
 {
     struct x64_info info;
     for (uint32_t i = 0; i < LIMIT_UNWIND_CHAIN; i++) {
-        if (x64_info_read(process, entry.base_va, entry.unwind_rva & ~1u, &info) != NULL ||
+        if (x64_info_read(process, entry.base_va, entry.unwind_rva & ~1u, &info) != STOP_NONE ||
             (info.flags & X64_CHAINED) == 0)
             break;
         entry = info.chained;

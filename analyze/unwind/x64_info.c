@@ -56,13 +56,13 @@ static void decode(const uint8_t *slot, struct x64_code *out)
     }
 }
 
-const char *x64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t rva,
-                          struct x64_info *out)
+enum stop_reason x64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t rva,
+                               struct x64_info *out)
 {
     uint8_t head[4], slots[512], tail[12];
     uint64_t va = base_va + rva;
     if (!process->read(process->self, va, head, sizeof(head)))
-        return "unwind data is missing";
+        return STOP_DATA_MISSING;
     out->version = head[0] & 7;
     out->flags = head[0] >> 3;
     out->prologue_bytes = head[1];
@@ -72,31 +72,31 @@ const char *x64_info_read(const struct unwind_process *process, uint64_t base_va
     out->code_count = 0;
     out->handler_rva = 0;
     if (out->version == 3)
-        return "unwind data of version 3 (APX) is not supported";
+        return STOP_DATA_APX;
     if (out->version < 1 || out->version > 2)
-        return "unwind data of an unknown version";
+        return STOP_DATA_VERSION;
     uint32_t stored = (out->slot_count + 1u) & ~1u;
     if (!process->read(process->self, va + 4, slots, (size_t)stored * 2))
-        return "unwind data is missing";
+        return STOP_DATA_MISSING;
     for (uint32_t i = 0; i < out->slot_count;) {
         uint8_t op = slots[i * 2 + 1] & 15, info = slots[i * 2 + 1] >> 4;
         uint32_t take = slots_of(out->version, op, info);
         if (take == 0 || take > out->slot_count - i)
-            return "unwind data is malformed";
+            return STOP_DATA_MALFORMED;
         decode(slots + (size_t)i * 2, &out->codes[out->code_count++]);
         i += take;
     }
     uint64_t tail_va = va + 4 + (uint64_t)stored * 2;
     if ((out->flags & X64_CHAINED) != 0) {
         if (!process->read(process->self, tail_va, tail, 12))
-            return "unwind data is missing";
+            return STOP_DATA_MISSING;
         out->chained =
             (struct unwind_entry){base_va, load_u32(tail), load_u32(tail + 4), load_u32(tail + 8)};
     } else if ((out->flags & (X64_HAS_HANDLER | X64_HAS_TERMINATOR)) != 0 &&
                process->read(process->self, tail_va, tail, 4)) {
         out->handler_rva = load_u32(tail);
     }
-    return NULL;
+    return STOP_NONE;
 }
 
 const char *x64_op_name(uint8_t op)

@@ -49,8 +49,8 @@ struct x64_info {
 };
 
 /* Reads the UNWIND_INFO at BASE_VA + RVA.  NULL, or what is wrong with it. */
-const char *x64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t rva,
-                          struct x64_info *out);
+enum stop_reason x64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t rva,
+                               struct x64_info *out);
 
 /* "UWOP_PUSH_NONVOL", ... */
 const char *x64_op_name(uint8_t op);

@@ -70,7 +70,7 @@ static bool step_program(struct unwind_walker *w, struct pdb *pdb, uint32_t rva,
     constants.ra_search_va = (uint32_t)w->regs.sp + data.locals_bytes + data.saved_bytes;
     if (strstr(data.program, ".raSearch") != NULL)
         constants.ra_search_va = search_return(w, constants.ra_search_va);
-    if (x86_program_run(w->process, data.program, &constants, &w->regs) != NULL ||
+    if (x86_program_run(w->process, data.program, &constants, &w->regs) != STOP_NONE ||
         !accept(w, &before))
         return false;
     w->frame->function_begin_rva = data.start_rva;
@@ -127,32 +127,32 @@ static bool is_dispatcher(const struct unwind_walker *w, const struct module *mo
            (unwind_in_range(&facts->exceptions, rva) || unwind_in_range(&facts->apcs, rva));
 }
 
-const char *unwind_step_x86(struct unwind_walker *w)
+enum stop_reason unwind_step_x86(struct unwind_walker *w)
 {
     const struct module *module = w->frame->module;
     uint64_t pc;
     struct pdb *pdb = module != NULL && w->process->pdb != NULL
                           ? w->process->pdb(w->process->self, module)
-                          : NULL;
+                          : STOP_NONE;
     bool interrupted = w->frame->kind == PC_INTERRUPTED;
     if (module != NULL && ((!interrupted && is_dispatcher(w, module) && unwind_x86_dispatcher(w)) ||
                            unwind_x86_cfi(w)))
-        return NULL;
+        return STOP_NONE;
     if (module != NULL && interrupted && unwind_x86_epilogue(w, pdb)) {
         w->callee_params_bytes = 0;
-        return NULL;
+        return STOP_NONE;
     }
     if (pdb != NULL && step_pdb(w, module, pdb))
-        return NULL;
+        return STOP_NONE;
     w->callee_params_bytes = 0;
     if (module != NULL && interrupted && unwind_x86_prologue(w))
-        return NULL;
+        return STOP_NONE;
     if (interrupted && (module == NULL || !unwind_is_code(w, w->regs.pc)) &&
         unwind_read_pointer(w, w->regs.sp, &pc) && unwind_is_return(w, pc))
         return unwind_pop(w, FOUND_LEAF,
                           module == NULL ? "below a pc in no module: one return address popped"
                                          : "below a pc in data: one return address popped");
     if (unwind_frame_pointer(w, REG_X86_EBP))
-        return NULL;
+        return STOP_NONE;
     return unwind_scan(w);
 }

@@ -159,8 +159,9 @@ static const struct {
 } general[] = {
     {"$ebp", REG_X86_EBP}, {"$ebx", REG_X86_EBX}, {"$esi", REG_X86_ESI}, {"$edi", REG_X86_EDI}};
 
-const char *x86_program_run(const struct unwind_process *process, const char *program,
-                            const struct x86_frame_constants *constants, struct registers *regs)
+enum stop_reason x86_program_run(const struct unwind_process *process, const char *program,
+                                 const struct x86_frame_constants *constants,
+                                 struct registers *regs)
 {
     struct machine m = {.process = process};
     for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
@@ -172,13 +173,13 @@ const char *x86_program_run(const struct unwind_process *process, const char *pr
     (void)assign(&m, ".cbSavedRegs", constants->saved_bytes);
     (void)assign(&m, ".cbParams", constants->params_bytes);
     if (!run_words(&m, program))
-        return "frame program cannot be carried out";
+        return STOP_PROGRAM_FAILED;
     const struct item *eip = variable(&m, "$eip"), *esp = variable(&m, "$esp");
     if (eip == NULL || esp->value <= (uint32_t)regs->sp)
-        return "frame program gives no caller";
+        return STOP_PROGRAM_NO_CALLER;
     for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
         regs->r[general[i].number] = variable(&m, general[i].name)->value;
     regs->pc = eip->value;
     regs->sp = esp->value;
-    return NULL;
+    return STOP_NONE;
 }

@@ -20,7 +20,8 @@ struct x86_frame_constants {
 
 /* Runs PROGRAM on REGS.  NULL when it gave a new eip and esp, else what was wrong; REGS is
  * changed only on success.  */
-const char *x86_program_run(const struct unwind_process *process, const char *program,
-                            const struct x86_frame_constants *constants, struct registers *regs);
+enum stop_reason x86_program_run(const struct unwind_process *process, const char *program,
+                                 const struct x86_frame_constants *constants,
+                                 struct registers *regs);
 
 #endif

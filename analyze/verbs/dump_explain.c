@@ -42,7 +42,8 @@ static bool x64_codes(const struct dump_session *session, const struct unwind_fr
     return dump_minidump(session)->cpu == CPU_X64 && frame->module != NULL &&
            frame->unwind_data_va != 0 &&
            x64_info_read(dump_process(session), frame->module->base_va,
-                         (uint32_t)(frame->unwind_data_va - frame->module->base_va), out) == NULL;
+                         (uint32_t)(frame->unwind_data_va - frame->module->base_va),
+                         out) == STOP_NONE;
 }
 
 static void print_code(FILE *out, const struct x64_code *code, bool ran)
@@ -122,7 +123,7 @@ void dump_print_explain(FILE *out, const struct dump_session *session,
     print_address(out, "return slot", frame->return_slot_va);
     print_address(out, "caller's sp", frame->caller_sp_va);
     if (index + 1 == walk->frame_count)
-        (void)fprintf(out, "  walk ends here   %s\n", walk->stop);
+        (void)fprintf(out, "  walk ends here   %s\n", stop_reason_name(walk->stop));
 }
 
 static void key_address(struct json *j, const char *key, uint64_t va)
@@ -170,6 +171,7 @@ void dump_write_explain(struct json *j, const struct dump_session *session,
     json_array_end(j);
     key_address(j, "return_slot", frame->return_slot_va);
     key_address(j, "caller_sp", frame->caller_sp_va);
-    json_key_string(j, "stop", index + 1 == walk->frame_count ? walk->stop : NULL);
+    json_key_string(j, "stop",
+                    index + 1 == walk->frame_count ? stop_reason_name(walk->stop) : NULL);
     json_object_end(j);
 }

@@ -138,8 +138,8 @@ void dump_print_stack(FILE *out, const struct stack *stack)
     (void)fprintf(out, "\nthread %" PRIu32, stack->thread_id);
     if (stack->thread_name != NULL)
         put_labelled(out, " \"", stack->thread_name, "\"");
-    if (stack->role != NULL)
-        put_labelled(out, " (", stack->role, ")");
+    if (stack->role != THREAD_ROLE_NONE)
+        put_labelled(out, " (", stack_role_text(stack), ")");
     (void)fputc('\n', out);
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
@@ -149,7 +149,7 @@ void dump_print_stack(FILE *out, const struct stack *stack)
         print_frame(out, frame);
     }
     if (stack->state == STACK_FAILED)
-        (void)fprintf(out, "  not walked: %s\n", stack->stop);
-    else if (stack->stop != NULL)
-        (void)fprintf(out, "  stop: %s\n", stack->stop);
+        (void)fprintf(out, "  not walked: %s\n", stack_stop_text(stack));
+    else if (stack->stop != STOP_NONE)
+        (void)fprintf(out, "  stop: %s\n", stack_stop_text(stack));
 }

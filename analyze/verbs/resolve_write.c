@@ -247,11 +247,12 @@ void resolve_write_text(struct text_out *out, const struct stack *stack, bool go
         put_clean(out, stack->label, '\0');
         text_put(out, "\n", 1);
     }
-    if (stack->state != STACK_OK || (stack->frame_count == 0 && stack->stop != NULL)) {
+    const char *stop = stack_stop_text(stack);
+    if (stack->state != STACK_OK || (stack->frame_count == 0 && stop != NULL)) {
         text_puts(out, "    (");
         text_puts(out, stack_state_name(stack->state));
-        text_puts(out, stack->stop != NULL ? ": " : "");
-        put_clean(out, stack->stop != NULL ? stack->stop : "", '\0');
+        text_puts(out, stop != NULL ? ": " : "");
+        put_clean(out, stop != NULL ? stop : "", '\0');
         text_puts(out, ")\n");
     }
     for (uint32_t i = 0; i < stack->frame_count; i++) {

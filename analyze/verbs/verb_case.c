@@ -118,7 +118,7 @@ static void describe(struct import_request *q)
     c->scenario = q->name;
     c->variant = "imported";
     c->arch = dump != NULL ? cpu_name(dump->cpu) : "unknown";
-    c->kind = crashed ? "crash" : "hang";
+    c->kind = crashed ? CASE_KIND_CRASH : CASE_KIND_HANG;
     c->expect.code = dump != NULL ? dump->exception.code : 0;
     c->expect.exit_code = c->expect.code;
     c->expect.doors = doors;
@@ -127,7 +127,7 @@ static void describe(struct import_request *q)
     c->got.exit_code = c->expect.code;
     c->got.doors = doors;
     c->got.door_count = 1;
-    c->got.ended_by = "exit";
+    c->got.ended_by = CASE_ENDING_EXIT;
     c->host.os = dump != NULL ? minidump_os_name(dump, q->keep) : NULL;
     c->files = q->files;
 }

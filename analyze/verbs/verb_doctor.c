@@ -103,7 +103,7 @@ static void look_at_judges(struct doctor *d)
     }
     for (uint32_t i = 0; i < engine_count; i++) {
         const char *why = NULL;
-        if (strncmp(engines[i]->name, "judge:", 6) != 0)
+        if (engines[i]->kind != ENGINE_KIND_JUDGE)
             continue;
         if (engines[i]->available(&in, &why))
             say(d, engines[i]->name, FOUND, "ready");

@@ -25,9 +25,8 @@ struct dump_request {
 /* A thread of the list whose id an earlier one has: no walk can be asked for it. */
 static struct stack second_of_its_id(uint32_t thread_id)
 {
-    return (struct stack){.thread_id = thread_id,
-                          .state = STACK_FAILED,
-                          .stop = "an earlier thread of the list has this id"};
+    return (struct stack){
+        .thread_id = thread_id, .state = STACK_FAILED, .stop = STOP_REPEATED_THREAD};
 }
 
 /* One thread's stack; one that cannot be walked says why in its place. */
@@ -139,9 +138,9 @@ static void write_stacks(const struct stack *stacks, uint32_t count)
         json_object(&j);
         json_key_uint(&j, "id", stacks[i].thread_id);
         json_key_string(&j, "name", stacks[i].thread_name);
-        json_key_string(&j, "role", stacks[i].role);
+        json_key_string(&j, "role", stack_role_text(&stacks[i]));
         json_key_string(&j, "state", stack_state_name(stacks[i].state));
-        json_key_string(&j, "stop", stacks[i].stop);
+        json_key_string(&j, "stop", stack_stop_text(&stacks[i]));
         json_key_uint(&j, "left_out", stacks[i].left_out);
         json_key(&j, "stack");
         stack_write_json(&j, &stacks[i]);

@@ -59,7 +59,7 @@ static void print_json(const struct list_options *o, const struct scenario *list
         json_object(&j);
         json_key_string(&j, "name", s->name);
         json_key_string(&j, "variant", s->variant);
-        json_key_string(&j, "kind", s->kind);
+        json_key_string(&j, "kind", case_kind_name(s->kind));
         json_key_string(&j, "group", s->group);
         json_key_string(&j, "about", s->about);
         json_key(&j, "code");
@@ -120,8 +120,8 @@ static void print_text(const struct list_options *o, const struct scenario *list
         }
         if (!any)
             continue;
-        (void)printf("%-26s %-6s %-5s %s\n", s->name, s->kind, s->group != NULL ? s->group : "",
-                     variants);
+        (void)printf("%-26s %-6s %-5s %s\n", s->name, case_kind_name(s->kind),
+                     s->group != NULL ? s->group : "", variants);
         (void)printf("    %s\n", s->about != NULL ? s->about : "");
         print_unsupported(o, &list[first], i - first, variants);
     }

@@ -27,7 +27,7 @@ void view_write_case_line(struct json *out, const struct run_case *c)
     json_key_uint(out, "run", c->run_id);
     json_key_string(out, "scenario", c->scenario);
     json_key_string(out, "variant", c->variant);
-    json_key_string(out, "kind", c->kind);
+    json_key_string(out, "kind", case_kind_name(c->kind));
     json_key_uint(out, "repeat", c->repeat);
     json_key_string(out, "verdict", verdict_name(c->result.verdict));
     json_key_string(out, "reason", c->result.reason);
@@ -84,7 +84,7 @@ void view_write_truth_frame(struct json *out, const struct truth_frame *f)
     json_key(out, "line");
     f->line != 0 ? json_uint(out, f->line) : json_null(out);
     json_key_bool(out, "tail", f->tail);
-    json_key_string(out, "gap", f->gap);
+    json_key_string(out, "gap", truth_gap_name(f->gap));
     json_key_uint(out, "gap_count", f->gap_count);
     json_object_end(out);
 }
@@ -122,7 +122,7 @@ static bool lacks_all(const struct thread_result *t, uint32_t row, uint32_t colu
     const struct stack *stack = t->stacks[column - 1];
     const struct truth_frame *wanted = &t->truth->frames[truth->frame];
     return stack != NULL && stack->state == STACK_OK && stack->frame_count == 0 &&
-           wanted->gap == NULL && !wanted->tail;
+           wanted->gap == TRUTH_GAP_NONE && !wanted->tail;
 }
 
 static void write_cell(struct json *out, const struct thread_result *t, uint32_t row,
@@ -148,7 +148,7 @@ static void write_thread(struct json *out, const struct thread_result *t, struct
     json_object(out);
     json_key_uint(out, "thread_id", t->thread_id);
     json_key_string(out, "name", t->name);
-    json_key_string(out, "role", t->role);
+    json_key_string(out, "role", thread_role_name(t->role, t->role_word));
     json_key_bool(out, "has_truth", t->truth != NULL);
     json_key(out, "stacks");
     json_array(out);
@@ -160,7 +160,7 @@ static void write_thread(struct json *out, const struct thread_result *t, struct
         }
         json_object(out);
         json_key_string(out, "state", stack_state_name(s->state));
-        json_key_string(out, "stop", s->stop);
+        json_key_string(out, "stop", stack_stop_text(s));
         json_key_uint(out, "left_out", s->left_out);
         json_key_uint(out, "walk_ns", s->walk_ns);
         json_key(out, "evidence");
@@ -216,7 +216,7 @@ static void write_artifacts(struct json *out, const struct run_case *c)
     json_array(out);
     for (uint32_t i = 0; i < c->artifact_count; i++) {
         json_object(out);
-        json_key_string(out, "role", c->artifacts[i].role);
+        json_key_string(out, "role", artifact_role_name(c->artifacts[i].role));
         json_key_string(out, "name", c->artifacts[i].name);
         json_key_string(out, "sha256", c->artifacts[i].sha256);
         json_key_uint(out, "bytes", c->artifacts[i].bytes);

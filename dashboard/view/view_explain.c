@@ -73,7 +73,7 @@ static void write_engine(struct json *out, const struct view_input *in,
     json_key_string(out, "engine", engine);
     json_key_string(out, "mark", cell_mark_name(cell->mark));
     json_key_string(out, "cause", cell->cause != CAUSE_NONE ? cause_name(cell->cause) : NULL);
-    json_key_string(out, "stop", stack != NULL ? stack->stop : NULL);
+    json_key_string(out, "stop", stack != NULL ? stack_stop_text(stack) : NULL);
     json_key(out, "frame");
     f != NULL ? view_write_frame(out, f) : json_null(out);
     json_key_string(out, "identity", f != NULL ? identity_word(f->identity) : NULL);

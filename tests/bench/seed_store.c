@@ -123,7 +123,7 @@ static struct truth *make_truth(struct arena *keep, const struct frame *frames)
     truth->threads = ARENA_NEW(keep, struct truth_thread);
     truth->thread_count = 1;
     truth->threads->id = 36;
-    truth->threads->role = "suspect";
+    truth->threads->role = THREAD_ROLE_SUSPECT;
     truth->threads->frames = ARENA_ARRAY(keep, OWN, struct truth_frame);
     truth->threads->frame_count = OWN;
     for (uint32_t i = 0; i < OWN; i++)
@@ -144,7 +144,7 @@ static void spoil(struct stack *stack, uint32_t engine)
         stack->frame_count = kept;
     } else if (engine == 3 && roll(4) == 0) {
         stack->frame_count = 5;
-        stack->stop = "no more frames";
+        stack_set_stop_text(stack, "no more frames");
     } else if (engine == 1 && roll(9) == 0) {
         stack->frames[3].line++;
     } else if (engine == 0 && roll(23) == 0) {
@@ -197,8 +197,8 @@ static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t 
     struct stack *stack = ARENA_NEW(keep, struct stack);
     stack->engine = engine_names[engine];
     stack->thread_id = 36;
-    stack->role = "suspect";
-    stack->stop = "end of stack";
+    stack->role = THREAD_ROLE_SUSPECT;
+    stack->stop = STOP_END;
     stack->frames = ARENA_ARRAY(keep, FRAMES, struct frame);
     stack->frame_count = FRAMES;
     memcpy(stack->frames, frames, FRAMES * sizeof *frames);
@@ -241,14 +241,14 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
     const struct crash_case crash = {
         .scenario = scenarios[scenario].name,
         .variant = inlined ? "ob2" : "ob0",
-        .kind = scenarios[scenario].kind,
+        .kind = case_kind_parse(scenarios[scenario].kind),
         .expect = {.code = 0xC0000005, .exit_code = 0xC0000005, .doors = doors, .door_count = 2},
         .got = {.code = 0xC0000005,
                 .exit_code = 0xC0000005,
                 .doors = doors,
                 .door_count = 2,
                 .wall_ms = 300,
-                .ended_by = "exit"},
+                .ended_by = CASE_ENDING_EXIT},
         .own = {.source_root = "."},
         .files = files,
         .file_count = 2};
@@ -278,7 +278,7 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
                          .truth = truth};
     const char *text = source_text(&keep);
     struct case_artifact source = {
-        .role = "source", .name = "victims/crash/scenario.c", .data = text};
+        .role = ARTIFACT_SOURCE, .name = "victims/crash/scenario.c", .data = text};
     if (text != NULL) {
         source.bytes = strlen(text);
         text_sha256(text, source.bytes, source.sha256);

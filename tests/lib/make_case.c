@@ -160,9 +160,9 @@ struct stack make_stack(struct arena *keep, const char *engine, const char *text
     char *lines[LINES_MAX];
     struct stack s = {.engine = engine,
                       .thread_id = THREAD,
-                      .role = "suspect",
+                      .role = THREAD_ROLE_SUSPECT,
                       .state = STACK_OK,
-                      .stop = "end of stack",
+                      .stop = STOP_END,
                       .walk_ns = 5000};
     const uint32_t count = split(keep, text, '\n', lines, LINES_MAX);
     s.frames = arena_array(keep, (size_t)count + 1, sizeof *s.frames);
@@ -171,7 +171,7 @@ struct stack make_stack(struct arena *keep, const char *engine, const char *text
         while (*lines[i] == ' ')
             lines[i]++;
         if (lines[i][0] == '!') {
-            s.stop = lines[i] + 2;
+            stack_set_stop_text(&s, lines[i] + 2);
             continue;
         }
         struct frame *f = &s.frames[s.frame_count++];
@@ -204,7 +204,7 @@ struct truth *make_truth(struct arena *keep, const char *text)
     truth->threads = arena_alloc(keep, sizeof *truth->threads);
     truth->thread_count = 1;
     truth->threads[0].id = THREAD;
-    truth->threads[0].role = "suspect";
+    truth->threads[0].role = THREAD_ROLE_SUSPECT;
     truth->threads[0].frames = arena_array(keep, (size_t)count + 1, sizeof(struct truth_frame));
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t n = split(keep, lines[i], ' ', words, WORDS_MAX);
@@ -213,7 +213,7 @@ struct truth *make_truth(struct arena *keep, const char *text)
         struct truth_frame *f = &truth->threads[0].frames[truth->threads[0].frame_count++];
         if (words[0][0] == '[') {
             words[0][strcspn(words[0], "]")] = 0;
-            f->gap = words[0] + 1;
+            f->gap = truth_gap_parse(words[0] + 1);
             continue;
         }
         f->function = words[0];
@@ -228,6 +228,7 @@ struct engine_claim make_claim(struct arena *keep, const char *engine, bool subj
                                const char *text)
 {
     struct engine_claim claim = {.engine = engine, .shares = "symbols", .subject = subject};
+    claim.kind = engine_kind_of(engine);
     if (text == NULL) {
         claim.skipped = true;
         claim.why = "not installed";
@@ -240,7 +241,7 @@ struct engine_claim make_claim(struct arena *keep, const char *engine, bool subj
     return claim;
 }
 
-struct crash_case make_crash(const char *kind)
+struct crash_case make_crash(enum case_kind kind)
 {
     static const char *images[] = {"app.exe"}, *doors[] = {"unhandled"};
     static struct case_file files[] = {{ROLE_RECORD, "record.rec", 100, ""},
@@ -251,7 +252,7 @@ struct crash_case make_crash(const char *kind)
     c.expect.exit_code = c.got.exit_code = 0xC0000005u;
     c.expect.doors = c.got.doors = doors;
     c.expect.door_count = c.got.door_count = 1;
-    c.got.ended_by = "exit";
+    c.got.ended_by = CASE_ENDING_EXIT;
     c.own.images = images;
     c.own.image_count = 1;
     c.own.source_root = "/src";

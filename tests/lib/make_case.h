@@ -26,6 +26,6 @@ struct engine_claim make_claim(struct arena *keep, const char *engine, bool subj
                                const char *text);
 
 /* A crash of scenario "null_write" in "ob2", captured, with own image app.exe. */
-struct crash_case make_crash(const char *kind);
+struct crash_case make_crash(enum case_kind kind);
 
 #endif

@@ -21,10 +21,10 @@ static void judge(struct arena *keep, struct run_case *c, const char *truth, con
                   const char *dump, const char *unsupported, const char *error)
 {
     struct fault fault = FAULT_INIT;
-    struct crash_case crash = make_crash("crash");
+    struct crash_case crash = make_crash(CASE_KIND_CRASH);
     struct compare_input in = {.crash = &crash, .unsupported = unsupported, .harness_error = error};
     c->arch = "x64";
-    c->kind = "crash";
+    c->kind = CASE_KIND_CRASH;
     c->expected_code = c->got_code = crash.got.code;
     c->wall_ms = 321;
     c->expected_doors = c->got_doors = "unhandled";
@@ -71,9 +71,9 @@ static void add_beside(struct arena *keep, struct run_case *c)
     c->claims[1].stacks[0].evidence_count = 2;
     c->artifacts = arena_array(keep, 2, sizeof *c->artifacts);
     c->artifacts[0] = (struct case_artifact){
-        .role = "source", .name = "a.c", .data = source, .bytes = sizeof source - 1};
+        .role = ARTIFACT_SOURCE, .name = "a.c", .data = source, .bytes = sizeof source - 1};
     c->artifacts[1] = (struct case_artifact){
-        .role = "record", .name = "record.rec", .data = "\0\1\2", .bytes = 3};
+        .role = ARTIFACT_RECORD, .name = "record.rec", .data = "\0\1\2", .bytes = 3};
     for (c->artifact_count = 0; c->artifact_count < 2; c->artifact_count++) {
         struct case_artifact *a = &c->artifacts[c->artifact_count];
         text_sha256(a->data, a->bytes, a->sha256);

@@ -71,7 +71,7 @@ static const char *sealed(struct crash_case *c)
     c->scenario = "null_write";
     c->variant = "ob2";
     c->arch = "x64";
-    c->kind = "crash";
+    c->kind = CASE_KIND_CRASH;
     c->expect.code = c->got.code = 0xC0000005;
     c->expect.exit_code = c->got.exit_code = 0xC0000005;
     c->expect.doors = doors;
@@ -79,7 +79,7 @@ static const char *sealed(struct crash_case *c)
     c->got.doors = doors;
     c->got.door_count = 1;
     c->got.wall_ms = 812;
-    c->got.ended_by = "exit";
+    c->got.ended_by = CASE_ENDING_EXIT;
     c->own.images = images;
     c->own.image_count = 2;
     c->own.source_root = NULL;
@@ -103,13 +103,13 @@ TEST(a_sealed_case_reads_back)
     CHECK_STR(r.scenario, "null_write");
     CHECK_STR(r.variant, "ob2");
     CHECK_STR(r.arch, "x64");
-    CHECK_STR(r.kind, "crash");
+    CHECK_EQ(r.kind, CASE_KIND_CRASH);
     CHECK_HEX(r.expect.code, 0xC0000005);
     CHECK_HEX(r.got.exit_code, 0xC0000005);
     REQUIRE(r.expect.door_count == 2 && r.got.door_count == 1);
     CHECK_STR(r.expect.doors[1], "unhandled");
     CHECK_EQ(r.got.wall_ms, 812);
-    CHECK_STR(r.got.ended_by, "exit");
+    CHECK_EQ(r.got.ended_by, CASE_ENDING_EXIT);
     REQUIRE(r.own.image_count == 2);
     CHECK_STR(r.own.images[1], "plug\"in.dll");
     CHECK(r.own.source_root == NULL);
@@ -284,14 +284,14 @@ TEST(a_truth_reads_back)
     REQUIRE(truth.thread_count == 1 && truth.threads[0].frame_count == 3);
     const struct truth_frame *frames = truth.threads[0].frames;
     CHECK_EQ(truth.threads[0].id, 36);
-    CHECK_STR(truth.threads[0].role, "main");
+    CHECK_EQ(truth.threads[0].role, THREAD_ROLE_MAIN);
     CHECK_STR(frames[0].function, "poke");
     CHECK_STR(frames[0].file, "victims/a.c");
     CHECK_EQ(frames[0].line, 7);
-    CHECK(!frames[0].tail && frames[0].gap == NULL);
+    CHECK(!frames[0].tail && frames[0].gap == TRUTH_GAP_NONE);
     CHECK(frames[1].tail);
     CHECK(frames[2].function == NULL);
-    CHECK_STR(frames[2].gap, "elided");
+    CHECK_EQ(frames[2].gap, TRUTH_GAP_ELIDED);
     CHECK_EQ(frames[2].gap_count, 12);
 }
 

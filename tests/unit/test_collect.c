@@ -9,7 +9,7 @@
 #include "test.h"
 
 static const struct scenario crash_ob2 = {
-    .name = "stack_overflow", .variant = "ob2", .kind = "crash", .group = "A3"};
+    .name = "stack_overflow", .variant = "ob2", .kind = CASE_KIND_CRASH, .group = "A3"};
 
 static const struct {
     const char *expr;
@@ -166,8 +166,11 @@ static struct collected run_once(const char *script, struct arena *keep)
     struct collected *results = NULL;
     struct fault fault = FAULT_INIT;
     (void)snprintf(program, sizeof program, "%s/victims-ob2.exe", options.victims_folder);
-    scenario = (struct scenario){
-        .name = "a", .variant = "ob2", .kind = "crash", .program = program, .limit_ms = 500};
+    scenario = (struct scenario){.name = "a",
+                                 .variant = "ob2",
+                                 .kind = CASE_KIND_CRASH,
+                                 .program = program,
+                                 .limit_ms = 500};
     const enum status status =
         collect_run(&options, &scenario, 1, 1, keep, NULL, NULL, &results, &fault);
     REQUIRE(status == ERR_NONE && results != NULL);
@@ -213,7 +216,7 @@ TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
 TEST(what_this_host_cannot_show_is_not_started)
 {
     struct scenario scenario = {
-        .name = "a", .variant = "ob2", .kind = "crash", .unsupported = "no such lock here"};
+        .name = "a", .variant = "ob2", .kind = CASE_KIND_CRASH, .unsupported = "no such lock here"};
     struct collect_options options = {.victims_folder = victims_folder(),
                                       .out_folder = test_scratch(),
                                       .launcher = launcher_of("exit 1")};

@@ -243,7 +243,7 @@ TEST(every_difference_has_its_cause)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct arena keep;
         struct case_result r;
-        const struct crash_case crash = make_crash("crash");
+        const struct crash_case crash = make_crash(CASE_KIND_CRASH);
         arena_init(&keep, 0);
         test_row(rows[i].name);
         judge(&keep, &rows[i], &crash, &r);
@@ -270,7 +270,7 @@ TEST(a_missing_frame_is_a_gap_and_shifts_nothing)
 {
     struct arena keep;
     struct case_result r;
-    const struct crash_case crash = make_crash("crash");
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
     const struct row row = {.truth = TRUTH, .offset = GOOD, .dump = POKE MAIN START BASE};
     arena_init(&keep, 0);
     judge(&keep, &row, &crash, &r);
@@ -308,7 +308,7 @@ TEST(a_walker_that_does_not_say_how_is_known_by_one_that_does)
         struct arena keep;
         struct case_result r;
         struct fault fault = FAULT_INIT;
-        const struct crash_case crash = make_crash("crash");
+        const struct crash_case crash = make_crash(CASE_KIND_CRASH);
         arena_init(&keep, 0);
         test_row(walks[i].name);
         const struct engine_claim claims[] = {
@@ -335,7 +335,7 @@ TEST(inline_recall_counts_what_no_engine_has_as_a_physical_frame)
 {
     struct arena keep;
     struct case_result r;
-    const struct crash_case crash = make_crash("crash");
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
     const struct row row = {.truth = TRUTH,
                             .offset = GOOD_INLINE,
                             .dump = "app.exe+1005 own main /src/a.c:30\n" START BASE};
@@ -353,7 +353,7 @@ TEST(a_frame_that_jumped_away_is_told_between_engines_too)
 {
     struct arena keep;
     struct case_result r;
-    const struct crash_case crash = make_crash("crash");
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
     const struct row row = {.truth = "poke a.c:10\njumper a.c:15 tail\nmiddle a.c:20\nmain a.c:30",
                             .offset = GOOD,
                             .dump = GOOD,
@@ -373,7 +373,7 @@ TEST(recursion_is_elided_alike_or_says_so)
 {
     struct arena keep;
     struct case_result r;
-    const struct crash_case crash = make_crash("crash");
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
     enum { DEPTH = 1024 };
     arena_init(&keep, 0);
     char *deep = arena_alloc(&keep, (DEPTH + 8) * 48),
@@ -397,7 +397,7 @@ TEST(sampled_threads_compare_as_sets)
 {
     struct arena keep;
     struct case_result r;
-    const struct crash_case crash = make_crash("hang");
+    const struct crash_case crash = make_crash(CASE_KIND_HANG);
     struct fault fault = FAULT_INIT;
     arena_init(&keep, 0);
     struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
@@ -420,20 +420,23 @@ TEST(sampled_threads_compare_as_sets)
 TEST(verdicts_before_any_stack)
 {
     static const struct {
-        const char *name, *kind, *harness, *unsupported;
+        const char *name;
+        enum case_kind kind;
+        const char *harness, *unsupported;
         uint32_t files, expect_doors;
         uint64_t got_code;
         enum verdict verdict;
     } cases[] = {
-        {"harness error", "crash", "did not start", "and unsupported", 2, 1, 0xC0000005,
+        {"harness error", CASE_KIND_CRASH, "did not start", "and unsupported", 2, 1, 0xC0000005,
          VERDICT_ERROR},
-        {"unsupported", "crash", NULL, "Wine cannot", 0, 1, 0, VERDICT_UNSUPPORTED},
-        {"calm and quiet", "calm", NULL, NULL, 0, 0, 0, VERDICT_PASS},
-        {"calm, but taken", "calm", NULL, NULL, 2, 0, 0, VERDICT_FAIL},
-        {"no door, as expected", "crash", NULL, NULL, 0, 0, 0, VERDICT_NOT_CAPTURED_AS_EXPECTED},
-        {"not captured", "crash", NULL, NULL, 0, 1, 0, VERDICT_FAIL},
-        {"another code", "crash", NULL, NULL, 2, 1, 0xC0000094, VERDICT_FAIL},
-        {"as expected", "crash", NULL, NULL, 2, 1, 0xC0000005, VERDICT_PASS},
+        {"unsupported", CASE_KIND_CRASH, NULL, "Wine cannot", 0, 1, 0, VERDICT_UNSUPPORTED},
+        {"calm and quiet", CASE_KIND_CALM, NULL, NULL, 0, 0, 0, VERDICT_PASS},
+        {"calm, but taken", CASE_KIND_CALM, NULL, NULL, 2, 0, 0, VERDICT_FAIL},
+        {"no door, as expected", CASE_KIND_CRASH, NULL, NULL, 0, 0, 0,
+         VERDICT_NOT_CAPTURED_AS_EXPECTED},
+        {"not captured", CASE_KIND_CRASH, NULL, NULL, 0, 1, 0, VERDICT_FAIL},
+        {"another code", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000094, VERDICT_FAIL},
+        {"as expected", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005, VERDICT_PASS},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena keep;
@@ -491,7 +494,7 @@ TEST(a_watcher_is_asked_for_no_stack_that_it_cannot_take)
         const char *doors[2] = {cases[i].door, cases[i].second};
         arena_init(&keep, 0);
         test_row(cases[i].name);
-        struct crash_case crash = make_crash("crash");
+        struct crash_case crash = make_crash(CASE_KIND_CRASH);
         crash.expect.doors = crash.got.doors = doors;
         crash.expect.door_count = crash.got.door_count =
             cases[i].second != NULL ? 2 : cases[i].door != NULL;
@@ -520,7 +523,7 @@ TEST(a_subject_that_fails_is_an_error_and_never_a_failure)
     struct case_result r;
     struct fault fault = FAULT_INIT;
     arena_init(&keep, 0);
-    const struct crash_case crash = make_crash("crash");
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
     struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
                                      {.engine = "dump", .subject = true, .why = "dump: truncated"}};
     const struct compare_input in = {

@@ -121,7 +121,7 @@ TEST(x86_frame_programs_of_a_pdb_give_the_published_stack)
     for (uint32_t i = 0; i < stack.frame_count; i++)
         if (stack.frames[i].inline_depth == 0 && physical < COUNT_OF(found))
             CHECK_STR(found_by_name(stack.frames[i].found_by), found_by_name(found[physical++]));
-    CHECK_STR(stack.stop, "end of stack");
+    CHECK_EQ(stack.stop, STOP_END);
     /* Workers of the thread pool, in a system call at its `ret 14h`: the code at the pc is in the
      * dump and tells where the caller is.  Walks by frame pointers alone, as published, miss it. */
     for (uint32_t thread = 3580; thread != 0; thread = thread == 3580 ? 2600 : 0) {
@@ -229,7 +229,7 @@ TEST(foreign_stacks_are_read_back)
             bytes = strlen(text);
         REQUIRE(foreign_stack_read(text, bytes, &arena, &stacks, &count, &fault) == ERR_NONE);
         REQUIRE(count >= 1);
-        CHECK_STR(stacks[0].role, "suspect");
+        CHECK_EQ(stacks[0].role, THREAD_ROLE_SUSPECT);
         REQUIRE(stacks[0].frame_count == 4);
         for (size_t k = 0; k < COUNT_OF(want); k++) {
             CHECK_STR(stacks[0].frames[k].module_name, want[k].module);
@@ -291,7 +291,7 @@ TEST(dumps_without_symbols_are_walked_to_their_end)
         thread_stack(&o, rows[i].thread, &stack);
         CHECK_EQ(stack.frame_count, rows[i].frames);
         CHECK_STR(found_by_name(stack.frames[1].found_by), found_by_name(rows[i].second));
-        CHECK_STR(stack.stop, "end of stack");
+        CHECK_EQ(stack.stop, STOP_END);
         close_dump(&o);
     }
 }
@@ -305,7 +305,7 @@ TEST(a_stack_overflow_is_walked_from_end_to_end)
     thread_stack(&o, 5744, &stack);
     REQUIRE(stack.frame_count == 246); /* 4 KB each */
     CHECK_STR(stack.frames[245].module_name, "ntdll.dll");
-    CHECK_STR(stack.stop, "end of stack");
+    CHECK_EQ(stack.stop, STOP_END);
     close_dump(&o);
 }
 

@@ -23,7 +23,7 @@ static void make_case(const char *dump, struct crash_case *out, struct case_file
                                .scenario = "s",
                                .variant = "v",
                                .arch = "x86",
-                               .kind = "crash",
+                               .kind = CASE_KIND_CRASH,
                                .files = file,
                                .file_count = 1};
 }
@@ -67,7 +67,7 @@ TEST(the_adapter_reads_our_form)
     CHECK_EQ(result.cost.open_ns, 7);
     CHECK(result.cost.total_ns > 0);
     REQUIRE(result.stack_count == 1 && result.stacks[0].frame_count == 2);
-    CHECK_STR(result.stacks[0].role, "suspect");
+    CHECK_EQ(result.stacks[0].role, THREAD_ROLE_SUSPECT);
     CHECK_STR(result.stacks[0].engine, "judge:tool");
     CHECK_STR(result.stacks[0].frames[0].function, "inner");
     CHECK_EQ(result.stacks[0].frames[0].inline_depth, 1);

@@ -265,9 +265,9 @@ TEST(every_field_of_a_full_record)
 
     REQUIRE(r.thread_count == 2);
     CHECK_STR(r.threads[0].name, "worker");
-    CHECK_STR(record_thread_role(&r, &r.threads[0]), "suspect");
+    CHECK_EQ(record_thread_role(&r, &r.threads[0]), THREAD_ROLE_SUSPECT);
     CHECK(r.threads[1].name == NULL);
-    CHECK_STR(record_thread_role(&r, &r.threads[1]), "capture");
+    CHECK_EQ(record_thread_role(&r, &r.threads[1]), THREAD_ROLE_CAPTURE);
 
     const struct record_timing *timing = record_timing_find(&r, RECORD_STAGE_DUMP_WRITE, 0);
     REQUIRE(timing != NULL);

@@ -70,7 +70,7 @@ static void beside_in_words(struct json *j, const struct run_case *c)
     for (uint32_t i = 0; i < c->artifact_count; i++) {
         char again[65];
         text_sha256(c->artifacts[i].data, c->artifacts[i].bytes, again);
-        json_string(j, c->artifacts[i].role);
+        json_string(j, artifact_role_name(c->artifacts[i].role));
         json_string(j, c->artifacts[i].name);
         json_string(j, c->artifacts[i].sha256);
         json_string(j, again);
@@ -87,7 +87,7 @@ static char *in_words(const struct run_case *c)
     for (uint32_t t = 0; t < c->result.thread_count; t++) {
         const struct thread_result *thread = &c->result.threads[t];
         json_array(&j);
-        json_string(&j, thread->role);
+        json_string(&j, thread_role_name(thread->role, thread->role_word));
         json_uint(&j, thread->reference);
         for (uint32_t i = 0; i < thread->row_count * thread->column_count; i++) {
             const struct align_cell *cell = &thread->cells[i];
@@ -99,7 +99,7 @@ static char *in_words(const struct run_case *c)
         if (thread->truth != NULL)
             for (uint32_t i = 0; i < thread->truth->frame_count; i++) {
                 json_string(&j, thread->truth->frames[i].function);
-                json_string(&j, thread->truth->frames[i].gap);
+                json_string(&j, truth_gap_name(thread->truth->frames[i].gap));
                 json_uint(&j, thread->truth->frames[i].line);
             }
         json_array_end(&j);
@@ -362,7 +362,7 @@ TEST(artifacts_are_found_by_content_and_kept_once)
     put_all(&f);
     const struct case_artifact *put = &f.cases[0].artifacts[0];
     REQUIRE(store_read_artifact(f.store, put->sha256, &f.keep, &found, &f.fault) == ERR_NONE);
-    CHECK_STR(found.role, "source");
+    CHECK_EQ(found.role, ARTIFACT_SOURCE);
     CHECK_STR(found.name, "a.c");
     CHECK_EQ(found.bytes, put->bytes);
     CHECK(memcmp(found.data, put->data, put->bytes) == 0);

@@ -349,7 +349,8 @@ TEST(x86_dispatchers_are_known_by_their_exports)
             {0, 0x1003f}, {0xb8, RETURN}, {0xc0, 0x246}, {0xc4, (uint32_t)walker.regs.sp + 0x400}};
         for (size_t k = 0; k < COUNT_OF(fields); k++)
             memcpy(sp + CONTEXT_WORD * 4 + fields[k][0], &fields[k][1], 4);
-        const bool left = unwind_step_x86(&walker) == NULL && walker.caller_kind == PC_INTERRUPTED;
+        const bool left =
+            unwind_step_x86(&walker) == STOP_NONE && walker.caller_kind == PC_INTERRUPTED;
         CHECK_EQ(left, places[i].crossed);
         if (left)
             CHECK_HEX(walker.regs.pc, RETURN);

@@ -117,7 +117,7 @@ static void say_x64_function(struct listing *l, struct world *w, const struct un
     };
     struct x64_info info;
     char name[8];
-    REQUIRE(x64_info_read(&w->process, entry->base_va, entry->unwind_rva, &info) == NULL);
+    REQUIRE(x64_info_read(&w->process, entry->base_va, entry->unwind_rva, &info) == STOP_NONE);
     say(l, "Function Table:\n  Start Address: 0x%" PRIx32 "\n  End Address: 0x%" PRIx32 "\n",
         entry->begin_rva, entry->end_rva);
     say(l, "  Unwind Info Address: 0x%" PRIx32 "\n    Version: %u\n    Flags: %u%s\n",
@@ -339,7 +339,7 @@ TEST(arm64_images_list_as_llvm_lists_them)
             struct unwind_entry entry = row_of(image.world, k, 8);
             struct arm64_info info;
             CHECK(arm64_info_read(&image.world->process, entry.base_va, entry.unwind_rva, &info) ==
-                  NULL);
+                  STOP_NONE);
             say(&l, "  RuntimeFunction {\n    Function: 0x%" PRIX64 "\n",
                 entry.base_va + entry.begin_rva);
             if (info.form == ARM64_XDATA)
@@ -403,7 +403,7 @@ TEST(frames_end_where_another_tools_frame_information_says)
         walker.frame->where = WHERE_NONE;
         walker.regs.r[REG_X64_RBP] = WORLD_STACK_VA + 8 * sp_word;
         walker.regs.r[11] = walker.regs.r[REG_X64_RBP];
-        if (unwind_step_x64(&walker) != NULL || frame.where != WHERE_BODY)
+        if (unwind_step_x64(&walker) != STOP_NONE || frame.where != WHERE_BODY)
             continue;
         CHECK_HEX(walker.regs.sp, WORLD_STACK_VA + 8 * sp_word + offset);
         checked++;

@@ -255,14 +255,14 @@ static const struct row rows[] = {
      WHERE_EPILOGUE},
 };
 
-static const char *step_row(struct world *w, const struct row *row, enum pc_kind kind,
-                            struct unwind_frame *frame, struct registers *out)
+static enum stop_reason step_row(struct world *w, const struct row *row, enum pc_kind kind,
+                                 struct unwind_frame *frame, struct registers *out)
 {
     uint32_t xdata = world_xdata(w, row->xdata, sizeof(row->xdata));
     world_function(w, BEGIN, END, xdata);
     world_put(w, BEGIN + row->into, row->code, sizeof(row->code));
     struct unwind_walker walker = world_walker(w, CPU_X64, BEGIN + row->into, SP, kind, frame);
-    const char *stop = unwind_step_x64(&walker);
+    const enum stop_reason stop = unwind_step_x64(&walker);
     *out = walker.regs;
     return stop;
 }
@@ -276,8 +276,8 @@ TEST(each_code_and_place_is_undone)
         struct registers regs;
         test_row(row->name);
         world_init(&w, PE_MACHINE_X64);
-        const char *stop = step_row(&w, row, PC_INTERRUPTED, &frame, &regs);
-        CHECK(stop == NULL);
+        const enum stop_reason stop = step_row(&w, row, PC_INTERRUPTED, &frame, &regs);
+        CHECK(stop == STOP_NONE);
         CHECK_HEX(regs.pc, WORLD_MARK + row->slot);
         CHECK_HEX(regs.sp, WORLD_STACK_VA + 8 * (row->slot + 1));
         CHECK_HEX(frame.return_slot_va, WORLD_STACK_VA + 8 * row->slot);
@@ -302,7 +302,7 @@ TEST(a_return_address_never_stands_in_an_epilogue)
     struct unwind_frame frame;
     struct registers regs;
     world_init(&w, PE_MACHINE_X64);
-    CHECK(step_row(&w, &row, PC_RETURN, &frame, &regs) == NULL);
+    CHECK(step_row(&w, &row, PC_RETURN, &frame, &regs) == STOP_NONE);
     CHECK_HEX(regs.pc, WORLD_MARK + SP + 5);
     world_free(&w);
 }
@@ -316,7 +316,7 @@ TEST(vector_registers_come_back)
     world_init(&w, PE_MACHINE_X64);
     world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof(xdata)));
     struct unwind_walker walker = world_walker(&w, CPU_X64, BEGIN + 0x20, SP, PC_RETURN, &frame);
-    CHECK(unwind_step_x64(&walker) == NULL);
+    CHECK(unwind_step_x64(&walker) == STOP_NONE);
     CHECK_HEX(walker.regs.vector[6][0], WORLD_MARK + SP + 2);
     CHECK_HEX(walker.regs.vector[6][1], WORLD_MARK + SP + 3);
     CHECK_HEX(walker.regs.vector[7][0], WORLD_MARK + SP + 4);
@@ -340,7 +340,7 @@ TEST(a_frame_register_outlives_dynamic_allocation)
         struct unwind_walker walker = world_walker(&w, CPU_X64, BEGIN + (epilogue ? 0x80 : 0x40),
                                                    SP - 20, PC_INTERRUPTED, &frame);
         walker.regs.r[5] = WORLD_STACK_VA + 8 * (SP + 4);
-        CHECK(unwind_step_x64(&walker) == NULL);
+        CHECK(unwind_step_x64(&walker) == STOP_NONE);
         CHECK_HEX(walker.regs.r[5], WORLD_MARK + SP + 6);
         CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 7);
         CHECK_STR(unwind_where_name(frame.where), epilogue ? "epilogue" : "body");
@@ -359,7 +359,7 @@ TEST(a_machine_frame_makes_the_caller_interrupted)
         world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof(xdata)));
         struct unwind_walker walker =
             world_walker(&w, CPU_X64, BEGIN + 0x20, SP, PC_INTERRUPTED, &frame);
-        CHECK(unwind_step_x64(&walker) == NULL);
+        CHECK(unwind_step_x64(&walker) == STOP_NONE);
         CHECK_EQ(walker.caller_kind, PC_INTERRUPTED);
         CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 2 + code);
         CHECK_HEX(walker.regs.sp, WORLD_MARK + SP + 5 + code);
@@ -401,12 +401,12 @@ TEST(chained_data_is_undone_whole)
     world_function(&w, BEGIN, 0x1180, parent_rva);
     world_function(&w, 0x1180, END, chained(&w, parent_rva));
     struct unwind_walker walker = world_walker(&w, CPU_X64, 0x11a0, SP, PC_INTERRUPTED, &frame);
-    CHECK(unwind_step_x64(&walker) == NULL);
+    CHECK(unwind_step_x64(&walker) == STOP_NONE);
     CHECK_HEX(walker.regs.r[3], WORLD_MARK + SP + 4);
     CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 5);
     /* at its first byte the part's own save has not run, the parent's allocation has */
     walker = world_walker(&w, CPU_X64, 0x1180, SP, PC_INTERRUPTED, &frame);
-    CHECK(unwind_step_x64(&walker) == NULL);
+    CHECK(unwind_step_x64(&walker) == STOP_NONE);
     CHECK_HEX(walker.regs.r[3], 0x1003);
     CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 5);
     world_free(&w);
@@ -441,7 +441,7 @@ TEST(a_part_saves_by_the_frame_register_of_its_head)
     world_function(&w, 0x1180, END, world_xdata(&w, part, sizeof(part)));
     struct unwind_walker walker = world_walker(&w, CPU_X64, 0x1186, SP, PC_INTERRUPTED, &frame);
     walker.regs.r[5] = WORLD_STACK_VA + 8 * (SP + 10) + 0x20; /* sp has moved on: alloca */
-    CHECK(unwind_step_x64(&walker) == NULL);
+    CHECK(unwind_step_x64(&walker) == STOP_NONE);
     CHECK_HEX(walker.regs.r[3], WORLD_MARK + SP + 10 + 2);
     CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 10 + 8);
     world_free(&w);
@@ -457,9 +457,9 @@ TEST(a_chain_that_loops_ends)
     world_function(&w, BEGIN, END, self);
     struct unwind_walker walker =
         world_walker(&w, CPU_X64, BEGIN + 0x40, SP, PC_INTERRUPTED, &frame);
-    const char *stop = unwind_step_x64(&walker);
-    REQUIRE(stop != NULL); /* nothing to scan for either */
-    CHECK_HAS(stop, "scan");
+    const enum stop_reason stop = unwind_step_x64(&walker);
+    REQUIRE(stop != STOP_NONE); /* nothing to scan for either */
+    CHECK_HAS(stop_reason_name(stop), "scan");
     world_free(&w);
 }
 
@@ -479,7 +479,7 @@ TEST(malformed_data_is_never_followed)
         test_row(bad[i].name);
         world_init(&w, PE_MACHINE_X64);
         uint32_t rva = world_xdata(&w, bad[i].xdata, sizeof(bad[i].xdata));
-        CHECK(x64_info_read(&w.process, WORLD_BASE_VA, rva, &info) != NULL);
+        CHECK(x64_info_read(&w.process, WORLD_BASE_VA, rva, &info) != STOP_NONE);
         world_free(&w);
     }
 }

@@ -288,7 +288,7 @@ static void write_threads(struct json *j, const struct minidump *d)
         json_object(j);
         json_key_uint(j, "id", t->id);
         json_key_string(j, "name", t->name);
-        json_key_string(j, "role", t->role);
+        json_key_string(j, "role", thread_role_name(t->role, NULL));
         json_key_uint(j, "suspend_count", t->suspend_count);
         json_key_uint(j, "priority_class", t->priority_class);
         json_key_uint(j, "priority", t->priority);

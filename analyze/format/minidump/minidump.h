@@ -153,9 +153,9 @@ struct minidump_thread {
     uint64_t teb_va;
     uint64_t stack_start_va;
     struct minidump_place stack, context, backing_store;
-    const char *name; /* ThreadNames stream, else our user stream; NULL */
-    const char *role; /* our user stream: "suspect", "main", "capture"; NULL */
-    bool has_info;    /* ThreadInfoList */
+    const char *name;      /* ThreadNames stream, else our user stream; NULL */
+    enum thread_role role; /* our user stream says it */
+    bool has_info;         /* ThreadInfoList */
     uint32_t dump_flags, dump_error, exit_status;
     uint64_t create_time, exit_time, kernel_time, user_time, start_va, affinity;
 };

@@ -503,11 +503,11 @@ const struct record_timing *record_timing_find(const struct record *record, uint
     return NULL;
 }
 
-const char *record_thread_role(const struct record *record, const struct record_thread *thread)
+enum thread_role record_thread_role(const struct record *record, const struct record_thread *thread)
 {
     if (thread->id == record->suspect_id || (thread->flags & RECORD_THREAD_SUSPECT) != 0)
-        return "suspect";
+        return THREAD_ROLE_SUSPECT;
     if ((thread->flags & RECORD_THREAD_CAPTURE) != 0)
-        return "capture";
-    return (thread->flags & RECORD_THREAD_MAIN) != 0 ? "main" : "other";
+        return THREAD_ROLE_CAPTURE;
+    return (thread->flags & RECORD_THREAD_MAIN) != 0 ? THREAD_ROLE_MAIN : THREAD_ROLE_OTHER;
 }

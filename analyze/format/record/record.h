@@ -135,8 +135,9 @@ const struct record_stack *record_stack_find(const struct record *record, uint32
 const struct record_timing *record_timing_find(const struct record *record, uint32_t stage,
                                                uint32_t walker);
 
-/* The role of a thread: "suspect", "main", "capture", "other". */
-const char *record_thread_role(const struct record *record, const struct record_thread *thread);
+/* The role of a thread: suspect, main, capture or other. */
+enum thread_role record_thread_role(const struct record *record,
+                                    const struct record_thread *thread);
 
 /* Writes the offset stack, JSON form: what `resolve` reads. */
 void record_write_json(struct json *j, const struct record *record);
@@ -144,10 +145,10 @@ void record_write_json(struct json *j, const struct record *record);
 /* Writes one stack in the offset stack's text form ("> label" first when LABEL is given). */
 void record_write_text(FILE *out, const struct record_stack *stack, const char *label);
 
-const char *record_walker_name(uint32_t walker); /* "rtl", "dbghelp", ...; "unknown"    */
-uint32_t record_walker_find(const char *name);   /* 0: there is none of that name       */
-const char *record_stop_name(uint32_t stop);     /* "end of stack", ...                 */
-const char *record_state_name(uint32_t state);   /* "ok", "not_applicable", ...         */
-const char *record_door_name(uint32_t bit);      /* bit 0..7: "vectored", ...; NULL: none */
+const char *record_walker_name(uint32_t walker);    /* "rtl", "dbghelp", ...; "unknown"    */
+uint32_t record_walker_find(const char *name);      /* 0: there is none of that name       */
+enum stop_reason record_stop_reason(uint32_t stop); /* of RECORD_STOP_*                    */
+const char *record_state_name(uint32_t state);      /* "ok", "not_applicable", ...         */
+const char *record_door_name(uint32_t bit);         /* bit 0..7: "vectored", ...; NULL: none */
 
 #endif

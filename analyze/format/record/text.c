@@ -13,16 +13,16 @@ static const char *const walker_names[RECORD_WALKER_COUNT] = {
     [RECORD_WALKER_FRAME_POINTER] = "framepointer",
 };
 
-static const char *const stop_names[] = {
-    [RECORD_STOP_END] = "end of stack",
-    [RECORD_STOP_RETURN_ZERO] = "return address 0",
-    [RECORD_STOP_STACK_BOUNDS] = "stack pointer left the stack",
-    [RECORD_STOP_NO_PROGRESS] = "stack pointer did not rise",
-    [RECORD_STOP_READ_FAULT] = "memory could not be read",
-    [RECORD_STOP_NO_UNWIND] = "no unwind data",
-    [RECORD_STOP_LIMIT] = "frame limit of the walker",
-    [RECORD_STOP_WALKER] = "the system's walker gave up",
-    [RECORD_STOP_BAD_SEED] = "first context unusable",
+static const enum stop_reason stop_reasons[] = {
+    [RECORD_STOP_END] = STOP_END,
+    [RECORD_STOP_RETURN_ZERO] = STOP_RETURN_ZERO,
+    [RECORD_STOP_STACK_BOUNDS] = STOP_STACK_BOUNDS,
+    [RECORD_STOP_NO_PROGRESS] = STOP_WALKER_NO_PROGRESS,
+    [RECORD_STOP_READ_FAULT] = STOP_READ_FAULT,
+    [RECORD_STOP_NO_UNWIND] = STOP_NO_UNWIND,
+    [RECORD_STOP_LIMIT] = STOP_WALKER_LIMIT,
+    [RECORD_STOP_WALKER] = STOP_WALKER_GAVE_UP,
+    [RECORD_STOP_BAD_SEED] = STOP_BAD_SEED,
 };
 
 static const char *const state_names[] = {
@@ -54,9 +54,10 @@ uint32_t record_walker_find(const char *name)
     return 0;
 }
 
-const char *record_stop_name(uint32_t stop)
+enum stop_reason record_stop_reason(uint32_t stop)
 {
-    return NAME_OF(stop_names, stop);
+    return stop < sizeof stop_reasons / sizeof stop_reasons[0] ? stop_reasons[stop]
+                                                               : STOP_WALKER_UNKNOWN;
 }
 
 const char *record_state_name(uint32_t state)
@@ -112,7 +113,7 @@ static void write_stack(struct json *j, const struct record_stack *stack)
     json_key_string(j, "reason", stack->reason);
     json_key_string(j, "label", stack->label);
     json_key_uint(j, "sample", stack->sample);
-    json_key_string(j, "stop", record_stop_name(stack->stop));
+    json_key_string(j, "stop", stop_reason_name(record_stop_reason(stack->stop)));
     json_key_uint(j, "walk_ns", stack->walk_ns);
     json_key(j, "frames");
     json_array(j);
@@ -138,7 +139,7 @@ void record_write_json(struct json *j, const struct record *record)
         json_object(j);
         json_key_uint(j, "id", thread->id);
         json_key_string(j, "name", thread->name);
-        json_key_string(j, "role", record_thread_role(record, thread));
+        json_key_string(j, "role", thread_role_name(record_thread_role(record, thread), NULL));
         json_key(j, "stacks");
         json_array(j);
         for (uint32_t k = 0; k < record->stack_count; k++)

@@ -151,7 +151,7 @@ static void move_to_front(struct stack *stacks, uint32_t count, uint64_t crashed
         return;
     struct stack first = stacks[crashed];
     memmove(stacks + 1, stacks, (size_t)crashed * sizeof(*stacks));
-    first.role = "suspect";
+    first.role = THREAD_ROLE_SUSPECT;
     stacks[0] = first;
 }
 

@@ -63,11 +63,11 @@ static enum status add_stack(struct reader *r, const cJSON *from, struct fault *
     *out = (struct stack){.thread_id = (uint32_t)json_get_uint(from, "id", 0, fault)};
     out->label = json_get_string(from, "label", r->keep, fault);
     out->thread_name = json_get_string(from, "name", r->keep, fault);
-    out->role = json_get_string(from, "role", r->keep, fault);
-    out->stop = json_get_string(from, "stop", r->keep, fault);
+    stack_set_role_text(out, json_get_string(from, "role", r->keep, fault));
+    stack_set_stop_text(out, json_get_string(from, "stop", r->keep, fault));
     out->left_out = (uint32_t)json_get_uint(from, "left_out", 0, fault);
     if (json_get_bool(from, "crashed", false, fault))
-        out->role = "suspect";
+        out->role = THREAD_ROLE_SUSPECT;
     out->frames = ARENA_ARRAY(r->keep, (size_t)count + 1, struct frame);
     if (out->frames == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
