@@ -18,45 +18,6 @@ static bool always_available(const struct engine_input *in, const char **why)
     return true;
 }
 
-static enum stack_state state_of(const struct record_stack *stack)
-{
-    switch (stack->state) {
-    case RECORD_STATE_OK:
-        return STACK_OK;
-    case RECORD_STATE_NOT_APPLICABLE:
-        return STACK_NOT_APPLICABLE;
-    case RECORD_STATE_BLOCKED:
-        return STACK_BLOCKED;
-    default:
-        return STACK_FAILED;
-    }
-}
-
-/* The recorded stack as the model has it: physical frames, no names yet. */
-static void describe_stack(const struct record *record, const struct record_stack *from,
-                           const char *engine, struct stack *out)
-{
-    const struct record_thread *thread = record_thread_find(record, from->thread_id);
-
-    memset(out, 0, sizeof *out);
-    out->engine = engine;
-    out->label = from->label;
-    out->thread_id = from->thread_id;
-    out->thread_name = thread != NULL ? thread->name : NULL;
-    out->role = thread != NULL                          ? record_thread_role(record, thread)
-                : from->thread_id == record->suspect_id ? THREAD_ROLE_SUSPECT
-                                                        : THREAD_ROLE_NONE;
-    out->state = state_of(from);
-    out->stop = from->reason != NULL ? STOP_OTHER : record_stop_reason(from->stop);
-    out->stop_detail = from->reason;
-    out->frames = from->frames;
-    out->frame_count = from->frame_count;
-    out->left_out = from->left_out;
-    out->sample = from->sample;
-    out->walk_ns = from->walk_ns;
-    out->stopped_ns = from->walker == RECORD_WALKER_RTL ? record->stop_rtl_ns : 0;
-}
-
 /* Opens the symbols of every module that the stack passes, so that loading and resolving
  * are timed apart. */
 static void load_modules(struct symbol_store *symbols, const struct stack *stack)
@@ -73,7 +34,8 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
     struct stack physical;
     const uint64_t start_ns = clock_ns();
 
-    describe_stack(record, from, self->name, &physical);
+    record_stack_describe(record, from, &physical);
+    physical.engine = self->name;
     load_modules(in->symbols, &physical);
     const uint64_t loaded_ns = clock_ns();
     if (symbol_resolve_stack(in->symbols, &physical, keep, out, fault) != ERR_NONE)

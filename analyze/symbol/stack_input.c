@@ -430,28 +430,12 @@ bool stack_input_next(struct stack_input *input, struct arena *keep, struct stac
 static void describe_recorded(const struct record *record, const struct record_stack *from,
                               struct arena *keep, struct stack_item *out)
 {
-    const struct record_thread *thread = record_thread_find(record, from->thread_id);
     const char *walker = record_walker_name(from->walker);
 
-    out->stack = (struct stack){
-        .engine = arena_printf(keep, "offset:%s", walker),
-        .label = arena_printf(keep, "%s%sthread %u %s", from->label ? from->label : "",
-                              from->label ? " " : "", (unsigned)from->thread_id, walker),
-        .thread_id = from->thread_id,
-        .thread_name = thread != NULL ? thread->name : NULL,
-        .role = thread != NULL ? record_thread_role(record, thread) : THREAD_ROLE_NONE,
-        .state = from->state == RECORD_STATE_OK               ? STACK_OK
-                 : from->state == RECORD_STATE_NOT_APPLICABLE ? STACK_NOT_APPLICABLE
-                 : from->state == RECORD_STATE_BLOCKED        ? STACK_BLOCKED
-                                                              : STACK_FAILED,
-        .stop = from->reason != NULL ? STOP_OTHER : record_stop_reason(from->stop),
-        .stop_detail = from->reason,
-        .frames = from->frames,
-        .frame_count = from->frame_count,
-        .left_out = from->left_out,
-        .sample = from->sample,
-        .walk_ns = from->walk_ns,
-    };
+    record_stack_describe(record, from, &out->stack);
+    out->stack.engine = arena_printf(keep, "offset:%s", walker);
+    out->stack.label = arena_printf(keep, "%s%sthread %u %s", from->label ? from->label : "",
+                                    from->label ? " " : "", (unsigned)from->thread_id, walker);
     if (from->sample != 0)
         out->stack.label =
             arena_printf(keep, "%s sample %u", out->stack.label, (unsigned)from->sample);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "format/record/record.h"
 #include "symbol/stack_input.h"
 #include "test.h"
 
@@ -253,5 +254,50 @@ TEST(stack_input_survives_truncation_and_flips)
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         test_truncations((const uint8_t *)samples[i], strlen(samples[i]), read_damaged, NULL);
         test_flips((const uint8_t *)samples[i], strlen(samples[i]), read_damaged, NULL);
+    }
+}
+
+TEST(the_model_of_a_recorded_stack)
+{
+    static const struct {
+        const char *name;
+        uint32_t machine, walker, state, flags, thread_id, thread_count;
+        const char *reason;
+        enum thread_role role;
+        enum stack_state stack_state;
+        enum stop_reason stop;
+    } stacks[] = {
+        {"flagged suspect", 0x8664, RECORD_WALKER_RTL, RECORD_STATE_OK, RECORD_THREAD_SUSPECT, 8, 1,
+         NULL, THREAD_ROLE_SUSPECT, STACK_OK, STOP_RETURN_ZERO},
+        {"no list of threads, suspect by header", 0x8664, RECORD_WALKER_RTL, RECORD_STATE_OK, 0, 7,
+         0, NULL, THREAD_ROLE_SUSPECT, STACK_OK, STOP_RETURN_ZERO},
+        {"no list of threads, another", 0x8664, RECORD_WALKER_RTL, RECORD_STATE_OK, 0, 8, 0, NULL,
+         THREAD_ROLE_NONE, STACK_OK, STOP_RETURN_ZERO},
+        {"x86 has no tables", 0x14c, RECORD_WALKER_RTL, RECORD_STATE_NOT_APPLICABLE, 0, 8, 1, "why",
+         THREAD_ROLE_OTHER, STACK_NOT_APPLICABLE, STOP_NO_TABLES},
+        {"another walker cannot", 0x14c, RECORD_WALKER_BACKTRACE, RECORD_STATE_NOT_APPLICABLE, 0, 8,
+         1, "why", THREAD_ROLE_OTHER, STACK_NOT_APPLICABLE, STOP_OTHER},
+        {"blocked", 0x8664, RECORD_WALKER_DBGHELP, RECORD_STATE_BLOCKED, RECORD_THREAD_CAPTURE, 8,
+         1, "why", THREAD_ROLE_CAPTURE, STACK_BLOCKED, STOP_OTHER},
+    };
+    for (size_t i = 0; i < COUNT_OF(stacks); i++) {
+        struct record_thread thread = {.id = 8, .flags = stacks[i].flags};
+        const struct record record = {.machine = stacks[i].machine,
+                                      .suspect_id = 7,
+                                      .threads = &thread,
+                                      .thread_count = stacks[i].thread_count};
+        const struct record_stack from = {.walker = stacks[i].walker,
+                                          .state = stacks[i].state,
+                                          .stop = RECORD_STOP_RETURN_ZERO,
+                                          .thread_id = stacks[i].thread_id,
+                                          .reason = stacks[i].reason};
+        struct stack stack;
+        test_row(stacks[i].name);
+        record_stack_describe(&record, &from, &stack);
+        CHECK_EQ(stack.role, stacks[i].role);
+        CHECK_EQ(stack.state, stacks[i].stack_state);
+        CHECK_EQ(stack.stop, stacks[i].stop);
+        CHECK_STR(stack_stop_text(&stack),
+                  stacks[i].reason != NULL ? stacks[i].reason : "return address 0");
     }
 }

@@ -139,6 +139,15 @@ const struct record_timing *record_timing_find(const struct record *record, uint
 enum thread_role record_thread_role(const struct record *record,
                                     const struct record_thread *thread);
 
+/* Recorded stack FROM as the model has it: physical frames without names, no engine's name; it
+ * borrows from RECORD.  The thread that the header names is the suspect even when the list of
+ * threads is lost. */
+void record_stack_describe(const struct record *record, const struct record_stack *from,
+                           struct stack *out);
+
+/* True when WALKER unwinds by tables and the record's processor (x86) has none. */
+bool record_lacks_tables(const struct record *record, uint32_t walker);
+
 /* Writes the offset stack, JSON form: what `resolve` reads. */
 void record_write_json(struct json *j, const struct record *record);
 

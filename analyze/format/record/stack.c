@@ -1,0 +1,57 @@
+/* A recorded stack as the model has it: see record.h. */
+#include "format/record/record.h"
+
+/* RECORD_H_MACHINE: IMAGE_FILE_MACHINE_I386. */
+enum { MACHINE_X86 = 0x14c };
+
+static enum stack_state state_of(const struct record_stack *from)
+{
+    switch (from->state) {
+    case RECORD_STATE_OK:
+        return STACK_OK;
+    case RECORD_STATE_NOT_APPLICABLE:
+        return STACK_NOT_APPLICABLE;
+    case RECORD_STATE_BLOCKED:
+        return STACK_BLOCKED;
+    default:
+        return STACK_FAILED;
+    }
+}
+
+/* A record that was cut may lack the list of threads; its header still names the suspect. */
+static enum thread_role role_of(const struct record *record, uint32_t thread_id)
+{
+    const struct record_thread *thread = record_thread_find(record, thread_id);
+    if (thread != NULL)
+        return record_thread_role(record, thread);
+    return thread_id == record->suspect_id ? THREAD_ROLE_SUSPECT : THREAD_ROLE_NONE;
+}
+
+bool record_lacks_tables(const struct record *record, uint32_t walker)
+{
+    return walker == RECORD_WALKER_RTL && record->machine == MACHINE_X86;
+}
+
+void record_stack_describe(const struct record *record, const struct record_stack *from,
+                           struct stack *out)
+{
+    const struct record_thread *thread = record_thread_find(record, from->thread_id);
+
+    *out = (struct stack){
+        .label = from->label,
+        .thread_id = from->thread_id,
+        .thread_name = thread != NULL ? thread->name : NULL,
+        .role = role_of(record, from->thread_id),
+        .state = state_of(from),
+        .stop = from->reason != NULL ? STOP_OTHER : record_stop_reason(from->stop),
+        .stop_detail = from->reason,
+        .frames = from->frames,
+        .frame_count = from->frame_count,
+        .left_out = from->left_out,
+        .sample = from->sample,
+        .walk_ns = from->walk_ns,
+        .stopped_ns = from->walker == RECORD_WALKER_RTL ? record->stop_rtl_ns : 0,
+    };
+    if (out->state == STACK_NOT_APPLICABLE && record_lacks_tables(record, from->walker))
+        out->stop = STOP_NO_TABLES;
+}
