@@ -19,7 +19,7 @@ SEED_BYTES_MAX = 400_000
 SEEDS = {
     "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),
     "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",), "steps": ("ob2.rec",),
-    "stack_input": (".txt", ".json"), "csv": (".csv",), "case": ("case.json",), "truth": ("truth.json",),
+    "stack_input": (".txt", ".json"), "csv": (".csv",), "breakpad": (".sym",), "case": ("case.json",), "truth": ("truth.json",),
 }
 
 

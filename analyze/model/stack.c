@@ -18,9 +18,17 @@ static const char *const found_by_names[] = {
 };
 
 static const char *const symbols_from_names[] = {
-    [SYMBOLS_NONE] = "none",   [SYMBOLS_PDB] = "pdb",   [SYMBOLS_PDB_PUBLIC] = "pdb-public",
-    [SYMBOLS_DWARF] = "dwarf", [SYMBOLS_COFF] = "coff", [SYMBOLS_EXPORT] = "export",
-    [SYMBOLS_CSV] = "csv",     [SYMBOLS_JIT] = "jit",   [SYMBOLS_MISMATCH] = "mismatch",
+    [SYMBOLS_NONE] = "none",
+    [SYMBOLS_PDB] = "pdb",
+    [SYMBOLS_PDB_PUBLIC] = "pdb-public",
+    [SYMBOLS_DWARF] = "dwarf",
+    [SYMBOLS_COFF] = "coff",
+    [SYMBOLS_EXPORT] = "export",
+    [SYMBOLS_CSV] = "csv",
+    [SYMBOLS_JIT] = "jit",
+    [SYMBOLS_MISMATCH] = "mismatch",
+    [SYMBOLS_BREAKPAD] = "breakpad",
+    [SYMBOLS_BREAKPAD_PUBLIC] = "breakpad-public",
 };
 
 static const char *const frame_class_names[] = {

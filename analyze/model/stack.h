@@ -42,7 +42,9 @@ enum symbols_from {
     SYMBOLS_EXPORT,
     SYMBOLS_CSV,
     SYMBOLS_JIT,
-    SYMBOLS_MISMATCH, /* there is a file, of another build: nothing was guessed from it */
+    SYMBOLS_BREAKPAD,        /* a function of a Breakpad .sym file  */
+    SYMBOLS_BREAKPAD_PUBLIC, /* a public of one: the nearest before */
+    SYMBOLS_MISMATCH,        /* there is a file, of another build: nothing was guessed from it */
 };
 
 /* Whose code a frame is: by the compiland (DBI module) that holds the function. */

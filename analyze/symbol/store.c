@@ -71,8 +71,8 @@ void symbol_store_close(struct symbol_store *store)
 }
 
 /* Bindings keep the order in which they were given: the first that fits answers. */
-static enum status add_binding(struct symbol_store *store, const char *name, struct store_pdb *pdb,
-                               struct store_csv *csv, struct fault *fault)
+static enum status add_binding(struct symbol_store *store, const char *name,
+                               struct store_binding sources, struct fault *fault)
 {
     struct store_binding *binding = ARENA_NEW(&store->arena, struct store_binding);
     struct store_binding **end = &store->bindings;
@@ -80,8 +80,9 @@ static enum status add_binding(struct symbol_store *store, const char *name, str
     if (binding == NULL ||
         (name != NULL && (binding->name = arena_string(&store->arena, name)) == NULL))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
-    binding->pdb = pdb;
-    binding->csv = csv;
+    binding->pdb = sources.pdb;
+    binding->csv = sources.csv;
+    binding->breakpad = sources.breakpad;
     while (*end != NULL)
         end = &(*end)->next;
     *end = binding;
@@ -90,22 +91,35 @@ static enum status add_binding(struct symbol_store *store, const char *name, str
     return ERR_NONE;
 }
 
+static bool is_breakpad(const char *path)
+{
+    struct fault ignored = FAULT_INIT;
+    struct file_map map;
+    if (file_map(path, &map, &ignored) != ERR_NONE)
+        return false;
+    const bool found = breakpad_recognize(map.data, map.bytes);
+    file_unmap(&map);
+    return found;
+}
+
 enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, const char *path,
                                   struct fault *fault)
 {
-    struct store_pdb *pdb;
-    if (store_open_pdb(store, path, &pdb, fault) != ERR_NONE)
-        return fault->code;
-    return add_binding(store, name, pdb, NULL, fault);
+    struct store_binding sources = {0};
+    if (is_breakpad(path))
+        (void)store_open_breakpad(store, path, &sources.breakpad, fault);
+    else
+        (void)store_open_pdb(store, path, &sources.pdb, fault);
+    return fault->code != ERR_NONE ? fault->code : add_binding(store, name, sources, fault);
 }
 
 enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, const char *path,
                                   uint64_t csv_base, struct fault *fault)
 {
-    struct store_csv *csv;
-    if (store_open_csv(store, path, csv_base, &csv, fault) != ERR_NONE)
+    struct store_binding sources = {0};
+    if (store_open_csv(store, path, csv_base, &sources.csv, fault) != ERR_NONE)
         return fault->code;
-    return add_binding(store, name, NULL, csv, fault);
+    return add_binding(store, name, sources, fault);
 }
 
 bool symbol_is_system_module(const char *name)
@@ -126,14 +140,30 @@ bool symbol_is_system_module(const char *name)
     return false;
 }
 
+/* The identity that the file states; "" of a CSV. */
+static const char *binding_id(const struct store_binding *binding)
+{
+    return binding->pdb != NULL        ? binding->pdb->debug_id
+           : binding->breakpad != NULL ? binding->breakpad->file.debug_id
+                                       : "";
+}
+
+/* Whether the file is that of the module by name. */
+static bool binding_fits(const struct store_binding *binding, const struct module *module)
+{
+    return binding->breakpad != NULL
+               ? store_breakpad_name_fits(&binding->breakpad->file, module)
+               : binding->pdb != NULL && store_pdb_name_fits(binding->pdb->path, module);
+}
+
 /* Whether a bare file is that of the module, by identity where the module has one. */
 static bool is_own(const struct store_binding *binding, const struct module *module)
 {
-    if (binding->pdb == NULL) /* the name of a CSV says nothing, unless it is the module's */
+    if (binding->csv != NULL) /* the name of a CSV says nothing, unless it is the module's */
         return store_pdb_name_fits(binding->csv->path, module);
     if (module->debug_id[0] != '\0')
-        return strcmp(module->debug_id, binding->pdb->debug_id) == 0;
-    return store_pdb_name_fits(binding->pdb->path, module);
+        return strcmp(module->debug_id, binding_id(binding)) == 0;
+    return binding_fits(binding, module);
 }
 
 static bool is_bound(const struct symbol_store *store, const char *name)
@@ -151,7 +181,7 @@ static bool may_take(const struct symbol_store *store, const struct store_bindin
                      const struct module *module)
 {
     return module->name[0] != '\0' && !symbol_is_system_module(module->name) &&
-           !is_bound(store, module->name) && (binding->pdb == NULL || module->debug_id[0] == '\0');
+           !is_bound(store, module->name) && (binding->csv != NULL || module->debug_id[0] == '\0');
 }
 
 static void take(struct symbol_store *store, struct store_binding *binding, const char *name)
@@ -207,9 +237,8 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
     for (const struct store_binding *b = store->bindings; b != NULL; b = b->next) {
         const char *bound = b->name != NULL ? b->name : b->taken;
         const bool known = module->debug_id[0] != '\0';
-        const bool fits =
-            bound != NULL ? text_equal_nocase(bound, module->name)
-                          : known && b->pdb != NULL && store_pdb_name_fits(b->pdb->path, module);
+        const bool fits = bound != NULL ? text_equal_nocase(bound, module->name)
+                                        : known && binding_fits(b, module);
         bare = bare || b->name == NULL;
         if (!fits)
             continue;
@@ -218,15 +247,18 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
             sources->state = IDENTITY_UNCHECKED;
             return true;
         }
-        if (known && strcmp(module->debug_id, b->pdb->debug_id) != 0) {
+        if (known && strcmp(module->debug_id, binding_id(b)) != 0) {
             sources->without = SYMBOLS_MISMATCH;
-            sources->note = "the PDB given for this module is of another build";
+            sources->note = b->pdb != NULL
+                                ? "the PDB given for this module is of another build"
+                                : "the symbol file given for this module is of another build";
             continue;
         }
         sources->pdb = b->pdb;
+        sources->breakpad = b->breakpad;
         sources->state = known ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
         sources->without = SYMBOLS_NONE;
-        sources->note = store_pdb_note(&b->pdb->pdb);
+        sources->note = b->pdb != NULL ? store_pdb_note(&b->pdb->pdb) : NULL;
         return true;
     }
     if (bare && sources->note == NULL && !symbol_is_system_module(module->name))

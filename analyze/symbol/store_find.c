@@ -6,22 +6,6 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t a = strlen(name), b = strlen(end);
-    return a >= b && text_equal_nocase(name + a - b, end);
-}
-
-/* "name.dll/..." is an entry of a symbol server and not a folder to look into. */
-static bool is_server_entry(const char *name)
-{
-    static const char *const ends[] = {".pdb", ".dll", ".exe", ".sys", ".node", ".ocx", ".cpl"};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (ends_with(name, ends[i]))
-            return true;
-    return false;
-}
-
 /* PDBs of module M are called M with .pdb in place of the extension, or behind it. */
 bool store_pdb_name_fits(const char *pdb_path, const struct module *module)
 {
@@ -47,94 +31,6 @@ bool store_pdb_name_fits(const char *pdb_path, const struct module *module)
     memcpy(module_text, module->name, module_stem);
     module_text[module_stem] = '\0';
     return text_equal_nocase(text, module_text);
-}
-
-static struct store_file *add_file(struct symbol_store *store, const char *path, const char *name)
-{
-    if (store->file_count == STORE_FILES_MAX)
-        return NULL;
-    if (store->file_count == store->file_room) {
-        const uint32_t room = store->file_room * 2 + 64;
-        struct store_file *wider = realloc(store->files, room * sizeof *wider);
-        if (wider == NULL)
-            return NULL;
-        store->files = wider;
-        store->file_room = room;
-    }
-    struct store_file *file = &store->files[store->file_count];
-    memset(file, 0, sizeof *file);
-    file->path = arena_string(&store->arena, path);
-    file->name = arena_string(&store->arena, name);
-    if (file->path == NULL || file->name == NULL)
-        return NULL;
-    store->file_count++;
-    return file;
-}
-
-void store_list_file(struct symbol_store *store, const char *path, const char *name)
-{
-    struct fault fault = FAULT_INIT;
-    struct file_map map;
-    struct pe pe;
-    struct pdb pdb;
-
-    if (file_map(path, &map, &fault) != ERR_NONE)
-        return;
-    if (map.bytes >= 4 && memcmp(map.data, "MSCF", 4) == 0) {
-        struct store_file *file = add_file(store, path, name);
-        if (file != NULL)
-            file->packed = true;
-    } else if (pdb_recognize(map.data, map.bytes)) {
-        struct store_file *file = add_file(store, path, name);
-        if (file != NULL && pdb_open(map.data, map.bytes, &pdb, &fault) == ERR_NONE) {
-            pdb_debug_id(&pdb, file->debug_id);
-            pdb_close(&pdb);
-        }
-    } else if (map.bytes >= 2 && memcmp(map.data, "MZ", 2) == 0 &&
-               pe_open(map.data, map.bytes, &pe, &fault) == ERR_NONE) {
-        struct store_file *file = add_file(store, path, name);
-        if (file != NULL) {
-            file->image = true;
-            pe_debug_id(&pe, file->debug_id);
-            pe_code_id(&pe, file->code_id);
-        }
-    }
-    file_unmap(&map);
-}
-
-static void list_folder(struct symbol_store *store, const char *folder, int depth)
-{
-    struct fault fault = FAULT_INIT;
-    struct arena scratch;
-    const char **names;
-    size_t count;
-
-    arena_init(&scratch, 0);
-    if (folder_list(folder, &scratch, &names, &count, &fault) == ERR_NONE) {
-        for (size_t i = 0; i < count && store->file_count < STORE_FILES_MAX; i++) {
-            const char *path = path_join(&scratch, folder, names[i]);
-            if (path == NULL)
-                break;
-            if (path_is_file(path))
-                store_list_file(store, path, names[i]);
-            else if (depth > 0 && !is_server_entry(names[i]) && path_is_folder(path))
-                list_folder(store, path, depth - 1);
-        }
-    }
-    arena_free(&scratch);
-}
-
-static void list_files(struct symbol_store *store)
-{
-    if (store->files_listed)
-        return;
-    store->files_listed = true;
-    for (uint32_t i = 0; i < store->root_count; i++) {
-        if (path_is_file(store->roots[i]))
-            store_list_file(store, store->roots[i], path_base(store->roots[i]));
-        else
-            list_folder(store, store->roots[i], STORE_FOLDER_DEPTH);
-    }
 }
 
 /* FOLDER/NAME, or the entry of FOLDER that differs from NAME in case alone; NULL: none. */
@@ -243,12 +139,12 @@ static struct store_pdb *find_pdb(struct symbol_store *store, const struct modul
             *mismatch = strstr(*note, "another build") != NULL;
         }
     }
-    list_files(store);
+    store_list_files(store);
     for (uint32_t i = 0; i < store->file_count; i++) {
         const struct store_file *file = &store->files[i];
         const bool fits = store_pdb_name_fits(file->path, module) ||
                           (stated != NULL && text_equal_nocase(stated, file->name));
-        if (file->image || (!fits && strcmp(file->debug_id, id) != 0))
+        if (file->image || file->breakpad || (!fits && strcmp(file->debug_id, id) != 0))
             continue;
         if (strcmp(file->debug_id, id) == 0 || file->packed || file->debug_id[0] == '\0') {
             if ((pdb = try_pdb(store, file->path, id, note)) != NULL)
@@ -259,6 +155,77 @@ static struct store_pdb *find_pdb(struct symbol_store *store, const struct modul
         }
     }
     return NULL;
+}
+
+static bool breakpad_fits(const struct store_file *file, const struct module *module)
+{
+    const struct breakpad names = {.module = file->name, .image = file->image_name};
+    return store_breakpad_name_fits(&names, module);
+}
+
+/* ROOT/NAME/ID/NAME.sym, as Breakpad's tools lay symbols out. */
+static char *find_breakpad_on_server(const char *root, const char *name, const char *id,
+                                     struct arena *scratch)
+{
+    char *folder = find_builds(root, name, scratch);
+    char *build = folder != NULL ? find_entry(folder, id, scratch) : NULL;
+    char *file = store_breakpad_name(name, scratch);
+    if (build == NULL || file == NULL || !path_is_folder(build))
+        return NULL;
+    file = find_entry(build, file, scratch);
+    return file != NULL && path_is_file(file) ? file : NULL;
+}
+
+static struct store_breakpad *try_breakpad(struct symbol_store *store, const char *path,
+                                           const char *id, const char **note, bool *mismatch)
+{
+    struct fault fault = FAULT_INIT;
+    struct store_breakpad *opened;
+    if (store_open_breakpad(store, path, &opened, &fault) != ERR_NONE) {
+        *note = "the .sym file cannot be read: damaged or cut";
+        return NULL;
+    }
+    if (strcmp(opened->file.debug_id, id) == 0)
+        return opened;
+    *note = "the .sym file found is of another build";
+    *mismatch = true;
+    return NULL;
+}
+
+/* The .sym file of identity ID.  NULL with *mismatch when only another build is there. */
+static struct store_breakpad *find_breakpad(struct symbol_store *store, const struct module *module,
+                                            const char *stated, const char *id,
+                                            struct arena *scratch, const char **note,
+                                            bool *mismatch)
+{
+    const char *names[6];
+    struct store_breakpad *found = NULL;
+    uint32_t count = 0;
+
+    pdb_names(module, stated, scratch, names);
+    while (names[count] != NULL)
+        count++;
+    names[count] = module->name; /* images of other systems have no PDB */
+    for (uint32_t r = 0; found == NULL && r < store->root_count; r++) {
+        for (uint32_t n = 0; found == NULL && n <= count; n++) {
+            const char *path = find_breakpad_on_server(store->roots[r], names[n], id, scratch);
+            if (path != NULL)
+                found = try_breakpad(store, path, id, note, mismatch);
+        }
+    }
+    store_list_files(store);
+    for (uint32_t i = 0; found == NULL && i < store->file_count; i++) {
+        const struct store_file *file = &store->files[i];
+        if (!file->breakpad)
+            continue;
+        if (strcmp(file->debug_id, id) == 0) {
+            found = try_breakpad(store, file->path, id, note, mismatch);
+        } else if (breakpad_fits(file, module)) {
+            *note = "the .sym file found is of another build";
+            *mismatch = true;
+        }
+    }
+    return found;
 }
 
 static struct store_image *try_image(struct symbol_store *store, const char *path)
@@ -304,7 +271,7 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
             *other = true;
         }
     }
-    list_files(store);
+    store_list_files(store);
     for (uint32_t i = 0; i < store->file_count; i++) {
         const struct store_file *file = &store->files[i];
         if (file->packed && packs(file->name, module->name) &&
@@ -338,9 +305,14 @@ static void find_by_identity(struct symbol_store *store, struct symbol_module *s
     if (id[0] != '\0')
         sources->pdb = find_pdb(store, module, sources->image ? sources->image->pdb_name : NULL, id,
                                 scratch, &note, &mismatch);
-    sources->state =
-        sources->pdb != NULL || sources->image != NULL ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
-    if (sources->pdb != NULL)
+    if (id[0] != '\0' && sources->pdb == NULL)
+        sources->breakpad =
+            find_breakpad(store, module, sources->image ? sources->image->pdb_name : NULL, id,
+                          scratch, &note, &mismatch);
+    sources->state = sources->pdb != NULL || sources->image != NULL || sources->breakpad != NULL
+                         ? IDENTITY_CHECKED
+                         : IDENTITY_UNCHECKED;
+    if (sources->pdb != NULL || sources->breakpad != NULL)
         return;
     if (mismatch || (sources->image == NULL && other_image && note == NULL)) {
         sources->without = SYMBOLS_MISMATCH;
@@ -354,7 +326,8 @@ static void find_by_identity(struct symbol_store *store, struct symbol_module *s
 struct name_search {
     struct store_image *image;
     struct store_pdb *pdb;
-    bool images_differ, pdbs_differ;
+    struct store_breakpad *breakpad;
+    bool images_differ, pdbs_differ, breakpads_differ;
     const char *note;
 };
 
@@ -385,6 +358,18 @@ static void meet_pdb(struct symbol_store *store, struct name_search *found, cons
         found->pdbs_differ = true;
 }
 
+static void meet_breakpad(struct symbol_store *store, struct name_search *found, const char *path)
+{
+    struct fault fault = FAULT_INIT;
+    struct store_breakpad *opened;
+    if (store_open_breakpad(store, path, &opened, &fault) != ERR_NONE)
+        found->note = "the .sym file cannot be read: damaged or cut";
+    else if (found->breakpad == NULL)
+        found->breakpad = opened;
+    else if (strcmp(found->breakpad->file.debug_id, opened->file.debug_id) != 0)
+        found->breakpads_differ = true;
+}
+
 /* Every build of NAME that a symbol server's root has. */
 static void meet_on_server(struct symbol_store *store, const char *root, const char *name,
                            bool image, struct arena *scratch, struct name_search *found)
@@ -398,6 +383,9 @@ static void meet_on_server(struct symbol_store *store, const char *root, const c
         return;
     for (size_t i = 0; i < count && !found->images_differ && !found->pdbs_differ; i++) {
         const char *path = find_on_server(root, name, ids[i], scratch);
+        const char *sym = find_breakpad_on_server(root, name, ids[i], scratch);
+        if (sym != NULL)
+            meet_breakpad(store, found, sym);
         if (path == NULL)
             continue;
         if (image)
@@ -412,9 +400,14 @@ static void search_name(struct symbol_store *store, const struct module *module,
 {
     const char *names[5];
 
-    list_files(store);
+    store_list_files(store);
     for (uint32_t i = 0; i < store->file_count; i++) {
         const struct store_file *file = &store->files[i];
+        if (file->breakpad) {
+            if (breakpad_fits(file, module))
+                meet_breakpad(store, found, file->path);
+            continue;
+        }
         if (file->image && text_equal_nocase(file->name, module->name))
             meet_image(store, found, file->path);
         else if (!file->image && store_pdb_name_fits(file->path, module))
@@ -446,7 +439,14 @@ static void find_by_name(struct symbol_store *store, struct symbol_module *sourc
         return;
     }
     sources->image = found.image;
-    if (found.image == NULL) {
+    if (found.image == NULL && found.pdb == NULL) {
+        if (found.breakpads_differ) {
+            sources->state = IDENTITY_AMBIGUOUS;
+            sources->note = "several builds of this name: give debug_id";
+        } else {
+            sources->breakpad = found.breakpad;
+        }
+    } else if (found.image == NULL) {
         sources->pdb = found.pdb;
     } else if (found.image->debug_id[0] != '\0') {
         const char *note = NULL;
@@ -485,6 +485,6 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         sources->note = store_pdb_note(&sources->pdb->pdb);
         return;
     }
-    if (sources->note == NULL && sources->image == NULL)
+    if (sources->note == NULL && sources->image == NULL && sources->breakpad == NULL)
         sources->note = "no symbol file";
 }

@@ -2,7 +2,9 @@
  *
  *   store.c         opening, binding, the table of modules
  *   store_find.c    roots: which file answers for an identity or a name
+ *   store_list.c    the files of plain folders
  *   store_source.c  opened files: PDB, CSV, image; one address asked of them
+ *   store_breakpad.c  Breakpad .sym files, opened and asked
  *   resolve.c       a whole stack
  *
  * Everything but asking happens under store->mutex. */
@@ -12,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/files.h"
 #include "base/thread.h"
+#include "format/breakpad/breakpad.h"
 #include "format/dwarf/pe_dwarf.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
@@ -61,6 +64,14 @@ struct store_image {
     struct store_image *next;
 };
 
+/* An opened Breakpad .sym file; nothing of it changes after it was opened. */
+struct store_breakpad {
+    const char *path;
+    struct file_map map;
+    struct breakpad file;
+    struct store_breakpad *next;
+};
+
 struct store_csv {
     const char *path;
     uint64_t base;
@@ -74,14 +85,17 @@ struct store_binding {
     const char *taken; /* bare: the module name that it answers for; NULL: not yet */
     struct store_pdb *pdb;
     struct store_csv *csv;
+    struct store_breakpad *breakpad;
     struct store_binding *next;
 };
 
 /* A file of a plain folder, or named as a root itself. */
 struct store_file {
     const char *path, *name;
-    bool image;  /* else a PDB */
-    bool packed; /* in a cabinet: the identity is not known before it is opened */
+    const char *image_name; /* of a .sym file that names its image; NULL */
+    bool image;             /* else a PDB */
+    bool breakpad;          /* a .sym file: NAME is that of its module */
+    bool packed;            /* in a cabinet: the identity is not known before it is opened */
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
 };
 
@@ -91,6 +105,7 @@ struct symbol_module {
     struct store_pdb *pdb;
     struct store_csv *csv;
     struct store_image *image;
+    struct store_breakpad *breakpad;
     enum symbols_from without; /* what a frame says that nobody names: NONE or MISMATCH */
     enum identity_state state;
     const char *note; /* why there are no names, or how they were found; a constant or NULL */
@@ -114,6 +129,7 @@ struct symbol_store {
     struct store_pdb *pdbs;
     struct store_image *images;
     struct store_csv *csvs;
+    struct store_breakpad *breakpads;
     struct symbol_module *modules[STORE_MODULE_SLOTS];
     uint32_t module_count;
     struct symbol_module nothing; /* for modules past STORE_MODULES_MAX */
@@ -126,6 +142,13 @@ enum status store_open_image(struct symbol_store *store, const char *path, struc
                              struct fault *fault);
 enum status store_open_csv(struct symbol_store *store, const char *path, uint64_t base,
                            struct store_csv **out, struct fault *fault);
+enum status store_open_breakpad(struct symbol_store *store, const char *path,
+                                struct store_breakpad **out, struct fault *fault);
+uint32_t store_breakpad_lookup(const struct store_breakpad *opened, uint64_t offset,
+                               struct symbol_frame *out);
+void store_breakpad_close_all(struct symbol_store *store);
+/* The name under which Breakpad keeps the symbols of FILE: "app.pdb" gives "app.sym".  In KEEP. */
+char *store_breakpad_name(const char *file, struct arena *keep);
 void store_close_sources(struct symbol_store *store);
 
 /* Finds the files for sources->identity in the roots and fills the rest of *sources. */
@@ -134,8 +157,14 @@ void store_find(struct symbol_store *store, struct symbol_module *sources);
 /* Adds one file to the list, by what is in it; files of other kinds are passed over. */
 void store_list_file(struct symbol_store *store, const char *path, const char *name);
 
+/* Lists the files of all roots, once. */
+void store_list_files(struct symbol_store *store);
+
 /* True when the PDB's file name is that of the module's PDB, as far as names can say. */
 bool store_pdb_name_fits(const char *pdb_path, const struct module *module);
+
+/* The same of the module that a .sym file names. */
+bool store_breakpad_name_fits(const struct breakpad *file, const struct module *module);
 
 /* Why a PDB answers less than one would think; NULL: it does not. */
 const char *store_pdb_note(const struct pdb *pdb);

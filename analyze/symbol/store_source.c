@@ -134,6 +134,7 @@ enum status store_open_csv(struct symbol_store *store, const char *path, uint64_
 
 void store_close_sources(struct symbol_store *store)
 {
+    store_breakpad_close_all(store);
     for (struct store_pdb *p = store->pdbs; p != NULL; p = p->next) {
         symbol_index_close(p->index);
         pdb_lookup_close(p->lookup);
@@ -420,6 +421,8 @@ uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
         count = symbol_index_lookup(view->index, (uint32_t)offset, out);
     else if (sources->pdb != NULL)
         count = lookup_pdb(sources->store, sources->pdb, offset, out);
+    if (count == 0 && sources->breakpad != NULL)
+        count = store_breakpad_lookup(sources->breakpad, offset, out);
     if (count == 0 && sources->image != NULL)
         count = lookup_image(sources->store, sources->image, offset, out);
     return count;

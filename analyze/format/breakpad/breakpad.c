@@ -1,0 +1,431 @@
+/* See breakpad.h. */
+#include "format/breakpad/breakpad.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+
+/* Text of one line that is not read yet. */
+struct words {
+    const char *at, *end;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void skip_blanks(struct words *w)
+{
+    while (w->at < w->end && is_blank(*w->at))
+        w->at++;
+}
+
+/* Takes the next word; empty at the end. */
+static struct words next_word(struct words *w)
+{
+    skip_blanks(w);
+    struct words word = {w->at, w->at};
+    while (w->at < w->end && !is_blank(*w->at))
+        w->at++;
+    word.end = w->at;
+    return word;
+}
+
+static bool take_word(struct words *w, const char *text)
+{
+    struct words rest = *w;
+    const struct words word = next_word(&rest);
+    const size_t bytes = strlen(text);
+    if ((size_t)(word.end - word.at) != bytes || memcmp(word.at, text, bytes) != 0)
+        return false;
+    *w = rest;
+    return true;
+}
+
+static bool next_hex(struct words *w, uint64_t *out)
+{
+    const struct words word = next_word(w);
+    return text_parse_hex(word.at, (size_t)(word.end - word.at), out);
+}
+
+/* Decimal; Breakpad's writers say -1 where they know nothing: 0. */
+static bool next_number(struct words *w, uint32_t *out)
+{
+    const struct words word = next_word(w);
+    uint64_t value;
+    *out = 0;
+    if (word.end - word.at == 2 && memcmp(word.at, "-1", 2) == 0)
+        return true;
+    if (!text_parse_uint(word.at, (size_t)(word.end - word.at), &value) || value > INT32_MAX)
+        return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+/* What is left of the line, as a name. */
+static const char *rest_of(struct breakpad *file, struct words w)
+{
+    skip_blanks(&w);
+    return arena_text(&file->names, w.at, (size_t)(w.end - w.at));
+}
+
+static const char *keep_word(struct breakpad *file, struct words word)
+{
+    return arena_text(&file->names, word.at, (size_t)(word.end - word.at));
+}
+
+/* An end that does not wrap; false for ranges that do, and empty ones. */
+static bool end_of(uint64_t rva, uint64_t bytes, uint64_t *end)
+{
+    *end = rva + bytes;
+    return bytes != 0 && *end > rva;
+}
+
+/* Room for one more element in FILE->FIELD; false without memory. */
+#define MORE(file, field, fields)                                                                  \
+    (more_room((void **)&(file)->fields, &(file)->field##_room, (file)->field##_count,             \
+               sizeof *(file)->fields))
+
+static bool more_room(void **items, uint32_t *room, uint32_t count, size_t size)
+{
+    void *wider = array_reserve(*items, room, (uint64_t)count + 1, size);
+    if (wider == NULL)
+        return false;
+    *items = wider;
+    return true;
+}
+
+enum parsed { PARSED, PARSED_DAMAGED, PARSED_NO_MEMORY };
+
+/* 32 hex digits and an age, or what other writers put there; spelt as debug_id is everywhere. */
+static void spell_id(struct words word, char out[DEBUG_ID_BYTES])
+{
+    size_t n = 0;
+    for (; word.at < word.end && n + 1 < DEBUG_ID_BYTES; word.at++) {
+        const char c = *word.at;
+        if (n < 32 && c >= 'a' && c <= 'z')
+            out[n++] = (char)(c - 'a' + 'A');
+        else if (n >= 32 && c >= 'A' && c <= 'Z')
+            out[n++] = (char)(c - 'A' + 'a');
+        else
+            out[n++] = c;
+    }
+    out[n] = '\0';
+}
+
+static enum parsed read_module(struct breakpad *file, struct words w)
+{
+    const struct words os = next_word(&w), arch = next_word(&w), id = next_word(&w);
+    spell_id(id, file->debug_id);
+    file->os = keep_word(file, os);
+    file->arch = keep_word(file, arch);
+    const char *name = rest_of(file, w);
+    if (file->os == NULL || file->arch == NULL || name == NULL)
+        return PARSED_NO_MEMORY;
+    for (const char *c = name; *c != '\0'; c++)
+        if (*c == '/' || *c == '\\')
+            name = c + 1;
+    file->module = name;
+    return name[0] != '\0' && file->debug_id[0] != '\0' ? PARSED : PARSED_DAMAGED;
+}
+
+static enum parsed read_info(struct breakpad *file, struct words w)
+{
+    if (!take_word(&w, "CODE_ID"))
+        return PARSED;
+    file->code_id = keep_word(file, next_word(&w));
+    const char *image = rest_of(file, w);
+    if (file->code_id == NULL || image == NULL)
+        return PARSED_NO_MEMORY;
+    file->image = image[0] != '\0' ? image : NULL;
+    return PARSED;
+}
+
+static enum parsed read_file(struct breakpad *file, struct words w)
+{
+    struct breakpad_name entry = {0, BREAKPAD_NO_FILE, NULL};
+    if (!next_number(&w, &entry.number))
+        return PARSED_DAMAGED;
+    entry.name = rest_of(file, w);
+    if (entry.name == NULL || !MORE(file, file, files))
+        return PARSED_NO_MEMORY;
+    file->files[file->file_count++] = entry;
+    return PARSED;
+}
+
+static enum parsed read_origin(struct breakpad *file, struct words w)
+{
+    struct breakpad_name entry = {0, BREAKPAD_NO_FILE, NULL};
+    uint32_t number;
+    if (!next_number(&w, &entry.number))
+        return PARSED_DAMAGED;
+    struct words older = w;
+    if (next_number(&older, &number)) { /* a name never begins with a number */
+        skip_blanks(&older);
+        if (older.at < older.end) {
+            entry.file = number;
+            w = older;
+        }
+    }
+    entry.name = rest_of(file, w);
+    if (entry.name == NULL || !MORE(file, origin, origins))
+        return PARSED_NO_MEMORY;
+    file->origins[file->origin_count++] = entry;
+    return PARSED;
+}
+
+static enum parsed read_function(struct breakpad *file, struct words w)
+{
+    struct breakpad_function entry = {.first_line = file->line_count,
+                                      .first_inline = file->inline_count};
+    uint64_t bytes, parameters;
+    (void)take_word(&w, "m");
+    if (!next_hex(&w, &entry.rva) || !next_hex(&w, &bytes) || !next_hex(&w, &parameters))
+        return PARSED_DAMAGED;
+    if (!end_of(entry.rva, bytes, &entry.end))
+        entry.end = entry.rva; /* covers nothing; its lines are of no use */
+    entry.name = rest_of(file, w);
+    if (entry.name == NULL || !MORE(file, function, functions))
+        return PARSED_NO_MEMORY;
+    file->functions[file->function_count++] = entry;
+    return PARSED;
+}
+
+static enum parsed read_public(struct breakpad *file, struct words w)
+{
+    struct breakpad_public entry;
+    uint64_t parameters;
+    (void)take_word(&w, "m");
+    if (!next_hex(&w, &entry.rva) || !next_hex(&w, &parameters))
+        return PARSED_DAMAGED;
+    entry.name = rest_of(file, w);
+    if (entry.name == NULL || !MORE(file, public, publics))
+        return PARSED_NO_MEMORY;
+    file->publics[file->public_count++] = entry;
+    return PARSED;
+}
+
+static enum parsed read_line(struct breakpad *file, struct words w)
+{
+    struct breakpad_line entry;
+    uint64_t bytes;
+    if (file->function_count == 0 || !next_hex(&w, &entry.rva) || !next_hex(&w, &bytes) ||
+        !next_number(&w, &entry.line) || !next_number(&w, &entry.file) ||
+        !end_of(entry.rva, bytes, &entry.end))
+        return PARSED_DAMAGED;
+    if (!MORE(file, line, lines))
+        return PARSED_NO_MEMORY;
+    file->lines[file->line_count++] = entry;
+    file->functions[file->function_count - 1].line_count++;
+    return PARSED;
+}
+
+static uint32_t count_words(struct words w)
+{
+    uint32_t count = 0;
+    for (struct words word = next_word(&w); word.at < word.end; word = next_word(&w))
+        count++;
+    return count;
+}
+
+static enum parsed read_inline(struct breakpad *file, struct words w)
+{
+    struct breakpad_inline entry = {.file = BREAKPAD_NO_FILE};
+    uint64_t bytes;
+    const bool older = count_words(w) % 2 == 1;
+    if (file->function_count == 0 || !next_number(&w, &entry.level) ||
+        !next_number(&w, &entry.line) || (!older && !next_number(&w, &entry.file)) ||
+        !next_number(&w, &entry.origin))
+        return PARSED_DAMAGED;
+    for (skip_blanks(&w); w.at < w.end; skip_blanks(&w)) {
+        if (!next_hex(&w, &entry.rva) || !next_hex(&w, &bytes))
+            return PARSED_DAMAGED;
+        if (!end_of(entry.rva, bytes, &entry.end))
+            continue;
+        if (!MORE(file, inline, inlines))
+            return PARSED_NO_MEMORY;
+        file->inlines[file->inline_count++] = entry;
+        file->functions[file->function_count - 1].inline_count++;
+    }
+    return PARSED;
+}
+
+static enum parsed read_stack(struct breakpad *file, struct words w)
+{
+    struct breakpad_stack entry = {0};
+    uint64_t bytes;
+    uint32_t type;
+    skip_blanks(&w);
+    entry.text = w.at;
+    entry.bytes = (uint32_t)(w.end - w.at);
+    entry.win = take_word(&w, "WIN");
+    if (entry.win) {
+        if (!next_number(&w, &type))
+            return PARSED_DAMAGED;
+    } else if (!take_word(&w, "CFI")) {
+        return PARSED_DAMAGED;
+    }
+    const bool whole = entry.win || take_word(&w, "INIT");
+    if (!next_hex(&w, &entry.rva) ||
+        (whole && (!next_hex(&w, &bytes) || !end_of(entry.rva, bytes, &entry.end))))
+        return PARSED_DAMAGED;
+    if (!MORE(file, stack, stacks))
+        return PARSED_NO_MEMORY;
+    file->stacks[file->stack_count++] = entry;
+    return PARSED;
+}
+
+static enum parsed read_record(struct breakpad *file, struct words w)
+{
+    static const struct {
+        const char *word;
+        enum parsed (*read)(struct breakpad *file, struct words w);
+    } kinds[] = {
+        {"FUNC", read_function}, {"INLINE", read_inline},        {"STACK", read_stack},
+        {"PUBLIC", read_public}, {"INLINE_ORIGIN", read_origin}, {"FILE", read_file},
+        {"INFO", read_info},
+    };
+    if (w.at < w.end && *w.at >= 'F' && *w.at <= 'S')
+        for (size_t i = 0; i < COUNT_OF(kinds); i++)
+            if (take_word(&w, kinds[i].word))
+                return kinds[i].read(file, w);
+    return read_line(file, w);
+}
+
+bool breakpad_recognize(const void *data, size_t bytes)
+{
+    return bytes >= 7 && memcmp(data, "MODULE ", 7) == 0;
+}
+
+/* Cuts the next line off; at the end false. */
+static bool next_line(const char **at, const char *end, struct words *out)
+{
+    if (*at == end)
+        return false;
+    const char *nul = memchr(*at, '\n', (size_t)(end - *at));
+    *out = (struct words){*at, nul != NULL ? nul : end};
+    *at = nul != NULL ? nul + 1 : end;
+    if (out->end > out->at && out->end[-1] == '\r')
+        out->end--;
+    skip_blanks(out);
+    return true;
+}
+
+static enum status read_head(const char **at, const char *end, struct breakpad *out,
+                             struct fault *fault)
+{
+    struct words w = {NULL, NULL};
+    memset(out, 0, sizeof *out);
+    arena_init(&out->names, 0);
+    if (!breakpad_recognize(*at, (size_t)(end - *at)))
+        return fault_set(fault, ERR_UNSUPPORTED, 0, "Breakpad symbol file");
+    (void)next_line(at, end, &w);
+    (void)take_word(&w, "MODULE");
+    switch (read_module(out, w)) {
+    case PARSED:
+        return ERR_NONE;
+    case PARSED_NO_MEMORY:
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+    default:
+        return fault_set(fault, ERR_MALFORMED, 0, "MODULE line of a Breakpad symbol file");
+    }
+}
+
+enum status breakpad_read_identity(const void *data, size_t bytes, struct breakpad *out,
+                                   struct fault *fault)
+{
+    enum { LINES_MAX = 8 }; /* INFO lines follow MODULE at once */
+    const char *at = data, *end = at + bytes;
+    struct words w;
+    if (read_head(&at, end, out, fault) != ERR_NONE)
+        return fault->code;
+    for (int i = 0; i < LINES_MAX && out->code_id == NULL && next_line(&at, end, &w); i++)
+        if (take_word(&w, "INFO") && read_info(out, w) == PARSED_NO_MEMORY)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+    return ERR_NONE;
+}
+
+static int compare(uint64_t a, uint64_t b, const void *left, const void *right)
+{
+    if (a != b)
+        return a < b ? -1 : 1;
+    /* of one array: the earlier stays first as far as qsort keeps elements in place */
+    return left < right ? -1 : left > right;
+}
+
+static int by_function(const void *left, const void *right)
+{
+    const struct breakpad_function *a = left, *b = right;
+    return a->rva != b->rva ? compare(a->rva, b->rva, a, b)
+                            : (a->first_line > b->first_line) - (a->first_line < b->first_line);
+}
+
+static int by_public(const void *left, const void *right)
+{
+    const struct breakpad_public *a = left, *b = right;
+    return a->rva != b->rva ? compare(a->rva, b->rva, a, b) : strcmp(a->name, b->name);
+}
+
+static int by_line(const void *left, const void *right)
+{
+    const struct breakpad_line *a = left, *b = right;
+    return a->rva != b->rva ? compare(a->rva, b->rva, a, b)
+                            : (a->line > b->line) - (a->line < b->line);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct breakpad_name *a = left, *b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+#define SORT(items, count, order)                                                                  \
+    do {                                                                                           \
+        if ((count) > 1)                                                                           \
+            qsort(items, count, sizeof *(items), order);                                           \
+    } while (0)
+
+static void sort_all(struct breakpad *file)
+{
+    for (uint32_t i = 0; i < file->function_count; i++)
+        SORT(file->lines + file->functions[i].first_line, file->functions[i].line_count, by_line);
+    SORT(file->functions, file->function_count, by_function);
+    SORT(file->publics, file->public_count, by_public);
+    SORT(file->files, file->file_count, by_number);
+    SORT(file->origins, file->origin_count, by_number);
+}
+
+enum status breakpad_read(const void *data, size_t bytes, struct breakpad *out, struct fault *fault)
+{
+    const char *at = data, *end = at + bytes;
+    struct words w;
+    if (read_head(&at, end, out, fault) != ERR_NONE)
+        return fault->code;
+    out->names.limit_bytes = 8 * bytes + (1U << 20); /* short texts take 16 bytes each */
+    while (next_line(&at, end, &w)) {
+        if (w.at == w.end || *w.at == '#')
+            continue;
+        const enum parsed parsed = read_record(out, w);
+        if (parsed == PARSED_NO_MEMORY)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbol file");
+        out->damaged += parsed == PARSED_DAMAGED;
+    }
+    sort_all(out);
+    return ERR_NONE;
+}
+
+void breakpad_close(struct breakpad *file)
+{
+    free(file->functions);
+    free(file->lines);
+    free(file->inlines);
+    free(file->publics);
+    free(file->files);
+    free(file->origins);
+    free(file->stacks);
+    arena_free(&file->names);
+    memset(file, 0, sizeof *file);
+}

@@ -1,0 +1,116 @@
+/* Breakpad symbol files (.sym): one text line per record.  Addresses are hexadecimal and count from
+ * the image's base.
+ *
+ *     MODULE os arch id name
+ *     INFO CODE_ID id [image name]
+ *     FILE number name
+ *     INLINE_ORIGIN number name                     older: number file name
+ *     FUNC [m] address bytes parameter_bytes name   its lines and INLINE records follow
+ *     address bytes line file                       a line of the last FUNC
+ *     INLINE level line file origin [address bytes]...   older: level line origin [...]
+ *     PUBLIC [m] address parameter_bytes name
+ *     STACK ...                                     unwind data, kept as text
+ * Source: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md; the
+ * older forms are those of Breakpad's SymbolParseHelper.
+ *
+ * A line that is damaged costs that line: `damaged` counts them. */
+#ifndef FORMAT_BREAKPAD_H
+#define FORMAT_BREAKPAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/limits.h"
+#include "model/module.h"
+
+struct breakpad_line {
+    uint64_t rva, end;
+    uint32_t line, file;
+};
+
+/* One range of an inlined call. */
+struct breakpad_inline {
+    uint64_t rva, end;
+    uint32_t level, origin;
+    uint32_t line, file; /* of the call; file BREAKPAD_NO_FILE: the record does not say */
+};
+#define BREAKPAD_NO_FILE UINT32_MAX
+
+struct breakpad_function {
+    uint64_t rva, end;
+    const char *name;
+    uint32_t first_line, line_count;     /* sorted by address within the function */
+    uint32_t first_inline, inline_count; /* in the file's order */
+};
+
+struct breakpad_public {
+    uint64_t rva;
+    const char *name;
+};
+
+struct breakpad_name {
+    uint32_t number;
+    uint32_t file; /* of an origin in the older form; else BREAKPAD_NO_FILE */
+    const char *name;
+};
+
+/* A STACK record as text, without the word STACK; not terminated. */
+struct breakpad_stack {
+    uint64_t rva, end; /* of a STACK CFI without INIT: END is 0 */
+    const char *text;  /* borrowed from the file */
+    uint32_t bytes;
+    bool win; /* STACK WIN */
+};
+
+struct breakpad {
+    const char *os, *arch;
+    const char *module;  /* file name of the PDB or image */
+    const char *image;   /* file name of the image, where INFO CODE_ID says it; NULL */
+    const char *code_id; /* as INFO CODE_ID says it; NULL */
+    char debug_id[DEBUG_ID_BYTES];
+    struct breakpad_function
+        *functions; /* sorted by address; of equal ones the first stays first */
+    struct breakpad_line *lines;
+    struct breakpad_inline *inlines;
+    struct breakpad_public *publics; /* sorted by address */
+    struct breakpad_name *files, *origins;
+    struct breakpad_stack *stacks; /* in the file's order */
+    uint32_t function_count, line_count, inline_count, public_count, file_count, origin_count;
+    uint32_t stack_count;
+    uint32_t function_room, line_room, inline_room, public_room, file_room, origin_room, stack_room;
+    uint32_t damaged;   /* lines that could not be read */
+    struct arena names; /* owned */
+};
+
+bool breakpad_recognize(const void *data, size_t bytes);
+
+/* Reads only the identity: the MODULE line and INFO CODE_ID.  breakpad_close() is due even after a
+ * fault.  Fails: ERR_UNSUPPORTED no such file; ERR_MALFORMED no whole MODULE line; ERR_MEMORY. */
+enum status breakpad_read_identity(const void *data, size_t bytes, struct breakpad *out,
+                                   struct fault *fault);
+
+/* Reads all.  DATA must outlive the struct (for STACK records).  Fails: as above. */
+enum status breakpad_read(const void *data, size_t bytes, struct breakpad *out,
+                          struct fault *fault);
+void breakpad_close(struct breakpad *file);
+
+/* One logical frame. */
+struct breakpad_frame {
+    const char *name; /* NULL: none */
+    const char *file; /* NULL: none */
+    uint32_t line;
+    uint64_t distance; /* from the start of the function or public */
+    bool is_public;
+};
+
+enum { BREAKPAD_FRAMES_MAX = LIMIT_INLINE_DEPTH + 1 };
+
+/* Frames at RVA, innermost first, the function last; 0: nothing covers it.  A public names what
+ * follows it up to the next public, unless a function starts after it. */
+uint32_t breakpad_lookup(const struct breakpad *file, uint64_t rva,
+                         struct breakpad_frame out[BREAKPAD_FRAMES_MAX]);
+
+#endif

@@ -1,0 +1,184 @@
+/* Breakpad symbol files: records of both forms, rules of lookup, damage. */
+#include <stdio.h>
+#include <string.h>
+
+#include "format/breakpad/breakpad.h"
+#include "test.h"
+
+static const char sample[] = "MODULE windows x86_64 3249d99d0c4049318610f4e4fb0b6936A app.pdb\r\n"
+                             "INFO CODE_ID 5AB380779000 app.exe\n"
+                             "INFO GENERATOR something\n"
+                             "FILE 0 d:\\src\\main.c\n"
+                             "FILE 3 d:\\src\\inline.h\n"
+                             "INLINE_ORIGIN 0 outer_inlined(int)\n"
+                             "INLINE_ORIGIN 7 inner_inlined\n"
+                             "FUNC 1000 100 8 main(int, char **)\n"
+                             "INLINE 0 12 0 0 1010 20 1050 10\n"
+                             "INLINE 1 30 3 7 1018 8\n"
+                             "1000 10 10 0\n"
+                             "1010 8 31 3\n"
+                             "1018 8 44 3\n"
+                             "1020 d0 13 0\n"
+                             "10f0 10 0 0\n"
+                             "FUNC m 1200 10 0 folded_a\n"
+                             "FUNC 1200 10 0 folded_b\n"
+                             "PUBLIC 900 0 before_all\n"
+                             "PUBLIC 1080 0 inside_main\n"
+                             "PUBLIC m 1300 c after_all\n"
+                             "STACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+                             "STACK CFI 1004 .cfa: $rsp 16 +\n"
+                             "STACK WIN 4 1200 10 1 0 0 0 0 0 1 $T0 $ebp =\n";
+
+static const char older[] = "MODULE Linux x86_64 BBA6FA10B8AAB33D00000000000000000 inline\n"
+                            "FILE 0 a.cpp\n"
+                            "FILE 1 b.cpp\n"
+                            "INLINE_ORIGIN 0 0 foo()\n"
+                            "INLINE_ORIGIN 1 1 bar()\n"
+                            "FUNC 10 20 0 main\n"
+                            "INLINE 0 42 0 10 10\n"
+                            "INLINE 1 39 1 10 8\n"
+                            "10 20 5 1\n";
+
+static void open_text(const char *text, size_t bytes, struct breakpad *out)
+{
+    struct fault fault = FAULT_INIT;
+    REQUIRE(breakpad_read(text, bytes, out, &fault) == ERR_NONE);
+}
+
+/* "name file:line; name file:line", innermost first. */
+static void describe(const struct breakpad *file, uint64_t rva, char *out, size_t room)
+{
+    struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
+    const uint32_t count = breakpad_lookup(file, rva, frames);
+    size_t n = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < count && n < room; i++)
+        n += (size_t)snprintf(out + n, room - n, "%s%s %s:%u%s", i > 0 ? "; " : "",
+                              frames[i].name != NULL ? frames[i].name : "?",
+                              frames[i].file != NULL ? frames[i].file : "?", frames[i].line,
+                              frames[i].is_public ? " public" : "");
+}
+
+TEST(addresses_are_named_as_breakpad_does)
+{
+    static const struct {
+        const char *name;
+        uint64_t rva;
+        const char *want;
+    } rows[] = {
+        {"before everything", 0x8ff, ""},
+        {"a public alone", 0x950, "before_all ?:0 public"},
+        {"first byte of a function", 0x1000, "main(int, char **) d:\\src\\main.c:10"},
+        {"one level", 0x1010,
+         "outer_inlined(int) d:\\src\\inline.h:31; main(int, char **) d:\\src\\main.c:12"},
+        {"two levels", 0x1018,
+         "inner_inlined d:\\src\\inline.h:44; outer_inlined(int) d:\\src\\inline.h:30; "
+         "main(int, char **) d:\\src\\main.c:12"},
+        {"a second range of a call", 0x1050,
+         "outer_inlined(int) d:\\src\\main.c:13; main(int, char **) d:\\src\\main.c:12"},
+        {"a function goes before a public in it", 0x1090, "main(int, char **) d:\\src\\main.c:13"},
+        {"code without a line", 0x10f8, "main(int, char **) ?:0"},
+        {"a public in a function does not name what follows", 0x1100, "inside_main ?:0 public"},
+        {"of folded functions the first", 0x1208, "folded_a ?:0"},
+        {"after a function no earlier public", 0x1210, ""},
+        {"the last public", 0x7fffffff, "after_all ?:0 public"},
+    };
+    struct breakpad file;
+    open_text(sample, sizeof sample - 1, &file);
+    CHECK_EQ(file.damaged, 0);
+    CHECK_STR(file.debug_id, "3249D99D0C4049318610F4E4FB0B6936a");
+    CHECK_STR(file.module, "app.pdb");
+    CHECK_STR(file.image, "app.exe");
+    CHECK_STR(file.code_id, "5AB380779000");
+    CHECK_EQ(file.stack_count, 3);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char text[512];
+        test_row(rows[i].name);
+        describe(&file, rows[i].rva, text, sizeof text);
+        CHECK_STR(text, rows[i].want);
+    }
+    breakpad_close(&file);
+}
+
+TEST(the_older_form_of_inline_records_is_read)
+{
+    struct breakpad file;
+    char text[512];
+    open_text(older, sizeof older - 1, &file);
+    CHECK_EQ(file.damaged, 0);
+    describe(&file, 0x12, text, sizeof text);
+    CHECK_STR(text, "bar() b.cpp:5; foo() a.cpp:39; main a.cpp:42");
+    breakpad_close(&file);
+}
+
+TEST(damaged_lines_cost_themselves)
+{
+    static const struct {
+        const char *name, *line;
+    } rows[] = {
+        {"no word at all", "garbage"},
+        {"a function without a size", "FUNC 1000"},
+        {"a line before any function", "1000 10 1 0"},
+        {"an address of 65 bits", "PUBLIC 10000000000000000 0 far"},
+        {"a call with half a range", "FUNC 1 1 0 f\nINLINE 0 1 0 0 10 1 20 zz"},
+        {"a range that wraps", "FUNC 1 1 0 f\nffffffffffffffff 2 1 0"},
+        {"an empty line range", "FUNC 1 1 0 f\n1 0 1 0"},
+        {"a line number of 33 bits", "FUNC 1 1 0 f\n1 1 4294967296 0"},
+        {"STACK of an unknown kind", "STACK XYZ 1 2"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct breakpad file;
+        char text[512], shown[128];
+        test_row(rows[i].name);
+        const int bytes = snprintf(text, sizeof text,
+                                   "MODULE Linux x86 ABC0 m\n%s\nPUBLIC 5 0 good\n", rows[i].line);
+        open_text(text, (size_t)bytes, &file);
+        CHECK_EQ(file.damaged, 1);
+        describe(&file, 6, shown, sizeof shown);
+        CHECK_STR(shown, "good ?:0 public");
+        breakpad_close(&file);
+    }
+}
+
+TEST(files_without_a_whole_head_are_refused)
+{
+    static const struct {
+        const char *name, *text;
+        enum status want;
+    } rows[] = {
+        {"empty", "", ERR_UNSUPPORTED},
+        {"another file", "FUNC 1000 10 0 main\n", ERR_UNSUPPORTED},
+        {"no id", "MODULE windows x86\n", ERR_MALFORMED},
+        {"no name", "MODULE windows x86 ABC0", ERR_MALFORMED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct breakpad file;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        CHECK_EQ(breakpad_read(rows[i].text, strlen(rows[i].text), &file, &fault), rows[i].want);
+        breakpad_close(&file);
+        fault_clear(&fault);
+        CHECK_EQ(breakpad_read_identity(rows[i].text, strlen(rows[i].text), &file, &fault),
+                 rows[i].want);
+        breakpad_close(&file);
+    }
+}
+
+static void read_damaged(const uint8_t *data, size_t bytes, void *context)
+{
+    struct fault fault = FAULT_INIT;
+    struct breakpad file;
+    struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
+    (void)context;
+    if (breakpad_read(data, bytes, &file, &fault) == ERR_NONE)
+        for (uint64_t rva = 0x8f0; rva < 0x1320; rva += 8)
+            (void)breakpad_lookup(&file, rva, frames);
+    breakpad_close(&file);
+}
+
+TEST(every_truncation_and_damaged_byte_is_answered)
+{
+    test_truncations((const uint8_t *)sample, sizeof sample - 1, read_damaged, NULL);
+    test_flips((const uint8_t *)sample, sizeof sample - 1, read_damaged, NULL);
+    test_truncations((const uint8_t *)older, sizeof older - 1, read_damaged, NULL);
+}
