@@ -10,12 +10,11 @@
 #include <time.h>
 
 #include "base/files.h"
-#include "base/log.h"
 #include "base/process.h"
-#include "compare/run_diff.h"
+#include "store/store.h"
+#include "study/difference.h"
 #include "study/run_facts.h"
-#include "verbs/run_parts.h"
-#include "verbs/verb.h"
+#include "study/run_session.h"
 
 enum { RUN_FOLDERS_KEPT = 10 };
 
@@ -56,18 +55,18 @@ enum status run_choose_folder(struct run_session *s)
 {
     char stamp[32];
     const time_t began = (time_t)(s->info.started_ns / 1000000000U);
-    const char *runs = path_join(s->keep, run_parent_of(s->o->db, s->keep), "runs");
+    const char *runs = path_join(s->keep, run_parent_of(s->request->db, s->keep), "runs");
     const struct tm *utc = gmtime(&began);
 
-    if (s->o->out != NULL) {
-        s->collect.out_folder = s->o->out;
+    if (s->request->out != NULL) {
+        s->collect.out_folder = s->request->out;
         return ERR_NONE;
     }
     if (runs == NULL || utc == NULL || strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%S", utc) == 0)
         return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
     const char *name =
         arena_printf(s->keep, "%s.%09" PRIu64 "Z", stamp, s->info.started_ns % 1000000000U);
-    if (s->o->resume == NULL)
+    if (s->request->resume == NULL)
         prune_runs(runs, s->keep);
     s->collect.out_folder = name != NULL ? path_join(s->keep, runs, name) : NULL;
     return s->collect.out_folder != NULL
@@ -97,10 +96,10 @@ static enum status find_unfinished(struct run_session *s, uint64_t *id)
                           "every run in the database is complete, or going on");
 }
 
-enum status run_find_resumed(struct run_session *s, int *argc, char ***argv)
+enum status run_session_find_resumed(struct run_session *s, int *argc, char ***argv)
 {
     uint64_t id = 0;
-    const char *word = s->o->resume;
+    const char *word = s->request->resume;
 
     if ((strcmp(word, "last") == 0 ? find_unfinished(s, &id)
                                    : store_find_run(s->store, word, &id, &s->fault)) != ERR_NONE ||
@@ -123,18 +122,17 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* A run is of one state of the code, on one machine, or its figures mean nothing. */
-static enum status demand_same(struct run_session *s, const struct run_info *now)
+static enum status demand_same(struct run_session *s, const struct run_info *now,
+                               struct diff_fact *changed)
 {
     struct run_diff diff;
 
-    if (run_diff_make(&s->info, NULL, 0, now, NULL, 0, NULL, s->keep, &diff, &s->fault) != ERR_NONE)
+    if (difference_of_facts(&s->info, now, s->keep, &diff, &s->fault) != ERR_NONE)
         return s->fault.code;
     if (diff.fact_count == 0 && is_same(s->info.commit, now->commit))
         return ERR_NONE;
-    const struct diff_fact commit = {"commit", s->info.commit, now->commit};
-    const struct diff_fact *fact = diff.fact_count > 0 ? &diff.facts[0] : &commit;
-    log_error("run %" PRIu64 " began with %s %s, here it is %s", s->info.id, fact->name,
-              fact->a != NULL ? fact->a : "(unknown)", fact->b != NULL ? fact->b : "(unknown)");
+    *changed = diff.fact_count > 0 ? diff.facts[0]
+                                   : (struct diff_fact){"commit", s->info.commit, now->commit};
     return fault_set_hint(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
                           "it cannot go on as the same run: begin a new one");
 }
@@ -146,12 +144,13 @@ static const char *out_of(const char *folder, struct arena *keep)
     return cases != NULL ? run_parent_of(arena_text(keep, cases, strlen(cases) - 1), keep) : NULL;
 }
 
-enum status run_take_up(struct run_session *s, const struct run_info *now)
+enum status run_take_up(struct run_session *s, const struct run_info *now,
+                        struct diff_fact *changed)
 {
     struct case_query query = {.run_id = s->info.id, .limit = STORE_PAGE_MAX};
     struct case_page page;
 
-    if (demand_same(s, now) != ERR_NONE || run_choose_folder(s) != ERR_NONE)
+    if (demand_same(s, now, changed) != ERR_NONE || run_choose_folder(s) != ERR_NONE)
         return s->fault.code;
     do {
         if (store_list_cases(s->store, &query, s->keep, &page, &s->fault) != ERR_NONE)

@@ -1,0 +1,341 @@
+/* See run_session.h. */
+#include "study/run_session.h"
+
+#include <string.h>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "compare/compare.h"
+#include "store/store.h"
+#include "study/analysis.h"
+#include "study/run_facts.h"
+#include "symbol/store.h"
+
+/* "ob0,ob2" holds WORD. */
+static bool list_has(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (; list != NULL && *list != '\0'; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == length && strncmp(list, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Another order for every seed, the same for the same: what depends on what ran before shows. */
+static void shuffle(struct scenario *scenarios, uint32_t count, uint64_t seed)
+{
+    for (uint32_t i = count; seed != 0 && i > 1; i--) {
+        seed = seed * 6364136223846793005U + 1442695040888963407U;
+        const uint32_t k = (uint32_t)((seed >> 33) % i);
+        const struct scenario swap = scenarios[i - 1];
+        scenarios[i - 1] = scenarios[k];
+        scenarios[k] = swap;
+    }
+}
+
+enum status run_session_choose(struct run_session *s)
+{
+    uint32_t all = 0, taken = 0;
+
+    if (collect_list(&s->collect, s->keep, &s->scenarios, &all, &s->fault) != ERR_NONE)
+        return s->fault.code;
+    for (uint32_t i = 0; i < all; i++) {
+        bool selected = false;
+        if (collect_select(s->request->expr, &s->scenarios[i], &selected, &s->fault) != ERR_NONE)
+            return s->fault.code;
+        if (!selected || (s->request->variants != NULL &&
+                          !list_has(s->request->variants, s->scenarios[i].variant)))
+            continue;
+        if (taken++ % s->request->shard_count == s->request->shard - 1)
+            s->scenarios[s->scenario_count++] = s->scenarios[i];
+    }
+    shuffle(s->scenarios, s->scenario_count, s->request->seed);
+    return ERR_NONE;
+}
+
+/* ---- analysis ----------------------------------------------------------------------- */
+
+static bool skip_stored(const void *context, const struct scenario *scenario, uint32_t repeat)
+{
+    return run_has_case(context, scenario, repeat);
+}
+
+/* A scenario that left no case: unsupported here, or the harness failed. */
+static enum status judge_without_case(struct run_session *s, const struct collected *done,
+                                      struct run_case *out)
+{
+    const struct scenario *scenario = done->scenario;
+    struct crash_case *stub = ARENA_NEW(s->keep, struct crash_case);
+    struct compare_input in;
+
+    if (stub == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    memset(&in, 0, sizeof in);
+    memset(out, 0, sizeof *out);
+    stub->scenario = out->scenario = scenario->name;
+    stub->variant = out->variant = scenario->variant;
+    stub->kind = out->kind = scenario->kind;
+    stub->arch = out->arch = "x64";
+    stub->expect.code = out->expected_code = scenario->code;
+    stub->expect.exit_code = out->expected_exit_code = scenario->exit_code;
+    stub->expect.doors = scenario->doors;
+    stub->expect.door_count = scenario->door_count;
+    in.crash = stub;
+    in.unsupported = done->outcome == COLLECT_UNSUPPORTED ? done->why : NULL;
+    in.harness_error = done->outcome == COLLECT_UNSUPPORTED ? NULL : done->why;
+    return compare_case(&in, s->keep, &out->result, &s->fault);
+}
+
+static enum status judge_case(struct run_session *s, const struct analysis *analysis,
+                              const struct collected *done, struct run_case *out)
+{
+    struct fault fault = FAULT_INIT;
+    struct crash_case *crash = ARENA_NEW(s->keep, struct crash_case);
+    char why[FAULT_PATH_BYTES + 512];
+
+    if (crash == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (case_read(done->folder, s->keep, crash, &fault) == ERR_NONE &&
+        analysis_case(analysis, crash, s->keep, out, &fault) == ERR_NONE)
+        return ERR_NONE;
+    if (fault.code == ERR_MEMORY) {
+        s->fault = fault;
+        return fault.code;
+    }
+    fault_describe(&fault, why, sizeof why);
+    struct collected failed = *done;
+    failed.outcome = COLLECT_ERROR;
+    failed.why = arena_string(s->keep, why);
+    return judge_without_case(s, &failed, out);
+}
+
+static enum status judge_all(struct run_session *s, const struct analysis *analysis)
+{
+    const uint32_t total = s->scenario_count * (uint32_t)s->request->repeat;
+
+    for (uint32_t i = 0; i < total && s->fault.code == ERR_NONE && !process_interrupted(); i++) {
+        const struct collected *done = &s->collected[i];
+        struct run_case *out = &s->cases[s->case_count];
+        if (done->outcome == COLLECT_INTERRUPTED || done->outcome == COLLECT_SKIPPED)
+            continue;
+        if (s->progress.analysing != NULL)
+            s->progress.analysing(s->progress.context, done->scenario, i + 1, total);
+        s->time_limit = s->time_limit || done->outcome == COLLECT_TIME_LIMIT;
+        if ((done->outcome == COLLECT_SEALED ? judge_case(s, analysis, done, out)
+                                             : judge_without_case(s, done, out)) != ERR_NONE)
+            break;
+        if (process_interrupted())
+            break; /* an engine may have been cut short: the case is judged when the run goes on */
+        out->repeat = done->repeat;
+        if (store_put_case(s->store, s->info.id, out, &s->fault) != ERR_NONE) {
+            s->database_failed = true;
+            break;
+        }
+        s->case_count++;
+    }
+    return s->fault.code;
+}
+
+/* Judges run beside us: under Wine in a warmed-up prefix.  Without one they are skipped. */
+static enum status analyse(struct run_session *s)
+{
+    struct analysis analysis;
+    struct collect_session *windows = NULL;
+    struct symbol_store_options options;
+    struct fault no_launcher = FAULT_INIT;
+    const char *store = path_join(s->keep, s->collect.out_folder, "symbols");
+    const char **roots = ARENA_ARRAY(s->keep, (size_t)s->request->symbol_count + 1, const char *);
+
+    memset(&analysis, 0, sizeof analysis);
+    memset(&options, 0, sizeof options);
+    if (store == NULL || roots == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
+    if (folder_make(store, &s->fault) != ERR_NONE)
+        return s->fault.code;
+    roots[0] = store;
+    for (uint32_t i = 0; i < s->request->symbol_count; i++)
+        roots[i + 1] = s->request->symbols[i];
+    options.roots = roots;
+    options.root_count = s->request->symbol_count + 1;
+    options.names = NAMES_SHORT;
+    if (symbol_store_open(&options, &s->symbols, &s->fault) != ERR_NONE)
+        return s->fault.code;
+    analysis.symbols = s->symbols;
+    analysis.subjects_only = false;
+    if (!s->request->no_judges && !process_interrupted() &&
+        collect_session_open(&s->collect, &windows, &no_launcher) == ERR_NONE) {
+        analysis.launcher = collect_session_launcher(windows);
+        analysis.judge_folder = s->collect.victims_folder;
+    }
+    (void)judge_all(s, &analysis);
+    collect_session_close(windows);
+    return s->fault.code;
+}
+
+/* ---- the run as a whole ------------------------------------------------------------- */
+
+static void count_capture(void *context, const struct collected *done)
+{
+    struct run_session *s = context;
+
+    s->taken++;
+    if (s->progress.captured != NULL)
+        s->progress.captured(s->progress.context, done, s->taken, s->to_take);
+}
+
+/* Both verdicts among the repeats of C, as they were before any was called FLAKY. */
+static bool is_flaky(const struct run_session *s, const struct run_case *c,
+                     const enum verdict *verdicts)
+{
+    bool passed = false, failed = false;
+
+    for (uint32_t i = 0; i < s->case_count; i++) {
+        if (strcmp(c->scenario, s->cases[i].scenario) != 0 ||
+            strcmp(c->variant, s->cases[i].variant) != 0)
+            continue;
+        passed = passed || verdicts[i] == VERDICT_PASS;
+        failed = failed || verdicts[i] == VERDICT_FAIL;
+    }
+    return passed && failed;
+}
+
+static enum status mark_flaky(struct run_session *s, struct store *store)
+{
+    enum verdict *verdicts = ARENA_ARRAY(s->keep, s->case_count, enum verdict);
+
+    if (verdicts == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "verdicts");
+    for (uint32_t i = 0; i < s->case_count; i++)
+        verdicts[i] = s->cases[i].result.verdict;
+    for (uint32_t i = 0; i < s->case_count && s->request->repeat > 1; i++) {
+        struct run_case *c = &s->cases[i];
+        if ((verdicts[i] != VERDICT_PASS && verdicts[i] != VERDICT_FAIL) ||
+            !is_flaky(s, c, verdicts))
+            continue;
+        c->result.reason =
+            arena_printf(s->keep, "%s in this repeat, not in all: %s", verdict_name(verdicts[i]),
+                         c->result.reason != NULL ? c->result.reason : "");
+        c->result.verdict = VERDICT_FLAKY;
+        if (store != NULL && store_set_verdict(store, c->id, VERDICT_FLAKY, c->result.reason, NULL,
+                                               &s->fault) != ERR_NONE)
+            return s->fault.code;
+    }
+    return ERR_NONE;
+}
+
+static enum status blame_store(struct run_session *s)
+{
+    s->database_failed = true;
+    return s->fault.code;
+}
+
+static enum status finish(struct run_session *s)
+{
+    const enum run_state state = process_interrupted() ? RUN_INTERRUPTED : RUN_COMPLETE;
+    /* What repeats and acceptances make of verdicts is final only when all cases are there. */
+    struct store *store = state == RUN_COMPLETE ? s->store : NULL;
+    const bool whole = state == RUN_COMPLETE && s->request->expr == NULL &&
+                       s->request->variants == NULL && s->request->shard_count == 1;
+
+    if (mark_flaky(s, store) != ERR_NONE ||
+        acceptance_apply(&s->known, store, s->cases, s->case_count, whole, s->keep, &s->fault) !=
+            ERR_NONE)
+        return blame_store(s);
+    s->info.state = state;
+    s->info.finished_ns = clock_wall_ns();
+    s->info.case_count = s->case_count;
+    memset(s->info.verdicts, 0, sizeof s->info.verdicts);
+    for (uint32_t i = 0; i < s->case_count; i++)
+        s->info.verdicts[s->cases[i].result.verdict]++;
+    if (store_finish_run(s->store, s->info.id, state, s->info.finished_ns, &s->fault) != ERR_NONE)
+        return blame_store(s);
+    return ERR_NONE;
+}
+
+static enum status take_and_judge(struct run_session *s)
+{
+    s->collect.skip = skip_stored;
+    s->collect.skip_context = s;
+    s->collect.reuse_sealed = s->request->resume != NULL;
+    s->to_take = s->scenario_count * s->request->repeat - s->stored_count;
+    s->case_count = s->stored_count;
+    if (collect_run(&s->collect, s->scenarios, s->scenario_count, s->request->repeat, s->keep,
+                    count_capture, s, &s->collected, &s->fault) == ERR_INTERRUPTED)
+        fault_clear(&s->fault); /* what was sealed until then waits for --resume */
+    if (s->fault.code != ERR_NONE)
+        return s->fault.code;
+    const enum status status = process_interrupted() ? ERR_NONE : analyse(s);
+    symbol_store_close(s->symbols);
+    s->symbols = NULL;
+    if (status != ERR_NONE && status != ERR_INTERRUPTED)
+        return status;
+    fault_clear(&s->fault);
+    return finish(s);
+}
+
+/* Room for all cases, and what is true around them: a new run, or one that goes on. */
+static enum status begin(struct run_session *s, const struct run_info *now,
+                         struct diff_fact *changed)
+{
+    s->case_count = s->scenario_count * s->request->repeat;
+    s->cases = ARENA_ARRAY(s->keep, (size_t)s->case_count + 1, struct run_case);
+    if (s->cases == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    if (s->request->resume != NULL)
+        return run_take_up(s, now, changed);
+    s->info = *now;
+    s->info.known_text = s->known.text;
+    if (run_choose_folder(s) != ERR_NONE)
+        return s->fault.code;
+    s->database_failed = store_begin_run(s->store, &s->info, s->keep, &s->fault) != ERR_NONE;
+    return s->fault.code;
+}
+
+enum status run_session_run(struct run_session *s, int argc, char *const *argv,
+                            struct diff_fact *changed)
+{
+    struct run_info now;
+
+    if (run_facts(&s->collect, "run", argc, argv, s->keep, &now, &s->fault) != ERR_NONE)
+        return s->fault.code;
+    if ((s->request->resume != NULL
+             ? acceptance_parse(s->info.known_text, s->keep, &s->known, &s->fault)
+             : acceptance_read(s->request->known, s->keep, &s->known, &s->fault)) != ERR_NONE)
+        return s->fault.code;
+    s->collect.tools = now.tools;
+    s->collect.tool_count = now.tool_count;
+    if (begin(s, &now, changed) != ERR_NONE)
+        return s->fault.code;
+    s->info.state = RUN_RUNNING;
+    const enum status status = take_and_judge(s);
+    if (s->info.state == RUN_RUNNING) { /* it broke off: never mistaken for complete */
+        struct fault ignored = FAULT_INIT;
+        (void)store_finish_run(s->store, s->info.id, RUN_INTERRUPTED, clock_wall_ns(), &ignored);
+    }
+    return status;
+}
+
+enum status run_session_open(struct run_session *s)
+{
+    if (s->store != NULL ||
+        (folder_make(run_parent_of(s->request->db, s->keep), &s->fault) == ERR_NONE &&
+         store_open(s->request->db, STORE_WRITE, &s->store, &s->fault) == ERR_NONE &&
+         store_end_dead_runs(s->store, &s->fault) == ERR_NONE))
+        return ERR_NONE;
+    return blame_store(s);
+}
+
+void run_session_drop_passed(struct run_session *s)
+{
+    struct fault ignored = FAULT_INIT;
+
+    for (uint32_t i = 0; s->request->keep_failed_only && i < s->case_count; i++)
+        if (s->cases[i].folder != NULL && !run_verdict_fails(s->cases[i].result.verdict))
+            (void)path_remove(s->cases[i].folder, &ignored);
+}
+
+void run_session_close(struct run_session *s)
+{
+    store_close(s->store);
+    s->store = NULL;
+}

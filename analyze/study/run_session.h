@@ -1,0 +1,100 @@
+/* A run from its first victim to its last verdict: take, analyse, judge, store; and an interrupted
+ * run that goes on.
+ *
+ * A run that was stopped has three kinds of cases: those that the database has, those that are
+ * sealed in its folder and wait to be judged, and those that never ran.  Only the last kind is
+ * run when it goes on. */
+#ifndef STUDY_RUN_SESSION_H
+#define STUDY_RUN_SESSION_H
+
+#include "collect/collect.h"
+#include "study/acceptance.h"
+#include "study/runs.h"
+
+/* What is asked for.  Texts are borrowed for the whole session. */
+struct run_request {
+    const char *expr, *variants; /* which scenarios; NULL: all                      */
+    uint32_t shard, shard_count; /* the shard-th of so many equal parts, from 1     */
+    uint32_t repeat;             /* each so often                                   */
+    uint64_t seed;               /* another order for each; 0: by name              */
+    const char *db, *out;        /* out NULL: a folder of its own beside the database */
+    const char *known;           /* as acceptance_read                              */
+    const char *const *symbols;  /* more symbols, e.g. a symbol share               */
+    uint32_t symbol_count;
+    const char *resume; /* a run, or "last"; NULL: a new run                         */
+    bool no_judges, keep_failed_only;
+};
+
+/* Called as the run goes; any may be NULL. */
+struct run_progress {
+    void *context;
+    /* A victim ended: the TAKEN-th of TO_TAKE. */
+    void (*captured)(void *context, const struct collected *done, uint32_t taken, uint32_t to_take);
+    /* The NUMBER-th of COUNT cases is about to be analysed. */
+    void (*analysing)(void *context, const struct scenario *scenario, uint32_t number,
+                      uint32_t count);
+};
+
+struct run_session {
+    const struct run_request *request;
+    struct run_progress progress;
+    struct arena *keep;
+    struct collect_options collect; /* filled by the caller but for out_folder and tools */
+    struct scenario *scenarios;     /* the chosen ones */
+    uint32_t scenario_count;
+    struct collected *collected;
+    struct run_case *cases;
+    uint32_t case_count;
+    uint32_t stored_count; /* of cases: those that the resumed run had */
+    uint32_t taken, to_take;
+    struct run_info info;
+    struct store *store;
+    struct symbol_store *symbols;
+    struct acceptance known;
+    bool time_limit;      /* a victim could not be ended in time */
+    bool database_failed; /* the fault is the store's            */
+    struct fault fault;
+};
+
+/* Each function fails with S->fault, and with database_failed where the store is to blame. */
+
+/* Opens the database, for writing; marks runs of dead processes as interrupted. */
+enum status run_session_open(struct run_session *s);
+
+/* Finds the run that REQUEST->resume names ("last": the newest that is not complete), reads it and
+ * its command line's words (after the verb's name) into S.  Fails: ERR_ABSENT; ERR_USAGE it is
+ * complete, or was no `run`. */
+enum status run_session_find_resumed(struct run_session *s, int *argc, char ***argv);
+
+/* Asks the victims for their scenarios and chooses; scenario_count 0: nothing matches. */
+enum status run_session_choose(struct run_session *s);
+
+/* Takes, judges and stores all cases and ends the run, whole or interrupted; an interrupt is no
+ * fault: info.state tells.  ARGV is the command line, kept with the run.
+ * Fails: ERR_USAGE a resumed run began under other conditions: see `changed`. */
+enum status run_session_run(struct run_session *s, int argc, char *const *argv,
+                            struct diff_fact *changed);
+
+/* Removes the folders of the cases that passed, when the request asks for it. */
+void run_session_drop_passed(struct run_session *s);
+
+void run_session_close(struct run_session *s);
+
+/* ---- between the files of this session ------------------------------------------------ */
+
+/* Chooses where the cases go: `out`, or a folder beside the database that is named by the time at
+ * which the run began. */
+enum status run_choose_folder(struct run_session *s);
+
+/* Reads the cases that the run has already, and where the others are.  Fails: ERR_USAGE what it
+ * runs on is not what it began on; *changed is the first such fact. */
+enum status run_take_up(struct run_session *s, const struct run_info *now,
+                        struct diff_fact *changed);
+
+/* True when the run has that case already. */
+bool run_has_case(const struct run_session *s, const struct scenario *scenario, uint32_t repeat);
+
+/* The folder that holds PATH. */
+const char *run_parent_of(const char *path, struct arena *keep);
+
+#endif
