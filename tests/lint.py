@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, file length,
-Python syntax.  clang-tidy's good answers are remembered in build/lint by what went into them, so only what
-changed is looked at again.
+"""The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, file length, Python
+syntax, circles of files (lint_rooms.py) and Plain English (lint_words.py).  clang-tidy's good answers are remembered
+in build/lint by what went into them, so only what changed is looked at again.
 
 With FILES, only these are looked at.
 """
@@ -15,6 +15,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import lint_rooms
+import lint_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
@@ -131,6 +134,14 @@ def check_python():
     return bad
 
 
+def check_rooms():
+    return lint_rooms.check(ROOT, only)
+
+
+def check_words():
+    return lint_words.check(ROOT, only)
+
+
 def existing(name):
     path = pathlib.Path(name).resolve()
     if not path.is_file():
@@ -145,7 +156,8 @@ def main():
     asked = parser.parse_args()
     only.update(asked.files)
     passed = failed = 0
-    checks = (check_format, check_tidy, check_shell, check_banned, check_length, check_python)
+    checks = (check_format, check_tidy, check_shell, check_banned, check_length, check_python, check_rooms,
+                  check_words)
     for check in [c for c in checks if c is not check_tidy or not asked.no_tidy]:
         said = check()
         for line in said:

@@ -1,0 +1,136 @@
+"""The graph of files of each room, and the check that it has no circle.
+
+A node is a stem: x_posix.c and x_windows.c are both x.  X points to Y when X.c uses a function or an object that Y.c
+defines.  Files on a circle can only be read, tested and moved together.
+"""
+
+import re
+
+ROOMS = ("analyze/*", "dashboard", "capture", "victims", "tests/lib", "tests/unit")
+# Rooms that still have circles.  This list only shrinks.
+NOT_YET = ("analyze/compare", "analyze/format", "analyze/symbol", "analyze/unwind", "dashboard", "capture",
+           "tests/lib")
+
+PLATFORM = re.compile(r"_(posix|windows)$")
+NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+
+
+def code_of(text):
+    """The text without comments, strings and preprocessor lines."""
+    text = NOISE.sub(" ", text)
+    return re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", "", text, flags=re.M)
+
+
+def outermost(text):
+    """The text outside of every brace; `{}` marks where one was."""
+    out, depth = [], 0
+    for piece in re.split(r"([{}])", text):
+        if piece == "{":
+            out.append("{}" if depth == 0 else "")
+            depth += 1
+        elif piece == "}":
+            depth = max(0, depth - 1)
+            out.append("\n" if depth == 0 else "")
+        elif depth == 0:
+            out.append(piece)
+    return "".join(out)
+
+
+def definitions(code):
+    """Names of the functions and objects that a file defines for others; CODE is from code_of()."""
+    found = set()
+    for chunk in re.split(r";|(?<=\{\})\s*\n", outermost(code)):
+        chunk = re.sub(r"__attribute__\s*\(\(.*?\)\)|__declspec\s*\(.*?\)", " ", chunk, flags=re.S).strip()
+        if not chunk or re.match(r"(static|typedef|extern)\b", chunk):
+            continue
+        if chunk.endswith("{}") and (name := re.match(r"[^=(]*?\b(\w+)\s*\(", chunk)):
+            found.add(name[1])
+        elif name := re.match(r"[^=(]*?\b(\w+)\s*(?:\[[^\]]*\]\s*)*=", chunk):
+            found.add(name[1])
+    return found
+
+
+def graph(room):
+    """Node -> {node it uses: the name that it uses}."""
+    sources = [f for f in sorted(room.rglob("*")) if f.suffix in (".c", ".cpp") and "node_modules" not in f.parts]
+    node_of = {f: PLATFORM.sub("", f.relative_to(room).with_suffix("").as_posix()) for f in sources}
+    code = {f: code_of(f.read_text(encoding="utf-8")) for f in sources}
+    defined = {}
+    for file in sources:
+        for name in definitions(code[file]):
+            defined.setdefault(name, set()).add(node_of[file])
+    edges = {node: {} for node in node_of.values()}
+    for file in sources:
+        for name in set(re.findall(r"\w+", code[file])):
+            owners = defined.get(name, ())
+            if len(owners) == 1 and node_of[file] not in owners:
+                edges[node_of[file]].setdefault(*owners, name)
+    return edges
+
+
+def circles(edges):
+    """The strongly connected components of more than one node (Tarjan, without recursion)."""
+    index, low, stack, on_stack, found = {}, {}, [], set(), []
+    for root in edges:
+        if root in index:
+            continue
+        work = [(root, iter(edges[root]))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if target not in index:
+                    index[target] = low[target] = len(index)
+                    stack.append(target)
+                    on_stack.add(target)
+                    work.append((target, iter(edges[target])))
+                    break
+                if target in on_stack:
+                    low[node] = min(low[node], index[target])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    part = set()
+                    while node not in part:
+                        part.add(stack.pop())
+                    on_stack -= part
+                    if len(part) > 1:
+                        found.append(sorted(part))
+    return found
+
+
+def shortest(edges, part):
+    """A shortest circle inside PART, as "a (uses) -> b (uses) -> a"."""
+    best = None
+    for start in part:
+        paths, seen = [[start]], set()
+        while paths:
+            path = paths.pop(0)
+            for target in sorted(edges[path[-1]]):
+                if target == start and (best is None or len(path) < len(best)):
+                    best, paths = path, []
+                    break
+                if target in part and target not in seen:
+                    seen.add(target)
+                    paths.append([*path, target])
+    steps = zip(best, [*best[1:], best[0]])
+    return " -> ".join(f"{a} ({edges[a][b]})" for a, b in steps) + f" -> {best[0]}"
+
+
+def check(root, only):
+    """The circles of all rooms, one line each; with ONLY, of the rooms of those files."""
+    said = []
+    for pattern in ROOMS:
+        for room in sorted(p for p in root.glob(pattern) if p.is_dir()):
+            name = room.relative_to(root).as_posix()
+            if name in NOT_YET or only and not any(room in f.parents for f in only):
+                continue
+            edges = graph(room)
+            said += [f"{name}: {len(part)} files on a circle ({' '.join(part)}): {shortest(edges, part)}"
+                     for part in circles(edges)]
+    return said
+

@@ -1,0 +1,99 @@
+"""Plain English in comments, messages, help texts, pages and documents: words that make a reader read twice, each with
+what to write.  Names are exempt: JSON members such as `told_in` and `doors` stay.
+
+The reader is an engineer with a crash to explain: subject, verb, object, and the field's word for a thing.
+"""
+
+import io
+import re
+import tokenize
+
+FOLDERS = ("analyze", "dashboard", "capture", "victims", "tests", "corpus", "cmake")
+SUFFIXES = {".c", ".h", ".cpp", ".S", ".js", ".mjs", ".css", ".html", ".py", ".md", ".cmake", ".txt", ".sh"}
+# Folders that still have such words.  This list only shrinks.
+NOT_YET = (
+    "README.md", "analyze/README.md", "analyze/main.c", "analyze/base", "analyze/collect", "analyze/compare",
+    "analyze/engine", "analyze/format", "analyze/model", "analyze/report", "analyze/store", "analyze/symbol",
+    "analyze/unwind", "analyze/verbs", "capture", "cmake", "corpus", "dashboard", "tests/bench", "tests/e2e",
+    "tests/lib", "tests/unit", "victims",
+)
+
+WORDS = [
+    (r"told", "reported, printed, stated"),
+    (r"tells?(?! (?:\w+ ){0,6}apart)", "reports, prints, says"),
+    (r"at hand|to be had", "available"),
+    (r"one an? (?:line|case|run|page|file|thread|stack|frame|row|variant|scenario|function|module|record|test)",
+     "one per line"),
+    (r"nobody|somebody", "no engine, no process; another process"),
+    (r"stand(?:s|ing)? (?:in|for|still|at|there|behind|before|after|alone)", "is in, means, is stopped"),
+    (r"is no (?:matter|merit) of", "does not matter to, must not count for"),
+    (r"owes?", "name what is missing"),
+    (r"behind(?! an? (?:proxy|firewall|lock|mutex))", "after"),
+    (r"held against|holds? \w+ against", "compared with"),
+    (r"who is right|whose it is", "which engine is right, the owner"),
+    (r"all the same", "nevertheless, anyway"),
+    (r"in vain|unmakes?", "without success; undoes"),
+]
+RULES = [(re.compile(rf"\b(?:{pattern})\b", re.I), instead) for pattern, instead in WORDS]
+
+C_PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`', re.S)
+HASH_PROSE = re.compile(r"#[^\n]*|\"(?:\\.|[^\"\\\n])*\"")
+MD_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.S | re.M)
+
+
+def blank(text):
+    return re.sub(r"[^\n]", " ", text)
+
+
+def python_prose(text):
+    lines = text.split("\n")
+    rows = [[" "] * len(line) for line in lines]
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)):
+            row, column = token.start
+            while row <= token.end[0]:
+                end = token.end[1] if row == token.end[0] else len(lines[row - 1])
+                rows[row - 1][column:end] = lines[row - 1][column:end]
+                row, column = row + 1, 0
+    return "\n".join("".join(row) for row in rows)
+
+
+def prose(suffix, text):
+    """The text with everything but prose blanked, so that lines keep their numbers."""
+    if suffix == ".py":
+        return python_prose(text)
+    if suffix == ".md":
+        return MD_CODE.sub(lambda m: blank(m.group()), text)
+    if suffix == ".html":
+        return text
+    pattern = HASH_PROSE if suffix in (".cmake", ".txt", ".sh") else C_PROSE
+    out, at = [], 0
+    for found in pattern.finditer(text):
+        out += [blank(text[at:found.start()]), found.group()]
+        at = found.end()
+    return "".join([*out, blank(text[at:])])
+
+
+def sources(root):
+    for folder in FOLDERS:
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in SUFFIXES and file.is_file() and "node_modules" not in file.parts:
+                yield file
+    yield from sorted(root.glob("*.md"))
+
+
+def check(root, only):
+    said = []
+    for file in sources(root):
+        name = file.relative_to(root).as_posix()
+        if only and file not in only or any(name == n or name.startswith(n + "/") for n in NOT_YET):
+            continue
+        if name == "tests/lint_words.py":
+            continue
+        text = prose(file.suffix, file.read_text(encoding="utf-8"))
+        # A phrase may be broken by the end of a line and the next one's comment mark.
+        joined = re.sub(r"\n[ \t]*(?:\*|//|#)?(?=[ \t])", lambda m: "\n" + " " * (len(m.group()) - 1), text)
+        for pattern, instead in RULES:
+            for found in pattern.finditer(re.sub(r"\s", " ", joined)):
+                said.append((name, text.count("\n", 0, found.start()) + 1, found.group(), instead))
+    return [f'{name}:{line}: "{word}": write {instead}' for name, line, word, instead in sorted(said)]
