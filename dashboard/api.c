@@ -179,7 +179,7 @@ static void write_endpoint(const struct route *route, void *context)
     json_object(j);
     json_key_string(j, "method", route->method);
     json_key_string(j, "path", route->pattern);
-    json_key_bool(j, "needs_write", route->needs_write);
+    json_key_bool(j, "needs_write", (route->flags & ROUTE_WRITES) != 0);
     json_key_string(j, "summary", route->summary);
     json_object_end(j);
 }

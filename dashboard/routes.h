@@ -6,12 +6,17 @@
 
 typedef int route_handler(struct exchange *x);
 
+enum route_flag {
+    ROUTE_OPEN = 1 << 0,   /* needs no token even when other machines may ask */
+    ROUTE_WRITES = 1 << 1, /* 403 unless --allow-write, and the token         */
+    ROUTE_BODY = 1 << 2,   /* parses what a client sends: on a deep stack     */
+};
+
 struct route {
     const char *method;  /* "GET" also answers HEAD */
     const char *pattern; /* see view_path_match()   */
     route_handler *handler;
-    bool needs_write;        /* 403 unless --allow-write, and the token   */
-    bool open;               /* pages and health: no token even when remote */
+    unsigned flags;          /* of enum route_flag        */
     const struct view *view; /* for answer_view; else NULL                */
     const char *summary;     /* what it is; NULL for pages                */
 };

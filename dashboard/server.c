@@ -39,6 +39,14 @@ static bool method_reads(const struct exchange *x)
     return x->head_only || strcmp(x->request->request_method, "GET") == 0;
 }
 
+/* "application/json", with or without parameters. */
+static bool type_is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    return type != NULL && strncmp(type, json, sizeof json - 1) == 0 &&
+           strchr("; \t", type[sizeof json - 1]) != NULL; /* the NUL counts too */
+}
+
 /* 0, or the status of the refusal that was sent. */
 static int check_write(struct exchange *x)
 {
@@ -49,8 +57,7 @@ static int check_write(struct exchange *x)
     if (!token_fits(x->dashboard, exchange_header(x, "X-Token")))
         return answer_error(x, 401, "token", "The token is missing or wrong",
                             "use the address that `twinstack serve` printed");
-    if (strcmp(x->request->request_method, "DELETE") != 0 &&
-        (type == NULL || strncmp(type, "application/json", 16) != 0))
+    if (strcmp(x->request->request_method, "DELETE") != 0 && !type_is_json(type))
         return answer_error(x, 415, "content_type", "A write is application/json", NULL);
     return 0;
 }
@@ -90,12 +97,37 @@ static int check_request(struct exchange *x)
             return answer_error(x, 403, "wrong_origin", "Another site's page may not ask this",
                                 NULL);
     }
-    if (x->route->needs_write)
+    if ((x->route->flags & ROUTE_WRITES) != 0)
         return check_write(x);
-    if (d->options.allow_remote && !x->route->open && !token_fits(d, exchange_header(x, "X-Token")))
+    if (d->options.allow_remote && (x->route->flags & ROUTE_OPEN) == 0 &&
+        !token_fits(d, exchange_header(x, "X-Token")))
         return answer_error(x, 401, "token", "The token is missing or wrong",
                             "use the address that `twinstack serve` printed");
     return 0;
+}
+
+struct answering {
+    struct exchange *x;
+    int status;
+};
+
+static void run_handler(void *context)
+{
+    struct answering *a = context;
+    a->status = a->x->route->handler(a->x);
+}
+
+/* civetweb's threads have stacks of 100 KB.  What parses a client's bytes gets a thread with the
+ * stack that the analyser's recursion limits are made for. */
+static int answer_on_deep_stack(struct exchange *x)
+{
+    struct answering a = {.x = x};
+    struct thread *thread = thread_start(run_handler, &a);
+    if (thread == NULL)
+        return answer_error(x, 503, "no_memory", "There is no thread for this request",
+                            "try again in a moment");
+    thread_join(thread);
+    return a.status;
 }
 
 static int begin_request(struct mg_connection *connection)
@@ -115,6 +147,8 @@ static int begin_request(struct mg_connection *connection)
         /* route_find filled the params; the parse fills the pairs beside them */
         if (view_query_parse(request->query_string, &x.keep, &x.query, &fault) != ERR_NONE)
             status = answer_fault(&x, &fault);
+        else if ((x.route->flags & ROUTE_BODY) != 0)
+            status = answer_on_deep_stack(&x);
         else
             status = x.route->handler(&x);
     }

@@ -7,7 +7,26 @@
 #include "base/limits.h"
 #include "base/text.h"
 
-/* cJSON recurses to CJSON_NESTING_LIMIT (1,000) and no deeper. */
+/* Where arrays and objects nest deeper than LIMIT_JSON_DEPTH; BYTES: nowhere.  cJSON recurses once
+ * per level and stops only at 1,000, which is more than the stack of a small thread holds. */
+static size_t find_too_deep(const char *text, size_t bytes)
+{
+    size_t depth = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < bytes; i++) {
+        const char c = text[i];
+        if (in_string && c == '\\')
+            i++;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (!in_string && (c == '[' || c == '{') && ++depth > LIMIT_JSON_DEPTH)
+            return i;
+        else if (!in_string && (c == ']' || c == '}') && depth > 0)
+            depth--;
+    }
+    return bytes;
+}
+
 enum status json_parse(const char *text, size_t bytes, cJSON **out, struct fault *fault)
 {
     const char *end = NULL;
@@ -15,6 +34,9 @@ enum status json_parse(const char *text, size_t bytes, cJSON **out, struct fault
     *out = NULL;
     if (bytes > LIMIT_JSON_BYTES)
         return fault_set(fault, ERR_LIMIT, LIMIT_JSON_BYTES, "JSON document");
+    const size_t deep_at = find_too_deep(text, bytes);
+    if (deep_at < bytes)
+        return fault_set(fault, ERR_LIMIT, deep_at, "nesting of a JSON document");
     *out = cJSON_ParseWithLengthOpts(text, bytes, &end, 0);
     if (*out == NULL) {
         const uint64_t at = end != NULL && end >= text ? (uint64_t)(end - text) : 0;

@@ -18,7 +18,8 @@ enum {
     LIMIT_PDB_STREAMS = 1 << 20, /* streams of one PDB                               */
     LIMIT_MODULES = 4096,        /* modules of one process                             */
     LIMIT_THREADS = 4096,        /* threads of one process                             */
-    LIMIT_LINE_BYTES = 1 << 20   /* one input line of `resolve`                        */
+    LIMIT_LINE_BYTES = 1 << 20,  /* one input line of `resolve`                        */
+    LIMIT_JSON_DEPTH = 128       /* nesting of JSON: its parser recurses, on any thread's stack */
 };
 
 #define LIMIT_ARENA_BYTES ((size_t)4 << 30)      /* one arena, unless it says otherwise   */

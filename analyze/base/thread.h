@@ -4,11 +4,16 @@
 #define BASE_THREAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct thread;
 struct mutex;
 struct signal; /* a condition variable */
+
+/* The stack of each thread, whatever the system's own default is: deep enough for every bounded
+ * recursion of the analyser (base/limits.h).  Pages that are not used cost nothing. */
+#define THREAD_STACK_BYTES ((size_t)8 << 20)
 
 /* Starts BODY(CONTEXT) in a thread of its own; NULL when the system says no.  Owned by the
  * caller until thread_join(). */

@@ -35,11 +35,18 @@ struct thread *thread_start(void (*body)(void *context), void *context)
         return NULL;
     thread->body = body;
     thread->context = context;
-    if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) {
         free(thread);
         return NULL;
     }
-    return thread;
+    (void)pthread_attr_setstacksize(&attributes, THREAD_STACK_BYTES);
+    const bool started = pthread_create(&thread->id, &attributes, thread_main, thread) == 0;
+    (void)pthread_attr_destroy(&attributes);
+    if (started)
+        return thread;
+    free(thread);
+    return NULL;
 }
 
 void thread_join(struct thread *thread)

@@ -32,7 +32,8 @@ struct thread *thread_start(void (*body)(void *context), void *context)
         return NULL;
     thread->body = body;
     thread->context = context;
-    thread->handle = CreateThread(NULL, 0, thread_main, thread, 0, NULL);
+    thread->handle = CreateThread(NULL, THREAD_STACK_BYTES, thread_main, thread,
+                                  STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
     if (thread->handle == NULL) {
         free(thread);
         return NULL;

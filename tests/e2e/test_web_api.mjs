@@ -264,7 +264,9 @@ test('writes_need_flag_token_and_type', async () => {
   const put = (headers, body = '{"run":3}') => fetch(`${writing.base}/api/v1/baseline`, { method: 'PUT', headers, body });
   same((await put({ 'Content-Type': 'application/json' })).status, 401, 'no token');
   same((await put({ 'Content-Type': 'application/json', 'X-Token': 'f'.repeat(64) })).status, 401, 'a wrong token');
-  same((await put({ 'Content-Type': 'text/plain', 'X-Token': writing.token })).status, 415, 'a wrong type');
+  for (const type of ['text/plain', 'application/jsonp', 'application/json5'])
+    same((await put({ 'Content-Type': type, 'X-Token': writing.token })).status, 415, type);
+  same((await put({ 'Content-Type': 'application/json; charset=utf-8', 'X-Token': writing.token })).status, 200, 'with a parameter');
   same((await put({ 'Content-Type': 'application/json', 'X-Token': writing.token }, '{')).status, 422, 'no JSON');
   same((await put({ 'Content-Type': 'application/json', 'X-Token': writing.token })).status, 200, 'all right');
   same((await (await get('/api/v1/runs?limit=1')).json()).data.baseline, 3, 'seen by a reader at once');

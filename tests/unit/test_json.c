@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "test.h"
 
@@ -133,6 +134,45 @@ TEST(json_parse_takes_one_whole_document)
         CHECK((tree != NULL) == (documents[i].want == ERR_NONE));
         cJSON_Delete(tree);
     }
+}
+
+/* A small thread's stack holds about 500 levels of cJSON's recursion, so depth is refused before.
+ */
+TEST(json_parse_refuses_deep_nesting)
+{
+    static const struct {
+        const char *name;
+        size_t levels;
+        enum status want;
+    } rows[] = {{"as deep as allowed", LIMIT_JSON_DEPTH, ERR_NONE},
+                {"one level more", LIMIT_JSON_DEPTH + 1, ERR_LIMIT},
+                {"what one small request holds", 900, ERR_LIMIT},
+                {"a megabyte of it", 1 << 19, ERR_LIMIT}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        cJSON *tree = NULL;
+        char *text = malloc(2 * rows[i].levels);
+        test_row(rows[i].name);
+        REQUIRE(text != NULL);
+        memset(text, '[', rows[i].levels);
+        memset(text + rows[i].levels, ']', rows[i].levels);
+        CHECK_EQ(json_parse(text, 2 * rows[i].levels, &tree, &fault), rows[i].want);
+        if (rows[i].want == ERR_LIMIT)
+            CHECK_EQ(fault.offset, LIMIT_JSON_DEPTH);
+        cJSON_Delete(tree);
+        free(text);
+    }
+}
+
+TEST(json_brackets_in_strings_are_no_nesting)
+{
+    struct fault fault = FAULT_INIT;
+    cJSON *tree = NULL;
+    char text[1024] = "[\"\\\"";
+    memset(text + strlen(text), '[', 900);
+    memcpy(text + 904, "\"]", 3);
+    CHECK_EQ(json_parse(text, strlen(text), &tree, &fault), ERR_NONE);
+    cJSON_Delete(tree);
 }
 
 static const struct {
