@@ -1,7 +1,6 @@
 /* Writes answers: one buffer a time where it is small, so that a page is one packet. */
-#include "dashboard/exchange.h"
+#include "dashboard/answer.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +45,6 @@ static const char *reason_of(int status)
         if (reasons[i].status == status)
             return reasons[i].text;
     return "Unknown";
-}
-
-/* FNV-1a, 64 bits: tells versions of one document apart, not attackers. */
-void etag_of(const void *data, size_t bytes, char out[ETAG_BYTES])
-{
-    const unsigned char *at = data;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    (void)snprintf(out, ETAG_BYTES, "\"%016" PRIx64 "\"", hash);
 }
 
 enum { HEAD_BYTES = 2048, ONE_WRITE_BYTES = 64 * 1024 };

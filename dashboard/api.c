@@ -1,15 +1,17 @@
 /* The data side of the table: views, health, metrics, badges, the description. */
+#include "dashboard/api.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
+#include "dashboard/answer.h"
 #include "dashboard/cache.h"
-#include "dashboard/parts.h"
-#include "dashboard/routes.h"
+#include "dashboard/state.h"
 #include "report/report.h"
-#include "study/runs.h"
+#include "view/table.h"
 
 /* Writes the view's document into x->keep. */
 static enum status write_view(struct exchange *x, struct store *store, const char *known_text,
@@ -102,19 +104,19 @@ enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, cha
 {
     struct store *store = NULL;
     struct stored_run run;
-    struct run_figures figures;
+    struct run_figures report;
 
     *text = NULL;
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault->code;
-    enum status status = study_read_figures(store, "latest", &x->keep, &run, &figures, fault);
+    enum status status = study_read_figures(store, "latest", &x->keep, &run, &report, fault);
     store_pool_give(x->dashboard->stores, store);
     if (status != ERR_NONE)
         return status;
     FILE *out = tmpfile();
     if (out == NULL)
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    if (write(x, &figures, out, fault) == ERR_NONE) {
+    if (write(x, &report, out, fault) == ERR_NONE) {
         const long size = ftell(out);
         *text = size > 0 && fseek(out, 0, SEEK_SET) == 0 ? arena_alloc(&x->keep, (size_t)size + 1)
                                                          : NULL;
@@ -155,7 +157,7 @@ int answer_artifact(struct exchange *x)
     char etag[ETAG_BYTES];
     if (store_pool_take(x->dashboard->stores, &store, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
-    enum status status = store_read_artifact(store, x->query.params[0], &x->keep, &found, &fault);
+    enum status status = study_read_artifact(store, x->query.params[0], &x->keep, &found, &fault);
     store_pool_give(x->dashboard->stores, store);
     if (status != ERR_NONE)
         return answer_fault(x, &fault);
@@ -169,40 +171,4 @@ int answer_artifact(struct exchange *x)
         .extra = is_record ? "Content-Disposition: attachment; filename=\"record.rec\"\r\n" : NULL};
     etag_of(found.data, found.bytes, etag);
     return answer_body(x, 200, &body);
-}
-
-static void write_endpoint(const struct route *route, void *context)
-{
-    struct json *j = context;
-    if (strncmp(route->pattern, "/api/", 5) != 0 && route->handler == answer_page)
-        return;
-    json_object(j);
-    json_key_string(j, "method", route->method);
-    json_key_string(j, "path", route->pattern);
-    json_key_bool(j, "needs_write", (route->flags & ROUTE_WRITES) != 0);
-    json_key_string(j, "summary", route->summary);
-    json_object_end(j);
-}
-
-void endpoints_write(struct json *out)
-{
-    json_array(out);
-    route_each(write_endpoint, out);
-    json_array_end(out);
-}
-
-int answer_endpoints(struct exchange *x)
-{
-    struct json j;
-    size_t bytes = 0;
-    char etag[ETAG_BYTES];
-    json_to_text(&j, false);
-    endpoints_write(&j);
-    char *text = json_take(&j, &bytes);
-    if (text == NULL)
-        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
-    etag_of(text, bytes, etag);
-    int status = answer_data(x, 200, text, bytes, etag);
-    free(text);
-    return status;
 }

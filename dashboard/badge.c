@@ -1,10 +1,12 @@
 /* Badges of the newest finished run: METRIC.json in the form that shields reads, and the same as
  * a picture. */
+#include "dashboard/badge.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "dashboard/parts.h"
-#include "dashboard/routes.h"
+#include "dashboard/answer.h"
+#include "dashboard/api.h"
 #include "report/report.h"
 
 enum { METRIC_BYTES = 64, CHARACTER_WIDTH = 7, PADDING = 12 };

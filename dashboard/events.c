@@ -4,14 +4,17 @@
  * an EventSource, and the pages then poll by themselves.  A reader that went away is noticed
  * when a ping cannot be written, so pings are frequent.  An event says only that something changed
  * and which runs are going: the pages then ask again. */
+#include "dashboard/events.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
-#include "dashboard/parts.h"
-#include "dashboard/routes.h"
+#include "dashboard/answer.h"
+#include "dashboard/exchange.h"
+#include "dashboard/state.h"
 
 enum { POLL_MS = 400, PING_MS = 2000 };
 
@@ -39,7 +42,7 @@ static char *describe(struct store *store, uint64_t version, struct arena *keep)
     struct fault fault = FAULT_INIT;
     struct json j;
 
-    if (store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
+    if (study_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
         return NULL;
     json_to_text(&j, false);
     json_object(&j);

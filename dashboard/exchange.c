@@ -1,11 +1,11 @@
-/* Reads requests. */
+/* The lines of a request's header, and tags over documents. */
 #include "dashboard/exchange.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "base/text.h"
-#include "dashboard/parts.h"
 
 const char *exchange_header(const struct exchange *x, const char *name)
 {
@@ -20,103 +20,14 @@ bool exchange_header_is_once(const struct exchange *x, const char *name)
     return found <= 1;
 }
 
-/* The stated length of the body; false, answered: none is stated, or not plainly. */
-static bool stated_length(struct exchange *x, uint64_t *out)
+/* FNV-1a, 64 bits: tells versions of one document apart, not attackers. */
+void etag_of(const void *data, size_t bytes, char out[ETAG_BYTES])
 {
-    const char *text = exchange_header(x, "Content-Length");
-    if (text == NULL || exchange_header(x, "Transfer-Encoding") != NULL) {
-        x->closing = true; /* where this body ends is not known */
-        (void)answer_error(x, 411, "length_required", "The body's length is not stated",
-                           "send Content-Length");
-        return false;
-    }
-    if (!text_parse_uint(text, strlen(text), out) ||
-        !exchange_header_is_once(x, "Content-Length")) {
-        x->closing = true;
-        (void)answer_error(x, 400, "bad_length", "The body's length is not one number", NULL);
-        return false;
-    }
-    return true;
-}
-
-static bool upload_open(struct exchange *x)
-{
-    struct dashboard *d = x->dashboard;
-    mutex_lock(d->lock);
-    x->uploading = d->uploads < UPLOADS_MAX;
-    d->uploads += x->uploading ? 1 : 0;
-    mutex_unlock(d->lock);
-    return x->uploading;
-}
-
-void exchange_end_upload(struct exchange *x)
-{
-    if (!x->uploading)
-        return;
-    mutex_lock(x->dashboard->lock);
-    x->dashboard->uploads--;
-    mutex_unlock(x->dashboard->lock);
-    x->uploading = false;
-}
-
-/* mg_read() comes back when all that was asked for is there, however long that takes, so pieces
- * are small, and one byte each once somebody is slow: then the time limit is looked at often. */
-static bool read_pieces(struct exchange *x, char *body, size_t bytes)
-{
-    enum { FIRST_BYTES = 16, MOST_BYTES = 1024, SLOW_NS = 1000000000 };
-    const uint64_t start_ns = clock_ns();
-    uint64_t last_ns = start_ns;
-    size_t have = 0, piece = FIRST_BYTES;
-    while (have < bytes) {
-        const size_t left = bytes - have;
-        int got = mg_read(x->connection, body + have, piece < left ? piece : left);
-        const uint64_t now_ns = clock_ns();
-        if (got <= 0) {
-            (void)answer_error(x, 400, "body_cut", "The body ended before its stated length", NULL);
-            return false;
-        }
-        have += (size_t)got;
-        if (now_ns - start_ns > (uint64_t)UPLOAD_MAX_MS * 1000000u && have < bytes) {
-            (void)answer_error(x, 408, "too_slow", "The body takes too long to come", NULL);
-            return false;
-        }
-        if (now_ns - last_ns > SLOW_NS)
-            piece = 1;
-        else if (piece < MOST_BYTES)
-            piece *= 2;
-        last_ns = now_ns;
-    }
-    return true;
-}
-
-bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes)
-{
-    uint64_t stated = 0;
-    if (!stated_length(x, &stated))
-        return false;
-    x->closing = true; /* until the body is read: what is left of it is no request */
-    if (stated > max_bytes) {
-        (void)answer_error(x, 413, "too_large", "The body is larger than this server takes", NULL);
-        return false;
-    }
-    if (!upload_open(x)) {
-        (void)answer_error(x, 503, "busy", "Others are uploading", "try again in a moment");
-        return false;
-    }
-    char *text = arena_alloc(&x->keep, (size_t)stated + 1);
-    if (text == NULL) {
-        (void)answer_error(x, 503, "no_memory", "There is no memory for this body", NULL);
-        return false;
-    }
-    const char *expect = exchange_header(x, "Expect");
-    if (expect != NULL && text_equal_nocase(expect, "100-continue"))
-        (void)mg_printf(x->connection, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (!read_pieces(x, text, (size_t)stated))
-        return false;
-    x->closing = false;
-    *body = text;
-    *bytes = (size_t)stated;
-    return true;
+    const unsigned char *at = data;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    (void)snprintf(out, ETAG_BYTES, "\"%016" PRIx64 "\"", hash);
 }
 
 bool etag_matches(const char *header, const char *etag)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "dashboard/routes.h"
-#include "view/view.h"
+#include "view/offline.h"
 #include "web/web.h"
 
 static const char description[] = "/api/v1/openapi.json";

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/fault.h"
-#include "store/store.h"
+#include "study/runs.h"
 
 /* Writes the page of a stored run to OUT: the same pages and documents as live, within the limits
  * that view.h names; what was left out the pages say.  Fails: ERR_ABSENT no such run; ERR_MEMORY;

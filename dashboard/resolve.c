@@ -2,14 +2,17 @@
  *
  * Nothing of it is kept.  Names come from the symbol roots that the server was started
  * with; only the names that frames ask for leave it, never a symbol file. */
+#include "dashboard/resolve.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
-#include "dashboard/parts.h"
-#include "dashboard/routes.h"
+#include "dashboard/answer.h"
+#include "dashboard/body.h"
 #include "dashboard/secret.h"
+#include "dashboard/state.h"
 #include "engine/dump.h"
 #include "symbol/stack_input.h"
 #include "symbol/store.h"

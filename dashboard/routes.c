@@ -1,7 +1,19 @@
 /* The table of routes. */
 #include "dashboard/routes.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "dashboard/answer.h"
+#include "dashboard/api.h"
+#include "dashboard/assets.h"
+#include "dashboard/badge.h"
+#include "dashboard/events.h"
+#include "dashboard/resolve.h"
+#include "dashboard/writes.h"
+#include "view/table.h"
+
+static route_handler answer_endpoints;
 
 /* The pages are one bundle that looks at its own address: every address of a page is
  * listed, so a wrong one is a 404 and not an empty page. */
@@ -91,16 +103,38 @@ int route_find(struct exchange *x)
     return there ? 405 : 404;
 }
 
-int answer_page(struct exchange *x)
+static void write_endpoint(const struct route *route, void *context)
 {
-    return answer_asset(x, x->route != NULL ? 200 : 404, web_asset_find("/"));
+    struct json *j = context;
+    if (strncmp(route->pattern, "/api/", 5) != 0 && route->handler == answer_page)
+        return;
+    json_object(j);
+    json_key_string(j, "method", route->method);
+    json_key_string(j, "path", route->pattern);
+    json_key_bool(j, "needs_write", (route->flags & ROUTE_WRITES) != 0);
+    json_key_string(j, "summary", route->summary);
+    json_object_end(j);
 }
 
-int answer_embedded(struct exchange *x)
+void endpoints_write(struct json *out)
 {
-    const struct web_asset *asset = web_asset_find(x->path);
-    if (asset == NULL)
-        return answer_error(x, 404, "absent", "There is no such asset in this build",
-                            "load the page again");
-    return answer_asset(x, 200, asset);
+    json_array(out);
+    route_each(write_endpoint, out);
+    json_array_end(out);
+}
+
+static int answer_endpoints(struct exchange *x)
+{
+    struct json j;
+    size_t bytes = 0;
+    char etag[ETAG_BYTES];
+    json_to_text(&j, false);
+    endpoints_write(&j);
+    char *text = json_take(&j, &bytes);
+    if (text == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    etag_of(text, bytes, etag);
+    int status = answer_data(x, 200, text, bytes, etag);
+    free(text);
+    return status;
 }

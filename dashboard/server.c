@@ -8,20 +8,15 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "dashboard/answer.h"
+#include "dashboard/assets.h"
+#include "dashboard/body.h"
 #include "dashboard/cache.h"
 #include "dashboard/hosts.h"
-#include "dashboard/parts.h"
 #include "dashboard/routes.h"
 #include "dashboard/secret.h"
+#include "dashboard/state.h"
 #include "symbol/store.h"
-
-bool dashboard_is_stopping(struct dashboard *d)
-{
-    mutex_lock(d->lock);
-    bool stopping = d->stopping;
-    mutex_unlock(d->lock);
-    return stopping;
-}
 
 /* Compares without ending early, so that time tells nothing about where they part. */
 static bool token_fits(const struct dashboard *d, const char *given)
@@ -239,8 +234,8 @@ static void upgrade_database(const char *path)
 {
     struct store *store = NULL;
     struct fault ignored = FAULT_INIT;
-    if (path_is_file(path) && store_open(path, STORE_WRITE, &store, &ignored) == ERR_NONE)
-        store_close(store);
+    if (path_is_file(path) && study_open(path, STORE_WRITE, &store, &ignored) == ERR_NONE)
+        study_close(store);
 }
 
 static enum status start(struct dashboard *d, struct fault *fault)

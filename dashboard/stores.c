@@ -35,8 +35,8 @@ void store_pool_free(struct store_pool *pool)
     if (pool == NULL)
         return;
     while (pool->free_count > 0)
-        store_close(pool->free[--pool->free_count]);
-    store_close(pool->watcher);
+        study_close(pool->free[--pool->free_count]);
+    study_close(pool->watcher);
     if (pool->watch_lock != NULL)
         mutex_free(pool->watch_lock);
     if (pool->given != NULL)
@@ -60,7 +60,7 @@ enum status store_pool_take(struct store_pool *pool, struct store **out, struct 
 
     enum status status = ERR_NONE;
     if (store == NULL)
-        status = store_open(pool->path, STORE_READ, &store, fault);
+        status = study_open(pool->path, STORE_READ, &store, fault);
     if (status != ERR_NONE)
         store_pool_give(pool, NULL);
     *out = store;
@@ -82,8 +82,8 @@ uint64_t store_pool_version(struct store_pool *pool)
     struct fault fault = FAULT_INIT;
     mutex_lock(pool->watch_lock);
     if (pool->watcher == NULL)
-        (void)store_open(pool->path, STORE_READ, &pool->watcher, &fault);
-    const uint64_t version = pool->watcher != NULL ? store_version(pool->watcher) : 0;
+        (void)study_open(pool->path, STORE_READ, &pool->watcher, &fault);
+    const uint64_t version = pool->watcher != NULL ? study_version(pool->watcher) : 0;
     mutex_unlock(pool->watch_lock);
     return version;
 }

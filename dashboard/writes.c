@@ -3,14 +3,18 @@
  *
  * That file is the truth about what is accepted and is reviewed like code: a write puts a whole
  * new file in its place, and the database is not touched. */
+#include "dashboard/writes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
 #include "base/json.h"
-#include "compare/known.h"
-#include "dashboard/parts.h"
-#include "dashboard/routes.h"
+#include "dashboard/answer.h"
+#include "dashboard/body.h"
+#include "dashboard/state.h"
+#include "study/acceptance.h"
+#include "study/runs.h"
 
 static enum status set_baseline(struct exchange *x, const char *body, size_t bytes,
                                 uint64_t *run_id, struct fault *fault)
@@ -26,10 +30,10 @@ static enum status set_baseline(struct exchange *x, const char *body, size_t byt
     platform = json_get_string(tree, "platform", &x->keep, fault);
     cJSON_Delete(tree);
     if (fault->code != ERR_NONE ||
-        store_open(x->dashboard->options.database, STORE_WRITE, &store, fault) != ERR_NONE)
+        study_open(x->dashboard->options.database, STORE_WRITE, &store, fault) != ERR_NONE)
         return fault->code;
-    (void)store_set_baseline(store, *run_id, branch, platform, fault);
-    store_close(store);
+    (void)study_set_baseline(store, *run_id, branch, platform, fault);
+    study_close(store);
     return fault->code;
 }
 
@@ -52,24 +56,13 @@ int answer_baseline(struct exchange *x)
 
 /* ---- known mismatches ----------------------------------------------------------------- */
 
-struct known_file {
-    const char *path;
-    char *text; /* NULL: there is none yet */
-    size_t bytes;
-    struct known_list list;
-};
-
-static enum status read_file(struct exchange *x, struct known_file *out, struct fault *fault)
+static enum status read_file(struct exchange *x, struct acceptance *out, struct fault *fault)
 {
-    memset(out, 0, sizeof *out);
-    out->path = x->dashboard->options.known_file;
-    if (out->path == NULL)
+    const char *path = x->dashboard->options.known_file;
+    if (path == NULL)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "known mismatches",
                               "start the server with --known FILE");
-    if (path_is_file(out->path) &&
-        file_read(out->path, KNOWN_MAX_BYTES, &x->keep, &out->text, &out->bytes, fault) != ERR_NONE)
-        return fault->code;
-    return known_parse(out->text != NULL ? out->text : "", out->bytes, &x->keep, &out->list, fault);
+    return acceptance_read_or_new(path, &x->keep, out, fault);
 }
 
 /* The case {run, case: "SCENARIO.VARIANT", repeat} that a body names. */
@@ -91,10 +84,10 @@ static enum status find_case(struct exchange *x, const cJSON *body, struct run_c
     const char *scenario = arena_text(&x->keep, name, (size_t)(dot - name));
     if (scenario == NULL || store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
-    if (store_find_run(store, run != 0 ? word : "latest", &run_id, fault) == ERR_NONE &&
-        store_find_case(store, run_id, scenario, dot + 1, (uint32_t)repeat, &case_id, fault) ==
+    if (study_find_run(store, run != 0 ? word : "latest", &run_id, fault) == ERR_NONE &&
+        study_find_case(store, run_id, scenario, dot + 1, (uint32_t)repeat, &case_id, fault) ==
             ERR_NONE)
-        (void)store_read_case(store, case_id, &x->keep, out, fault);
+        (void)study_read_case(store, case_id, &x->keep, out, fault);
     store_pool_give(x->dashboard->stores, store);
     return fault->code;
 }
@@ -103,17 +96,16 @@ static enum status add_known(struct exchange *x, const char *body, size_t bytes,
                              struct fault *fault)
 {
     cJSON *tree = NULL;
-    struct known_file file;
+    struct acceptance file;
     struct run_case c;
-    const char *text = NULL;
     if (json_parse(body, bytes, &tree, fault) != ERR_NONE)
         return fault->code;
     const struct known_words words = {.reason = json_get_string(tree, "reason", &x->keep, fault),
                                       .issue = json_get_string(tree, "issue", &x->keep, fault),
                                       .expires = json_get_string(tree, "expires", &x->keep, fault)};
     if (find_case(x, tree, &c, fault) == ERR_NONE && read_file(x, &file, fault) == ERR_NONE &&
-        known_add(file.text, &file.list, &c, &words, &x->keep, &text, block, fault) == ERR_NONE)
-        (void)file_write(file.path, text, strlen(text), fault);
+        acceptance_add(&file, &c, &words, &x->keep, block, fault) == ERR_NONE)
+        (void)acceptance_save(&file, fault);
     cJSON_Delete(tree);
     return fault->code;
 }
@@ -150,9 +142,8 @@ int answer_known_add(struct exchange *x)
 
 static enum status drop_known(struct exchange *x, const char *id, struct fault *fault)
 {
-    struct known_file file;
+    struct acceptance file;
     uint32_t found = 0;
-    size_t bytes = 0;
     if (read_file(x, &file, fault) != ERR_NONE)
         return fault->code;
     bool *drop = ARENA_ARRAY(&x->keep, (size_t)file.list.count + 1, bool);
@@ -162,10 +153,8 @@ static enum status drop_known(struct exchange *x, const char *id, struct fault *
     }
     if (found == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "acceptance of that id");
-    const char *out = known_drop(file.text, file.bytes, &file.list, drop, &x->keep, &bytes);
-    if (out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
-    return file_write(file.path, out, bytes, fault);
+    return acceptance_drop(&file, drop, &x->keep, fault) == ERR_NONE ? acceptance_save(&file, fault)
+                                                                     : fault->code;
 }
 
 int answer_known_drop(struct exchange *x)

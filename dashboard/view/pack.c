@@ -1,9 +1,9 @@
 /* Packs a document for a file that has no server: zlib, then base64.  A run's documents say the
  * same names and paths again and again and shrink to a twentieth. */
+#include "view/pack.h"
+
 #include <string.h>
 #include <zlib.h>
-
-#include "view/parts.h"
 
 static void write_base64(const unsigned char *data, size_t bytes, char *out)
 {

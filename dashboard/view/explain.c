@@ -1,8 +1,11 @@
 /* Why a row of a case is as it is: for each engine, how its frame was found, what was undone to
  * find the next one, and the bytes at the place. */
+#include "view/explain.h"
+
 #include <string.h>
 
-#include "view/parts.h"
+#include "view/input.h"
+#include "view/rows.h"
 
 static const struct frame_evidence *evidence_of(const struct stack *stack, uint32_t index)
 {
@@ -10,49 +13,6 @@ static const struct frame_evidence *evidence_of(const struct stack *stack, uint3
         if (stack->evidence[i].index == index)
             return &stack->evidence[i];
     return NULL;
-}
-
-static void key_address(struct json *out, const char *key, uint64_t va)
-{
-    json_key(out, key);
-    va != 0 ? json_hex(out, va) : json_null(out);
-}
-
-/* "+0x04 UWOP_ALLOC_SMALL 40 bytes" a line, as {had_run, text}. */
-static void write_steps(struct json *out, const char *steps, struct arena *keep)
-{
-    json_key(out, "steps");
-    json_array(out);
-    while (steps != NULL && *steps != '\0') {
-        const size_t size = strcspn(steps, "\n");
-        json_object(out);
-        json_key_bool(out, "had_run", steps[0] == '+');
-        json_key_string(out, "text", size > 1 ? arena_text(keep, steps + 1, size - 1) : "");
-        json_object_end(out);
-        steps += size + (steps[size] == '\n');
-    }
-    json_array_end(out);
-}
-
-void view_write_evidence(struct json *out, const struct frame_evidence *e, struct arena *keep)
-{
-    if (e == NULL) {
-        json_null(out);
-        return;
-    }
-    json_object(out);
-    json_key_uint(out, "index", e->index);
-    key_address(out, "sp", e->sp_va);
-    json_key_string(out, "where", e->where);
-    key_address(out, "function_begin", e->function_begin_rva);
-    key_address(out, "function_end", e->function_end_rva);
-    key_address(out, "unwind_data", e->unwind_data_va);
-    key_address(out, "return_slot", e->return_slot_va);
-    key_address(out, "caller_sp", e->caller_sp_va);
-    write_steps(out, e->steps, keep);
-    json_key_string(out, "code_before", e->code_before);
-    json_key_string(out, "code_after", e->code_after);
-    json_object_end(out);
 }
 
 static const char *identity_word(enum identity_state state)

@@ -1,10 +1,9 @@
-/* What the files of this room share and nobody else sees. */
-#ifndef DASHBOARD_PARTS_H
-#define DASHBOARD_PARTS_H
+/* The state of a running server, which only the files of this room see. */
+#ifndef DASHBOARD_STATE_H
+#define DASHBOARD_STATE_H
 
 #include "base/thread.h"
-#include "dashboard/exchange.h"
-#include "dashboard/server.h"
+#include "dashboard/options.h"
 #include "dashboard/stores.h"
 
 struct cache;

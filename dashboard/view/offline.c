@@ -3,12 +3,15 @@
  * Parameters of a query stand in the order of their letters and runs as their numbers, so that
  * the pages find a document whatever words they asked with (web/src/carried.js).  What other
  * runs hold is bounded here; see the table of limits in view.h. */
+#include "view/offline.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/parts.h"
+#include "view/pack.h"
+#include "view/table.h"
 
 enum { SOURCES_MAX = 1024, PATH_BYTES = 1024, NAME_BYTES = 400 };
 enum { PARTNERS_MAX = OFFLINE_COMPARED_MAX + 2 }; /* and the baseline, and the run before */
@@ -107,9 +110,9 @@ static void find_before(struct carrier *c, const struct run_page *older)
 {
     struct fault none = FAULT_INIT;
     uint64_t latest = 0;
-    if (store_find_run(c->store, "latest", &latest, &none) == ERR_NONE &&
+    if (study_find_run(c->store, "latest", &latest, &none) == ERR_NONE &&
         latest == c->asked->run_id) {
-        (void)store_find_run(c->store, "latest~1", &c->before, &none);
+        (void)study_find_run(c->store, "latest~1", &c->before, &none);
         return;
     }
     for (uint32_t i = 0; i < older->count && c->before == 0; i++)
@@ -125,10 +128,10 @@ static enum status find_runs(struct carrier *c, struct arena *scratch)
     struct run_page newest, older;
     struct fault none = FAULT_INIT;
 
-    if (store_list_runs(c->store, &query, scratch, &newest, c->fault) != ERR_NONE)
+    if (study_list_runs(c->store, &query, scratch, &newest, c->fault) != ERR_NONE)
         return c->fault->code;
     query.after = c->asked->run_id;
-    if (store_list_runs(c->store, &query, scratch, &older, c->fault) != ERR_NONE)
+    if (study_list_runs(c->store, &query, scratch, &older, c->fault) != ERR_NONE)
         return c->fault->code;
     c->runs_listed = newest.count;
     c->runs_total = newest.total;
@@ -139,7 +142,7 @@ static enum status find_runs(struct carrier *c, struct arena *scratch)
         if (is_comparable(c, &older.runs[i]))
             add_partner(c, older.runs[i].id);
     find_before(c, &older);
-    (void)store_get_baseline(c->store, NULL, NULL, &c->baseline, &none);
+    (void)study_get_baseline(c->store, NULL, NULL, &c->baseline, &none);
     add_partner(c, c->before);
     add_partner(c, c->baseline);
     return ERR_NONE;
@@ -215,7 +218,7 @@ static enum status carry_sources(struct carrier *c, uint64_t case_id)
     struct arena scratch;
 
     arena_init(&scratch, 0);
-    (void)store_read_files(c->store, &beside, &scratch, c->fault);
+    (void)study_read_files(c->store, &beside, &scratch, c->fault);
     for (uint32_t i = 0; i < beside.artifact_count && c->fault->code == ERR_NONE; i++) {
         const struct case_artifact *a = &beside.artifacts[i];
         uint32_t known = 0;
@@ -330,7 +333,7 @@ static void write_facts(const struct carrier *c)
 
 static enum status carry_all(struct carrier *c, struct arena *keep)
 {
-    if (store_read_outcomes(c->store, c->asked->run_id, false, keep, &c->cases, &c->case_count,
+    if (study_read_outcomes(c->store, c->asked->run_id, false, keep, &c->cases, &c->case_count,
                             c->fault) != ERR_NONE ||
         find_runs(c, keep) != ERR_NONE || carry_run(c) != ERR_NONE || carry_runs(c) != ERR_NONE ||
         carry_cases(c, keep) != ERR_NONE)

@@ -1,49 +1,11 @@
 /* Cases: lists of them, one of them with its aligned stacks, one through all runs. */
+#include "view/cases.h"
+
 #include <string.h>
 
-#include "view/parts.h"
-
-/* The causes of the findings, or of the subjects' alone, each once. */
-static void write_causes_of(struct json *out, const char *key, const struct case_result *result,
-                            bool only_failing)
-{
-    bool seen[CAUSE_COUNT] = {false};
-    json_key(out, key);
-    json_array(out);
-    for (uint32_t i = 0; i < result->finding_count; i++) {
-        enum cause cause = result->findings[i].cause;
-        if (seen[cause] || (only_failing && !result->findings[i].fails))
-            continue;
-        seen[cause] = true;
-        json_string(out, cause_name(cause));
-    }
-    json_array_end(out);
-}
-
-void view_write_case_line(struct json *out, const struct run_case *c)
-{
-    json_object(out);
-    json_key_uint(out, "id", c->id);
-    json_key_uint(out, "run", c->run_id);
-    json_key_string(out, "scenario", c->scenario);
-    json_key_string(out, "variant", c->variant);
-    json_key_string(out, "kind", case_kind_name(c->kind));
-    json_key_uint(out, "repeat", c->repeat);
-    json_key_string(out, "verdict", verdict_name(c->result.verdict));
-    json_key_string(out, "reason", c->result.reason);
-    json_key_string(out, "right", c->result.right);
-    json_key_string(out, "signature", c->result.signature);
-    json_key_string(out, "known_id", c->known_id);
-    json_key(out, "scores");
-    json_array(out);
-    for (uint32_t i = 0; i < c->result.score_count; i++)
-        engine_score_write_json(out, &c->result.scores[i]);
-    json_array_end(out);
-    json_key_uint(out, "findings", c->result.finding_count);
-    write_causes_of(out, "causes", &c->result, true);
-    write_causes_of(out, "all_causes", &c->result, false);
-    json_object_end(out);
-}
+#include "view/input.h"
+#include "view/rows.h"
+#include "view/trend.h"
 
 enum status view_run_cases(const struct view_input *in, struct json *out, struct fault *fault)
 {
@@ -61,7 +23,7 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
         status = view_get_uint(in, "after", 0, UINT64_MAX, &query.after, fault);
     query.limit = (uint32_t)limit;
     if (status == ERR_NONE)
-        status = store_list_cases(in->store, &query, in->keep, &page, fault);
+        status = study_list_cases(in->store, &query, in->keep, &page, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
@@ -74,42 +36,6 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
     view_write_page(out, page.total, page.next);
     json_object_end(out);
     return ERR_NONE;
-}
-
-void view_write_truth_frame(struct json *out, const struct truth_frame *f)
-{
-    json_object(out);
-    json_key_string(out, "function", f->function);
-    json_key_string(out, "file", f->file);
-    json_key(out, "line");
-    f->line != 0 ? json_uint(out, f->line) : json_null(out);
-    json_key_bool(out, "tail", f->tail);
-    json_key_string(out, "gap", truth_gap_name(f->gap));
-    json_key_uint(out, "gap_count", f->gap_count);
-    json_object_end(out);
-}
-
-void view_write_frame(struct json *out, const struct frame *f)
-{
-    json_object(out);
-    json_key_uint(out, "index", f->index);
-    json_key_uint(out, "inline_depth", f->inline_depth);
-    json_key_string(out, "module", f->module_name);
-    json_key_hex(out, "offset", f->offset);
-    json_key(out, "address");
-    f->pc_va != 0 ? json_hex(out, f->pc_va) : json_null(out);
-    json_key_string(out, "kind", pc_kind_name(f->kind));
-    json_key_string(out, "function", f->function);
-    json_key_string(out, "file", f->file);
-    json_key(out, "line");
-    f->line != 0 ? json_uint(out, f->line) : json_null(out);
-    json_key_string(out, "class", frame_class_name(f->frame_class));
-    json_key_string(out, "found_by", found_by_name(f->found_by));
-    json_key_string(out, "symbols", symbols_from_name(f->symbols));
-    json_key_string(out, "compiland", f->compiland);
-    json_key_string(out, "module_id", f->module != NULL ? f->module->debug_id : NULL);
-    json_key_string(out, "note", f->note);
-    json_object_end(out);
 }
 
 /* A stack without a frame is not held against the truth row by row; what the truth demands, it
@@ -183,33 +109,6 @@ static void write_thread(struct json *out, const struct thread_result *t, struct
     json_object_end(out);
 }
 
-static enum status split_case(const struct view_input *in, const char *name, const char **scenario,
-                              const char **variant, struct fault *fault)
-{
-    const char *dot = strrchr(name, '.');
-    if (dot == NULL || dot == name || dot[1] == '\0')
-        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case",
-                              "a case is called SCENARIO.VARIANT");
-    *scenario = arena_text(in->keep, name, (size_t)(dot - name));
-    *variant = dot + 1;
-    return *scenario != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
-}
-
-enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault)
-{
-    uint64_t run_id = 0, case_id = 0, repeat = 0;
-    const char *scenario = NULL, *variant = NULL;
-    enum status status = view_find_run(in, in->query->params[0], &run_id, fault);
-    if (status == ERR_NONE)
-        status = split_case(in, in->query->params[1], &scenario, &variant, fault);
-    if (status == ERR_NONE)
-        status = view_get_uint(in, "repeat", 0, UINT32_MAX, &repeat, fault);
-    if (status == ERR_NONE)
-        status = store_find_case(in->store, run_id, scenario, variant, (uint32_t)repeat, &case_id,
-                                 fault);
-    return status == ERR_NONE ? store_read_case(in->store, case_id, in->keep, out, fault) : status;
-}
-
 static void write_artifacts(struct json *out, const struct run_case *c)
 {
     json_key(out, "artifacts");
@@ -251,7 +150,7 @@ enum status view_case_history(const struct view_input *in, struct json *out, str
                                .newest_first = true,
                                .limit = 60};
     struct case_page page;
-    enum status status = store_list_cases(in->store, &query, in->keep, &page, fault);
+    enum status status = study_list_cases(in->store, &query, in->keep, &page, fault);
     if (status == ERR_NONE && page.total == 0)
         status = fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case of this name in any run");
     if (status != ERR_NONE)

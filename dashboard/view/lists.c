@@ -1,9 +1,12 @@
 /* The short lists: doors, signatures, known differences, symbols. */
+#include "view/lists.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/known.h"
-#include "view/parts.h"
+#include "study/acceptance.h"
+#include "view/input.h"
+#include "view/rows.h"
 
 enum status view_doors(const struct view_input *in, struct json *out, struct fault *fault)
 {
@@ -12,7 +15,7 @@ enum status view_doors(const struct view_input *in, struct json *out, struct fau
     uint32_t count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = store_read_doors(in->store, run_id, in->keep, &rows, &count, fault);
+        status = study_read_doors(in->store, run_id, in->keep, &rows, &count, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
@@ -39,7 +42,7 @@ enum status view_symbols(const struct view_input *in, struct json *out, struct f
     uint32_t count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = store_read_symbols(in->store, run_id, in->keep, &rows, &count, fault);
+        status = study_read_symbols(in->store, run_id, in->keep, &rows, &count, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
@@ -133,9 +136,9 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
     uint32_t count = 0, kept = 0, bundles = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = store_read_outcomes(in->store, run_id, false, in->keep, &cases, &count, fault);
+        status = study_read_outcomes(in->store, run_id, false, in->keep, &cases, &count, fault);
     if (status == ERR_NONE)
-        status = store_read_signatures(in->store, run_id, in->keep, &past.rows, &past.count, fault);
+        status = study_read_signatures(in->store, run_id, in->keep, &past.rows, &past.count, fault);
     if (status != ERR_NONE)
         return status;
     for (uint32_t i = 0; i < count; i++)
@@ -170,13 +173,7 @@ static void write_item(struct json *out, const struct known *k, const char *toda
     for (uint32_t i = 0; i < hits->count; i++)
         cases += hits->cases[i].known_id != NULL && strcmp(hits->cases[i].known_id, k->id) == 0;
     json_object(out);
-    json_key_string(out, "id", k->id);
-    json_key_string(out, "scope", k->scope);
-    json_key_string(out, "cause", k->cause);
-    json_key_string(out, "reason", k->reason);
-    json_key_string(out, "issue", k->issue);
-    json_key_string(out, "expires", k->expires);
-    json_key_bool(out, "expired", strcmp(k->expires, today) < 0);
+    acceptance_write_json(out, k, today);
     json_key_uint(out, "hits", cases);
     json_object_end(out);
 }
@@ -187,7 +184,7 @@ enum status view_known(const struct view_input *in, struct json *out, struct fau
 {
     uint64_t run_id = 0;
     struct run_info run = {0};
-    struct known_list list = {0};
+    struct acceptance accepted = {0};
     struct case_page page = {0};
     struct fault damage = FAULT_INIT;
     char today[16], said[512] = "";
@@ -196,18 +193,18 @@ enum status view_known(const struct view_input *in, struct json *out, struct fau
     if (status == ERR_ABSENT && word == NULL)
         fault_clear(fault);
     else if (status == ERR_NONE)
-        status = store_read_run(in->store, run_id, in->keep, &run, fault);
+        status = study_read_info(in->store, run_id, in->keep, &run, fault);
     struct case_query query = {.run_id = run_id, .verdict = "XFAIL", .limit = 200};
     if (status == ERR_NONE)
-        (void)store_list_cases(in->store, &query, in->keep, &page, fault);
+        (void)study_list_cases(in->store, &query, in->keep, &page, fault);
     if (fault->code != ERR_NONE)
         return fault->code;
     const char *text = in->known_text != NULL ? in->known_text : run.known_text;
-    if (text != NULL && known_parse(text, strlen(text), in->keep, &list, &damage) != ERR_NONE) {
+    if (acceptance_parse(text, in->keep, &accepted, &damage) != ERR_NONE) {
         fault_describe(&damage, said, sizeof said);
-        list.count = 0;
+        accepted.list.count = 0;
     }
-    known_today(today);
+    acceptance_today(today);
     json_object(out);
     json_key_string(out, "text", in->known_text);
     json_key(out, "run");
@@ -216,8 +213,8 @@ enum status view_known(const struct view_input *in, struct json *out, struct fau
     json_key_string(out, "damage", said[0] != '\0' ? said : NULL);
     json_key(out, "items");
     json_array(out);
-    for (uint32_t i = 0; i < list.count; i++)
-        write_item(out, &list.items[i], today, &page);
+    for (uint32_t i = 0; i < accepted.list.count; i++)
+        write_item(out, &accepted.list.items[i], today, &page);
     json_array_end(out);
     json_key(out, "hits");
     json_array(out);

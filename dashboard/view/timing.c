@@ -1,7 +1,9 @@
 /* What each way costs: in the dying process and on the back end, every case a sample. */
+#include "view/timing.h"
+
 #include <string.h>
 
-#include "view/parts.h"
+#include "view/input.h"
 
 static void write_cost(struct json *out, const struct case_cost *c)
 {
@@ -42,9 +44,9 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
     uint32_t cost_count = 0, sample_count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = store_read_costs(in->store, run_id, in->keep, &costs, &cost_count, fault);
+        status = study_read_costs(in->store, run_id, in->keep, &costs, &cost_count, fault);
     if (status == ERR_NONE)
-        status = store_read_samples(in->store, run_id, in->keep, &samples, &sample_count, fault);
+        status = study_read_samples(in->store, run_id, in->keep, &samples, &sample_count, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);

@@ -1,0 +1,38 @@
+/* Answers: each function sends one and returns the HTTP status it sent. */
+#ifndef DASHBOARD_ANSWER_H
+#define DASHBOARD_ANSWER_H
+
+#include "base/fault.h"
+#include "dashboard/exchange.h"
+#include "web/web.h"
+#include <stddef.h>
+
+/* {"error": {key, message, hint}}.  KEY is a stable word; HINT may be NULL. */
+int answer_error(struct exchange *x, int status, const char *key, const char *message,
+                 const char *hint);
+
+/* The error that a fault amounts to. */
+int answer_fault(struct exchange *x, const struct fault *fault);
+
+/* An embedded asset: compressed when the client takes that, 304 when it has it. */
+int answer_asset(struct exchange *x, int status, const struct web_asset *asset);
+
+/* BODY with a weak ETag over it (or over ETAG_OF, which may leave out what differs from
+ * answer to answer), 304 when the client has that; never stored by caches. */
+struct answer_body {
+    const char *mime;
+    const char *body;
+    size_t bytes;
+    const char *etag;  /* with its quotes; NULL: none */
+    const char *cache; /* NULL: never stored */
+    const char *extra; /* further header lines, each ended by CRLF; NULL */
+};
+int answer_body(struct exchange *x, int status, const struct answer_body *body);
+
+/* {"data": DATA, "meta": {...}}.  DATA is a JSON document. */
+int answer_data(struct exchange *x, int status, const char *data, size_t bytes, const char *etag);
+
+/* Header lines that every answer carries. */
+extern const char exchange_safety_headers[];
+
+#endif

@@ -1,0 +1,19 @@
+/* Handlers of data: views, health, metrics, kept files; and the figures of the newest run. */
+#ifndef DASHBOARD_API_H
+#define DASHBOARD_API_H
+
+#include "dashboard/exchange.h"
+#include "dashboard/route.h"
+#include <stdio.h>
+
+/* What WRITE says of the newest finished run, as text in KEEP with a NUL behind it.
+ * Fails: ERR_ABSENT there is no such run; as WRITE. */
+struct run_figures;
+typedef enum status exchange_figures_fn(struct exchange *x, const struct run_figures *report,
+                                        FILE *out, struct fault *fault);
+enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
+                             size_t *bytes, struct fault *fault);
+
+route_handler answer_view, answer_health, answer_metrics, answer_artifact;
+
+#endif

@@ -1,0 +1,20 @@
+/* What the server is started with.  All text is borrowed and must outlive it. */
+#ifndef DASHBOARD_OPTIONS_H
+#define DASHBOARD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dashboard_options {
+    const char *listen;       /* "127.0.0.1:0"; port 0: any free one                       */
+    bool allow_remote;        /* other addresses than loopback; then all data needs the token */
+    const char *const *hosts; /* further names that clients may call us by                 */
+    uint32_t host_count;
+    const char *database;
+    const char *known_file; /* the file of known mismatches; NULL: none is shown */
+    bool allow_write;
+    const char *const *symbol_roots; /* for the resolve page */
+    uint32_t symbol_root_count;
+};
+
+#endif

@@ -1,0 +1,22 @@
+/* View: two runs compared. */
+#ifndef VIEW_COMPARE_H
+#define VIEW_COMPARE_H
+
+#include "study/difference.h"
+#include "view/view.h"
+
+/* Two runs with their outcomes, and what differs.  The difference borrows the runs. */
+struct view_compared {
+    struct stored_run a, b;
+    struct difference difference;
+};
+
+enum status view_compare_runs(const struct view_input *in, uint64_t a, uint64_t b,
+                              struct view_compared *out, struct fault *fault);
+
+/* {"new": [...], ..., "counts": {...}}: the first rows of each group. */
+void view_write_changes(const struct view_compared *compared, struct json *out);
+
+view_function view_compare;
+
+#endif

@@ -1,0 +1,77 @@
+/* What requests of views name: runs, cases, numbers. */
+#include "view/input.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum status view_find_run(const struct view_input *in, const char *word, uint64_t *run_id,
+                          struct fault *fault)
+{
+    return study_find_run(in->store, word != NULL ? word : "latest", run_id, fault);
+}
+
+enum status view_read_outcomes(const struct view_input *in, uint64_t run_id, struct stored_run *out,
+                               struct fault *fault)
+{
+    const char *word = arena_printf(in->keep, "%" PRIu64, run_id);
+    if (word == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "number of a run");
+    return study_read_run(in->store, word, RUN_OUTCOMES, in->keep, out, fault);
+}
+
+enum status view_get_uint(const struct view_input *in, const char *name, uint64_t fallback,
+                          uint64_t max, uint64_t *out, struct fault *fault)
+{
+    const char *text = view_query_get(in->query, name);
+    *out = fallback;
+    if (text == NULL)
+        return ERR_NONE;
+    if (!text_parse_uint(text, strlen(text), out) || *out > max)
+        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "number in the query");
+    return ERR_NONE;
+}
+
+enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint64_t *out,
+                           struct fault *fault)
+{
+    enum status status = view_get_uint(in, "limit", fallback, STORE_PAGE_MAX, out, fault);
+    if (status == ERR_NONE && *out == 0)
+        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "limit of nothing");
+    return status;
+}
+
+void view_write_page(struct json *out, uint64_t total, uint64_t next)
+{
+    json_key_uint(out, "total", total);
+    json_key(out, "next");
+    next != 0 ? json_uint(out, next) : json_null(out);
+}
+
+static enum status split_case(const struct view_input *in, const char *name, const char **scenario,
+                              const char **variant, struct fault *fault)
+{
+    const char *dot = strrchr(name, '.');
+    if (dot == NULL || dot == name || dot[1] == '\0')
+        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case",
+                              "a case is called SCENARIO.VARIANT");
+    *scenario = arena_text(in->keep, name, (size_t)(dot - name));
+    *variant = dot + 1;
+    return *scenario != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+}
+
+enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault)
+{
+    uint64_t run_id = 0, case_id = 0, repeat = 0;
+    const char *scenario = NULL, *variant = NULL;
+    enum status status = view_find_run(in, in->query->params[0], &run_id, fault);
+    if (status == ERR_NONE)
+        status = split_case(in, in->query->params[1], &scenario, &variant, fault);
+    if (status == ERR_NONE)
+        status = view_get_uint(in, "repeat", 0, UINT32_MAX, &repeat, fault);
+    if (status == ERR_NONE)
+        status = study_find_case(in->store, run_id, scenario, variant, (uint32_t)repeat, &case_id,
+                                 fault);
+    return status == ERR_NONE ? study_read_case(in->store, case_id, in->keep, out, fault) : status;
+}

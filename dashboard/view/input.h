@@ -1,0 +1,29 @@
+/* What requests of views name: runs, cases, numbers. */
+#ifndef VIEW_INPUT_H
+#define VIEW_INPUT_H
+
+#include "model/run.h"
+#include "view/view.h"
+
+/* The run that parameter or query word WORD names; NULL: the latest. */
+enum status view_find_run(const struct view_input *in, const char *word, uint64_t *run_id,
+                          struct fault *fault);
+
+/* Run RUN_ID with the outcomes of all its cases. */
+enum status view_read_outcomes(const struct view_input *in, uint64_t run_id, struct stored_run *out,
+                               struct fault *fault);
+
+/* A number of the query; FALLBACK when absent.  Fails: ERR_USAGE not a number or over MAX. */
+enum status view_get_uint(const struct view_input *in, const char *name, uint64_t fallback,
+                          uint64_t max, uint64_t *out, struct fault *fault);
+
+/* How many entries a page is to have: at least one.  Fails: as view_get_uint(). */
+enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint64_t *out,
+                           struct fault *fault);
+
+/* The case that the path names, whole: params are run and case, the query may say repeat. */
+enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault);
+
+void view_write_page(struct json *out, uint64_t total, uint64_t next);
+
+#endif

@@ -1,0 +1,107 @@
+/* The first page: the newest run, its figures with their history, and what changed. */
+#include "view/overview.h"
+
+#include <string.h>
+
+#include "view/compare.h"
+#include "view/input.h"
+#include "view/runs.h"
+#include "view/trend.h"
+
+enum { FAILING_SHOWN = 8 };
+
+/* {"total", "cases": [...]}: what fails in a run now, the first of them. */
+static enum status write_failing(const struct view_input *in, uint64_t run_id, struct json *out,
+                                 struct fault *fault)
+{
+    struct run_case *cases = NULL;
+    uint32_t count = 0, total = 0;
+    enum status status =
+        study_read_outcomes(in->store, run_id, false, in->keep, &cases, &count, fault);
+    json_object(out);
+    json_key(out, "cases");
+    json_array(out);
+    for (uint32_t i = 0; i < count; i++)
+        if (run_verdict_fails(cases[i].result.verdict) && total++ < FAILING_SHOWN) {
+            json_object(out);
+            json_key_string(out, "scenario", cases[i].scenario);
+            json_key_string(out, "variant", cases[i].variant);
+            json_key_uint(out, "repeat", cases[i].repeat);
+            json_key_string(out, "verdict", verdict_name(cases[i].result.verdict));
+            json_key_string(out, "reason", cases[i].result.reason);
+            json_object_end(out);
+        }
+    json_array_end(out);
+    json_key_uint(out, "total", total);
+    json_object_end(out);
+    return status;
+}
+
+/* The run that the query names, else the newest; none gives a page of none. */
+static enum status find_shown(const struct view_input *in, struct run_page *page,
+                              struct fault *fault)
+{
+    const struct run_query query = {.platform = view_query_get(in->query, "platform"),
+                                    .branch = view_query_get(in->query, "branch"),
+                                    .limit = 1};
+    const char *word = view_query_get(in->query, "run");
+    uint64_t run_id = 0;
+    enum status status = study_list_runs(in->store, &query, in->keep, page, fault);
+    if (status == ERR_NONE && word != NULL)
+        status = view_find_run(in, word, &run_id, fault);
+    if (status == ERR_NONE && word != NULL)
+        status = study_read_info(in->store, run_id, in->keep, &page->runs[0], fault);
+    if (status == ERR_NONE && word != NULL)
+        page->count = 1;
+    return status;
+}
+
+enum status view_overview(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    static const char *const metrics[] = {"capture_rate", "exact",     "f1",
+                                          "speed_ratio",  "offset_ns", "dump_ns"};
+    struct run_page page;
+    struct fault none = FAULT_INIT;
+    uint64_t baseline = 0;
+    enum status status = find_shown(in, &page, fault);
+    if (status != ERR_NONE)
+        return status;
+    const uint64_t until = view_query_get(in->query, "run") != NULL ? page.runs[0].id : 0;
+
+    json_object(out);
+    json_key_uint(out, "total_runs", page.total);
+    json_key(out, "run");
+    if (page.count == 0) {
+        json_null(out);
+        json_object_end(out);
+        return ERR_NONE;
+    }
+    run_info_write_json(out, &page.runs[0]);
+    json_key(out, "trends");
+    json_object(out);
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
+        json_key(out, metrics[i]);
+        status = view_write_trend(in, metrics[i], NULL, NULL, until, 30, out, fault);
+    }
+    json_object_end(out);
+    json_key(out, "baseline");
+    if (study_get_baseline(in->store, NULL, NULL, &baseline, &none) == ERR_NONE)
+        json_uint(out, baseline);
+    else
+        json_null(out);
+    struct view_compared compared;
+    json_key(out, "changes");
+    if (status == ERR_NONE && baseline != 0 &&
+        (status = view_compare_runs(in, baseline, page.runs[0].id, &compared, fault)) == ERR_NONE)
+        view_write_changes(&compared, out);
+    else
+        json_null(out);
+    json_key(out, "failing");
+    if (status == ERR_NONE)
+        status = write_failing(in, page.runs[0].id, out, fault);
+    json_key(out, "causes");
+    if (status == ERR_NONE)
+        status = view_write_causes(in, page.runs[0].id, out, fault);
+    json_object_end(out);
+    return status;
+}

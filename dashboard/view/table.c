@@ -1,0 +1,32 @@
+/* The table of views. */
+#include "view/table.h"
+
+#include "view/cases.h"
+#include "view/compare.h"
+#include "view/explain.h"
+#include "view/lists.h"
+#include "view/overview.h"
+#include "view/runs.h"
+#include "view/timing.h"
+#include "view/trend.h"
+
+const struct view views[] = {
+    {"/api/v1/overview", "the newest run, its trends, and what changed since the baseline",
+     view_overview},
+    {"/api/v1/runs", "runs, newest first", view_runs},
+    {"/api/v1/runs/{run}", "one run: where it ran, how each engine did, causes", view_run},
+    {"/api/v1/runs/{run}/cases", "cases of a run, filtered, in pages", view_run_cases},
+    {"/api/v1/runs/{run}/cases/{case}", "one case: truth and all stacks, aligned", view_case},
+    {"/api/v1/runs/{run}/cases/{case}/explain",
+     "why one row of a case: how each engine found its frame", view_explain},
+    {"/api/v1/cases/{scenario}/{variant}", "a case through all runs", view_case_history},
+    {"/api/v1/compare", "two runs: environment, verdicts, timing", view_compare},
+    {"/api/v1/trend", "one figure through all runs", view_trend},
+    {"/api/v1/timing", "dump against offset, stage by stage, every sample", view_timing},
+    {"/api/v1/doors", "which door saw each crash", view_doors},
+    {"/api/v1/signatures", "differences that belong together, most first", view_signatures},
+    {"/api/v1/known", "accepted differences", view_known},
+    {"/api/v1/symbols", "modules and what answered for them", view_symbols},
+};
+
+const size_t view_count = sizeof views / sizeof views[0];

@@ -1,0 +1,20 @@
+/* The table of views: one row per view.
+ *
+ * The server answers a view under {"data": ...}, the offline page carries it under its path, and
+ * the OpenAPI description is held against the same table, so there is one definition. */
+#ifndef VIEW_TABLE_H
+#define VIEW_TABLE_H
+
+#include "view/view.h"
+#include <stddef.h>
+
+struct view {
+    const char *pattern; /* "/api/v1/runs/{run}" */
+    const char *summary; /* one line */
+    view_function *write;
+};
+
+extern const struct view views[];
+extern const size_t view_count;
+
+#endif
