@@ -7,9 +7,24 @@
 #include "base/text.h"
 #include "verbs/verb.h"
 
+static void print_usage(const struct verb *self)
+{
+    if (self->subcommands == NULL)
+        (void)printf("usage: twinstack %s %s\n%s\n", self->name, self->usage, self->summary);
+    for (const struct subcommand *s = self->subcommands; s != NULL && s->name != NULL; s++)
+        (void)printf("%s twinstack %s %s%s%s\n", s == self->subcommands ? "usage:" : "      ",
+                     self->name, s->name, s->usage != NULL ? " " : "",
+                     s->usage != NULL ? s->usage : "");
+    if (self->subcommands == NULL)
+        return;
+    (void)printf("%s\n\nsubcommands:\n", self->summary);
+    for (const struct subcommand *s = self->subcommands; s->name != NULL; s++)
+        (void)printf("  %-26s %s\n", s->name, s->summary);
+}
+
 static void print_help(const struct verb *self, const struct option_row *rows, size_t row_count)
 {
-    (void)printf("usage: twinstack %s %s\n%s\n", self->name, self->usage, self->summary);
+    print_usage(self);
     (void)fputs("\noptions:\n", stdout);
     for (size_t i = 0; i < row_count; i++) {
         char left[64];
@@ -155,6 +170,31 @@ bool options_parse(const struct verb *self, const struct option_row *rows, size_
         }
     }
     return true;
+}
+
+/* "db: list, import FILE or prune": what there is. */
+static int refuse_subcommand(const struct verb *self)
+{
+    char text[512] = "";
+    for (const struct subcommand *s = self->subcommands; s->name != NULL; s++) {
+        const size_t used = strlen(text);
+        const char *between = s == self->subcommands ? "" : s[1].name != NULL ? ", " : " or ";
+        (void)snprintf(text + used, sizeof text - used, "%s%s%s%s", between, s->name,
+                       s->usage != NULL ? " " : "", s->usage != NULL ? s->usage : "");
+    }
+    return verb_usage_error(self, "what to do: %s", text);
+}
+
+int subcommand_run(const struct verb *self, const char *otherwise, void *options,
+                   const struct option_list *rest, struct arena *keep)
+{
+    const char *name = rest->count > 0 ? rest->items[0] : otherwise;
+    const struct option_list words = {rest->items + (rest->count > 0),
+                                      rest->count - (rest->count > 0)};
+    for (const struct subcommand *s = self->subcommands; name != NULL && s->name != NULL; s++)
+        if (strcmp(s->name, name) == 0 && words.count >= s->least && words.count <= s->most)
+            return s->run(self, options, &words, keep);
+    return refuse_subcommand(self);
 }
 
 int verb_usage_error(const struct verb *self, const char *format, ...)

@@ -43,12 +43,29 @@ struct option_row {
     const char *help;     /* one line */
 };
 
+struct verb;
+
+/* A word after the verb's name that says what to do: `db import FILE`.  Parsing and --help read
+ * these from one table. */
+struct subcommand {
+    const char *name;
+    const char *usage;    /* what follows its name: "FILE"; NULL: nothing */
+    const char *summary;  /* one line */
+    uint32_t least, most; /* how many words follow its name */
+    /* OPTIONS: what the verb's option rows filled. */
+    int (*run)(const struct verb *self, void *options, const struct option_list *words,
+               struct arena *keep);
+};
+
+#define SUBCOMMAND_WORDS_MAX UINT32_MAX
+
 struct verb {
     const char *name;
-    const char *summary; /* one line, for the list of verbs */
-    const char *usage;   /* "[FILE...|-]" */
-    const char *details; /* paragraphs and examples, shown by --help */
-    const char *exits;   /* "0 ...\n3 ..." */
+    const char *summary;                  /* one line, for the list of verbs */
+    const char *usage;                    /* "[FILE...|-]"; NULL where there are subcommands */
+    const struct subcommand *subcommands; /* ended by a row without name; NULL: none */
+    const char *details;                  /* paragraphs and examples, shown by --help */
+    const char *exits;                    /* "0 ...\n3 ..." */
     int (*run)(const struct verb *self, int argc, char **argv); /* argv after the verb's name */
 };
 
@@ -61,7 +78,12 @@ bool options_parse(const struct verb *self, const struct option_row *rows, size_
                    int argc, char **argv, struct arena *keep, struct option_list *rest,
                    int *exit_code);
 
-/* Says a usage error on stderr, names the verb's --help, returns EXIT_USAGE. */
+/* Runs the subcommand that REST begins with, or OTHERWISE (a name; NULL: none) when REST is empty.
+ * Reports a usage error when there is none of that name or the number of words is wrong. */
+int subcommand_run(const struct verb *self, const char *otherwise, void *options,
+                   const struct option_list *rest, struct arena *keep);
+
+/* Reports a usage error on stderr, names the verb's --help, returns EXIT_USAGE. */
 int verb_usage_error(const struct verb *self, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))

@@ -164,70 +164,25 @@ static int save(const struct acceptance *acceptance, uint32_t changed, const cha
     return EXIT_GOOD;
 }
 
-/* Takes expired blocks out of the text, and keeps every other byte. */
-static int prune(struct acceptance *acceptance, const char *today, struct arena *keep)
-{
-    struct fault fault = FAULT_INIT;
-    bool *drop = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
-    uint32_t removed = 0;
-    if (acceptance->text == NULL || drop == NULL)
-        return EXIT_GOOD;
-    for (uint32_t i = 0; i < acceptance->list.count; i++) {
-        drop[i] = acceptance_is_expired(&acceptance->list.items[i], today);
-        removed += drop[i];
-    }
-    if (acceptance_drop(acceptance, drop, keep, &fault) != ERR_NONE)
-        return verb_fault(&fault);
-    return save(acceptance, removed, "expired, taken out of");
-}
+struct known_options {
+    const char *file;
+    bool as_json;
+};
 
-/* Lets those that WORDS name end yesterday: from now on they fail runs, until somebody prunes. */
-static int expire(struct acceptance *acceptance, const struct option_list *words,
-                  struct arena *keep)
+static int list(const struct verb *self, void *options, const struct option_list *words,
+                struct arena *keep)
 {
-    bool *end = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
-    const time_t then = time(NULL) - (time_t)24 * 60 * 60;
-    const struct tm *utc = gmtime(&then);
-    struct fault fault = FAULT_INIT;
-    char day[16];
-    if (end == NULL || utc == NULL || strftime(day, sizeof day, "%Y-%m-%d", utc) == 0)
-        return EXIT_INPUT;
-    for (uint32_t w = 1; w < words->count; w++) {
-        bool found = false;
-        for (uint32_t i = 0; i < acceptance->list.count; i++)
-            if (strcmp(acceptance->list.items[i].id, words->items[w]) == 0)
-                found = end[i] = true;
-        if (!found) {
-            log_error("%s: there is no [%s]",
-                      acceptance->path != NULL ? acceptance->path : "no file", words->items[w]);
-            return EXIT_INPUT;
-        }
-    }
-    if (acceptance_end(acceptance, end, day, keep, &fault) != ERR_NONE)
-        return verb_fault(&fault);
-    return save(acceptance, words->count - 1, "ended yesterday in");
-}
-
-static int known(const struct verb *self, const char *file, bool as_json,
-                 const struct option_list *rest, struct arena *keep)
-{
+    const struct known_options *o = options;
     struct acceptance acceptance;
     struct fault fault = FAULT_INIT;
     char today[16];
     uint32_t expired = 0;
-    const char *what = rest->count > 0 ? rest->items[0] : "list";
-    acceptance_today(today);
-    const bool ending = strcmp(what, "expire") == 0;
-    if (ending ? rest->count < 2
-               : rest->count > 1 || (strcmp(what, "list") != 0 && strcmp(what, "prune") != 0))
-        return verb_usage_error(self, "known list, known expire ID..., or known prune");
-    if (acceptance_read(file, keep, &acceptance, &fault) != ERR_NONE)
+    (void)self;
+    (void)words;
+    if (acceptance_read(o->file, keep, &acceptance, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    if (ending)
-        return expire(&acceptance, rest, keep);
-    if (strcmp(what, "prune") == 0)
-        return prune(&acceptance, today, keep);
-    if (as_json)
+    acceptance_today(today);
+    if (o->as_json)
         write_list_json(&acceptance, today);
     else
         print_list(&acceptance, today);
@@ -236,20 +191,84 @@ static int known(const struct verb *self, const char *file, bool as_json,
     return expired > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
+/* Takes expired blocks out of the text, and keeps every other byte. */
+static int prune(const struct verb *self, void *options, const struct option_list *words,
+                 struct arena *keep)
+{
+    const struct known_options *o = options;
+    struct acceptance acceptance;
+    struct fault fault = FAULT_INIT;
+    char today[16];
+    uint32_t removed = 0;
+    (void)self;
+    (void)words;
+    if (acceptance_read(o->file, keep, &acceptance, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    bool *drop = ARENA_ARRAY(keep, (size_t)acceptance.list.count + 1, bool);
+    if (acceptance.text == NULL || drop == NULL)
+        return EXIT_GOOD;
+    acceptance_today(today);
+    for (uint32_t i = 0; i < acceptance.list.count; i++) {
+        drop[i] = acceptance_is_expired(&acceptance.list.items[i], today);
+        removed += drop[i];
+    }
+    if (acceptance_drop(&acceptance, drop, keep, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    return save(&acceptance, removed, "expired, taken out of");
+}
+
+/* Lets those that WORDS name end yesterday: from now on they fail runs, until they are pruned. */
+static int expire(const struct verb *self, void *options, const struct option_list *words,
+                  struct arena *keep)
+{
+    const struct known_options *o = options;
+    struct acceptance acceptance;
+    struct fault fault = FAULT_INIT;
+    const time_t then = time(NULL) - (time_t)24 * 60 * 60;
+    const struct tm *utc = gmtime(&then);
+    char day[16];
+    (void)self;
+    if (acceptance_read(o->file, keep, &acceptance, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    bool *end = ARENA_ARRAY(keep, (size_t)acceptance.list.count + 1, bool);
+    if (end == NULL || utc == NULL || strftime(day, sizeof day, "%Y-%m-%d", utc) == 0)
+        return EXIT_INPUT;
+    for (uint32_t w = 0; w < words->count; w++) {
+        bool found = false;
+        for (uint32_t i = 0; i < acceptance.list.count; i++)
+            if (strcmp(acceptance.list.items[i].id, words->items[w]) == 0)
+                found = end[i] = true;
+        if (!found) {
+            log_error("%s: there is no [%s]", acceptance.path != NULL ? acceptance.path : "no file",
+                      words->items[w]);
+            return EXIT_INPUT;
+        }
+    }
+    if (acceptance_end(&acceptance, end, day, keep, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    return save(&acceptance, words->count, "ended yesterday in");
+}
+
+static const struct subcommand known_subcommands[] = {
+    {"list", NULL, "print the known mismatches (the default)", 0, 0, list},
+    {"expire", "ID...", "let these end yesterday", 1, SUBCOMMAND_WORDS_MAX, expire},
+    {"prune", NULL, "take out those that have expired", 0, 0, prune},
+    {.name = NULL},
+};
+
 static int run_known(const struct verb *self, int argc, char **argv)
 {
-    const char *file = NULL;
-    bool as_json = false;
+    struct known_options o = {.file = NULL};
     const struct option_row rows[] = {
-        {"--known", OPTION_STRING, &file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
-        {"--json", OPTION_FLAG, &as_json, NULL, "as JSON"},
+        {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
+        {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
     };
     struct option_list rest;
     struct arena keep;
     int code = EXIT_GOOD;
     arena_init(&keep, 0);
     if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code = known(self, file, as_json, &rest, &keep);
+        code = subcommand_run(self, "list", &o, &rest, &keep);
     arena_free(&keep);
     return code;
 }
@@ -257,7 +276,7 @@ static int run_known(const struct verb *self, int argc, char **argv)
 const struct verb verb_known = {
     .name = "known",
     .summary = "list the known mismatches, end some, or take out those that expired",
-    .usage = "[list | expire ID... | prune]",
+    .subcommands = known_subcommands,
     .details =
         "The file holds blocks like this one; '#' starts a comment:\n\n"
         "  [recursion-record]\n"

@@ -1,7 +1,6 @@
 /* twinstack baseline: names the run that others are held against. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "verbs/stored.h"
@@ -12,15 +11,19 @@ struct baseline_options {
     bool as_json;
 };
 
-static int set(const struct baseline_options *o, const char *word)
+static int set(const struct verb *self, void *options, const struct option_list *words,
+               struct arena *keep)
 {
+    const struct baseline_options *o = options;
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
     uint64_t id = 0;
     int code = EXIT_GOOD;
+    (void)self;
+    (void)keep;
     if (!stored_open(o->db, STORE_WRITE, &store, &code))
         return code;
-    if (study_find_run(store, word, &id, &fault) != ERR_NONE ||
+    if (study_find_run(store, words->items[0], &id, &fault) != ERR_NONE ||
         study_set_baseline(store, id, o->branch, o->platform, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT && fault.code != ERR_USAGE);
     else
@@ -29,12 +32,17 @@ static int set(const struct baseline_options *o, const char *word)
     return code;
 }
 
-static int show(const struct baseline_options *o)
+static int show(const struct verb *self, void *options, const struct option_list *words,
+                struct arena *keep)
 {
+    const struct baseline_options *o = options;
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
     uint64_t id = 0;
     int code = EXIT_GOOD;
+    (void)self;
+    (void)words;
+    (void)keep;
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
     if (study_get_baseline(store, o->branch, o->platform, &id, &fault) != ERR_NONE)
@@ -55,6 +63,12 @@ static int show(const struct baseline_options *o)
     return code;
 }
 
+static const struct subcommand subcommands[] = {
+    {"set", "RUN", "make RUN the baseline", 1, 1, set},
+    {"show", NULL, "print the baseline's id", 0, 0, show},
+    {.name = NULL},
+};
+
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct baseline_options o = {.db = STORED_DATABASE};
@@ -68,14 +82,8 @@ static int run(const struct verb *self, int argc, char **argv)
     struct arena keep;
     int code = EXIT_GOOD;
     arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (rest.count == 2 && strcmp(rest.items[0], "set") == 0)
-            code = set(&o, rest.items[1]);
-        else if (rest.count == 1 && strcmp(rest.items[0], "show") == 0)
-            code = show(&o);
-        else
-            code = verb_usage_error(self, "baseline set RUN, or baseline show");
-    }
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
+        code = subcommand_run(self, NULL, &o, &rest, &keep);
     arena_free(&keep);
     return code;
 }
@@ -83,7 +91,7 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_baseline = {
     .name = "baseline",
     .summary = "name the run that others are held against, a branch and a platform",
-    .usage = "set RUN | show",
+    .subcommands = subcommands,
     .details = "examples:\n  twinstack baseline set latest\n"
                "  twinstack baseline set 12 --branch main\n  twinstack baseline show",
     .exits = "  0  done\n  2  usage\n  3  there is no such run or baseline\n"

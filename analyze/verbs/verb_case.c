@@ -162,9 +162,15 @@ static char *base_name(struct import_request *q, const char *path)
     return name;
 }
 
-static int import(struct import_request *q)
+static int import(const struct verb *self, void *options, const struct option_list *words,
+                  struct arena *keep)
 {
+    struct import_request *q = options;
     struct fault fault = FAULT_INIT;
+    (void)words;
+    (void)keep;
+    if (q->dump == NULL && q->stack == NULL)
+        return verb_usage_error(self, "import needs --dump or --stack");
     if (q->name == NULL)
         q->name = base_name(q, q->dump != NULL ? q->dump : q->stack);
     if (q->dump != NULL && dump_open(q->dump, NULL, q->keep, &q->session, &fault) != ERR_NONE)
@@ -177,6 +183,12 @@ static int import(struct import_request *q)
     (void)printf("%s\n", q->folder);
     return EXIT_GOOD;
 }
+
+static const struct subcommand subcommands[] = {
+    {"import", "[--dump FILE] [--stack FILE] [--truth FILE] [--own GLOB]... [--out DIR]",
+     "make a sealed case of a dump, a stack or both", 0, 0, import},
+    {.name = NULL},
+};
 
 static int run(const struct verb *self, int argc, char **argv)
 {
@@ -194,14 +206,8 @@ static int run(const struct verb *self, int argc, char **argv)
     struct option_list rest;
     int code = EXIT_GOOD;
     arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (rest.count != 1 || strcmp(rest.items[0], "import") != 0)
-            code = verb_usage_error(self, "the one thing to do with a case here is `case import`");
-        else if (q.dump == NULL && q.stack == NULL)
-            code = verb_usage_error(self, "--dump or --stack is wanted");
-        else
-            code = import(&q);
-    }
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
+        code = subcommand_run(self, NULL, &q, &rest, &keep);
     arena_free(&keep);
     return code;
 }
@@ -209,7 +215,7 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_case = {
     .name = "case",
     .summary = "makes a sealed case of anybody's dump and stack",
-    .usage = "import [--dump FILE] [--stack FILE] [--truth FILE] [--own GLOB]... [--out DIR]",
+    .subcommands = subcommands,
     .details =
         "The case can be checked, compared and stored like those of the victims: its dump by the\n"
         "engine `dump` and the judges, its stack by `offset:rtl`.  Prints the case's folder.\n\n"

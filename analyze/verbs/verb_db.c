@@ -122,40 +122,94 @@ static int list(const char *path, bool as_json, struct arena *keep)
     return fault.code != ERR_NONE ? stored_fault(&fault, true) : EXIT_GOOD;
 }
 
+struct db_options {
+    const char *db;
+    uint64_t keep_runs;
+    bool as_json;
+};
+
+static int run_list(const struct verb *self, void *options, const struct option_list *words,
+                    struct arena *keep)
+{
+    const struct db_options *o = options;
+    (void)self;
+    (void)words;
+    return list(o->db, o->as_json, keep);
+}
+
+static int run_import(const struct verb *self, void *options, const struct option_list *words,
+                      struct arena *keep)
+{
+    const struct db_options *o = options;
+    (void)self;
+    (void)keep;
+    return copy(words->items[0], o->db);
+}
+
+static int run_export(const struct verb *self, void *options, const struct option_list *words,
+                      struct arena *keep)
+{
+    const struct db_options *o = options;
+    (void)self;
+    (void)keep;
+    return copy(o->db, words->items[0]);
+}
+
+static int run_publish(const struct verb *self, void *options, const struct option_list *words,
+                       struct arena *keep)
+{
+    const struct db_options *o = options;
+    (void)self;
+    (void)keep;
+    return publish(o->db, words->items[0]);
+}
+
+static int run_prune(const struct verb *self, void *options, const struct option_list *words,
+                     struct arena *keep)
+{
+    const struct db_options *o = options;
+    (void)words;
+    (void)keep;
+    if (o->keep_runs > UINT32_MAX)
+        return verb_usage_error(self, "prune needs --keep-runs N");
+    return prune(o->db, o->keep_runs);
+}
+
+static int run_upgrade(const struct verb *self, void *options, const struct option_list *words,
+                       struct arena *keep)
+{
+    const struct db_options *o = options;
+    (void)self;
+    (void)words;
+    (void)keep;
+    return upgrade(o->db);
+}
+
+static const struct subcommand subcommands[] = {
+    {"list", NULL, "every run, newest first, also those that go on or were stopped", 0, 0,
+     run_list},
+    {"import", "FILE", "copy the runs of FILE that the database lacks", 1, 1, run_import},
+    {"export", "FILE", "copy the runs that FILE lacks into it", 1, 1, run_export},
+    {"publish", "FILE", "write one file that opens from a read-only folder", 1, 1, run_publish},
+    {"prune", "--keep-runs N", "delete all but the newest runs and the baselines", 0, 0, run_prune},
+    {"upgrade", NULL, "bring an older database up to date", 0, 0, run_upgrade},
+    {.name = NULL},
+};
+
 static int run(const struct verb *self, int argc, char **argv)
 {
-    bool as_json = false;
-    const char *db = STORED_DATABASE;
-    uint64_t keep_runs = UINT64_MAX;
+    struct db_options o = {.db = STORED_DATABASE, .keep_runs = UINT64_MAX};
     const struct option_row rows[] = {
-        {"--db", OPTION_STRING, &db, "FILE", "database (default " STORED_DATABASE ")"},
-        {"--keep-runs", OPTION_UINT, &keep_runs, "N", "prune: how many of the newest stay"},
-        {"--json", OPTION_FLAG, &as_json, NULL, "list: one JSON document"},
+        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
+        {"--keep-runs", OPTION_UINT, &o.keep_runs, "N", "prune: how many of the newest stay"},
+        {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
     };
     struct option_list rest;
     struct arena keep;
     int code = EXIT_GOOD;
     arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        const char *what = rest.count > 0 ? rest.items[0] : "";
-        const char *file = rest.count > 1 ? rest.items[1] : NULL;
-        if (rest.count == 1 && strcmp(what, "list") == 0)
-            code = list(db, as_json, &keep);
-        else if (rest.count == 1 && strcmp(what, "prune") == 0 && keep_runs <= UINT32_MAX)
-            code = prune(db, keep_runs);
-        else if (rest.count == 1 && strcmp(what, "upgrade") == 0)
-            code = upgrade(db);
-        else if (rest.count == 2 && strcmp(what, "import") == 0)
-            code = copy(file, db);
-        else if (rest.count == 2 && strcmp(what, "export") == 0)
-            code = copy(db, file);
-        else if (rest.count == 2 && strcmp(what, "publish") == 0)
-            code = publish(db, file);
-        else
-            code = verb_usage_error(
-                self, "db list, import FILE, export FILE, publish FILE, prune --keep-runs N or "
-                      "upgrade");
-    }
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
+        code = subcommand_run(self, NULL, &o, &rest, &keep);
     arena_free(&keep);
     return code;
 }
@@ -163,13 +217,11 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_db = {
     .name = "db",
     .summary = "databases as a whole: list, import, export, publish, prune, upgrade",
-    .usage = "list | import FILE | export FILE | publish FILE | prune --keep-runs N | upgrade",
+    .subcommands = subcommands,
     .details =
-        "list shows every run, also those that are going or were stopped.  import and export "
-        "copy\nthe runs that the other side lacks.  publish writes one file that opens from a "
-        "read-only\nfolder, for CI artefacts.  prune never deletes a baseline.  An older database "
-        "is read as\nit is, through a copy in memory; upgrade, and any verb that writes, brings "
-        "it up to date\nfor good.\n\n"
+        "prune never deletes a baseline.  publish is for CI artefacts.  An older database is read "
+        "as\nit is, through a copy in memory; upgrade, and any verb that writes, brings it up to "
+        "date\nfor good.\n\n"
         "examples:\n  twinstack db list --json\n  twinstack db publish build/published.db",
     .exits = "  0  done\n  2  usage\n  4  database not usable",
     .run = run,

@@ -359,35 +359,73 @@ static int list_or_verify(const struct symbols_options *o, const struct option_l
     return code;
 }
 
-/* The files named, or the folders of --symbols. */
-static int run_word(const struct verb *self, const char *word, struct symbols_options *o,
-                    const struct option_list *files)
+/* The files named, or the folders of --symbols; NULL after a usage error. */
+static const struct option_list *paths_of(const struct verb *self, const struct symbols_options *o,
+                                          const struct option_list *files)
 {
-    const struct option_list *paths = files->count > 0 ? files : &o->roots;
-    enum symbol_names names;
-
-    if (!read_names(o->names, &names))
-        return verb_usage_error(self, "--names is short, full or decorated, not '%s'", o->names);
-    if (strcmp(word, "add") == 0) {
-        if (o->roots.count != 1 || files->count == 0)
-            return verb_usage_error(self, "add needs --symbols DIR, the store, and files");
-        return visit_all(files, add_file, o);
-    }
-    if (paths->count == 0)
-        return verb_usage_error(self, "%s needs files or --symbols DIR", word);
-    if (strcmp(word, "list") == 0)
-        return list_or_verify(o, paths, list_file);
-    if (strcmp(word, "verify") == 0)
-        return list_or_verify(o, paths, verify_file);
-    if (strcmp(word, "index") == 0)
-        return visit_all(paths, index_file, o);
-    if (strcmp(word, "export") == 0) {
-        if (files->count != 1)
-            return verb_usage_error(self, "export takes one PDB");
-        return visit_all(files, export_file, o);
-    }
-    return verb_usage_error(self, "there is no '%s': add, list, verify, index or export", word);
+    if (files->count == 0 && o->roots.count == 0)
+        (void)verb_usage_error(self, "name files, or --symbols DIR");
+    return files->count > 0 ? files : o->roots.count > 0 ? &o->roots : NULL;
 }
+
+static int run_add(const struct verb *self, void *options, const struct option_list *files,
+                   struct arena *keep)
+{
+    struct symbols_options *o = options;
+    (void)keep;
+    if (o->roots.count != 1)
+        return verb_usage_error(self, "add needs --symbols DIR, the store, and files");
+    return visit_all(files, add_file, o);
+}
+
+static int run_list(const struct verb *self, void *options, const struct option_list *files,
+                    struct arena *keep)
+{
+    const struct symbols_options *o = options;
+    const struct option_list *paths = paths_of(self, o, files);
+    (void)keep;
+    return paths != NULL ? list_or_verify(o, paths, list_file) : EXIT_USAGE;
+}
+
+static int run_verify(const struct verb *self, void *options, const struct option_list *files,
+                      struct arena *keep)
+{
+    const struct symbols_options *o = options;
+    const struct option_list *paths = paths_of(self, o, files);
+    (void)keep;
+    return paths != NULL ? list_or_verify(o, paths, verify_file) : EXIT_USAGE;
+}
+
+static int run_index(const struct verb *self, void *options, const struct option_list *files,
+                     struct arena *keep)
+{
+    const struct option_list *paths = paths_of(self, options, files);
+    (void)keep;
+    return paths != NULL ? visit_all(paths, index_file, options) : EXIT_USAGE;
+}
+
+static int run_export(const struct verb *self, void *options, const struct option_list *files,
+                      struct arena *keep)
+{
+    (void)self;
+    (void)keep;
+    return visit_all(files, export_file, options);
+}
+
+static const struct subcommand subcommands[] = {
+    {"add", "--symbols DIR FILE|DIR...", "copy PDBs and images into the store by their identity", 1,
+     SUBCOMMAND_WORDS_MAX, run_add},
+    {"list", "[FILE|DIR...]", "what is there: identity, procedures, inline sites, line tables", 0,
+     SUBCOMMAND_WORDS_MAX, run_list},
+    {"verify", "[FILE|DIR...]",
+     "whether every file is where its identity says, and its index whole", 0, SUBCOMMAND_WORDS_MAX,
+     run_verify},
+    {"index", "[FILE|DIR...]", "build the index of each PDB, for fast lookups", 0,
+     SUBCOMMAND_WORDS_MAX, run_index},
+    {"export", "FILE", "print a PDB as the rows of pdbdump, which `resolve --csv` reads", 1, 1,
+     run_export},
+    {.name = NULL},
+};
 
 static int run(const struct verb *self, int argc, char **argv)
 {
@@ -407,14 +445,12 @@ static int run(const struct verb *self, int argc, char **argv)
     int code = EXIT_GOOD;
 
     arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (rest.count == 0) {
-            code = verb_usage_error(self, "add, list, verify, index or export?");
-        } else {
-            const struct option_list files = {rest.items + 1, rest.count - 1};
-            code = run_word(self, rest.items[0], &o, &files);
-        }
-    }
+    enum symbol_names names;
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
+        code =
+            read_names(o.names, &names)
+                ? subcommand_run(self, NULL, &o, &rest, &keep)
+                : verb_usage_error(self, "--names is short, full or decorated, not '%s'", o.names);
     arena_free(&keep);
     if (fflush(stdout) != 0 && code == EXIT_GOOD)
         code = EXIT_INPUT;
@@ -424,15 +460,10 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_symbols = {
     .name = "symbols",
     .summary = "the symbol store: add, list, verify, index, export",
-    .usage = "add|list|verify|index|export [OPTION...] [FILE|DIR...]",
+    .subcommands = subcommands,
     .details =
-        "add     copies PDBs and images into --symbols DIR by their identity, in the layout\n"
-        "        of Windows symbol servers: name/IDENTITY/name\n"
-        "list    what there is: identity, procedures, inline sites, line tables\n"
-        "verify  whether every file of a store stands where its identity says, and whether the\n"
-        "        indexes beside PDBs (or in --index-folder) are whole and of them\n"
-        "index   builds the index of each PDB, so that a lookup costs a cache miss or two\n"
-        "export  prints a PDB as the rows of pdbdump, which `resolve --csv` reads\n\n"
+        "The store has the layout of Windows symbol servers: name/IDENTITY/name.  verify also "
+        "reads the\nindexes beside PDBs (or in --index-folder).\n\n"
         "examples:\n"
         "  twinstack symbols add --symbols store build/app.exe build/app.pdb\n"
         "  twinstack symbols list --symbols store\n"
