@@ -102,9 +102,10 @@ static const char *with_unnamed(struct pdb_names *names, const char *text)
     return out;
 }
 
-static const char *readable(struct pdb_names *names, const char *text)
+/* LINKER: a public's name, which on x86 has the decorations of C, too. */
+static const char *readable(struct pdb_names *names, const char *text, bool linker)
 {
-    const bool x86 = names->pdb->machine == PE_MACHINE_X86;
+    const bool x86 = linker && names->pdb->machine == PE_MACHINE_X86;
     char *out = arena_alloc(&names->scratch, UNDECORATED_BYTES);
     if (text == NULL || out == NULL ||
         undecorate(text, names->spelling, x86, out, UNDECORATED_BYTES) == 0)
@@ -200,7 +201,8 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
     if (procedure->kind == PDB_CODE_TRAMPOLINE)
         return trampoline_name(names, unit, procedure);
     const bool terminated = procedure->name[procedure->name_bytes] == '\0';
-    const bool plain = terminated && names->spelling == NAMES_SHORT && procedure->name[0] != '?';
+    const bool plain =
+        terminated && names->spelling == NAMES_SHORT && !undecorate_is_decorated(procedure->name);
     if (plain)
         return procedure->name_bytes != 0 ? procedure->name : NULL;
     const uint64_t key = name_key(NAME_PROCEDURE, unit->module.index, procedure->soff);
@@ -212,8 +214,8 @@ const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *
         const char *decorated = decorated_at(names, procedure->start);
         if (decorated != NULL)
             text = decorated;
-    } else if (text != NULL && text[0] == '?') {
-        text = readable(names, text);
+    } else if (text != NULL && undecorate_is_decorated(text)) {
+        text = readable(names, text, false);
     } else if (text != NULL) {
         text =
             with_unnamed(names, with_parameters(names, "", text, procedure_type(names, procedure)));
@@ -265,7 +267,7 @@ const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *p
         return slot != NULL ? slot->text : NULL;
     const char *text = NULL;
     if (pdb_public_before(names->pdb, pub->place, &names->keep, &read))
-        text = readable(names, read.name);
+        text = readable(names, read.name, true);
     arena_reset(&names->scratch);
     return keep_name(names, slot, key, text);
 }

@@ -2,6 +2,7 @@
  * undecorate.h.  MSVC's C++ names: undecorate_msvc.c. */
 #include "symbol/undecorate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,72 @@ static size_t undecorate_c(const char *name, bool x86, char *out, size_t out_byt
     return 0;
 }
 
+/* What rustc writes into names of its older form, where they are not wrapped in "_ZN...E". */
+static const struct {
+    const char *escape, *text;
+} rust_escapes[] = {
+    {"$LT$", "<"},  {"$GT$", ">"},  {"$RF$", "&"},  {"$BP$", "*"},  {"$C$", ","},
+    {"$LP$", "("},  {"$RP$", ")"},  {"$SP$", "@"},  {"$u20$", " "}, {"$u22$", "\""},
+    {"$u27$", "'"}, {"$u2b$", "+"}, {"$u3b$", ";"}, {"$u5b$", "["}, {"$u5d$", "]"},
+    {"$u7b$", "{"}, {"$u7d$", "}"}, {"$u7e$", "~"}, {"..", "::"},
+};
+
+static size_t undecorate_rust(const char *name, char *out, size_t out_bytes)
+{
+    size_t at = 0, escapes = 0;
+    if (strstr(name, "$LT$") == NULL && strstr(name, "$u") == NULL)
+        return 0;
+    if (name[0] == '_' && name[1] == '$')
+        name++;
+    while (*name != '\0' && at + 2 < out_bytes) {
+        const char *text = NULL;
+        for (size_t i = 0; i < sizeof rust_escapes / sizeof rust_escapes[0] && text == NULL; i++) {
+            const size_t bytes = strlen(rust_escapes[i].escape);
+            if (strncmp(name, rust_escapes[i].escape, bytes) == 0) {
+                text = rust_escapes[i].text;
+                name += bytes;
+                escapes += bytes > 2;
+            }
+        }
+        for (; text != NULL && *text != '\0'; text++)
+            out[at++] = *text;
+        if (text == NULL)
+            out[at++] = *name++;
+    }
+    out[at] = '\0';
+    return *name == '\0' && escapes > 0 ? at : 0;
+}
+
+/* arm64ec: the code between a function and its x64 callers or callees, "f$exit_thunk". */
+static size_t undecorate_thunk(const char *name, enum symbol_names names, bool x86, char *out,
+                               size_t out_bytes)
+{
+    static const char *const kinds[][2] = {{"$exit_thunk", "`exit thunk'"},
+                                           {"$entry_thunk", "`entry thunk'"}};
+    char whole[UNDECORATED_BYTES], base[UNDECORATED_BYTES];
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const size_t tail = strlen(kinds[i][0]);
+        if (length <= tail || length - tail >= sizeof whole ||
+            strcmp(name + length - tail, kinds[i][0]) != 0)
+            continue;
+        memcpy(whole, name, length - tail);
+        whole[length - tail] = '\0';
+        const char *text = undecorate(whole, names, x86, base, sizeof base) != 0 ? base : whole;
+        const int bytes = snprintf(out, out_bytes, "[thunk]:%s%s", text, kinds[i][1]);
+        return bytes > 0 && (size_t)bytes < out_bytes ? (size_t)bytes : 0;
+    }
+    return 0;
+}
+
+bool undecorate_is_decorated(const char *name)
+{
+    return name[0] == '?' || strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 ||
+           (strchr(name, '$') != NULL &&
+            (strstr(name, "$LT$") != NULL || strstr(name, "$u20$") != NULL ||
+             strstr(name, "$exit_thunk") != NULL || strstr(name, "$entry_thunk") != NULL));
+}
+
 size_t undecorate(const char *name, enum symbol_names names, bool x86, char *out, size_t out_bytes)
 {
     size_t bytes = 0;
@@ -70,12 +137,17 @@ size_t undecorate(const char *name, enum symbol_names names, bool x86, char *out
         bytes = undecorate(name + 1, names, x86, out, out_bytes);
         return bytes != 0 ? bytes : write_text(name + 1, strlen(name + 1), out, out_bytes);
     }
+    bytes = undecorate_thunk(name, names, x86, out, out_bytes);
+    if (bytes != 0)
+        return bytes;
     if (name[0] == '?')
         bytes = undecorate_msvc(name, names, out, out_bytes);
     else if (x86 && strncmp(name, "__Z", 3) == 0)
         bytes = undecorate_itanium(name + 1, names, out, out_bytes);
     else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0)
         bytes = undecorate_itanium(name, names, out, out_bytes);
+    if (bytes == 0 && name[0] != '?')
+        bytes = undecorate_rust(name, out, out_bytes);
     if (bytes == 0 && name[0] != '?')
         bytes = undecorate_c(name, x86, out, out_bytes);
     if (bytes == 0)

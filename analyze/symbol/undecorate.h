@@ -19,6 +19,10 @@ enum symbol_names { NAMES_SHORT, NAMES_FULL, NAMES_DECORATED };
 /* Enough for nearly every name; longer ones stay decorated. */
 enum { UNDECORATED_BYTES = 16384 };
 
+/* True for a name that only a linker would show as it stands: the decorations of C++ and Rust, and
+ * arm64ec's thunks; not those of C. */
+bool undecorate_is_decorated(const char *name);
+
 /* Writes the readable form of NAME (NUL-terminated) to OUT, with a NUL, and returns its
  * length without it; 0: not understood, too long or NAMES_DECORATED, and OUT is "": show
  * NAME as it stands.  X86: also undo the C decorations of 32-bit x86, which on other

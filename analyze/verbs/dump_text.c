@@ -56,7 +56,7 @@ static void print_crash(FILE *out, const struct minidump *d, struct arena *scrat
     if (minidump_crash_va(d) != e->address_va || e->code == 0xc0000005)
         (void)fprintf(out, ", touching 0x%" PRIx64, minidump_crash_va(d));
     (void)fputc('\n', out);
-    if (d->breakpad.assert_expression != NULL)
+    if (d->breakpad.assert_expression != NULL && d->breakpad.assert_expression[0] != '\0')
         put_labelled(out, "assert:  ", d->breakpad.assert_expression, "\n");
 }
 

@@ -144,6 +144,29 @@ TEST(cold_parts_have_the_name_of_their_procedure)
     close_made(&w);
 }
 
+TEST(procedures_with_names_of_other_compilers_are_readable)
+{
+    static const struct {
+        const char *name, *want;
+    } rows[] = {
+        {"_Z5riskyi.cold.1", "risky"},
+        {"_ZN4core3fmt9Formatter3new17h0123456789abcdefE", "core::fmt::Formatter::new"},
+        {"alloc::vec::Vec$LT$T$GT$::push", "alloc::vec::Vec<T>::push"},
+        {"#f$exit_thunk", "[thunk]:f`exit thunk'"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct make_pdb m;
+        struct made_world w;
+        test_row(rows[i].name);
+        make_pdb_start(&m);
+        make_contribution(&m, 0, 0x10, 0x20);
+        make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x10, 0x20, rows[i].name), 6);
+        open_made(&w, &m);
+        check_at(&w, 0x1010, rows[i].want);
+        close_made(&w);
+    }
+}
+
 /* A jump of an incremental link: kind, bytes, offset, target's offset, section, target's. */
 static void put_trampoline(struct make_pdb *m, uint32_t module, uint32_t offset, uint32_t target)
 {

@@ -171,6 +171,7 @@ struct type_writer {
     char *out;
     size_t bytes, at;
     uint32_t steps; /* left: bounds what hostile types can cost */
+    size_t inside;  /* where a pointer to what was put last goes: "void (*|)()"; 0: behind it */
     bool failed;
 };
 
@@ -188,6 +189,28 @@ static void put(struct type_writer *w, const char *text, size_t bytes)
 static void put_string(struct type_writer *w, const char *text)
 {
     put(w, text, strlen(text));
+}
+
+/* Puts what belongs to a pointer itself: behind it, or into the brackets of one to a function. */
+static void put_qualifier(struct type_writer *w, const char *mark)
+{
+    const size_t bytes = strlen(mark);
+    if (w->inside == 0 || w->failed || bytes >= w->bytes - w->at) {
+        put_string(w, mark);
+        return;
+    }
+    memmove(w->out + w->inside + bytes, w->out + w->inside, w->at - w->inside + 1);
+    memcpy(w->out + w->inside, mark, bytes);
+    w->inside += bytes;
+    w->at += bytes;
+}
+
+/* The mark of a pointer to the type that was put last. */
+static void put_mark(struct type_writer *w, const char *mark)
+{
+    if (w->inside == 0)
+        put_string(w, " ");
+    put_qualifier(w, mark);
 }
 
 static void put_type(struct type_writer *w, uint32_t index, uint32_t depth);
@@ -258,20 +281,27 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
                              (function.kind == LF_PROCEDURE || function.kind == LF_MFUNCTION) &&
                              function.bytes >= 4;
     put_type(w, to_function ? load_u32(function.data) : target, depth + 1);
-    put_string(w, to_function ? " (" : " ");
-    if (member) {
-        put_type(w, load_u32(pointer->data + 8), depth + 1);
-        put_string(w, "::");
+    if (!to_function && !member) {
+        put_mark(w, mark);
+    } else {
+        put_string(w, to_function ? " (" : " ");
+        if (member) {
+            put_type(w, load_u32(pointer->data + 8), depth + 1);
+            put_string(w, "::");
+        }
+        put_string(w, mark);
+        w->inside = 0;
     }
-    put_string(w, mark);
     if ((attributes & POINTER_CONST) != 0)
-        put_string(w, " const");
+        put_qualifier(w, " const");
     if ((attributes & POINTER_VOLATILE) != 0)
-        put_string(w, " volatile");
+        put_qualifier(w, " volatile");
     if (!to_function)
         return;
+    const size_t inside = w->at;
     put_string(w, ")");
     (void)put_parameters(w, &function, depth + 1);
+    w->inside = inside;
 }
 
 static void put_modifier(struct type_writer *w, const struct pdb_type *type, uint32_t depth)
@@ -284,9 +314,9 @@ static void put_modifier(struct type_writer *w, const struct pdb_type *type, uin
     if (pointer)
         put_type(w, index, depth + 1);
     if ((flags & MODIFIER_CONST) != 0)
-        put_string(w, pointer ? " const" : "const ");
+        pointer ? put_qualifier(w, " const") : put_string(w, "const ");
     if ((flags & MODIFIER_VOLATILE) != 0)
-        put_string(w, pointer ? " volatile" : "volatile ");
+        pointer ? put_qualifier(w, " volatile") : put_string(w, "volatile ");
     if (!pointer)
         put_type(w, index, depth + 1);
 }
@@ -316,6 +346,7 @@ static void put_type(struct type_writer *w, uint32_t index, uint32_t depth)
         return;
     }
     w->steps--;
+    w->inside = 0; /* only a pointer to a function leaves another */
     if (index < 0x1000) {
         put_simple(w, index);
         return;
@@ -333,10 +364,11 @@ static void put_type(struct type_writer *w, uint32_t index, uint32_t depth)
         put_modifier(w, &type, depth);
     } else if ((type.kind == LF_ARRAY || type.kind == LF_ARRAY_ST) && type.bytes >= 4) {
         put_type(w, load_u32(type.data), depth + 1);
-        put_string(w, "[]");
+        put_qualifier(w, "[]");
     } else if ((type.kind == LF_PROCEDURE || type.kind == LF_MFUNCTION) && type.bytes >= 4) {
         put_type(w, load_u32(type.data), depth + 1);
         (void)put_parameters(w, &type, depth + 1);
+        w->inside = 0;
     } else {
         w->failed = true;
     }
@@ -345,7 +377,7 @@ static void put_type(struct type_writer *w, uint32_t index, uint32_t depth)
 size_t pdb_type_parameters(const struct pdb_types *types, uint32_t function_type,
                            struct arena *scratch, char *out, size_t out_bytes)
 {
-    struct type_writer w = {types, scratch, out, out_bytes, 0, LIMIT_TYPE_STEPS, false};
+    struct type_writer w = {types, scratch, out, out_bytes, 0, LIMIT_TYPE_STEPS, 0, false};
     struct pdb_type function;
     out[0] = '\0';
     if (!pdb_type(types, function_type, scratch, &function) || !put_parameters(&w, &function, 0) ||
