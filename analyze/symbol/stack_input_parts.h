@@ -65,6 +65,16 @@ struct stack_input {
     uint32_t next_capture, next_stack;
 };
 
+/* Reads more of the stream after what is there, growing the buffer up to MAX bytes.  False at the
+ * end of the stream or when the buffer is full. */
+bool input_fill(struct stack_input *input, size_t max);
+
+/* Moves what is in the buffer to its start. */
+void input_to_front(struct stack_input *input);
+
+/* Drops BYTES from the front of the buffer. */
+void input_skip(struct stack_input *input, size_t bytes);
+
 /* Reads the next line, without its end.  False at the end of the stream. */
 bool input_read_line(struct stack_input *input, struct stack_line *out);
 

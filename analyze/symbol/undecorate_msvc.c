@@ -72,69 +72,6 @@ struct symbol_name {
     const char *initializes; /* "dynamic initializer for" and such; NULL */
 };
 
-const char *msvc_fail(struct msvc *d)
-{
-    d->failed = true;
-    return "";
-}
-
-const char *msvc_join(struct msvc *d, const char *first, ...)
-{
-    va_list list;
-    size_t bytes = 0;
-
-    va_start(list, first);
-    for (const char *part = first; part != NULL; part = va_arg(list, const char *))
-        bytes += strlen(part);
-    va_end(list);
-    char *text = arena_alloc(d->arena, bytes + 1);
-    if (text == NULL)
-        return msvc_fail(d);
-    char *at = text;
-    va_start(list, first);
-    for (const char *part = first; part != NULL; part = va_arg(list, const char *)) {
-        const size_t part_bytes = strlen(part);
-        memcpy(at, part, part_bytes);
-        at += part_bytes;
-    }
-    va_end(list);
-    *at = '\0';
-    return text;
-}
-
-bool msvc_take(struct msvc *d, char c)
-{
-    if (d->failed || *d->at != c)
-        return false;
-    d->at++;
-    return true;
-}
-
-bool msvc_take_text(struct msvc *d, const char *text)
-{
-    const size_t bytes = strlen(text);
-    if (d->failed || strncmp(d->at, text, bytes) != 0)
-        return false;
-    d->at += bytes;
-    return true;
-}
-
-int64_t msvc_number(struct msvc *d)
-{
-    const bool negative = msvc_take(d, '?');
-    uint64_t value = 0;
-
-    if (*d->at >= '0' && *d->at <= '9') {
-        value = (uint64_t)(*d->at++ - '0') + 1;
-    } else {
-        while (*d->at >= 'A' && *d->at <= 'P' && value >> 58 == 0)
-            value = value * 16 + (uint64_t)(*d->at++ - 'A');
-        if (!msvc_take(d, '@'))
-            (void)msvc_fail(d);
-    }
-    return negative ? -(int64_t)value : (int64_t)value;
-}
-
 static void remember_name(struct msvc *d, const char *name)
 {
     for (uint32_t i = 0; i < d->name_count; i++)
@@ -370,7 +307,7 @@ static const char *scopes(struct msvc *d, const char **innermost)
     return text;
 }
 
-const char *msvc_type_name(struct msvc *d)
+static const char *type_name(struct msvc *d)
 {
     const char *innermost, *name;
 
@@ -453,7 +390,7 @@ static const char *table_symbol(struct msvc *d, const char *name)
     d->at++;
     (void)msvc_qualifiers(d);
     while (!d->failed && !msvc_take(d, '@'))
-        bases = msvc_join(d, bases, *bases != '\0' ? "s " : "", "`", msvc_type_name(d), "'", NULL);
+        bases = msvc_join(d, bases, *bases != '\0' ? "s " : "", "`", type_name(d), "'", NULL);
     return *bases != '\0' ? msvc_join(d, name, "{for ", bases, "}", NULL) : name;
 }
 
@@ -505,7 +442,8 @@ const char *msvc_symbol(struct msvc *d)
 size_t undecorate_msvc(const char *name, enum symbol_names names, char *out, size_t out_bytes)
 {
     struct arena arena;
-    struct msvc d = {.at = name, .full = names == NAMES_FULL, .arena = &arena};
+    struct msvc d = {
+        .at = name, .full = names == NAMES_FULL, .type_name = type_name, .arena = &arena};
     size_t bytes = 0;
 
     arena_init(&arena, MSVC_ARENA_BYTES);

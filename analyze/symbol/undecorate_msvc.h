@@ -1,5 +1,6 @@
-/* MSVC's C++ decoration; use it through undecorate.h.  A descent over the name in two files:
- * undecorate_msvc.c has symbols and names, undecorate_type.c types.
+/* MSVC's C++ decoration; use it through undecorate.h.  A recursive descent in three files:
+ * undecorate_msvc_text.c reads characters, undecorate_type.c types, undecorate_msvc.c names and
+ * symbols.
  *
  * Every text lives in an arena of limited size, which bounds what back references can make
  * of a short name.  The first thing that is not understood ends it: `failed`. */
@@ -29,6 +30,9 @@ struct msvc {
     bool full;      /* with parameters */
     bool failed;
     int depth;
+    /* The name of a type with its scopes.  A pointer, since types hold names and names hold types.
+     */
+    const char *(*type_name)(struct msvc *d);
     struct arena *arena;
     const char *names[MSVC_BACK_REFERENCES]; /* of the innermost template or the symbol */
     struct msvc_type types[MSVC_BACK_REFERENCES];
@@ -47,9 +51,6 @@ int64_t msvc_number(struct msvc *d);
 
 /* A whole symbol, '?' and all; as a scope or a template argument, or at the top. */
 const char *msvc_symbol(struct msvc *d);
-
-/* The name of a type with its scopes. */
-const char *msvc_type_name(struct msvc *d);
 
 struct msvc_type msvc_read_type(struct msvc *d);
 

@@ -190,7 +190,7 @@ static struct msvc_type pointer(struct msvc *d, const char *mark)
     if (msvc_take(d, '6'))
         return function_pointer(d, NULL, mark);
     if (msvc_take(d, '8')) {
-        const char *scope = msvc_type_name(d);
+        const char *scope = d->type_name(d);
         return function_pointer(d, scope, mark);
     }
     bool managed;
@@ -201,7 +201,7 @@ static struct msvc_type pointer(struct msvc *d, const char *mark)
     if (*d->at >= 'Q' && *d->at <= 'T') { /* to a data member */
         static const char *const words[] = {"", " const", " volatile", " const volatile"};
         const char *qualifiers = words[*d->at++ - 'Q'];
-        const char *scope = msvc_type_name(d);
+        const char *scope = d->type_name(d);
         const struct msvc_type type = msvc_read_type(d);
         return (struct msvc_type){
             msvc_join(d, qualify(d, type.before, qualifiers), " ", scope, "::", mark, NULL),
@@ -294,9 +294,9 @@ static struct msvc_type read_type(struct msvc *d)
     case 'T':
     case 'U':
     case 'V':
-        return plain(msvc_type_name(d));
+        return plain(d->type_name(d));
     case 'W':
-        return msvc_take(d, '4') ? plain(msvc_type_name(d)) : fail_type(d);
+        return msvc_take(d, '4') ? plain(d->type_name(d)) : fail_type(d);
     case 'Y':
         return array_type(d);
     case '_':

@@ -7,17 +7,19 @@
 
 enum { ISOLATE_PASS = 0, ISOLATE_FAIL = 1, ISOLATE_SKIP = 77, TEST_SECONDS = 60 };
 
-/* Runs TEST elsewhere and waits.  Returns ISOLATE_PASS, ISOLATE_FAIL or ISOLATE_SKIP; a
- * crash or a time limit fails, and WHY says which ("" else). */
-int isolate_run(const struct test_case *test, const char *program, char *why, size_t why_bytes);
+/* Runs the body of a test in this process and returns its outcome. */
+typedef int isolate_body_fn(const struct test_case *test);
 
-/* Gives the running test so many seconds from now. */
+/* Runs TEST in a child process and waits.  The child runs BODY, or is PROGRAM with "--here" and the
+ * test's name.  Returns ISOLATE_PASS, ISOLATE_FAIL or ISOLATE_SKIP; a crash or a time limit fails,
+ * and WHY says which (else ""). */
+int isolate_run(const struct test_case *test, isolate_body_fn *body, const char *program, char *why,
+                size_t why_bytes);
+
+/* Ends the running test SECONDS from now. */
 void isolate_limit(unsigned seconds);
 
-/* Makes a fresh folder and writes its path to OUT; false: could not. */
+/* Makes a fresh folder and writes its path to OUT; false: it could not be made. */
 bool isolate_folder(char *out, size_t out_bytes);
-
-/* Runs the body in this process, reports, and returns its outcome (test.c). */
-int test_run_here(const struct test_case *test);
 
 #endif

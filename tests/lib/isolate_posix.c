@@ -22,7 +22,8 @@ void isolate_limit(unsigned seconds)
     (void)alarm(scaled(seconds));
 }
 
-int isolate_run(const struct test_case *test, const char *program, char *why, size_t why_bytes)
+int isolate_run(const struct test_case *test, isolate_body_fn *body, const char *program, char *why,
+                size_t why_bytes)
 {
     (void)program;
     why[0] = '\0';
@@ -34,7 +35,7 @@ int isolate_run(const struct test_case *test, const char *program, char *why, si
     }
     if (child == 0) {
         isolate_limit(TEST_SECONDS);
-        exit(test_run_here(test));
+        exit(body(test));
     }
 
     int status = 0;

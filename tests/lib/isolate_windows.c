@@ -20,13 +20,15 @@ void isolate_limit(unsigned seconds)
         CloseHandle(thread);
 }
 
-int isolate_run(const struct test_case *test, const char *program, char *why, size_t why_bytes)
+int isolate_run(const struct test_case *test, isolate_body_fn *body, const char *program, char *why,
+                size_t why_bytes)
 {
     char line[1024];
     STARTUPINFOA start = {.cb = sizeof start};
     PROCESS_INFORMATION child;
     DWORD code = 0;
 
+    (void)body; /* the child is this program again */
     why[0] = '\0';
     fflush(NULL);
     snprintf(line, sizeof line, "\"%s\" --here %s", program, test->name);

@@ -262,7 +262,7 @@ void test_flips(const uint8_t *data, size_t bytes, test_damage_fn *fn, void *con
             damage(data, bytes, at, change, fn, context);
 }
 
-int test_run_here(const struct test_case *test)
+static int run_here(const struct test_case *test)
 {
     running = test;
     test->body();
@@ -287,7 +287,7 @@ static int run_and_tell(const struct test_case *test, const char *program, bool 
 {
     char why[128];
     uint64_t start_ns = clock_ns();
-    int outcome = isolate_run(test, program, why, sizeof why);
+    int outcome = isolate_run(test, run_here, program, why, sizeof why);
     double ms = (double)(clock_ns() - start_ns) / 1e6;
 
     if (test->todo && outcome == ISOLATE_FAIL) {
@@ -312,7 +312,7 @@ static int run_one_here(const char *name)
         if (strcmp(test->name, name) != 0)
             continue;
         isolate_limit(TEST_SECONDS);
-        return test_run_here(test);
+        return run_here(test);
     }
     return 2;
 }

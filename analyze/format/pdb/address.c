@@ -1,7 +1,6 @@
-/* See pdb.h.  Places, rvas, contributions, publics and x86 frame data: all that is found by
+/* See pdb.h.  Places, rvas, contributions and publics: all that is found by
  * searching a table that the linker sorted by address.  Tables that are not sorted (damage)
  * give wrong answers, never a crash. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -83,56 +82,9 @@ bool pdb_is_code(const struct pdb *pdb, struct pdb_place place)
            (pdb->sections[place.section - 1].flags & (PE_SECTION_CODE | PE_SECTION_EXECUTE)) != 0;
 }
 
-static bool place_after(struct pdb_place a, struct pdb_place b)
+bool pdb_place_after(struct pdb_place a, struct pdb_place b)
 {
     return a.section != b.section ? a.section > b.section : a.offset > b.offset;
-}
-
-static int compare_contributions(const void *left, const void *right)
-{
-    const struct pdb_contribution *a = left;
-    const struct pdb_contribution *b = right;
-    const int after = place_after(a->start, b->start) - place_after(b->start, a->start);
-    return after != 0 ? after : (a->module > b->module) - (a->module < b->module);
-}
-
-/* Adds the procedures of all modules to the list; without one, only counts. */
-static uint32_t list_procedures(struct pdb *pdb, struct pdb_contribution *list, uint32_t room)
-{
-    struct arena copies;
-    struct pdb_module module;
-    uint32_t count = 0;
-    arena_init(&copies, 2 * pdb->msf.bytes);
-    for (uint32_t i = 0; i <= UINT16_MAX && pdb_module_open(pdb, i, &copies, &module); i++) {
-        struct pdb_symbol symbol;
-        struct pdb_procedure one;
-        for (uint32_t soff = 4; pdb_symbol_at(&module, soff, &symbol);
-             soff = pdb_symbol_next(&module, &symbol)) {
-            if (!pdb_procedure_read(&module, &symbol, &one) || one.bytes == 0)
-                continue;
-            if (count < room)
-                list[count] = (struct pdb_contribution){one.start, one.bytes, (uint16_t)i, 0};
-            count++;
-        }
-        arena_reset(&copies);
-    }
-    arena_free(&copies);
-    return count;
-}
-
-void pdb_make_contributions(struct pdb *pdb)
-{
-    const uint32_t count = list_procedures(pdb, NULL, 0);
-    struct pdb_contribution *list = ARENA_ARRAY(&pdb->arena, count, struct pdb_contribution);
-    uint32_t kept = 0;
-    if (list == NULL || count == 0 || list_procedures(pdb, list, count) != count)
-        return;
-    qsort(list, count, sizeof *list, compare_contributions);
-    for (uint32_t i = 0; i < count; i++) /* of folded functions the first module's counts */
-        if (kept == 0 || place_after(list[i].start, list[kept - 1].start))
-            list[kept++] = list[i];
-    pdb->contributions = list;
-    pdb->contribution_count = kept;
 }
 
 bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out)
@@ -163,7 +115,7 @@ bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
         const uint32_t middle = low + (high - low) / 2;
         if (!pdb_contribution(pdb, middle, out))
             return false;
-        if (place_after(out->start, place))
+        if (pdb_place_after(out->start, place))
             high = middle;
         else
             low = middle + 1;
@@ -252,7 +204,7 @@ bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct are
         const uint32_t middle = low + (high - low) / 2;
         if (!pdb_public(pdb, middle, NULL, out))
             return false;
-        if (place_after(out->place, place))
+        if (pdb_place_after(out->place, place))
             high = middle;
         else
             low = middle + 1;
@@ -262,88 +214,8 @@ bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct are
     return copies == NULL || first_record(pdb, low - 1, copies, out);
 }
 
-/*     OFFSET SIZE  FRAMEDATA                OFFSET SIZE  FPO_DATA
- *          0    4  rva                           0    4  rva
- *          4    4  bytes of code                 4    4  bytes of code
- *          8    4  bytes of locals               8    4  locals, in 4 bytes
- *         12    4  bytes of parameters          12    2  parameters, in 4 bytes
- *         16    4  most bytes of stack          14    1  bytes of prolog
- *         20    4  program, in "/names"         15    1  saved registers:3, SEH:1, ebp:1, 0:1,
- *         24    2  bytes of prolog                       frame type:2
- *         26    2  bytes of saved registers
- *         28    4  flags */
-enum { FRAME_DATA_BYTES = 32, FPO_BYTES = 16, FRAME_DATA_STEPS = 64 };
-
-/* The last row at or before RVA that covers it: later rows describe a smaller rest of the
- * same procedure.  Returns -1 when none does. */
-static int64_t covering_row(const struct msf_stream *stream, uint32_t row_bytes, uint32_t rva)
-{
-    const uint32_t count = stream->bytes / row_bytes;
-    uint32_t low = 0, high = count;
-    uint8_t head[8];
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (!msf_copy(stream, middle * row_bytes, sizeof head, head))
-            return -1;
-        if (load_u32(head) <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint32_t i = low, steps = 0; i-- > 0 && steps < FRAME_DATA_STEPS; steps++) {
-        if (!msf_copy(stream, i * row_bytes, sizeof head, head))
-            return -1;
-        if (rva - load_u32(head) < load_u32(head + 4))
-            return i;
-    }
-    return -1;
-}
-
-static bool source_rva(const struct pdb *pdb, uint32_t rva, uint32_t *out)
+bool pdb_rva_before_omap(const struct pdb *pdb, uint32_t rva, uint32_t *out)
 {
     *out = rva;
     return pdb->omap_to_source.at == NULL || omap_translate(pdb->omap_to_source, rva, out);
-}
-
-bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies,
-                       struct pdb_frame_data *out)
-{
-    const struct msf_stream stream = msf_stream(&pdb->msf, pdb->frame_data_stream);
-    uint8_t row[FRAME_DATA_BYTES];
-    if (pdb->frame_data_stream == UINT16_MAX || !source_rva(pdb, rva, &rva))
-        return false;
-    const int64_t index = covering_row(&stream, FRAME_DATA_BYTES, rva);
-    if (index < 0 || !msf_copy(&stream, (uint32_t)index * FRAME_DATA_BYTES, sizeof row, row))
-        return false;
-    out->start_rva = load_u32(row);
-    out->code_bytes = load_u32(row + 4);
-    out->locals_bytes = load_u32(row + 8);
-    out->params_bytes = load_u32(row + 12);
-    out->stack_max_bytes = load_u32(row + 16);
-    out->program = pdb_name(pdb, load_u32(row + 20), copies);
-    out->prolog_bytes = load_u16(row + 24);
-    out->saved_bytes = load_u16(row + 26);
-    out->flags = load_u32(row + 28);
-    return true;
-}
-
-bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out)
-{
-    const struct msf_stream stream = msf_stream(&pdb->msf, pdb->fpo_stream);
-    uint8_t row[FPO_BYTES];
-    if (pdb->fpo_stream == UINT16_MAX || !source_rva(pdb, rva, &rva))
-        return false;
-    const int64_t index = covering_row(&stream, FPO_BYTES, rva);
-    if (index < 0 || !msf_copy(&stream, (uint32_t)index * FPO_BYTES, sizeof row, row))
-        return false;
-    out->start_rva = load_u32(row);
-    out->code_bytes = load_u32(row + 4);
-    out->locals_bytes = load_u32(row + 8) * 4;
-    out->params_bytes = load_u16(row + 12) * 4U;
-    out->prolog_bytes = row[14];
-    out->saved_registers = row[15] & 7;
-    out->has_seh = (row[15] >> 3 & 1) != 0;
-    out->uses_ebp = (row[15] >> 4 & 1) != 0;
-    out->frame_type = row[15] >> 6;
-    return true;
 }

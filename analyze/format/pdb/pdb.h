@@ -31,6 +31,9 @@ struct pdb_place {
     uint32_t offset;
 };
 
+/* True when A is after B: in a later section, or in the same one at a larger offset. */
+bool pdb_place_after(struct pdb_place a, struct pdb_place b);
+
 /* A range of the image that one module contributed. */
 struct pdb_contribution {
     struct pdb_place start;
@@ -102,6 +105,10 @@ bool pdb_rva_of_place(const struct pdb *pdb, struct pdb_place place, uint32_t *r
 bool pdb_place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out);
 uint32_t pdb_source_rva(const struct pdb *pdb, struct pdb_place place);
 
+/* Translates an rva of the image to the one that it had before OMAP moved the code; the same rva
+ * where nothing moved.  False when OMAP has no such code. */
+bool pdb_rva_before_omap(const struct pdb *pdb, uint32_t rva, uint32_t *out);
+
 /* True when PLACE lies in a section that can be executed. */
 bool pdb_is_code(const struct pdb *pdb, struct pdb_place place);
 
@@ -111,7 +118,8 @@ bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
 /* The last contribution of PLACE's section that starts at or before it, and is not empty. */
 bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
                              struct pdb_contribution *out);
-/* Where the file has no contributions: makes them of the procedures, which pdb_open() does. */
+
+/* Makes the contributions of a file that has none out of its procedures.  pdb_open() calls it. */
 void pdb_make_contributions(struct pdb *pdb);
 /* By number, in the order of the file (sorted by address). */
 bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out);

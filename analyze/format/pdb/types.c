@@ -11,9 +11,6 @@
 enum {
     TYPES_HEADER_BYTES = 56,
     TYPES_VERSION_VC7 = 19990903, /* the first with this header */
-    LF_FUNC_ID = 0x1601,
-    LF_MFUNC_ID = 0x1602,
-    LF_STRING_ID = 0x1605,
 };
 
 bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *out)
@@ -120,33 +117,4 @@ bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copie
         at += step;
         at_index++;
     }
-}
-
-static const char *string_at(const struct pdb_type *type, uint32_t at)
-{
-    if (at >= type->bytes || memchr(type->data + at, 0, type->bytes - at) == NULL)
-        return "";
-    return (const char *)type->data + at;
-}
-
-bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types, uint32_t id,
-                     struct arena *copies, struct pdb_id_name *out)
-{
-    struct pdb_type record, scope;
-    out->scope = "";
-    if (!pdb_type(ids, id, copies, &record) || record.bytes < 8)
-        return false;
-    const uint32_t scope_index = load_u32(record.data);
-    out->function_type = load_u32(record.data + 4);
-    out->name = string_at(&record, 8);
-    if (record.kind == LF_FUNC_ID) {
-        if (scope_index != 0 && pdb_type(ids, scope_index, copies, &scope) &&
-            scope.kind == LF_STRING_ID)
-            out->scope = string_at(&scope, 4);
-        return true;
-    }
-    if (record.kind != LF_MFUNC_ID)
-        return false;
-    out->scope = pdb_type_name(types, scope_index, copies);
-    return true;
 }

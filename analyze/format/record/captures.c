@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "format/record/parts.h"
 #include "format/record/record.h"
+#include "format/record/sections.h"
 
 static const uint64_t va_mask = ((uint64_t)1 << RECORD_N_VA_BITS) - 1;
 

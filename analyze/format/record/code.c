@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/record/parts.h"
+#include "format/record/sections.h"
 
 void record_codes_read(struct record_section s, struct arena *keep, struct record *out)
 {

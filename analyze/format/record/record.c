@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/limits.h"
-#include "format/record/parts.h"
+#include "format/record/sections.h"
 
 struct reading {
     struct bytes body; /* the whole sections, from the first section's header */
@@ -80,27 +80,6 @@ static enum status read_header(struct bytes *r, struct record *out, uint64_t *fi
     return ERR_NONE;
 }
 
-bool record_section_next(struct bytes *r, struct record_section *out)
-{
-    const uint64_t start = r->offset;
-
-    if (r->left == 0 || bytes_failed(r))
-        return false;
-    out->type = bytes_u32(r);
-    const uint32_t section_bytes = bytes_u32(r);
-    out->count = bytes_u32(r);
-    bytes_skip(r, 4);
-    if (bytes_failed(r))
-        return false;
-    if (section_bytes < RECORD_SECTION_HEADER_BYTES || section_bytes % 8 != 0) {
-        fault_set(r->fault, ERR_MALFORMED, start + RECORD_S_BYTES, "section size of the record");
-        return false;
-    }
-    out->body = bytes_window(r, 0, section_bytes - RECORD_SECTION_HEADER_BYTES);
-    bytes_skip(r, section_bytes - RECORD_SECTION_HEADER_BYTES);
-    return !bytes_failed(r);
-}
-
 /* The smallest entry of a counted section; 0: not counted. */
 static size_t entry_min_bytes(uint32_t type)
 {
@@ -155,34 +134,6 @@ static void count_sections(struct bytes r, struct totals *total, uint64_t *whole
         }
         *whole_bytes = r.offset - start;
     }
-}
-
-const char *record_take_text(struct bytes *r, uint64_t size, struct arena *keep)
-{
-    const uint8_t *at = bytes_take(r, size);
-    if (at == NULL || size == 0)
-        return NULL;
-    const char *text = arena_text(keep, (const char *)at, (size_t)size);
-    if (text == NULL)
-        fault_set(r->fault, ERR_MEMORY, r->offset, "text of the record");
-    return text;
-}
-
-bool record_entry_next(struct bytes *r, uint32_t min_bytes, struct bytes *entry)
-{
-    struct bytes peek = *r;
-    const uint32_t entry_bytes = bytes_u32(&peek);
-
-    if (bytes_failed(r))
-        return false;
-    if (entry_bytes < min_bytes || entry_bytes % 8 != 0) {
-        fault_set(r->fault, ERR_MALFORMED, r->offset, "entry size of the record");
-        return false;
-    }
-    *entry = bytes_window(r, 0, entry_bytes);
-    bytes_skip(entry, 4);
-    bytes_skip(r, entry_bytes);
-    return !bytes_failed(r);
 }
 
 static void read_module(struct bytes r, struct arena *keep, struct module *out)

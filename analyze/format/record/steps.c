@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "format/pe/pe.h"
-#include "format/record/parts.h"
+#include "format/record/sections.h"
 
 enum { STACK_BYTES_MAX = 16 << 20, SECTION_REST_BYTES = 16 };
 

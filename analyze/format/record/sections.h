@@ -1,7 +1,7 @@
-/* What the readers of record.h's sections share: record.c, captures.c, code.c,
- * steps.c. */
-#ifndef FORMAT_RECORD_PARTS_H
-#define FORMAT_RECORD_PARTS_H
+/* The sections of a record, and what reads each: private to this folder.  sections.c takes them
+ * apart and uses no other file here; captures.c and code.c read their kinds, record.c the rest. */
+#ifndef FORMAT_RECORD_SECTIONS_H
+#define FORMAT_RECORD_SECTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ struct record_section {
 bool record_section_next(struct bytes *r, struct record_section *out);
 
 /* Lays *ENTRY over a variable entry, whose first word is its size, past that word, and moves R
- * behind it.  False with a fault.  Fails: ERR_TRUNCATED, ERR_MALFORMED. */
+ * to the next entry.  False with a fault.  Fails: ERR_TRUNCATED, ERR_MALFORMED. */
 bool record_entry_next(struct bytes *r, uint32_t min_bytes, struct bytes *entry);
 
 /* Adds the captures of S, for which there is room, to *out.  Fails: ERR_TRUNCATED, ERR_MALFORMED,
