@@ -268,7 +268,7 @@ static int compare_names(const void *a, const void *b)
 enum status folder_list(const char *path, struct arena *keep, const char ***names, size_t *count,
                         struct fault *fault)
 {
-    size_t room = 0;
+    uint32_t room = 0;
     struct dirent *entry = NULL;
     DIR *folder = opendir(path);
 
@@ -279,15 +279,10 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
     while ((entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (*count == room) {
-            const char **wider = ARENA_ARRAY(keep, room * 2 + 32, const char *);
-            if (wider == NULL)
-                break;
-            if (*count > 0)
-                memcpy(wider, *names, *count * sizeof *wider);
-            *names = wider;
-            room = room * 2 + 32;
-        }
+        const char **wider = arena_reserve(keep, (void *)*names, &room, *count + 1, sizeof *wider);
+        if (wider == NULL)
+            break;
+        *names = wider;
         (*names)[*count] = arena_string(keep, entry->d_name);
         if ((*names)[*count] == NULL)
             break;

@@ -254,7 +254,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool names_add(struct arena *keep, const char ***names, size_t *count, size_t *room,
+static bool names_add(struct arena *keep, const char ***names, size_t *count, uint32_t *room,
                       const wchar_t *wide)
 {
     char name[MAX_PATH * 4];
@@ -263,15 +263,10 @@ static bool names_add(struct arena *keep, const char ***names, size_t *count, si
         return true;
     if (WideCharToMultiByte(CP_UTF8, 0, wide, -1, name, sizeof name, NULL, NULL) == 0)
         return false;
-    if (*count == *room) {
-        const char **wider = ARENA_ARRAY(keep, *room * 2 + 32, const char *);
-        if (wider == NULL)
-            return false;
-        if (*count > 0)
-            memcpy(wider, *names, *count * sizeof *wider);
-        *names = wider;
-        *room = *room * 2 + 32;
-    }
+    const char **wider = arena_reserve(keep, (void *)*names, room, *count + 1, sizeof *wider);
+    if (wider == NULL)
+        return false;
+    *names = wider;
     (*names)[*count] = arena_string(keep, name);
     return (*names)[(*count)++] != NULL;
 }
@@ -281,7 +276,7 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
 {
     WIN32_FIND_DATAW entry;
     wchar_t wide[WIDE_PATH];
-    size_t room = 0;
+    uint32_t room = 0;
     const char *pattern = path_join(keep, path, "*");
 
     *names = NULL;

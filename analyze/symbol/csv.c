@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 #include "base/text.h"
 
@@ -89,10 +90,10 @@ static bool parse_row(struct span row, uint64_t base, struct csv_row *out, struc
     if (!take_front(&row, &address) || !take_front(&row, &size) || !take_front(&row, &tag) ||
         !text_parse_hex(address.at, span_bytes(address), &va) || !span_uint(size, &bytes))
         return false;
-    while (i < sizeof tags / sizeof tags[0] && (strlen(tags[i].tag) != span_bytes(tag) ||
-                                                memcmp(tags[i].tag, tag.at, span_bytes(tag)) != 0))
+    while (i < COUNT_OF(tags) && (strlen(tags[i].tag) != span_bytes(tag) ||
+                                  memcmp(tags[i].tag, tag.at, span_bytes(tag)) != 0))
         i++;
-    if (i == sizeof tags / sizeof tags[0]) {
+    if (i == COUNT_OF(tags)) {
         *bad = false;
         return false;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "symbol/csv.h"
 #include "symbol/pdb_lookup.h"
 #include "symbol/pdb_names.h"
@@ -26,14 +27,10 @@ struct exporter {
 
 static bool add_number(uint32_t **list, uint32_t *count, uint32_t *room, uint32_t value)
 {
-    if (*count == *room) {
-        const uint32_t wider_room = *room * 2 + 256;
-        uint32_t *wider = realloc(*list, wider_room * sizeof *wider);
-        if (wider == NULL)
-            return false;
-        *list = wider;
-        *room = wider_room;
-    }
+    uint32_t *wider = array_reserve(*list, room, (uint64_t)*count + 1, sizeof *wider);
+    if (wider == NULL)
+        return false;
+    *list = wider;
     (*list)[(*count)++] = value;
     return true;
 }

@@ -2,6 +2,7 @@
  * and the rule of frame_without_procedure() in pdb_lookup.c say. */
 #include <string.h>
 
+#include "base/array.h"
 #include "symbol/index_pieces.h"
 
 /* What names code outside every procedure. */
@@ -124,7 +125,7 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
         for (; code < worker->codes.count && spans[code].section == start.section &&
                spans[code].start <= at;
              code++) {
-            if (opened == sizeof open / sizeof open[0]) /* forget the outermost */
+            if (opened == COUNT_OF(open)) /* forget the outermost */
                 memmove(open, open + 1, --opened * sizeof open[0]);
             open[opened++] = code;
             s.code = spans[code].number;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "symbol/index_pieces.h"
 
@@ -10,19 +11,13 @@ enum { MEMO_SLOTS = 4096 };
 
 void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t want, size_t each)
 {
-    if (want > buffer->room) {
-        uint64_t room = buffer->room != 0 ? buffer->room : 256;
-        while (room < want)
-            room *= 2;
-        void *grown = room <= UINT32_MAX ? realloc(buffer->at, (size_t)room * each) : NULL;
-        if (grown == NULL) {
-            worker->failed = true;
-            return NULL;
-        }
-        buffer->at = grown;
-        buffer->room = (uint32_t)room;
+    void *grown = array_reserve(buffer->at, &buffer->room, want, each);
+    if (grown == NULL) {
+        worker->failed = true;
+        return NULL;
     }
-    return buffer->at;
+    buffer->at = grown;
+    return grown;
 }
 
 bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
@@ -60,7 +55,7 @@ void index_worker_close(struct piece_worker *worker)
         &worker->pieces, &worker->scopes, &worker->roots,   &worker->texts, &worker->files,
         &worker->codes,  &worker->ranges, &worker->inlines, &worker->lines, &worker->sites,
         &worker->rows,   &worker->keys,   &worker->spare};
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(buffers); i++)
         free(buffers[i]->at);
     free(worker->known);
     free(worker->id_texts);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
+#include "base/text.h"
 #include "format/pe/pe.h"
 
 /* The kind of a name is the top of its key, what it names the rest. */
@@ -333,28 +335,6 @@ static bool export_of(struct pdb_names *names, uint32_t module_index, uint32_t i
     return false;
 }
 
-static uint32_t fold(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (uint32_t)(c - 'A' + 'a') : (uint8_t)c;
-}
-
-static uint32_t text_hash(const char *text)
-{
-    uint32_t hash = 2166136261u;
-    for (; *text != '\0'; text++)
-        hash = (hash ^ fold(*text)) * 16777619u;
-    return hash;
-}
-
-static bool same_folded(const char *a, const char *b)
-{
-    while (*a != '\0' && fold(*a) == fold(*b)) {
-        a++;
-        b++;
-    }
-    return fold(*a) == fold(*b);
-}
-
 /* Modules by name, in a hash table made when it is first wanted. */
 static bool module_named(struct pdb_names *names, const char *name, uint32_t *out)
 {
@@ -368,17 +348,17 @@ static bool module_named(struct pdb_names *names, const char *name, uint32_t *ou
             return false;
         names->modules_by_name_count = count;
         for (uint32_t i = 0; pdb_module_info(names->pdb, i, &module); i++) {
-            uint32_t at = text_hash(module.name) & (count - 1);
+            uint32_t at = hash_fold(hash_text_nocase(HASH_START, module.name)) & (count - 1);
             while (names->modules_by_name[at] != 0)
                 at = (at + 1) & (count - 1);
             names->modules_by_name[at] = i + 1;
         }
     }
     const uint32_t mask = names->modules_by_name_count - 1;
-    for (uint32_t at = text_hash(name) & mask; names->modules_by_name[at] != 0;
-         at = (at + 1) & mask) {
+    for (uint32_t at = hash_fold(hash_text_nocase(HASH_START, name)) & mask;
+         names->modules_by_name[at] != 0; at = (at + 1) & mask) {
         *out = names->modules_by_name[at] - 1;
-        if (pdb_module_info(names->pdb, *out, &module) && same_folded(module.name, name))
+        if (pdb_module_info(names->pdb, *out, &module) && text_equal_nocase(module.name, name))
             return true;
     }
     return false;

@@ -31,16 +31,11 @@ static const struct source_view *view_of(struct symbol_store *store, const struc
 
 static struct frame *add_frames(struct resolved *out, uint32_t count, struct arena *keep)
 {
-    if (out->room - out->count < count) {
-        const uint32_t room = out->room * 2 + count;
-        struct frame *wider = ARENA_ARRAY(keep, room, struct frame);
-        if (wider == NULL)
-            return NULL;
-        if (out->count > 0)
-            memcpy(wider, out->frames, out->count * sizeof *wider);
-        out->frames = wider;
-        out->room = room;
-    }
+    struct frame *wider =
+        arena_reserve(keep, out->frames, &out->room, (uint64_t)out->count + count, sizeof *wider);
+    if (wider == NULL)
+        return NULL;
+    out->frames = wider;
     struct frame *at = out->frames + out->count;
     out->count += count;
     return at;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/hash.h"
 #include "symbol/stack_input_parts.h"
 
 void input_to_front(struct stack_input *input)
@@ -114,10 +115,7 @@ enum status input_read_rest(struct stack_input *input, size_t max, char **out, s
 
 const struct module *input_module(struct stack_input *input, const char *name, size_t bytes)
 {
-    uint32_t hash = 2166136261U;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ (uint8_t)name[i]) * 16777619U;
-    uint32_t slot = (hash ^ hash >> 15) & (INPUT_NAME_SLOTS - 1);
+    uint32_t slot = hash_fold(hash_bytes(HASH_START, name, bytes)) & (INPUT_NAME_SLOTS - 1);
     for (; input->names[slot] != NULL; slot = (slot + 1) & (INPUT_NAME_SLOTS - 1)) {
         const char *known = input->names[slot]->name;
         if (strncmp(known, name, bytes) == 0 && known[bytes] == '\0')

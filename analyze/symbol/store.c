@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
@@ -134,7 +136,7 @@ bool symbol_is_system_module(const char *name)
         "winhttp*",    "wininet*",   "d3d*.dll",       "dxgi*",     "opengl32*",   "winmm*",
         "libstdc++-*", "libgcc_s_*", "libwinpthread*",
     };
-    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(patterns); i++)
         if (text_glob(patterns[i], name))
             return true;
     return false;
@@ -266,15 +268,6 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
     return sources->without == SYMBOLS_MISMATCH;
 }
 
-static uint32_t hash_text(uint32_t hash, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        const uint8_t c = (uint8_t)*text;
-        hash = (hash ^ (c >= 'A' && c <= 'Z' ? c + 32U : c)) * 16777619U;
-    }
-    return hash;
-}
-
 static bool same_identity(const struct module *a, const struct module *b)
 {
     return text_equal_nocase(a->name, b->name) && strcmp(a->debug_id, b->debug_id) == 0 &&
@@ -301,9 +294,9 @@ static struct symbol_module *add_module(struct symbol_store *store, const struct
 
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module)
 {
-    const uint32_t hash = hash_text(
-        hash_text(hash_text(2166136261U, module->name), module->debug_id), module->code_id);
-    struct symbol_module **slot = &store->modules[(hash ^ hash >> 16) % STORE_MODULE_SLOTS];
+    uint64_t hash = hash_text_nocase(HASH_START, module->name);
+    hash = hash_text(hash_text(hash, module->debug_id), module->code_id);
+    struct symbol_module **slot = &store->modules[hash_fold(hash) % STORE_MODULE_SLOTS];
     struct symbol_module *sources;
 
     mutex_lock(store->mutex);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
@@ -15,7 +16,7 @@ static bool ends_with(const char *name, const char *end)
 static bool is_server_entry(const char *name)
 {
     static const char *const ends[] = {".pdb", ".dll", ".exe", ".sys", ".node", ".ocx", ".cpl"};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(ends); i++)
         if (ends_with(name, ends[i]))
             return true;
     return false;
@@ -25,14 +26,11 @@ static struct store_file *add_file(struct symbol_store *store, const char *path,
 {
     if (store->file_count == STORE_FILES_MAX)
         return NULL;
-    if (store->file_count == store->file_room) {
-        const uint32_t room = store->file_room * 2 + 64;
-        struct store_file *wider = realloc(store->files, room * sizeof *wider);
-        if (wider == NULL)
-            return NULL;
-        store->files = wider;
-        store->file_room = room;
-    }
+    struct store_file *wider = array_reserve(store->files, &store->file_room,
+                                             (uint64_t)store->file_count + 1, sizeof *wider);
+    if (wider == NULL)
+        return NULL;
+    store->files = wider;
     struct store_file *file = &store->files[store->file_count];
     memset(file, 0, sizeof *file);
     file->path = arena_string(&store->arena, path);

@@ -8,6 +8,7 @@
 
 #include <libiberty/demangle.h>
 
+#include "base/array.h"
 #include "symbol/undecorate_msvc.h"
 
 static size_t write_text(const char *text, size_t bytes, char *out, size_t out_bytes)
@@ -77,7 +78,7 @@ static size_t undecorate_rust(const char *name, char *out, size_t out_bytes)
         name++;
     while (*name != '\0' && at + 2 < out_bytes) {
         const char *text = NULL;
-        for (size_t i = 0; i < sizeof rust_escapes / sizeof rust_escapes[0] && text == NULL; i++) {
+        for (size_t i = 0; i < COUNT_OF(rust_escapes) && text == NULL; i++) {
             const size_t bytes = strlen(rust_escapes[i].escape);
             if (strncmp(name, rust_escapes[i].escape, bytes) == 0) {
                 text = rust_escapes[i].text;
@@ -102,7 +103,7 @@ static size_t undecorate_thunk(const char *name, enum symbol_names names, bool x
                                            {"$entry_thunk", "`entry thunk'"}};
     char whole[UNDECORATED_BYTES], base[UNDECORATED_BYTES];
     const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const size_t tail = strlen(kinds[i][0]);
         if (length <= tail || length - tail >= sizeof whole ||
             strcmp(name + length - tail, kinds[i][0]) != 0)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* All texts of one name; back references can make a short name long. */
 enum { MSVC_ARENA_BYTES = 1 << 20 };
 
@@ -195,7 +197,7 @@ static struct symbol_name special_name(struct msvc *d)
         name.text = msvc_join(d, "operator \"\"", simple_name(d), NULL);
         return name;
     }
-    name.text = operator_word(operators_2, sizeof operators_2 / sizeof operators_2[0], c);
+    name.text = operator_word(operators_2, COUNT_OF(operators_2), c);
     if (name.text == NULL)
         name.text = msvc_fail(d);
     else
@@ -211,7 +213,7 @@ static struct symbol_name operator_name(struct msvc *d)
     if (msvc_take_text(d, "__"))
         return special_name(d);
     if (msvc_take(d, '_')) {
-        name.text = operator_word(operators_1, sizeof operators_1 / sizeof operators_1[0], *d->at);
+        name.text = operator_word(operators_1, COUNT_OF(operators_1), *d->at);
         name.table = *d->at == '7' || *d->at == '8' || *d->at == 'S';
     } else if (*d->at == '0' || *d->at == '1' || *d->at == 'B') {
         name.constructor = *d->at == '0';
@@ -219,7 +221,7 @@ static struct symbol_name operator_name(struct msvc *d)
         name.conversion = *d->at == 'B';
         name.text = "operator ";
     } else {
-        name.text = operator_word(operators, sizeof operators / sizeof operators[0], *d->at);
+        name.text = operator_word(operators, COUNT_OF(operators), *d->at);
     }
     if (name.text == NULL)
         name.text = msvc_fail(d);

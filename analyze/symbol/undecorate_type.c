@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "symbol/undecorate_msvc.h"
 
 static struct msvc_type plain(const char *text)
@@ -89,7 +90,7 @@ const char *msvc_convention(struct msvc *d)
         ['O'] = "__eabi",     ['P'] = "__eabi",     ['Q'] = "__vectorcall",
     };
     const unsigned char c = (unsigned char)*d->at;
-    if (c >= sizeof words / sizeof words[0] || words[c] == NULL)
+    if (c >= COUNT_OF(words) || words[c] == NULL)
         return msvc_fail(d);
     d->at++;
     return words[c];
@@ -226,7 +227,7 @@ static struct msvc_type extended(struct msvc *d)
         {'L', "__int128"}, {'M', "unsigned __int128"}, {'N', "bool"},    {'Q', "char8_t"},
         {'S', "char16_t"}, {'U', "char32_t"},          {'W', "wchar_t"},
     };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(words); i++)
         if (msvc_take(d, words[i].letter))
             return plain(words[i].word);
     return fail_type(d);
@@ -265,7 +266,7 @@ static const char *simple_word(char c)
         ['X'] = "void",
     };
     const unsigned char index = (unsigned char)c;
-    return index < sizeof words / sizeof words[0] ? words[index] : NULL;
+    return index < COUNT_OF(words) ? words[index] : NULL;
 }
 
 static struct msvc_type read_type(struct msvc *d)

@@ -13,6 +13,8 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
+
 static enum status read_x86(struct bytes *r, struct registers *out)
 {
     static const uint8_t order[] = {7, 6, 3, 2, 1, 0}; /* edi esi ebx edx ecx eax */
@@ -94,7 +96,7 @@ enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out)
 const char *cpu_name(enum cpu cpu)
 {
     static const char *const names[] = {"unknown", "x86", "x64", "arm64"};
-    return (size_t)cpu < sizeof(names) / sizeof(names[0]) ? names[cpu] : names[0];
+    return (size_t)cpu < COUNT_OF(names) ? names[cpu] : names[0];
 }
 
 uint32_t cpu_pointer_bytes(enum cpu cpu)

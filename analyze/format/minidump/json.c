@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/minidump/values.h"
 
 static void write_place(struct json *j, const char *key, struct minidump_place place)
@@ -127,7 +128,7 @@ static void write_misc(struct json *j, const struct minidump_misc *m)
     };
     json_object(j);
     json_key_hex(j, "flags", m->flags);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         if ((m->flags & numbers[i].flag) == 0)
             json_key_null(j, numbers[i].key);
         else if (numbers[i].flag >= 0x10)

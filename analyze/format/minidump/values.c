@@ -14,18 +14,14 @@ static void add(struct minidump_value_list *list, const char *key, enum minidump
         list->full = true;
         return;
     }
-    if (list->count == list->room) {
-        uint32_t room = list->room == 0 ? 64 : list->room * 2;
-        struct minidump_value *values = minidump_array(m, room, sizeof(*values));
-        if (values == NULL) {
-            list->full = true;
-            return;
-        }
-        if (list->count > 0)
-            memcpy(values, list->values, list->count * sizeof(*values));
-        list->values = values;
-        list->room = room;
+    struct minidump_value *values = arena_reserve(m->keep, list->values, &list->room,
+                                                  (uint64_t)list->count + 1, sizeof(*values));
+    if (values == NULL) {
+        (void)fault_set(m->damage, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
+        list->full = true;
+        return;
     }
+    list->values = values;
     m->value_budget--;
     list->values[list->count++] = (struct minidump_value){key, kind, number, data};
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/limits.h"
 
@@ -90,7 +91,7 @@ static const struct procedure_layout layouts[] = {
 
 static const struct procedure_layout *layout_of(uint16_t kind)
 {
-    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(layouts); i++)
         if (layouts[i].kind == kind)
             return &layouts[i];
     return NULL;

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/limits.h"
 
@@ -55,7 +56,7 @@ bool pdb_recognize(const void *data, size_t bytes)
         "Microsoft C/C++ MSF 7.00\r\n", "Microsoft C/C++ program database 2.00",
         "Microsoft MSFZ Container", "BSJB", /* portable: managed code */
     };
-    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(magics); i++)
         if (bytes >= strlen(magics[i]) && memcmp(data, magics[i], strlen(magics[i])) == 0)
             return true;
     return false;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/limits.h"
 #include "format/pdb/types.h"
@@ -162,7 +163,7 @@ static const char *simple_name(uint32_t kind)
         {0x7b, "char32_t"},
         {0x7c, "char8_t"},
     };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (names[i].kind == kind)
             return names[i].name;
     return NULL;

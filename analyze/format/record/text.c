@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/record/record.h"
 
 static const char *const walker_names[RECORD_WALKER_COUNT] = {
@@ -38,8 +39,7 @@ static const char *const door_names[] = {
 };
 
 #define NAME_OF(names, index)                                                                      \
-    ((index) < sizeof(names) / sizeof(names)[0] && (names)[index] != NULL ? (names)[index]         \
-                                                                          : "unknown")
+    ((index) < COUNT_OF(names) && (names)[index] != NULL ? (names)[index] : "unknown")
 
 const char *record_walker_name(uint32_t walker)
 {
@@ -56,8 +56,7 @@ uint32_t record_walker_find(const char *name)
 
 enum stop_reason record_stop_reason(uint32_t stop)
 {
-    return stop < sizeof stop_reasons / sizeof stop_reasons[0] ? stop_reasons[stop]
-                                                               : STOP_WALKER_UNKNOWN;
+    return stop < COUNT_OF(stop_reasons) ? stop_reasons[stop] : STOP_WALKER_UNKNOWN;
 }
 
 const char *record_state_name(uint32_t state)
@@ -67,7 +66,7 @@ const char *record_state_name(uint32_t state)
 
 const char *record_door_name(uint32_t bit)
 {
-    return bit < sizeof door_names / sizeof door_names[0] ? door_names[bit] : NULL;
+    return bit < COUNT_OF(door_names) ? door_names[bit] : NULL;
 }
 
 static void write_module(struct json *j, const struct module *module)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -48,7 +49,7 @@ static enum found_by found_of(const char *trust)
                 {"cfi_scan", FOUND_SCAN},   {"frame_pointer", FOUND_FRAME_POINTER},
                 {"scan", FOUND_SCAN},       {"prewalked", FOUND_GIVEN},
                 {"inline", FOUND_INLINED}};
-    for (size_t i = 0; trust != NULL && i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; trust != NULL && i < COUNT_OF(rows); i++)
         if (strcmp(trust, rows[i].word) == 0)
             return rows[i].found;
     return FOUND_GIVEN;
@@ -64,16 +65,11 @@ struct growing {
 
 static struct frame *grow(struct growing *g)
 {
-    if (g->count == g->room) {
-        uint32_t room = g->room == 0 ? 32 : g->room * 2;
-        struct frame *frames = ARENA_ARRAY(g->keep, room, struct frame);
-        if (frames == NULL)
-            return NULL;
-        if (g->count > 0)
-            memcpy(frames, g->frames, g->count * sizeof(*frames));
-        g->frames = frames;
-        g->room = room;
-    }
+    struct frame *frames =
+        arena_reserve(g->keep, g->frames, &g->room, (uint64_t)g->count + 1, sizeof(*frames));
+    if (frames == NULL)
+        return NULL;
+    g->frames = frames;
     return &g->frames[g->count++];
 }
 
@@ -251,16 +247,11 @@ static bool close_thread(struct machine_reader *m)
 {
     if (!m->open)
         return true;
-    if (m->count == m->room) {
-        uint32_t room = m->room == 0 ? 16 : m->room * 2;
-        struct stack *stacks = ARENA_ARRAY(m->keep, room, struct stack);
-        if (stacks == NULL)
-            return false;
-        if (m->count > 0)
-            memcpy(stacks, m->stacks, m->count * sizeof(*stacks));
-        m->stacks = stacks;
-        m->room = room;
-    }
+    struct stack *stacks =
+        arena_reserve(m->keep, m->stacks, &m->room, (uint64_t)m->count + 1, sizeof(*stacks));
+    if (stacks == NULL)
+        return false;
+    m->stacks = stacks;
     m->stacks[m->count++] = (struct stack){.thread_id = (uint32_t)m->thread,
                                            .frames = m->frames.frames,
                                            .frame_count = m->frames.count};

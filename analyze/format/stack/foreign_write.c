@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "format/stack/foreign.h"
 
@@ -329,7 +330,7 @@ void foreign_stack_write(struct json *j, const struct minidump *dump, const stru
         write_stack(&w, crashed, true);
     else
         json_null(j);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(others); i++)
         json_key_null(j, others[i]);
     if (dump->module_count > 0)
         json_key_uint(j, "main_module", 0);

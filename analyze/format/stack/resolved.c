@@ -5,6 +5,7 @@
  * [...]} whose members are stacks or hold one as "stack". */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 #include "format/stack/foreign.h"
 
@@ -18,7 +19,7 @@ static enum found_by found_of(const char *word)
 {
     static const enum found_by all[] = {FOUND_CONTEXT,       FOUND_UNWIND,     FOUND_LEAF,
                                         FOUND_FRAME_POINTER, FOUND_FRAME_SIZE, FOUND_SCAN};
-    for (size_t i = 0; word != NULL && i < sizeof(all) / sizeof(all[0]); i++)
+    for (size_t i = 0; word != NULL && i < COUNT_OF(all); i++)
         if (strcmp(word, found_by_name(all[i])) == 0)
             return all[i];
     return FOUND_GIVEN;
@@ -49,16 +50,11 @@ static enum status add_stack(struct reader *r, const cJSON *from, struct fault *
     const cJSON *inner = json_get_object(from, "stack", fault);
     const cJSON *frames = json_get_array(inner != NULL ? inner : from, "frames", fault), *row;
     int count = frames != NULL ? cJSON_GetArraySize(frames) : 0;
-    if (r->count == r->room) {
-        uint32_t room = r->room == 0 ? 8 : r->room * 2;
-        struct stack *stacks = ARENA_ARRAY(r->keep, room, struct stack);
-        if (stacks == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
-        if (r->count > 0)
-            memcpy(stacks, r->stacks, r->count * sizeof(*stacks));
-        r->stacks = stacks;
-        r->room = room;
-    }
+    struct stack *stacks =
+        arena_reserve(r->keep, r->stacks, &r->room, (uint64_t)r->count + 1, sizeof(*stacks));
+    if (stacks == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
+    r->stacks = stacks;
     struct stack *out = &r->stacks[r->count++];
     *out = (struct stack){.thread_id = (uint32_t)json_get_uint(from, "id", 0, fault)};
     out->label = json_get_string(from, "label", r->keep, fault);
