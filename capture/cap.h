@@ -258,7 +258,7 @@ bool cap_crash_busy(enum cap_runner runner);
 /* The crashed thread waits here for jobs until cap.done. */
 void cap_crash_serve_until_done(void);
 
-/* ---- on_crash.c, on_hang.c, capture_case.c ---- */
+/* ---- on_crash.c, on_hang.c ---- */
 bool cap_doors_open(void);
 void cap_doors_close(void);
 void cap_crash_take(void); /* monitor: the claimed crash becomes a case; ends the process */

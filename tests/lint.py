@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The checks that no compiler makes: clang-format, clang-tidy, shellcheck, banned functions, file length, Python
-syntax, circles of files (lint_rooms.py) and Plain English (lint_words.py).  clang-tidy's good answers are remembered
-in build/lint by what went into them, so only what changed is looked at again.
+syntax, circles of files (lint_rooms.py), stale references (lint_references.py), Plain English (lint_words.py).
+clang-tidy's good answers are remembered in build/lint by what went into them, so only what changed is looked at
+again.
 
 With FILES, only these are looked at.
 """
@@ -16,6 +17,7 @@ import re
 import subprocess
 import sys
 
+import lint_references
 import lint_rooms
 import lint_words
 
@@ -138,6 +140,10 @@ def check_rooms():
     return lint_rooms.check(ROOT, only)
 
 
+def check_references():
+    return lint_references.check(ROOT, only)
+
+
 def check_words():
     return lint_words.check(ROOT, only)
 
@@ -157,7 +163,7 @@ def main():
     only.update(asked.files)
     passed = failed = 0
     checks = (check_format, check_tidy, check_shell, check_banned, check_length, check_python, check_rooms,
-                  check_words)
+              check_references, check_words)
     for check in [c for c in checks if c is not check_tidy or not asked.no_tidy]:
         said = check()
         for line in said:

@@ -38,6 +38,7 @@ RULES = [(re.compile(rf"\b(?:{pattern})\b", re.I), instead) for pattern, instead
 
 C_PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`', re.S)
 HASH_PROSE = re.compile(r"#[^\n]*|\"(?:\\.|[^\"\\\n])*\"")
+C_COMMENT, HASH_COMMENT = C_PROSE, HASH_PROSE
 MD_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.S | re.M)
 
 
@@ -45,11 +46,12 @@ def blank(text):
     return re.sub(r"[^\n]", " ", text)
 
 
-def python_prose(text):
+def python_prose(text, strings=True):
     lines = text.split("\n")
     rows = [[" "] * len(line) for line in lines]
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)):
+        is_string = token.type in (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1))
+        if token.type == tokenize.COMMENT or is_string and (strings or token.string.startswith('"""')):
             row, column = token.start
             while row <= token.end[0]:
                 end = token.end[1] if row == token.end[0] else len(lines[row - 1])
@@ -70,6 +72,19 @@ def prose(suffix, text):
     out, at = [], 0
     for found in pattern.finditer(text):
         out += [blank(text[at:found.start()]), found.group()]
+        at = found.end()
+    return "".join([*out, blank(text[at:])])
+
+
+def comments(suffix, text):
+    """As prose(), without string literals."""
+    if suffix == ".py":
+        return python_prose(text, strings=False)
+    pattern = HASH_COMMENT if suffix in (".cmake", ".txt", ".sh") else C_COMMENT
+    out, at = [], 0
+    for found in pattern.finditer(text):
+        keep = found.group() if found.group()[0] in "/#" else blank(found.group())
+        out += [blank(text[at:found.start()]), keep]
         at = found.end()
     return "".join([*out, blank(text[at:])])
 

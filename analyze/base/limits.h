@@ -1,5 +1,9 @@
-/* Every limit of the analyser, in one place.  Each names what it protects; input that
- * needs more is answered with ERR_LIMIT, never with a clamp. */
+/* The limits on input that a user may meet or that several files apply: sizes of files and
+ * documents, counts of a process's parts, depths of nesting.  Input beyond one is answered with
+ * ERR_LIMIT; only stacks are cut, and state how many frames were left out.
+ *
+ * A limit that one algorithm alone applies is not here.  It is an enum called ..._MAX at the top of
+ * that algorithm's file, with what it bounds: `grep -rn _MAX analyze` lists them. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
@@ -10,23 +14,25 @@
 enum { LIMIT_FRAMES = 1024, LIMIT_FRAMES_HEAD = 768, LIMIT_FRAMES_TAIL = 256 };
 
 enum {
-    LIMIT_INLINE_DEPTH = 256,    /* nesting of inline sites in one procedure           */
-    LIMIT_SCOPE_DEPTH = 512,     /* nesting of symbol scopes in one module stream      */
-    LIMIT_UNWIND_CHAIN = 32,     /* chained x64 unwind infos before it counts as a loop */
-    LIMIT_TYPE_DEPTH = 32,       /* nesting of types in one parameter list             */
-    LIMIT_TYPE_STEPS = 4096,     /* types in one parameter list                        */
-    LIMIT_PDB_STREAMS = 1 << 20, /* streams of one PDB                               */
-    LIMIT_MODULES = 4096,        /* modules of one process                             */
-    LIMIT_THREADS = 4096,        /* threads of one process                             */
-    LIMIT_LINE_BYTES = 1 << 20,  /* one input line of `resolve`                        */
-    LIMIT_JSON_DEPTH = 128       /* nesting of JSON: its parser recurses, on any thread's stack */
+    LIMIT_INLINE_DEPTH = 256,    /* nesting of inline sites in one procedure             */
+    LIMIT_SCOPE_DEPTH = 512,     /* nesting of symbol scopes in one module stream        */
+    LIMIT_UNWIND_CHAIN = 32,     /* chained x64 unwind infos; a longer chain is a loop   */
+    LIMIT_TYPE_DEPTH = 32,       /* nesting of types in one parameter list               */
+    LIMIT_TYPE_STEPS = 4096,     /* types in one parameter list                          */
+    LIMIT_PDB_STREAMS = 1 << 20, /* streams of one PDB                                   */
+    LIMIT_MODULES = 4096,        /* modules of one process                               */
+    LIMIT_THREADS = 4096,        /* threads of one process                               */
+    LIMIT_LINE_BYTES = 1 << 20,  /* one input line of `resolve`                          */
+    LIMIT_JSON_DEPTH = 128       /* nesting of JSON, whose parser recurses on any thread */
 };
 
-#define LIMIT_ARENA_BYTES ((size_t)4 << 30)      /* one arena, unless it says otherwise   */
-#define LIMIT_FILE_BYTES ((uint64_t)1 << 40)     /* one input file; it is mapped, not read      */
-#define LIMIT_UNPACKED_BYTES ((uint64_t)8 << 30) /* what a packed file may grow to              */
-#define LIMIT_INDEX_CODE_BYTES ((uint64_t)512 << 20) /* code that one symbol index covers */
-#define LIMIT_INDEX_CHECKED_BYTES ((size_t)2 << 20)  /* symbol index summed whole on opening */
-#define LIMIT_JSON_BYTES ((size_t)256 << 20)         /* one JSON document                     */
+#define LIMIT_ARENA_BYTES ((size_t)4 << 30)      /* one arena, unless arena_init() gets another */
+#define LIMIT_FILE_BYTES ((uint64_t)1 << 40)     /* one input file, which is mapped, not read   */
+#define LIMIT_UNPACKED_BYTES ((uint64_t)8 << 30) /* what one packed file unpacks to             */
+#define LIMIT_INDEX_CODE_BYTES                                                                     \
+    ((uint64_t)512 << 20) /* code that one symbol index covers           */
+#define LIMIT_INDEX_CHECKED_BYTES                                                                  \
+    ((size_t)2 << 20)                        /* larger indexes are not summed when opened   */
+#define LIMIT_JSON_BYTES ((size_t)256 << 20) /* one JSON document                           */
 
 #endif

@@ -12,7 +12,7 @@
  *         56    4  first rva, a multiple of the bucket
  *         60    4  buckets
  *         64   48  six sections: offset and bytes, 8 + 8 for the blob of blocks
- *        ...       see struct index_header
+ *        ...       see HEADER_BODY_SUM and HEADER_SUM below
  *
  * The address space is that of the symbols; images rearranged after linking carry their OMAP
  * table, and an rva goes through it first.

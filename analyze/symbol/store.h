@@ -48,8 +48,9 @@ enum status symbol_store_open_again(const struct symbol_store *store, struct sym
                                     struct fault *fault);
 
 /* Binds a PDB file (or a pdbdump CSV) to a module name, as `--pdb NAME=FILE` and `--csv NAME=FILE`
- * do; NAME NULL: a bare file (see architecture.md, resolved stack).  CSV_BASE is the load base
- * that the CSV's addresses include. */
+ * do; NAME NULL: a bare file, which answers for the image that its own name fits, else for the
+ * first module named in the input that is not of the system, and for no second one.  CSV_BASE is
+ * the load base that the CSV's addresses include. */
 enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, const char *path,
                                   struct fault *fault);
 enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, const char *path,

@@ -1,0 +1,73 @@
+"""References that lead nowhere: a comment or a document that names a file of the repository, or a function as
+`name()` or a type as `struct name`, which does not exist; and places given as a line number, which the next edit makes wrong.
+"""
+
+import re
+
+import lint_words
+
+SOURCES = {".c", ".h", ".cpp", ".S", ".py", ".js", ".mjs", ".css", ".md", ".cmake", ".txt", ".sh", ".html"}
+NAMED = r"(?:c|h|cpp|S|py|mjs|js|css|md|cmake|sh)"
+FILE = re.compile(rf"(?<![\w./:<*$%{{-])((?:[\w-]+/)*[\w-]+\.{NAMED})\b(?!\.\w|\()(:\d+)?")
+FOLDER_TEXT = re.compile(rf"(?<![\w./:<*$%{{-])((?:[\w.-]+/)+CMakeLists\.txt)\b")
+FUNCTION = re.compile(r"(?<![\w.>:])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\(\)")
+TYPE = re.compile(r"(?<![\w.])(?:struct|enum) ([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b")
+# Files of other projects and systems that our texts name, and files that our programs write.
+ELSEWHERE = {
+    "avrfsdk.h", "cvinfo.h", "DwCeDump.h", "json-schema.md", "minidump_extensions.h", "minidump_format.h",
+    "minidumpapiset.h", "msf.cpp", "web_assets.c", "winnt.h", "xlock.cpp",
+}
+FUNCTIONS_ELSEWHERE = {"dwarf_srcfiles"}
+# Examples: one letter (a.c, x_posix.c) or a part in capitals (verb_NAME.c, OUT/x.c, NAME/header.h).
+EXAMPLE = re.compile(r"(?:^|/)[A-Za-z](?:_\w+)?\.\w+$|(?<![A-Za-z])(?:NAME|OUT)(?![A-Za-z])|^room/header\.h$")
+IGNORED_FOLDERS = {"build", "node_modules", ".git"}
+UNREAD_FOLDERS = {"golden", "corpus"}
+
+
+def files(root):
+    for file in sorted(root.rglob("*")):
+        parts = file.relative_to(root).parts
+        if not IGNORED_FOLDERS.intersection(parts[:-1]) and not parts[0].startswith(".") and file.is_file():
+            yield file
+
+
+def words_of_code(suffix, text):
+    """The identifiers of a file's code, without its comments."""
+    if suffix in (".c", ".h", ".cpp", ".S", ".js", ".mjs"):
+        text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+    elif suffix == ".py":
+        text = re.sub(r"#[^\n]*", " ", text)
+    return set(re.findall(r"[A-Za-z_]\w+", text))
+
+
+def check(root, only):
+    names, known, texts = set(), set(), {}
+    for file in files(root):
+        name = file.relative_to(root).as_posix()
+        names.add(name)
+        if file.suffix in SOURCES and not UNREAD_FOLDERS.intersection(file.parts[:-1]):
+            texts[file] = file.read_text(encoding="utf-8")
+            if file.suffix != ".md":
+                known |= words_of_code(file.suffix, texts[file])
+    tails = {"/".join(n.split("/")[i:]) for n in names for i in range(n.count("/") + 1)}
+    said = []
+    for file, text in texts.items():
+        name = file.relative_to(root).as_posix()
+        if only and file not in only or file.suffix == ".html":
+            continue
+        is_document = file.suffix == ".md"
+        prose = text if is_document else lint_words.comments(file.suffix, text)
+        for number, line in enumerate(prose.splitlines(), 1):
+            found = [m.groups() for m in FILE.finditer(line)] + [(m[1], None) for m in FOLDER_TEXT.finditer(line)]
+            for ref, place in found:
+                if ref not in tails and ref.split("/")[-1] not in ELSEWHERE and not EXAMPLE.search(ref):
+                    said.append(f"{name}:{number}: {ref}: no such file")
+                elif place and ref in tails and file.suffix in (".c", ".h"):
+                    said.append(f"{name}:{number}: {ref}{place}: name the function, not the line")
+            for function in FUNCTION.findall(line):
+                if function not in known | FUNCTIONS_ELSEWHERE:
+                    said.append(f"{name}:{number}: {function}(): no such function")
+            for kind in TYPE.findall(line):
+                if kind not in known:
+                    said.append(f"{name}:{number}: {kind}: no such type")
+    return said
