@@ -9,21 +9,7 @@
 
 #include "base/array.h"
 #include "symbol/csv.h"
-#include "symbol/pdb_lookup.h"
-#include "symbol/pdb_names.h"
-
-struct exporter {
-    const struct pdb *pdb;
-    const struct symbol_export *how;
-    FILE *out;
-    struct fault *fault;
-    struct pdb_names names;
-    struct pdb_lookup *lookup;
-    uint32_t *starts; /* owned: rvas of all functions, for the publics */
-    uint32_t start_count, start_room;
-    uint32_t *breaks; /* owned: of the function at hand, from its start */
-    uint32_t break_count, break_room;
-};
+#include "symbol/export_parts.h"
 
 static bool add_number(uint32_t **list, uint32_t *count, uint32_t *room, uint32_t value)
 {
@@ -236,6 +222,15 @@ static bool export_unit(struct exporter *e, const struct pdb_unit *unit, bool al
             !pdb_rva_of_place(e->pdb, procedure.start, &rva))
             continue;
         const char *name = pdb_names_procedure(&e->names, unit, &procedure);
+        if (e->breakpad != NULL) {
+            if (name == NULL || is_alias(e, name, rva))
+                continue;
+            if (!add_number(&e->starts, &e->start_count, &e->start_room, rva) ||
+                !find_breaks(e, unit, &procedure) ||
+                !breakpad_add_function(e, &procedure, rva, name))
+                return false;
+            continue;
+        }
         const bool has_line = pdb_unit_line_at(unit, procedure.start, &line) && line.line != 0;
         if (name == NULL || is_alias(e, name, rva) != aliases)
             continue;
@@ -253,8 +248,9 @@ static bool export_unit(struct exporter *e, const struct pdb_unit *unit, bool al
 }
 
 /* Code that no procedure record describes. */
-static void export_publics(struct exporter *e)
+static bool export_publics(struct exporter *e)
 {
+    bool good = true;
     if (e->start_count > 0)
         qsort(e->starts, e->start_count, sizeof *e->starts, compare_numbers);
     for (uint32_t i = 0; i < e->pdb->address_map_count; i++) {
@@ -267,37 +263,56 @@ static void export_publics(struct exporter *e)
             bsearch(&rva, e->starts, e->start_count, sizeof rva, compare_numbers) != NULL)
             continue;
         const char *name = pdb_names_public(&e->names, &pub);
-        if (name != NULL)
+        if (name != NULL && e->breakpad != NULL)
+            good = good && breakpad_add_public(e->breakpad, rva, name);
+        else if (name != NULL)
             csv_write(e->out, e->how->base + rva, 0, CSV_PUBLIC, name, NULL, 0, 0);
     }
+    return good;
+}
+
+enum status export_open(struct exporter *e)
+{
+    pdb_names_open(e->pdb, e->how->names, &e->names);
+    return pdb_lookup_open(e->pdb, e->how->names, &e->lookup, e->fault);
+}
+
+void export_close(struct exporter *e)
+{
+    pdb_names_close(&e->names);
+    pdb_lookup_close(e->lookup);
+    free(e->starts);
+    free(e->breaks);
+}
+
+enum status export_all(struct exporter *e)
+{
+    struct arena arena;
+    const uint32_t passes = e->breakpad != NULL ? 1 : 2; /* a .sym file has one name per place */
+
+    arena_init(&arena, 0);
+    for (uint32_t pass = 0; pass < passes; pass++) {
+        for (uint32_t m = 0; e->fault->code == ERR_NONE && m < e->pdb->module_count; m++) {
+            struct pdb_unit unit;
+            arena_reset(&arena);
+            if (!pdb_unit_open(e->pdb, m, &arena, &unit) || !export_unit(e, &unit, pass > 0))
+                fault_set(e->fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB module");
+        }
+    }
+    if (e->fault->code == ERR_NONE && !export_publics(e))
+        fault_set(e->fault, ERR_MEMORY, FAULT_NO_OFFSET, "publics of a PDB");
+    arena_free(&arena);
+    return e->fault->code;
 }
 
 enum status symbol_export_csv(const struct pdb *pdb, const struct symbol_export *how, FILE *out,
                               struct fault *fault)
 {
     struct exporter e = {.pdb = pdb, .how = how, .out = out, .fault = fault};
-    struct arena arena;
-
-    if (pdb_lookup_open(pdb, how->names, &e.lookup, fault) != ERR_NONE)
-        return fault->code;
-    pdb_names_open(pdb, how->names, &e.names);
-    arena_init(&arena, 0);
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t m = 0; fault->code == ERR_NONE && m < pdb->module_count; m++) {
-            struct pdb_unit unit;
-            arena_reset(&arena);
-            if (!pdb_unit_open(pdb, m, &arena, &unit) || !export_unit(&e, &unit, pass > 0))
-                fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "PDB module");
-        }
-    }
-    if (fault->code == ERR_NONE)
-        export_publics(&e);
+    if (export_open(&e) == ERR_NONE)
+        (void)export_all(&e);
+    export_close(&e);
     if (ferror(out) != 0)
         fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "output");
-    arena_free(&arena);
-    pdb_names_close(&e.names);
-    pdb_lookup_close(e.lookup);
-    free(e.starts);
-    free(e.breaks);
     return fault->code;
 }

@@ -30,4 +30,19 @@ struct symbol_export {
 enum status symbol_export_csv(const struct pdb *pdb, const struct symbol_export *how, FILE *out,
                               struct fault *fault);
 
+/* What the first lines of a Breakpad file say beside the PDB's id. */
+struct symbol_export_head {
+    const char *pdb_name;   /* file name */
+    const char *image_name; /* NULL: the image is not known */
+    const char *code_id;    /* with IMAGE_NAME */
+};
+
+/* Prints the PDB as a Breakpad symbol file (format/breakpad/breakpad.h): functions, lines, inlined
+ * calls, publics, and STACK WIN of x86 PDBs.  STACK CFI of x64 is unwind_export_cfi()'s, from the
+ * image.  Of several functions at one place the one that a lookup answers with is written.
+ * Fails: as above. */
+enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_export *how,
+                                   const struct symbol_export_head *head, FILE *out,
+                                   struct fault *fault);
+
 #endif

@@ -17,6 +17,7 @@
 #include "symbol/export.h"
 #include "symbol/store.h"
 #include "symbol/symbol_index.h"
+#include "unwind/cfi_export.h"
 #include "verbs/verbs.h"
 
 enum { FOLDER_DEPTH = 8 };
@@ -25,6 +26,8 @@ struct symbols_options {
     struct option_list roots;
     const char *folder; /* of indexes */
     const char *names;
+    const char *format; /* of the export */
+    const char *image;  /* of the PDB that is exported; NULL: looked for beside it */
     uint64_t base;
     bool csv, inlines, json;
 };
@@ -315,6 +318,60 @@ static int index_file(void *context, struct symbol_file *file)
     return code;
 }
 
+/* The image of the PDB: what --image names, else what lies beside the PDB; NULL: none. */
+static const char *find_image(const struct symbols_options *o, const struct symbol_file *file,
+                              struct arena *scratch)
+{
+    static const char *const ends[] = {".exe", ".dll", ".sys", ".node", ".ocx"};
+    const size_t bytes = strlen(file->path);
+    if (o->image != NULL || bytes < 4)
+        return o->image;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        const char *path = arena_printf(scratch, "%.*s%s", (int)(bytes - 4), file->path, ends[i]);
+        if (path != NULL && path_is_file(path))
+            return path;
+    }
+    return NULL;
+}
+
+/* Prints the PDB as a Breakpad file, with the unwind data of its image IMAGE (NULL: none). */
+static int export_breakpad(const struct symbol_export *how, const struct symbol_file *file,
+                           const char *image_path, struct fault *fault)
+{
+    struct file_map map = {0};
+    char code_id[CODE_ID_BYTES], debug_id[DEBUG_ID_BYTES] = "";
+    struct symbol_export_head head = {.pdb_name = file->name};
+    struct pe pe;
+
+    if (image_path != NULL) {
+        if (file_map(image_path, &map, fault) != ERR_NONE ||
+            pe_open(map.data, map.bytes, &pe, fault) != ERR_NONE) {
+            fault_set_path(fault, image_path);
+            file_unmap(&map);
+            return verb_fault(fault);
+        }
+        pe_debug_id(&pe, debug_id);
+        pe_code_id(&pe, code_id);
+        head.image_name = path_base(image_path);
+        head.code_id = code_id;
+    }
+    if (image_path != NULL && strcmp(debug_id, file->debug_id) != 0) {
+        file_unmap(&map);
+        fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image of the PDB",
+                       "it is of another build: name the right one with --image");
+        fault_set_path(fault, image_path);
+        return verb_fault(fault);
+    }
+    if (symbol_export_breakpad(&file->pdb, how, &head, stdout, fault) == ERR_NONE &&
+        image_path != NULL)
+        (void)unwind_export_cfi(&pe, stdout);
+    else if (fault->code == ERR_NONE && file->pdb.machine == PE_MACHINE_X64)
+        log_warn("path=%s: no image beside it, so no STACK CFI; name it with --image", file->path);
+    file_unmap(&map);
+    fault_set_path(fault, file->path);
+    return fault->code != ERR_NONE ? verb_fault(fault) : EXIT_GOOD;
+}
+
 static int export_file(void *context, struct symbol_file *file)
 {
     const struct symbols_options *o = context;
@@ -326,6 +383,13 @@ static int export_file(void *context, struct symbol_file *file)
         return EXIT_INPUT;
     }
     (void)read_names(o->names, &how.names);
+    if (strcmp(o->format, "breakpad") == 0) {
+        struct arena scratch;
+        arena_init(&scratch, 0);
+        const int code = export_breakpad(&how, file, find_image(o, file, &scratch), &fault);
+        arena_free(&scratch);
+        return code;
+    }
     if (symbol_export_csv(&file->pdb, &how, stdout, &fault) != ERR_NONE) {
         fault_set_path(&fault, file->path);
         return verb_fault(&fault);
@@ -407,8 +471,10 @@ static int run_index(const struct verb *self, void *options, const struct option
 static int run_export(const struct verb *self, void *options, const struct option_list *files,
                       struct arena *keep)
 {
-    (void)self;
+    const struct symbols_options *o = options;
     (void)keep;
+    if (strcmp(o->format, "csv") != 0 && strcmp(o->format, "breakpad") != 0)
+        return verb_usage_error(self, "--format is csv or breakpad, not '%s'", o->format);
     return visit_all(files, export_file, options);
 }
 
@@ -422,17 +488,20 @@ static const struct subcommand subcommands[] = {
      run_verify},
     {"index", "[FILE|DIR...]", "build the index of each PDB, for fast lookups", 0,
      SUBCOMMAND_WORDS_MAX, run_index},
-    {"export", "FILE", "print a PDB as the rows of pdbdump, which `resolve --csv` reads", 1, 1,
+    {"export", "FILE", "print a PDB as the rows of pdbdump, or as a Breakpad .sym file", 1, 1,
      run_export},
     {.name = NULL},
 };
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct symbols_options o = {.names = "short", .base = CSV_BASE_DEFAULT};
+    struct symbols_options o = {.names = "short", .format = "csv", .base = CSV_BASE_DEFAULT};
     const struct option_row rows[] = {
         {"--symbols", OPTION_LIST, &o.roots, "DIR", "the store"},
-        {"--csv", OPTION_FLAG, &o.csv, NULL, "export: rows as pdbdump prints them (always)"},
+        {"--format", OPTION_STRING, &o.format, "FORM", "export: csv (usual) or breakpad"},
+        {"--image", OPTION_STRING, &o.image, "FILE",
+         "export: image of the PDB, for STACK CFI (beside the PDB)"},
+        {"--csv", OPTION_FLAG, &o.csv, NULL, "export: rows as pdbdump prints them (usual)"},
         {"--inlines", OPTION_FLAG, &o.inlines, NULL, "export: also lines and inlined ranges"},
         {"--csv-base", OPTION_UINT, &o.base, "ADDRESS", "export: load base (0x400000)"},
         {"--names", OPTION_STRING, &o.names, "HOW", "short, full or decorated"},
@@ -467,7 +536,8 @@ const struct verb verb_symbols = {
         "examples:\n"
         "  twinstack symbols add --symbols store build/app.exe build/app.pdb\n"
         "  twinstack symbols list --symbols store\n"
-        "  twinstack symbols export --csv --inlines app.pdb > app.csv",
+        "  twinstack symbols export --csv --inlines app.pdb > app.csv\n"
+        "  twinstack symbols export --format breakpad app.pdb > app.sym",
     .exits = "  0  done\n"
              "  1  verify: a file stands where another belongs, or an index is damaged\n"
              "  2  usage\n"

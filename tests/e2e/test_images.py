@@ -3,10 +3,15 @@
 import gzip
 import json
 import pathlib
+import re
 import shutil
+import struct
+import subprocess
 import sys
+import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import dump_maker  # noqa: E402
 import e2e  # noqa: E402
 
 KINDS = ("breakpad", "msfz")
@@ -87,6 +92,123 @@ class Breakpad(e2e.Case):
         path = self.symbols("x.sym") / "x.sym"
         done = self.run_json("resolve", "--json", "--pdb", f"tool.dll={path}", stdin="tool.dll!0x1000\n")
         self.assertEqual([f["function"] for f in done["frames"]], ["main"])
+
+
+class Written(e2e.Case):
+    """`symbols export --format breakpad`: read back by ours and by Breakpad's own minidump_stackwalk."""
+
+    BASE, CODE = 0x140000000, 0x1000
+
+    def files(self, pdb, image):
+        """The written file in Breakpad's layout; its folder, its text, its head."""
+        pdb, image = (next(path for path in (e2e.ROOT / "corpus" / p).rglob("*") if path.is_file()) if
+                      (e2e.ROOT / "corpus" / p).is_dir() else e2e.ROOT / "corpus" / p for p in (pdb, image))
+        done = self.run_twinstack("symbols", "export", "--format", "breakpad", "--image", image, pdb)
+        head = done.stdout.splitlines()[0].split(" ", 4)
+        path = self.folder / "sym" / head[4] / head[3] / (pathlib.Path(head[4]).stem + ".sym")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(done.stdout)
+        return pdb, image, path, done.stdout, head
+
+    def resolved(self, symbols, module, offsets):
+        text = "".join(f"> s\n{module}!{offset:#x}@i\n" for offset in offsets)
+        done = self.run_twinstack("resolve", "--ndjson", "--pdb", f"{module}={symbols}", stdin=text)
+        return [[(f["function"], f["file"], f["line"]) for f in json.loads(line)["frames"]]
+                for line in done.stdout.splitlines()]
+
+    def offsets(self, text, step):
+        """First and last bytes of lines and of inlined calls."""
+        out = set()
+        for line in text.splitlines():
+            words = line.split(" ")
+            if words[0] == "INLINE":
+                out |= {int(words[5], 16), int(words[5], 16) + int(words[6], 16) - 1}
+            elif re.fullmatch(r"[0-9a-f]+", words[0]):
+                out |= {int(words[0], 16), int(words[0], 16) + int(words[1], 16) - 1}
+        return sorted(out)[::step]
+
+    PAIRS = (("symbols/victims-ob2.pdb", "symbols/victims-ob2.exe"),
+             ("symbols/victims-x86-ob2.pdb", "symbols/victims-x86-ob2.exe"))
+
+    def test_read_back_it_answers_as_the_pdb(self):
+        for names in self.PAIRS:
+            with self.subTest(names[0]):
+                pdb, image, path, text, _ = self.files(*names)
+                offsets = self.offsets(text, 3)
+                self.assertGreater(len(offsets), 100)
+                want = self.resolved(pdb, image.name, offsets)
+                for offset, got, wanted in zip(offsets, self.resolved(path, image.name, offsets), want, strict=True):
+                    self.assertEqual(got, wanted, hex(offset))
+
+    def walk(self, dump, symbols, image, threads):
+        """Frames per thread as minidump_stackwalk prints them: module offset or (function, file, line)."""
+        dump.save(self.folder / "made.dmp")
+        tool = e2e.BUILD / "tools/node_modules/minidump/bin/linux-x64/minidump_stackwalk"
+        if not tool.is_file():
+            self.skipTest("no minidump_stackwalk (npm install --prefix build/tools minidump)")
+        done = subprocess.run([tool, "-m", self.folder / "made.dmp", symbols], capture_output=True, text=True,
+                              errors="replace", timeout=60, check=False)
+        out = [[] for _ in range(threads)]
+        for line in done.stdout.splitlines():
+            words = line.split("|")
+            if words[0].isdigit() and len(words) == 7:
+                out[int(words[0])].append(words[2:])
+        return out
+
+    def made(self, image, head, threads):
+        """A dump with a module and one thread per (pc, stack)."""
+        guid = uuid.UUID(head[3][:32]).bytes_le
+        codeview = b"RSDS" + guid + struct.pack("<I", int(head[3][32:], 16)) + head[4].encode() + b"\0"
+        dump = dump_maker.Dump(arch="x64" if head[2] == "x86_64" else "x86")
+        base = self.BASE if head[2] == "x86_64" else 0x400000
+        at, size = struct.unpack_from("<I", image.read_bytes(), 0x3c)[0], 0
+        stamp, = struct.unpack_from("<I", image.read_bytes(), at + 8)
+        size, = struct.unpack_from("<I", image.read_bytes(), at + 24 + 56)
+        dump.module(f"C:\\{image.name}", base, size, stamp, codeview=codeview)
+        for number, (offset, stack) in enumerate(threads):
+            sp = 0x10000000 + number * 0x10000
+            data = b"".join(struct.pack("<Q" if base == self.BASE else "<I", base + v) for v in stack)
+            dump.thread(number + 1, pc=base + offset, sp=sp, stack=(sp, data or bytes(64)))
+        return dump
+
+    def test_minidump_stackwalk_reads_functions_lines_and_inlined_calls(self):
+        for names in self.PAIRS:
+            with self.subTest(names[0]):
+                _, image, path, text, head = self.files(*names)
+                offsets = self.offsets(text, 7)[:400]
+                want = self.resolved(path, image.name, offsets)
+                walked = self.walk(self.made(image, head, [(o, ()) for o in offsets]), self.folder / "sym", image,
+                                   len(offsets))
+                for offset, frames, wanted in zip(offsets, walked, want, strict=True):
+                    got = [(f[1], f[2], int(f[3] or 0)) for f in frames[:len(wanted)]]
+                    self.assertEqual(got, [(f[0], f[1] or "", f[2] or 0) for f in wanted], hex(offset))
+
+    def test_minidump_stackwalk_finds_callers_by_its_unwind_data(self):
+        _, image, path, text, head = self.files(*self.PAIRS[0])
+        functions = [tuple(int(w, 16) for w in line.split(" ")[1:3]) for line in text.splitlines()
+                     if line.startswith("FUNC ")]
+        starts = [a for a, _ in functions]
+        covered = [(int(w[3], 16), int(w[4], 16)) for w in (line.split(" ") for line in text.splitlines())
+                   if w[:3] == ["STACK", "CFI", "INIT"]]
+        # in the prologue and in the body; every slot of the stack is the return address of another place
+        places = [a + part for a, n in covered for part in (0, 1, min(12, n - 1), n // 2)
+                  if any(s <= a < s + z for s, z in functions)][:600]
+        slots = [starts[(i * 37) % len(starts)] + 1 for i in range(900)]
+        dump = self.made(image, head, [(p, slots) for p in places])
+        walked = self.walk(dump, self.folder / "sym", image, len(places))
+        ours = self.run_json("dump", self.folder / "made.dmp", "--symbols", e2e.ROOT / "corpus/symbols", "--stacks",
+                             "--json")["threads"]
+        same = checked = 0
+        for place, frames, thread in zip(places, walked, ours, strict=True):
+            physical = [f for f in thread["stack"]["frames"] if not f["inlined"]]
+            if len(physical) < 2 or physical[1]["found_by"] != "unwind" or physical[1]["module"] != image.name:
+                continue
+            wanted = [f for f in thread["stack"]["frames"] if f["index"] == physical[1]["index"]]
+            inner = len([f for f in thread["stack"]["frames"] if f["index"] == physical[0]["index"]])
+            checked += 1
+            same += [f[1] for f in frames[inner:inner + len(wanted)]] == [f["function"] for f in wanted]
+        self.assertGreater(checked, 100)
+        self.assertGreaterEqual(same, checked * 0.97, f"{same} of {checked}: epilogues are not described")
 
 
 e2e.main()

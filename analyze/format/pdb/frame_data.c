@@ -40,15 +40,13 @@ static int64_t covering_row(const struct msf_stream *stream, uint32_t row_bytes,
     return -1;
 }
 
-bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies,
-                       struct pdb_frame_data *out)
+bool pdb_frame_data(const struct pdb *pdb, uint32_t index, struct arena *copies,
+                    struct pdb_frame_data *out)
 {
     const struct msf_stream stream = msf_stream(&pdb->msf, pdb->frame_data_stream);
     uint8_t row[FRAME_DATA_BYTES];
-    if (pdb->frame_data_stream == UINT16_MAX || !pdb_rva_before_omap(pdb, rva, &rva))
-        return false;
-    const int64_t index = covering_row(&stream, FRAME_DATA_BYTES, rva);
-    if (index < 0 || !msf_copy(&stream, (uint32_t)index * FRAME_DATA_BYTES, sizeof row, row))
+    if (pdb->frame_data_stream == UINT16_MAX || index > UINT32_MAX / FRAME_DATA_BYTES ||
+        !msf_copy(&stream, index * FRAME_DATA_BYTES, sizeof row, row))
         return false;
     out->start_rva = load_u32(row);
     out->code_bytes = load_u32(row + 4);
@@ -60,6 +58,16 @@ bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies
     out->saved_bytes = load_u16(row + 26);
     out->flags = load_u32(row + 28);
     return true;
+}
+
+bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies,
+                       struct pdb_frame_data *out)
+{
+    const struct msf_stream stream = msf_stream(&pdb->msf, pdb->frame_data_stream);
+    if (pdb->frame_data_stream == UINT16_MAX || !pdb_rva_before_omap(pdb, rva, &rva))
+        return false;
+    const int64_t index = covering_row(&stream, FRAME_DATA_BYTES, rva);
+    return index >= 0 && pdb_frame_data(pdb, (uint32_t)index, copies, out);
 }
 
 bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out)

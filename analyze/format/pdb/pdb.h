@@ -154,6 +154,10 @@ struct pdb_frame_data {
     const char *program; /* postfix program, e.g. "$T0 $ebp = $eip $T0 4 + ^ = ..."; "" */
 };
 
+/* The record of INDEX; false when there is none. */
+bool pdb_frame_data(const struct pdb *pdb, uint32_t index, struct arena *copies,
+                    struct pdb_frame_data *out);
+
 /* The narrowest record that covers RVA (of the loaded image); false when none does. */
 bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies,
                        struct pdb_frame_data *out);

@@ -1,0 +1,37 @@
+/* What the exports of a PDB share; only export*.c include this. */
+#ifndef SYMBOL_EXPORT_PARTS_H
+#define SYMBOL_EXPORT_PARTS_H
+
+#include "symbol/export.h"
+#include "symbol/pdb_lookup.h"
+#include "symbol/pdb_names.h"
+
+struct breakpad_writer;
+
+struct exporter {
+    const struct pdb *pdb;
+    const struct symbol_export *how;
+    FILE *out;
+    struct fault *fault;
+    struct pdb_names names;
+    struct pdb_lookup *lookup;
+    struct breakpad_writer *breakpad; /* NULL: CSV */
+    uint32_t *starts;                 /* owned: rvas of all functions, for the publics */
+    uint32_t start_count, start_room;
+    uint32_t *breaks; /* owned: of the function at hand, from its start */
+    uint32_t break_count, break_room;
+};
+
+/* export_close() is due after export_open(), even after a fault. */
+enum status export_open(struct exporter *e);
+void export_close(struct exporter *e);
+
+/* Goes through all functions, then through the code that only publics name. */
+enum status export_all(struct exporter *e);
+
+/* Adds a FUNC record for PROCEDURE, whose breaks were found.  False: out of memory. */
+bool breakpad_add_function(struct exporter *e, const struct pdb_procedure *procedure, uint32_t rva,
+                           const char *name);
+bool breakpad_add_public(struct breakpad_writer *writer, uint32_t rva, const char *name);
+
+#endif
