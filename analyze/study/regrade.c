@@ -22,8 +22,8 @@ struct session {
 };
 
 /* A case does not know its scenario's group. */
-enum status regrade_choose(const char *expr, const struct run_case *c, bool *chosen,
-                           struct fault *fault)
+static enum status choose(const char *expr, const struct run_case *c, bool *chosen,
+                          struct fault *fault)
 {
     const struct scenario scenario = {.name = c->scenario, .variant = c->variant, .kind = c->kind};
     *chosen = false;
@@ -35,7 +35,7 @@ static bool is_chosen(const struct session *s, const struct run_case *c)
 {
     struct fault fault = FAULT_INIT;
     bool chosen = false;
-    return regrade_choose(s->request->expr, c, &chosen, &fault) == ERR_NONE && chosen;
+    return choose(s->request->expr, c, &chosen, &fault) == ERR_NONE && chosen;
 }
 
 static bool is_on_disk(const struct run_case *c)
@@ -208,7 +208,7 @@ enum status regrade_run(struct store *store, const struct regrade_request *reque
     struct crash_case *crashes = NULL;
     bool chosen = false;
     memset(out, 0, sizeof *out);
-    if (regrade_choose(request->expr, &any, &chosen, fault) != ERR_NONE)
+    if (choose(request->expr, &any, &chosen, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < request->old->case_count; i++)
         out->chosen += is_chosen(&s, &request->old->cases[i]);

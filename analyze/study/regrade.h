@@ -32,10 +32,6 @@ struct regraded {
     struct run_diff changes; /* chosen cases, before and now */
 };
 
-/* True when C is one that EXPR chooses.  Fails: ERR_USAGE the expression. */
-enum status regrade_choose(const char *expr, const struct run_case *c, bool *chosen,
-                           struct fault *fault);
-
 /* Judges, and writes a run of its own to STORE (NULL: nowhere); an interrupted one is marked so.
  * Fails: ERR_USAGE the expression; ERR_INTERRUPTED; as the engines and the store. */
 enum status regrade_run(struct store *store, const struct regrade_request *request,

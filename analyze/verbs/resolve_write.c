@@ -20,7 +20,7 @@ void text_free(struct text_out *out)
     memset(out, 0, sizeof *out);
 }
 
-void text_put(struct text_out *out, const char *text, size_t bytes)
+static void text_put(struct text_out *out, const char *text, size_t bytes)
 {
     if (out->room - out->bytes < bytes) {
         const size_t room = (out->room + bytes) * 2 + 4096;
@@ -36,7 +36,7 @@ void text_put(struct text_out *out, const char *text, size_t bytes)
     out->bytes += bytes;
 }
 
-void text_puts(struct text_out *out, const char *text)
+static void text_puts(struct text_out *out, const char *text)
 {
     text_put(out, text, strlen(text));
 }

@@ -26,8 +26,6 @@ struct text_out {
 };
 
 void text_free(struct text_out *out);
-void text_put(struct text_out *out, const char *text, size_t bytes);
-void text_puts(struct text_out *out, const char *text);
 
 /* One stack as people read it, or a part of one that GOES_ON.  COLOUR: with terminal codes.  Names
  * and paths come from files and are cleaned of control characters. */
@@ -36,11 +34,5 @@ void resolve_write_text_fault(struct text_out *out, const struct stack_item *ite
 
 /* One stack as a line of a flame graph: outermost first, ';' between, and the count 1. */
 void resolve_write_folded(struct text_out *out, const struct stack *stack);
-
-/* A speedscope document, written as stacks come: samples first, the table of frames last. */
-struct speedscope;
-struct speedscope *speedscope_start(FILE *out); /* NULL: out of memory */
-bool speedscope_add(struct speedscope *s, const struct stack *stack);
-bool speedscope_end(struct speedscope *s); /* frees it; false: something is missing */
 
 #endif

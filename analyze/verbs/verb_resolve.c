@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/thread.h"
+#include "report/speedscope.h"
 #include "symbol/csv.h"
 #include "symbol/store.h"
 #include "verbs/resolve_write.h"
@@ -136,7 +137,7 @@ static void print_batch(struct resolver *r, struct batch *batch, bool last)
         if (fault->code != ERR_NONE && r->format >= RESOLVE_FOLDED)
             log_fault(fault);
         if (fault->code == ERR_NONE && r->speedscope != NULL &&
-            !speedscope_add(r->speedscope, &batch->resolved[i]))
+            !speedscope_add(r->speedscope, &batch->resolved[i], 1))
             r->failed = true;
     }
     if (r->format == RESOLVE_JSON)
@@ -317,7 +318,8 @@ static bool prepare(struct resolver *r, uint32_t jobs)
         arena_init(&r->batches[i].keep, 0);
         json_to_text(&r->batches[i].json, r->format == RESOLVE_JSON);
     }
-    if (r->format == RESOLVE_SPEEDSCOPE && (r->speedscope = speedscope_start(stdout)) == NULL)
+    if (r->format == RESOLVE_SPEEDSCOPE &&
+        (r->speedscope = speedscope_start(stdout, "stacks")) == NULL)
         return false;
     return true;
 }

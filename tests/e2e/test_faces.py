@@ -159,5 +159,12 @@ class Faces(e2e.Case):
                 self.assertEqual((engine["cases"], engine["exact"]["total"]), (1, 1), engine["engine"])
             self.assertEqual(run["left_out"], 2)
 
+    def test_no_face_is_compiled_where_it_could_see_the_store_or_the_comparison(self):
+        commands = json.loads((e2e.BUILD / "compile_commands.json").read_text())
+        faces = [row for row in commands if re.search(r"/analyze/(verbs|report)/|/dashboard/", row["file"])]
+        self.assertGreater(len(faces), 40)
+        for row in faces:
+            self.assertNotRegex(row["command"], r"rooms/(store|compare)\b", row["file"])
+
 
 e2e.main()

@@ -1,37 +1,40 @@
-/* Resolved stacks as a speedscope document: samples of one profile, outermost frame first, and a
- * table of frames behind them; see resolve_write.h.
- *
- * Format: https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts */
+/* See speedscope.h. */
+#include "report/speedscope.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "verbs/resolve_write.h"
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/json.h"
 
-enum { SPEEDSCOPE_SLOTS = 1 << 16 };
+enum { SLOTS = 1 << 16 };
 
-struct speedscope_frame {
-    const char *name, *file; /* owned by the arena */
+struct named_frame {
+    const char *name, *file; /* in the arena */
     uint32_t line, index;
-    struct speedscope_frame *next; /* of the same slot */
+    struct named_frame *next; /* of the same slot */
 };
 
 struct speedscope {
     struct json json;
     struct arena arena;
-    struct speedscope_frame **slots, **frames; /* owned; frames in order of their index */
+    struct named_frame **slots, **frames; /* frames: in order of their index; owned */
     uint32_t frame_count, frame_room;
-    uint64_t sample_count;
+    uint64_t *weights; /* of the samples; owned */
+    uint32_t sample_count, sample_room;
+    uint64_t total;
     bool failed;
 };
 
-struct speedscope *speedscope_start(FILE *out)
+struct speedscope *speedscope_start(FILE *out, const char *name)
 {
     struct speedscope *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
     arena_init(&s->arena, 0);
-    s->slots = ARENA_ARRAY(&s->arena, SPEEDSCOPE_SLOTS, struct speedscope_frame *);
+    s->slots = ARENA_ARRAY(&s->arena, SLOTS, struct named_frame *);
     if (s->slots == NULL) {
         free(s);
         return NULL;
@@ -44,7 +47,7 @@ struct speedscope *speedscope_start(FILE *out)
     json_array(&s->json);
     json_object(&s->json);
     json_key_string(&s->json, "type", "sampled");
-    json_key_string(&s->json, "name", "stacks");
+    json_key_string(&s->json, "name", name);
     json_key_string(&s->json, "unit", "none");
     json_key_uint(&s->json, "startValue", 0);
     json_key(&s->json, "samples");
@@ -57,16 +60,13 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static bool add_to_table(struct speedscope *s, struct speedscope_frame *frame)
+static bool add_to_table(struct speedscope *s, struct named_frame *frame)
 {
-    if (s->frame_count == s->frame_room) {
-        const uint32_t room = s->frame_room * 2 + 1024;
-        struct speedscope_frame **wider = realloc(s->frames, room * sizeof(*wider));
-        if (wider == NULL)
-            return false;
-        s->frames = wider;
-        s->frame_room = room;
-    }
+    struct named_frame **wider = array_reserve((void *)s->frames, &s->frame_room,
+                                               (uint64_t)s->frame_count + 1, sizeof *wider);
+    if (wider == NULL)
+        return false;
+    s->frames = wider;
     frame->index = s->frame_count;
     s->frames[s->frame_count++] = frame;
     return true;
@@ -78,25 +78,22 @@ static uint32_t frame_index(struct speedscope *s, const struct frame *frame)
     const char *module = frame->module_name != NULL ? frame->module_name : "?";
     char place[300];
     const char *name = frame->function;
-    uint32_t hash = 2166136261U;
 
     if (name == NULL) {
         (void)snprintf(place, sizeof place, "%.256s!0x%llx", module,
                        (unsigned long long)frame->offset);
         name = place;
     }
-    for (const char *c = name; *c != '\0'; c++)
-        hash = (hash ^ (uint8_t)*c) * 16777619U;
-    hash ^= frame->line * 2654435761U;
-    struct speedscope_frame **slot = &s->slots[(hash ^ hash >> 16) % SPEEDSCOPE_SLOTS];
-    for (const struct speedscope_frame *at = *slot; at != NULL; at = at->next)
+    const uint64_t hash = hash_bytes(hash_text(HASH_START, name), &frame->line, sizeof frame->line);
+    struct named_frame **slot = &s->slots[hash_fold(hash) % SLOTS];
+    for (const struct named_frame *at = *slot; at != NULL; at = at->next)
         if (at->line == frame->line && strcmp(at->name, name) == 0 &&
             same_text(at->file, frame->file))
             return at->index;
-    struct speedscope_frame *added = ARENA_NEW(&s->arena, struct speedscope_frame);
+    struct named_frame *added = ARENA_NEW(&s->arena, struct named_frame);
     if (added == NULL || (added->name = arena_string(&s->arena, name)) == NULL)
         return UINT32_MAX;
-    added->file = arena_string(&s->arena, frame->file);
+    added->file = frame->file != NULL ? arena_string(&s->arena, frame->file) : NULL;
     added->line = frame->line;
     if (!add_to_table(s, added))
         return UINT32_MAX;
@@ -105,8 +102,17 @@ static uint32_t frame_index(struct speedscope *s, const struct frame *frame)
     return added->index;
 }
 
-bool speedscope_add(struct speedscope *s, const struct stack *stack)
+bool speedscope_add(struct speedscope *s, const struct stack *stack, uint64_t count)
 {
+    uint64_t *weights =
+        array_reserve(s->weights, &s->sample_room, (uint64_t)s->sample_count + 1, sizeof *weights);
+    if (weights == NULL) {
+        s->failed = true;
+        return false;
+    }
+    s->weights = weights;
+    s->weights[s->sample_count++] = count;
+    s->total += count;
     json_array(&s->json);
     for (uint32_t i = stack->frame_count; i > 0; i--) {
         const uint32_t index = frame_index(s, &stack->frames[i - 1]);
@@ -116,7 +122,6 @@ bool speedscope_add(struct speedscope *s, const struct stack *stack)
             json_uint(&s->json, index);
     }
     json_array_end(&s->json);
-    s->sample_count++;
     return !s->failed && !s->json.failed;
 }
 
@@ -125,10 +130,10 @@ bool speedscope_end(struct speedscope *s)
     json_array_end(&s->json);
     json_key(&s->json, "weights");
     json_array(&s->json);
-    for (uint64_t i = 0; i < s->sample_count; i++)
-        json_uint(&s->json, 1);
+    for (uint32_t i = 0; i < s->sample_count; i++)
+        json_uint(&s->json, s->weights[i]);
     json_array_end(&s->json);
-    json_key_uint(&s->json, "endValue", s->sample_count);
+    json_key_uint(&s->json, "endValue", s->total);
     json_object_end(&s->json);
     json_array_end(&s->json);
     json_key(&s->json, "shared");
@@ -149,7 +154,8 @@ bool speedscope_end(struct speedscope *s)
     json_object_end(&s->json);
     json_newline(&s->json);
     const bool good = !s->failed && !s->json.failed;
-    free(s->frames);
+    free((void *)s->frames);
+    free(s->weights);
     arena_free(&s->arena);
     free(s);
     return good;
