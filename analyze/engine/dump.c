@@ -7,6 +7,7 @@
 
 #include "format/pe/pe.h"
 #include "symbol/store.h"
+#include "unwind/tables.h"
 
 enum { OVERLAPS_MAX = 4 }; /* modules that a damaged or foreign list lays over one another */
 

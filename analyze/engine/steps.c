@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/pe/pe.h"
+#include "unwind/tables.h"
 
 enum { LINE_BYTES = 16 }; /* what one read of an image's bytes counts as in a packed file */
 

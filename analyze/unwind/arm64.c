@@ -1,8 +1,10 @@
 /* One arm64 step.  Each code of the unwind data stands for one instruction, so in a prologue the
  * codes of what has not run yet are passed over, and in an epilogue those of what has. */
+#include "unwind/arm64.h"
+
 #include "format/pdb/module.h"
 #include "unwind/arm64_info.h"
-#include "unwind/unwind_parts.h"
+#include "unwind/tables.h"
 
 enum { CONTEXT_SP = 0x100, CONTEXT_PC = 0x108, CONTEXT_X0 = 8 };
 enum { EC_CONTEXT_SP = 0x98, EC_CONTEXT_PC = 0xf8, EC_CONTEXT_LR = 0x120 };

@@ -9,7 +9,6 @@
 #include <stddef.h>
 
 #include "base/bytes.h"
-#include "unwind/unwind_parts.h"
 
 static struct arm64_code code_of(uint8_t op, uint32_t reg, uint32_t bytes, bool writeback,
                                  uint32_t length)

@@ -1,11 +1,12 @@
 /* What unwinders learn of a module from its headers in the dead process's address space:
  * executable sections, .pdata, and where ntdll's KiUserExceptionDispatcher stands. */
+#include "unwind/tables.h"
+
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "unwind/unwind_parts.h"
-#include "unwind/x86_cfi.h"
+#include "unwind/x86_cfi_table.h"
 
 enum { EXPORTS_MAX = 1 << 16, SECTION_DISCARDABLE = 0x02000000, SECTION_EXECUTE = 0x20000000 };
 
@@ -27,24 +28,6 @@ struct unwind_tables *unwind_tables_new(struct arena *keep)
     if (tables != NULL)
         tables->keep = keep;
     return tables;
-}
-
-bool unwind_read_u32(const struct unwind_process *process, uint64_t va, uint32_t *out)
-{
-    uint8_t raw[4];
-    if (!process->read(process->self, va, raw, sizeof(raw)))
-        return false;
-    *out = load_u32(raw);
-    return true;
-}
-
-bool unwind_read_u64(const struct unwind_process *process, uint64_t va, uint64_t *out)
-{
-    uint8_t raw[8];
-    if (!process->read(process->self, va, raw, sizeof(raw)))
-        return false;
-    *out = load_u64(raw);
-    return true;
 }
 
 /* The name of export NUMBER compared with WANT: < 0, 0, > 0; *known false when unreadable. */
@@ -226,6 +209,11 @@ static struct table_node *node_of(const struct unwind_process *process, const st
     tables->first = node;
     read_headers(process, &node->facts);
     return node;
+}
+
+bool unwind_in_range(const struct unwind_range *range, uint64_t rva)
+{
+    return rva >= range->begin_rva && rva < range->end_rva;
 }
 
 const struct unwind_module *unwind_module_of(const struct unwind_process *process,

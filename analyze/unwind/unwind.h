@@ -1,10 +1,5 @@
 /* Unwinding: from one set of registers to the frames that wait below it.
  *
- * The unwinders know nothing of dumps or files.  They ask a struct unwind_process: what
- * bytes stood at an address (memory, or the image where the memory lacks them), which
- * module holds an address, and which PDB speaks for a module.  So unwind data, code bytes
- * and stack are all read in one way, by the dead process's addresses.
- *
  * Order of trust, per processor (each frame keeps the word in found_by):
  *   x64    .pdata, then generated-code tables; leaf where there is neither and the frame was
  *          interrupted; frame sizes of the PDB (S_FRAMEPROC) where the image is missing; the
@@ -17,73 +12,12 @@
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/arena.h"
-#include "base/fault.h"
-#include "format/context/registers.h"
-#include "model/module.h"
-#include "model/stack.h"
-
-struct pdb; /* format/pdb/pdb.h */
-
-/* One RUNTIME_FUNCTION of generated code. */
-struct unwind_entry {
-    uint64_t base_va; /* what the RVAs count from */
-    uint32_t begin_rva, end_rva,
-        unwind_rva; /* unwind_rva 0: code, but nobody said how to unwind it */
-};
-
-struct unwind_process {
-    void *self;
-    /* Copies BYTES at VA; false unless all are known. */
-    bool (*read)(void *self, uint64_t va, void *out, size_t bytes);
-    const struct module *(*module_at)(void *self, uint64_t va); /* NULL: none */
-    /* The PDB of a module, or NULL.  May be NULL itself. */
-    struct pdb *(*pdb)(void *self, const struct module *module);
-    /* Generated code at VA, with its unwind data if there is any.  May be NULL itself. */
-    bool (*generated)(void *self, uint64_t va, struct unwind_entry *out);
-    struct unwind_tables *tables; /* what was learnt of modules; see below */
-    /* Not Windows: by convention rbp leads to the caller's frame, so a chain goes before a scan. */
-    bool chains_frames;
-};
-
-/* How one frame was left; what `dump --explain` prints. */
-enum unwind_where { WHERE_NONE, WHERE_PROLOGUE, WHERE_BODY, WHERE_EPILOGUE };
-
-struct unwind_frame {
-    uint64_t pc_va, sp_va;
-    const struct module *module; /* NULL: no module */
-    enum pc_kind kind;
-    enum found_by found_by;
-    const char *note; /* folklore met on the way here; NULL */
-    /* How the caller of this frame was found: */
-    enum unwind_where where;
-    uint32_t function_begin_rva, function_end_rva; /* of the unwind data used; 0: none */
-    uint64_t unwind_data_va;                       /* 0: none */
-    uint64_t return_slot_va;                       /* where the caller's pc was read; 0: register */
-    uint64_t caller_sp_va;
-};
-
-struct unwind_stack {
-    struct unwind_frame *frames; /* innermost first; see LIMIT_FRAMES */
-    uint32_t frame_count;
-    uint32_t left_out;     /* between frame LIMIT_FRAMES_HEAD - 1 and the next */
-    enum stop_reason stop; /* why the walk ended; never NULL */
-};
+#include "unwind/process.h"
 
 /* Walks from START, whose pc is of KIND.  A walk that ends early is no fault: see stop.
  * Fails: ERR_UNSUPPORTED no unwinder for that processor; ERR_MEMORY. */
 enum status unwind_walk(const struct unwind_process *process, const struct registers *start,
                         enum pc_kind kind, struct arena *keep, struct unwind_stack *out,
                         struct fault *fault);
-
-/* What unwinders learn of modules (where .pdata is, KiUserExceptionDispatcher's range), once
- * per module and shared by all walks of one process.  Lives in KEEP.  NULL: no memory. */
-struct unwind_tables *unwind_tables_new(struct arena *keep);
-
-const char *unwind_where_name(enum unwind_where where); /* "prologue", ... */
 
 #endif

@@ -4,9 +4,12 @@
  * prologue are undone, those that had run, then the chained ones whole.  Without: a leaf pops
  * its return address, if it was interrupted; a module whose image is missing is helped by the
  * frame sizes of its PDB; the rest is scanned. */
+#include "unwind/x64.h"
+
 #include "base/limits.h"
 #include "format/pdb/module.h"
-#include "unwind/unwind_parts.h"
+#include "unwind/tables.h"
+#include "unwind/x64_epilogue.h"
 #include "unwind/x64_info.h"
 
 /* What is undone so far of one frame. */

@@ -9,9 +9,10 @@
  * iretq takes the machine frame on top and goes on where it was interrupted; the system's own
  * unwinders do not know it.
  * Source: https://learn.microsoft.com/cpp/build/prolog-and-epilog */
+#include "unwind/x64_epilogue.h"
+
 #include "base/limits.h"
-#include "unwind/unwind_parts.h"
-#include "unwind/x64_info.h"
+#include "unwind/tables.h"
 
 enum { WINDOW_BYTES = 64 };
 

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "unwind/unwind.h"
+#include "unwind/process.h"
 
 enum x64_op {
     X64_PUSH_NONVOL = 0,
@@ -58,12 +58,5 @@ const char *x64_op_name(uint8_t op);
 /* Is PC inside one of the epilogues that version 2 lists?  *INTO: bytes since its start. */
 bool x64_in_listed_epilogue(const struct x64_info *info, const struct unwind_entry *entry,
                             uint32_t pc_rva, uint32_t *into);
-
-/* Recognises the rest of an epilogue by the code bytes at REGS->pc, and if it is one leaves the
- * frame by doing what it would do.  *RETURN_SLOT_VA as in struct unwind_frame; *INTERRUPTED: the
- * caller's pc is not a return address. */
-bool x64_epilogue(const struct unwind_process *process, const struct unwind_entry *entry,
-                  const struct x64_info *info, struct registers *regs, uint64_t *return_slot_va,
-                  bool *interrupted);
 
 #endif

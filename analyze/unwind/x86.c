@@ -2,10 +2,15 @@
  * the PDB, as frame programs or as the older FPO rows.  mingw's and Wine's images hold call frame
  * information.  Without either the chain of frame pointers is followed, and where that leads
  * nowhere the stack is scanned. */
+#include "unwind/x86.h"
+
 #include <string.h>
 
 #include "format/pdb/pdb.h"
-#include "unwind/unwind_parts.h"
+#include "unwind/tables.h"
+#include "unwind/x86_cfi.h"
+#include "unwind/x86_code.h"
+#include "unwind/x86_dispatch.h"
 #include "unwind/x86_program.h"
 
 enum {

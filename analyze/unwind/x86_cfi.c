@@ -4,6 +4,8 @@
  * and where the caller's registers are, counted from there. */
 #include "unwind/x86_cfi.h"
 
+#include "unwind/tables.h"
+#include "unwind/x86_cfi_table.h"
 #include <string.h>
 
 enum {

@@ -1,42 +1,11 @@
-/* Call frame information of x86 images: `.eh_frame`, which mingw and Wine emit for every function
- * and which, unlike the frame data of PDBs, is right at every instruction.
- *
- * Sources: DWARF 5, 6.4 (call frame information); Linux Standard Base Core, 10.6 (`.eh_frame`);
- * the i386 psABI's register numbers, which are the processor's with eip as 8. */
+/* x86: a step by the call frame information of an image. */
 #ifndef UNWIND_X86_CFI_H
 #define UNWIND_X86_CFI_H
 
-#include "base/bytes.h"
-#include "unwind/unwind_parts.h"
+#include "unwind/walker.h"
 
-/* What is known of one function; the blocks lie in the table's bytes. */
-struct cfi_entry {
-    uint32_t begin_rva, end_rva;
-    uint64_t entry_va;    /* of the entry itself: for who wants to look */
-    uint32_t code_align;  /* bytes, what advances count in       */
-    int32_t data_align;   /* bytes, what offsets count in        */
-    uint32_t pc_register; /* whose rule gives the return address */
-    bool interrupts;      /* its caller did not call but was interrupted */
-    struct bytes initial; /* instructions of every function of its kind */
-    struct bytes own;     /* and this function's                        */
-};
-
-/* True when a section of BYTES at VA starts as `.eh_frame` does.  Names of sections do not tell:
- * mingw's stand in a table that is not mapped, and a linker may be told another one. */
-bool cfi_begins_at(const struct unwind_process *process, uint64_t va, uint32_t bytes);
-
-/* The functions of a section, sorted; bytes and rows live in KEEP.  NULL: unreadable, larger than
- * CFI_BYTES_MAX, or no memory.  What cannot be understood is left out. */
-struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t section_va,
-                           uint32_t bytes, uint64_t base_va, uint32_t preferred_base_va,
-                           struct arena *keep);
-
-/* The entry that covers RVA; its blocks report to FAULT.  False: none does. */
-bool cfi_find(const struct cfi_table *table, uint32_t rva, struct fault *fault,
-              struct cfi_entry *out);
-
-/* Numbers of variable length.  Source: DWARF 5, 7.6. */
-uint64_t cfi_unsigned(struct bytes *r);
-int64_t cfi_signed(struct bytes *r);
+/* Leaves a frame by the call frame information of its image.  False: there is none, or it
+ * leads nowhere.  The frame has a module. */
+bool unwind_x86_cfi(struct unwind_walker *w);
 
 #endif

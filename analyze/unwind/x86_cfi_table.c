@@ -1,8 +1,8 @@
 /* Which function has which call frame information; see x86_cfi.h. */
+#include "unwind/x86_cfi_table.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "unwind/x86_cfi.h"
 
 enum {
     CFI_BYTES_MAX = 1 << 26,

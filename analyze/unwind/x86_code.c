@@ -4,8 +4,9 @@
  * of an epilogue, from any pc, is carried out as the processor would have done:
  *     [add esp, n | lea esp, [ebp + n] | mov esp, ebp | leave]   pop reg ...   ret | jmp out
  * and of a function that no PDB knows, the two first instructions of a frame are known by sight. */
+#include "unwind/x86_code.h"
+
 #include "format/pdb/module.h"
-#include "unwind/unwind_parts.h"
 
 enum { WINDOW_BYTES = 32 };
 

@@ -5,7 +5,7 @@
  * routine and its arguments with the CONTEXT behind them, Wine's a pointer to it.  No data says how
  * far either has pushed, so the first word up the stack that is such a pointer, or the beginning of
  * a CONTEXT, is taken; what it must look like leaves little room for chance. */
-#include "unwind/unwind_parts.h"
+#include "unwind/x86_dispatch.h"
 
 enum {
     CONTEXT_BYTES = 0xcc, /* up to SegSs: what every form has */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "unwind/unwind_parts.h"
 
 enum { STACK_MAX = 32, VARIABLES_MAX = 24, WORD_MAX = 24, WORDS_MAX = 512 };
 

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "unwind/unwind.h"
+#include "unwind/process.h"
 
 struct x86_frame_constants {
     uint32_t ra_search_va; /* where the return address is looked for */

@@ -3,6 +3,8 @@
 
 #include "test.h"
 #include "unwind/x86_cfi.h"
+#include "unwind/x86_cfi_table.h"
+#include "unwind/x86_dispatch.h"
 #include "unwind_world.h"
 
 enum {

@@ -3,6 +3,7 @@
 
 #include "test.h"
 #include "unwind/arm64_info.h"
+#include "unwind/x86_code.h"
 #include "unwind/x86_program.h"
 #include "unwind_world.h"
 

@@ -4,7 +4,12 @@
 #define TESTS_UNWIND_WORLD_H
 
 #include "format/pe/pe.h"
-#include "unwind/unwind_parts.h"
+#include "unwind/arm64.h"
+#include "unwind/tables.h"
+#include "unwind/unwind.h"
+#include "unwind/walker.h"
+#include "unwind/x64.h"
+#include "unwind/x86.h"
 
 enum {
     WORLD_TEXT_RVA = 0x1000,

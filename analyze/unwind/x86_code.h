@@ -1,0 +1,14 @@
+/* x86: steps by the code bytes at the pc, in prologues and epilogues. */
+#ifndef UNWIND_X86_CODE_H
+#define UNWIND_X86_CODE_H
+
+#include "unwind/walker.h"
+
+/* Carries out the rest of an epilogue that stands at the pc (see x86_code.c); PDB, which may
+ * be NULL, tells where the function ends.  False: there is none. */
+bool unwind_x86_epilogue(struct unwind_walker *w, struct pdb *pdb);
+
+/* Leaves a frame whose pc stands in `push ebp; mov ebp, esp`.  False: it does not. */
+bool unwind_x86_prologue(struct unwind_walker *w);
+
+#endif
