@@ -5,11 +5,13 @@
  * shifts nothing.  Frames that have nothing in common are never put into one row.  Equal
  * heads and ends are paired off first: what is certain there is not searched for, and a deep
  * recursion costs no more than its length. */
+#include "compare/align.h"
+
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "compare/parts.h"
+#include "compare/names.h"
 
 /* Most cells of one search; both sides' equal heads and ends are off by then. */
 #define ALIGN_CELLS_MAX ((uint64_t)64 << 20)

@@ -1,9 +1,10 @@
 /* Rules about what a frame is called: whether the module at its address is certain, what symbols
  * answered for it, at which address they were asked, and which of several names is meant. */
+#include "compare/cause_names.h"
+
+#include "compare/names.h"
 #include <inttypes.h>
 #include <string.h>
-
-#include "compare/cause_rules.h"
 
 enum {
     SYMBOLS_ASKED_MAX = 64,

@@ -1,10 +1,12 @@
 /* Rules about the shape of a stack: frames that one column has and the other lacks because of
  * where a walk began, how it went on, and where it ended. */
+#include "compare/cause_shape.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/limits.h"
-#include "compare/cause_rules.h"
+#include "compare/names.h"
 
 enum {
     CUT_NEIGHBOURS = 8, /* frames on each side of a cut that show what recurs there */

@@ -8,7 +8,9 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "compare/parts.h"
+#include "compare/cause.h"
+#include "compare/score.h"
+#include "compare/verdict.h"
 
 /* Findings of one column against one other that follow each other for the same reason are one
  * finding: a stack that stops early lacks many frames for one cause. */

@@ -2,11 +2,12 @@
  * PDBs, other people's tools and the victim's own __func__, each with its own spelling; they
  * are read through a cursor that yields the spelling all of them share, so nothing is copied
  * and no name is too long. */
+#include "compare/names.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "compare/parts.h"
 
 struct name_cursor {
     const char *at, *end;

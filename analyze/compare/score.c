@@ -1,8 +1,11 @@
 /* Figures of one engine on one case, counted from the marked tables.  Counts only: rates and
  * their intervals are made where they are shown, so that runs can add them up. */
-#include <string.h>
+#include "compare/score.h"
 
-#include "compare/parts.h"
+#include "compare/align.h"
+#include "compare/difference.h"
+#include "compare/names.h"
+#include <string.h>
 
 enum { TOP_FRAMES = 5 };
 

@@ -1,9 +1,9 @@
 /* The verdict of a case: what was expected, what was captured, and what the subjects' findings
  * say.  Acceptances (XFAIL, XPASS) and repeats (FLAKY) come later: see known.h. */
+#include "compare/verdict.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#include "compare/parts.h"
 
 struct judgement {
     const struct compare_input *in;

@@ -1,12 +1,8 @@
-/* What the files of this room share and nobody else sees. */
-#ifndef COMPARE_PARTS_H
-#define COMPARE_PARTS_H
+/* The table of one thread: the truth and every stack side by side, row by row. */
+#ifndef COMPARE_ALIGN_H
+#define COMPARE_ALIGN_H
 
-#include "compare/compare.h"
-
-/* Hashes of the spelling that compare_names() compares; 0 for NULL. */
-uint64_t compare_name_hash(const char *name);
-uint64_t compare_last_name_hash(const char *name); /* what an unqualified truth equals */
+#include "compare/input.h"
 
 /* What alignment needs of a frame, made once. */
 struct frame_key {
@@ -71,42 +67,5 @@ bool frames_same_module(const struct frame *a, const struct frame *b);
 
 /* Same module and offset. */
 bool keys_same_place(const struct frame_key *a, const struct frame_key *b);
-
-/* One difference, and what is known around it. */
-struct difference {
-    const struct compare_input *in;
-    const struct table *table;
-    uint32_t row;
-    uint32_t column;  /* the engine in question                       */
-    uint32_t against; /* 0: the truth, else the reference's column    */
-    enum cell_mark mark;
-};
-
-struct explanation {
-    enum cause cause;
-    const char *evidence;
-    uint32_t blame; /* column that is wrong; 0: cannot be said */
-};
-
-/* Finds the cause: the first rule that holds, else CAUSE_UNEXPLAINED.  Evidence in KEEP. */
-enum status difference_explain(const struct difference *d, struct arena *keep,
-                               struct explanation *out, struct fault *fault);
-
-/* True for causes that are nobody's fault: a stack with only these is right. */
-bool cause_is_innocent(enum cause cause);
-
-/* True when the walk reached the thread's start, or does not say why it ended. */
-bool stop_is_end(enum stop_reason stop);
-
-/* The case has a record or a dump. */
-bool case_is_captured(const struct crash_case *crash);
-
-/* Fills the scores of one claim from the marked threads. */
-void score_claim(const struct compare_input *in, const struct case_result *result, uint32_t claim,
-                 struct engine_score *out);
-
-/* Decides verdict, reason and who is right. */
-enum status judge_verdict(const struct compare_input *in, struct arena *keep,
-                          struct case_result *out, struct fault *fault);
 
 #endif

@@ -1,9 +1,25 @@
-/* What the files of rules share: a look at the rows around one difference, and the rules. */
-#ifndef COMPARE_CAUSE_RULES_H
-#define COMPARE_CAUSE_RULES_H
+/* One difference between two columns, and a look at the rows around it: what the rules that name
+ * causes have in common. */
+#ifndef COMPARE_DIFFERENCE_H
+#define COMPARE_DIFFERENCE_H
 
-#include "base/text.h"
-#include "compare/parts.h"
+#include "compare/align.h"
+
+/* One difference, and what is known around it. */
+struct difference {
+    const struct compare_input *in;
+    const struct table *table;
+    uint32_t row;
+    uint32_t column;  /* the engine in question                       */
+    uint32_t against; /* 0: the truth, else the reference's column    */
+    enum cell_mark mark;
+};
+
+struct explanation {
+    enum cause cause;
+    const char *evidence;
+    uint32_t blame; /* column that is wrong; 0: cannot be said */
+};
 
 /* "module!0xOFFSET", "function" or "(no name)", and the engine's name or "truth", for evidence. */
 const char *rule_where(const struct frame *frame, struct arena *keep);
@@ -40,23 +56,10 @@ bool rule_explain(struct explanation *out, enum cause cause, uint32_t blame, con
 /* A rule fills OUT, its evidence in KEEP, and returns true, or passes. */
 typedef bool rule_fn(const struct difference *d, struct arena *keep, struct explanation *out);
 
-/* The shape of the stack: cause_shape.c. */
-rule_fn because_scan;
-rule_fn because_handler_context;
-rule_fn because_recursion_elided;
-rule_fn because_tail_call;
-rule_fn because_inline_only;
-rule_fn because_truncated;
-rule_fn because_frame_pointer;
+/* True for causes that are nobody's fault: a stack with only these is right. */
+bool cause_is_innocent(enum cause cause);
 
-/* Addresses, symbols and names: cause_names.c. */
-rule_fn because_module_unloaded;
-rule_fn because_generated_code;
-rule_fn because_symbols_mismatch;
-rule_fn because_symbols_missing;
-rule_fn because_export_only;
-rule_fn because_lookup_address;
-rule_fn because_folded;
-rule_fn because_line_table;
+/* True when the walk reached the thread's start, or does not say why it ended. */
+bool stop_is_end(enum stop_reason stop);
 
 #endif

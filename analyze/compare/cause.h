@@ -1,0 +1,11 @@
+/* Why two stacks differ. */
+#ifndef COMPARE_CAUSE_H
+#define COMPARE_CAUSE_H
+
+#include "compare/difference.h"
+
+/* Finds the cause: the first rule that holds, else CAUSE_UNEXPLAINED.  Evidence in KEEP. */
+enum status difference_explain(const struct difference *d, struct arena *keep,
+                               struct explanation *out, struct fault *fault);
+
+#endif

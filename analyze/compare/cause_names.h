@@ -1,0 +1,16 @@
+/* Rules about addresses, symbols and names. */
+#ifndef COMPARE_CAUSE_NAMES_H
+#define COMPARE_CAUSE_NAMES_H
+
+#include "compare/difference.h"
+
+rule_fn because_module_unloaded;
+rule_fn because_generated_code;
+rule_fn because_symbols_mismatch;
+rule_fn because_symbols_missing;
+rule_fn because_export_only;
+rule_fn because_lookup_address;
+rule_fn because_folded;
+rule_fn because_line_table;
+
+#endif

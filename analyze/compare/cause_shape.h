@@ -1,0 +1,15 @@
+/* Rules about the shape of a stack: where a walk began, how it went on, and where it ended. */
+#ifndef COMPARE_CAUSE_SHAPE_H
+#define COMPARE_CAUSE_SHAPE_H
+
+#include "compare/difference.h"
+
+rule_fn because_scan;
+rule_fn because_handler_context;
+rule_fn because_recursion_elided;
+rule_fn because_tail_call;
+rule_fn because_inline_only;
+rule_fn because_truncated;
+rule_fn because_frame_pointer;
+
+#endif
