@@ -317,13 +317,6 @@ enum {
      * door of a crash it comes from RtlCaptureContext and its pc is a return address. */
     RECORD_DOORS_FAULT = RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED | RECORD_DOOR_WATCHER,
 
-    RECORD_WALKER_RTL = 1,
-    RECORD_WALKER_DBGHELP = 2,     /* StackWalk64 as the article does it        */
-    RECORD_WALKER_DBGHELP_OWN = 3, /* StackWalk64 with own callbacks            */
-    RECORD_WALKER_BACKTRACE = 4,   /* RtlCaptureStackBackTrace                  */
-    RECORD_WALKER_FRAME_POINTER = 5,
-    RECORD_WALKER_COUNT = 6,
-
     RECORD_STATE_OK = 0,
     RECORD_STATE_NOT_APPLICABLE = 1,
     RECORD_STATE_BLOCKED = 2, /* the watchdog gave up on it */
@@ -354,6 +347,37 @@ enum {
     RECORD_STAGE_DUMP_TUNED = 5,   /* the dump tuned as well as can be */
     RECORD_STAGE_MODULES = 6,      /* making the module section      */
     RECORD_STAGE_HANG_FOUND = 7,   /* past hang_ms when it was found */
+};
+
+/* The walkers, one row each: WALKER(ID, NUMBER, NAME, TRAITS, SHARES).
+ *
+ * ID      RECORD_WALKER_ID is the row's NUMBER, which records hold: never change or reuse one
+ * NAME    what people read and type; the analyser's engine is called offset:NAME
+ * TRAITS  RECORD_WALKER_TRAIT_*: what the walker may do in the dying process, and what it needs
+ * SHARES  what else uses the same code, for people: agreement is only worth its independence
+ *
+ * RTL first: its stack of the suspect is on disk before any other walker runs. */
+#define RECORD_WALKERS(WALKER)                                                                     \
+    WALKER(RTL, 1, "rtl", RECORD_WALKER_TRAIT_TABLES,                                              \
+           "symbol lookup with the dump engine; nothing of the walk")                              \
+    WALKER(DBGHELP, 2, "dbghelp", RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_DBGHELP,         \
+           "symbol lookup with the dump engine; nothing of the walk")                              \
+    WALKER(DBGHELP_OWN, 3, "dbghelp-own", RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_DBGHELP, \
+           "symbol lookup with the dump engine; function tables with offset:rtl")                  \
+    WALKER(BACKTRACE, 4, "backtrace", RECORD_WALKER_TRAIT_WAITS,                                   \
+           "symbol lookup with the dump engine; the system's unwinder with offset:rtl")            \
+    WALKER(FRAME_POINTER, 5, "framepointer", 0,                                                    \
+           "symbol lookup with the dump engine; nothing of the walk")
+
+#define RECORD_WALKER_NUMBER(ID, NUMBER, NAME, TRAITS, SHARES) RECORD_WALKER_##ID = (NUMBER),
+
+/* RECORD_WALKER_COUNT is one more than the last row's number. */
+enum { RECORD_WALKERS(RECORD_WALKER_NUMBER) RECORD_WALKER_COUNT };
+
+enum {
+    RECORD_WALKER_TRAIT_TABLES = 1,  /* unwinds by tables, which x86 does not have       */
+    RECORD_WALKER_TRAIT_WAITS = 2,   /* may take locks: own thread, under a time limit   */
+    RECORD_WALKER_TRAIT_DBGHELP = 4, /* runs in dbghelp.dll, one caller at a time        */
 };
 
 #define RECORD_NO_MODULE 0xFFFFFFFFu

@@ -13,7 +13,7 @@
 #include "dashboard/body.h"
 #include "dashboard/secret.h"
 #include "dashboard/state.h"
-#include "engine/dump.h"
+#include "engine/dump_engine.h"
 #include "symbol/stack_input.h"
 #include "symbol/store.h"
 

@@ -9,11 +9,11 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/files.h"
-#include "engine/engine.h"
 #include "format/minidump/minidump.h"
 #include "model/stack.h"
 #include "unwind/unwind.h"
 
+struct symbol_store; /* symbol/store.h */
 struct dump_session; /* lives in the arena it was opened with; end it with dump_close() */
 
 /* Opens PATH.  SYMBOLS is borrowed and may be NULL: then no image or PDB is asked.
@@ -47,25 +47,7 @@ enum status dump_stack(struct dump_session *session, uint32_t thread_id,
 enum status dump_registers(const struct dump_session *session, uint32_t thread_id,
                            struct registers *out, enum pc_kind *kind, struct fault *fault);
 
-/* Walks, converts and resolves one thread, with the cost of each stage.  SYMBOLS NULL: the
- * physical frames alone. */
-enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
-                              struct symbol_store *symbols, struct arena *keep, struct stack *out,
-                              struct fault *fault);
-
-/* What stands in the place of a thread's stack that could not be walked, and why. */
-struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep);
-
-/* Walks the thread of STACK once more and notes why each physical frame was found, for the first
- * DUMP_EVIDENCE_MAX of them; nothing where the thread cannot be walked.  Apart from the walk
- * that is timed, since it is no part of answering.  Fails: ERR_MEMORY. */
-enum { DUMP_EVIDENCE_MAX = 128 };
-enum status dump_add_evidence(struct dump_session *session, struct arena *keep, struct stack *stack,
-                              struct fault *fault);
-
 /* The dead process as the unwinders see it, for explaining a frame. */
 const struct unwind_process *dump_process(const struct dump_session *session);
-
-extern const struct engine engine_dump;
 
 #endif

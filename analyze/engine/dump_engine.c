@@ -1,8 +1,9 @@
 /* The `dump` engine: the stacks of a case's minidump, by our own reader, unwinder and symbols. */
-#include "engine/dump.h"
+#include "engine/dump_engine.h"
 
 #include <string.h>
 
+#include "engine/dump_evidence.h"
 #include "engine/frame_class.h"
 #include "symbol/store.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/dump.h"
+#include "engine/dump_evidence.h"
 #include "unwind/x64_info.h"
 
 enum { CODE_BYTES = 16 };

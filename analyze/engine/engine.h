@@ -34,6 +34,8 @@ struct engine {
     enum engine_kind kind;
     const char *shares; /* our code it has in common with others, in words */
     bool subject;       /* decides verdict and exit code; else an exhibit */
+    bool reads_dump;    /* another program reads and walks the dump: the comparison's baseline */
+    uint32_t walker;    /* of ENGINE_KIND_OFFSET: RECORD_WALKER_*; else 0 */
     /* False: reported as skipped, with why. */
     bool (*available)(const struct engine_input *in, const char **why);
     /* A stack that is absent from the case (walker not applicable) is a stack with that
@@ -41,11 +43,5 @@ struct engine {
     enum status (*run)(const struct engine *self, const struct engine_input *in, struct arena *keep,
                        struct engine_result *out, struct fault *fault);
 };
-
-/* All engines, subjects first: one table, in engine.c. */
-extern const struct engine *const engines[];
-extern const uint32_t engine_count;
-
-const struct engine *engine_find(const char *name);
 
 #endif

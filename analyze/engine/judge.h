@@ -9,15 +9,6 @@
 #include "base/process.h"
 #include "engine/engine.h"
 
-extern const struct engine engine_judge_dbghelp;
-extern const struct engine engine_judge_symbolizer;
-extern const struct engine engine_judge_winedbg;
-extern const struct engine engine_judge_lldb;
-
-/* `judge:NAME`, any program: TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names it.  See
- * engine/README.md for what it is given and what it has to answer. */
-extern const struct engine engine_judge_adapter;
-
 /* A staging folder.  `dump` is the dump's name inside it, or NULL when the case has none. */
 struct judge_stage {
     const char *folder, *dump;
@@ -31,10 +22,6 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
 enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
                             struct fault *fault);
 
-/* Writes the stage's dump once more as NAME, with the paths of those modules that are staged
- * leading there (Z: is the root folder).  Fails as minidump_read(); ERR_IO. */
-enum status judge_stage_dump(const struct judge_stage *stage, const char *name, struct arena *keep,
-                             struct fault *fault);
 void judge_stage_close(const struct judge_stage *stage);
 
 /* Runs a program in the folder under JUDGE_LIMIT_MS.  One that ends otherwise than with 0 is

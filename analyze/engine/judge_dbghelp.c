@@ -72,6 +72,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
 const struct engine engine_judge_dbghelp = {
     .name = "judge:dbghelp",
     .kind = ENGINE_KIND_JUDGE,
+    .reads_dump = true,
     .shares = "nothing: dbghelp reads, walks and names by itself",
     .available = available,
     .run = run,

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "engine/dump.h"
 #include "engine/judge.h"
+#include "engine/judge_stage_dump.h"
 
 struct backtrace {
     struct dump_session *session;
@@ -317,6 +318,7 @@ static enum status run_lldb(const struct engine *self, const struct engine_input
 const struct engine engine_judge_winedbg = {
     .name = "judge:winedbg",
     .kind = ENGINE_KIND_JUDGE,
+    .reads_dump = true,
     .shares = "module list of our minidump reader; walk and names are Wine's",
     .available = winedbg_available,
     .run = run_winedbg,
@@ -325,6 +327,7 @@ const struct engine engine_judge_winedbg = {
 const struct engine engine_judge_lldb = {
     .name = "judge:lldb",
     .kind = ENGINE_KIND_JUDGE,
+    .reads_dump = true,
     .shares = "module list of our minidump reader; walk and names are LLDB's",
     .available = lldb_available,
     .run = run_lldb,

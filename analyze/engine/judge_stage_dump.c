@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "engine/judge.h"
+#include "engine/judge_stage_dump.h"
 #include "format/minidump/minidump.h"
 
 enum { MODULE_BYTES = 108, MODULE_NAME_AT = 20, NAMES_BYTES_MAX = 1 << 16 };

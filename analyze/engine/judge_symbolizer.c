@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "engine/dump.h"
+#include "engine/dump_engine.h"
 
 static const char *const programs[] = {"llvm-symbolizer-19", "llvm-symbolizer"};
 

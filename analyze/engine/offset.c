@@ -9,8 +9,6 @@
 #include "format/record/record.h"
 #include "symbol/store.h"
 
-static const char name_prefix[] = "offset:";
-
 static bool always_available(const struct engine_input *in, const char **why)
 {
     (void)in;
@@ -51,8 +49,8 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
 /* x86 has no tables to unwind by, so it is no fault of a capture that this walker has no stack. */
 static bool is_tableless(const struct engine *self, const struct engine_input *in)
 {
-    return self == &engine_offset_rtl && in->crash->arch != NULL &&
-           strcmp(in->crash->arch, cpu_name(CPU_X86)) == 0;
+    return (record_walker(self->walker)->traits & RECORD_WALKER_TRAIT_TABLES) != 0 &&
+           in->crash->arch != NULL && strcmp(in->crash->arch, cpu_name(CPU_X86)) == 0;
 }
 
 /* A case that holds no stack of this walker says so with one stack that has no frames. */
@@ -81,11 +79,9 @@ static enum status take_stacks(const struct engine *self, const struct engine_in
                                const struct record *record, bool suspect, struct arena *keep,
                                struct engine_result *out, struct fault *fault)
 {
-    const uint32_t walker = record_walker_find(self->name + strlen(name_prefix));
-
     for (uint32_t i = 0; i < record->stack_count; i++) {
         const struct record_stack *from = &record->stacks[i];
-        if (from->walker != walker || (from->thread_id == record->suspect_id) != suspect)
+        if (from->walker != self->walker || (from->thread_id == record->suspect_id) != suspect)
             continue;
         struct stack *to = &out->stacks[out->stack_count];
         if (resolve_stack(self, in, record, from, keep, to, fault) != ERR_NONE)
@@ -125,45 +121,15 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     return ERR_NONE;
 }
 
-#define SHARES_LOOKUP "symbol lookup with the dump engine; nothing of the walk"
+/* NOLINTBEGIN(bugprone-macro-parentheses) names are put together from literals */
+#define OFFSET_ENGINE(ID, NUMBER, NAME, TRAITS, SHARES)                                            \
+    [NUMBER] = {.name = "offset:" NAME,                                                            \
+                .kind = ENGINE_KIND_OFFSET,                                                        \
+                .shares = SHARES,                                                                  \
+                .subject = (NUMBER) == RECORD_WALKER_RTL,                                          \
+                .walker = (NUMBER),                                                                \
+                .available = always_available,                                                     \
+                .run = run},
+/* NOLINTEND(bugprone-macro-parentheses) */
 
-const struct engine engine_offset_rtl = {
-    .name = "offset:rtl",
-    .kind = ENGINE_KIND_OFFSET,
-    .shares = SHARES_LOOKUP,
-    .subject = true,
-    .available = always_available,
-    .run = run,
-};
-
-const struct engine engine_offset_dbghelp = {
-    .name = "offset:dbghelp",
-    .kind = ENGINE_KIND_OFFSET,
-    .shares = SHARES_LOOKUP,
-    .available = always_available,
-    .run = run,
-};
-
-const struct engine engine_offset_dbghelp_own = {
-    .name = "offset:dbghelp-own",
-    .kind = ENGINE_KIND_OFFSET,
-    .shares = "symbol lookup with the dump engine; function tables with offset:rtl",
-    .available = always_available,
-    .run = run,
-};
-
-const struct engine engine_offset_backtrace = {
-    .name = "offset:backtrace",
-    .kind = ENGINE_KIND_OFFSET,
-    .shares = "symbol lookup with the dump engine; the system's unwinder with offset:rtl",
-    .available = always_available,
-    .run = run,
-};
-
-const struct engine engine_offset_frame_pointer = {
-    .name = "offset:framepointer",
-    .kind = ENGINE_KIND_OFFSET,
-    .shares = SHARES_LOOKUP,
-    .available = always_available,
-    .run = run,
-};
+const struct engine engine_offset[RECORD_WALKER_COUNT] = {RECORD_WALKERS(OFFSET_ENGINE)};

@@ -1,14 +1,12 @@
 /* The offset engines: what the walkers inside the dying process recorded as module + offset,
- * turned into logical frames.  One engine a walker. */
+ * turned into logical frames.  One engine per walker. */
 #ifndef ENGINE_OFFSET_H
 #define ENGINE_OFFSET_H
 
+#include "capture/record.h"
 #include "engine/engine.h"
 
-extern const struct engine engine_offset_rtl;
-extern const struct engine engine_offset_dbghelp;
-extern const struct engine engine_offset_dbghelp_own;
-extern const struct engine engine_offset_backtrace;
-extern const struct engine engine_offset_frame_pointer;
+/* By RECORD_WALKER_*; numbers without a walker have no name. */
+extern const struct engine engine_offset[RECORD_WALKER_COUNT];
 
 #endif

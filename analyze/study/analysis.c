@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "compare/compare.h"
-#include "engine/engine.h"
+#include "engine/engines.h"
 #include "format/record/record.h"
 #include "symbol/store.h"
 

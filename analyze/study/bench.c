@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
-#include "engine/engine.h"
+#include "engine/engines.h"
 #include "store/store.h"
 #include "study/analysis.h"
 #include "study/bench_lanes.h"

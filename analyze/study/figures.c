@@ -6,6 +6,7 @@
 
 #include "compare/known.h"
 #include "compare/statistics.h"
+#include "engine/engines.h"
 
 static enum status add_problems(struct run_figures *r, struct arena *keep, struct fault *fault)
 {
@@ -115,11 +116,11 @@ uint64_t case_total_ns(const struct run_case *c, const void *engine)
 
 const char *figures_foreign_engine(const struct run_figures *figures)
 {
-    static const char *const names[] = {"judge:dbghelp", "judge:winedbg", "judge:lldb"};
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
-        for (uint32_t i = 0; i < figures->engine_count; i++)
-            if (strcmp(figures->engines[i].engine, names[n]) == 0 && figures->engines[i].stacks > 0)
-                return names[n];
+    for (uint32_t n = 0; n < engine_count; n++)
+        for (uint32_t i = 0; engines[n]->reads_dump && i < figures->engine_count; i++)
+            if (strcmp(figures->engines[i].engine, engines[n]->name) == 0 &&
+                figures->engines[i].stacks > 0)
+                return engines[n]->name;
     return NULL;
 }
 

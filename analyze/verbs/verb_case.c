@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "engine/dump.h"
 #include "format/stack/foreign.h"
+#include "model/case.h"
 #include "study/import_record.h"
 #include "symbol/stack_input.h"
 #include "verbs/verbs.h"

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
-#include "engine/engine.h"
+#include "engine/engines.h"
 #include "study/runs.h"
 #include "verbs/harness.h"
 #include "verbs/verbs.h"

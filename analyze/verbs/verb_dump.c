@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "engine/dump.h"
+#include "engine/dump_engine.h"
 #include "format/stack/foreign.h"
 #include "symbol/store.h"
 #include "verbs/dump_text.h"

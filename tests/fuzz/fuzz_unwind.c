@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "fuzz.h"
+#include "unwind/tables.h"
 #include "unwind/unwind.h"
 
 enum { HEAD_BYTES = 24, IMAGE_SHARE = 4096 };

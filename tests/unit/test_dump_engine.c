@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "engine/dump.h"
+#include "engine/dump_engine.h"
 #include "format/stack/foreign.h"
 #include "symbol/store.h"
 #include "test.h"

@@ -6,6 +6,8 @@
 
 #include "base/files.h"
 #include "engine/judge.h"
+#include "engine/judge_stage_dump.h"
+#include "engine/judges.h"
 #include "format/minidump/minidump.h"
 #include "symbol/store.h"
 #include "test.h"

@@ -154,6 +154,13 @@ void record_write_json(struct json *j, const struct record *record);
 /* Writes one stack in the offset stack's text form ("> label" first when LABEL is given). */
 void record_write_text(FILE *out, const struct record_stack *stack, const char *label);
 
+/* A row of the table of walkers, RECORD_WALKERS; NULL: no walker has that number. */
+struct record_walker {
+    const char *name, *shares;
+    uint32_t traits; /* RECORD_WALKER_TRAIT_* */
+};
+const struct record_walker *record_walker(uint32_t walker);
+
 const char *record_walker_name(uint32_t walker);    /* "rtl", "dbghelp", ...; "unknown"    */
 uint32_t record_walker_find(const char *name);      /* 0: there is none of that name       */
 enum stop_reason record_stop_reason(uint32_t stop); /* of RECORD_STOP_*                    */

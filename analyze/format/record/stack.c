@@ -29,7 +29,9 @@ static enum thread_role role_of(const struct record *record, uint32_t thread_id)
 
 bool record_lacks_tables(const struct record *record, uint32_t walker)
 {
-    return walker == RECORD_WALKER_RTL && record->machine == MACHINE_X86;
+    const struct record_walker *row = record_walker(walker);
+    return row != NULL && (row->traits & RECORD_WALKER_TRAIT_TABLES) != 0 &&
+           record->machine == MACHINE_X86;
 }
 
 void record_stack_describe(const struct record *record, const struct record_stack *from,

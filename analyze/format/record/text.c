@@ -6,13 +6,9 @@
 #include "base/array.h"
 #include "format/record/record.h"
 
-static const char *const walker_names[RECORD_WALKER_COUNT] = {
-    [RECORD_WALKER_RTL] = "rtl",
-    [RECORD_WALKER_DBGHELP] = "dbghelp",
-    [RECORD_WALKER_DBGHELP_OWN] = "dbghelp-own",
-    [RECORD_WALKER_BACKTRACE] = "backtrace",
-    [RECORD_WALKER_FRAME_POINTER] = "framepointer",
-};
+#define WALKER_ROW(ID, NUMBER, NAME, TRAITS, SHARES) [NUMBER] = {NAME, SHARES, TRAITS},
+
+static const struct record_walker walkers[RECORD_WALKER_COUNT] = {RECORD_WALKERS(WALKER_ROW)};
 
 static const enum stop_reason stop_reasons[] = {
     [RECORD_STOP_END] = STOP_END,
@@ -41,15 +37,20 @@ static const char *const door_names[] = {
 #define NAME_OF(names, index)                                                                      \
     ((index) < COUNT_OF(names) && (names)[index] != NULL ? (names)[index] : "unknown")
 
+const struct record_walker *record_walker(uint32_t walker)
+{
+    return walker < RECORD_WALKER_COUNT && walkers[walker].name != NULL ? &walkers[walker] : NULL;
+}
+
 const char *record_walker_name(uint32_t walker)
 {
-    return NAME_OF(walker_names, walker);
+    return record_walker(walker) != NULL ? walkers[walker].name : "unknown";
 }
 
 uint32_t record_walker_find(const char *name)
 {
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
-        if (strcmp(walker_names[i], name) == 0)
+        if (record_walker(i) != NULL && strcmp(walkers[i].name, name) == 0)
             return i;
     return 0;
 }

@@ -1,0 +1,19 @@
+/* The `dump` engine: the stacks of a case's minidump, by our own reader, unwinder and symbols. */
+#ifndef ENGINE_DUMP_ENGINE_H
+#define ENGINE_DUMP_ENGINE_H
+
+#include "engine/dump.h"
+#include "engine/engine.h"
+
+/* Walks, converts and resolves one thread, with the cost of each stage.  SYMBOLS NULL: the
+ * physical frames alone. */
+enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
+                              struct symbol_store *symbols, struct arena *keep, struct stack *out,
+                              struct fault *fault);
+
+/* What stands in the place of a thread's stack that could not be walked, and why. */
+struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep);
+
+extern const struct engine engine_dump;
+
+#endif

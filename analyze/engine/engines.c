@@ -1,0 +1,33 @@
+/* The table of engines: subjects first, then the engines that are scored and shown only. */
+#include "engine/engines.h"
+
+#include <string.h>
+
+#include "engine/dump_engine.h"
+#include "engine/judges.h"
+#include "engine/offset.h"
+
+enum { DUMP_AT = 1, JUDGES_AT = RECORD_WALKER_COUNT };
+
+/* The walkers by number, but for the first one: it is a subject, as `dump`, which follows it. */
+#define OFFSET_ENGINE(ID, NUMBER, NAME, TRAITS, SHARES)                                            \
+    [(NUMBER) == RECORD_WALKER_RTL ? 0 : (NUMBER)] = &engine_offset[NUMBER],
+
+const struct engine *const engines[] = {
+    RECORD_WALKERS(OFFSET_ENGINE)[DUMP_AT] = &engine_dump,
+    [JUDGES_AT] = &engine_judge_dbghelp,
+    &engine_judge_symbolizer,
+    &engine_judge_winedbg,
+    &engine_judge_lldb,
+    &engine_judge_adapter,
+};
+
+const uint32_t engine_count = sizeof engines / sizeof engines[0];
+
+const struct engine *engine_find(const char *name)
+{
+    for (uint32_t i = 0; i < engine_count; i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i];
+    return NULL;
+}
