@@ -27,7 +27,8 @@ static const struct route routes[] = {
     {"GET", "/compare", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/compare/{a}/{b}", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/timing", answer_page, ROUTE_OPEN, NULL, NULL},
-    {"GET", "/doors", answer_page, ROUTE_OPEN, NULL, NULL},
+    {"GET", "/hooks", answer_page, ROUTE_OPEN, NULL, NULL},
+    {"GET", "/doors", answer_page, ROUTE_OPEN, NULL, NULL}, /* the older name */
     {"GET", "/signatures", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/known", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/symbols", answer_page, ROUTE_OPEN, NULL, NULL},

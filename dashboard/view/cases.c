@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "study/triage.h"
 #include "view/input.h"
 #include "view/rows.h"
 #include "view/trend.h"
@@ -17,6 +18,8 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
                                .search = view_query_get(in->query, "search")};
     struct case_page page;
     enum status status = view_find_run(in, in->query->params[0], &query.run_id, fault);
+    if (status == ERR_NONE)
+        status = view_check_filters(in, fault);
     if (status == ERR_NONE)
         status = view_get_limit(in, 50, &limit, fault);
     if (status == ERR_NONE)
@@ -133,6 +136,8 @@ enum status view_case(const struct view_input *in, struct json *out, struct faul
     json_key_uint(out, "run", c.run_id);
     json_key(out, "case");
     run_case_write_json(out, &c, false);
+    json_key_string(out, "sentence", triage_sentence(&c, in->keep));
+    json_key_string(out, "trouble", trouble_name(triage_trouble(&c)));
     json_key(out, "threads");
     json_array(out);
     for (uint32_t i = 0; i < c.result.thread_count; i++)

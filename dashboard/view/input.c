@@ -42,6 +42,26 @@ enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint6
     return status;
 }
 
+enum status view_check_filters(const struct view_input *in, struct fault *fault)
+{
+    enum verdict verdict = VERDICT_PASS;
+    enum cause cause = CAUSE_NONE;
+    const char *word = view_query_get(in->query, "verdict");
+    if (word != NULL && !verdict_parse(word, &verdict))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "verdict in the query",
+                              "PASS, FAIL, XFAIL, XPASS, FLAKY, ERROR, UNSUPPORTED, "
+                              "NOT-CAPTURED-AS-EXPECTED");
+    word = view_query_get(in->query, "kind");
+    if (word != NULL && case_kind_parse(word) == CASE_KIND_NONE)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "kind in the query",
+                              "crash, hang, calm, stacks");
+    word = view_query_get(in->query, "cause");
+    if (word != NULL && !cause_parse(word, &cause))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "cause in the query",
+                              "/api/v1/runs/latest lists the causes of a run");
+    return ERR_NONE;
+}
+
 void view_write_page(struct json *out, uint64_t total, uint64_t next)
 {
     json_key_uint(out, "total", total);

@@ -21,6 +21,10 @@ enum status view_get_uint(const struct view_input *in, const char *name, uint64_
 enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint64_t *out,
                            struct fault *fault);
 
+/* The filters `verdict`, `kind` and `cause` of the query, where they are given, are words that this
+ * program knows.  Fails: ERR_USAGE, with the allowed words as hint. */
+enum status view_check_filters(const struct view_input *in, struct fault *fault);
+
 /* The case that the path names, whole: params are run and case, the query may say repeat. */
 enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/triage.h"
 #include "view/pack.h"
 #include "view/table.h"
 
@@ -196,6 +197,28 @@ static enum status carry_run(struct carrier *c)
     return status;
 }
 
+/* The same cases in the queue's order. */
+static enum status carry_queue(struct carrier *c, struct arena *scratch)
+{
+    struct triage t;
+    char path[PATH_BYTES];
+    const char *word = arena_printf(scratch, "%" PRIu64, c->asked->run_id);
+    if (word == NULL)
+        return fault_set(c->fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of the offline page");
+    enum status status = triage_make(c->store, word, scratch, &t, c->fault);
+    for (uint32_t at = 0;
+         status == ERR_NONE && (at == 0 || at < t.run.case_count) && at < OFFLINE_CASES_MAX;
+         at += STORE_PAGE_MAX) {
+        int size = snprintf(path, sizeof path, "/api/v1/runs/%s/queue?", word);
+        if (at > 0)
+            size += snprintf(path + size, sizeof path - (size_t)size, "after=%" PRIu64 "&",
+                             t.items[at - 1].c->id);
+        (void)snprintf(path + size, sizeof path - (size_t)size, "limit=%d", (int)STORE_PAGE_MAX);
+        status = carry(c, path);
+    }
+    return status;
+}
+
 /* Escapes as encodeURIComponent() does, so that the pages find the same path. */
 static void escape(const char *text, char *out, size_t room)
 {
@@ -318,6 +341,8 @@ static void write_facts(const struct carrier *c)
     json_key_uint(out, "/api/v1/runs", OFFLINE_RUNS_MAX);
     (void)snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/cases", c->asked->run_id);
     json_key_uint(out, path, STORE_PAGE_MAX);
+    (void)snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/queue", c->asked->run_id);
+    json_key_uint(out, path, STORE_PAGE_MAX);
     json_object_end(out);
     json_key(out, "compared");
     json_array(out);
@@ -335,7 +360,8 @@ static enum status carry_all(struct carrier *c, struct arena *keep)
 {
     if (study_read_outcomes(c->store, c->asked->run_id, false, keep, &c->cases, &c->case_count,
                             c->fault) != ERR_NONE ||
-        find_runs(c, keep) != ERR_NONE || carry_run(c) != ERR_NONE || carry_runs(c) != ERR_NONE ||
+        find_runs(c, keep) != ERR_NONE || carry_run(c) != ERR_NONE ||
+        carry_queue(c, keep) != ERR_NONE || carry_runs(c) != ERR_NONE ||
         carry_cases(c, keep) != ERR_NONE)
         return c->fault->code;
     for (uint32_t i = 0; i < c->asked->extra_count && c->fault->code == ERR_NONE; i++) {

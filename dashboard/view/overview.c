@@ -1,8 +1,9 @@
 /* The first page: the newest run, its figures with their history, and what changed. */
 #include "view/overview.h"
 
-#include <string.h>
+#include <inttypes.h>
 
+#include "study/triage.h"
 #include "view/compare.h"
 #include "view/input.h"
 #include "view/runs.h"
@@ -10,31 +11,45 @@
 
 enum { FAILING_SHOWN = 8 };
 
-/* {"total", "cases": [...]}: what fails in a run now, the first of them. */
-static enum status write_failing(const struct view_input *in, uint64_t run_id, struct json *out,
-                                 struct fault *fault)
+/* {"total", "cases": [...]}: what fails in the run, the first of it in the queue's order. */
+static void write_failing(const struct triage *t, struct json *out)
 {
-    struct run_case *cases = NULL;
-    uint32_t count = 0, total = 0;
-    enum status status =
-        study_read_outcomes(in->store, run_id, false, in->keep, &cases, &count, fault);
     json_object(out);
     json_key(out, "cases");
     json_array(out);
-    for (uint32_t i = 0; i < count; i++)
-        if (run_verdict_fails(cases[i].result.verdict) && total++ < FAILING_SHOWN) {
-            json_object(out);
-            json_key_string(out, "scenario", cases[i].scenario);
-            json_key_string(out, "variant", cases[i].variant);
-            json_key_uint(out, "repeat", cases[i].repeat);
-            json_key_string(out, "verdict", verdict_name(cases[i].result.verdict));
-            json_key_string(out, "reason", cases[i].result.reason);
-            json_object_end(out);
-        }
+    for (uint32_t i = 0; i < t->wrong && i < FAILING_SHOWN; i++) { /* they come first */
+        const struct run_case *c = t->items[i].c;
+        json_object(out);
+        json_key_string(out, "scenario", c->scenario);
+        json_key_string(out, "variant", c->variant);
+        json_key_uint(out, "repeat", c->repeat);
+        json_key_string(out, "verdict", verdict_name(c->result.verdict));
+        json_key_string(out, "reason", c->result.reason);
+        json_key_string(out, "trouble", trouble_name(t->items[i].trouble));
+        json_key_bool(out, "is_new", t->items[i].is_new);
+        json_object_end(out);
+    }
     json_array_end(out);
-    json_key_uint(out, "total", total);
+    json_key_uint(out, "total", t->wrong);
     json_object_end(out);
-    return status;
+}
+
+static enum status write_triage(const struct view_input *in, uint64_t run_id, struct json *out,
+                                struct fault *fault)
+{
+    struct triage t;
+    const char *word = arena_printf(in->keep, "%" PRIu64, run_id);
+    if (word == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "number of a run");
+    if (triage_make(in->store, word, in->keep, &t, fault) != ERR_NONE)
+        return fault->code;
+    json_key(out, "failing");
+    write_failing(&t, out);
+    json_key(out, "wrong");
+    triage_write_wrong(out, &t);
+    json_key(out, "shares");
+    triage_write_shares(out, &t);
+    return ERR_NONE;
 }
 
 /* The run that the query names, else the newest; none gives a page of none. */
@@ -96,9 +111,8 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
         view_write_changes(&compared, out);
     else
         json_null(out);
-    json_key(out, "failing");
     if (status == ERR_NONE)
-        status = write_failing(in, page.runs[0].id, out, fault);
+        status = write_triage(in, page.runs[0].id, out, fault);
     json_key(out, "causes");
     if (status == ERR_NONE)
         status = view_write_causes(in, page.runs[0].id, out, fault);

@@ -20,7 +20,7 @@ static void write_causes_of(struct json *out, const char *key, const struct case
     json_array_end(out);
 }
 
-void view_write_case_line(struct json *out, const struct run_case *c)
+void view_begin_case_line(struct json *out, const struct run_case *c)
 {
     json_object(out);
     json_key_uint(out, "id", c->id);
@@ -42,6 +42,11 @@ void view_write_case_line(struct json *out, const struct run_case *c)
     json_key_uint(out, "findings", c->result.finding_count);
     write_causes_of(out, "causes", &c->result, true);
     write_causes_of(out, "all_causes", &c->result, false);
+}
+
+void view_write_case_line(struct json *out, const struct run_case *c)
+{
+    view_begin_case_line(out, c);
     json_object_end(out);
 }
 

@@ -11,5 +11,7 @@ void view_write_evidence(struct json *out, const struct frame_evidence *e, struc
 
 /* One line of a list: verdict, reason and how each engine did. */
 void view_write_case_line(struct json *out, const struct run_case *c);
+/* The same without the end of its object, for a list that adds members. */
+void view_begin_case_line(struct json *out, const struct run_case *c);
 
 #endif

@@ -6,6 +6,7 @@
 #include "view/explain.h"
 #include "view/lists.h"
 #include "view/overview.h"
+#include "view/queue.h"
 #include "view/runs.h"
 #include "view/timing.h"
 #include "view/trend.h"
@@ -16,6 +17,8 @@ const struct view views[] = {
     {"/api/v1/runs", "runs, newest first", view_runs},
     {"/api/v1/runs/{run}", "one run: where it ran, how each engine did, causes", view_run},
     {"/api/v1/runs/{run}/cases", "cases of a run, filtered, in pages", view_run_cases},
+    {"/api/v1/runs/{run}/queue", "cases of a run in the order in which they deserve a look",
+     view_queue},
     {"/api/v1/runs/{run}/cases/{case}", "one case: truth and all stacks, aligned", view_case},
     {"/api/v1/runs/{run}/cases/{case}/explain",
      "why one row of a case: how each engine found its frame", view_explain},
@@ -23,7 +26,8 @@ const struct view views[] = {
     {"/api/v1/compare", "two runs: environment, verdicts, timing", view_compare},
     {"/api/v1/trend", "one figure through all runs", view_trend},
     {"/api/v1/timing", "dump against offset, stage by stage, every sample", view_timing},
-    {"/api/v1/doors", "which door saw each crash", view_doors},
+    {"/api/v1/hooks", "which hook saw each crash", view_doors},
+    {"/api/v1/doors", "the older name of hooks", view_doors},
     {"/api/v1/signatures", "differences that belong together, most first", view_signatures},
     {"/api/v1/known", "accepted differences", view_known},
     {"/api/v1/symbols", "modules and what answered for them", view_symbols},

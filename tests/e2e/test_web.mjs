@@ -14,7 +14,7 @@ const pages = [
   ['overview', '/', 'Capture rate'], ['runs', '/runs', 'verdicts'], ['run', '/runs/30', 'Engines against the truth'],
   ['mismatches', '/runs/30/mismatches', 'truth'], ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1', 'Why row 1'],
   ['history', '/cases/inline_chain/ob2', 'times taken'], ['compare', '/compare/1/30', 'Time on the back end'],
-  ['timing', '/timing', 'Stages on the back end'], ['doors', '/doors', 'as promised'], ['signatures', '/signatures', 'Signatures'],
+  ['timing', '/timing', 'Stages on the back end'], ['hooks', '/hooks', 'as promised'], ['doors', '/doors', 'as promised'], ['signatures', '/signatures', 'Signatures'],
   ['known', '/known', 'Known'], ['symbols', '/symbols', 'debug id'], ['resolve', '/resolve', 'drop a file'],
   ['api', '/api', 'openapi.json'], ['about', '/about', 'preact'],
 ];
@@ -67,6 +67,54 @@ test('dark', async () => {
     await shot(page, `${name}-dark`);
     await page.context().close();
   }
+});
+
+test('what_is_wrong_comes_first_and_each_count_is_a_link', async () => {
+  const page = await open('/');
+  await settled(page);
+  const { data } = await (await fetch(`${server.base}/api/v1/overview`)).json();
+  const line = (await page.textContent('.verdictline')).replaceAll(/\s+/g, ' ').trim();
+  check(line.startsWith(`${data.wrong.total} wrong: `), line);
+  for (const group of data.wrong.groups) check(line.includes(`${group.cases} ${group.text}`), line);
+  await page.click('.verdictline a[href*="trouble="]');
+  await page.waitForURL('**/mismatches?trouble=*');
+  await settled(page);
+  same(await page.locator('.queue a').count(), data.wrong.groups[0].cases, 'the cases behind the count');
+});
+
+test('an_engine_without_a_stack_keeps_its_column', async () => {
+  const page = await open('/');
+  await page.route('**/api/v1/runs/30/cases/inline_chain.ob2', async (route) => {
+    const answer = await route.fetch();
+    const body = await answer.json();
+    const { case: c, threads } = body.data;
+    const dump = c.engines.findIndex((e) => e.engine === 'dump');
+    for (const t of threads) {
+      t.stacks[dump] = null;
+      for (const row of t.rows) row[dump + 1] = { mark: 'gap', cause: null, frame: null };
+    }
+    Object.assign(c.scores.find((s) => s.engine === 'dump'), { state: 'skipped', judged: false, exact: false, reason: 'the case has no dump' });
+    Object.assign(body.data, { sentence: 'Wrong: the process died and left no dump.', trouble: 'no_dump' });
+    await route.fulfill({ response: answer, json: body });
+  });
+  await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
+  await settled(page);
+  const heads = await page.locator('.aligned thead th').allTextContents();
+  check(heads.includes('dump'), `columns: ${heads}`);
+  const why = await page.textContent('.aligned .nostack');
+  same(why, 'no stack: the case has no dump', 'why the column is empty');
+  check((await page.textContent('.tools')).includes('no stack of dump to compare'), 'no word of "no row differs"');
+  same(await page.textContent('.sentence'), 'Wrong: the process died and left no dump.', 'the sentence');
+  await shot(page, 'case-no-dump');
+});
+
+test('fast_keys_walk_the_queue_case_by_case', async () => {
+  const page = await open('/runs/30/mismatches');
+  await settled(page);
+  const { data } = await (await fetch(`${server.base}/api/v1/runs/30/queue`)).json();
+  for (let i = 0; i < 6; i++) await page.keyboard.press('j', { delay: 0 });
+  const want = data.cases[6];
+  await page.waitForFunction((name) => document.querySelector('.casehead h1')?.textContent === name, `${want.scenario}.${want.variant}`);
 });
 
 test('keys', async () => {

@@ -73,6 +73,56 @@ test('pages_by_key_cover_all_once', async () => {
   same(seen, [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1], 'runs');
 });
 
+test('unknown_filters_are_refused_with_the_allowed_words', async () => {
+  for (const list of ['cases', 'queue'])
+    for (const [query, allowed] of [['verdict=MAYBE', 'XPASS'], ['kind=party', 'hang'], ['cause=bad_luck', 'causes']]) {
+      const answer = await get(`/api/v1/runs/latest/${list}?${query}`);
+      const { error } = await answer.json();
+      same([answer.status, error.hint.includes(allowed)], [400, true], `${list}?${query}: ${error.hint}`);
+    }
+  same((await get('/api/v1/runs/latest/queue?group=later')).status, 400, 'a group of the queue');
+});
+
+test('the_queue_is_sorted_whole_and_in_pages', async () => {
+  const page = async (query) => (await (await get(`/api/v1/runs/12/queue?${query}`)).json()).data;
+  const all = await page('limit=1000');
+  const order = ['failing', 'error', 'flaky', 'unexpected_pass', 'unexplained', 'accepted', 'reference', 'rest'];
+  same(all.groups.map((g) => g.group), order, 'groups');
+  const ranks = all.cases.map((c) => order.indexOf(c.group) * 2 + (c.is_new ? 0 : 1));
+  same(ranks, [...ranks].sort((a, b) => a - b), 'by group, what is new first');
+  same([all.total, all.next, all.previous, all.position], [24, null, null, 0], 'one page');
+  const { data: { cases } } = await (await get('/api/v1/runs/12/cases?limit=1000')).json();
+  const failing = cases.filter((c) => ['FAIL', 'ERROR', 'XPASS', 'FLAKY'].includes(c.verdict));
+  same([all.wrong.total, all.wrong.groups.reduce((sum, g) => sum + g.cases, 0)], [failing.length, failing.length], 'what is wrong');
+  same(all.cases.slice(0, failing.length).every((c) => c.trouble !== 'none'), true, 'what fails comes first');
+  const seen = [];
+  let last = await page('limit=5');
+  for (let turn = 0; turn < 10; turn++) {
+    same(last.position, seen.length, 'cases before the page');
+    seen.push(...last.cases.map((c) => c.id));
+    if (last.next === null) break;
+    last = await page(`limit=5&after=${last.next}`);
+  }
+  same(seen, all.cases.map((c) => c.id), 'pages by key cover all once, in order');
+  const back = await page(`limit=5&after=${last.previous}`);
+  same(back.cases.map((c) => c.id), seen.slice(last.position - 5, last.position), 'the page before');
+  const name = `${all.cases[13].scenario}.${all.cases[13].variant}`;
+  const around = await page(`limit=5&around=${encodeURIComponent(name)}`);
+  check(around.cases.some((c) => `${c.scenario}.${c.variant}` === name), 'the page that holds a case');
+  const fresh = await page('new=1');
+  check(fresh.cases.every((c) => c.is_new) && fresh.total === all.wrong.new, 'only what is new');
+});
+
+test('figures_say_what_they_leave_out', async () => {
+  const { data } = await (await get('/api/v1/overview')).json();
+  same(data.shares.map((s) => s.name), ['captured', 'offset:rtl', 'dump'], 'figures');
+  for (const s of data.shares) check(s.right <= s.total && s.total + s.left_out <= 24 && s.of, JSON.stringify(s));
+  same(data.wrong.total, data.failing.total, 'the same count of what is wrong');
+  const first = data.failing.cases[0];
+  const one = (await (await get(`/api/v1/runs/12/cases/${encodeURIComponent(`${first.scenario}.${first.variant}`)}?repeat=${first.repeat}`)).json()).data;
+  check(/^Wrong: the (stack of (dump|offset:rtl) differs|stacks of offset:rtl and dump differ) from what really ran in \d/.test(one.sentence), one.sentence);
+});
+
 test('same_input_same_bytes_and_tags_save_them', async () => {
   for (const path of ['/api/v1/runs/latest', '/api/v1/runs/3/cases/inline_chain.ob2', '/', '/api/v1/openapi.json', '/metrics', '/badge/f1.svg']) {
     const first = await get(path);
@@ -199,7 +249,7 @@ test('a_published_database_is_served_from_a_folder_that_nobody_writes', async ()
   chmodSync(folder, 0o555);
   const published = await serve('--db', join(folder, 'runs.db'));
   for (const path of ['overview', 'runs', 'runs/12', 'runs/12/cases', 'runs/12/cases/inline_chain.ob2', 'cases/inline_chain/ob2', 'compare?a=1&b=12',
-    'timing', 'doors', 'signatures', 'known', 'symbols']) {
+    'timing', 'doors', 'hooks', 'runs/12/queue', 'signatures', 'known', 'symbols']) {
     const [here, there] = await Promise.all([published, server].map(async (from) => (await (await fetch(`${from.base}/api/v1/${path}`)).json()).data));
     same(here, there, path);
   }
@@ -341,7 +391,7 @@ test('views_of_large_databases_take_under_300_ms', async () => {
   const large = await serve('--db', seed('large.db', 1000, 8, 2000));
   const runs = '/api/v1/runs/1';
   const slow = [];
-  for (const path of ['/api/v1/overview', '/api/v1/runs?limit=50', runs, `${runs}/cases?limit=200`, `${runs}/cases?verdict=FAIL&limit=50`,
+  for (const path of ['/api/v1/overview', '/api/v1/runs?limit=50', runs, `${runs}/cases?limit=200`, `${runs}/queue`, '/api/v1/overview?run=1', `${runs}/cases?verdict=FAIL&limit=50`,
     `${runs}/cases?cause=inline_only`, `${runs}/cases?search=spin`, `${runs}/cases/null_write.ob2`, '/api/v1/cases/null_write/ob2', '/api/v1/compare?a=1&b=2',
     '/api/v1/timing?run=1', '/api/v1/doors?run=1', '/api/v1/signatures?run=1', '/api/v1/symbols?run=1', '/api/v1/known']) {
     let took = Infinity;

@@ -50,19 +50,31 @@ async function whole(where) {
 }
 
 const fitting = {
+  new: (row) => row.is_new,
   cause: (row, value) => row.all_causes.includes(value),
   search: (row, value) => `${row.scenario}.${row.variant}`.includes(value),
 };
+
+// A page of the queue, whose order is not that of the ids.
+function paged(first, fits, { limit, after, around }, left_out) {
+  const at = fits.findIndex((row) => (after ? row.id === after : `${row.scenario}.${row.variant}` === around));
+  const start = at < 0 ? 0 : after ? at + 1 : at - (at % limit);
+  const end = Math.min(start + limit, fits.length);
+  return { ...first, cases: fits.slice(start, end), position: start, total: fits.length, left_out,
+    next: end < fits.length ? fits[end - 1].id : null,
+    previous: start === 0 ? null : start > limit ? fits[start - limit - 1].id : 0 };
+}
 
 async function listed(where, query) {
   if (!lists.has(where)) lists.set(where, whole(where));
   const { name, rows, first } = await lists.get(where);
   const limit = Number(query.get('limit') ?? 50);
   const after = Number(query.get('after') ?? 0);
-  const filters = [...query].filter(([key]) => key !== 'limit' && key !== 'after');
+  const filters = [...query].filter(([key]) => !['limit', 'after', 'around'].includes(key));
   const fits = rows.filter((row) => filters.every(([key, value]) => (fitting[key] ? fitting[key](row, value) : row[key] === value)));
   const rest = fits.filter((row) => !after || (name === 'runs' ? row.id < after : row.id > after));
   const left_out = first.total - rows.length; // of all, whatever the filter
+  if (where.endsWith('/queue')) return paged(first, fits, { limit, after, around: query.get('around') }, left_out);
   return { ...first, [name]: rest.slice(0, limit), next: rest.length > limit ? rest[limit - 1].id : null,
     total: filters.length ? fits.length : first.total, left_out };
 }

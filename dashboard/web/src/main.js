@@ -9,7 +9,7 @@ import { Link, html } from './ui.js';
 import { About, Api } from './pages/about.js';
 import { CaseHistory } from './pages/history.js';
 import { Compare } from './pages/compare.js';
-import { Doors, Known, Signatures, Symbols } from './pages/lists.js';
+import { Hooks, Known, Signatures, Symbols } from './pages/lists.js';
 import { Mismatches } from './pages/mismatches.js';
 import { Overview } from './pages/overview.js';
 import { Resolve } from './pages/resolve.js';
@@ -17,34 +17,48 @@ import { Run } from './pages/run.js';
 import { Runs } from './pages/runs.js';
 import { Timing } from './pages/timing.js';
 
-const routes = [
-  ['/', Overview, 'Overview'], ['/runs', Runs, 'Runs'], ['/runs/:run', Run, 'Run'],
-  ['/runs/:run/mismatches', Mismatches, 'Mismatches'], ['/runs/:run/mismatches/:name', Mismatches, 'Mismatches'],
-  ['/cases/:scenario/:variant', CaseHistory, 'Case'], ['/compare', Compare, 'Compare'],
-  ['/compare/:a/:b', Compare, 'Compare'], ['/timing', Timing, 'Timing'], ['/doors', Doors, 'Doors'],
-  ['/signatures', Signatures, 'Signatures'], ['/known', Known, 'Known'], ['/symbols', Symbols, 'Symbols'],
-  ['/resolve', Resolve, 'Resolve'], ['/api', Api, 'API'], ['/about', About, 'About'],
+// Every page: its address, what shows it, its title, and its name in the rail (with the address that
+// the rail leads to, and further addresses that count as being there).
+const pages = [
+  { at: '/', part: Overview, title: 'Overview', rail: 'Overview' },
+  { at: '/runs', part: Runs, title: 'Runs', rail: 'Runs' },
+  { at: '/runs/:run', part: Run, title: 'Run', under: '/runs' },
+  { at: '/runs/:run/mismatches', part: Mismatches, title: 'Mismatches', rail: 'Mismatches', to: '/runs/latest/mismatches' },
+  { at: '/runs/:run/mismatches/:name', part: Mismatches, title: 'Mismatches', under: '/runs/:run/mismatches' },
+  { at: '/cases/:scenario/:variant', part: CaseHistory, title: 'Case', under: '/runs' },
+  { at: '/compare', part: Compare, title: 'Compare', rail: 'Compare' },
+  { at: '/compare/:a/:b', part: Compare, title: 'Compare', under: '/compare' },
+  { at: '/timing', part: Timing, title: 'Timing', rail: 'Timing' },
+  { at: '/hooks', part: Hooks, title: 'Hooks', rail: 'Hooks' },
+  { at: '/doors', part: Hooks, title: 'Hooks', under: '/hooks' },
+  { at: '/signatures', part: Signatures, title: 'Signatures', rail: 'Signatures' },
+  { at: '/known', part: Known, title: 'Known', rail: 'Known' },
+  { at: '/symbols', part: Symbols, title: 'Symbols', rail: 'Symbols' },
+  { at: '/resolve', part: Resolve, title: 'Resolve', rail: 'Resolve' },
+  { at: '/api', part: Api, title: 'API', rail: 'API' },
+  { at: '/about', part: About, title: 'About', rail: 'About' },
 ];
+const rail = pages.filter((page) => page.rail);
+const target = (page) => page.to ?? page.at;
 
-const rail = [['/', 'Overview'], ['/runs', 'Runs'], ['/runs/latest/mismatches', 'Mismatches'], ['/compare', 'Compare'],
-  ['/timing', 'Timing'], ['/doors', 'Doors'], ['/signatures', 'Signatures'], ['/known', 'Known'],
-  ['/symbols', 'Symbols'], ['/resolve', 'Resolve'], ['/api', 'API'], ['/about', 'About']];
-
-function isHere(path, to) {
-  if (to === '/') return path === '/';
-  if (to.endsWith('/mismatches')) return path.includes('/mismatches');
-  if (to === '/runs') return path === to || (/^\/runs\/[^/]+$/.test(path)) || path.startsWith('/cases/');
-  return path === to || path.startsWith(`${to}/`);
+function find(path) {
+  for (const page of pages) {
+    const params = match(page.at, path);
+    if (params) return { page, params };
+  }
+  return null;
 }
 
 const liveWords = { starting: 'connecting', live: 'live', polling: 'polling', lost: 'no answer', file: 'offline file' };
 
 function Rail({ path }) {
   const live = useLive();
+  const found = find(path)?.page;
+  const here = found?.under ?? found?.at;
   useEffect(() => { document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); }, [path]);
   return html`<nav class="rail" aria-label="Pages">
     <${Link} to="/" class="brand" aria-label="twinstack, start"><svg viewBox="0 0 32 32" aria-hidden="true"><g fill="none" stroke-width="3.6" stroke-linecap="round"><path class="ink-a" d="M4 8h10M4 16h10M4 24h10"/><path class="ink-b" d="M19 8h9M23 16h5M19 24h9"/></g></svg><span>twinstack</span></${Link}>
-    <ul>${rail.map(([to, name]) => html`<li key=${to}><${Link} to=${to} aria-current=${isHere(path, to) ? 'page' : undefined}>${name}</${Link}></li>`)}</ul>
+    <ul>${rail.map((page) => html`<li key=${page.at}><${Link} to=${target(page)} aria-current=${page.at === here ? 'page' : undefined}>${page.rail}</${Link}></li>`)}</ul>
     <p class=${`live live-${live.state}`} role="status"><span class="dot" aria-hidden="true"></span>${liveWords[live.state]}${live.running.length > 0 ? html` · <${Link} to=${`/runs/${live.running[0].id}`}>run ${live.running[0].id} is going</${Link}>` : ''}</p>
     <p class="hint"><kbd>?</kbd> keys</p>
   </nav>`;
@@ -64,17 +78,14 @@ function App() {
   useKeys({
     '?': ['show or hide the keys', () => showKeys(!keys)],
     '/': ['search', () => document.querySelector('input[type=search]')?.focus()],
-    ...Object.fromEntries(rail.slice(0, 9).map(([to, name], i) => [i + 1, [name.toLowerCase(), () => go(to)]])),
+    ...Object.fromEntries(rail.slice(0, 9).map((page, i) => [i + 1, [page.rail.toLowerCase(), () => go(target(page))]])),
     m: ['mismatches', () => go('/runs/latest/mismatches')],
   });
-  let page = null;
-  for (const [pattern, Part, name] of routes) {
-    const params = match(pattern, path);
-    if (!params) continue;
-    page = html`<${Part} key=${pattern} ...${params} />`;
-    document.title = `${[params.name ?? params.scenario ?? (params.run ? `run ${params.run}` : null), name].filter(Boolean).join(' · ')} – twinstack`;
-    break;
-  }
+  const found = find(path);
+  const params = found?.params ?? {};
+  const subject = params.name ?? params.scenario ?? (params.run ? `run ${params.run}` : null);
+  document.title = `${[subject, found?.page.title ?? 'no such page'].filter(Boolean).join(' · ')} – twinstack`;
+  const page = found && html`<${found.page.part} key=${found.page.part === Mismatches ? 'mismatches' : found.page.at} ...${params} />`;
   return html`<div class="shell" onClick=${follow}>
     <a class="skip" href="#main" data-plain>Skip to the page</a><${Rail} path=${path} />
     <main id="main" tabindex="-1">${page ?? html`<div class="state"><h2>There is no such page</h2><p><${Link} to="/">Back to the start</${Link}></p></div>`}</main>

@@ -5,7 +5,7 @@ import { offline } from './api.js';
 
 const listeners = new Set();
 
-function current() {
+export function current() {
   const text = offline ? location.hash.slice(1) || '/' : location.pathname + location.search;
   const [path, search = ''] = text.split('?');
   return { path, query: Object.fromEntries(new URLSearchParams(search)) };

@@ -7,13 +7,13 @@ export { html };
 
 export const verdicts = {
   PASS: ['✓', 'pass', 'as expected'],
-  FAIL: ['✗', 'fail', 'a subject is wrong'],
+  FAIL: ['✗', 'fail', 'an engine under test is wrong'],
   XFAIL: ['~', 'xfail', 'wrong, and accepted with a reason'],
   XPASS: ['!', 'xpass', 'right, though accepted as wrong'],
   FLAKY: ['≈', 'flaky', 'different from repeat to repeat'],
-  ERROR: ['⚠', 'error', 'the harness failed'],
+  ERROR: ['⚠', 'error', 'could not be judged'],
   UNSUPPORTED: ['⊘', 'unsupported', 'this host cannot show it'],
-  NOT_CAPTURED_AS_EXPECTED: ['◌', 'calm', 'rightly left nothing'],
+  NOT_CAPTURED_AS_EXPECTED: ['◌', 'calm', 'left nothing, as expected'],
 };
 const fallback = (word) => ['·', 'other', word];
 export const verdictOf = (word) => verdicts[word?.replaceAll('-', '_')] ?? fallback(word);
@@ -150,4 +150,13 @@ export async function copy(text) {
   } catch {
     return false;
   }
+}
+
+// What is wrong with a run, in words and counts, each of them a link.
+export function Wrong({ wrong, run, short }) {
+  const at = (query) => `/runs/${run}/mismatches?${query}`;
+  if (wrong.total === 0) return html`<span class="good" aria-hidden="true">✓</span> Nothing is wrong.`;
+  return html`<span class="wrongs"><${Link} class="wrong strong" to=${`/runs/${run}/mismatches`}>${number(wrong.total)} wrong</${Link}>${short ? '' : html`: ${wrong.groups.map((group, i) => html`${i ? ', ' : ''}<${Link} key=${group.trouble}
+    to=${at(`trouble=${group.trouble}`)}>${number(group.cases)} ${group.text}</${Link}>`)}`}${wrong.baseline
+    ? html`; ${wrong.new ? html`<${Link} to=${at('new=1')}>${number(wrong.new)} new since the baseline</${Link}>` : 'none new since the baseline'}` : ''}.</span>`;
 }

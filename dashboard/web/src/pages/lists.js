@@ -1,11 +1,11 @@
-// Doors, signatures, known differences, symbols.
+// Hooks, signatures, known differences, symbols.
 import { useState } from 'preact/hooks';
 import { refresh, send, token, useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Chip, Command, Empty, Link, Loaded, Page, Verdict, caseName, casePath, html, number, plural, words } from '../ui.js';
 
-const parsed = new WeakMap(); // a document's rows with their doors taken apart, once
-function doorRows(found) {
+const parsed = new WeakMap(); // a document's rows with their hooks split, once
+function hookRows(found) {
   if (!parsed.has(found)) parsed.set(found, found.rows.map((row) => { const want = split(row.expected); const got = split(row.got); return { ...row, want, got, differs: [...want].sort().join() !== [...got].sort().join() }; }));
   return parsed.get(found);
 }
@@ -13,22 +13,22 @@ function doorRows(found) {
 const split = (text) => (text ?? '').split(',').map((word) => word.trim()).filter((word) => word && word !== 'none');
 const withRun = (path, query) => `${path}${query.run ? `?run=${encodeURIComponent(query.run)}` : ''}`;
 
-export function Doors() {
+export function Hooks() {
   const [query, set] = useQuery();
   const data = useData(withRun('/api/v1/doors', query));
-  return html`<${Page} title="Doors" lead="Which hook saw each crash: promised, and measured in this run."><${Loaded} from=${data}>${(found) => {
-    const taken = doorRows(found);
-    const doors = [...new Set(taken.flatMap((row) => [...row.want, ...row.got]))].sort();
-    if (taken.length === 0) return html`<${Empty} title="No case in this run"><p>Doors are known once cases were taken.</p></${Empty}>`;
+  return html`<${Page} title="Hooks" lead="Which hook saw each crash: promised, and measured in this run."><${Loaded} from=${data}>${(found) => {
+    const taken = hookRows(found);
+    const hooks = [...new Set(taken.flatMap((row) => [...row.want, ...row.got]))].sort();
+    if (taken.length === 0) return html`<${Empty} title="No case in this run"><p>Hooks are known once cases were captured.</p></${Empty}>`;
     const fitting = taken.filter((row) => (!query.differs || row.differs) && caseName(row).includes(query.search ?? ''));
     const rows = query.all ? fitting : fitting.slice(0, 200);
-    const seen = doors.map((door) => [door, taken.filter((row) => row.got.includes(door)).length]);
+    const seen = hooks.map((hook) => [hook, taken.filter((row) => row.got.includes(hook)).length]);
     return html`<div class="filters"><label class="field"><span>search</span><input type="search" value=${query.search ?? ''} placeholder="scenario.variant" onInput=${(event) => set({ search: event.target.value || null })} /></label>
       <button class="toggle low" aria-pressed=${!!query.differs} onClick=${() => set({ differs: query.differs ? null : 1 })}>only where promise and measure differ (${number(taken.filter((row) => row.differs).length)})</button></div>
-    <p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Doors"><table class="matrix"><thead><tr><th>case</th>${doors.map((door) => html`<th key=${door}>${words(door)}<br /><span class="dim nowrap">saw ${number(seen.find(([d]) => d === door)[1])}</span></th>`)}</tr></thead><tbody>
-      ${rows.map((row, i) => { const { want, got } = row; return html`<tr key=${i}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${want.length + got.length === 0 ? html`<td class="dim small none" colspan=${doors.length}>none promised, none saw it</td>` : doors.map((door) => {
-        const [glyph, kind, why] = want.includes(door) ? (got.includes(door) ? ['✓', 'pass', 'as promised'] : ['✗', 'fail', 'promised, not seen']) : got.includes(door) ? ['+', 'flaky', 'seen, not promised'] : ['', '', ''];
-        return html`<td key=${door} class=${kind ? `v-${kind}` : ''} title=${why}>${glyph && html`<span aria-hidden="true">${glyph}</span><span class="sr">${why}</span>`}</td>`;
+    <p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Hooks"><table class="matrix"><thead><tr><th>case</th>${hooks.map((hook) => html`<th key=${hook}>${words(hook)}<br /><span class="dim nowrap">saw ${number(seen.find(([d]) => d === hook)[1])}</span></th>`)}</tr></thead><tbody>
+      ${rows.map((row, i) => { const { want, got } = row; return html`<tr key=${i}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${want.length + got.length === 0 ? html`<td class="dim small none" colspan=${hooks.length}>none promised, none saw it</td>` : hooks.map((hook) => {
+        const [glyph, kind, why] = want.includes(hook) ? (got.includes(hook) ? ['✓', 'pass', 'as promised'] : ['✗', 'fail', 'promised, not seen']) : got.includes(hook) ? ['+', 'flaky', 'seen, not promised'] : ['', '', ''];
+        return html`<td key=${hook} class=${kind ? `v-${kind}` : ''} title=${why}>${glyph && html`<span aria-hidden="true">${glyph}</span><span class="sr">${why}</span>`}</td>`;
       })}</tr>`; })}</tbody></table></div>${rows.length < fitting.length ? html`<p class="pager dim">${number(rows.length)} of ${number(fitting.length)} cases <button onClick=${() => set({ all: 1 })}>show all</button></p>` : fitting.length === 0 ? html`<p class="dim pad">No case fits.</p>` : ''}`;
   }}</${Loaded}></${Page}>`;
 }
@@ -45,7 +45,7 @@ export function Signatures() {
   const [query] = useQuery();
   const data = useData(withRun('/api/v1/signatures', query));
   return html`<${Page} title="Signatures" lead="Differences that belong together, most cases first."><${Loaded} from=${data}>${(found) => (found.signatures.length === 0
-    ? html`<${Empty} title="No difference in this run"><p>Every subject agrees with the truth.</p></${Empty}>`
+    ? html`<${Empty} title="No difference in this run"><p>Every engine under test agrees with the truth.</p></${Empty}>`
     : html`<div class="scroll" tabindex="0" role="region" aria-label="Signatures"><table class="list stacking"><thead><tr><th class="num">rank</th><th class="num">cases</th><th>verdict</th><th>signature</th><th>for example</th></tr></thead><tbody>${found.signatures.map((row) => html`<tr key=${row.signature}><td class="num nowrap" data-label="rank">${row.rank} <${Change} row=${row} /></td><td class="num strong" data-label="cases">${number(row.cases)}</td><td><${Verdict} word=${row.verdict} long />${row.known_id && html` <${Chip}>${row.known_id}</${Chip}>`}</td><td><span class="mono wrap">${row.signature}</span><br /><span class="dim">${row.reason}</span>${row.first_run && html`<br /><span class="dim small">first seen in ${row.first_run === found.run ? 'this run' : html`<${Link} to=${`/runs/${row.first_run}`}>run ${row.first_run}</${Link}>`}</span>`}</td><td>${row.examples.slice(0, 3).map((c) => html`<${Link} key=${caseName(c)} class="mono block" to=${casePath(found.run, c)}>${caseName(c)}</${Link}>`)}${row.cases > 3 ? html`<span class="dim">and ${row.cases - 3} more</span>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
 }
 
@@ -69,9 +69,9 @@ export function Known() {
     ${found.text && found.used && found.text !== found.used && html`<p class="banner warn">Run ${found.run} used another version of this list.</p>`}
     ${found.items.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Known"><table class="list stacking"><thead><tr><th>id</th><th>scope and cause</th><th>reason</th><th class="num">cases in run ${found.run}</th><th>holds until</th>${token && html`<th><span class="sr">remove</span></th>`}</tr></thead><tbody>
       ${found.items.map((k) => html`<tr key=${k.id}><td class="mono wrap strong">${k.id}</td><td class="mono wrap scope">${k.scope}<br /><span class="dim">${k.cause}</span></td><td>${k.reason}${k.issue && html`<br />${/^https?:\/\//.test(k.issue) ? html`<a href=${k.issue} target="_blank" rel="noreferrer noopener">${k.issue}</a>` : html`<span class="dim">${k.issue}</span>`}`}</td><td class="num" data-label=${`cases in run ${found.run}`}>${k.hits === 0 ? html`<span class="dim">none</span>` : number(k.hits)}</td><td data-label="holds until"><${Expiry} item=${k} /></td>${token && html`<td><${Remove} id=${k.id} /></td>`}</tr>`)}</tbody></table></div>`}
-    <h2 class="section">Met in run ${found.run}</h2>${found.hits.length === 0 ? html`<p class="dim">None of them was met.</p>`
+    <h2 class="section">Used in run ${found.run}</h2>${found.hits.length === 0 ? html`<p class="dim">No case of this run needed one of them.</p>`
       : html`<ul class="lines">${found.hits.map((c) => html`<li key=${c.id}><${Verdict} word=${c.verdict} /> <${Link} class="mono" to=${casePath(c.run, c)}>${caseName(c)}</${Link}> <${Chip}>${c.known_id}</${Chip}></li>`)}</ul>`}
-    <details class="env"><summary>The file as it stands</summary><pre class="sheetlike" tabindex="0">${found.text ?? found.used}</pre></details>`)}</${Loaded}></${Page}>`;
+    <details class="env"><summary>The file as it is</summary><pre class="sheetlike" tabindex="0">${found.text ?? found.used}</pre></details>`)}</${Loaded}></${Page}>`;
 }
 
 // Best first: of several kinds that answered for one module, the best says what it has.
@@ -97,9 +97,9 @@ function modules(rows) {
 export function Symbols() {
   const [query] = useQuery();
   const data = useData(withRun('/api/v1/symbols', query));
-  return html`<${Page} title="Symbols" lead="The modules that our engines' frames lie in, by identity, and what answered for their frames."><${Loaded} from=${data}>${(found) => (found.rows.length === 0
+  return html`<${Page} title="Symbols" lead="The modules that the frames of our engines are in, by identity, and which symbols named their frames."><${Loaded} from=${data}>${(found) => (found.rows.length === 0
     ? html`<${Empty} title="No module"><p>No frame of this run lies in a known module.</p></${Empty}>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Symbols"><table class="list stacking"><thead><tr><th>module</th><th>what answered, for how many frames</th><th class="num">frames</th><th class="num">inlined</th><th>debug id, code id</th></tr></thead><tbody>${modules(found.rows).map((module, i) => html`<tr key=${i}><td class="mono strong">${module.module}</td>
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Symbols"><table class="list stacking"><thead><tr><th>module</th><th>symbols used, for how many frames</th><th class="num">frames</th><th class="num">inlined</th><th>debug id, code id</th></tr></thead><tbody>${modules(found.rows).map((module, i) => html`<tr key=${i}><td class="mono strong">${module.module}</td>
       <td><div class="answers">${module.answers.map((row) => { const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols]; return html`<span key=${row.symbols} title=${why}><span class=${`verdict v-${kind}`}><span aria-hidden="true">${glyph}</span> ${row.symbols}</span> <span class="small">${number(row.frames)}</span></span>`; })}${module.answers.length === 1 && html`<span class="dim small">${states[module.answers[0].symbols]?.[2]}</span>`}</div></td>
       <td class="num" data-label="frames">${number(module.frames)}</td><td class="num" data-label="inlined">${module.inlined ? number(module.inlined) : html`<span class="dim">none</span>`}</td><td class="mono wrap ids">${module.debug_id || html`<span class="dim">no debug id</span>`}<br /><span class="dim">${module.code_id || 'no code id'}</span></td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
 }

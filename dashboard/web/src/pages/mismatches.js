@@ -1,209 +1,76 @@
-// The mismatch browser: a queue of cases, and one case with all its stacks aligned.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+// The mismatch browser: the queue as the server sorts it, and one case of it.
+import { useEffect, useState } from 'preact/hooks';
 import { useData } from '../api.js';
 import { useKeys } from '../keys.js';
-import { go, useQuery, withQuery } from '../router.js';
-import { Accept, Why } from './why.js';
-import { Chip, Empty, Link, Loaded, Verdict, bytes, caseName, copy, duration, failing, html, number, words, wrongness } from '../ui.js';
+import { current, go, useQuery, withQuery } from '../router.js';
+import { CaseView } from './case.js';
+import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, html, number, words } from '../ui.js';
 
-const marks = {
-  gap: ['', 'nothing here, and nothing was demanded'], same: ['✓', 'agrees at every level'],
-  line: ['≈', 'same function, another file or line'], function: ['✗', 'same place, another function'],
-  physical: ['≠', 'another address, module or kind'], missing: ['∅', 'missing: a frame is demanded here'],
-  extra: ['+', 'a frame that the other side lacks'], unjudged: ['', 'nothing to hold it against'],
+const PAGE = 200;
+const filters = ['group', 'trouble', 'new', 'verdict', 'cause', 'kind', 'search'];
+const titles = {
+  failing: 'failing', error: 'not judged', flaky: 'flaky', unexpected_pass: 'unexpected pass',
+  unexplained: 'unexplained', accepted: 'accepted', reference: 'only reference engines differ', rest: 'nothing differs',
 };
-const differs = (cell) => ['line', 'function', 'physical', 'missing', 'extra'].includes(cell.mark);
 
-// ---- the queue ---------------------------------------------------------------------------
+const caseAt = (run, c, query) =>
+  withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}`, { ...query, frame: null, thread: null, repeat: c.repeat || null });
 
-function order(cases) {
-  const rank = (c) => (failing(c.verdict) ? 0 : c.verdict === 'XFAIL' ? 1 : c.findings > 0 ? 2 : 3);
-  return [...cases].sort((a, b) => rank(a) - rank(b) || (a.causes[0] ?? '~').localeCompare(b.causes[0] ?? '~') ||
-    caseName(a).localeCompare(caseName(b)));
-}
-const groupOf = (c) => (c.causes[0] ? words(c.causes[0]) : failing(c.verdict) ? words(c.verdict) : c.findings > 0 ? 'exhibits differ' : 'all agree');
-
-function Queue({ run, cases, selected, query, total }) {
+function Queue({ run, found, selected, query }) {
   let last = null;
-  return html`<ol class="queue" aria-label="Cases">${cases.map((c) => {
-    const group = groupOf(c);
-    const heading = group !== last ? html`<li class="group" key=${`g-${group}`}>${group}</li>` : null;
-    last = group;
-    const here = c === selected;
-    return [heading, html`<li key=${c.id}><${Link} to=${withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}`, { ...query, frame: null, thread: null, repeat: c.repeat || null })}
-      aria-current=${here ? 'true' : undefined}><${Verdict} word=${c.verdict} /> <span class="mono cut">${caseName(c)}${c.repeat ? ` #${c.repeat + 1}` : ''}</span></${Link}></li>`];
-  })}${total > cases.length && html`<li class="dim">${number(total - cases.length)} more: filter or search</li>`}</ol>`;
-}
-
-// ---- one frame ----------------------------------------------------------------------------
-
-function place(frame, absolute) {
-  if (absolute && frame.address) return frame.address;
-  return `${frame.module ?? '?'}!${frame.offset}`;
-}
-const source = (frame) => (frame.file ? `${frame.file.split(/[\\/]/).pop()}${frame.line ? `:${frame.line}` : ''}` : '');
-
-function TruthFrame({ frame }) {
-  if (frame.gap) return html`<span class="dim">⋯ ${words(frame.gap)}${frame.gap_count ? ` (${frame.gap_count})` : ''}</span>`;
-  return html`<span class="line"><span class="fn">${frame.function}${frame.tail ? html` <${Chip} title="left by a jump: must be absent">tail</${Chip}>` : ''}</span> <span class="src" title=${frame.file}>${source(frame)}</span></span>`;
-}
-
-function Frame({ frame, absolute }) {
-  const inlined = frame.inline_depth > 0;
-  return html`<span class="line"><span class=${`fn ${inlined ? 'in' : ''}`}>${inlined && html`<span class="arrow" aria-hidden="true">↳</span>`}${frame.function ?? html`<em class="dim">no name</em>`}${inlined && html` <span class="tag">inlined</span>`}</span>
-    <span class="src" title=${frame.file}>${source(frame)}</span></span>
-    <span class="at">${place(frame, absolute)} <span class=${`trust trust-${frame.found_by}`}>${words(frame.found_by)}</span>${frame.symbols !== 'pdb' && !inlined ? html` <span class="trust">${frame.symbols === 'none' ? 'no symbols' : frame.symbols}</span>` : ''}</span>`;
-}
-
-function Cell({ cell, truth, absolute, stack, row }) {
-  if (!cell.frame) {
-    const stopped = !truth && stack && (stack.state !== 'ok' || stack.empty) && row === 0;
-    return html`<td class=${`cell m-${cell.mark} hatched`}><span class="sr">${marks[cell.mark]?.[1]}</span>${stopped
-      ? html`<span class="dim">${stack.empty && stack.state === 'ok' ? 'no frame' : words(stack.state)}${stack.stop ? `: ${stack.stop}` : ''}</span>` : cell.mark === 'missing' ? html`<span class="glyph" aria-hidden="true">∅</span> <span class="missing">missing</span>` : ''}</td>`;
-  }
-  const [glyph, why] = marks[cell.mark] ?? ['', cell.mark];
-  return html`<td class=${`cell m-${cell.mark}`}><span class="glyph" title=${why}><span aria-hidden="true">${glyph}</span><span class="sr">${why}</span></span>
-    <span class="stackframe">${truth ? html`<${TruthFrame} frame=${cell.frame} />` : html`<${Frame} frame=${cell.frame} absolute=${absolute} />`}</span></td>`;
-}
-
-const rowCauses = (row) => [...new Set(row.filter((cell) => cell.cause).map((cell) => cell.cause))];
-const isInline = (row) => row.slice(1).some((cell) => cell.frame?.inline_depth > 0) && row.slice(1).every((cell) => !cell.frame || cell.frame.inline_depth > 0);
-const isSystem = (row) => !row[0].frame && row.slice(1).every((cell) => !cell.frame || ['system', 'runtime', 'none', 'capture'].includes(cell.frame.class));
-
-function Aligned({ thread, columns, engines, rows, selected, select, absolute }) {
-  const stacks = thread.stacks.map((stack, i) => stack && { ...stack, empty: thread.rows.every((row) => !row[i + 1].frame) });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Aligned stacks"><table class="aligned"><thead><tr><th class="num">#</th><th>truth</th>${columns.map((i) => html`<th key=${i} class="mono">${engines[i].engine}${engines[i].subject ? '' : html` <span class="dim">exhibit</span>`}</th>`)}<th>cause</th></tr></thead>
-    <tbody>${rows.map(({ row, at }) => {
-      const shown = [row[0], ...columns.map((i) => row[i + 1])];
-      const causes = rowCauses(shown);
-      return html`<tr key=${at} id=${`row-${at}`} class=${`${shown.some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`} aria-selected=${at === selected} onClick=${() => select(at)}>
-        <td class="num dim"><button class="rowno" aria-label=${`explain row ${at}`} aria-pressed=${at === selected}>${at}</button></td>
-        <${Cell} cell=${row[0]} truth=${true} />
-        ${columns.map((i) => html`<${Cell} key=${i} cell=${row[i + 1]} stack=${stacks[i]} absolute=${absolute} row=${at} />`)}
-        <td class="cause">${causes.map((cause) => html`<${Chip} key=${cause} kind=${cause === 'unexplained' ? 'bad' : 'cause'}>${words(cause)}</${Chip}>`)}</td></tr>`;
-    })}</tbody></table></div>`;
-}
-
-// ---- one case -------------------------------------------------------------------------------
-
-function asText(thread, engines, columns, c) {
-  const lines = [`${caseName(c)}  ${c.verdict}: ${c.reason ?? ''}`];
-  const column = (name, cells, show) => {
-    lines.push('', `> ${name}`);
-    cells.forEach((cell) => cell.frame && lines.push(show(cell.frame)));
+  const line = (c) => {
+    const heading = c.group !== last && html`<li class="group" key=${`g-${c.group}`}>${titles[c.group] ?? words(c.group)} <span class="dim">${number(found.groups.find((g) => g.group === c.group)?.cases)}</span></li>`;
+    last = c.group;
+    return [heading, html`<li key=${c.id}><${Link} to=${caseAt(run, c, query)} aria-current=${c === selected ? 'true' : undefined}>
+      <${Verdict} word=${c.verdict} /> <bdi class="mono cut">${caseName(c)}${c.repeat ? ` #${c.repeat + 1}` : ''}</bdi>
+      ${c.is_new && html`<${Chip} kind="bad" title="fails, and did not in the baseline">new</${Chip}>`}</${Link}></li>`];
   };
-  column('truth', thread.rows.map((row) => row[0]), (f) => (f.gap ? `# ${f.gap}` : `# ${f.function}  ${f.file ?? '?'}:${f.line ?? '?'}`));
-  for (const i of columns)
-    column(engines[i].engine, thread.rows.map((row) => row[i + 1]), (f) => (f.inline_depth > 0 ? `#   inlined ${f.function}  ${source(f)}` : `${f.module ?? '?'}!${f.offset}  # ${f.function ?? '?'}  ${source(f)}`));
-  return `${lines.join('\n')}\n`;
+  return html`<ol class="queue" aria-label="Cases">${found.cases.map(line)}</ol>`;
 }
 
-function Facts({ c }) {
-  const rows = [['doors', `${c.got_doors ?? 'none'}${c.expected_doors && c.expected_doors !== c.got_doors ? ` (expected ${c.expected_doors})` : ''}`],
-    ['exception', c.got_code], ['exit code', c.got_exit_code], ['record', bytes(c.timing.record_bytes)], ['dump', bytes(c.timing.dump_bytes)],
-    ['walk', duration(c.timing.walk_ns || null)], ['dump write', duration(c.timing.dump_write_ns || null)],
-    ['stood still', c.timing.stop_dump_ns ? duration(c.timing.stop_dump_ns) : null]].filter(([, value]) => value && value !== '–' && value !== '0x0');
-  return html`<dl class="facts">${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd class="mono">${value}</dd></div>`)}</dl>`;
-}
-
-// One button an engine: shown or not, and how it did on this case.
-function EngineToggles({ engines, scores, has, wanted, set }) {
-  const mark = (e) => {
-    const s = scores.find((score) => score.engine === e.engine);
-    if (!s || s.state !== 'ok' || !s.judged) return ['', 'not judged', ''];
-    return s.exact ? ['✓', 'exact', 'good'] : ['✗', wrongness(s), 'wrong'];
-  };
-  return html`<span class="toggles" role="group" aria-label="Engines">${engines.map((e, i) => {
-    const [glyph, why, kind] = mark(e);
-    const on = wanted.includes(e.engine);
-    return has(i) && html`<button key=${e.engine} class="toggle mono" aria-pressed=${on} title=${`${why}; ${e.shares ? `shares ${e.shares}` : 'shares nothing of ours'}`}
-      onClick=${() => set({ engines: (on ? wanted.filter((w) => w !== e.engine) : [...wanted, e.engine]).join(',') || null })}><span class=${kind} aria-hidden="true">${glyph}</span> ${e.engine}<span class="sr">, ${why}</span></button>`;
-  })}</span>`;
-}
-
-function Scores({ scores, wanted }) {
-  const shown = scores.filter((s) => s.state === 'ok' && s.judged && wanted.includes(s.engine) && !s.exact);
-  return shown.length > 0 && html`<ul class="scores">${shown.map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> <span class="wrong">✗ ${wrongness(s)}</span></li>`)}</ul>`;
-}
-
-function CaseView({ data, run }) {
-  const [query, set] = useQuery();
-  const [said, say] = useState('');
-  const [accepting, setAccepting] = useState(false);
-  const c = data.case;
-  const engines = c.engines;
-  const at = Math.min(Number(query.thread ?? 0) || 0, Math.max(0, data.threads.length - 1));
-  const thread = data.threads[at];
-  const wanted = query.engines ? query.engines.split(',') : engines.filter((e) => e.subject).map((e) => e.engine);
-  const has = (i) => data.threads.some((t) => t.stacks[i]);
-  const columns = engines.map((_, i) => i).filter((i) => wanted.includes(engines[i].engine) && has(i));
-  const rows = useMemo(() => (thread ? thread.rows.map((row, n) => ({ row, at: n })).filter(({ row }) =>
-    [row[0], ...columns.map((i) => row[i + 1])].some((cell) => cell.frame || differs(cell)) && // else another engine's alone
-    (query.inlines !== '0' || !isInline(row)) && (query.system !== '0' || !isSystem(row))) : []), [thread, columns.join(), query.inlines, query.system]);
-  const selected = query.frame === undefined ? -1 : Number(query.frame);
-  const different = rows.filter(({ row }) => [row[0], ...columns.map((i) => row[i + 1])].some(differs)).map((r) => r.at);
-  const select = (n) => set({ frame: n === selected ? null : n });
-  const step = (list, by) => {
-    if (list.length === 0) return;
-    const next = by > 0 ? list.find((n) => n > selected) ?? list[0] : list.filter((n) => n < selected).pop() ?? list[list.length - 1];
-    set({ frame: next });
-  };
-  useEffect(() => {
-    if (selected >= 0) document.getElementById(`row-${selected}`)?.scrollIntoView({ block: 'nearest' });
-  }, [selected]);
-  const told = (text) => { say(text); setTimeout(() => say(''), 2500); };
-  const copyStack = async () => told(await copy(asText(thread, engines, columns, c)) ? 'copied as text' : 'the browser does not allow copying');
-  const toggle = (name) => set({ [name]: query[name] === '0' ? null : '0' });
-  useKeys({
-    n: ['next difference', () => step(different, 1)], p: ['previous difference', () => step(different, -1)],
-    ArrowDown: ['next frame', () => step(rows.map((r) => r.at), 1)], ArrowUp: ['previous frame', () => step(rows.map((r) => r.at), -1)],
-    i: ['inline frames', () => toggle('inlines')], s: ['system frames', () => toggle('system')],
-    o: ['offsets or addresses', () => set({ absolute: query.absolute ? null : 1 })],
-    e: ['explain this frame', () => set({ frame: selected >= 0 ? null : different[0] ?? 0 })],
-    a: ['accept this difference', () => setAccepting(!accepting)],
-    c: ['copy as text', copyStack],
-    y: ['copy the link', async () => told(await copy(location.href) ? 'link copied' : 'the browser does not allow copying')],
-    '[': ['previous thread', () => set({ thread: Math.max(0, at - 1) || null, frame: null })],
-    ']': ['next thread', () => set({ thread: Math.min(data.threads.length - 1, at + 1), frame: null })],
-  });
-  return html`<div class="case"><header class="casehead"><div><h1 class="mono" tabindex="-1">${caseName(c)}</h1>
-      <p><${Verdict} word=${c.verdict} long /> <span>${c.reason}</span>${c.right ? html` <span class="dim">Right: ${c.right}.</span>` : ''}${c.known_id ? html` <${Chip}>known ${c.known_id}</${Chip}>` : ''}</p></div>
-      <div class="actions"><button onClick=${copyStack}>Copy</button><${Link} class="button" to=${`/cases/${encodeURIComponent(c.scenario)}/${encodeURIComponent(c.variant)}`}>History</${Link}></div></header>
-    <${Facts} c=${c} /><${Scores} scores=${c.scores} wanted=${wanted} />
-    <div class="tools">
-      ${data.threads.length > 1 && html`<label class="field"><span>thread</span><select onChange=${(event) => set({ thread: Number(event.target.value) || null, frame: null })}>${data.threads.map((t, i) => html`<option key=${i} value=${i} selected=${i === at}>${t.role ?? t.name ?? t.thread_id} (${t.thread_id})</option>`)}</select></label>`}
-      <${EngineToggles} ...${{ engines, scores: c.scores, has, wanted, set }} />
-      <span class="toggles" role="group" aria-label="Show"><button class="toggle" aria-pressed=${query.inlines !== '0'} onClick=${() => toggle('inlines')}>inlines</button><button class="toggle" aria-pressed=${query.system !== '0'} onClick=${() => toggle('system')}>system</button><button class="toggle" aria-pressed=${!!query.absolute} onClick=${() => set({ absolute: query.absolute ? null : 1 })}>addresses</button></span>
-      <span class="dim small">${different.length === 0 ? 'no row differs' : different.length === 1 ? '1 row differs' : `${different.length} rows differ`}</span><span class="dim small" role="status">${said}</span></div>
-    ${!thread || thread.rows.length === 0 ? html`<${Empty} title="No stacks"><p>${c.reason ?? 'Neither a record nor a dump was left.'}</p></${Empty}>`
-      : rows.length === 0 ? html`<${Empty} title="Nothing to show"><p>The engines and frames that are switched on have no row here: the buttons above bring in the others.</p></${Empty}>`
-      : html`<${Aligned} ...${{ thread, columns, engines, rows, selected, select, absolute: !!query.absolute }} />`}
-    ${accepting && html`<${Accept} c=${c} run=${data.run} close=${() => setAccepting(false)} />`}
-    ${thread && selected >= 0 && thread.rows[selected] && html`<${Why} row=${thread.rows[selected]} at=${selected} ...${{ thread, columns, engines, findings: c.findings, artifacts: data.artifacts }} close=${() => set({ frame: null })} />`}</div>`;
+// "201–400 of 1,240", with the pages around it.
+function Pager({ found, turn }) {
+  if (found.previous === null && found.next === null && !found.left_out) return null;
+  const end = found.position + found.cases.length;
+  return html`<p class="pager dim pad">${number(found.position + 1)}–${number(end)} of ${number(found.total)}
+    ${found.left_out > 0 && html`<span data-carrier>· ${number(found.left_out)} more are not in this file</span>`}
+    ${found.previous !== null && html`<button onClick=${() => turn(found.previous)}>previous</button>`}
+    ${found.next !== null && html`<button onClick=${() => turn(found.next)}>next</button>`}</p>`;
 }
 
 export function Mismatches({ run, name }) {
   const [query, set] = useQuery();
-  const filter = new URLSearchParams(Object.entries(query).filter(([key]) => ['verdict', 'cause', 'kind', 'search'].includes(key)));
-  const path = `/api/v1/runs/${run}/cases?limit=200&${filter}`;
-  const list = useData(path);
-  // Of a run that does not fit into one page, what fails comes first all the same.
-  const fails = useData(list.data?.next && !query.verdict ? `${path}&verdict=FAIL` : null);
-  const cases = useMemo(() => (list.data ? order([...new Map([...(fails.data?.cases ?? []), ...list.data.cases].map((c) => [c.id, c])).values()]) : []), [list.data, fails.data]);
-  const repeat = Number(query.repeat ?? 0);
-  const selected = cases.find((c) => caseName(c) === name && c.repeat === repeat) ?? (name ? null : cases[0]);
+  const [around] = useState(name); // the page of the case that the address named first
+  const kept = Object.fromEntries(filters.map((key) => [key, query[key]]));
+  const where = query.after ? { after: query.after } : { around };
+  const list = useData(withQuery(`/api/v1/runs/${run}/queue`, { limit: PAGE, ...kept, ...where }));
+  const cases = list.data?.cases ?? [];
+  const find = (wanted, number) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === number);
+  const selected = name ? cases[find(name, Number(query.repeat ?? 0))] : cases[0];
+  const repeat = name ? Number(query.repeat ?? 0) : selected?.repeat ?? 0;
   const shown = name ?? (selected && caseName(selected));
   const data = useData(shown ? `/api/v1/runs/${run}/cases/${encodeURIComponent(shown)}${repeat ? `?repeat=${repeat}` : ''}` : null);
+  const turn = (after) => go(withQuery(`/runs/${run}/mismatches`, { ...kept, after: after || null }));
+  // From the address and not from what is drawn: keys may come faster than pages.
   const move = (by) => {
-    const next = cases[cases.indexOf(selected) + by];
-    if (next) go(withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(next))}`, { ...query, frame: null, thread: null, repeat: next.repeat || null }), true);
+    const now = current();
+    const wanted = decodeURIComponent(now.path.split('/mismatches/')[1] ?? '');
+    const at = wanted ? find(wanted, Number(now.query.repeat ?? 0)) : 0;
+    const next = at < 0 ? undefined : cases[at + by];
+    if (next) go(caseAt(run, next, now.query), true);
+    else if (by > 0 && list.data?.next) turn(list.data.next);
+    else if (by < 0 && list.data && list.data.previous !== null) turn(list.data.previous);
   };
   useKeys({ j: ['next case', () => move(1)], k: ['previous case', () => move(-1)] });
   useEffect(() => { document.querySelector('.queue [aria-current]')?.scrollIntoView({ block: 'nearest' }); }, [shown]);
+  const active = filters.filter((key) => key !== 'search' && query[key]);
   return html`<div class="browser"><aside class="side" aria-label="Queue"><div class="sidehead"><h2><${Link} to=${`/runs/${run}`}>Run ${list.data?.run ?? run}</${Link}></h2>
-      <input type="search" aria-label="search cases" placeholder="search  /" value=${query.search ?? ''} onInput=${(event) => set({ search: event.target.value || null })} />
-      ${query.cause && html`<button class="toggle" aria-pressed="true" onClick=${() => set({ cause: null })}>${words(query.cause)} ✕</button>`}</div>
-      <${Loaded} from=${list}>${(found) => (cases.length === 0 ? html`<p class="dim pad">No case fits.</p>` : html`<${Queue} run=${run} cases=${cases} selected=${selected} query=${query} total=${found.total} />`)}</${Loaded}></aside>
+      ${list.data && html`<p class="small"><${Wrong} wrong=${list.data.wrong} run=${list.data.run} short /></p>`}
+      <input type="search" aria-label="search cases" placeholder="search  /" value=${query.search ?? ''} onInput=${(event) => set({ search: event.target.value || null, after: null })} />
+      ${active.map((key) => html`<button key=${key} class="toggle" aria-pressed="true" onClick=${() => set({ [key]: null, after: null })}>${key === 'new' ? 'new' : words(query[key])} ✕</button>`)}
+      <p class="steps-between"><button onClick=${() => move(-1)}>previous</button> <button onClick=${() => move(1)}>next</button></p></div>
+      <${Loaded} from=${list}>${(found) => (cases.length === 0 ? html`<p class="dim pad">No case fits.</p>`
+        : html`<${Queue} ...${{ run, found, selected, query }} /><${Pager} found=${found} turn=${turn} />`)}</${Loaded}></aside>
     <div class="detail">${shown ? html`<${Loaded} from=${data}>${(found) => html`<${CaseView} key=${`${shown}#${repeat}`} data=${found} run=${run} />`}</${Loaded}>`
       : list.data && html`<${Empty} title="Nothing to look at"><p>This run has no case that fits.</p></${Empty}>`}</div></div>`;
 }

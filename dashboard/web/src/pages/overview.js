@@ -1,9 +1,9 @@
 // The first page: is it right, how fast, since when.
 import { useData } from '../api.js';
-import { CountsBar, Empty, Link, Loaded, Page, Verdict, ago, caseName, casePath, Command, duration, html, number, plural, words } from '../ui.js';
+import { CountsBar, Empty, Link, Loaded, Page, Verdict, Wrong, ago, caseName, casePath, Command, duration, html, number, percent, plural, words } from '../ui.js';
 
 const tiles = [
-  ['capture_rate', 'Capture rate', (v) => `${(100 * v).toFixed(1)} %`, 'cases that left what their door promises', 'case'],
+  ['capture_rate', 'Capture rate', (v) => `${(100 * v).toFixed(1)} %`, 'of all cases that should leave a record and a dump; the line leaves out those not judged', 'case'],
   ['exact', 'Exact stacks', (v) => `${(100 * v).toFixed(1)} %`, 'function, file and line of every own frame', 'stack'],
   ['f1', 'Frame F1', (v) => v.toFixed(4), 'precision and recall against the truth', 'frame'],
   ['speed_ratio', 'Dump : offset, warm', (v) => `${v.toFixed(1)}×`, 'time of the dump way over the offset way, symbols loaded', 'case'],
@@ -27,12 +27,21 @@ function Sparkline({ trend, show }) {
     <path class="end" d=${`M${x(values.length - 1).toFixed(1)} ${y(last).toFixed(1)}h.01`} vector-effect="non-scaling-stroke" /></svg>`;
 }
 
-function Tile({ name, title, show, note, unit, trend }) {
+function Tile({ name, title, show, note, unit, trend, share }) {
   const points = trend.points.filter((point) => point.value !== null);
   const last = points[points.length - 1];
   return html`<section class="tile" key=${name}><h2>${title}</h2>
-    <p class="figure">${last ? show(last.value) : 'not known'}</p>
-    <${Sparkline} trend=${trend} show=${show} /><p class="dim small">${note}${last ? html` · <span class="nowrap">${plural(last.count, unit)}</span>` : ''}</p></section>`;
+    <p class="figure">${share ? percent(share.right, share.total) : last ? show(last.value) : 'not known'}</p>
+    <${Sparkline} trend=${trend} show=${show} /><p class="dim small">${note}${last ? html` · <span class="nowrap">${plural(share?.total ?? last.count, unit)}</span>` : ''}</p></section>`;
+}
+
+const shareTitles = { captured: 'Captured' };
+
+// Each figure with what it counts and what it leaves out; green only when nothing is missing.
+function Shares({ shares }) {
+  return html`<dl class="shares-list">${shares.map((s) => html`<div key=${s.name} class=${s.right === s.total && s.left_out === 0 ? 'whole' : s.right === s.total ? '' : 'part'}>
+    <dt>${shareTitles[s.name] ?? html`Exact, <span class="mono">${s.name}</span>`}</dt>
+    <dd><strong>${percent(s.right, s.total)}</strong> <span class="dim">${number(s.right)} of ${number(s.total)} ${s.of}${s.left_out > 0 ? html`; <span class=${s.name === 'captured' ? '' : 'warned'}>${plural(s.left_out, 'case')} left out: ${s.left_out_why}</span>` : ''}</span></dd></div>`)}</dl>`;
 }
 
 const groups = [['new', 'New failures', 'bad'], ['fixed', 'Fixed', 'good'], ['changed', 'Other reason', 'warn'], ['still', 'Still failing', '']];
@@ -59,10 +68,12 @@ function Shown({ data }) {
   return html`<section class="strip"><div><${Link} to=${`/runs/${run.id}`} class="strong">Run ${run.id}</${Link}>
       <span class="dim"> ${ago(run.started_ns)} · ${run.platform} · ${run.commit ? run.commit.slice(0, 10) : 'no commit'}${run.branch ? ` on ${run.branch}` : ''}</span></div>
       <${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></section>
-    <div class="tiles">${tiles.map(([name, title, show, note, unit]) => html`<${Tile} key=${name} ...${{ name, title, show, note, unit, trend: data.trends[name] }} />`)}</div>
+    <p class=${`verdictline ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status"><${Wrong} wrong=${data.wrong} run=${run.id} /></p>
+    <${Shares} shares=${data.shares} />
+    <div class="tiles">${tiles.map(([name, title, show, note, unit]) => html`<${Tile} key=${name} ...${{ name, title, show, note, unit, trend: data.trends[name], share: name === 'capture_rate' ? data.shares[0] : null }} />`)}</div>
     <p class="headline">A stack from a dump takes <strong>${duration(newest('dump_ns'))}</strong>, the same stack from offsets <strong>${duration(newest('offset_ns'))}</strong> <span class="dim">(medians over cases that have both, symbols loaded; <${Link} to="/timing">from nothing, and every sample</${Link}>)</span>.</p>
-    ${data.failing.total > 0 ? html`<h2 class="section">Failing now <span class="count">${number(data.failing.total)}</span></h2><${Failing} failing=${data.failing} run=${run.id} />`
-      : html`<p class="allgood"><span class="good" aria-hidden="true">✓</span> Nothing fails: no subject is wrong in a way that is not accepted.</p>`}
+    ${data.failing.total > 0 ? html`<h2 class="section">Failing <span class="count">${number(data.failing.total)}</span></h2><${Failing} failing=${data.failing} run=${run.id} />`
+      : ''}
     <h2 class="section">${data.baseline ? html`Since the baseline, <${Link} to=${`/compare/${data.baseline}/${run.id}`}>run ${data.baseline}</${Link}>` : 'Since the baseline'}</h2>
     ${data.changes ? html`<${Changes} changes=${data.changes} run=${run.id} />`
       : html`<p class="dim">No baseline is set: <${Command}>twinstack baseline set ${run.id}</${Command}> makes this run the one to compare with.</p>`}
@@ -74,10 +85,10 @@ export function Causes({ rows, run }) {
   const most = Math.max(...rows.map((row) => row.findings));
   return html`<ul class="bars">${rows.map((row) => html`<li key=${row.cause}><${Link} to=${`/runs/${run}/mismatches?cause=${row.cause}`}>${words(row.cause)}</${Link}>
     <span class="track"><span class=${`fill ${row.cause === 'unexplained' ? 'bad' : ''}`} style=${{ width: `${Math.max(1, (100 * row.findings) / most)}%` }}></span></span>
-    <span class="num">${number(row.findings)}</span><span class="dim num">${plural(row.cases, 'case')}${row.subject_findings ? ` · ${number(row.subject_findings)} of subjects` : ''}</span></li>`)}</ul>`;
+    <span class="num">${number(row.findings)}</span><span class="dim num">${plural(row.cases, 'case')}${row.subject_findings ? ` · ${number(row.subject_findings)} of engines under test` : ''}</span></li>`)}</ul>`;
 }
 
 export function Overview() {
   const data = useData('/api/v1/overview');
-  return html`<${Page} title="Overview" lead="The same crashes, by dump and by offsets, held against the truth."><${Loaded} from=${data}>${(found) => html`<${Shown} data=${found} />`}</${Loaded}></${Page}>`;
+  return html`<${Page} title="Overview" lead="The same crashes, by dump and by offsets, compared with what really ran."><${Loaded} from=${data}>${(found) => html`<${Shown} data=${found} />`}</${Loaded}></${Page}>`;
 }

@@ -9,7 +9,7 @@ function Engines({ rows: all }) {
   const rows = all.filter((e) => e.stacks > 0 || e.subject);
   const silent = all.filter((e) => !rows.includes(e));
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Engines"><table class="list engines"><thead><tr><th>engine</th><th class="num">exact</th><th class="num">precision</th><th class="num">recall</th><th class="num">inline</th><th class="num">lines</th><th class="num">physical</th><th class="num">stacks</th><th>shares</th></tr></thead>
-    <tbody>${rows.map((e) => html`<tr key=${e.engine}><td class="mono">${e.engine} ${e.subject ? html`<${Chip} kind="subject" title="decides verdict and exit code">subject</${Chip}>` : ''}</td>
+    <tbody>${rows.map((e) => html`<tr key=${e.engine}><td class="mono">${e.engine} ${e.subject ? html`<${Chip} kind="subject" title="decides verdict and exit code">under test</${Chip}>` : ''}</td>
       <td class="num strong">${percent(e.exact, e.judged)}</td><td class="num">${percent(e.right_frames, e.own_frames)}</td><td class="num">${percent(e.right_frames, e.truth_frames)}</td>
       <td class="num">${percent(e.inline_right, e.inline_demanded)}</td><td class="num">${percent(e.lines_right, e.lines_judged)}</td><td class="num">${percent(e.physical_same, e.physical_judged)}</td>
       <td class="num">${number(e.stacks)}</td><td class="dim small shares">${e.shares ?? 'nothing of ours'}</td></tr>`)}</tbody></table></div>
@@ -19,7 +19,7 @@ function Engines({ rows: all }) {
 function mark(score) {
   if (!score || (score.state !== 'ok' && score.state !== 'failed')) return ['·', 'none', score?.reason ?? score?.state ?? 'no stack'];
   if (score.state === 'failed') return ['⚠', 'error', score.reason ?? 'failed'];
-  if (!score.judged) return ['○', 'none', 'nothing to hold it against'];
+  if (!score.judged) return ['○', 'none', 'nothing to compare it with'];
   if (score.exact) return ['✓', 'pass', 'every own frame right'];
   return ['✗', 'fail', `${wrongness(score)}${score.first_divergence !== null ? `, first in row ${score.first_divergence}` : ''}`];
 }
@@ -48,7 +48,7 @@ function Grid({ run, cases, engines }) {
     }
     return rows;
   };
-  return html`<p class="legend"><span>Each cell: the verdict, then each engine</span><span><b class="good">✓</b> every own frame right</span><span><b class="wrong">✗</b> not</span><span>○ nothing to hold it against</span><span>· no stack</span></p><div class="scroll" tabindex="0" role="region" aria-label="Cases"><table class="grid"><thead><tr><th>scenario</th>${variants.map((v) => html`<th key=${v}>${v}<span class="heads" aria-hidden="true"><span class="upright">verdict</span><span class="ticks">${names.map((name) => html`<span key=${name} class="upright">${name}</span>`)}</span></span></th>`)}</tr></thead>
+  return html`<p class="legend"><span>Each cell: the verdict, then one mark per engine</span><span><b class="good">✓</b> every own frame right</span><span><b class="wrong">✗</b> not</span><span>○ nothing to compare it with</span><span>· no stack</span></p><div class="scroll" tabindex="0" role="region" aria-label="Cases"><table class="grid"><thead><tr><th>scenario</th>${variants.map((v) => html`<th key=${v}>${v}<span class="heads" aria-hidden="true"><span class="upright">verdict</span><span class="ticks">${names.map((name) => html`<span key=${name} class="upright">${name}</span>`)}</span></span></th>`)}</tr></thead>
     ${kinds.map(([kind, title]) => {
       const rows = group(kind);
       return rows.size > 0 && html`<tbody key=${kind}><tr class="group"><th colspan=${variants.length + 1} scope="colgroup">${title} <span class="dim">${rows.size}</span></th></tr>

@@ -16,8 +16,8 @@ const measures = {
   load: { name: 'back end: load symbols', of: 'load_ns' }, unwind: { name: 'back end: unwind', of: 'unwind_ns' },
   resolve: { name: 'back end: resolve', of: 'resolve_ns' },
   write: { name: 'in the dying process: walk, record, dump', ways: [['walk', 'judge', 'walk_ns'], ['record written', 'offset', 'record_write_ns'], ['dump written', 'dump', 'dump_write_ns']] },
-  stop: { name: 'how long it stood still', ways: [['to the last frame', 'offset', 'stop_walk_ns'], ['to the end of the dump', 'dump', 'stop_dump_ns']] },
-  bytes: { name: 'bytes a report', show: bytes, ways: [['record', 'offset', 'record_bytes'], ['dump', 'dump', 'dump_bytes'], ['tuned dump', 'judge', 'dump_tuned_bytes']] },
+  stop: { name: 'how long the thread was stopped', ways: [['to the last frame', 'offset', 'stop_walk_ns'], ['to the end of the dump', 'dump', 'stop_dump_ns']] },
+  bytes: { name: 'bytes per report', show: bytes, ways: [['record', 'offset', 'record_bytes'], ['dump', 'dump', 'dump_bytes'], ['tuned dump', 'judge', 'dump_tuned_bytes']] },
 };
 
 const decimal = (v) => (v >= 1e6 ? `${v / 1e6} MB` : v >= 1e3 ? `${v / 1e3} kB` : `${v} B`);

@@ -1,0 +1,81 @@
+/* What is wrong with a run, in words and counts, and in which order to look at its cases: the one
+ * answer for the first screen, the queue of mismatches and the page of a case. */
+#ifndef STUDY_TRIAGE_H
+#define STUDY_TRIAGE_H
+
+#include "study/runs.h"
+
+/* Why a case counts as wrong: one trouble per failing case. */
+enum trouble {
+    TROUBLE_NONE,
+    TROUBLE_NOT_CAPTURED,    /* neither record nor dump                              */
+    TROUBLE_NO_DUMP,         /* the dump way had nothing to read                     */
+    TROUBLE_NO_RECORD,       /* the offset way had nothing to read                   */
+    TROUBLE_NOT_JUDGED,      /* ERROR: gone, damaged, or the harness failed          */
+    TROUBLE_WRONG_STACK,     /* a stack of an engine under test differs from the truth */
+    TROUBLE_WRONG_END,       /* another exception, exit code or hook than promised   */
+    TROUBLE_FALSE_ALARM,     /* a healthy program was taken for a dead one           */
+    TROUBLE_FLAKY,           /* repeats differ                                       */
+    TROUBLE_UNEXPECTED_PASS, /* right, though accepted as wrong                      */
+    TROUBLES
+};
+
+/* The queue's groups, in the order in which they deserve a look. */
+enum triage_group {
+    TRIAGE_FAILING, /* those that are new since the baseline come first */
+    TRIAGE_ERROR,
+    TRIAGE_FLAKY,
+    TRIAGE_UNEXPECTED_PASS,
+    TRIAGE_UNEXPLAINED, /* does not fail; a difference has no known cause   */
+    TRIAGE_ACCEPTED,
+    TRIAGE_REFERENCE, /* only reference engines differ, for known reasons */
+    TRIAGE_REST,      /* nothing to look at                               */
+    TRIAGE_GROUPS
+};
+
+const char *trouble_name(enum trouble trouble);   /* "no_dump", ...               */
+const char *trouble_phrase(enum trouble trouble); /* after a count: "without a dump" */
+const char *triage_group_name(enum triage_group group);
+bool triage_group_parse(const char *name, enum triage_group *out);
+
+struct triage_item {
+    const struct run_case *c;
+    enum triage_group group;
+    enum trouble trouble;
+    bool is_new; /* fails, and did not in the baseline */
+};
+
+/* A figure with what it leaves out. */
+struct triage_share {
+    const char *name;
+    uint64_t right, total, left_out;
+    const char *of, *left_out_why; /* what is counted; why some are not; NULL: none is left out */
+};
+
+struct triage {
+    struct stored_run run;
+    struct run_figures figures;
+    uint64_t baseline;         /* 0: there is none, or it is this run */
+    struct triage_item *items; /* all cases, in the queue's order */
+    uint32_t wrong, fresh;     /* cases that fail; of them, new since the baseline */
+    uint32_t troubles[TROUBLES], groups[TRIAGE_GROUPS];
+};
+
+/* Sorts out run WORD.  Fails: as study_read_run. */
+enum status triage_make(struct store *store, const char *word, struct arena *keep,
+                        struct triage *out, struct fault *fault);
+
+enum trouble triage_trouble(const struct run_case *c);
+
+/* The verdict of a case in one sentence for readers who know neither scenario nor engine; in KEEP.
+ * NULL when out of memory. */
+const char *triage_sentence(const struct run_case *c, struct arena *keep);
+
+/* {"total", "new", "baseline", "groups": [{trouble, text, cases}]}: most cases first. */
+void triage_write_wrong(struct json *j, const struct triage *triage);
+
+/* [{name, right, total, left_out, of, left_out_why}]: what was captured, and how many judged stacks
+ * of each engine under test are exact. */
+void triage_write_shares(struct json *j, const struct triage *triage);
+
+#endif

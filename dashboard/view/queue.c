@@ -1,0 +1,152 @@
+/* The queue of mismatches: one order for all clients, in pages by key. */
+#include "view/queue.h"
+
+#include <string.h>
+
+#include "study/triage.h"
+#include "view/input.h"
+#include "view/rows.h"
+
+struct filter {
+    const char *group, *trouble, *cause, *kind, *verdict, *search;
+    bool only_new;
+};
+
+static bool has_cause(const struct run_case *c, const char *cause)
+{
+    for (uint32_t i = 0; i < c->result.finding_count; i++)
+        if (strcmp(cause_name(c->result.findings[i].cause), cause) == 0)
+            return true;
+    return false;
+}
+
+static bool fits(const struct triage_item *item, const struct filter *f, struct arena *keep)
+{
+    const struct run_case *c = item->c;
+    if ((f->group != NULL && strcmp(triage_group_name(item->group), f->group) != 0) ||
+        (f->trouble != NULL && strcmp(trouble_name(item->trouble), f->trouble) != 0) ||
+        (f->verdict != NULL && strcmp(verdict_name(c->result.verdict), f->verdict) != 0) ||
+        (f->kind != NULL && case_kind_parse(f->kind) != c->kind) ||
+        (f->only_new && !item->is_new) || (f->cause != NULL && !has_cause(c, f->cause)))
+        return false;
+    if (f->search == NULL)
+        return true;
+    const char *name = arena_printf(keep, "%s.%s", c->scenario, c->variant);
+    return name != NULL && strstr(name, f->search) != NULL;
+}
+
+static void write_item(struct json *out, const struct triage_item *item)
+{
+    view_begin_case_line(out, item->c);
+    json_key_string(out, "group", triage_group_name(item->group));
+    json_key_string(out, "trouble", trouble_name(item->trouble));
+    json_key_bool(out, "is_new", item->is_new);
+    json_object_end(out);
+}
+
+static void write_groups(struct json *out, const struct triage *t)
+{
+    json_key(out, "groups");
+    json_array(out);
+    for (int g = 0; g < TRIAGE_GROUPS; g++) {
+        json_object(out);
+        json_key_string(out, "group", triage_group_name((enum triage_group)g));
+        json_key_uint(out, "cases", t->groups[g]);
+        json_object_end(out);
+    }
+    json_array_end(out);
+}
+
+/* The items that fit, in order. */
+struct chosen {
+    const struct triage_item **items;
+    uint32_t count;
+};
+
+static enum status choose(const struct view_input *in, const struct triage *t,
+                          const struct filter *filter, struct chosen *out, struct fault *fault)
+{
+    out->count = 0;
+    out->items = (const struct triage_item **)arena_array(in->keep, (size_t)t->run.case_count + 1,
+                                                          sizeof *out->items);
+    if (out->items == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "queue of cases");
+    for (uint32_t i = 0; i < t->run.case_count; i++)
+        if (fits(&t->items[i], filter, in->keep))
+            out->items[out->count++] = &t->items[i];
+    return ERR_NONE;
+}
+
+/* Where the page begins that holds case AROUND, or that comes after case AFTER.  A case that is not
+ * in the list (any more) gives the first page. */
+static uint32_t find_start(const struct view_input *in, const struct chosen *list, uint64_t after,
+                           uint64_t limit)
+{
+    const char *around = view_query_get(in->query, "around");
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct run_case *c = list->items[i]->c;
+        if (after != 0 && c->id == after)
+            return i + 1;
+        if (after != 0 || around == NULL)
+            continue;
+        const char *name = arena_printf(in->keep, "%s.%s", c->scenario, c->variant);
+        if (name != NULL && strcmp(name, around) == 0)
+            return i - (uint32_t)(i % limit);
+    }
+    return 0;
+}
+
+static void write_cases(const struct chosen *list, uint32_t start, uint64_t limit, struct json *out)
+{
+    const uint32_t left = list->count - start;
+    const uint32_t end = start + (uint32_t)(limit < left ? limit : left);
+    json_key(out, "cases");
+    json_array(out);
+    for (uint32_t i = start; i < end; i++)
+        write_item(out, list->items[i]);
+    json_array_end(out);
+    json_key_uint(out, "position", start); /* cases before this page */
+    view_write_page(out, list->count,
+                    end < list->count && end > 0 ? list->items[end - 1]->c->id : 0);
+    json_key(out, "previous"); /* `after` of the page before; 0: its start; null: this is it */
+    start == 0 ? json_null(out)
+               : json_uint(out, start > limit ? list->items[start - limit - 1]->c->id : 0);
+}
+
+enum status view_queue(const struct view_input *in, struct json *out, struct fault *fault)
+{
+    const struct filter filter = {.group = view_query_get(in->query, "group"),
+                                  .trouble = view_query_get(in->query, "trouble"),
+                                  .cause = view_query_get(in->query, "cause"),
+                                  .kind = view_query_get(in->query, "kind"),
+                                  .verdict = view_query_get(in->query, "verdict"),
+                                  .search = view_query_get(in->query, "search"),
+                                  .only_new = view_query_get(in->query, "new") != NULL};
+    struct triage t;
+    struct chosen chosen;
+    uint64_t limit = 0, after = 0;
+    enum triage_group group = TRIAGE_REST;
+    enum status status = view_check_filters(in, fault);
+    if (status == ERR_NONE)
+        status = view_get_limit(in, 200, &limit, fault);
+    if (status == ERR_NONE)
+        status = view_get_uint(in, "after", 0, UINT64_MAX, &after, fault);
+    if (status == ERR_NONE && filter.group != NULL && !triage_group_parse(filter.group, &group))
+        status = fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "group of the queue",
+                                "failing, error, flaky, unexpected_pass, unexplained, accepted, "
+                                "reference, rest");
+    if (status == ERR_NONE)
+        status = triage_make(in->store, in->query->params[0], in->keep, &t, fault);
+    if (status == ERR_NONE)
+        status = choose(in, &t, &filter, &chosen, fault);
+    if (status != ERR_NONE)
+        return status;
+    json_object(out);
+    json_key_uint(out, "run", t.run.info.id);
+    json_key(out, "wrong");
+    triage_write_wrong(out, &t);
+    write_groups(out, &t);
+    write_cases(&chosen, find_start(in, &chosen, after, limit), limit, out);
+    json_object_end(out);
+    return ERR_NONE;
+}

@@ -1,0 +1,9 @@
+/* View: the cases of a run in the order in which they deserve a look. */
+#ifndef VIEW_QUEUE_H
+#define VIEW_QUEUE_H
+
+#include "view/view.h"
+
+view_function view_queue;
+
+#endif
