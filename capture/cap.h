@@ -269,7 +269,8 @@ bool cap_outside_start(const struct capture_options *options);
 bool cap_outside_beat(void);
 bool cap_outside_pause(void);
 
-/* What follows rtl, in this order: the cheap walkers, the dumps, dbghelp's walkers. */
+/* ---- take.c: after the first walk, in this order: the cheap walkers, the dumps, dbghelp's walkers
+ * ---- */
 struct cap_subject {
     EXCEPTION_POINTERS *exception; /* NULL: a hang */
     const CONTEXT *seed;

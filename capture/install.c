@@ -4,7 +4,7 @@
 
 #include <dbghelp.h>
 
-enum { START_LIMIT_MS = 5000, FLUSH_LIMIT_MS = 20000 };
+enum { FLUSH_LIMIT_MS = 20000 };
 
 /* A record of the captures alone. */
 static void flush(void)
@@ -104,11 +104,6 @@ struct cap_bounds cap_code_of(const char *name)
     }
 #endif
     return range;
-}
-
-bool cap_wait_for_thread(void)
-{
-    return WaitForSingleObject(cap.thread_up, START_LIMIT_MS) == WAIT_OBJECT_0;
 }
 
 static bool start_monitor(void)

@@ -4,7 +4,7 @@
  * at, and further jobs for it are refused. */
 #include "capture/cap.h"
 
-enum { THREADS = 2, RUNNERS = 3, RUNNER_STACK_BYTES = 256 << 10 };
+enum { THREADS = 2, RUNNERS = 3, RUNNER_STACK_BYTES = 256 << 10, START_LIMIT_MS = 5000 };
 
 static struct runner {
     HANDLE thread, start, finished;
@@ -45,6 +45,11 @@ void cap_crash_serve_until_done(void)
 bool cap_crash_busy(enum cap_runner runner)
 {
     return runners[runner].busy != 0;
+}
+
+bool cap_wait_for_thread(void)
+{
+    return WaitForSingleObject(cap.thread_up, START_LIMIT_MS) == WAIT_OBJECT_0;
 }
 
 bool cap_runners_start(void)

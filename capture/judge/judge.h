@@ -32,7 +32,11 @@ extern struct judge judge;
 /* dbghelp wants a process handle; any number will do for a dump. */
 #define JUDGE_PROCESS ((HANDLE)(ULONG_PTR)0x7D15)
 
+/* ---- dump.c ---- */
 uint64_t judge_now_ns(void);
+
+/* Maps the dump.  False: it cannot be read, or is no minidump. */
+bool judge_open_dump(const wchar_t *path);
 
 /* A stream of the dump, or NULL; its size in *BYTES. */
 void *judge_stream(uint32_t type, uint32_t *bytes);
@@ -40,13 +44,14 @@ void *judge_stream(uint32_t type, uint32_t *bytes);
 /* BYTES of the dump at OFFSET, or NULL when they lie outside of the file. */
 void *judge_at(uint64_t offset, uint64_t bytes);
 
-/* Finds and loads every module of the dump. */
+/* ---- modules.c: finds and loads every module of the dump ---- */
 void judge_load_modules(void);
 const struct judge_module *judge_module_at(uint64_t va);
 
 /* StackWalk64's read routine: the dump's memory, then the images. */
 BOOL CALLBACK judge_read(HANDLE process, DWORD64 va, PVOID to, DWORD bytes, LPDWORD got);
 
+/* ---- frames.c ---- */
 /* Finds dbghelp's interface for inlined functions; false: it is older than that. */
 bool judge_open_frames(void);
 

@@ -71,12 +71,14 @@ static void walk_dbghelp_own(struct bench *b)
     cap_walk_dbghelp_own(&b->context, b->thread, false, &b->walk);
 }
 
-static const struct stop_walker {
+struct stop_walker {
     const char *name;
     void (*walk)(struct bench *);
     bool may_wait; /* runs under a limit           */
     bool outside;  /* of another process           */
-} walkers[] = {
+};
+
+static const struct stop_walker stop_walkers[] = {
     {"rtl", walk_rtl, false, false},
     {"framepointer", walk_framepointer, false, false},
     {"dbghelp-own", walk_dbghelp_own, true, false},
@@ -250,9 +252,9 @@ int wmain(int argc, wchar_t **argv)
     if (argc == 4) {
         snprintf(walker, sizeof walker, "%ls", argv[1]);
         snprintf(name, sizeof name, "%ls", argv[2]);
-        for (size_t i = 0; i < sizeof walkers / sizeof walkers[0]; i++)
-            if (strcmp(walkers[i].name, walker) == 0)
-                b.walker = &walkers[i];
+        for (size_t i = 0; i < sizeof stop_walkers / sizeof stop_walkers[0]; i++)
+            if (strcmp(stop_walkers[i].name, walker) == 0)
+                b.walker = &stop_walkers[i];
         b.count = (uint32_t)wcstoul(argv[3], NULL, 10);
     }
     const struct stop_target *target = argc == 4 ? stop_target_find(name) : NULL;
