@@ -122,7 +122,7 @@ struct cap_state {
     HANDLE process; /* whose threads and memory: our own, or the one that is watched */
     uint32_t process_id, writer;
 
-    HANDLE record, dump, dump_tuned; /* opened at install                            */
+    HANDLE record, dump, dump_tuned; /* opened at install, see files.c               */
     uint64_t record_bytes, dump_bytes, dump_tuned_bytes;
 
     HANDLE monitor, go, done;
@@ -151,10 +151,17 @@ extern struct cap_state cap;
 
 /* ---- install.c: also for the watcher ---- */
 void cap_start_clock(void);
-bool cap_open_files(void);
 struct cap_bounds cap_code_of(const char *ntdll_function);
 
-/* ---- clock and small helpers (install.c, support.c) ---- */
+/* ---- files.c ---- */
+/* Opens the record and the dumps.  False: not all could be opened. */
+bool cap_files_open(void);
+/* Closes them; what holds no capture vanishes. */
+void cap_files_close(void);
+/* Removes the oldest captures of ended processes while they are more than the options allow. */
+void cap_files_limit(void);
+
+/* ---- clock and small helpers (support.c) ---- */
 uint64_t cap_crash_now_ns(void);
 bool cap_crash_is_ours(uint32_t thread_id);
 struct cap_bounds cap_crash_own_bounds(void);
@@ -269,8 +276,7 @@ bool cap_outside_start(const struct capture_options *options);
 bool cap_outside_beat(void);
 bool cap_outside_pause(void);
 
-/* ---- take.c: after the first walk, in this order: the cheap walkers, the dumps, dbghelp's walkers
- * ---- */
+/* ---- take.c: after the first walk; the cheap walkers, the dumps, then dbghelp's walkers ---- */
 struct cap_subject {
     EXCEPTION_POINTERS *exception; /* NULL: a hang */
     const CONTEXT *seed;

@@ -9,8 +9,12 @@
  * late it was), and is a case if the thread does not go on while it is looked at, four times
  * 20 ms.
  *
+ * Ours leaves one record and up to two dumps per capture, under names of their own
+ * (capture-TIME-PID.rec, .dmp, -tuned.dmp).  They stay until the host takes them, usually at its
+ * next start: capture_pending().
+ *
  * What a library of your own leaves in the folder, innermost frame first:
- *   stack.txt   `> thread ID` of the crashed or hanging thread, then `module!0xOFFSET` a line,
+ *   stack.txt   `> thread ID` of the crashed or hanging thread, then `module!0xOFFSET` per line,
  *               `?!0xADDRESS` outside of modules; the first is an interrupted place, the others
  *               return addresses, unless @i or @r says otherwise.  Or record.rec, as
  *               capture/record.h has it
@@ -22,13 +26,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CAPTURE_POLL_MS = 10 };
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { CAPTURE_VERSION = 1, CAPTURE_POLL_MS = 10 };
 
 /* Exit code of a process that the capture ended after it had recorded a hang. */
 #define CAPTURE_EXIT_HANG 0xCA970001u
 
 struct capture_options {
-    const wchar_t *folder;  /* where the files go; must exist                                */
+    uint32_t version;       /* CAPTURE_VERSION                                               */
+    uint32_t size;          /* sizeof(struct capture_options): it grows at its end           */
+    const wchar_t *folder;  /* where the files go; must exist; borrowed during the call      */
     uint32_t hang_ms;       /* a pause between heartbeats that counts as a hang; 0: no watch */
     uint32_t walkers;       /* bits 1 << RECORD_WALKER_*; `rtl` always walks; 0: all         */
     bool end_after_hang;    /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */
@@ -37,13 +47,33 @@ struct capture_options {
     bool from_outside;      /* hook nothing in; a watcher process takes all, by dbghelp      */
     bool tuned_dump;        /* also write the dump in its cheapest form                      */
     void (*on_crash)(void); /* on the crashed thread, once everything is on disk; NULL: none */
+    uint32_t keep_count;    /* captures to keep in the folder; 0: 32                         */
+    uint64_t keep_bytes;    /* and their size in all; 0: 512 MB                              */
 };
 
-/* False: could not open the files or start the helper threads; nothing is installed. */
+/* One capture that an ended process left in a folder.  Strings are valid during the call. */
+struct capture_report {
+    uint32_t size;             /* sizeof(struct capture_report): it grows at its end */
+    const wchar_t *record;     /* path; NULL: none                                   */
+    const wchar_t *dump;       /* path; NULL: none                                   */
+    const wchar_t *dump_tuned; /* path; NULL: none                                   */
+    uint64_t bytes;            /* of all these files                                 */
+};
+
+/* Removes the oldest captures beyond keep_count and keep_bytes, then installs.  False: the options
+ * are not of this version, the files could not be opened or the helper threads not be started. */
 bool capture_install(const struct capture_options *options);
 
 /* Takes the hooks out again and removes the files if nothing was captured. */
 void capture_uninstall(void);
+
+/* Calls TAKE for each capture that ended processes left in FOLDER, the oldest first, and returns
+ * how many there were.  TAKE returns true to have the files removed (they were sent, or copied),
+ * false to keep them for the next time; NULL: only count.  Allocates nothing; may be called before
+ * and after capture_install(). */
+uint32_t capture_pending(const wchar_t *folder,
+                         bool (*take)(const struct capture_report *report, void *context),
+                         void *context);
 
 void capture_heartbeat(void);
 
@@ -67,5 +97,9 @@ bool capture_now(const char *label);
 /* Writes what the ring holds now; a later record takes this one's place, with what the ring
  * holds then.  False: nothing to write, a crash or another flush is under way, or no answer. */
 bool capture_flush(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,8 +3,13 @@
 #include "capture/cap.h"
 
 #include <dbghelp.h>
+#include <stddef.h>
 
-enum { FLUSH_LIMIT_MS = 20000 };
+enum {
+    FLUSH_LIMIT_MS = 20000,
+    /* Size of the options in version 1, before they grew. */
+    CAPTURE_OPTIONS_FIRST_BYTES = offsetof(struct capture_options, keep_bytes) + sizeof(uint64_t),
+};
 
 /* A record of the captures alone. */
 static void flush(void)
@@ -48,42 +53,6 @@ static DWORD WINAPI monitor(void *argument)
         cap_hang_check();
     }
     return 0;
-}
-
-static HANDLE open_file(const wchar_t *folder, const wchar_t *name)
-{
-    static wchar_t path[1024];
-    size_t at = 0;
-    for (; folder[at] != 0 && at < 900; at++)
-        path[at] = folder[at];
-    path[at++] = L'\\';
-    for (size_t i = 0; i < 32 && (path[at + i] = name[i]) != 0; i++)
-        ;
-    return CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE,
-                       FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, CREATE_ALWAYS,
-                       FILE_ATTRIBUTE_NORMAL, NULL);
-}
-
-/* Half a dump is no dump: its file vanishes with the process unless cap_dump_write, once all
- * is written, says that it is to be kept. */
-static HANDLE open_dump(const wchar_t *folder, const wchar_t *name)
-{
-    FILE_DISPOSITION_INFO remove = {.DeleteFile = TRUE};
-    HANDLE file = open_file(folder, name);
-    if (file != INVALID_HANDLE_VALUE)
-        SetFileInformationByHandle(file, FileDispositionInfo, &remove, sizeof remove);
-    return file;
-}
-
-bool cap_open_files(void)
-{
-    cap.record = open_file(cap.options.folder, L"record.rec");
-    cap.dump = open_dump(cap.options.folder, L"dump.dmp");
-    cap.dump_tuned = INVALID_HANDLE_VALUE;
-    if (cap.options.tuned_dump)
-        cap.dump_tuned = open_dump(cap.options.folder, L"dump-tuned.dmp");
-    return cap.record != INVALID_HANDLE_VALUE && cap.dump != INVALID_HANDLE_VALUE &&
-           (!cap.options.tuned_dump || cap.dump_tuned != INVALID_HANDLE_VALUE);
 }
 
 /* Code range of an exported function: from its unwind data, else the first page of it. */
@@ -135,13 +104,28 @@ void cap_start_clock(void)
     QueryPerformanceCounter(&cap.installed_at);
 }
 
+/* Options that an older or newer host was compiled with: what both sides know is taken. */
+static bool take_options(const struct capture_options *options)
+{
+    const uint32_t bytes = options->size < sizeof cap.options ? options->size : sizeof cap.options;
+    if (options->version != CAPTURE_VERSION || options->size < CAPTURE_OPTIONS_FIRST_BYTES)
+        return false;
+    cap_crash_clear(&cap.options, sizeof cap.options);
+    cap_crash_copy(&cap.options, options, bytes);
+    return cap.options.folder != NULL;
+}
+
 bool capture_install(const struct capture_options *options)
 {
     if (InterlockedExchange(&cap.installed, 1) != 0)
         return false;
-    cap.options = *options;
-    if (options->from_outside)
-        return cap_outside_start(options);
+    if (!take_options(options)) {
+        InterlockedExchange(&cap.installed, 0);
+        return false;
+    }
+    cap_files_limit();
+    if (cap.options.from_outside)
+        return cap_outside_start(&cap.options);
     cap_start_clock();
     cap.process = GetCurrentProcess();
     cap.process_id = GetCurrentProcessId();
@@ -149,23 +133,13 @@ bool capture_install(const struct capture_options *options)
     cap.main_id = GetCurrentThreadId();
     cap.dispatcher = cap_code_of("KiUserExceptionDispatcher");
     cap.thread_start = cap_code_of("RtlUserThreadStart");
-    if (!cap_open_files() || !cap_modules_start() || !cap_ring_start(options->ring_bytes))
+    if (!cap_files_open() || !cap_modules_start() || !cap_ring_start(cap.options.ring_bytes))
         return false;
     if (uses_dbghelp()) { /* before anything else of dbghelp, as the article found out */
         SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);
         SymInitialize(GetCurrentProcess(), NULL, TRUE);
     }
     return start_monitor() && cap_doors_open();
-}
-
-static void discard(HANDLE file, uint64_t bytes)
-{
-    FILE_DISPOSITION_INFO remove = {.DeleteFile = TRUE};
-    if (file == INVALID_HANDLE_VALUE)
-        return;
-    if (bytes == 0)
-        SetFileInformationByHandle(file, FileDispositionInfo, &remove, sizeof remove);
-    CloseHandle(file);
 }
 
 void capture_uninstall(void)
@@ -180,9 +154,7 @@ void capture_uninstall(void)
     SetEvent(cap.go);
     WaitForSingleObject(cap.monitor, INFINITE);
     cap_modules_stop();
-    discard(cap.record, cap.record_bytes);
-    discard(cap.dump, cap.dump_bytes);
-    discard(cap.dump_tuned, cap.dump_tuned_bytes);
+    cap_files_close();
     InterlockedExchange(&cap.installed, 0);
 }
 

@@ -2,6 +2,8 @@
  * and only then is RECORD_H_COMMITTED raised over them. */
 #include "capture/cap.h"
 
+#include <winternl.h>
+
 struct buffer {
     uint8_t *at;
     uint32_t used, room;
@@ -268,13 +270,29 @@ static void write_header(void)
     write_at(0, header, sizeof header);
 }
 
+extern NTSTATUS NTAPI NtSetInformationFile(HANDLE, PIO_STATUS_BLOCK, PVOID, ULONG,
+                                           FILE_INFORMATION_CLASS);
+
+/* From now on the record holds something: it must outlive the process (see files.c). */
+static void keep_file(void)
+{
+    enum { FILE_DISPOSITION_INFORMATION = 13 };
+    IO_STATUS_BLOCK status;
+    FILE_DISPOSITION_INFO keep = {.DeleteFile = FALSE};
+    NtSetInformationFile(cap.record, &status, &keep, sizeof keep,
+                         (FILE_INFORMATION_CLASS)FILE_DISPOSITION_INFORMATION);
+}
+
 static void append(struct buffer *b)
 {
+    const bool is_first = cap.record_bytes == RECORD_HEADER_BYTES;
     if (b->used != 0) {
         write_at(cap.record_bytes, b->at, b->used);
         cap.record_bytes += b->used;
         b->used = 0;
         write_header();
+        if (is_first)
+            keep_file();
     }
 }
 

@@ -231,6 +231,8 @@ static bool install(const struct scenario *s)
     if (length == 0 || length >= VICTIM_PATH_UNITS)
         return true;
     struct capture_options options = {
+        .version = CAPTURE_VERSION,
+        .size = sizeof options,
         .folder = folder,
         .hang_ms = s->hang_ms != 0        ? s->hang_ms
                    : s->kind == KIND_HANG ? HANG_MS

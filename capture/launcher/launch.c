@@ -120,6 +120,22 @@ static void wait(struct job *job)
     job->wall_ms = (DWORD)(GetTickCount64() - start_ms);
 }
 
+/* The capture names its files by time and process; the analyser wants the port's fixed NAME. */
+static void take_name(const struct job *job, const wchar_t *suffix, const wchar_t *name)
+{
+    wchar_t from[2 * PATH_UNITS], to[PATH_UNITS + 32];
+    WIN32_FIND_DATAW found;
+    swprintf(from, PATH_UNITS, L"%ls\\capture-*-%lu%ls", job->out, job->process.dwProcessId,
+             suffix);
+    HANDLE search = FindFirstFileW(from, &found);
+    if (search == INVALID_HANDLE_VALUE)
+        return;
+    FindClose(search);
+    swprintf(from, 2 * PATH_UNITS, L"%ls\\%ls", job->out, found.cFileName);
+    swprintf(to, PATH_UNITS + 32, L"%ls\\%ls", job->out, name);
+    MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING);
+}
+
 /* Empty files were opened beforehand and not needed. */
 static bool keep(const struct job *job, const wchar_t *name)
 {
@@ -179,6 +195,9 @@ int wmain(int argc, wchar_t **argv)
     }
     truth_print(file, job.truth);
     fclose(file);
+    take_name(&job, L".rec", L"record.rec");
+    take_name(&job, L".dmp", L"dump.dmp");
+    take_name(&job, L"-tuned.dmp", L"dump-tuned.dmp");
     bool has_record = keep(&job, L"record.rec");
     if (!has_record) /* a reporter of somebody's own may have left a text */
         has_record = stack_text_to_record(job.out, job.program);

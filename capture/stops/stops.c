@@ -211,7 +211,8 @@ static int run(struct bench *b, const struct stop_target *target)
 {
     wchar_t folder[MAX_PATH];
     HANDLE process = NULL;
-    struct capture_options options = {.folder = folder};
+    struct capture_options options = {
+        .version = CAPTURE_VERSION, .size = sizeof options, .folder = folder};
     if (GetTempPathW(MAX_PATH - 32, folder) == 0)
         return EXIT_NOT_STARTED;
     swprintf(folder + wcslen(folder), 32, L"stops-%lu", GetCurrentProcessId());

@@ -237,7 +237,7 @@ int wmain(int argc, wchar_t **argv)
     swprintf(name, 64, WATCH_EVENT_NAME, (unsigned long)cap.process_id);
     HANDLE attached = OpenEventW(EVENT_MODIFY_STATE, FALSE, name);
     beat = open_beat();
-    if (attached == NULL || !cap_open_files() || !DebugActiveProcess(cap.process_id))
+    if (attached == NULL || !cap_files_open() || !DebugActiveProcess(cap.process_id))
         return EXIT_NOT_ATTACHED;
     DebugSetProcessKillOnExit(FALSE);
 

@@ -142,7 +142,7 @@ ALLOWED = {
     "GetCurrentProcess", "GetCurrentProcessId", "GetCurrentThreadId",
     "SuspendThread", "GetThreadContext", "ResumeThread", "Sleep", "TerminateProcess",
     "SetEvent", "ResetEvent", "WaitForSingleObject", "WaitForMultipleObjects", "CloseHandle",
-    "WriteFile", "SetFilePointer", "SetEndOfFile",
+    "WriteFile", "SetFilePointer", "SetEndOfFile", "NtSetInformationFile",
     "LdrLockLoaderLock", "LdrUnlockLoaderLock",  # tried only, never waited for
 }
 # These run on a runner under a time limit and may block; the crash path only hands them over.
