@@ -2,7 +2,7 @@
  *
  * Who runs where:
  *   victim thread   vectored handler (candidate), unhandled-exception filter (claims the
- *                   crash, then waits), SIGABRT and the other doors
+ *                   crash, then waits), SIGABRT and the other hooks
  *   monitor         made at install; polls heartbeats, writes record and dumps; needs no
  *                   stack, heap or lock of the victim
  *   runners         made at install; run what may block (dbghelp, the dump) while the
@@ -26,8 +26,8 @@
 #include "capture/record.h"
 
 enum {
-    CAP_CLAIMED_BY_HANG = -1, /* no thread's: nobody may take itself for the crashed one */
-    CAP_HANG_TAKEN = -2,      /* and the program goes on, without a capture */
+    CAP_CLAIMED_BY_HANG = -1, /* no thread's: no thread may claim a crash meanwhile */
+    CAP_HANG_TAKEN = -2,      /* recorded; the program goes on, without a capture */
     CAP_HANG_SAMPLES = 5,
     CAP_HANG_SAMPLES_MOST = 16,
     CAP_SAMPLE_PAUSE_MS = 20,
@@ -106,7 +106,7 @@ struct cap_candidate {
 
 /* What a crash is captured from; filled by the thread that claims it. */
 struct cap_crash {
-    volatile LONG claimed_by; /* thread id; 0: nobody yet; CAP_CLAIMED_BY_HANG          */
+    volatile LONG claimed_by; /* thread id; 0: no thread yet; CAP_CLAIMED_BY_HANG       */
     volatile LONG ready;      /* everything below is stored                          */
     uint32_t thread_id, doors;
     bool captured_context; /* from RtlCaptureContext: the first frame is `return` */
@@ -129,7 +129,7 @@ struct cap_state {
     HANDLE hang_over;        /* set while no hang is being taken                    */
     HANDLE walked;           /* the walks of a hang are done: no need to rescue them  */
     HANDLE flushed;          /* what flush_for asked for is on disk                 */
-    volatile LONG flush_for; /* thread that wants the record now; 0: nobody         */
+    volatile LONG flush_for; /* thread that wants the record now; 0: none           */
     HANDLE thread_up;        /* set once by each helper thread, to be waited for at install  */
     uint32_t monitor_id, runner_ids[2], main_id;
 
@@ -193,7 +193,7 @@ const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va);
 void cap_crash_walk_begin(struct cap_walk *out, uint32_t walker, uint32_t thread_id);
 void cap_crash_walk_add(struct cap_walk *out, uint64_t pc_va, uint32_t flags, uint32_t found);
 void cap_crash_walk_not(struct cap_walk *out, uint32_t state, const char *reason);
-/* Where the I-th frame that was kept stands in walk->frames, innermost first. */
+/* Index in walk->frames of the I-th frame that was kept, innermost first. */
 uint32_t cap_crash_frame_at(const struct cap_walk *walk, uint32_t i);
 
 /* First frame `interrupted`, or `return` when the context was captured in a call. */
@@ -271,7 +271,7 @@ void cap_doors_close(void);
 void cap_crash_take(void); /* monitor: the claimed crash becomes a case; ends the process */
 void cap_hang_check(void); /* monitor: every CAPTURE_POLL_MS */
 
-/* ---- outside.c: a watcher takes the case.  The last two are false where nobody watches. ---- */
+/* ---- outside.c: a watcher takes the case.  The last two are false without a watcher. ---- */
 bool cap_outside_start(const struct capture_options *options);
 bool cap_outside_beat(void);
 bool cap_outside_pause(void);

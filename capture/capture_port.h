@@ -19,7 +19,7 @@
  *               return addresses, unless @i or @r says otherwise.  Or record.rec, as
  *               capture/record.h has it
  *   dump.dmp    a minidump, if it writes any
- * What it cannot do it leaves undone, and returns false; options it does not have it ignores. */
+ * A library returns false for what it cannot do, and ignores options that it does not have. */
 #ifndef CAPTURE_CAPTURE_PORT_H
 #define CAPTURE_CAPTURE_PORT_H
 
@@ -85,7 +85,8 @@ void capture_heartbeat_pause(void);
 
 /* One function of code made at run time, so that its frames get names, in offset stacks and in
  * dumps.  Register it after its function table, if it has one: dumps cannot be walked through it
- * without, and the crash path asks nobody.  NAME is copied.  False: no room left. */
+ * without, and the crash path does not ask the system for it.  NAME is copied.  False: no room
+ * left. */
 bool capture_register_code(const char *name, const void *start, uint64_t bytes);
 
 /* Puts the calling thread's stack into the ring: a few microseconds, no lock, no file.  The

@@ -135,7 +135,7 @@ bool capture_install(const struct capture_options *options)
     cap.thread_start = cap_code_of("RtlUserThreadStart");
     if (!cap_files_open() || !cap_modules_start() || !cap_ring_start(cap.options.ring_bytes))
         return false;
-    if (uses_dbghelp()) { /* before anything else of dbghelp, as the article found out */
+    if (uses_dbghelp()) { /* before any other call of dbghelp, as the article found out */
         SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);
         SymInitialize(GetCurrentProcess(), NULL, TRUE);
     }

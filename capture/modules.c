@@ -1,5 +1,5 @@
-/* The table of modules, kept by load notifications and never asked for at a crash: every
- * query that names a module takes the loader lock.
+/* The table of modules, kept up to date by load notifications.  The system is never asked at a
+ * crash: every query that names a module takes the loader lock.
  *
  * Invariants
  * 1. The notification is registered before the first snapshot, so nothing is missed; what
@@ -204,7 +204,7 @@ const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va)
     if (low == 0 || rva >= table[low - 1].EndAddress)
         return NULL;
     const RUNTIME_FUNCTION *found = &table[low - 1];
-    if ((found->UnwindData & 1) != 0) /* stands for another entry */
+    if ((found->UnwindData & 1) != 0) /* refers to another entry */
         found = (const RUNTIME_FUNCTION *)(uintptr_t)(*base_va + (found->UnwindData & ~1u));
     return found;
 }

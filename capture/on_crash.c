@@ -1,9 +1,9 @@
-/* The doors through which a crash comes in, and how a crash becomes a case.
+/* The hooks that see a crash, and how a crash becomes a case.
  *
  *   vectored handler       sees every exception first, also those that the program will
  *                          handle: stores a candidate, nothing more, and goes on.  Only a
- *                          stack overflow is taken at once: nobody is called afterwards.
- *   unhandled filter       nobody handled it: claims the crash
+ *                          stack overflow is taken at once: no other hook is called for it.
+ *   unhandled filter       no handler took the exception: claims the crash
  *   SIGABRT and others     the C runtime gives up without an exception: claims, with a
  *                          context captured on the spot
  *
@@ -32,7 +32,7 @@ static LPTOP_LEVEL_EXCEPTION_FILTER previous_filter;
 static void (*previous_abort)(int);
 static _invalid_parameter_handler previous_invalid_parameter;
 static _purecall_handler previous_pure_call;
-static uint32_t claimed_exit_code; /* what the process ends with, whoever ends it */
+static uint32_t claimed_exit_code; /* what the process ends with, whichever thread ends it */
 
 /* ---- claiming ---- */
 
@@ -71,13 +71,13 @@ static uint64_t context_pc(const CONTEXT *context)
 #endif
 }
 
-/* What there was to capture is on disk, and the program went on. */
+/* A hang was recorded and the program went on: no second capture. */
 static bool is_over(void)
 {
     return cap.crash.claimed_by == CAP_HANG_TAKEN;
 }
 
-/* The crash of another thread is being taken, and ends the process; else this one does. */
+/* Another thread's crash is being captured, which ends the process; otherwise end it here. */
 static void give_way(uint32_t exit_code)
 {
     if (is_over())
@@ -153,13 +153,13 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
     return EXCEPTION_CONTINUE_SEARCH;
 }
 
-/* ---- the unhandled-exception filter and the C runtime's doors ---- */
+/* ---- the unhandled-exception filter and the C runtime's hooks ---- */
 
 static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
 {
     const EXCEPTION_RECORD *record = pointers->ExceptionRecord;
     const uint32_t me = GetCurrentThreadId();
-    /* We are the broken ones: keep what is on disk. */
+    /* The capture itself crashed: keep what is on disk. */
     if (cap_crash_is_ours(me) || cap.crash.claimed_by == (LONG)me)
         TerminateProcess(GetCurrentProcess(), record->ExceptionCode);
     uint32_t doors = RECORD_DOOR_UNHANDLED;
@@ -175,8 +175,8 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
     return EXCEPTION_EXECUTE_HANDLER;
 }
 
-/* A door without an exception: the context is captured here, so its first frame is a
- * return address in this function. */
+/* A hook without an exception: the context is captured here, so its first frame is a return
+ * address in this function. */
 static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
 {
     static CONTEXT context;

@@ -1,14 +1,14 @@
 /* Hangs: the watched thread's heartbeat has stopped.
  *
- * The thread is looked at several times, for an instant each, to tell a wait from a loop and
- * to let it recover: then there was no hang.  The last look spans everything that looks at
- * the stacks, walkers and dump, since a spinning thread would be elsewhere a moment later.
+ * The thread is sampled several times, for an instant each, to distinguish a wait from a loop and
+ * to let it recover: then there was no hang.  During the last sample all walkers and the dump run,
+ * since a spinning thread would be elsewhere a moment later.
  *
- * The monitor is the only thread that suspends others, never runs the program's code, and
- * while anything stands still it allocates nothing and takes no lock; what may block runs on
- * a runner under a limit.  Should `rtl` itself ever stand in a lock of the system that a
- * stopped thread holds, a rescuer resumes them all.  Whatever was suspended is resumed, each
- * thread as often as it was suspended; what was not is counted. */
+ * The monitor is the only thread that suspends others.  It never runs the program's code, and
+ * while any thread is suspended it allocates nothing and takes no lock; what may block runs on a
+ * runner under a time limit.  If `rtl` itself ever waits for a lock of the system that a suspended
+ * thread holds, a rescuer resumes all threads.  Each thread is resumed as often as it was
+ * suspended; those that could not be resumed are counted. */
 #include "capture/cap.h"
 
 enum { HANG_THREADS = 64 };
@@ -72,7 +72,7 @@ static void resume_all(void)
 
 /* ---- walking ---- */
 
-/* Runs beside the walks: they need microseconds. */
+/* Runs while the threads are walked, which takes microseconds. */
 static void rescue(void *argument)
 {
     (void)argument;
@@ -82,7 +82,7 @@ static void rescue(void *argument)
     resume_all();
 }
 
-/* What a walk that had to be rescued saw was no longer standing still. */
+/* A walk that had to be rescued saw a running thread, so it is void. */
 static void walk_stopped(uint32_t i, struct cap_walk *out)
 {
     cap_crash_walk_begin(out, CAP_WALKER_FIRST, threads[i].id);
@@ -91,7 +91,7 @@ static void walk_stopped(uint32_t i, struct cap_walk *out)
         cap_crash_walk_not(out, RECORD_STATE_BLOCKED, "stood in a lock that the thread held");
 }
 
-/* One look: in, walk, out.  False: the thread is gone. */
+/* One sample: suspend, walk, resume.  False: the thread is gone. */
 static bool look_at_suspect(struct cap_walk *out)
 {
     const bool ok = stop_thread(0);
@@ -156,7 +156,7 @@ static uint32_t sample_target(void)
                                              : (uint32_t)CAP_HANG_SAMPLES_MOST;
 }
 
-/* The last look, with everything standing still from the first frame to the end of the dump. */
+/* The last sample: every thread stays suspended from the first frame to the end of the dump. */
 static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late_ns)
 {
     struct cap_walk *last = &samples[sample_count - 1];
@@ -196,7 +196,7 @@ static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late
         cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
 }
 
-/* A thread that is gone beats no more, and does not hang. */
+/* A thread that has ended sends no heartbeats, which is no hang. */
 static bool nobody_there(int64_t beat_ns)
 {
     InterlockedCompareExchange64(&cap.beat_ns, 0, beat_ns);

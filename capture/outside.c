@@ -1,5 +1,5 @@
-/* The capture from outside: nothing is hooked in here.  A watcher process, started from beside the
- * program, takes record and dump; this process only tells it its heartbeat, in shared memory. */
+/* The capture from outside: no hook is installed here.  A watcher process, started from the
+ * program's folder, takes record and dump; this process only shares its heartbeat, in memory. */
 #include <wchar.h>
 
 #include "capture/cap.h"
@@ -13,7 +13,7 @@ enum { PATH_UNITS = 1024, ATTACH_LIMIT_MS = 60000 };
 #define WATCHER L"twinstack-watch-x86.exe"
 #endif
 
-static struct watch_beat *beat; /* NULL: nobody watches */
+static struct watch_beat *beat; /* NULL: no watcher */
 
 static bool share_beat(const struct capture_options *options)
 {

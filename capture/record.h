@@ -1,4 +1,4 @@
-/* The record: what a capture leaves behind.  THE contract between capture/ (writer, in a
+/* The record: what a capture leaves.  THE contract between capture/ (writer, in a
  * dying Windows process) and analyze/format (reader, anywhere).
  *
  * Freestanding: constants and an OFFSET/SIZE table, no Windows types, no structs laid
@@ -8,8 +8,8 @@
  * the writer appends it, then raises RECORD_H_COMMITTED over it, in that order, so that
  * a process that dies in between leaves the earlier sections whole.  A reader believes
  * the bytes below the committed length and nothing else.  Order: MODULES, then the
- * STACK of the suspect by the `rtl` walker, on disk before anything else runs; then what
- * else could be had.  Unknown section types are skipped by their length.
+ * STACK of the suspect by the `rtl` walker, on disk before anything else runs; then the
+ * rest.  Unknown section types are skipped by their length.
  *
  *   HEADER                     OFFSET SIZE
  *   magic "TWINREC1"                0    8
@@ -126,15 +126,15 @@
  *   stop                           28    4   RECORD_STOP_*
  *                                  32        frames, 8 bytes each; the label, UTF-8; zeros to 8
  *   frame: bits 0 to 47 the va, all ones if it has more; bits 48 to 63 RECORD_FRAME_*.  Its
- *   module is the one that lay there at that time.
+ *   module is the one that was loaded there at that time.
  *
  * The walk at every instruction (kind STEPS, written by victims/steps): after MODULES come
- * STEPS sections whose entries tell, before each instruction of one x64 thread, what changed
- * since the entry before.  The first entry starts from zeros everywhere.
+ * STEPS sections.  Each entry states, before one instruction of one x64 thread, what changed since
+ * the entry before it.  The first entry starts from zeros everywhere.
  *
  *   STEPS section, after the section header; count = entries
  *   stack low (va)                 16    8   no stack pointer of the run lies below
- *   stack high (va)                24    8   the stack's end; all of [rsp, high) is told
+ *   stack high (va)                24    8   the stack's end; all of [rsp, high) is recorded
  *                                  32        entries
  *   STEPS entry                OFFSET SIZE   (variable, 8-aligned)
  *   entry bytes                     0    4
@@ -156,7 +156,7 @@
  *   frames                          4    4   then their pcs (va), 8 bytes each
  *
  * The minidump's user stream (RECORD_DUMP_STREAM) holds one THREADS and one MODULES
- * section in this same form behind a header of RECORD_HEADER_BYTES: identities that the
+ * section in this same form after a header of RECORD_HEADER_BYTES: identities that the
  * dump's writer may leave out, and the suspect thread.  Engines of the dump take
  * identities from there and from nowhere else.  Where the program registered generated code,
  * CODE_MAP, FUNCTIONS and MEMORY follow: dumps lack all three. */

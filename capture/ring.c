@@ -1,8 +1,8 @@
 /* capture_now(): stacks on demand, kept in a ring in memory until the record is written.
  *
- * The ring is made of granules of 64 bytes, numbered for ever: a tag, then 56 bytes of an
- * entry in the record's form.  A writer takes as many granules as its entry needs by one
- * addition, without a lock, and sets each granule's tag to its number once the bytes stand.
+ * The ring is made of granules of 64 bytes, with numbers that never repeat: a tag, then 56 bytes of
+ * an entry in the record's form.  A writer takes as many granules as its entry needs by one
+ * addition, without a lock, and sets each granule's tag to its number once the bytes are written.
  * A reader believes an entry if every tag has the number that it must have; so one that was
  * overwritten, or whose writer was stopped or killed half way, is left out, and hurts no other. */
 #include "capture/cap.h"
@@ -30,7 +30,7 @@ static volatile uint64_t *granule(uint64_t number)
     return ring.words + number % ring.granule_count * GRANULE_WORDS;
 }
 
-/* No granule's tag is 0, so that untouched memory is nobody's. */
+/* No granule's tag is 0, so untouched memory belongs to no entry. */
 static uint64_t tag_of(uint64_t number, bool is_first)
 {
     return (number + 1) << 1 | is_first;

@@ -13,7 +13,7 @@ struct walk_job {
     struct cap_walk *out;
 };
 
-/* Static, one a walker: a walker that was given up may still be writing to its own. */
+/* Static, one per walker: a walker that was given up may still be writing to its own. */
 static struct cap_walk walks[RECORD_WALKER_COUNT];
 static struct walk_job walk_jobs[RECORD_WALKER_COUNT];
 
@@ -130,9 +130,9 @@ extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *
 extern LONG NTAPI LdrUnlockLoaderLock(ULONG flags, ULONG_PTR cookie);
 
 /* MiniDumpWriteDump stops every other thread, the monitor too, and then wants the loader
- * lock: if somebody who stands still holds it, no time limit of ours would ever fire.  The
- * same goes for the heap.  Threads that run on hold it for a moment each time one starts: it is
- * tried for WAIT_MS. */
+ * lock: if a suspended thread holds it, no time limit of ours would ever fire.  The same
+ * goes for the heap.  Running threads hold it for a moment each time one starts, so it is tried for
+ * WAIT_MS. */
 static bool loader_lock_is_free(uint32_t wait_ms)
 {
     enum { TRY_ONLY = 2, ACQUIRED = 1, PAUSE_MS = 5 };
@@ -149,8 +149,8 @@ static bool loader_lock_is_free(uint32_t wait_ms)
     }
 }
 
-/* Runs on a runner: comes back only if nobody who stands still holds the heap.  Too large
- * for the heap's lock-free lists. */
+/* Runs on a runner: returns only if no suspended thread holds the heap.  The size is too large for
+ * the heap's lock-free lists. */
 static void probe_heap(void *argument)
 {
     (void)argument;
@@ -162,7 +162,7 @@ bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limi
     struct dump_job *job = &dump_jobs[tuned];
     *job = (struct dump_job){.subject = subject, .tuned = tuned};
     const uint32_t wait_ms =
-        subject->exception != NULL ? PROBE_MS : 0; /* a hang: all stand still */
+        subject->exception != NULL ? PROBE_MS : 0; /* a hang: all threads are suspended */
     if (!loader_lock_is_free(wait_ms) ||
         !cap_crash_run(CAP_RUNNER_WALK, probe_heap, NULL, PROBE_MS))
         return false;

@@ -17,7 +17,7 @@ void cap_crash_walk_begin(struct cap_walk *out, uint32_t walker, uint32_t thread
 void cap_crash_walk_add(struct cap_walk *out, uint64_t pc_va, uint32_t flags, uint32_t found)
 {
     uint32_t n = out->total++, last = n - 1;
-    /* Below the system's dispatcher stands the place that the exception interrupted. */
+    /* The frame below the system's dispatcher is the place that the exception interrupted. */
     if (last >= CAP_FRAMES && n > 0)
         last = RECORD_FRAMES_HEAD + (last - RECORD_FRAMES_HEAD) % RECORD_FRAMES_TAIL;
     if (n > 0 && cap_crash_within(cap.dispatcher, out->frames[last].pc_va - 1))

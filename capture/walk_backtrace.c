@@ -24,8 +24,8 @@ static NOINLINE uint32_t fetch(void)
     return count;
 }
 
-/* Is PC where the crash starts?  A context that a function captured itself stands for any
- * later place in that function.  On x86 the frames of the handler are followed by the caller of
+/* Is PC where the crash starts?  A context that a function captured itself means any later
+ * place in that function.  On x86 the frames of the handler are followed by the caller of
  * the place: the chain of frame pointers holds return addresses alone. */
 static bool is_place(uint64_t pc, const CONTEXT *seed, bool seed_is_return)
 {

@@ -7,7 +7,7 @@
 
 #include <dbghelp.h>
 
-enum { FRAME_LIMIT = 256 }; /* 0.4 to 1.4 ms a frame under Wine: keep deep stacks bounded */
+enum { FRAME_LIMIT = 256 }; /* 0.4 to 1.4 ms per frame under Wine: keep deep stacks bounded */
 
 static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_return,
                               struct cap_walk *out)

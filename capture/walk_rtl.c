@@ -23,8 +23,8 @@ enum {
 
 enum codes { CODES_PLAIN, CODES_MACHINE_FRAME, CODES_UNKNOWN };
 
-/* Does the function save its caller as an interrupted place, or is there a code that nobody gave
- * out, so that RtlVirtualUnwind could only guess?  Reads UNWIND_INFO: version and flags,
+/* Does the function save its caller as an interrupted place, or does it use an undefined
+ * unwind code, so that RtlVirtualUnwind could only guess?  Reads UNWIND_INFO: version and flags,
  * prologue size, count of codes, frame register, then 2-byte codes. */
 static enum codes codes_of(uint64_t base_va, const RUNTIME_FUNCTION *function)
 {
@@ -75,8 +75,8 @@ static bool top_is_code(const CONTEXT *context, struct cap_bounds bounds)
            is_executable(*(const uint64_t *)(uintptr_t)context->Rsp - 1);
 }
 
-/* Code made at run time that told nobody how to unwind it, but keeps frame pointers, as
- * such code mostly does: taken only if the frame lies above and returns into code. */
+/* Code made at run time without unwind data, which mostly keeps frame pointers: one is followed
+ * only if the frame is further up the stack and returns into code. */
 static bool pop_frame_pointer(CONTEXT *context, struct cap_bounds bounds)
 {
     const uint64_t fp = context->Rbp;
@@ -107,8 +107,8 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
     if (!(first && !is_executable(pc)))
         function = cap_crash_function_at(lookup, &base);
     if (function == NULL) {
-        /* A call to nowhere, or a leaf, both leave the return address at the top.  In code
-         * of unknown making a frame pointer is the better guess. */
+        /* A call to nowhere and a leaf both leave the return address at the top.  In code of
+         * unknown origin a frame pointer is the better guess. */
         if (is_executable(lookup) && !cap_crash_in_loaded_module(lookup) &&
             !(first && top_is_code(context, bounds))) {
             if (!pop_frame_pointer(context, bounds))
@@ -129,7 +129,7 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
     if (codes == CODES_UNKNOWN)
         return RECORD_STOP_NO_UNWIND;
     bool interrupted = cap_crash_within(cap.dispatcher, lookup) || codes == CODES_MACHINE_FRAME;
-    /* Past its function's end stands a return address whose call never returns. */
+    /* The return address of a call that never returns may be past the end of its function. */
     bool past_end = step->is_return && pc - base >= function->EndAddress;
     RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, past_end ? lookup : pc,
                      (PRUNTIME_FUNCTION)(uintptr_t)function, context, &handler_data, &establisher,

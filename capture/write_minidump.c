@@ -1,5 +1,5 @@
-/* The minidump: plain as the article writes it (MiniDumpNormal), with one user stream of
- * ours, and once more as cheaply as it can be had.  Runs on a runner: MiniDumpWriteDump
+/* The minidump: plain as the article writes it (MiniDumpNormal), with one user stream of ours, and
+ * once more in its cheapest form.  Runs on a runner: MiniDumpWriteDump
  * allocates and stops every other thread. */
 #include "capture/cap.h"
 
@@ -13,7 +13,7 @@
 #endif
 
 /* Leaves out what a system module contributes: the unwind data of each of its functions,
- * one memory range apiece, is nearly all of a plain dump's time. */
+ * one memory range each, takes nearly all of a plain dump's time. */
 static BOOL CALLBACK drop_system(PVOID context, PMINIDUMP_CALLBACK_INPUT input,
                                  PMINIDUMP_CALLBACK_OUTPUT output)
 {

@@ -5,7 +5,7 @@ find_package(PkgConfig)
 
 function(twinstack_package alias)
   cmake_parse_arguments(P "" "PKG;HEADER;LIB" "NEEDS" ${ARGN})
-  add_library(${alias} UNKNOWN IMPORTED GLOBAL) # a library, so that what it needs is put behind it
+  add_library(${alias} UNKNOWN IMPORTED GLOBAL) # a library, so that what it needs is linked after it
   find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB} REQUIRED)
   find_path(${P_LIB}_INCLUDE ${P_HEADER} REQUIRED)
   set_target_properties(${alias} PROPERTIES IMPORTED_LOCATION "${${P_LIB}_FILE}")

@@ -28,8 +28,8 @@ enum { GENERATED_CODE_BYTES = 23 };
 enum { GENERATED_CODE_BYTES = 14 };
 #endif
 
-/* As HERE_GENERATED, and nothing leads from that code to the frames below it: nobody can know
- * them. */
+/* As HERE_GENERATED, and nothing leads from that code to the frames below it: they cannot be
+ * known. */
 #define HERE_HOLE(expr)                                                                            \
     (TRUTH_SELF, TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_LOST), TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_GENERATED),  \
      TRUTH_VALUE(expr, 3))

@@ -15,7 +15,7 @@ static bool open_mapping(void)
     DWORD length = GetEnvironmentVariableW(TRUTH_VARIABLE, name, 128);
     if (length > 0 && length < 128)
         mapping = OpenFileMappingW(FILE_MAP_ALL_ACCESS, FALSE, name);
-    else /* run by hand: nobody will read it */
+    else /* run by hand: no launcher will read it */
         mapping = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0,
                                      sizeof(struct truth_map), NULL);
     if (mapping == NULL)

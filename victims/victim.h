@@ -15,7 +15,7 @@
  * HERE_BLOCK(s)    the same for statements on one line, such as a loop
  * HERE_SYSTEM(e)   e calls into system code that will call us back: leaves a mark
  * HERE_LEAF(f, line, e)  e calls the leaf or assembler function f, which cannot note itself
- * HERE_LOST(f, line, e)  the same, and f destroys the way back: nobody can know what is below
+ * HERE_LOST(f, line, e)  the same, and f destroys the way back: what is below cannot be known
  * HERE_GENERATED(e) e calls code made at run time: leaves a mark
  * HERE_TAIL(f, line, e)  e calls f, which leaves by a jump: f's frame must be absent
  *

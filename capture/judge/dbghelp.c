@@ -22,7 +22,7 @@ static wchar_t *windows_path(const wchar_t *from)
     return path;
 }
 
-/* A door of the C runtime captures its context in a call: its first frame is `return`. */
+/* The hooks of the C runtime capture their context in a call: its first frame is `return`. */
 static bool seed_is_return(bool crashed)
 {
     uint32_t bytes = 0, doors, kind;
@@ -89,7 +89,7 @@ static uint32_t walk(union seed *context, uint64_t pcs[])
                        SymFunctionTableAccess64, SymGetModuleBase64, NULL) &&
            (frame.AddrPC.Offset != 0 || total == 0)) {
         if (total > 1 && frame.AddrPC.Offset == last_pc && frame.AddrStack.Offset == last_sp)
-            break; /* it stands still, and would for ever */
+            break; /* no progress: it would loop for ever */
         last_pc = frame.AddrPC.Offset;
         last_sp = frame.AddrStack.Offset;
         uint32_t at = total++;

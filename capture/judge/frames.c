@@ -1,5 +1,5 @@
 /* One physical frame into its logical frames, by dbghelp's inline interface.
- * Asking at the byte of the call, not behind it, gives the line of the call; StackWalkEx
+ * Asking at the byte of the call, not after it, gives the line of the call; StackWalkEx
  * asks at the return address and would give the next one. */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A reporter of your own may leave a text in place of a record (capture_port.h); this makes
- * the record that the analyser reads.  Bases are unknown: offsets need none. */
+/* Another capture library may leave a text instead of a record (capture_port.h); this makes the
+ * record that the analyser reads.  Bases are unknown: offsets need none. */
 #include "capture/launcher/stack_text.h"
 
 #include <stdint.h>

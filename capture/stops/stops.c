@@ -1,11 +1,11 @@
-/* twinstack-stops WALKER TARGET COUNT: stops a busy thread again and again, walks it, lets it go
- * on, and says how long it stood and how often the walker waited for something that the thread
- * held.  Prints one line of JSON.
+/* twinstack-stops WALKER TARGET COUNT: suspends a busy thread again and again, walks it, resumes
+ * it, and measures how long it was suspended and how often the walker waited for something that the
+ * thread held.  Prints one line of JSON.
  *
- * The rules are those of on_hang.c: this thread is the one suspender, runs nothing of the
- * target's, and while it stands neither allocates nor takes a lock; walkers that do run on a
- * runner under a limit, the others beside a rescuer.  `watcher` walks a process of its own from
- * outside.  See tests/bench/bench_stops.py. */
+ * The rules are those of on_hang.c: this thread is the only one that suspends others, runs none of
+ * the target's code, and while the target is suspended neither allocates nor takes a lock.  Walkers
+ * that do so run on a runner under a time limit, the others with a rescuer waiting.  `watcher`
+ * walks a process of its own from outside.  See tests/bench/bench_stops.py. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct bench {
     uint64_t *stops_ns, *walks_ns;
 };
 
-/* ---- one walk of the thread that stands still ---- */
+/* ---- one walk of the suspended thread ---- */
 
 static void rescue(void *argument)
 {
@@ -140,7 +140,7 @@ static bool stop_once(struct bench *b)
 
 /* ---- the run ---- */
 
-/* Lets the target get somewhere else. */
+/* Lets the target run on to another place. */
 static void pause_a_little(uint32_t turn)
 {
     const uint64_t until_ns = cap_crash_now_ns() + turn * 7919u % PAUSE_US * 1000u;
@@ -175,7 +175,7 @@ static DWORD WINAPI run_target(void *argument)
     return target->run(NULL);
 }
 
-/* Its start-up is no target: waits until it is through, also on a busy machine. */
+/* Waits until the target has started: its start-up must not be measured. */
 static bool wait_for_start(HANDLE thread_or_process)
 {
     HANDLE either[2] = {started, thread_or_process};

@@ -1,4 +1,4 @@
-/* Threads that are busy for ever where it hurts a walker. */
+/* Threads that are busy for ever in places that can block a walker. */
 #ifndef CAPTURE_STOPS_TARGETS_H
 #define CAPTURE_STOPS_TARGETS_H
 

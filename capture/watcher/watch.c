@@ -1,7 +1,7 @@
 /* twinstack-watch PID FOLDER: watches a process from outside, debugger-style, and takes record and
- * dump of what nobody inside can: fail-fast, a handler that was replaced, a hang with the heap or
- * the loader locked.  Signals the process's event (beat.h) once it is attached, and looks at its
- * heartbeat, if it shares one.
+ * dump of what no hook inside the process sees: fail-fast, a handler that was replaced, a hang with
+ * the heap or the loader locked.  Signals the process's event (beat.h) once it is attached, and
+ * looks at its heartbeat, if it shares one.
  *
  * A second-chance exception stops the process, and for a hang every thread is stopped here, so
  * everything is read at one moment and nothing runs in it.  `rtl` walks only its own process; from
@@ -129,7 +129,7 @@ static void take_hang(LONG64 ticks, uint64_t late_ns)
 {
     static CONTEXT contexts[CAP_THREADS];
     static bool walkable[CAP_THREADS];
-    start_dbghelp(); /* of all this the longest: before anybody stands still */
+    start_dbghelp(); /* takes longest of all, so before any thread is suspended */
     if (!list_threads((uint32_t)beat->thread_id)) {
         close_threads();
         return;
@@ -241,7 +241,7 @@ int wmain(int argc, wchar_t **argv)
         return EXIT_NOT_ATTACHED;
     DebugSetProcessKillOnExit(FALSE);
 
-    /* What is there already is told first; after a while of quiet that was all. */
+    /* The system first reports what is loaded already; a while without events ends that. */
     while (WaitForDebugEvent(&event, QUIET_MS))
         if (!on_event(&event))
             return 0;

@@ -1,10 +1,10 @@
-"""How long a thread stands still while it is walked, and how often a walker waits for what the thread holds.
+"""How long a thread is suspended while it is walked, and how often a walker waits for what the thread holds.
 
 usage: bench_stops.py [--count N] [--slow-count N] [--walkers W...] [--targets T...]
 
 Runs twinstack-stops over every walker and target and prints a table (Markdown).  N is 10,000.  `dbghelp` in the
-article's form needs up to 0.1 s a walk under Wine, so its N is --slow-count, 300; the watcher needs some 30 ms: five
-minutes a target."""
+article's form needs up to 0.1 s per walk under Wine, so its N is --slow-count, 300; the watcher needs some 30 ms: five
+minutes per target."""
 
 import argparse
 import json
@@ -34,7 +34,7 @@ def stops(walker, target, count, limit_s=3600):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="times of standing still, by walker and target")
+    parser = argparse.ArgumentParser(description="times of suspension, by walker and target")
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--slow-count", type=int, default=300)
     parser.add_argument("--walkers", nargs="+", choices=WALKERS, default=WALKERS)

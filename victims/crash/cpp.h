@@ -1,4 +1,4 @@
-/* For scenarios in C++: what an exception that nobody catches comes to, and a shadow stack
+/* For scenarios in C++: what becomes of an exception without a handler, and a shadow stack
  * that follows exceptions. */
 #ifndef VICTIMS_CRASH_CPP_H
 #define VICTIMS_CRASH_CPP_H
@@ -6,7 +6,7 @@
 #include "victims/victim.h"
 
 /* Microsoft's runtime leaves an uncaught exception to the unhandled-exception filter, GNU's
- * finds that nobody catches it and calls std::terminate, the throwing frames still there. */
+ * finds that it has no handler and calls std::terminate, the throwing frames still there. */
 #if defined(_MSC_VER)
 #define NOBODY_CATCHES .code = 0xE06D7363, .doors = DOOR_CRASH
 #define PURE_CALL .code = 0x40000015, .exit_code = 255, .doors = RECORD_DOOR_PURE_CALL

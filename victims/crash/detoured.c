@@ -43,7 +43,7 @@ static int hook(volatile int *p)
 
 enum { OPCODE_BYTES = 6, JUMP_BYTES = OPCODE_BYTES + sizeof(void *) };
 
-/* A jump by the address that stands behind it: relative on x64, absolute on x86. */
+/* A jump by the address that follows it: relative on x64, absolute on x86. */
 static void write_jump(uint8_t *at, uintptr_t to)
 {
     static const uint8_t jump[] = {0xFF, 0x25};

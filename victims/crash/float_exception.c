@@ -12,7 +12,7 @@ static int divide(void)
 
 #if defined(_WIN64)
 #define DIVISION 0xC000008E
-#else /* by SSE: which it was stands in a register that 32-bit programs have no code for */
+#else /* by SSE: a register has the kind of fault, but 32-bit programs have no code for it */
 #define DIVISION 0xC00002B5
 #endif
 

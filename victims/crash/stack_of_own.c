@@ -1,7 +1,7 @@
 #include "victims/victim.h"
 
 /* Another stack by hand, as coroutine libraries make them: the limits in the thread's
- * environment block still tell of the old one. */
+ * environment block are still those of the old one. */
 enum { STACK_BYTES = 1 << 16 };
 
 int stack_of_own_poke(volatile int *p);

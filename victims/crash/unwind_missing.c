@@ -1,6 +1,6 @@
 #include "victims/crash/unwind_shape.h"
 
-/* Moves the stack pointer and tells nobody: whoever takes it for a leaf pops a local. */
+/* Moves the stack pointer without unwind data: taken for a leaf, it has a local popped. */
 int unwind_missing(int (*call)(volatile int *), volatile int *p);
 
 #if HAVE_NAKED

@@ -12,7 +12,7 @@
     {                                                                                              \
         __asm__(".seh_proc " #name "\n" body "ud2\n.seh_endproc\n");                               \
     }
-/* To stand at the end of every body. */
+/* For the end of every body. */
 #define CALL_IT                                                                                    \
     "movq %rcx, %rax\n"                                                                            \
     "movq %rdx, %rcx\n"                                                                            \

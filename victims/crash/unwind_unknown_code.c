@@ -1,6 +1,6 @@
 #include "victims/crash/unwind_shape.h"
 
-/* Code 7 is not given out: nobody can know how many slots it takes or what it did. */
+/* Code 7 is not assigned: how many slots it takes and what it did cannot be known. */
 int unwind_unknown_code(int (*call)(volatile int *), volatile int *p);
 
 #if HAVE_NAKED

@@ -56,7 +56,7 @@ struct steps_caller {
 
 enum { STEPS_CALLERS = 64, STEPS_WALKS = RECORD_WALKER_COUNT };
 
-/* What stands before one instruction. */
+/* The state before one instruction. */
 struct steps_state {
     const CONTEXT *context;
     const struct steps_caller *callers; /* outermost first */

@@ -7,7 +7,7 @@ enum {
     BUFFER_BYTES = 8 << 20, /* a whole stack whose every other word changed, and more */
     FLUSH_BYTES = 1 << 20,
     FILE_BYTES_MAX = 64 << 20,
-    STACK_BYTES = 4 << 20, /* deepest stack that is told */
+    STACK_BYTES = 4 << 20, /* deepest stack that is recorded */
     STACK_WORDS = STACK_BYTES / 8,
 };
 
