@@ -251,7 +251,7 @@ static bool is_weakly_named(const struct frame *frame)
 {
     return frame->function == NULL || frame->symbols == SYMBOLS_NONE ||
            frame->symbols == SYMBOLS_MISMATCH || frame->symbols == SYMBOLS_EXPORT ||
-           frame->symbols == SYMBOLS_PDB_PUBLIC;
+           frame->symbols == SYMBOLS_PDB_PUBLIC || frame->symbols == SYMBOLS_NEAREST;
 }
 
 static void key_of_frame(const struct crash_case *crash, const struct frame *frame,

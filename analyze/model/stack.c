@@ -29,6 +29,8 @@ static const char *const symbols_from_names[] = {
     [SYMBOLS_MISMATCH] = "mismatch",
     [SYMBOLS_BREAKPAD] = "breakpad",
     [SYMBOLS_BREAKPAD_PUBLIC] = "breakpad-public",
+    [SYMBOLS_SYMTAB] = "symtab",
+    [SYMBOLS_NEAREST] = "nearest",
 };
 
 static const char *const frame_class_names[] = {

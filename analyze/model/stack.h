@@ -42,9 +42,12 @@ enum symbols_from {
     SYMBOLS_EXPORT,
     SYMBOLS_CSV,
     SYMBOLS_JIT,
+    SYMBOLS_MISMATCH,        /* there is a file, of another build: nothing was guessed from it */
     SYMBOLS_BREAKPAD,        /* a function of a Breakpad .sym file  */
     SYMBOLS_BREAKPAD_PUBLIC, /* a public of one: the nearest before */
-    SYMBOLS_MISMATCH,        /* there is a file, of another build: nothing was guessed from it */
+    SYMBOLS_SYMTAB,          /* the symbol table of an ELF or Mach-O file says whose code it is */
+    SYMBOLS_NEAREST,         /* the last symbol before it: nothing says how far that one reaches */
+    SYMBOLS_COUNT,           /* new ones come before it: the numbers are stored */
 };
 
 /* Whose code a frame is: by the compiland (DBI module) that holds the function. */

@@ -127,8 +127,7 @@ enum status store_read_symbols(struct store *store, uint64_t run_id, struct aren
         s->code_id = query_get_text(&q);
         s->debug_id = query_get_text(&q);
         const uint64_t symbols = query_get(&q);
-        s->symbols =
-            symbols <= SYMBOLS_MISMATCH ? symbols_from_name((enum symbols_from)symbols) : NULL;
+        s->symbols = symbols < SYMBOLS_COUNT ? symbols_from_name((enum symbols_from)symbols) : NULL;
         s->frames = query_get(&q);
         s->inlined = query_get(&q);
     }

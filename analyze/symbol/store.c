@@ -25,6 +25,7 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     arena_init(&store->arena, 0);
     store->names = options->names;
     store->use_index = options->use_index;
+    store->arch = arena_string(&store->arena, options->arch);
     store->index_folder = arena_string(&store->arena, options->index_folder);
     store->roots = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);
     store->nothing.store = store;
@@ -39,6 +40,8 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
             break;
         }
         store->roots[store->root_count++] = arena_string(&store->arena, root);
+        if (path_is_file(root) && store_list_file(store, root, true, fault) != ERR_NONE)
+            break;
     }
     if (store->roots == NULL || (store->root_count > 0 && !store->roots[store->root_count - 1]))
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
@@ -57,7 +60,8 @@ enum status symbol_store_open_again(const struct symbol_store *store, struct sym
                                                  .root_count = store->root_count,
                                                  .names = store->names,
                                                  .use_index = store->use_index,
-                                                 .index_folder = store->index_folder};
+                                                 .index_folder = store->index_folder,
+                                                 .arch = store->arch};
     return symbol_store_open(&options, out, fault);
 }
 
@@ -326,7 +330,8 @@ struct symbol_module *symbol_store_module(struct symbol_store *store, const stru
 const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module)
 {
     const struct symbol_module *sources = symbol_store_module(store, module);
-    return sources->image != NULL ? &sources->image->map : NULL;
+    const struct store_image *image = sources->image;
+    return image != NULL && image->file.kind == OBJECT_PE ? &image->map : NULL;
 }
 
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module)

@@ -117,7 +117,7 @@ static struct store_pdb *find_pdb(struct symbol_store *store, const struct modul
         const struct store_file *file = &store->files[i];
         const bool fits = store_pdb_name_fits(file->path, module) ||
                           (stated != NULL && text_equal_nocase(stated, file->name));
-        if (file->image || file->breakpad || (!fits && strcmp(file->debug_id, id) != 0))
+        if ((!file->pdb && !file->packed) || (!fits && strcmp(file->debug_id, id) != 0))
             continue;
         if (strcmp(file->debug_id, id) == 0 || file->packed || file->debug_id[0] == '\0') {
             if ((pdb = try_pdb(store, file->path, id, note)) != NULL)
@@ -201,11 +201,11 @@ static struct store_breakpad *find_breakpad(struct symbol_store *store, const st
     return found;
 }
 
-static struct store_image *try_image(struct symbol_store *store, const char *path)
+static struct store_image *try_image(struct symbol_store *store, const char *path, uint32_t slice)
 {
     struct fault fault = FAULT_INIT;
     struct store_image *image;
-    return store_open_image(store, path, &image, &fault) == ERR_NONE ? image : NULL;
+    return store_open_image(store, path, slice, &image, &fault) == ERR_NONE ? image : NULL;
 }
 
 /* "app.ex_" is "app.exe" in a cabinet. */
@@ -220,10 +220,11 @@ static bool packs(const char *packed, const char *name)
     return text_equal_nocase(packed, text);
 }
 
+/* Files of other systems have no code_id in Windows' sense. */
 static bool is_image_of(const char *code_id, const char *debug_id, const struct module *module)
 {
-    if (module->code_id[0] == '\0')
-        return strcmp(debug_id, module->debug_id) == 0;
+    if (module->code_id[0] == '\0' || code_id[0] == '\0')
+        return debug_id[0] != '\0' && strcmp(debug_id, module->debug_id) == 0;
     const bool clash = module->debug_id[0] != '\0' && debug_id[0] != '\0' &&
                        strcmp(debug_id, module->debug_id) != 0;
     return text_equal_nocase(code_id, module->code_id) && !clash;
@@ -238,7 +239,7 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
     *other = false;
     for (uint32_t r = 0; module->code_id[0] != '\0' && r < store->root_count; r++) {
         const char *path = find_on_server(store->roots[r], module->name, module->code_id, scratch);
-        if (path != NULL && (image = try_image(store, path)) != NULL) {
+        if (path != NULL && (image = try_image(store, path, 0)) != NULL) {
             if (text_equal_nocase(image->code_id, module->code_id))
                 return image;
             *other = true;
@@ -248,7 +249,7 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
     for (uint32_t i = 0; i < store->file_count; i++) {
         const struct store_file *file = &store->files[i];
         if (file->packed && packs(file->name, module->name) &&
-            (image = try_image(store, file->path)) != NULL) {
+            (image = try_image(store, file->path, 0)) != NULL) {
             if (is_image_of(image->code_id, image->debug_id, module))
                 return image;
             *other = true;
@@ -256,7 +257,7 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
         if (!file->image)
             continue;
         if (is_image_of(file->code_id, file->debug_id, module) &&
-            (image = try_image(store, file->path)) != NULL)
+            (image = try_image(store, file->path, file->object.slice)) != NULL)
             return image;
         if (text_equal_nocase(file->name, module->name))
             *other = true;
@@ -304,9 +305,15 @@ struct name_search {
     const char *note;
 };
 
-static void meet_image(struct symbol_store *store, struct name_search *found, const char *path)
+/* Of a fat file the first slice answers, unless an architecture was named. */
+static void meet_image(struct symbol_store *store, struct name_search *found, const char *path,
+                       uint32_t slice)
 {
-    struct store_image *image = try_image(store, path);
+    if (found->image != NULL && strcmp(found->image->path, path) == 0) {
+        found->note = "a fat file: its first architecture answers; --arch names another";
+        return;
+    }
+    struct store_image *image = try_image(store, path, slice);
     if (image == NULL)
         return;
     if (found->image == NULL)
@@ -362,9 +369,34 @@ static void meet_on_server(struct symbol_store *store, const char *root, const c
         if (path == NULL)
             continue;
         if (image)
-            meet_image(store, found, path);
+            meet_image(store, found, path, 0);
         else
             meet_pdb(store, found, path);
+    }
+}
+
+static bool is_arch(const struct symbol_store *store, const struct store_file *file)
+{
+    return store->arch == NULL || file->object.arch == NULL ||
+           strcmp(store->arch, file->object.arch) == 0;
+}
+
+/* A named ELF or Mach-O file answers for its own name, else for the first other name that is none
+ * of the system's, as a bare PDB does. */
+static void offer_files(struct symbol_store *store, const struct module *module,
+                        struct name_search *found)
+{
+    for (int debug = 0; debug < 2 && found->image == NULL; debug++) {
+        for (uint32_t i = 0; i < store->file_count && found->image == NULL; i++) {
+            struct store_file *file = &store->files[i];
+            if (!file->root || !file->image || file->object.kind == OBJECT_PE ||
+                file->object.has_code != (debug == 0) || !is_arch(store, file) ||
+                (file->taken != NULL && !text_equal_nocase(file->taken, module->name)) ||
+                symbol_is_system_module(module->name))
+                continue;
+            meet_image(store, found, file->path, file->object.slice);
+            file->taken = found->image != NULL ? arena_string(&store->arena, module->name) : NULL;
+        }
     }
 }
 
@@ -374,16 +406,19 @@ static void search_name(struct symbol_store *store, const struct module *module,
     const char *names[5];
 
     store_list_files(store);
+    for (int debug = 0; debug < 2 && found->image == NULL; debug++) {
+        for (uint32_t i = 0; i < store->file_count; i++) {
+            const struct store_file *file = &store->files[i];
+            if (file->image && file->object.has_code == (debug == 0) && is_arch(store, file) &&
+                text_equal_nocase(file->name, module->name))
+                meet_image(store, found, file->path, file->object.slice);
+        }
+    }
     for (uint32_t i = 0; i < store->file_count; i++) {
         const struct store_file *file = &store->files[i];
-        if (file->breakpad) {
-            if (breakpad_fits(file, module))
-                meet_breakpad(store, found, file->path);
-            continue;
-        }
-        if (file->image && text_equal_nocase(file->name, module->name))
-            meet_image(store, found, file->path);
-        else if (!file->image && store_pdb_name_fits(file->path, module))
+        if (file->breakpad && breakpad_fits(file, module))
+            meet_breakpad(store, found, file->path);
+        else if ((file->pdb || file->packed) && store_pdb_name_fits(file->path, module))
             meet_pdb(store, found, file->path);
     }
     pdb_names(module, NULL, scratch, names);
@@ -404,6 +439,8 @@ static void find_by_name(struct symbol_store *store, struct symbol_module *sourc
     bool mismatch = false;
 
     search_name(store, module, scratch, &found);
+    if (found.image == NULL && found.pdb == NULL && found.breakpad == NULL)
+        offer_files(store, module, &found);
     sources->note = found.note != NULL ? found.note : sources->note;
     if (found.images_differ || (found.image == NULL && found.pdbs_differ)) {
         sources->state = IDENTITY_AMBIGUOUS;

@@ -41,52 +41,91 @@ static struct store_file *add_file(struct symbol_store *store, const char *path,
     return file;
 }
 
-static void list_breakpad(struct symbol_store *store, const char *path, const struct file_map *map)
+static enum status list_breakpad(struct symbol_store *store, const char *path, bool root,
+                                 const struct file_map *map, struct fault *fault)
 {
-    struct fault fault = FAULT_INIT;
     struct breakpad identity;
-    if (breakpad_read_identity(map->data, map->bytes, &identity, &fault) == ERR_NONE) {
+    if (breakpad_read_identity(map->data, map->bytes, &identity, fault) == ERR_NONE) {
         struct store_file *file = add_file(store, path, identity.module);
         if (file != NULL) {
             file->breakpad = true;
+            file->root = root;
             file->image_name = arena_string(&store->arena, identity.image);
             memcpy(file->debug_id, identity.debug_id, sizeof file->debug_id);
         }
     }
     breakpad_close(&identity);
+    return fault->code;
 }
 
-void store_list_file(struct symbol_store *store, const char *path, const char *name)
+/* Adds a PDB with its identity, or a cabinet, whose identity is not known before it is opened. */
+static enum status list_pdb(struct symbol_store *store, const char *path, bool root, bool packed,
+                            const struct file_map *map, struct fault *fault)
 {
-    struct fault fault = FAULT_INIT;
-    struct file_map map;
-    struct pe pe;
+    struct store_file *file = add_file(store, path, path_base(path));
     struct pdb pdb;
 
-    if (file_map(path, &map, &fault) != ERR_NONE)
-        return;
-    if (map.bytes >= 4 && memcmp(map.data, "MSCF", 4) == 0) {
-        struct store_file *file = add_file(store, path, name);
-        if (file != NULL)
-            file->packed = true;
-    } else if (breakpad_recognize(map.data, map.bytes)) {
-        list_breakpad(store, path, &map);
-    } else if (pdb_recognize(map.data, map.bytes)) {
-        struct store_file *file = add_file(store, path, name);
-        if (file != NULL && pdb_open(map.data, map.bytes, &pdb, &fault) == ERR_NONE) {
-            pdb_debug_id(&pdb, file->debug_id);
-            pdb_close(&pdb);
-        }
-    } else if (map.bytes >= 2 && memcmp(map.data, "MZ", 2) == 0 &&
-               pe_open(map.data, map.bytes, &pe, &fault) == ERR_NONE) {
-        struct store_file *file = add_file(store, path, name);
-        if (file != NULL) {
-            file->image = true;
-            pe_debug_id(&pe, file->debug_id);
-            pe_code_id(&pe, file->code_id);
-        }
+    if (file == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    file->root = root;
+    file->packed = packed;
+    file->pdb = !packed;
+    if (!packed && pdb_open(map->data, map->bytes, &pdb, fault) == ERR_NONE) {
+        pdb_debug_id(&pdb, file->debug_id);
+        pdb_close(&pdb);
     }
+    return fault->code;
+}
+
+/* Adds what an object file is, each slice of a fat one by itself. */
+static enum status list_object(struct symbol_store *store, const char *path, bool root,
+                               const struct file_map *map, struct fault *fault)
+{
+    struct object_candidate object = {0};
+    struct pe pe;
+
+    for (uint32_t slice = 0; object_candidate_read(map->data, map->bytes, slice, &object, fault);
+         slice++) {
+        struct store_file *file = add_file(store, path, path_base(path));
+        struct fault ignored = FAULT_INIT;
+        if (file == NULL)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+        object.path = file->path;
+        object.name = file->name;
+        file->object = object;
+        file->root = root;
+        file->image = object.is_code;
+        memcpy(file->debug_id, object.debug_id, sizeof file->debug_id);
+        if (object.kind == OBJECT_PE && pe_open(map->data, map->bytes, &pe, &ignored) == ERR_NONE)
+            pe_code_id(&pe, file->code_id);
+        if (object_recognize(map->data, map->bytes) != OBJECT_MACHO)
+            break;
+    }
+    if (fault->code == ERR_ABSENT) /* no more slices */
+        fault_clear(fault);
+    return fault->code;
+}
+
+enum status store_list_file(struct symbol_store *store, const char *path, bool root,
+                            struct fault *fault)
+{
+    struct file_map map;
+
+    if (file_map(path, &map, fault) != ERR_NONE)
+        return fault->code;
+    const bool packed = map.bytes >= 4 && memcmp(map.data, "MSCF", 4) == 0;
+    if (breakpad_recognize(map.data, map.bytes))
+        (void)list_breakpad(store, path, root, &map, fault);
+    else if (packed || pdb_recognize(map.data, map.bytes))
+        (void)list_pdb(store, path, root, packed, &map, fault);
+    else if (object_recognize(map.data, map.bytes) != OBJECT_NONE)
+        (void)list_object(store, path, root, &map, fault);
+    else
+        fault_set_hint(fault, ERR_UNSUPPORTED, 0, "symbol file",
+                       "it is no PDB, no PE, ELF or Mach-O file and no Breakpad .sym file");
     file_unmap(&map);
+    fault_set_path(fault, path);
+    return fault->code;
 }
 
 static void list_folder(struct symbol_store *store, const char *folder, int depth)
@@ -102,8 +141,9 @@ static void list_folder(struct symbol_store *store, const char *folder, int dept
             const char *path = path_join(&scratch, folder, names[i]);
             if (path == NULL)
                 break;
+            struct fault ignored = FAULT_INIT;
             if (path_is_file(path))
-                store_list_file(store, path, names[i]);
+                (void)store_list_file(store, path, false, &ignored);
             else if (depth > 0 && !is_server_entry(names[i]) && path_is_folder(path))
                 list_folder(store, path, depth - 1);
         }
@@ -116,10 +156,7 @@ void store_list_files(struct symbol_store *store)
     if (store->files_listed)
         return;
     store->files_listed = true;
-    for (uint32_t i = 0; i < store->root_count; i++) {
-        if (path_is_file(store->roots[i]))
-            store_list_file(store, store->roots[i], path_base(store->roots[i]));
-        else
+    for (uint32_t i = 0; i < store->root_count; i++) /* files were listed when opening */
+        if (!path_is_file(store->roots[i]))
             list_folder(store, store->roots[i], STORE_FOLDER_DEPTH);
-    }
 }

@@ -15,10 +15,10 @@
 #include "base/files.h"
 #include "base/thread.h"
 #include "format/breakpad/breakpad.h"
-#include "format/dwarf/pe_dwarf.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
 #include "symbol/csv.h"
+#include "symbol/object.h"
 #include "symbol/pdb_lookup.h"
 #include "symbol/store.h"
 #include "symbol/symbol_index.h"
@@ -50,17 +50,14 @@ struct store_pdb {
 /* An opened image, for its identity, its bytes, and names where there is no PDB. */
 struct store_image {
     const char *path;
+    uint32_t slice; /* of a fat Mach-O file */
     struct file_map map;
     bool unpacked; /* as of a PDB */
-    struct pe pe;
+    struct object_file file;
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
-    const char *pdb_name; /* file name that the image states; NULL */
-    struct mutex *mutex;  /* over what follows */
-    bool names_read;
-    struct arena arena;
-    struct pe_dwarf *dwarf; /* NULL: the image has none */
-    struct pe_symbol *functions, *exports;
-    uint32_t function_count, export_count;
+    const char *pdb_name;        /* file name that the image states; NULL */
+    struct mutex *mutex;         /* over what follows */
+    struct symbol_object *names; /* NULL until the first question */
     struct store_image *next;
 };
 
@@ -93,9 +90,13 @@ struct store_binding {
 struct store_file {
     const char *path, *name;
     const char *image_name; /* of a .sym file that names its image; NULL */
-    bool image;             /* else a PDB */
-    bool breakpad;          /* a .sym file: NAME is that of its module */
-    bool packed;            /* in a cabinet: the identity is not known before it is opened */
+    bool image;             /* its code or its debug information */
+    bool pdb;
+    bool breakpad;     /* a .sym file: NAME is that of its module */
+    bool packed;       /* in a cabinet: the identity is not known before it is opened */
+    bool root;         /* named itself, not its folder */
+    const char *taken; /* the module of another name that it answers for; NULL: none */
+    struct object_candidate object;
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
 };
 
@@ -118,6 +119,7 @@ struct symbol_store {
     enum symbol_names names;
     bool use_index;
     const char *index_folder;
+    const char *arch; /* of fat files; NULL: the first that they have */
     const char **roots;
     uint32_t root_count;
     struct store_file *files; /* of plain folders and single files; sorted by nothing */
@@ -138,8 +140,8 @@ struct symbol_store {
 /* Opens a PDB or an image (either may be in a cabinet), or a CSV, once. */
 enum status store_open_pdb(struct symbol_store *store, const char *path, struct store_pdb **out,
                            struct fault *fault);
-enum status store_open_image(struct symbol_store *store, const char *path, struct store_image **out,
-                             struct fault *fault);
+enum status store_open_image(struct symbol_store *store, const char *path, uint32_t slice,
+                             struct store_image **out, struct fault *fault);
 enum status store_open_csv(struct symbol_store *store, const char *path, uint64_t base,
                            struct store_csv **out, struct fault *fault);
 enum status store_open_breakpad(struct symbol_store *store, const char *path,
@@ -154,8 +156,10 @@ void store_close_sources(struct symbol_store *store);
 /* Finds the files for sources->identity in the roots and fills the rest of *sources. */
 void store_find(struct symbol_store *store, struct symbol_module *sources);
 
-/* Adds one file to the list, by what is in it; files of other kinds are passed over. */
-void store_list_file(struct symbol_store *store, const char *path, const char *name);
+/* Adds one file to the list, by what is in it.  Fails: ERR_UNSUPPORTED a file of no kind that is
+ * read; as file_map(), or the file's damage.  For files of folders that is no news. */
+enum status store_list_file(struct symbol_store *store, const char *path, bool root,
+                            struct fault *fault);
 
 /* Lists the files of all roots, once. */
 void store_list_files(struct symbol_store *store);

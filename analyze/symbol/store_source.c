@@ -9,9 +9,6 @@
 /* What a PDB may grow to when it comes out of a cabinet. */
 #define STORE_UNPACKED_BYTES ((size_t)1 << 30)
 
-/* Where no function table says how far code reaches, an export names at most this many bytes. */
-enum { STORE_EXPORT_BYTES = 4096 };
-
 enum status symbol_file_map(const char *path, struct file_map *map, bool *unpacked,
                             struct fault *fault)
 {
@@ -76,30 +73,32 @@ enum status store_open_pdb(struct symbol_store *store, const char *path, struct 
     return ERR_NONE;
 }
 
-enum status store_open_image(struct symbol_store *store, const char *path, struct store_image **out,
-                             struct fault *fault)
+enum status store_open_image(struct symbol_store *store, const char *path, uint32_t slice,
+                             struct store_image **out, struct fault *fault)
 {
     struct pe_codeview codeview;
 
     for (*out = store->images; *out != NULL; *out = (*out)->next)
-        if (strcmp((*out)->path, path) == 0)
+        if (strcmp((*out)->path, path) == 0 && (*out)->slice == slice)
             return ERR_NONE;
     struct store_image *opened = ARENA_NEW(&store->arena, struct store_image);
     if (opened == NULL || (opened->path = arena_string(&store->arena, path)) == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
     if (symbol_file_map(path, &opened->map, &opened->unpacked, fault) != ERR_NONE)
         return fault->code;
-    if (pe_open(opened->map.data, opened->map.bytes, &opened->pe, fault) != ERR_NONE ||
+    struct object_file *file = &opened->file;
+    if (object_file_open(opened->map.data, opened->map.bytes, slice, file, fault) != ERR_NONE ||
         (opened->mutex = mutex_new()) == NULL) {
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
         fault_set_path(fault, path);
         symbol_file_unmap(&opened->map, opened->unpacked);
         return fault->code;
     }
-    arena_init(&opened->arena, 0);
-    pe_debug_id(&opened->pe, opened->debug_id);
-    pe_code_id(&opened->pe, opened->code_id);
-    if (pe_codeview(&opened->pe, &codeview))
+    opened->slice = slice;
+    memcpy(opened->debug_id, file->debug_id, sizeof opened->debug_id);
+    if (file->kind == OBJECT_PE)
+        pe_code_id(&file->as.pe, opened->code_id);
+    if (file->kind == OBJECT_PE && pe_codeview(&file->as.pe, &codeview))
         opened->pdb_name = arena_string(&store->arena, path_base(codeview.pdb_path));
     opened->next = store->images;
     store->images = opened;
@@ -143,8 +142,7 @@ void store_close_sources(struct symbol_store *store)
         mutex_free(p->mutex);
     }
     for (struct store_image *i = store->images; i != NULL; i = i->next) {
-        pe_dwarf_close(i->dwarf);
-        arena_free(&i->arena);
+        symbol_object_close(i->names);
         symbol_file_unmap(&i->map, i->unpacked);
         mutex_free(i->mutex);
     }
@@ -256,137 +254,34 @@ static uint32_t lookup_pdb(struct symbol_store *store, struct store_pdb *pdb, ui
     return count;
 }
 
-/* Writes readable names into KEEP where they differ; the table is borrowed from the image. */
-static void read_names(struct pe_symbol *symbols, uint32_t count, enum symbol_names names, bool x86,
-                       struct arena *keep)
+/* Opens what the image has in place of a PDB, with the files that belong to it.  The caller holds
+ * the image's mutex. */
+static bool open_names(struct symbol_store *store, struct store_image *image)
 {
-    char text[UNDECORATED_BYTES];
-    for (uint32_t i = 0; i < count; i++) {
-        const size_t bytes = undecorate(symbols[i].name, names, x86, text, sizeof text);
-        const char *copy = bytes > 0 ? arena_text(keep, text, bytes) : NULL;
-        if (copy != NULL)
-            symbols[i].name = copy;
-    }
-}
+    struct fault fault = FAULT_INIT;
 
-/* Reads what an image has in place of a PDB.  Each part that cannot be read is as if absent. */
-static void read_image(struct store_image *image, enum symbol_names names)
-{
-    const bool x86 = image->pe.machine == PE_MACHINE_X86;
-    struct fault faults[3] = {FAULT_INIT, FAULT_INIT, FAULT_INIT};
-
-    image->names_read = true;
-    (void)pe_dwarf_open(&image->pe, &image->dwarf, &faults[0]);
-    if (pe_coff_functions(&image->pe, &image->arena, &image->functions, &image->function_count,
-                          &faults[1]) != ERR_NONE)
-        image->function_count = 0;
-    if (pe_exports(&image->pe, &image->arena, &image->exports, &image->export_count, &faults[2]) !=
-        ERR_NONE)
-        image->export_count = 0;
-    read_names(image->functions, image->function_count, names, x86, &image->arena);
-    read_names(image->exports, image->export_count, names, x86, &image->arena);
-}
-
-/* Start of the function that the table of x64 and arm64 images holds for RVA; 0: none.
- * A row is 12 bytes {begin, end, unwind} on x64 and 8 {begin, unwind} on arm64, sorted. */
-static uint32_t function_start(const struct pe *pe, uint32_t rva)
-{
-    const struct pe_directory *table = &pe->directories[PE_DIR_EXCEPTION];
-    const uint32_t row = pe->machine == PE_MACHINE_X64 ? 12 : 0;
-    uint32_t low = 0, high = row != 0 ? table->bytes / row : 0;
-    const uint8_t *at = high > 0 ? pe_at(pe, table->rva, high * row) : NULL;
-
-    if (at == NULL)
-        return 0;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (load_u32(at + (size_t)middle * row) <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || load_u32(at + (size_t)(low - 1) * row + 4) <= rva)
-        return 0;
-    return load_u32(at + (size_t)(low - 1) * row);
-}
-
-/* The last symbol at or before RVA, if it can be the name of what stands there: an export says
- * where it starts and not how far it reaches. */
-static const struct pe_symbol *nearest(const struct store_image *image,
-                                       const struct pe_symbol *symbols, uint32_t count,
-                                       uint32_t rva)
-{
-    struct pe_section of_rva, of_symbol;
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (symbols[middle].rva <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return NULL;
-    while (low > 1 && symbols[low - 2].rva == symbols[low - 1].rva)
-        low--;
-    const struct pe_symbol *symbol = &symbols[low - 1];
-    if (!pe_section_of_rva(&image->pe, rva, &of_rva) ||
-        !pe_section_of_rva(&image->pe, symbol->rva, &of_symbol) || of_rva.rva != of_symbol.rva ||
-        (of_rva.flags & PE_SECTION_EXECUTE) == 0)
-        return NULL;
-    const uint32_t start = function_start(&image->pe, rva);
-    if (start != 0)
-        return symbol->rva >= start ? symbol : NULL;
-    return rva - symbol->rva < STORE_EXPORT_BYTES ? symbol : NULL;
-}
-
-static uint32_t lookup_dwarf(struct store_image *image, uint32_t rva, enum symbol_names names,
-                             struct symbol_frame *out)
-{
-    struct pe_dwarf_frame frames[SYMBOL_FRAMES_MAX];
-    const uint32_t count =
-        image->dwarf != NULL ? pe_dwarf_lookup(image->dwarf, rva, frames, SYMBOL_FRAMES_MAX) : 0;
-    char text[UNDECORATED_BYTES];
-
-    for (uint32_t i = 0; i < count; i++) {
-        const char *name = frames[i].function;
-        const size_t bytes = name != NULL ? undecorate(name, names, false, text, sizeof text) : 0;
-        const char *copy = bytes > 0 ? arena_text(&image->arena, text, bytes) : NULL;
-        out[i] = (struct symbol_frame){
-            .function = copy != NULL ? copy : name,
-            .file = frames[i].file,
-            .line = frames[i].line,
-            .distance = rva - frames[i].start_rva,
-            .inlined = i + 1 < count,
-            .from = SYMBOLS_DWARF,
-        };
-    }
-    return count;
+    if (image->names != NULL)
+        return true;
+    struct object_candidate *candidates = calloc((size_t)store->file_count + 1, sizeof *candidates);
+    if (candidates == NULL)
+        return false;
+    for (uint32_t i = 0; i < store->file_count; i++)
+        candidates[i] = store->files[i].object;
+    (void)symbol_object_open(&image->file, image->path, candidates, store->file_count, store->names,
+                             &image->names, &fault);
+    free(candidates);
+    return image->names != NULL;
 }
 
 /* No lock is free of waiting here, but images without a PDB are not where speed is asked for. */
 static uint32_t lookup_image(struct symbol_store *store, struct store_image *image, uint64_t offset,
                              struct symbol_frame *out)
 {
-    const uint32_t rva = (uint32_t)offset;
-    const struct pe_symbol *symbol = NULL;
+    uint32_t count = 0;
 
     mutex_lock(image->mutex);
-    if (!image->names_read)
-        read_image(image, store->names);
-    uint32_t count = lookup_dwarf(image, rva, store->names, out);
-    if (count == 0) {
-        enum symbols_from from = SYMBOLS_COFF;
-        symbol = nearest(image, image->functions, image->function_count, rva);
-        if (symbol == NULL) {
-            from = SYMBOLS_EXPORT;
-            symbol = nearest(image, image->exports, image->export_count, rva);
-        }
-        if (symbol != NULL)
-            out[count++] = (struct symbol_frame){
-                .function = symbol->name, .distance = rva - symbol->rva, .from = from};
-    }
+    if (open_names(store, image))
+        count = symbol_object_lookup(image->names, (uint32_t)offset, out);
     mutex_unlock(image->mutex);
     return count;
 }
@@ -399,10 +294,8 @@ uint32_t symbol_lines(struct symbol_module *sources, uint64_t offset, uint32_t *
     if (image == NULL || sources->pdb != NULL || sources->csv != NULL || offset > UINT32_MAX)
         return 0;
     mutex_lock(image->mutex);
-    if (!image->names_read)
-        read_image(image, sources->store->names);
-    if (image->dwarf != NULL)
-        count = pe_dwarf_lines(image->dwarf, (uint32_t)offset, out, max);
+    if (open_names(sources->store, image))
+        count = symbol_object_lines(image->names, (uint32_t)offset, out, max);
     mutex_unlock(image->mutex);
     return count;
 }

@@ -400,7 +400,7 @@ TEST(every_enumerator_has_its_word)
         CHECK(verdict_name((enum verdict)i) != NULL);
     for (int i = 0; i <= FOUND_INLINED; i++)
         CHECK(found_by_name((enum found_by)i) != NULL);
-    for (int i = 0; i <= SYMBOLS_MISMATCH; i++)
+    for (int i = 0; i < SYMBOLS_COUNT; i++)
         CHECK(symbols_from_name((enum symbols_from)i) != NULL);
     for (int i = 0; i <= CLASS_GENERATED; i++)
         CHECK(frame_class_name((enum frame_class)i) != NULL);

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 
+enum { COFF_EXTERNAL = 2, COFF_STATIC = 3, COFF_FUNCTION = 0x20 };
 enum { SECTION_BYTES = 40, COFF_SYMBOL_BYTES = 18, DEBUG_ENTRY_BYTES = 28, DEBUG_CODEVIEW = 2 };
 
 static void pe_read_optional(struct bytes *r, struct pe *out)
@@ -309,8 +310,11 @@ enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe
         const uint8_t *p = table + (size_t)i * COFF_SYMBOL_BYTES;
         struct pe_section s;
         i += p[17];
-        if ((load_u16(p + 14) & 0x30) != 0x20 || (p[16] != 2 && p[16] != 3) ||
-            load_u16(p + 12) == 0 || !pe_section(pe, load_u16(p + 12) - 1U, &s))
+        if ((p[16] != COFF_EXTERNAL && p[16] != COFF_STATIC) || load_u16(p + 12) == 0 ||
+            !pe_section(pe, load_u16(p + 12) - 1U, &s))
+            continue;
+        if ((load_u16(p + 14) & 0x30) != COFF_FUNCTION && /* thunks and assembler have no type */
+            (p[16] != COFF_EXTERNAL || (s.flags & PE_SECTION_EXECUTE) == 0))
             continue;
         const char *name = coff_name(pe, p, keep);
         if (name == NULL)

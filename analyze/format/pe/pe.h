@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "format/object/object.h"
 #include "model/module.h"
 
 enum pe_machine {
@@ -108,5 +109,10 @@ enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol
 /* Functions of the COFF symbol table (mingw), sorted by rva.  Fails as pe_exports. */
 enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
                               uint32_t *count, struct fault *fault);
+
+/* Sections of DWARF and where code lies.  True when there is a .debug_info; what cannot be unpacked
+ * is as if absent, and *fault says why. */
+bool pe_debug(const struct pe *pe, struct arena *keep, struct object_debug *out,
+              struct fault *fault);
 
 #endif

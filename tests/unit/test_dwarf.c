@@ -5,7 +5,8 @@
 
 #include "base/arena.h"
 #include "base/process.h"
-#include "format/dwarf/pe_dwarf.h"
+#include "format/dwarf/dwarf.h"
+#include "format/pe/pe.h"
 #include "test.h"
 
 enum { FRAMES = 8, DAMAGED_BYTES = 1500 };
@@ -68,57 +69,106 @@ static uint32_t find_function(const struct pe *pe, const char *name)
     return rva;
 }
 
+/* What is open of a program. */
+struct opened {
+    struct arena keep;
+    struct pe pe;
+    struct object_debug debug;
+    struct dwarf *dwarf;
+};
+
+static bool open_dwarf(const uint8_t *data, size_t bytes, struct opened *out, struct fault *fault)
+{
+    arena_init(&out->keep, 0);
+    out->dwarf = NULL;
+    if (pe_open(data, bytes, &out->pe, fault) != ERR_NONE)
+        return false;
+    (void)pe_debug(&out->pe, &out->keep, &out->debug, fault);
+    const struct dwarf_input input = {.debug = &out->debug};
+    return dwarf_open(&input, &out->dwarf, fault) == ERR_NONE;
+}
+
+static void close_dwarf(struct opened *opened)
+{
+    dwarf_close(opened->dwarf);
+    arena_free(&opened->keep);
+}
+
+static uint32_t depth_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *place)
+{
+    uint32_t depth = 0;
+    dwarf_at(dwarf, offset, place);
+    for (const struct dwarf_scope *s = place->scope; s != NULL; s = s->around)
+        depth++;
+    return depth;
+}
+
 static void check_chain(int version)
 {
     static const struct {
         const char *function;
         uint32_t line;
     } want[] = {{"deep", 3}, {"middle", 7}, {"outer", 11}};
-    struct pe_dwarf_frame frames[FRAMES];
     struct fault fault = FAULT_INIT;
-    struct pe_dwarf *dwarf;
-    struct pe pe;
+    struct dwarf_place place;
+    struct opened opened;
     size_t bytes;
-    uint8_t *data = build(version, &bytes);
+    const uint8_t *data = build(version, &bytes);
 
-    REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
-    REQUIRE(pe_dwarf_open(&pe, &dwarf, &fault) == ERR_NONE);
-    const uint32_t start = find_function(&pe, "outer");
+    REQUIRE(open_dwarf(data, bytes, &opened, &fault));
+    const uint32_t start = find_function(&opened.pe, "outer");
     uint32_t rva = start; /* which instruction comes first is the compiler's choice */
-    while (rva < start + 16 && pe_dwarf_lookup(dwarf, rva, frames, FRAMES) < 3)
+    while (rva < start + 16 && depth_at(opened.dwarf, rva, &place) < 3)
         rva++;
     REQUIRE(rva < start + 16);
-    for (uint32_t i = 0; i < 3; i++) {
-        CHECK_STR(frames[i].function, want[i].function);
-        CHECK_EQ(frames[i].line, want[i].line);
-        CHECK_HAS(frames[i].file, "inline.c");
-        CHECK_HEX(frames[i].start_rva, start);
+    CHECK(place.end > rva);
+    const struct dwarf_scope *scope = place.scope;
+    const char *file = place.file;
+    uint32_t line = place.line;
+    for (uint32_t i = 0; i < 3; i++, scope = scope->around) {
+        CHECK_STR(scope->name, want[i].function);
+        CHECK_EQ(line, want[i].line);
+        CHECK_HAS(file, "inline.c");
+        file = scope->call_file;
+        line = scope->call_line;
+        if (i == 2)
+            CHECK_HEX(scope->start, start);
     }
     uint32_t lines[FRAMES], several = 0;
     for (uint32_t at = start; at < start + 16; at++) { /* of several rows the last one counts */
-        const uint32_t count = pe_dwarf_lines(dwarf, at, lines, FRAMES);
-        if (pe_dwarf_lookup(dwarf, at, frames, FRAMES) > 0 && CHECK(count > 0))
-            CHECK_EQ(lines[count - 1], frames[0].line);
+        const uint32_t count = dwarf_lines(opened.dwarf, at, lines, FRAMES);
+        if (depth_at(opened.dwarf, at, &place) > 0 && CHECK(count > 0))
+            CHECK_EQ(lines[count - 1], place.line);
         several += count > 1;
     }
     CHECK(several > 0);
-    CHECK_EQ(pe_dwarf_lines(dwarf, rva, lines, 1), 1);
-    CHECK_EQ(pe_dwarf_lines(dwarf, 0x10, lines, FRAMES), 0);
-    CHECK_EQ(pe_dwarf_lookup(dwarf, 0x10, frames, FRAMES), 0);
-    pe_dwarf_close(dwarf);
+    CHECK_EQ(dwarf_lines(opened.dwarf, rva, lines, 1), 1);
+    CHECK_EQ(dwarf_lines(opened.dwarf, 0x10, lines, FRAMES), 0);
+    CHECK_EQ(depth_at(opened.dwarf, 0x10, &place), 0);
+    close_dwarf(&opened);
 }
 
-TEST(pe_dwarf_finds_inline_chains_of_dwarf_4)
+TEST(dwarf_finds_inline_chains_of_version_2)
+{
+    check_chain(2);
+}
+
+TEST(dwarf_finds_inline_chains_of_version_3)
+{
+    check_chain(3);
+}
+
+TEST(dwarf_finds_inline_chains_of_version_4)
 {
     check_chain(4);
 }
 
-TEST(pe_dwarf_finds_inline_chains_of_dwarf_5)
+TEST(dwarf_finds_inline_chains_of_version_5)
 {
     check_chain(5);
 }
 
-TEST(pe_dwarf_survives_damage)
+TEST(dwarf_survives_damage)
 {
     struct pe_section section;
     struct fault fault = FAULT_INIT;
@@ -126,7 +176,7 @@ TEST(pe_dwarf_survives_damage)
     size_t bytes;
     uint8_t *data = build(5, &bytes);
     static const char *const names[] = {".debug_info", ".debug_abbrev", ".debug_line",
-                                        ".debug_rnglists"};
+                                        ".debug_rnglists", ".debug_str"};
 
     REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
     const uint32_t rva = find_function(&pe, "outer");
@@ -134,32 +184,31 @@ TEST(pe_dwarf_survives_damage)
         test_row(names[n]);
         REQUIRE(pe_section_named(&pe, names[n], &section));
         for (uint32_t i = 0; i < DAMAGED_BYTES && i < section.virtual_bytes; i++) {
-            struct pe_dwarf_frame frames[FRAMES];
             struct fault damaged = FAULT_INIT;
-            struct pe_dwarf *dwarf;
+            struct opened opened;
             uint8_t *at = data + section.foff + i;
             const uint8_t good = *at;
             *at = (uint8_t)(i % 2 != 0 ? 0xff : good + 1);
-            if (pe_dwarf_open(&pe, &dwarf, &damaged) == ERR_NONE) {
+            if (open_dwarf(data, bytes, &opened, &damaged)) {
+                struct dwarf_place place;
                 uint32_t lines[FRAMES];
-                (void)pe_dwarf_lookup(dwarf, rva, frames, FRAMES);
-                (void)pe_dwarf_lines(dwarf, rva, lines, FRAMES);
-                pe_dwarf_close(dwarf);
+                (void)depth_at(opened.dwarf, rva, &place);
+                (void)dwarf_lines(opened.dwarf, rva, lines, FRAMES);
             }
+            close_dwarf(&opened);
             *at = good;
         }
     }
 }
 
-TEST(pe_dwarf_is_absent_without_its_sections)
+TEST(dwarf_is_absent_without_its_sections)
 {
     struct fault fault = FAULT_INIT;
-    struct pe_dwarf *dwarf;
-    struct pe pe;
+    struct opened opened;
     size_t bytes;
     const uint8_t *data = test_read(test_fixture("g07-conpty-x64/conpty.node"), &bytes);
 
-    REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
-    CHECK_EQ(pe_dwarf_open(&pe, &dwarf, &fault), ERR_ABSENT);
-    CHECK(dwarf == NULL);
+    CHECK(!open_dwarf(data, bytes, &opened, &fault));
+    CHECK_EQ(fault.code, ERR_ABSENT);
+    close_dwarf(&opened);
 }

@@ -1,0 +1,237 @@
+/* Units of DWARF, and the one that an offset lies in; see dwarf.h. */
+#include "format/dwarf/dwarf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/dwarf/parts.h"
+
+struct range_target {
+    struct dwarf *dwarf;
+    uint32_t unit;
+    bool failed;
+};
+
+static void add_unit_range(void *context, uint64_t low_va, uint64_t high_va)
+{
+    struct range_target *to = context;
+    struct dwarf *dwarf = to->dwarf;
+    uint32_t low, high;
+
+    if (!dwarf_is_code(dwarf, low_va, high_va, &low, &high))
+        return;
+    if (dwarf->range_count == dwarf->range_room) {
+        const uint32_t room = dwarf->range_room * 2 + 256;
+        struct unit_range *wider = realloc(dwarf->ranges, room * sizeof *wider);
+        to->failed = to->failed || wider == NULL;
+        if (wider == NULL)
+            return;
+        dwarf->ranges = wider;
+        dwarf->range_room = room;
+    }
+    dwarf->ranges[dwarf->range_count++] = (struct unit_range){low, high, to->unit, 0};
+}
+
+static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *context)
+{
+    if (dwarf->unit_count == dwarf->unit_room) {
+        const uint32_t room = dwarf->unit_room * 2 + 64;
+        struct dwarf_unit *wider = realloc(dwarf->units, room * sizeof *wider);
+        if (wider == NULL)
+            return NULL;
+        dwarf->units = wider;
+        dwarf->unit_room = room;
+    }
+    struct dwarf_unit *unit = &dwarf->units[dwarf->unit_count++];
+    *unit = (struct dwarf_unit){.skeleton = context, .full = context};
+    return unit;
+}
+
+/* Lists the unit with its ranges.  One that states none is read at once: compilers of old wrote
+ * only those of functions. */
+static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
+{
+    struct range_target to = {dwarf, dwarf->unit_count, false};
+    Dwarf_Error error = NULL;
+    Dwarf_Half tag = 0;
+    Dwarf_Die die;
+
+    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK)
+        return true;
+    dwarf_context_read(context, die);
+    if (dwarf_tag(die, &tag, &error) != DW_DLV_OK ||
+        (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit)) {
+        dwarf_dealloc_die(die);
+        return true;
+    }
+    struct dwarf_unit *unit = add_unit(dwarf, context);
+    const bool stated = unit == NULL || dwarf_ranges(context, die, add_unit_range, &to);
+    dwarf_dealloc_die(die);
+    if (!stated)
+        dwarf_unit_functions(dwarf, unit, add_unit_range, &to);
+    return unit != NULL && !to.failed;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct unit_range *a = left;
+    const struct unit_range *b = right;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return (a->unit > b->unit) - (a->unit < b->unit);
+}
+
+static enum status list_units(struct dwarf *dwarf, struct fault *fault)
+{
+    for (uint32_t i = 0; i < dwarf->object->context_count; i++)
+        if (!list_unit(dwarf, &dwarf->object->contexts[i]))
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF units");
+    if (dwarf->range_count > 0)
+        qsort(dwarf->ranges, dwarf->range_count, sizeof *dwarf->ranges, compare_ranges);
+    for (uint32_t i = 0; i < dwarf->range_count; i++) {
+        struct unit_range *range = &dwarf->ranges[i];
+        range->reach = i > 0 && range[-1].reach > range->high ? range[-1].reach : range->high;
+    }
+    return ERR_NONE;
+}
+
+static int compare_splits(const void *left, const void *right)
+{
+    const struct dwarf_split *a = left, *b = right;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static enum status open_objects(const struct dwarf_input *input, struct dwarf *dwarf,
+                                struct fault *fault)
+{
+    if (input->alternate != NULL) {
+        struct fault ignored = FAULT_INIT; /* what it holds is as if absent then */
+        dwarf->alternate =
+            dwarf_object_new(input->alternate->own, input->alternate, false, &ignored);
+    }
+    dwarf->object = dwarf_object_new(input->debug->own, input->debug, false, fault);
+    if (dwarf->object == NULL)
+        return fault->code;
+    dwarf->object->alternate = dwarf->alternate;
+    for (uint32_t i = 0; i < input->split_count && i < DWARF_SPLITS_MAX; i++) {
+        struct fault damage = FAULT_INIT;
+        (void)dwarf_add_splits(dwarf, input->splits[i], &damage);
+    }
+    if (dwarf->split_count > 0)
+        qsort(dwarf->splits, dwarf->split_count, sizeof *dwarf->splits, compare_splits);
+    return list_units(dwarf, fault);
+}
+
+enum status dwarf_open(const struct dwarf_input *input, struct dwarf **out, struct fault *fault)
+{
+    *out = NULL;
+    if (input->debug->own[DEBUG_INFO].data == NULL || input->debug->own[DEBUG_INFO].bytes == 0)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "DWARF");
+    struct dwarf *dwarf = calloc(1, sizeof *dwarf);
+    if (dwarf == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF");
+    arena_init(&dwarf->arena, 0);
+    dwarf->debug = input->debug;
+    if (open_objects(input, dwarf, fault) != ERR_NONE) {
+        dwarf_close(dwarf);
+        return fault->code;
+    }
+    *out = dwarf;
+    return ERR_NONE;
+}
+
+void dwarf_close(struct dwarf *dwarf)
+{
+    if (dwarf == NULL)
+        return;
+    for (uint32_t i = 0; i < dwarf->opened_count; i++)
+        dwarf_object_free(dwarf->opened[i]);
+    dwarf_object_free(dwarf->object);
+    dwarf_object_free(dwarf->alternate);
+    free(dwarf->opened);
+    free(dwarf->units);
+    free(dwarf->ranges);
+    arena_free(&dwarf->arena);
+    free(dwarf);
+}
+
+/* The unit that OFFSET lies in, read, and in *end where another one may hold; NULL: none.  Of
+ * several the one that started last holds. */
+static struct dwarf_unit *unit_at(struct dwarf *dwarf, uint32_t offset, uint64_t *end)
+{
+    uint32_t low = 0, high = dwarf->range_count;
+    struct dwarf_unit *found = NULL;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (dwarf->ranges[middle].low <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *end = low < dwarf->range_count ? dwarf->ranges[low].low : (uint64_t)UINT32_MAX + 1;
+    for (; low > 0 && dwarf->ranges[low - 1].reach > offset && found == NULL; low--) {
+        if (dwarf->ranges[low - 1].high <= offset)
+            continue;
+        found = &dwarf->units[dwarf->ranges[low - 1].unit];
+        if (dwarf->ranges[low - 1].high < *end)
+            *end = dwarf->ranges[low - 1].high;
+    }
+    if (found != NULL && !found->read)
+        dwarf_read_unit(dwarf, found);
+    return found;
+}
+
+void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out)
+{
+    *out = (struct dwarf_place){0};
+    const struct dwarf_unit *unit = unit_at(dwarf, offset, &out->end);
+    uint32_t low = 0, high = unit != NULL ? unit->span_count : 0;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (unit->spans[middle].start <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (unit == NULL)
+        return;
+    if (low < unit->span_count && unit->spans[low].start < out->end)
+        out->end = unit->spans[low].start;
+    if (low == 0)
+        return;
+    out->scope = unit->spans[low - 1].scope;
+    out->file = unit->spans[low - 1].file;
+    out->line = unit->spans[low - 1].line;
+}
+
+uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32_t max)
+{
+    uint64_t end;
+    const struct dwarf_unit *unit = unit_at(dwarf, offset, &end);
+    uint32_t low = 0, high = unit != NULL ? unit->row_count : 0, count = 0;
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (unit->rows[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || unit->rows[low - 1].ends)
+        return 0;
+    const uint32_t last = low - 1;
+    uint32_t first = last;
+    while (first > 0 && unit->rows[first - 1].offset == unit->rows[last].offset &&
+           !unit->rows[first - 1].ends)
+        first--;
+    for (; first <= last && count < max; first++)
+        out[count++] = unit->rows[first].line;
+    return count;
+}
+
+uint32_t dwarf_missing_splits(const struct dwarf *dwarf)
+{
+    return dwarf->missing_splits;
+}

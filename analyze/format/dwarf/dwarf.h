@@ -1,0 +1,60 @@
+/* DWARF 2 to 5 of any container: address → inline frames, function, file and line.  Entries and
+ * line programs are read by libdwarf; the container readers hand over the sections (object.h).
+ * Split DWARF (.dwo files and .dwp packages) and what dwz took out of a file are read where they
+ * are given.
+ *
+ * One struct is for one thread at a time. */
+#ifndef FORMAT_DWARF_H
+#define FORMAT_DWARF_H
+
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "format/object/object.h"
+
+struct dwarf;
+
+enum { DWARF_SPLITS_MAX = 4096 };
+
+/* All borrowed: sections must outlive the struct. */
+struct dwarf_input {
+    const struct object_debug *debug;
+    const struct object_debug *alternate;     /* the file of .gnu_debugaltlink; NULL */
+    const struct object_debug *const *splits; /* of .dwo and .dwp files */
+    uint32_t split_count;
+};
+
+/* Opening reads the ranges of every unit and nothing else; a unit's functions and lines are read
+ * when the first address falls into it, and kept.
+ * Fails: ERR_ABSENT no DWARF; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY. */
+enum status dwarf_open(const struct dwarf_input *input, struct dwarf **out, struct fault *fault);
+void dwarf_close(struct dwarf *dwarf);
+
+/* A function, or a call that was inlined into another scope.  Lives until dwarf_close(). */
+struct dwarf_scope {
+    const struct dwarf_scope *around; /* NULL: this is a function */
+    const char *name; /* the linkage name where there is one, else the plain one; NULL: unknown */
+    const char *call_file; /* where it was inlined; NULL: unknown */
+    uint32_t call_line;
+    uint32_t start; /* offset of its first range */
+};
+
+/* What holds from one offset on, up to END. */
+struct dwarf_place {
+    const struct dwarf_scope *scope; /* the innermost; NULL: no function is known here */
+    const char *file;                /* NULL: unknown */
+    uint32_t line;                   /* 0: unknown */
+    uint64_t end;                    /* the first offset where anything else may hold */
+};
+
+/* Says what holds at OFFSET from the image's base. */
+void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out);
+
+/* The lines that the table gives to the address where OFFSET's line starts, in its order: often
+ * several, of which dwarf_at() takes the last one.  Returns their number. */
+uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32_t max);
+
+/* How many units of split DWARF are named by the image and were not among the inputs. */
+uint32_t dwarf_missing_splits(const struct dwarf *dwarf);
+
+#endif

@@ -1,0 +1,209 @@
+/* The files and lines of one unit; see dwarf.h and line_table.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/dwarf/line_table.h"
+
+enum { ROWS_MAX = 1 << 26 };
+
+/* Opcodes. */
+enum {
+    EXTENDED = 0,
+    COPY,
+    ADVANCE_PC,
+    ADVANCE_LINE,
+    SET_FILE,
+    SET_COLUMN,
+    NEGATE_STMT,
+    SET_BASIC_BLOCK,
+    CONST_ADD_PC,
+    FIXED_ADVANCE_PC,
+    EXTENDED_END = 1,
+    EXTENDED_SET_ADDRESS = 2,
+};
+
+/* The machine that a program runs on. */
+struct machine {
+    const struct dwarf *dwarf;
+    const struct line_table *table;
+    struct line_cursor c;
+    uint64_t address, file;
+    uint32_t line, operation, sequence;
+    struct dwarf_row *rows; /* owned */
+    uint32_t count, room;
+    uint32_t sequence_start; /* number of its first row */
+    bool failed;
+};
+
+static void reset(struct machine *m)
+{
+    m->address = 0;
+    m->file = 1;
+    m->line = 1;
+    m->operation = 0;
+}
+
+static void advance(struct machine *m, uint64_t operations)
+{
+    if (m->table->operations <= 1) {
+        m->address += operations * m->table->least_step;
+        return;
+    }
+    const uint64_t all = m->operation + operations; /* several operations in an instruction */
+    m->address += all / m->table->operations * m->table->least_step;
+    m->operation = (uint32_t)(all % m->table->operations);
+}
+
+static void add_row(struct machine *m, bool ends)
+{
+    const struct object_debug *debug = m->dwarf->debug;
+    const uint64_t offset = m->address - debug->base_va;
+
+    if (m->address < debug->base_va || offset > UINT32_MAX || m->count == ROWS_MAX)
+        return;
+    if (m->count == m->room) {
+        const uint32_t room = m->room * 2 + 256;
+        struct dwarf_row *wider = realloc(m->rows, room * sizeof *wider);
+        m->failed = wider == NULL;
+        if (wider == NULL)
+            return;
+        m->rows = wider;
+        m->room = room;
+    }
+    m->rows[m->count] = (struct dwarf_row){
+        .offset = (uint32_t)offset,
+        .line = m->line,
+        .order = m->count,
+        .sequence = m->sequence,
+        .file = m->file < m->table->file_count ? m->table->files[m->file] : NULL,
+        .ends = ends,
+    };
+    m->count++;
+}
+
+/* A sequence that starts outside code was dropped by the linker. */
+static void end_sequence(struct machine *m)
+{
+    const struct object_debug *debug = m->dwarf->debug;
+
+    add_row(m, true);
+    if (m->count > m->sequence_start && debug->code_count > 0 &&
+        !object_is_code(debug, debug->base_va + m->rows[m->sequence_start].offset))
+        m->count = m->sequence_start;
+    m->sequence_start = m->count;
+    m->sequence++;
+    reset(m);
+}
+
+static void run_extended(struct machine *m)
+{
+    const uint64_t bytes = line_unsigned(&m->c);
+    const uint64_t end = m->c.at + bytes;
+
+    if (m->c.failed || bytes == 0 || bytes > m->c.end - m->c.at) {
+        m->c.failed = m->c.failed || bytes > 0;
+        return;
+    }
+    const uint64_t opcode = line_fixed(&m->c, 1);
+    if (opcode == EXTENDED_END) {
+        end_sequence(m);
+    } else if (opcode == EXTENDED_SET_ADDRESS && bytes - 1 <= 8) {
+        m->address = line_fixed(&m->c, (uint32_t)bytes - 1);
+        m->operation = 0;
+    }
+    m->c.at = end;
+}
+
+static void run_standard(struct machine *m, uint8_t opcode)
+{
+    const struct line_table *table = m->table;
+
+    switch (opcode) {
+    case COPY:
+        add_row(m, false);
+        break;
+    case ADVANCE_PC:
+        advance(m, line_unsigned(&m->c));
+        break;
+    case ADVANCE_LINE:
+        m->line += (uint32_t)line_signed(&m->c);
+        break;
+    case SET_FILE:
+        m->file = line_unsigned(&m->c);
+        break;
+    case CONST_ADD_PC:
+        advance(m, (255U - table->first_special) / table->line_range);
+        break;
+    case FIXED_ADVANCE_PC:
+        m->address += line_fixed(&m->c, 2);
+        m->operation = 0;
+        break;
+    default:
+        for (uint8_t i = 0; i < table->operand_counts[opcode - 1]; i++)
+            (void)line_unsigned(&m->c);
+        break;
+    }
+}
+
+static void run_program(struct machine *m)
+{
+    const struct line_table *table = m->table;
+
+    reset(m);
+    while (m->c.at < m->c.end && !m->c.failed && !m->failed) {
+        const uint8_t opcode = (uint8_t)line_fixed(&m->c, 1);
+        if (opcode == EXTENDED) {
+            run_extended(m);
+        } else if (opcode < table->first_special) {
+            run_standard(m, opcode);
+        } else {
+            const uint32_t special = (uint32_t)opcode - table->first_special;
+            advance(m, special / table->line_range);
+            m->line += (uint32_t)(table->line_base + (int32_t)(special % table->line_range));
+            add_row(m, false);
+        }
+    }
+    m->count = m->sequence_start; /* one that does not end is damaged */
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct dwarf_row *a = left;
+    const struct dwarf_row *b = right;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    if (a->ends != b->ends)
+        return a->ends ? -1 : 1; /* an end gives way to what starts there */
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
+{
+    const struct dwarf_context *context = unit->skeleton;
+    Dwarf_Error error = NULL;
+    struct line_table table;
+    uint64_t offset;
+    Dwarf_Die die;
+
+    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK)
+        return;
+    const bool has_table = dwarf_number(die, DW_AT_stmt_list, &offset);
+    const char *folder = dwarf_text(context, die, DW_AT_comp_dir);
+    dwarf_dealloc_die(die);
+    if (!has_table ||
+        !line_table_open(context, offset, folder != NULL ? folder : "", &dwarf->arena, &table))
+        return;
+    unit->files = table.files;
+    unit->file_count = table.file_count;
+    struct machine machine = {.dwarf = dwarf, .table = &table, .c = table.program};
+    run_program(&machine);
+    if (machine.count > 0) {
+        qsort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
+        unit->rows = ARENA_ARRAY(&dwarf->arena, machine.count, struct dwarf_row);
+        if (unit->rows != NULL) {
+            memcpy(unit->rows, machine.rows, machine.count * sizeof *unit->rows);
+            unit->row_count = machine.count;
+        }
+    }
+    free(machine.rows);
+}

@@ -1,0 +1,176 @@
+/* What the files of the DWARF reader share; nobody else includes this.
+ *
+ *   dwarf.c   units, and the one that an offset lies in
+ *   object.c  sections as libdwarf asks for them
+ *   values.c  attributes: texts, addresses, ranges, also those by way of an index
+ *   split.c   units of .dwo files and .dwp packages
+ *   unit.c    functions and inlined calls of a unit
+ *   lines.c   lines of a unit; line_table.c its files
+ *   spans.c   both as one list by address */
+#ifndef FORMAT_DWARF_PARTS_H
+#define FORMAT_DWARF_PARTS_H
+
+#include <stdbool.h>
+
+#include <libdwarf/dwarf.h>
+#include <libdwarf/libdwarf.h>
+
+#include "base/arena.h"
+#include "format/dwarf/dwarf.h"
+
+enum {
+    DWARF_UNITS_MAX = 1 << 20,
+    DWARF_FILES_MAX = 1 << 20,
+    DWARF_DEPTH_MAX = 256,      /* nested inlined calls; deeper ones are left out */
+    DWARF_RANGES_MAX = 1 << 22, /* ranges of functions and inlined calls of one unit */
+    DWARF_TREE_DEPTH = 256,     /* nesting of entries of any kind */
+    DWARF_LIST_MAX = 1 << 20,   /* ranges of one entry */
+    DWARF_NAME_STEPS = 8,       /* abstract origins and specifications on the way to a name */
+};
+
+struct dwarf_object;
+
+/* How the values of a unit's attributes are read. */
+struct dwarf_context {
+    struct dwarf_object *object;
+    Dwarf_Off offset;       /* of its first entry */
+    Dwarf_Off end;          /* of the unit, in its section */
+    uint16_t version, kind; /* kind: DW_UT_... */
+    uint8_t offset_bytes, address_bytes;
+    bool big_endian;
+    uint64_t dwo_id;  /* 0: none */
+    uint64_t base_va; /* what its range lists count from */
+    uint64_t address_base, string_base, list_base, old_list_base;
+    struct object_bytes addresses, strings, string_offsets, old_lists, lists;
+    bool bases_read;
+};
+
+/* Sections that libdwarf reads as one file. */
+struct dwarf_object {
+    Dwarf_Obj_Access_Interface access;
+    struct object_bytes sections[DEBUG_SECTIONS];
+    uint8_t address_bytes;
+    bool big_endian, is_split;
+    Dwarf_Debug debug;              /* NULL: not open */
+    struct dwarf_context *contexts; /* owned, by offset */
+    uint32_t context_count, context_room;
+    struct dwarf_object *alternate; /* NULL: none */
+};
+
+struct unit_range {
+    uint32_t low, high;
+    uint32_t unit;
+    uint32_t reach; /* the largest high up to here */
+};
+
+/* One range of a scope, in the order of the entries. */
+struct scope_range {
+    uint32_t low, high, scope;
+};
+
+struct dwarf_row {
+    uint32_t offset, line;
+    uint32_t order; /* in the table: of several rows for one address the last one counts */
+    uint32_t sequence;
+    const char *file;
+    bool ends; /* nothing follows until the next row */
+};
+
+/* From START on, up to the next span. */
+struct dwarf_span {
+    uint32_t start;
+    uint32_t line;
+    const struct dwarf_scope *scope;
+    const char *file;
+};
+
+struct dwarf_unit {
+    struct dwarf_context *skeleton; /* has the line table */
+    struct dwarf_context *full;     /* has the functions: another one in split DWARF */
+    bool read;
+    const struct dwarf_scope *scopes; /* in the arena */
+    struct dwarf_row *rows;           /* in the arena, sorted */
+    uint32_t row_count;
+    const char **files; /* in the arena, by number */
+    uint32_t file_count;
+    struct dwarf_span *spans; /* in the arena, sorted */
+    uint32_t span_count;
+};
+
+struct dwarf_split { /* a unit of split DWARF that was given */
+    uint64_t id;
+    struct dwarf_object *object; /* NULL: in a package, not opened yet */
+    Dwarf_Off offset;            /* of its first entry */
+    const struct object_debug *package;
+    struct object_bytes parts[DEBUG_SECTIONS]; /* of the package */
+};
+
+struct dwarf {
+    const struct object_debug *debug;
+    struct arena arena;
+    struct dwarf_object *object, *alternate;
+    struct dwarf_object **opened; /* owned: of split units */
+    uint32_t opened_count, opened_room;
+    struct dwarf_split *splits; /* in the arena, by id */
+    uint32_t split_count, split_room, missing_splits;
+    struct dwarf_unit *units; /* owned */
+    uint32_t unit_count, unit_room;
+    struct unit_range *ranges; /* owned, sorted by low */
+    uint32_t range_count, range_room;
+};
+
+/* Opens SECTIONS in libdwarf and lists their units.  NULL: damaged, or out of memory. */
+struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],
+                                      const struct object_debug *like, bool split,
+                                      struct fault *fault);
+void dwarf_object_free(struct dwarf_object *object);
+
+/* The unit that the entry at OFFSET lies in; NULL: none. */
+struct dwarf_context *dwarf_object_context(struct dwarf_object *object, Dwarf_Off offset);
+
+/* Reads what the first entry of a unit says about its other entries' values. */
+void dwarf_context_read(struct dwarf_context *context, Dwarf_Die die);
+
+/* A number of BYTES bytes at OFFSET of a section; false: outside. */
+bool dwarf_number_at(struct object_bytes section, uint64_t offset, uint32_t bytes, bool big_endian,
+                     uint64_t *out);
+
+/* Attribute NAME of DIE as a number, an address, or a text (borrowed); false or NULL: absent. */
+bool dwarf_number(Dwarf_Die die, Dwarf_Half name, uint64_t *out);
+bool dwarf_address(const struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
+                   uint64_t *out);
+const char *dwarf_text(const struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name);
+
+/* Text NUMBER of .debug_str_offsets; NULL: none. */
+const char *dwarf_text_number(const struct dwarf_context *context, uint64_t number);
+
+/* Calls FOUND for each range of code that DIE covers.  Returns false when DIE does not say. */
+typedef void dwarf_range_fn(void *context, uint64_t low_va, uint64_t high_va);
+bool dwarf_ranges(const struct dwarf_context *unit, Dwarf_Die die, dwarf_range_fn *found,
+                  void *context);
+
+/* Offsets of a range of code; false: it is empty, or no code of this image. */
+bool dwarf_is_code(const struct dwarf *dwarf, uint64_t low_va, uint64_t high_va, uint32_t *low,
+                   uint32_t *high);
+
+/* Lists the units of a .dwo file or .dwp package. */
+enum status dwarf_add_splits(struct dwarf *dwarf, const struct object_debug *debug,
+                             struct fault *fault);
+
+/* The unit that the skeleton names; NULL: it was not given. */
+struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, const struct dwarf_context *skeleton);
+
+/* Reads functions, inlined calls and lines; what cannot be read is left out. */
+void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit);
+
+/* Calls EACH for every range of a function of the unit. */
+void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_range_fn *each,
+                          void *context);
+
+void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit);
+
+/* Fills unit->spans from ranges, in the order of the entries, and rows. */
+void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,
+                      const struct scope_range *ranges, uint32_t range_count);
+
+#endif

@@ -1,0 +1,231 @@
+/* Split DWARF: units of .dwo files and .dwp packages; see dwarf.h.
+ *
+ * The index of a package (.debug_cu_index), version 2 and 5:
+ *   u32 version (5: u16 and u16 0), u32 columns, u32 units, u32 slots
+ *   u64 signature of each slot, 0: free; u32 row of each slot, from 1
+ *   u32 section of each column; u32 offset of each row and column; u32 bytes likewise
+ * Source: DWARF 5, 7.3.5; https://gcc.gnu.org/wiki/DebugFissionDWP. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/dwarf/parts.h"
+
+enum { INDEX_COLUMNS_MAX = 16, INDEX_HEAD_BYTES = 16 };
+
+static struct dwarf_split *add_split(struct dwarf *dwarf, uint64_t id, struct fault *fault)
+{
+    if (dwarf->split_count == DWARF_UNITS_MAX) {
+        fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "units of split DWARF");
+        return NULL;
+    }
+    if (dwarf->split_count == dwarf->split_room) {
+        const uint32_t room = dwarf->split_room * 2 + 16;
+        struct dwarf_split *wider = ARENA_ARRAY(&dwarf->arena, room, struct dwarf_split);
+        if (wider == NULL) {
+            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "units of split DWARF");
+            return NULL;
+        }
+        if (dwarf->split_count > 0)
+            memcpy(wider, dwarf->splits, dwarf->split_count * sizeof *wider);
+        dwarf->splits = wider;
+        dwarf->split_room = room;
+    }
+    struct dwarf_split *split = &dwarf->splits[dwarf->split_count++];
+    memset(split, 0, sizeof *split);
+    split->id = id;
+    return split;
+}
+
+/* Keeps OBJECT until the end. */
+static bool keep_object(struct dwarf *dwarf, struct dwarf_object *object)
+{
+    if (dwarf->opened_count == dwarf->opened_room) {
+        const uint32_t room = dwarf->opened_room * 2 + 16;
+        struct dwarf_object **wider = realloc(dwarf->opened, room * sizeof(*wider));
+        if (wider == NULL)
+            return false;
+        dwarf->opened = wider;
+        dwarf->opened_room = room;
+    }
+    dwarf->opened[dwarf->opened_count++] = object;
+    return true;
+}
+
+static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object_debug *debug,
+                                        const struct object_bytes parts[DEBUG_SECTIONS],
+                                        struct fault *fault)
+{
+    struct dwarf_object *object = dwarf_object_new(parts, debug, true, fault);
+    if (object == NULL)
+        return NULL;
+    object->alternate = dwarf->alternate;
+    if (!keep_object(dwarf, object)) {
+        dwarf_object_free(object);
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "split DWARF");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < object->context_count; i++) {
+        Dwarf_Error error = NULL;
+        Dwarf_Die die;
+        if (dwarf_offdie_b(object->debug, object->contexts[i].offset, 1, &die, &error) != DW_DLV_OK)
+            continue;
+        dwarf_context_read(&object->contexts[i], die);
+        dwarf_dealloc_die(die);
+    }
+    return object;
+}
+
+/* The section that a column of the index is about; DEBUG_SECTIONS: one that is not read. */
+static enum debug_section column_section(uint64_t number, uint64_t version)
+{
+    switch (number) {
+    case 1:
+        return DEBUG_INFO;
+    case 3:
+        return DEBUG_ABBREV;
+    case 6:
+        return DEBUG_STR_OFFSETS;
+    case 8:
+        return version >= 5 ? DEBUG_RNGLISTS : DEBUG_SECTIONS;
+    default:
+        return DEBUG_SECTIONS;
+    }
+}
+
+struct unit_index {
+    struct object_bytes bytes;
+    bool big_endian;
+    uint64_t version, columns, units, slots;
+    uint64_t rows, sections, offsets, sizes; /* where these tables start */
+};
+
+static bool read_index(const struct object_debug *debug, struct unit_index *out)
+{
+    const struct object_bytes bytes = debug->split[DEBUG_UNIT_INDEX];
+    const bool big = debug->big_endian;
+    uint64_t word = 0, half = 0;
+
+    out->bytes = bytes;
+    out->big_endian = big;
+    if (!dwarf_number_at(bytes, 0, 4, big, &word) || !dwarf_number_at(bytes, 0, 2, big, &half) ||
+        !dwarf_number_at(bytes, 4, 4, big, &out->columns) ||
+        !dwarf_number_at(bytes, 8, 4, big, &out->units) ||
+        !dwarf_number_at(bytes, 12, 4, big, &out->slots))
+        return false;
+    out->version = word == 2 ? 2 : half;
+    if ((out->version != 2 && out->version != 5) || out->columns > INDEX_COLUMNS_MAX ||
+        out->units > DWARF_UNITS_MAX || out->slots > 4 * (uint64_t)DWARF_UNITS_MAX)
+        return false;
+    out->rows = INDEX_HEAD_BYTES + 8 * out->slots;
+    out->sections = out->rows + 4 * out->slots;
+    out->offsets = out->sections + 4 * out->columns;
+    out->sizes = out->offsets + 4 * out->columns * out->units;
+    return out->sizes + 4 * out->columns * out->units <= bytes.bytes;
+}
+
+static uint64_t index_word(const struct unit_index *index, uint64_t offset)
+{
+    uint64_t value;
+    (void)dwarf_number_at(index->bytes, offset, 4, index->big_endian, &value);
+    return value;
+}
+
+static bool take_row(const struct unit_index *index, const struct object_debug *debug, uint64_t row,
+                     struct object_bytes parts[DEBUG_SECTIONS])
+{
+    for (uint64_t c = 0; c < index->columns; c++) {
+        const enum debug_section section =
+            column_section(index_word(index, index->sections + 4 * c), index->version);
+        if (section == DEBUG_SECTIONS)
+            continue;
+        const uint64_t cell = 4 * ((row - 1) * index->columns + c);
+        const uint64_t offset = index_word(index, index->offsets + cell);
+        const uint64_t bytes = index_word(index, index->sizes + cell);
+        const struct object_bytes whole = debug->split[section];
+        if (offset > whole.bytes || bytes > whole.bytes - offset)
+            return false;
+        parts[section] = (struct object_bytes){whole.data + offset, (size_t)bytes};
+    }
+    parts[DEBUG_STR] = debug->split[DEBUG_STR];
+    return parts[DEBUG_INFO].bytes > 0;
+}
+
+static enum status add_package(struct dwarf *dwarf, const struct object_debug *debug,
+                               struct fault *fault)
+{
+    struct unit_index index;
+
+    if (!read_index(debug, &index))
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "index of a .dwp file");
+    for (uint64_t i = 0; i < index.slots; i++) {
+        const uint64_t row = index_word(&index, index.rows + 4 * i);
+        struct object_bytes parts[DEBUG_SECTIONS] = {{NULL, 0}};
+        uint64_t id;
+        if (row == 0 || row > index.units || !take_row(&index, debug, row, parts) ||
+            !dwarf_number_at(index.bytes, INDEX_HEAD_BYTES + 8 * i, 8, index.big_endian, &id))
+            continue;
+        struct dwarf_split *split = add_split(dwarf, id, fault);
+        if (split == NULL)
+            return fault->code;
+        split->package = debug;
+        memcpy(split->parts, parts, sizeof parts);
+    }
+    return ERR_NONE;
+}
+
+enum status dwarf_add_splits(struct dwarf *dwarf, const struct object_debug *debug,
+                             struct fault *fault)
+{
+    struct object_bytes parts[DEBUG_SECTIONS];
+
+    if (debug->split[DEBUG_INFO].data == NULL)
+        return ERR_NONE;
+    if (debug->split[DEBUG_UNIT_INDEX].data != NULL)
+        return add_package(dwarf, debug, fault);
+    memcpy(parts, debug->split, sizeof parts);
+    struct dwarf_object *object = open_object(dwarf, debug, parts, fault);
+    for (uint32_t i = 0; object != NULL && i < object->context_count; i++) {
+        if (object->contexts[i].dwo_id == 0)
+            continue;
+        struct dwarf_split *split = add_split(dwarf, object->contexts[i].dwo_id, fault);
+        if (split == NULL)
+            return fault->code;
+        split->object = object;
+        split->offset = object->contexts[i].offset;
+    }
+    return fault->code;
+}
+
+struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, const struct dwarf_context *skeleton)
+{
+    struct dwarf_split *split = NULL;
+    struct fault fault = FAULT_INIT;
+
+    for (uint32_t low = 0, high = dwarf->split_count; low < high && split == NULL;) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (dwarf->splits[middle].id == skeleton->dwo_id)
+            split = &dwarf->splits[middle];
+        else if (dwarf->splits[middle].id < skeleton->dwo_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (split == NULL)
+        return NULL;
+    if (split->object == NULL && split->package != NULL) {
+        split->object = open_object(dwarf, split->package, split->parts, &fault);
+        split->package = NULL;
+        if (split->object != NULL && split->object->context_count > 0)
+            split->offset = split->object->contexts[0].offset;
+    }
+    struct dwarf_context *full =
+        split->object != NULL ? dwarf_object_context(split->object, split->offset) : NULL;
+    if (full != NULL) { /* what lies in the image */
+        full->addresses = skeleton->addresses;
+        full->address_base = skeleton->address_base;
+        full->old_lists = skeleton->old_lists;
+        full->old_list_base = skeleton->old_list_base;
+        full->base_va = skeleton->base_va;
+    }
+    return full;
+}

@@ -1,0 +1,323 @@
+/* The functions and inlined calls of one unit; see dwarf.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/dwarf/parts.h"
+
+enum { NAME_SLOTS = 1024 };
+
+/* A scope while the unit is read: scopes around it come earlier. */
+struct raw_scope {
+    const char *name;
+    uint32_t around; /* number + 1; 0: a function */
+    uint32_t call_file, call_line;
+    uint32_t start;
+};
+
+struct known_name { /* of an entry that others were made from */
+    const struct dwarf_object *object;
+    Dwarf_Off offset;
+    const char *name;
+};
+
+struct reader {
+    struct dwarf *dwarf;
+    struct dwarf_unit *unit;
+    struct raw_scope *scopes; /* owned */
+    uint32_t scope_count, scope_room;
+    struct scope_range *ranges; /* owned */
+    uint32_t range_count, range_room;
+    bool first; /* of the scope in work */
+    struct known_name names[NAME_SLOTS];
+};
+
+bool dwarf_is_code(const struct dwarf *dwarf, uint64_t low_va, uint64_t high_va, uint32_t *low,
+                   uint32_t *high)
+{
+    const struct object_debug *debug = dwarf->debug;
+    const uint64_t base = debug->base_va;
+
+    if (low_va < base || high_va <= low_va || high_va - base > UINT32_MAX ||
+        (debug->code_count > 0 && !object_is_code(debug, low_va)))
+        return false; /* code that the linker dropped has ranges at 0 or at the top */
+    *low = (uint32_t)(low_va - base);
+    *high = (uint32_t)(high_va - base);
+    return true;
+}
+
+/* The entry that an attribute of DIE refers to, and where its values are read; NULL: none.  Owned
+ * by the caller. */
+static Dwarf_Die reference(const struct dwarf_context *context, Dwarf_Die die, Dwarf_Half name,
+                           const struct dwarf_context **to)
+{
+    Dwarf_Error error = NULL;
+    Dwarf_Attribute attribute;
+    struct dwarf_object *object = context->object;
+    Dwarf_Die found = NULL;
+    Dwarf_Half form = 0;
+    Dwarf_Off offset = 0;
+
+    if (dwarf_attr(die, name, &attribute, &error) != DW_DLV_OK)
+        return NULL;
+    if (dwarf_whatform(attribute, &form, &error) == DW_DLV_OK &&
+        (form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8))
+        object = object->alternate;
+    if (object != NULL && dwarf_global_formref(attribute, &offset, &error) == DW_DLV_OK &&
+        (*to = dwarf_object_context(object, offset)) != NULL &&
+        dwarf_offdie_b(object->debug, offset, 1, &found, &error) != DW_DLV_OK)
+        found = NULL;
+    dwarf_dealloc_attribute(attribute);
+    return found;
+}
+
+/* Reads the bases of a unit that a reference led to. */
+static void prepare(const struct dwarf_context *context)
+{
+    Dwarf_Error error = NULL;
+    Dwarf_Die die;
+    struct dwarf_context *own = dwarf_object_context(context->object, context->offset);
+
+    if (own == NULL || own->bases_read ||
+        dwarf_offdie_b(own->object->debug, own->offset, 1, &die, &error) != DW_DLV_OK)
+        return;
+    dwarf_context_read(own, die);
+    dwarf_dealloc_die(die);
+}
+
+/* The linkage name, else the name, of DIE or of what it was made from: abstract origins and
+ * specifications, followed a few steps. */
+static const char *entry_name(const struct dwarf_context *context, Dwarf_Die die)
+{
+    const char *name = NULL;
+    Dwarf_Die at = die;
+
+    for (int step = 0; step < DWARF_NAME_STEPS && at != NULL; step++) {
+        const char *linkage = dwarf_text(context, at, DW_AT_linkage_name);
+        if (linkage == NULL)
+            linkage = dwarf_text(context, at, DW_AT_MIPS_linkage_name);
+        if (linkage != NULL)
+            name = linkage;
+        else if (name == NULL)
+            name = dwarf_text(context, at, DW_AT_name);
+        const struct dwarf_context *to = context;
+        Dwarf_Die next = NULL;
+        if (linkage == NULL && (next = reference(context, at, DW_AT_abstract_origin, &to)) == NULL)
+            next = reference(context, at, DW_AT_specification, &to);
+        if (at != die)
+            dwarf_dealloc_die(at);
+        at = next;
+        context = to;
+        if (at != NULL)
+            prepare(context);
+    }
+    if (at != NULL && at != die)
+        dwarf_dealloc_die(at);
+    return name;
+}
+
+/* The name of DIE; what several entries were made from is asked once. */
+static const char *scope_name(struct reader *reader, const struct dwarf_context *context,
+                              Dwarf_Die die)
+{
+    Dwarf_Error error = NULL;
+    Dwarf_Off offset;
+    const struct dwarf_context *to = context;
+    Dwarf_Die origin = reference(context, die, DW_AT_abstract_origin, &to);
+
+    if (origin == NULL)
+        return entry_name(context, die);
+    const char *name = NULL;
+    if (dwarf_dieoffset(origin, &offset, &error) == DW_DLV_OK) {
+        struct known_name *known =
+            &reader->names[(uint32_t)(offset * 0x9e3779b1u >> 7) % NAME_SLOTS];
+        if (known->object != to->object || known->offset != offset) {
+            prepare(to);
+            *known = (struct known_name){to->object, offset, entry_name(to, origin)};
+        }
+        name = known->name;
+    }
+    dwarf_dealloc_die(origin);
+    return name;
+}
+
+static void add_range(void *context, uint64_t low_va, uint64_t high_va)
+{
+    struct reader *reader = context;
+    uint32_t low, high;
+
+    if (!dwarf_is_code(reader->dwarf, low_va, high_va, &low, &high) ||
+        reader->range_count == DWARF_RANGES_MAX)
+        return;
+    if (reader->range_count == reader->range_room) {
+        const uint32_t room = reader->range_room * 2 + 256;
+        struct scope_range *wider = realloc(reader->ranges, room * sizeof *wider);
+        if (wider == NULL)
+            return;
+        reader->ranges = wider;
+        reader->range_room = room;
+    }
+    reader->ranges[reader->range_count++] = (struct scope_range){low, high, reader->scope_count};
+    if (reader->first)
+        reader->scopes[reader->scope_count].start = low;
+    reader->first = false;
+}
+
+static bool room_for_scope(struct reader *reader)
+{
+    if (reader->scope_count < reader->scope_room)
+        return true;
+    const uint32_t room = reader->scope_room * 2 + 256;
+    struct raw_scope *wider = realloc(reader->scopes, room * sizeof *wider);
+    if (wider == NULL)
+        return false;
+    reader->scopes = wider;
+    reader->scope_room = room;
+    return true;
+}
+
+/* Takes DIE in when it is a function or an inlined call that has code; returns the number + 1 of
+ * the scope that the entries below it lie in. */
+static uint32_t take_entry(struct reader *reader, Dwarf_Die die, Dwarf_Half tag, uint32_t around)
+{
+    const struct dwarf_context *context = reader->unit->full;
+    uint64_t number;
+
+    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+        return around;
+    if (!room_for_scope(reader))
+        return around;
+    struct raw_scope *scope = &reader->scopes[reader->scope_count];
+    *scope = (struct raw_scope){.call_file = UINT32_MAX};
+    const uint32_t before = reader->range_count;
+    reader->first = true;
+    (void)dwarf_ranges(context, die, add_range, reader);
+    if (reader->range_count == before)
+        return tag == DW_TAG_subprogram ? 0 : around;
+    scope->around = tag == DW_TAG_subprogram ? 0 : around;
+    if (dwarf_number(die, DW_AT_call_file, &number) && number < UINT32_MAX)
+        scope->call_file = (uint32_t)number;
+    if (dwarf_number(die, DW_AT_call_line, &number) && number < UINT32_MAX)
+        scope->call_line = (uint32_t)number;
+    scope->name = scope_name(reader, context, die);
+    return ++reader->scope_count;
+}
+
+static bool may_hold_code(Dwarf_Half tag)
+{
+    switch (tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_with_stmt:
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_interface_type:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Walks the entries below PARENT; AROUND is the number + 1 of the scope that they lie in. */
+static void walk_entries(struct reader *reader, Dwarf_Die parent, uint32_t around, uint32_t depth)
+{
+    const Dwarf_Debug debug = reader->unit->full->object->debug;
+    Dwarf_Error error = NULL;
+    Dwarf_Die die;
+
+    if (depth == DWARF_TREE_DEPTH || dwarf_child(parent, &die, &error) != DW_DLV_OK)
+        return;
+    for (;;) {
+        Dwarf_Half tag = 0;
+        Dwarf_Die next;
+        (void)dwarf_tag(die, &tag, &error);
+        if (may_hold_code(tag))
+            walk_entries(reader, die, take_entry(reader, die, tag, around), depth + 1);
+        const bool more = dwarf_siblingof_b(debug, die, 1, &next, &error) == DW_DLV_OK;
+        dwarf_dealloc_die(die);
+        if (!more)
+            return;
+        die = next;
+    }
+}
+
+static const char *file_name(const struct dwarf_unit *unit, uint32_t number)
+{
+    return number < unit->file_count ? unit->files[number] : NULL;
+}
+
+/* Copies the scopes into the arena, where their addresses stay. */
+static struct dwarf_scope *keep_scopes(struct reader *reader)
+{
+    struct arena *arena = &reader->dwarf->arena;
+    struct dwarf_scope *scopes =
+        ARENA_ARRAY(arena, (size_t)reader->scope_count + 1, struct dwarf_scope);
+
+    for (uint32_t i = 0; scopes != NULL && i < reader->scope_count; i++) {
+        const struct raw_scope *raw = &reader->scopes[i];
+        scopes[i] = (struct dwarf_scope){
+            .around = raw->around != 0 ? &scopes[raw->around - 1] : NULL,
+            .name = raw->name,
+            .call_file = file_name(reader->unit, raw->call_file),
+            .call_line = raw->call_line,
+            .start = raw->start,
+        };
+    }
+    return scopes;
+}
+
+static void walk_unit(struct reader *reader)
+{
+    Dwarf_Error error = NULL;
+    Dwarf_Die die;
+    const struct dwarf_context *context = reader->unit->full;
+
+    if (dwarf_offdie_b(context->object->debug, context->offset, 1, &die, &error) != DW_DLV_OK)
+        return;
+    walk_entries(reader, die, 0, 0);
+    dwarf_dealloc_die(die);
+}
+
+void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
+{
+    struct reader *reader = calloc(1, sizeof *reader);
+
+    unit->read = true;
+    if (unit->skeleton->dwo_id != 0) {
+        struct dwarf_context *full = dwarf_find_split(dwarf, unit->skeleton);
+        if (full != NULL)
+            unit->full = full;
+        else
+            dwarf->missing_splits++;
+    }
+    dwarf_read_lines(dwarf, unit);
+    if (reader == NULL)
+        return;
+    reader->dwarf = dwarf;
+    reader->unit = unit;
+    walk_unit(reader);
+    unit->scopes = keep_scopes(reader);
+    if (unit->scopes != NULL)
+        dwarf_make_spans(dwarf, unit, reader->ranges, reader->range_count);
+    free(reader->scopes);
+    free(reader->ranges);
+    free(reader);
+}
+
+void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_range_fn *each,
+                          void *context)
+{
+    const uint64_t base = dwarf->debug->base_va;
+
+    if (!unit->read)
+        dwarf_read_unit(dwarf, unit);
+    for (uint32_t i = 0; i + 1 < unit->span_count; i++)
+        if (unit->spans[i].scope != NULL)
+            each(context, base + unit->spans[i].start, base + unit->spans[i + 1].start);
+}

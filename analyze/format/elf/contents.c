@@ -1,0 +1,210 @@
+/* What ELF sections hold: unpacking, symbols, debug information; see elf.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/elf/parts.h"
+
+enum {
+    FLAG_ALLOCATED = 2,
+    FLAG_CODE = 4,
+    FLAG_PACKED = 0x800,
+    PACKED_BY_ZLIB = 1,
+    PACKED_BY_ZSTD = 2,
+    TYPE_SYMTAB = 2,
+    TYPE_DYNSYM = 11,
+    SYMBOL_NOTYPE = 0,
+    SYMBOL_FUNCTION = 2,
+    SYMBOL_IFUNC = 10,
+    SYMBOL_RESERVED = 0xff00, /* section numbers from here on are none, but for 0xffff */
+    MACHINE_ARM = 40,
+    SEGMENT_LOAD = 1,
+    SEGMENT_CODE = 1,
+};
+
+/* SHF_COMPRESSED: u32 kind, [64 bits: u32 0], size, alignment, and then the packed bytes. */
+static enum status unpack_section(const struct elf *elf, struct object_bytes packed,
+                                  struct arena *keep, struct object_bytes *out, struct fault *fault)
+{
+    const uint32_t word = elf->is_64 ? 8 : 4;
+    const size_t head = elf->is_64 ? 24 : 12;
+
+    if (packed.bytes < head)
+        return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "header of a packed section");
+    const uint64_t kind = elf_number(elf, packed.data, 4);
+    const uint64_t bytes = elf_number(elf, packed.data + word, word);
+    const struct object_bytes data = {packed.data + head, packed.bytes - head};
+    if (kind != PACKED_BY_ZLIB && kind != PACKED_BY_ZSTD)
+        return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "packing of an ELF section");
+    return object_unpack(kind == PACKED_BY_ZLIB ? PACKED_ZLIB : PACKED_ZSTD, data, bytes, keep, out,
+                         fault);
+}
+
+enum status elf_section_bytes(const struct elf *elf, const struct elf_section *section,
+                              struct arena *keep, struct object_bytes *out, struct fault *fault)
+{
+    *out = (struct object_bytes){NULL, 0};
+    if (section->type == SECTION_NO_BYTES || section->bytes == 0)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "bytes of an ELF section");
+    const uint8_t *at = elf_at(elf, section->foff, section->bytes);
+    if (at == NULL)
+        return fault_set(fault, ERR_TRUNCATED, section->foff, "ELF section");
+    const struct object_bytes data = {at, (size_t)section->bytes};
+    if ((section->flags & FLAG_PACKED) != 0)
+        return unpack_section(elf, data, keep, out, fault);
+    if (strncmp(section->name, ".zdebug_", 8) == 0) { /* "ZLIB", u64 size, big-endian */
+        uint64_t bytes = 0;
+        if (data.bytes < 12 || memcmp(at, "ZLIB", 4) != 0)
+            return fault_set(fault, ERR_MALFORMED, section->foff, "header of a packed section");
+        for (int i = 4; i < 12; i++)
+            bytes = bytes << 8 | at[i];
+        const struct object_bytes packed = {at + 12, data.bytes - 12};
+        return object_unpack(PACKED_ZLIB, packed, bytes, keep, out, fault);
+    }
+    *out = data;
+    return ERR_NONE;
+}
+
+enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct object_bytes *out,
+                           struct fault *fault)
+{
+    struct elf_section section;
+    struct object_bytes packed;
+
+    if (!elf_section_named(elf, ".gnu_debugdata", &section))
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, ".gnu_debugdata");
+    if (elf_section_bytes(elf, &section, keep, &packed, fault) != ERR_NONE)
+        return fault->code;
+    return object_unpack(PACKED_XZ, packed, 0, keep, out, fault);
+}
+
+/* Marks of the assembler for code and data ("$x", "$d.1"), and its local labels. */
+static bool is_mark(const char *name)
+{
+    return name[0] == '$' || strncmp(name, ".L", 2) == 0 || name[0] == '\0';
+}
+
+/* One row of a symbol table: 24 bytes {u32 name, u8 info, u8 other, u16 section, u64 value, u64
+ * bytes}, or 16 {u32 name, u32 value, u32 bytes, u8 info, u8 other, u16 section}. */
+static bool read_symbol(const struct elf *elf, const uint8_t *row, struct object_bytes names,
+                        struct object_symbol *out)
+{
+    const bool wide = elf->is_64;
+    const uint64_t name = elf_number(elf, row, 4);
+    const uint8_t info = row[wide ? 4 : 12];
+    const uint64_t place = elf_number(elf, row + (wide ? 6 : 14), 2);
+    uint64_t va = elf_number(elf, row + (wide ? 8 : 4), wide ? 8 : 4);
+    const uint64_t bytes = elf_number(elf, row + (wide ? 16 : 8), wide ? 8 : 4);
+    const int type = info & 15;
+    struct elf_section section;
+
+    if (type != SYMBOL_FUNCTION && type != SYMBOL_IFUNC && type != SYMBOL_NOTYPE)
+        return false;
+    if (elf->machine == MACHINE_ARM && type == SYMBOL_FUNCTION)
+        va &= ~(uint64_t)1; /* Thumb */
+    if (place == 0 || (place >= SYMBOL_RESERVED && place != UINT16_MAX) || name >= names.bytes ||
+        memchr(names.data + name, 0, (size_t)(names.bytes - name)) == NULL)
+        return false;
+    if (place != UINT16_MAX &&
+        (!elf_section(elf, (uint32_t)place, &section) || (section.flags & FLAG_CODE) == 0))
+        return false;
+    if (va < elf->base_va || va - elf->base_va > UINT32_MAX ||
+        is_mark((const char *)names.data + name))
+        return false;
+    *out = (struct object_symbol){.offset = (uint32_t)(va - elf->base_va),
+                                  .bytes = bytes < UINT32_MAX ? (uint32_t)bytes : 0,
+                                  .name = (const char *)names.data + name,
+                                  .global = info >> 4 != 0};
+    return true;
+}
+
+static enum status add_table(const struct elf *elf, const struct elf_section *table,
+                             struct arena *keep, struct object_symbols *out, struct fault *fault)
+{
+    const uint64_t size = elf->is_64 ? 24 : 16;
+    struct fault damage = FAULT_INIT;
+    struct elf_section names_section;
+    struct object_bytes rows, names;
+
+    if (!elf_section(elf, table->link, &names_section) ||
+        elf_section_bytes(elf, table, keep, &rows, &damage) != ERR_NONE ||
+        elf_section_bytes(elf, &names_section, keep, &names, &damage) != ERR_NONE)
+        return ERR_NONE;
+    for (uint64_t i = 1; i < rows.bytes / size; i++) {
+        struct object_symbol symbol;
+        if (read_symbol(elf, rows.data + i * size, names, &symbol) &&
+            object_symbol_add(out, keep, symbol, fault) != ERR_NONE)
+            return fault->code;
+    }
+    return ERR_NONE;
+}
+
+enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct object_symbols *out,
+                            struct fault *fault)
+{
+    for (uint32_t i = 0; i < elf->section_count; i++) {
+        struct elf_section section;
+        if (elf_section(elf, i, &section) &&
+            (section.type == TYPE_SYMTAB || section.type == TYPE_DYNSYM) &&
+            add_table(elf, &section, keep, out, fault) != ERR_NONE)
+            return fault->code;
+    }
+    return ERR_NONE;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct object_range *a = left, *b = right;
+    return a->start_va < b->start_va ? -1 : a->start_va > b->start_va;
+}
+
+/* Code is what executable sections hold; of a file without section headers, executable segments. */
+static void find_code(const struct elf *elf, struct arena *keep, struct object_debug *out)
+{
+    const uint32_t room = elf->section_count + elf->segment_count;
+    struct object_range *ranges = ARENA_ARRAY(keep, (size_t)room + 1, struct object_range);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; ranges != NULL && i < elf->section_count; i++) {
+        struct elf_section s;
+        if (elf_section(elf, i, &s) && (s.flags & FLAG_CODE) != 0 &&
+            (s.flags & FLAG_ALLOCATED) != 0 && s.bytes <= UINT64_MAX - s.va && s.bytes > 0)
+            ranges[count++] = (struct object_range){s.va, s.va + s.bytes};
+    }
+    for (uint32_t i = 0; ranges != NULL && elf->section_count == 0 && i < elf->segment_count; i++) {
+        const uint32_t word = elf->is_64 ? 8 : 4, size = elf->is_64 ? 56 : 32;
+        const uint8_t *at = elf_at(elf, elf->segment_foff + (uint64_t)i * size, size);
+        if (at == NULL || elf_number(elf, at, 4) != SEGMENT_LOAD ||
+            (elf_number(elf, at + (elf->is_64 ? 4 : 24), 4) & SEGMENT_CODE) == 0)
+            continue;
+        const uint64_t va = elf_number(elf, at + 2 * (size_t)word, word);
+        const uint64_t bytes = elf_number(elf, at + (elf->is_64 ? 40 : 20), word);
+        if (bytes > 0 && bytes <= UINT64_MAX - va)
+            ranges[count++] = (struct object_range){va, va + bytes};
+    }
+    if (count > 0)
+        qsort(ranges, count, sizeof *ranges, compare_ranges);
+    out->code = ranges;
+    out->code_count = count;
+}
+
+bool elf_debug(const struct elf *elf, struct arena *keep, struct object_debug *out,
+               struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->base_va = elf->base_va;
+    out->address_bytes = elf->is_64 ? 8 : 4;
+    out->big_endian = elf->big_endian;
+    find_code(elf, keep, out);
+    for (uint32_t i = 0; i < elf->section_count; i++) {
+        struct fault damage = FAULT_INIT;
+        struct elf_section section;
+        struct object_bytes *slot =
+            elf_section(elf, i, &section) ? object_debug_slot(out, section.name) : NULL;
+        if (slot == NULL || slot->data != NULL)
+            continue;
+        if (elf_section_bytes(elf, &section, keep, slot, &damage) != ERR_NONE &&
+            damage.code != ERR_ABSENT)
+            fault_set(fault, damage.code, section.foff, damage.what);
+    }
+    return out->own[DEBUG_INFO].data != NULL || out->split[DEBUG_INFO].data != NULL;
+}

@@ -1,0 +1,252 @@
+/* Headers, sections and identity of ELF files; see elf.h.
+ *
+ * Header (64 bits; 32 bits in brackets):
+ * OFFSET SIZE
+ *   0   16  magic, class (1: 32, 2: 64), data (1: little, 2: big), version
+ *  16    2  type           18  2 machine       20 4 version
+ *  24    8  entry [4]      32  8 segment table [28: 4]    40 8 section table [32: 4]
+ *  48    4  flags [36]     52  2 header bytes [40]
+ *  54    2  segment bytes [42]  56 2 segments [44]
+ *  58    2  section bytes [46]  60 2 sections [48]  62 2 section of the names [50] */
+#include "format/elf/elf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "format/elf/parts.h"
+
+enum {
+    SECTION_BYTES_32 = 40,
+    SECTION_BYTES_64 = 64,
+    SEGMENT_BYTES_32 = 32,
+    SEGMENT_BYTES_64 = 56,
+    SEGMENT_LOAD = 1,
+    SECTIONS_EXTENDED = 0xff00, /* SHN_LORESERVE */
+    NAMES_EXTENDED = 0xffff,    /* SHN_XINDEX */
+    SECTION_NOTE = 7,
+    NOTE_BUILD_ID = 3,
+    SECTIONS_MAX = 1 << 20,
+    PAGE = 4096,
+};
+
+uint64_t elf_number(const struct elf *elf, const uint8_t *at, uint32_t bytes)
+{
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < bytes; i++)
+        value = value << 8 | at[elf->big_endian ? i : bytes - 1 - i];
+    return value;
+}
+
+const uint8_t *elf_at(const struct elf *elf, uint64_t foff, uint64_t bytes)
+{
+    return foff <= elf->bytes && bytes <= elf->bytes - foff ? elf->data + foff : NULL;
+}
+
+bool elf_recognize(const void *data, size_t bytes)
+{
+    return bytes >= 4 && memcmp(data, "\177ELF", 4) == 0;
+}
+
+bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *out)
+{
+    const uint32_t size = elf->is_64 ? SECTION_BYTES_64 : SECTION_BYTES_32;
+    const uint32_t word = elf->is_64 ? 8 : 4;
+    const uint8_t *at =
+        index < elf->section_count
+            ? elf_at(elf, elf->section_foff + (uint64_t)index * size, size) /* no wrap: checked */
+            : NULL;
+    struct elf_section names;
+
+    if (at == NULL)
+        return false;
+    *out = (struct elf_section){
+        .name = "",
+        .type = (uint32_t)elf_number(elf, at + 4, 4),
+        .flags = elf_number(elf, at + 8, word),
+        .va = elf_number(elf, at + 8 + word, word),
+        .foff = elf_number(elf, at + 8 + 2 * (size_t)word, word),
+        .bytes = elf_number(elf, at + 8 + 3 * (size_t)word, word),
+        .link = (uint32_t)elf_number(elf, at + 8 + 4 * (size_t)word, 4),
+        .align = elf_number(elf, at + 16 + 4 * (size_t)word, word),
+        .entry_bytes = elf_number(elf, at + 16 + 5 * (size_t)word, word),
+    };
+    const uint64_t name = elf_number(elf, at, 4);
+    if (index == elf->names_section || !elf_section(elf, elf->names_section, &names) ||
+        name >= names.bytes || names.type == SECTION_NO_BYTES)
+        return true;
+    const uint8_t *text = elf_at(elf, names.foff, names.bytes);
+    if (text != NULL && memchr(text + name, 0, (size_t)(names.bytes - name)) != NULL)
+        out->name = (const char *)text + name;
+    return true;
+}
+
+bool elf_section_named(const struct elf *elf, const char *name, struct elf_section *out)
+{
+    for (uint32_t i = 0; i < elf->section_count; i++)
+        if (elf_section(elf, i, out) && strcmp(out->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Section 0 holds the numbers that the header has no room for. */
+static void read_extended(struct elf *elf)
+{
+    const bool many = elf->section_count == 0 && elf->section_foff != 0;
+    const bool far = elf->names_section == NAMES_EXTENDED;
+    struct elf_section first;
+
+    if (!many && !far)
+        return;
+    if (many)
+        elf->section_count = 1;
+    elf->names_section = UINT32_MAX; /* read section 0 without a name */
+    if (!elf_section(elf, 0, &first))
+        return;
+    if (many)
+        elf->section_count = first.bytes < SECTIONS_MAX ? (uint32_t)first.bytes : 0;
+    elf->names_section = first.link;
+}
+
+static void find_base(struct elf *elf)
+{
+    const uint32_t size = elf->is_64 ? SEGMENT_BYTES_64 : SEGMENT_BYTES_32;
+    const uint32_t word = elf->is_64 ? 8 : 4;
+    uint64_t lowest = UINT64_MAX;
+
+    for (uint32_t i = 0; i < elf->segment_count; i++) {
+        const uint8_t *at = elf_at(elf, elf->segment_foff + (uint64_t)i * size, size);
+        if (at == NULL)
+            break;
+        const uint64_t va = elf_number(elf, at + 2 * (size_t)word, word);
+        if (elf_number(elf, at, 4) == SEGMENT_LOAD && va < lowest)
+            lowest = va;
+    }
+    elf->base_va = lowest != UINT64_MAX ? lowest & ~(uint64_t)(PAGE - 1) : 0;
+}
+
+enum status elf_open(const void *data, size_t bytes, struct elf *out, struct fault *fault)
+{
+    const uint8_t *head = data;
+
+    memset(out, 0, sizeof *out);
+    if (!elf_recognize(data, bytes))
+        return fault_set(fault, ERR_UNSUPPORTED, 0, "ELF magic");
+    out->data = head;
+    out->bytes = bytes;
+    if (bytes < 52 || (head[4] == 2 && bytes < 64))
+        return fault_set(fault, ERR_TRUNCATED, bytes, "ELF header");
+    if ((head[4] != 1 && head[4] != 2) || (head[5] != 1 && head[5] != 2))
+        return fault_set(fault, ERR_MALFORMED, 4, "ELF class and byte order");
+    out->is_64 = head[4] == 2;
+    out->big_endian = head[5] == 2;
+    const size_t word = out->is_64 ? 8 : 4, sizes = out->is_64 ? 52 : 40;
+    out->type = (uint16_t)elf_number(out, head + 16, 2);
+    out->machine = (uint16_t)elf_number(out, head + 18, 2);
+    out->segment_foff = elf_number(out, head + 24 + word, (uint32_t)word);
+    out->section_foff = elf_number(out, head + 24 + 2 * word, (uint32_t)word);
+    out->segment_count = (uint32_t)elf_number(out, head + sizes + 4, 2);
+    const uint64_t section_bytes = elf_number(out, head + sizes + 6, 2);
+    out->section_count = (uint32_t)elf_number(out, head + sizes + 8, 2);
+    out->names_section = (uint32_t)elf_number(out, head + sizes + 10, 2);
+    if (out->section_foff != 0 &&
+        section_bytes != (uint64_t)(out->is_64 ? SECTION_BYTES_64 : SECTION_BYTES_32))
+        return fault_set(fault, ERR_MALFORMED, sizes + 6, "size of an ELF section header");
+    if (out->section_foff > bytes || out->segment_foff > bytes)
+        return fault_set(fault, ERR_TRUNCATED, bytes, "ELF section table");
+    read_extended(out);
+    if (out->section_count > 0 &&
+        elf_at(out, out->section_foff, (uint64_t)out->section_count * section_bytes) == NULL)
+        return fault_set(fault, ERR_TRUNCATED, bytes, "ELF section table");
+    find_base(out);
+    return ERR_NONE;
+}
+
+static void write_hex(const uint8_t *at, size_t bytes, char out[ELF_BUILD_ID_BYTES])
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < bytes && 2 * i + 2 < ELF_BUILD_ID_BYTES; i++)
+        (void)snprintf(out + 2 * i, 3, "%02x", at[i]);
+}
+
+/* A note: sizes of name and description, type, name, description; both padded to 4. */
+static bool note_build_id(const struct elf *elf, const uint8_t *at, uint64_t left,
+                          char out[ELF_BUILD_ID_BYTES])
+{
+    while (left >= 12) {
+        const uint64_t name = elf_number(elf, at, 4), text = elf_number(elf, at + 4, 4);
+        const uint64_t type = elf_number(elf, at + 8, 4);
+        const uint64_t start = 12 + (name + 3) / 4 * 4, size = start + (text + 3) / 4 * 4;
+        if (start > left || text > left - start)
+            return false;
+        if (type == NOTE_BUILD_ID && name == 4 && memcmp(at + 12, "GNU", 4) == 0 && text > 0) {
+            write_hex(at + start, (size_t)text, out);
+            return true;
+        }
+        if (size > left)
+            return false;
+        at += size;
+        left -= size;
+    }
+    return false;
+}
+
+bool elf_build_id(const struct elf *elf, char out[ELF_BUILD_ID_BYTES])
+{
+    struct elf_section section;
+
+    out[0] = '\0';
+    for (uint32_t i = 0; i < elf->section_count; i++) {
+        if (!elf_section(elf, i, &section) || section.type != SECTION_NOTE)
+            continue;
+        const uint8_t *at = elf_at(elf, section.foff, section.bytes);
+        if (at != NULL && note_build_id(elf, at, section.bytes, out))
+            return true;
+    }
+    return false;
+}
+
+bool elf_debug_link(const struct elf *elf, const char **name, uint32_t *crc)
+{
+    struct elf_section section;
+    if (!elf_section_named(elf, ".gnu_debuglink", &section))
+        return false;
+    const uint8_t *at = elf_at(elf, section.foff, section.bytes);
+    const uint8_t *end = at != NULL ? memchr(at, 0, (size_t)section.bytes) : NULL;
+    if (end == NULL)
+        return false;
+    const uint64_t place = ((uint64_t)(end - at) + 4) / 4 * 4;
+    if (place + 4 > section.bytes)
+        return false;
+    *name = (const char *)at;
+    *crc = (uint32_t)elf_number(elf, at + place, 4);
+    return end != at;
+}
+
+bool elf_alternate_link(const struct elf *elf, const char **name, char build_id[ELF_BUILD_ID_BYTES])
+{
+    struct elf_section section;
+    if (!elf_section_named(elf, ".gnu_debugaltlink", &section))
+        return false;
+    const uint8_t *at = elf_at(elf, section.foff, section.bytes);
+    const uint8_t *end = at != NULL ? memchr(at, 0, (size_t)section.bytes) : NULL;
+    if (end == NULL || end == at)
+        return false;
+    *name = (const char *)at;
+    write_hex(end + 1, (size_t)(section.bytes - (uint64_t)(end - at) - 1), build_id);
+    return true;
+}
+
+uint32_t elf_debug_link_crc(const void *data, size_t bytes)
+{
+    const uint8_t *at = data;
+    uLong crc = crc32(0, NULL, 0);
+    while (bytes > 0) {
+        const uInt step = bytes < (1U << 30) ? (uInt)bytes : 1U << 30;
+        crc = crc32(crc, at, step);
+        at += step;
+        bytes -= step;
+    }
+    return (uint32_t)crc;
+}

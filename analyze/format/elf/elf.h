@@ -1,0 +1,83 @@
+/* ELF images, objects and debug files, read from file bytes: sections (unpacked where they are
+ * packed), identity, links to debug files, symbols.  32 and 64 bits, both byte orders.
+ *
+ * Everything is borrowed from the file's memory, which must outlive the struct, or lies in the
+ * arena KEEP that a function was given.
+ *
+ * Source: System V ABI, chapters 4 and 5, https://refspecs.linuxfoundation.org/elf/gabi4+/;
+ * notes and links:
+ * https://sourceware.org/gdb/current/onlinedocs/gdb.html/Separate-Debug-Files.html. */
+#ifndef FORMAT_ELF_H
+#define FORMAT_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/object/object.h"
+
+enum { ELF_BUILD_ID_BYTES = 65 }; /* lower-case hexadecimal and NUL: at most 32 bytes */
+
+struct elf {
+    const uint8_t *data; /* borrowed: the whole file */
+    size_t bytes;
+    bool is_64, big_endian;
+    uint16_t type, machine;
+    uint32_t section_count, names_section;
+    uint64_t section_foff;
+    uint32_t segment_count;
+    uint64_t segment_foff;
+    uint64_t base_va; /* lowest loaded address, rounded down to 4 KiB */
+};
+
+struct elf_section {
+    const char *name; /* "" when there is none */
+    uint32_t type, link;
+    uint64_t flags, va, foff, bytes, align, entry_bytes;
+};
+
+bool elf_recognize(const void *data, size_t bytes);
+
+/* Fails: ERR_UNSUPPORTED no ELF file; ERR_TRUNCATED; ERR_MALFORMED. */
+enum status elf_open(const void *data, size_t bytes, struct elf *out, struct fault *fault);
+
+/* The section of INDEX; false when there is none. */
+bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *out);
+
+/* The section by its name; false when there is none. */
+bool elf_section_named(const struct elf *elf, const char *name, struct elf_section *out);
+
+/* The bytes of a section, unpacked.  A section without bytes in the file is ERR_ABSENT.
+ * Fails: ERR_TRUNCATED, ERR_MALFORMED, ERR_UNSUPPORTED (packing), ERR_LIMIT, ERR_MEMORY. */
+enum status elf_section_bytes(const struct elf *elf, const struct elf_section *section,
+                              struct arena *keep, struct object_bytes *out, struct fault *fault);
+
+/* False when the file states no build id. */
+bool elf_build_id(const struct elf *elf, char out[ELF_BUILD_ID_BYTES]);
+
+/* .gnu_debuglink: the name of the debug file and the CRC of its bytes.  False: there is none. */
+bool elf_debug_link(const struct elf *elf, const char **name, uint32_t *crc);
+
+/* .gnu_debugaltlink: the name and the build id of what dwz took out.  False: there is none. */
+bool elf_alternate_link(const struct elf *elf, const char **name,
+                        char build_id[ELF_BUILD_ID_BYTES]);
+
+/* The image in .gnu_debugdata (xz), which has a symbol table; it lives in KEEP.
+ * Fails: ERR_ABSENT, and as object_unpack(). */
+enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct object_bytes *out,
+                           struct fault *fault);
+
+/* Adds the functions of .symtab and of .dynsym.  Fails: ERR_MEMORY, ERR_LIMIT; tables that are
+ * damaged end where the damage is. */
+enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct object_symbols *out,
+                            struct fault *fault);
+
+/* Sections of debug information and where code lies.  True when there is a .debug_info or a
+ * .debug_info.dwo; what cannot be unpacked is as if absent, and *fault says why. */
+bool elf_debug(const struct elf *elf, struct arena *keep, struct object_debug *out,
+               struct fault *fault);
+
+/* The checksum of .gnu_debuglink. */
+uint32_t elf_debug_link_crc(const void *data, size_t bytes);
+
+#endif

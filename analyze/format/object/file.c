@@ -1,0 +1,185 @@
+/* See file.h. */
+#include "format/object/file.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+enum object_kind object_recognize(const void *data, size_t bytes)
+{
+    if (elf_recognize(data, bytes))
+        return OBJECT_ELF;
+    if (macho_recognize(data, bytes))
+        return OBJECT_MACHO;
+    if (archive_recognize(data, bytes))
+        return OBJECT_ARCHIVE;
+    return bytes >= 2 && memcmp(data, "MZ", 2) == 0 ? OBJECT_PE : OBJECT_NONE;
+}
+
+/* The debug id of a build id: its first 16 bytes as a GUID, age 0, as Breakpad has it. */
+static void build_debug_id(struct object_file *file)
+{
+    uint8_t guid[16] = {0};
+    const size_t digits = strlen(file->id);
+
+    for (size_t i = 0; i < 16 && 2 * i + 1 < digits; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            const char c = file->id[2 * i + k];
+            guid[i] = (uint8_t)(guid[i] << 4 | (c <= '9' ? c - '0' : c - 'a' + 10));
+        }
+    }
+    module_debug_id(guid, 0, file->debug_id);
+}
+
+static enum status open_elf(struct object_file *file, struct fault *fault)
+{
+    if (elf_open(file->bytes.data, file->bytes.bytes, &file->as.elf, fault) != ERR_NONE)
+        return fault->code;
+    if (elf_build_id(&file->as.elf, file->id))
+        build_debug_id(file);
+    return ERR_NONE;
+}
+
+static enum status open_macho(struct object_file *file, struct fault *fault)
+{
+    char uuid[MACHO_UUID_BYTES];
+
+    if (macho_open(file->bytes.data, file->bytes.bytes, &file->as.macho, fault) != ERR_NONE)
+        return fault->code;
+    macho_uuid(&file->as.macho, uuid);
+    for (size_t i = 0; i < sizeof uuid; i++)
+        file->id[i] = (char)(uuid[i] >= 'A' && uuid[i] <= 'F' ? uuid[i] + ('a' - 'A') : uuid[i]);
+    if (uuid[0] != '\0') {
+        memcpy(file->debug_id, uuid, 32);
+        memcpy(file->debug_id + 32, "0", 2);
+    }
+    return ERR_NONE;
+}
+
+enum status object_file_open(const void *data, size_t bytes, uint32_t slice,
+                             struct object_file *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->bytes = (struct object_bytes){data, bytes};
+    if (object_recognize(data, bytes) == OBJECT_MACHO &&
+        !macho_slice(data, bytes, slice, &out->bytes))
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "slice of a fat file");
+    out->kind = object_recognize(out->bytes.data, out->bytes.bytes);
+    switch (out->kind) {
+    case OBJECT_ELF:
+        return open_elf(out, fault);
+    case OBJECT_MACHO:
+        return open_macho(out, fault);
+    case OBJECT_PE:
+        if (pe_open(data, bytes, &out->as.pe, fault) == ERR_NONE)
+            pe_debug_id(&out->as.pe, out->debug_id);
+        return fault->code;
+    case OBJECT_ARCHIVE:
+        return ERR_NONE;
+    default:
+        return fault_set(fault, ERR_UNSUPPORTED, 0, "no PE, ELF or Mach-O file");
+    }
+}
+
+bool object_file_debug(const struct object_file *file, struct arena *keep, struct object_debug *out,
+                       struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    switch (file->kind) {
+    case OBJECT_ELF:
+        return elf_debug(&file->as.elf, keep, out, fault);
+    case OBJECT_MACHO:
+        return macho_debug(&file->as.macho, keep, out, fault);
+    case OBJECT_PE:
+        return pe_debug(&file->as.pe, keep, out, fault);
+    default:
+        return false;
+    }
+}
+
+static enum status add_coff(const struct pe *pe, struct arena *keep, struct object_symbols *out,
+                            struct fault *fault)
+{
+    struct fault damage = FAULT_INIT;
+    struct pe_symbol *symbols;
+    uint32_t count;
+
+    if (pe_coff_functions(pe, keep, &symbols, &count, &damage) != ERR_NONE)
+        return damage.code == ERR_MEMORY ? fault_set(fault, ERR_MEMORY, 0, "symbols") : ERR_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct object_symbol symbol = {.offset = symbols[i].rva, .name = symbols[i].name};
+        if (object_symbol_add(out, keep, symbol, fault) != ERR_NONE)
+            return fault->code;
+    }
+    return ERR_NONE;
+}
+
+enum status object_file_symbols(const struct object_file *file, struct arena *keep,
+                                struct object_symbols *out, struct fault *fault)
+{
+    switch (file->kind) {
+    case OBJECT_ELF:
+        return elf_add_symbols(&file->as.elf, keep, out, fault);
+    case OBJECT_MACHO:
+        return macho_add_symbols(&file->as.macho, keep, out, fault);
+    case OBJECT_PE:
+        return add_coff(&file->as.pe, keep, out, fault);
+    default:
+        return ERR_NONE;
+    }
+}
+
+/* .gnu_debuglink of a PE image: as of ELF, little-endian. */
+static bool pe_link(const struct pe *pe, const char **name, uint32_t *crc)
+{
+    struct pe_section section;
+
+    if (!pe_section_named(pe, ".gnu_debuglink", &section) || section.foff > pe->bytes ||
+        section.raw_bytes > pe->bytes - section.foff)
+        return false;
+    const uint8_t *at = pe->data + section.foff;
+    const uint8_t *end = section.raw_bytes > 0 ? memchr(at, 0, section.raw_bytes) : NULL;
+    const size_t place = end != NULL ? ((size_t)(end - at) + 4) / 4 * 4 : 0;
+    if (end == NULL || end == at || place + 4 > section.raw_bytes)
+        return false;
+    *name = (const char *)at;
+    *crc = load_u32(at + place);
+    return true;
+}
+
+bool object_file_link(const struct object_file *file, const char **name, uint32_t *crc)
+{
+    if (file->kind == OBJECT_ELF)
+        return elf_debug_link(&file->as.elf, name, crc);
+    return file->kind == OBJECT_PE && pe_link(&file->as.pe, name, crc);
+}
+
+const char *object_file_arch(const struct object_file *file)
+{
+    static const struct {
+        enum object_kind kind;
+        uint16_t machine;
+        const char *name;
+    } rows[] = {
+        {OBJECT_ELF, 3, "x86"},
+        {OBJECT_ELF, 62, "x86_64"},
+        {OBJECT_ELF, 183, "arm64"},
+        {OBJECT_ELF, 40, "arm"},
+        {OBJECT_ELF, 243, "riscv"},
+        {OBJECT_ELF, 21, "ppc64"},
+        {OBJECT_ELF, 22, "s390x"},
+        {OBJECT_ELF, 8, "mips"},
+        {OBJECT_PE, PE_MACHINE_X86, "x86"},
+        {OBJECT_PE, PE_MACHINE_X64, "x86_64"},
+        {OBJECT_PE, PE_MACHINE_ARM64, "arm64"},
+        {OBJECT_PE, PE_MACHINE_ARM, "arm"},
+    };
+    if (file->kind == OBJECT_MACHO)
+        return macho_arch(&file->as.macho);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (file->kind == rows[i].kind &&
+            rows[i].machine ==
+                (file->kind == OBJECT_PE ? file->as.pe.machine : file->as.elf.machine))
+            return rows[i].name;
+    return "?";
+}

@@ -1,0 +1,109 @@
+/* See object.h. */
+#include "format/object/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECT_SYMBOLS_MAX = 1 << 24 };
+
+/* Mach-O names have 16 letters at most: "__debug_str_offs". */
+static const char *const section_names[DEBUG_SECTIONS] = {"info",     "abbrev",    "line", "str",
+                                                          "line_str", "str_offs*", "addr", "ranges",
+                                                          "rnglists", "cu_index"};
+
+static bool is_name(const char *pattern, const char *name, size_t bytes)
+{
+    const size_t fixed = strcspn(pattern, "*");
+    if (pattern[fixed] == '*')
+        return bytes >= fixed && memcmp(pattern, name, fixed) == 0;
+    return bytes == fixed && memcmp(pattern, name, fixed) == 0;
+}
+
+struct object_bytes *object_debug_slot(struct object_debug *debug, const char *name)
+{
+    static const char *const starts[] = {".debug_", ".zdebug_", "__debug_", "__zdebug_"};
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0) {
+            name += strlen(starts[i]);
+            bytes = strlen(name);
+            break;
+        }
+    }
+    const bool split = bytes > 4 && strcmp(name + bytes - 4, ".dwo") == 0;
+    const size_t stem = split ? bytes - 4 : bytes;
+    for (int i = 0; stem > 0 && i < DEBUG_SECTIONS; i++)
+        if (is_name(section_names[i], name, stem))
+            return split || i == DEBUG_UNIT_INDEX ? &debug->split[i] : &debug->own[i];
+    return NULL;
+}
+
+bool object_is_code(const struct object_debug *debug, uint64_t va)
+{
+    uint32_t low = 0, high = debug->code_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (debug->code[middle].start_va <= va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && va < debug->code[low - 1].end_va;
+}
+
+enum status object_symbol_add(struct object_symbols *symbols, struct arena *keep,
+                              struct object_symbol symbol, struct fault *fault)
+{
+    if (symbols->count == OBJECT_SYMBOLS_MAX)
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "symbol table");
+    if (symbols->count == symbols->room) {
+        const uint32_t room = symbols->room * 2 + 256;
+        struct object_symbol *wider = ARENA_ARRAY(keep, room, struct object_symbol);
+        if (wider == NULL)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol table");
+        if (symbols->count > 0)
+            memcpy(wider, symbols->at, symbols->count * sizeof *wider);
+        symbols->at = wider;
+        symbols->room = room;
+    }
+    symbols->at[symbols->count++] = symbol;
+    return ERR_NONE;
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+    const struct object_symbol *a = left, *b = right;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    if (a->global != b->global)
+        return a->global ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+void object_symbols_sort(struct object_symbols *symbols)
+{
+    uint32_t kept = 0;
+    if (symbols->count > 0)
+        qsort(symbols->at, symbols->count, sizeof *symbols->at, compare_symbols);
+    for (uint32_t i = 0; i < symbols->count; i++)
+        if (kept == 0 || symbols->at[i].offset != symbols->at[kept - 1].offset)
+            symbols->at[kept++] = symbols->at[i];
+    symbols->count = kept;
+}
+
+const struct object_symbol *object_symbol_before(const struct object_symbols *symbols,
+                                                 uint64_t offset)
+{
+    uint32_t low = 0, high = symbols->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (symbols->at[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &symbols->at[low - 1] : NULL;
+}

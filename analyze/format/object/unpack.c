@@ -1,0 +1,91 @@
+/* Packed sections: zlib and Zstandard (SHF_COMPRESSED), xz (.gnu_debugdata); see object.h. */
+#include <string.h>
+
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "format/object/object.h"
+
+/* What one section may grow to, and how many bytes one packed byte can stand for at most: a stated
+ * size beyond that is damage and is not allocated. */
+#define UNPACKED_BYTES_MAX ((uint64_t)2 << 30)
+enum { ZLIB_FACTOR = 1 << 11, ZSTD_FACTOR = 1 << 17 };
+enum { XZ_MEMORY_BYTES = 256 << 20, XZ_FIRST_BYTES = 1 << 16 };
+
+static bool unpack_zlib(struct object_bytes data, uint8_t *to, size_t bytes)
+{
+    z_stream stream = {0};
+    /* zlib's type lacks the const that it keeps */
+    union {
+        const uint8_t *from;
+        Bytef *to;
+    } input = {data.data};
+
+    if (data.bytes > UINT32_MAX || bytes > UINT32_MAX || inflateInit(&stream) != Z_OK)
+        return false;
+    stream.next_in = input.to;
+    stream.avail_in = (uInt)data.bytes;
+    stream.next_out = to;
+    stream.avail_out = (uInt)bytes;
+    const bool good = inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_out == 0;
+    (void)inflateEnd(&stream);
+    return good;
+}
+
+/* The sizes of the blocks add up only at the end, so the memory grows with what comes out. */
+static enum status unpack_xz(struct object_bytes data, struct arena *keep, struct object_bytes *out,
+                             struct fault *fault)
+{
+    lzma_stream stream = LZMA_STREAM_INIT;
+    size_t room = XZ_FIRST_BYTES;
+    uint8_t *to = arena_alloc(keep, room);
+    lzma_ret result = LZMA_OK;
+
+    if (lzma_stream_decoder(&stream, XZ_MEMORY_BYTES, 0) != LZMA_OK)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "xz");
+    stream.next_in = data.data;
+    stream.avail_in = data.bytes;
+    while (to != NULL && result == LZMA_OK) {
+        stream.next_out = to + stream.total_out;
+        stream.avail_out = room - (size_t)stream.total_out;
+        result = lzma_code(&stream, LZMA_FINISH);
+        if (result == LZMA_OK && stream.avail_out == 0) {
+            const size_t wider = room * 2;
+            uint8_t *grown = wider <= UNPACKED_BYTES_MAX ? arena_alloc(keep, wider) : NULL;
+            if (grown != NULL)
+                memcpy(grown, to, room);
+            to = grown;
+            room = wider;
+        }
+    }
+    *out = (struct object_bytes){to, (size_t)stream.total_out};
+    lzma_end(&stream);
+    if (to == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "unpacked section");
+    if (result != LZMA_STREAM_END)
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "xz stream");
+    return ERR_NONE;
+}
+
+enum status object_unpack(enum object_packing packing, struct object_bytes data, uint64_t bytes,
+                          struct arena *keep, struct object_bytes *out, struct fault *fault)
+{
+    *out = (struct object_bytes){NULL, 0};
+    if (packing == PACKED_XZ)
+        return unpack_xz(data, keep, out, fault);
+    if (bytes > UNPACKED_BYTES_MAX)
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "unpacked section");
+    if (bytes / (packing == PACKED_ZLIB ? ZLIB_FACTOR : ZSTD_FACTOR) > data.bytes)
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "size of a packed section");
+    uint8_t *to = arena_alloc(keep, (size_t)bytes + 1);
+    if (to == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "unpacked section");
+    const bool good = packing == PACKED_ZLIB
+                          ? unpack_zlib(data, to, (size_t)bytes)
+                          : ZSTD_decompress(to, (size_t)bytes, data.data, data.bytes) == bytes;
+    if (!good)
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "packed section");
+    *out = (struct object_bytes){to, (size_t)bytes};
+    return ERR_NONE;
+}

@@ -1,0 +1,303 @@
+/* Which files belong to an image, and opening them; see object.h. */
+#include "symbol/object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbol/object_parts.h"
+
+enum { ELF_LOADED_CODE = 6, ELF_NO_BYTES = 8, ELF_RELOCATABLE = 1, MACHO_RELOCATABLE = 1 };
+
+static void read_elf_traits(const struct elf *elf, struct object_candidate *out)
+{
+    struct elf_section section;
+
+    out->is_code = elf->section_count == 0;
+    for (uint32_t i = 0; elf_section(elf, i, &section); i++) {
+        const size_t bytes = strlen(section.name);
+        if ((section.flags & ELF_LOADED_CODE) == ELF_LOADED_CODE && section.bytes > 0) {
+            out->is_code = true;
+            out->has_code = out->has_code || section.type != ELF_NO_BYTES;
+        }
+        out->has_split =
+            out->has_split || (bytes > 4 && strcmp(section.name + bytes - 4, ".dwo") == 0);
+    }
+    out->is_code = out->is_code && elf->type != ELF_RELOCATABLE;
+}
+
+static void read_macho_traits(const struct macho *macho, struct object_candidate *out)
+{
+    struct macho_section section;
+
+    for (uint32_t i = 0; macho_section(macho, i, &section); i++) {
+        if (strcmp(section.segment, "__TEXT") == 0 && section.bytes > 0) {
+            out->is_code = true;
+            out->has_code = out->has_code || section.foff != 0;
+        }
+    }
+    out->is_code = out->is_code && macho->type != MACHO_RELOCATABLE;
+}
+
+bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
+                           struct object_candidate *out, struct fault *fault)
+{
+    struct object_file file;
+
+    memset(out, 0, sizeof *out);
+    if (object_file_open(data, bytes, slice, &file, fault) != ERR_NONE)
+        return false;
+    out->kind = file.kind;
+    out->slice = slice;
+    memcpy(out->id, file.id, sizeof out->id);
+    memcpy(out->debug_id, file.debug_id, sizeof out->debug_id);
+    if (file.kind == OBJECT_ELF)
+        read_elf_traits(&file.as.elf, out);
+    else if (file.kind == OBJECT_MACHO)
+        read_macho_traits(&file.as.macho, out);
+    else
+        out->is_code = out->has_code = file.kind == OBJECT_PE;
+    out->arch = file.kind != OBJECT_ARCHIVE ? object_file_arch(&file) : NULL;
+    return true;
+}
+
+bool object_map(struct symbol_object *object, const struct object_candidate *candidate,
+                struct object_file *out)
+{
+    struct fault fault = FAULT_INIT;
+
+    if (object->map_count == OBJECT_FILES_MAX)
+        return false;
+    if (object->map_count % 16 == 0) {
+        struct file_map *wider = realloc(object->maps, (object->map_count + 16) * sizeof *wider);
+        if (wider == NULL)
+            return false;
+        object->maps = wider;
+    }
+    struct file_map *map = &object->maps[object->map_count];
+    if (file_map(candidate->path, map, &fault) != ERR_NONE)
+        return false;
+    if (object_file_open(map->data, map->bytes, candidate->slice, out, &fault) != ERR_NONE) {
+        file_unmap(map);
+        return false;
+    }
+    object->map_count++;
+    return true;
+}
+
+struct object_part *object_add_part(struct symbol_object *object, const struct dwarf_input *input)
+{
+    struct fault fault = FAULT_INIT;
+    const uint32_t count = object->part_count;
+
+    if ((count & (count + 1)) == 0) { /* 0, 1, 3, 7, ...: room for twice as many */
+        struct object_part *wider =
+            ARENA_ARRAY(&object->arena, 2 * (size_t)count + 1, struct object_part);
+        if (wider == NULL)
+            return NULL;
+        if (count > 0)
+            memcpy(wider, object->parts, count * sizeof *wider);
+        object->parts = wider;
+    }
+    struct object_part *part = &object->parts[object->part_count++];
+    (void)dwarf_open(input, &part->dwarf, &fault);
+    return part;
+}
+
+/* True when the file of that name and checksum is the candidate. */
+static bool is_linked(const struct object_candidate *candidate, const char *name, uint32_t crc)
+{
+    struct fault fault = FAULT_INIT;
+    struct file_map map;
+
+    if (strcmp(candidate->name, path_base(name)) != 0 ||
+        file_map(candidate->path, &map, &fault) != ERR_NONE)
+        return false;
+    const bool same = elf_debug_link_crc(map.data, map.bytes) == crc;
+    file_unmap(&map);
+    return same;
+}
+
+/* Opens the debug file of the image: by its id, else by its link. */
+static bool find_debug_file(struct symbol_object *object, const char *image_path,
+                            const struct object_candidate *candidates, uint32_t count,
+                            struct object_file *out, struct object_debug *debug)
+{
+    const struct object_file *image = &object->image;
+    struct fault fault = FAULT_INIT;
+    const char *name;
+    uint32_t crc;
+    const bool linked = object_file_link(image, &name, &crc);
+
+    for (int by_link = 0; by_link < 2; by_link++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const struct object_candidate *c = &candidates[i];
+            if (c->kind != image->kind || strcmp(c->path, image_path) == 0)
+                continue;
+            const bool fits = by_link != 0 ? linked && is_linked(c, name, crc)
+                                           : image->id[0] != '\0' && strcmp(c->id, image->id) == 0;
+            if (fits && object_map(object, c, out) &&
+                object_file_debug(out, &object->arena, debug, &fault))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The file that dwz put what several files share into. */
+static const struct object_debug *find_alternate(struct symbol_object *object,
+                                                 const struct object_file *file,
+                                                 const struct object_candidate *candidates,
+                                                 uint32_t count)
+{
+    char id[ELF_BUILD_ID_BYTES];
+    struct fault fault = FAULT_INIT;
+    struct object_file found;
+    const char *name;
+
+    if (file->kind != OBJECT_ELF || !elf_alternate_link(&file->as.elf, &name, id))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct object_candidate *c = &candidates[i];
+        const bool fits = id[0] != '\0' && c->id[0] != '\0' ? strcmp(c->id, id) == 0
+                                                            : strcmp(c->name, path_base(name)) == 0;
+        struct object_debug *debug = NULL;
+        if (c->kind == OBJECT_ELF && fits && object_map(object, c, &found) &&
+            (debug = ARENA_NEW(&object->arena, struct object_debug)) != NULL &&
+            object_file_debug(&found, &object->arena, debug, &fault))
+            return debug;
+    }
+    return NULL;
+}
+
+/* Everything that holds units of split DWARF; which of them belong here, their ids say. */
+static void find_splits(struct symbol_object *object, const struct object_debug *own,
+                        const struct object_candidate *candidates, uint32_t count,
+                        struct dwarf_input *input)
+{
+    const struct object_debug **splits =
+        ARENA_ARRAY(&object->arena, (size_t)count + 1, const struct object_debug *);
+    struct fault fault = FAULT_INIT;
+    struct object_file file;
+
+    if (splits == NULL)
+        return;
+    input->splits = splits;
+    if (own->split[DEBUG_INFO].data != NULL)
+        splits[input->split_count++] = own;
+    for (uint32_t i = 0; i < count && input->split_count < DWARF_SPLITS_MAX; i++) {
+        struct object_debug *debug = NULL;
+        if (candidates[i].has_split && candidates[i].kind == object->image.kind &&
+            !candidates[i].is_code && object_map(object, &candidates[i], &file) &&
+            (debug = ARENA_NEW(&object->arena, struct object_debug)) != NULL &&
+            object_file_debug(&file, &object->arena, debug, &fault))
+            splits[input->split_count++] = debug;
+    }
+}
+
+/* The symbols of .gnu_debugdata. */
+static void add_mini_symbols(struct symbol_object *object)
+{
+    struct fault fault = FAULT_INIT;
+    struct object_bytes mini;
+    struct elf elf;
+
+    if (object->image.kind == OBJECT_ELF &&
+        elf_mini_image(&object->image.as.elf, &object->arena, &mini, &fault) == ERR_NONE &&
+        elf_open(mini.data, mini.bytes, &elf, &fault) == ERR_NONE) {
+        elf.base_va = object->image.as.elf.base_va;
+        (void)elf_add_symbols(&elf, &object->arena, &object->symbols, &fault);
+    }
+}
+
+static void add_exports(struct symbol_object *object)
+{
+    struct fault fault = FAULT_INIT;
+    struct pe_symbol *exports;
+    uint32_t count;
+
+    if (object->image.kind != OBJECT_PE ||
+        pe_exports(&object->image.as.pe, &object->arena, &exports, &count, &fault) != ERR_NONE)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct object_symbol symbol = {.offset = exports[i].rva, .name = exports[i].name};
+        (void)object_symbol_add(&object->exports, &object->arena, symbol, &fault);
+    }
+    object_symbols_sort(&object->exports);
+}
+
+static void read_symbols(struct symbol_object *object, const struct object_file *debug_file)
+{
+    struct fault fault = FAULT_INIT;
+
+    (void)object_file_symbols(&object->image, &object->arena, &object->symbols, &fault);
+    if (debug_file != NULL)
+        (void)object_file_symbols(debug_file, &object->arena, &object->symbols, &fault);
+    add_mini_symbols(object);
+    object_symbols_sort(&object->symbols);
+    add_exports(object);
+    if (object->image.kind == OBJECT_MACHO)
+        (void)macho_function_starts(&object->image.as.macho, &object->arena, &object->starts,
+                                    &object->start_count, &fault);
+}
+
+static void read_object(struct symbol_object *object, const char *image_path,
+                        const struct object_candidate *candidates, uint32_t count)
+{
+    struct object_debug *debug = ARENA_NEW(&object->arena, struct object_debug);
+    struct fault fault = FAULT_INIT;
+    struct object_file other;
+    const struct object_file *from = &object->image;
+
+    if (debug == NULL)
+        return;
+    bool found = object_file_debug(&object->image, &object->arena, debug, &fault) &&
+                 debug->own[DEBUG_INFO].data != NULL;
+    object->code = *debug;
+    if (!found && find_debug_file(object, image_path, candidates, count, &other, debug)) {
+        found = true;
+        from = &other;
+    }
+    if (found) {
+        struct dwarf_input input = {.debug = debug};
+        if (from->kind == OBJECT_ELF && from->as.elf.segment_count == 0)
+            debug->base_va = object->code.base_va;
+        input.alternate = find_alternate(object, from, candidates, count);
+        find_splits(object, debug, candidates, count, &input);
+        (void)object_add_part(object, &input);
+    } else if (object->image.kind == OBJECT_MACHO) {
+        object_read_debug_map(object, candidates, count);
+    }
+    read_symbols(object, from != &object->image ? from : NULL);
+}
+
+enum status symbol_object_open(const struct object_file *image, const char *image_path,
+                               const struct object_candidate *candidates, uint32_t count,
+                               enum symbol_names names, struct symbol_object **out,
+                               struct fault *fault)
+{
+    struct symbol_object *object = calloc(1, sizeof *object);
+
+    *out = object;
+    if (object == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols of an image");
+    arena_init(&object->arena, 0);
+    object->image = *image;
+    object->names = names;
+    read_object(object, image_path, candidates, count);
+    return ERR_NONE;
+}
+
+void symbol_object_close(struct symbol_object *object)
+{
+    if (object == NULL)
+        return;
+    for (uint32_t i = 0; i < object->part_count; i++)
+        dwarf_close(object->parts[i].dwarf);
+    for (uint32_t i = 0; i < object->map_count; i++)
+        file_unmap(&object->maps[i]);
+    free(object->maps);
+    free(object->readable);
+    arena_free(&object->arena);
+    free(object);
+}

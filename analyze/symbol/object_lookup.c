@@ -1,0 +1,309 @@
+/* One offset asked of an image without a PDB; see object.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "symbol/object_parts.h"
+
+#define NO_END ((uint64_t)UINT32_MAX + 1)
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Row of the function table of x64 and arm64 images: 12 bytes {begin, end, unwind} on x64; the
+ * other does not state ends. */
+enum { FUNCTION_ROW_BYTES = 12 };
+
+/* Where the function around RVA starts (0: the table has none), and in *end where that changes. */
+static uint32_t function_start(const struct pe *pe, uint32_t rva, uint64_t *end)
+{
+    const struct pe_directory *table = &pe->directories[PE_DIR_EXCEPTION];
+    uint32_t low = 0;
+    uint32_t high = pe->machine == PE_MACHINE_X64 ? table->bytes / FUNCTION_ROW_BYTES : 0;
+    const uint8_t *at = high > 0 ? pe_at(pe, table->rva, high * FUNCTION_ROW_BYTES) : NULL;
+    const uint32_t count = high;
+
+    if (at == NULL)
+        return 0;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (load_u32(at + (size_t)middle * FUNCTION_ROW_BYTES) <= rva)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < count)
+        *end = least(*end, load_u32(at + (size_t)low * FUNCTION_ROW_BYTES));
+    if (low == 0)
+        return 0;
+    const uint8_t *row = at + (size_t)(low - 1) * FUNCTION_ROW_BYTES;
+    if (load_u32(row + 4) <= rva)
+        return 0;
+    *end = least(*end, load_u32(row + 4));
+    return load_u32(row);
+}
+
+/* The range of code that OFFSET lies in; NULL: none. */
+static const struct object_range *code_around(const struct symbol_object *object, uint32_t offset)
+{
+    const uint64_t va = object->code.base_va + offset;
+    for (uint32_t i = 0; i < object->code.code_count; i++)
+        if (object->code.code[i].start_va <= va && va < object->code.code[i].end_va)
+            return &object->code.code[i];
+    return NULL;
+}
+
+/* Where the next range of code starts. */
+static uint64_t next_code(const struct symbol_object *object, uint32_t offset)
+{
+    const uint64_t va = object->code.base_va + offset;
+    for (uint32_t i = 0; i < object->code.code_count; i++)
+        if (object->code.code[i].start_va > va)
+            return object->code.code[i].start_va - object->code.base_va;
+    return NO_END;
+}
+
+/* Whether a symbol of no stated size can be the name of what is at OFFSET of a Mach-O image: the
+ * list of function starts says whether another function without a symbol is between them. */
+static enum symbols_from macho_reach(const struct symbol_object *object,
+                                     const struct object_symbol *symbol, uint32_t offset,
+                                     uint64_t *end)
+{
+    uint32_t low = 0, high = object->start_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (object->starts[middle] <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < object->start_count)
+        *end = least(*end, object->starts[low]);
+    return low > 0 && object->starts[low - 1] <= symbol->offset ? SYMBOLS_SYMTAB : SYMBOLS_NEAREST;
+}
+
+/* The same of a PE image, by its function table. */
+static bool pe_reach(const struct symbol_object *object, const struct object_symbol *symbol,
+                     uint32_t offset, uint64_t *end)
+{
+    const uint32_t start = function_start(&object->image.as.pe, offset, end);
+    if (start != 0)
+        return symbol->offset >= start;
+    *end = least(*end, (uint64_t)symbol->offset + OBJECT_EXPORT_BYTES);
+    return offset - symbol->offset < OBJECT_EXPORT_BYTES;
+}
+
+/* The symbol that names the code at OFFSET; NULL: none.  *end: where that changes at the latest. */
+static const struct object_symbol *symbol_at(const struct symbol_object *object,
+                                             const struct object_symbols *symbols, uint32_t offset,
+                                             enum symbols_from *from, uint64_t *end)
+{
+    const struct object_symbol *symbol = object_symbol_before(symbols, offset);
+    const struct object_symbol *next = symbol != NULL ? symbol + 1 : symbols->at;
+    const struct object_range *code = code_around(object, offset);
+
+    if (next != NULL && next < symbols->at + symbols->count)
+        *end = least(*end, next->offset);
+    if (code == NULL) { /* a header: at its very place, it is named */
+        const bool same = symbol != NULL && symbol->offset == offset;
+        *end = same ? (uint64_t)offset + 1 : least(*end, next_code(object, offset));
+        return same ? symbol : NULL;
+    }
+    if (symbol == NULL)
+        return NULL;
+    *end = least(*end, code->end_va - object->code.base_va);
+    if (symbol->bytes != 0) {
+        const uint64_t symbol_end = (uint64_t)symbol->offset + symbol->bytes;
+        if (offset >= symbol_end)
+            return NULL;
+        *end = least(*end, symbol_end);
+        return symbol;
+    }
+    if (object->code.base_va + symbol->offset < code->start_va)
+        return NULL;
+    if (object->image.kind == OBJECT_PE)
+        return pe_reach(object, symbol, offset, end) ? symbol : NULL;
+    *from = object->image.kind == OBJECT_MACHO ? macho_reach(object, symbol, offset, end)
+                                               : SYMBOLS_NEAREST;
+    return symbol;
+}
+
+/* The piece of the debug map around OFFSET; NULL: none, and *end is where the next one starts. */
+static const struct object_piece *piece_at(const struct symbol_object *object, uint32_t offset,
+                                           uint64_t *end)
+{
+    uint32_t low = 0, high = object->piece_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (object->pieces[middle].start <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < object->piece_count)
+        *end = least(*end, object->pieces[low].start);
+    if (low == 0 || offset - object->pieces[low - 1].start >= object->pieces[low - 1].bytes)
+        return NULL;
+    const struct object_piece *piece = &object->pieces[low - 1];
+    *end = least(*end, (uint64_t)piece->start + piece->bytes);
+    return piece;
+}
+
+/* The part that knows OFFSET, and where that is in it; NULL: none. */
+static struct dwarf *part_at(const struct symbol_object *object, uint32_t offset,
+                             uint32_t *part_offset, uint64_t *end)
+{
+    const struct object_piece *piece = NULL;
+
+    *part_offset = offset;
+    if (object->pieces == NULL)
+        return object->part_count > 0 ? object->parts[0].dwarf : NULL;
+    piece = piece_at(object, offset, end);
+    if (piece == NULL)
+        return NULL;
+    *part_offset = piece->part_start + (offset - piece->start);
+    return object->parts[piece->part].dwarf;
+}
+
+void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out)
+{
+    uint32_t part_offset;
+
+    *out = (struct object_answer){.end = NO_END};
+    struct dwarf *dwarf = part_at(object, offset, &part_offset, &out->end);
+    if (dwarf != NULL) {
+        struct dwarf_place place;
+        dwarf_at(dwarf, part_offset, &place);
+        out->scope = place.scope;
+        out->scope_shift = offset - part_offset;
+        out->file = place.file;
+        out->line = place.line;
+        out->from = SYMBOLS_DWARF;
+        out->end = least(out->end, (uint64_t)offset + (place.end - part_offset));
+    }
+    if (out->scope != NULL)
+        return;
+    enum symbols_from from = object->image.kind == OBJECT_PE ? SYMBOLS_COFF : SYMBOLS_SYMTAB;
+    out->symbol = symbol_at(object, &object->symbols, offset, &from, &out->end);
+    if (out->symbol == NULL && object->exports.count > 0) {
+        from = SYMBOLS_EXPORT;
+        out->symbol = symbol_at(object, &object->exports, offset, &from, &out->end);
+    }
+    if (out->symbol != NULL)
+        out->from = from;
+}
+
+static bool grow_names(struct symbol_object *object)
+{
+    const uint32_t room = object->readable_room != 0 ? object->readable_room * 2 : 256;
+    struct readable_name *wider = calloc(room, sizeof *wider);
+    if (wider == NULL)
+        return false;
+    for (uint32_t i = 0; i < object->readable_room; i++) {
+        if (object->readable[i].linker == NULL)
+            continue;
+        uintptr_t at = (uintptr_t)object->readable[i].linker * 0x9e3779b1u >> 8;
+        while (wider[at & (room - 1)].linker != NULL)
+            at++;
+        wider[at & (room - 1)] = object->readable[i];
+    }
+    free(object->readable);
+    object->readable = wider;
+    object->readable_room = room;
+    return true;
+}
+
+const char *symbol_object_name(struct symbol_object *object, const char *name)
+{
+    const bool x86 =
+        object->image.kind == OBJECT_PE && object->image.as.pe.machine == PE_MACHINE_X86;
+    char text[UNDECORATED_BYTES];
+
+    if (name == NULL ||
+        (object->readable_count * 2 >= object->readable_room && !grow_names(object)))
+        return name;
+    uintptr_t at = (uintptr_t)name * 0x9e3779b1u >> 8;
+    while (object->readable[at & (object->readable_room - 1)].linker != NULL &&
+           object->readable[at & (object->readable_room - 1)].linker != name)
+        at++;
+    struct readable_name *known = &object->readable[at & (object->readable_room - 1)];
+    if (known->linker == NULL) {
+        const size_t bytes = undecorate(name, object->names, x86, text, sizeof text);
+        const char *copy = bytes > 0 ? arena_text(&object->arena, text, bytes) : NULL;
+        *known = (struct readable_name){name, copy != NULL ? copy : name};
+        object->readable_count++;
+    }
+    return known->readable;
+}
+
+static bool is_mangled(const char *name)
+{
+    return name[0] == '?' || (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R'));
+}
+
+const char *symbol_object_function(struct symbol_object *object, const struct object_answer *answer,
+                                   const struct dwarf_scope *function, uint32_t offset)
+{
+    enum symbols_from from;
+    uint64_t end = NO_END;
+    const struct object_symbol *symbol = NULL;
+    const char *name = function->name;
+
+    if (name == NULL) {
+        symbol = symbol_at(object, &object->symbols, offset, &from, &end);
+        name = symbol != NULL ? symbol->name : NULL;
+    } else if (!is_mangled(name)) {
+        const uint32_t start = function->start + answer->scope_shift;
+        symbol = object_symbol_before(&object->symbols, start);
+        if (symbol != NULL && symbol->offset == start && is_mangled(symbol->name))
+            name = symbol->name;
+    }
+    return symbol_object_name(object, name);
+}
+
+uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
+                              struct symbol_frame out[SYMBOL_FRAMES_MAX])
+{
+    struct object_answer answer;
+    uint32_t count = 0;
+
+    symbol_object_at(object, offset, &answer);
+    const char *file = answer.file;
+    uint32_t line = answer.line, start = 0;
+    for (const struct dwarf_scope *s = answer.scope; s != NULL && count < SYMBOL_FRAMES_MAX;
+         s = s->around) {
+        const char *name = s->around != NULL ? symbol_object_name(object, s->name)
+                                             : symbol_object_function(object, &answer, s, offset);
+        out[count++] = (struct symbol_frame){.function = name,
+                                             .file = file,
+                                             .line = line,
+                                             .inlined = s->around != NULL,
+                                             .from = SYMBOLS_DWARF};
+        file = s->call_file;
+        line = s->call_line;
+        start = s->start + answer.scope_shift;
+    }
+    if (count == 0 && (answer.symbol != NULL || answer.line != 0)) {
+        const struct object_symbol *symbol = answer.symbol;
+        start = symbol != NULL ? symbol->offset : offset;
+        out[count++] = (struct symbol_frame){
+            .function = symbol != NULL ? symbol_object_name(object, symbol->name) : NULL,
+            .file = file,
+            .line = line,
+            .from = answer.from};
+    }
+    for (uint32_t i = 0; i < count; i++)
+        out[i].distance = offset - start;
+    return count;
+}
+
+uint32_t symbol_object_lines(struct symbol_object *object, uint32_t offset, uint32_t *out,
+                             uint32_t max)
+{
+    uint64_t end = 0;
+    uint32_t part_offset;
+    struct dwarf *dwarf = part_at(object, offset, &part_offset, &end);
+    return dwarf != NULL ? dwarf_lines(dwarf, part_offset, out, max) : 0;
+}

@@ -1,0 +1,84 @@
+/* What the files of symbol_object share; nobody else includes this.
+ *
+ *   object.c          opening: which files belong to an image
+ *   object_macho.c    the debug map of a Mach-O image
+ *   object_lookup.c   one offset asked of it */
+#ifndef SYMBOL_OBJECT_PARTS_H
+#define SYMBOL_OBJECT_PARTS_H
+
+#include "base/files.h"
+#include "symbol/object.h"
+
+enum {
+    OBJECT_FILES_MAX = 4096,    /* files that one image may need */
+    OBJECT_EXPORT_BYTES = 4096, /* what a symbol of no stated size names at most, where nothing else
+                                   says where its function ends */
+};
+
+/* A file with DWARF for the image, or for some of its functions. */
+struct object_part {
+    struct dwarf *dwarf; /* NULL: it has none */
+};
+
+/* Where a function of the image lies in an object file. */
+struct object_piece {
+    uint32_t start, bytes; /* in the image */
+    uint32_t part;
+    uint32_t part_start; /* in the part */
+};
+
+struct readable_name {
+    const char *linker, *readable;
+};
+
+struct symbol_object {
+    struct object_file image;
+    enum symbol_names names;
+    struct arena arena;
+    struct file_map *maps; /* owned, of companion files */
+    uint32_t map_count;
+    struct object_part
+        *parts; /* in the arena; part 0 is for the whole image when it has no pieces */
+    uint32_t part_count;
+    struct object_piece *pieces; /* in the arena, sorted: of a debug map */
+    uint32_t piece_count;
+    struct object_debug code; /* of the image: where code lies, and its base */
+    struct object_symbols symbols, exports;
+    uint32_t *starts; /* of functions, sorted: Mach-O */
+    uint32_t start_count;
+    struct readable_name *readable; /* owned: open table of names by their address */
+    uint32_t readable_count, readable_room;
+};
+
+/* Maps a candidate's file and opens its slice.  False: it cannot be read. */
+bool object_map(struct symbol_object *object, const struct object_candidate *candidate,
+                struct object_file *out);
+
+/* Adds the part and opens its DWARF.  NULL: out of memory. */
+struct object_part *object_add_part(struct symbol_object *object, const struct dwarf_input *input);
+
+/* Reads the debug map and the objects and archives among the candidates that it names. */
+void object_read_debug_map(struct symbol_object *object, const struct object_candidate *candidates,
+                           uint32_t count);
+
+/* What is known of one offset. */
+struct object_answer {
+    const struct dwarf_scope *scope; /* NULL: no function of DWARF */
+    uint32_t scope_shift; /* what is added to a scope's start to have an image's offset */
+    const char *file;
+    uint32_t line;
+    const struct object_symbol *symbol; /* where scope is NULL; NULL: none */
+    enum symbols_from from;
+    uint64_t end; /* the first offset where anything else may hold */
+};
+void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out);
+
+/* The readable name of the function around OFFSET: that of DWARF, or of the symbol where DWARF has
+ * none, or one without the names around it. */
+const char *symbol_object_function(struct symbol_object *object, const struct object_answer *answer,
+                                   const struct dwarf_scope *function, uint32_t offset);
+
+/* The readable spelling of a linker's name; lives as long as the object.  NULL in, NULL out. */
+const char *symbol_object_name(struct symbol_object *object, const char *name);
+
+#endif
