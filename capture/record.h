@@ -358,13 +358,13 @@ enum {
  *
  * RTL first: its stack of the suspect is on disk before any other walker runs. */
 #define RECORD_WALKERS(WALKER)                                                                     \
-    WALKER(RTL, 1, "rtl", RECORD_WALKER_TRAIT_TABLES,                                              \
+    WALKER(RTL, 1, "rtl", RECORD_WALKER_TRAIT_TABLES | RECORD_WALKER_TRAIT_SYSTEM,                 \
            "symbol lookup with the dump engine; nothing of the walk")                              \
     WALKER(DBGHELP, 2, "dbghelp", RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_DBGHELP,         \
            "symbol lookup with the dump engine; nothing of the walk")                              \
     WALKER(DBGHELP_OWN, 3, "dbghelp-own", RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_DBGHELP, \
            "symbol lookup with the dump engine; function tables with offset:rtl")                  \
-    WALKER(BACKTRACE, 4, "backtrace", RECORD_WALKER_TRAIT_WAITS,                                   \
+    WALKER(BACKTRACE, 4, "backtrace", RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_SYSTEM,      \
            "symbol lookup with the dump engine; the system's unwinder with offset:rtl")            \
     WALKER(FRAME_POINTER, 5, "framepointer", 0,                                                    \
            "symbol lookup with the dump engine; nothing of the walk")
@@ -378,6 +378,7 @@ enum {
     RECORD_WALKER_TRAIT_TABLES = 1,  /* unwinds by tables, which x86 does not have       */
     RECORD_WALKER_TRAIT_WAITS = 2,   /* may take locks: own thread, under a time limit   */
     RECORD_WALKER_TRAIT_DBGHELP = 4, /* runs in dbghelp.dll, one caller at a time        */
+    RECORD_WALKER_TRAIT_SYSTEM = 8,  /* walks by the unwinder of ntdll, as others may    */
 };
 
 #define RECORD_NO_MODULE 0xFFFFFFFFu

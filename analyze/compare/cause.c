@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "compare/cause_names.h"
 #include "compare/cause_shape.h"
+#include "compare/names.h"
 
 static rule_fn *const rules[] = {
     because_scan,
@@ -32,15 +33,34 @@ static rule_fn *const rules[] = {
 };
 
 /* What is not explained, as exactly as it can be said. */
+static const char *unexplained_line(const struct difference *d, struct arena *keep)
+{
+    const struct frame *own = rule_mine(d), *other = rule_theirs(d);
+    const struct truth_frame *truth = d->against == 0 ? table_truth(d->table, d->row) : NULL;
+    const uint32_t line = other != NULL ? other->line : truth != NULL ? truth->line : 0;
+    const char *file = other != NULL ? other->file : truth != NULL ? truth->file : NULL;
+    const char *root = d->in->crash != NULL ? d->in->crash->own.source_root : NULL;
+    if (file != NULL && !compare_files(file, own->file, root))
+        return arena_printf(keep, "file differs: %s:%" PRIu32 " in %s / %s:%" PRIu32 " in %s",
+                            own->file != NULL ? own->file : "no file", own->line,
+                            rule_engine(d, d->column), file, line, rule_engine(d, d->against));
+    return arena_printf(keep, "no rule explains line %" PRIu32 " of %s in %s: %s has line %" PRIu32,
+                        own->line, rule_name(own->function), rule_engine(d, d->column),
+                        rule_engine(d, d->against), line);
+}
+
 static const char *unexplained(const struct difference *d, struct arena *keep)
 {
     const struct frame *own = rule_mine(d), *other = rule_theirs(d);
     const struct truth_frame *truth = table_truth(d->table, d->row);
-    const uint32_t line = other != NULL ? other->line : truth != NULL ? truth->line : 0;
-    if (d->mark == CELL_LINE && own != NULL && line != 0)
-        return arena_printf(
-            keep, "no rule explains line %" PRIu32 " of %s in %s: %s has line %" PRIu32, own->line,
-            rule_name(own->function), rule_engine(d, d->column), rule_engine(d, d->against), line);
+    if (d->mark == CELL_LINE && own != NULL)
+        return unexplained_line(d, keep);
+    if (rule_is_gap(d) && (own != NULL) != (other != NULL)) {
+        const struct frame *have = own != NULL ? own : other;
+        return arena_printf(keep, "no rule explains %s at %s, which %s has and %s lacks",
+                            rule_name(have->function), rule_where(have, keep),
+                            rule_engine(d, rule_having(d)), rule_engine(d, rule_lacking(d)));
+    }
     return arena_printf(keep, "no rule explains %s in %s",
                         own != NULL     ? rule_name(own->function)
                         : truth != NULL ? rule_name(truth->function)

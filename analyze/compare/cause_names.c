@@ -38,7 +38,8 @@ static const struct frame *block_find(const struct difference *d, frame_test *te
         *column = columns[i];
         const bool wide = d->mark != CELL_FUNCTION && d->mark != CELL_LINE;
         const uint32_t start = wide ? rule_block_start(d) : d->row;
-        for (uint32_t row = start; row < (wide ? rule_block_end(d) : d->row + 1); row++) {
+        const uint32_t end = wide ? rule_block_end(d) : d->row + 1;
+        for (uint32_t row = start; row < end; row++) {
             const struct frame *frame = table_frame(d->table, row, columns[i]);
             if (frame != NULL && test(frame))
                 return frame;
@@ -150,7 +151,7 @@ bool because_lookup_address(const struct difference *d, struct arena *keep, stru
 {
     const struct frame *own = rule_mine(d), *other = rule_theirs(d);
     if (d->mark == CELL_PHYSICAL) {
-        if (own == NULL || other == NULL)
+        if (own == NULL || other == NULL || !frames_same_module(own, other))
             return false;
         const uint64_t apart =
             own->offset > other->offset ? own->offset - other->offset : other->offset - own->offset;

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "compare/blame.h"
 #include "compare/cause.h"
 #include "compare/score.h"
 #include "compare/verdict.h"
@@ -88,6 +89,18 @@ static const char *column_name(const struct table *table, uint32_t column)
     return column == 0 ? FINDING_TRUTH : table->columns[column].claim->engine;
 }
 
+/* Between two engines a named cause is an excuse, but not for another address or kind in one frame:
+ * one of them has read it wrongly, whatever the frame then looks like. */
+static bool is_excused(const struct explanation *why, uint32_t against, enum cell_mark mark)
+{
+    if (against == 0)
+        return cause_is_innocent(why->cause);
+    if (why->cause == CAUSE_UNEXPLAINED)
+        return false;
+    return mark != CELL_PHYSICAL ||
+           (why->cause != CAUSE_LOOKUP_ADDRESS && why->cause != CAUSE_GENERATED_CODE);
+}
+
 /* Explains a difference, marks its cell and adds the finding. */
 static enum status differs(struct judge *j, const struct table *table, struct thread_result *thread,
                            uint32_t row, uint32_t column, uint32_t against, enum cell_mark mark,
@@ -121,7 +134,7 @@ static enum status differs(struct judge *j, const struct table *table, struct th
     f->thread_id = thread->thread_id;
     f->row = row;
     f->fails = subject && (uint32_t)level + j->in->levels_ignored <= LEVEL_LINE &&
-               (against == 0 ? !cause_is_innocent(why.cause) : why.cause == CAUSE_UNEXPLAINED);
+               !is_excused(&why, against, mark);
     f->evidence = why.evidence;
     j->streak.finding = (int32_t)j->out->finding_count - 1;
     j->streak.mark = mark;
@@ -527,6 +540,7 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
     const bool hang = j->in->crash != NULL && j->in->crash->kind == CASE_KIND_HANG;
     const bool demanded =
         something_captured(j->in) && (suspect || (hang && t.columns[0].truth != NULL));
+    const uint32_t first = j->out->finding_count;
     for (uint32_t c = 1; c < t.column_count && demanded; c++)
         if (t.columns[c].count == 0 && t.columns[c].claim->subject &&
             (t.reference != 0 || t.columns[0].truth != NULL) &&
@@ -537,6 +551,8 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
         return j->fault->code;
     if (t.reference != 0 && judge_reference(j, &t, thread) != ERR_NONE)
         return j->fault->code;
+    for (uint32_t f = first; f < j->out->finding_count; f++)
+        finding_blame(j->in, &t, j->keep, &j->out->findings[f]);
     return ERR_NONE;
 }
 

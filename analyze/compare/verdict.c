@@ -3,6 +3,7 @@
 #include "compare/verdict.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct judgement {
@@ -130,24 +131,35 @@ static const char *make_signature(struct judgement *j)
     return text;
 }
 
-/* Who is right among the subjects that could be judged. */
+static bool is_blamed(const struct case_result *out, const char *engine)
+{
+    for (uint32_t i = 0; i < out->finding_count; i++) {
+        const struct finding *f = &out->findings[i];
+        if (f->fails && f->wrong != NULL && strcmp(f->wrong, engine) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Who is right among the subjects that could be judged.  "all" are all that there are. */
 static const char *who_is_right(struct judgement *j)
 {
-    uint32_t judged = 0, exact = 0;
+    uint32_t judged = 0, exact = 0, subjects = 0;
     const char *right = NULL;
     for (uint32_t i = 0; i < j->out->score_count; i++) {
         const struct engine_score *s = &j->out->scores[i];
+        subjects += s->subject && s->state != STACK_SKIPPED;
         if (!s->subject || !s->judged)
             continue;
         judged++;
-        if (!s->exact)
+        if (!s->exact || is_blamed(j->out, s->engine))
             continue;
         right = exact == 0 ? s->engine : arena_printf(j->keep, "%s, %s", right, s->engine);
         exact++;
     }
     if (judged == 0)
         return NULL;
-    return exact == 0 ? "none" : exact == judged ? "all" : right;
+    return exact == 0 ? "none" : exact == subjects ? "all" : right;
 }
 
 /* A difference between two engines that the truth decides. */
@@ -177,6 +189,20 @@ static bool any_subject_stack(const struct case_result *out)
     return false;
 }
 
+/* "dump, unexplained: no rule ... (2 findings in all); blame: walk of offset:rtl, says dump" */
+static const char *finding_reason(struct judgement *j, const struct finding *worst,
+                                  uint32_t failing)
+{
+    char blame[BLAME_TEXT_BYTES], more[48] = "";
+    const char *whose = finding_blame_text(worst, blame);
+    if (failing > 1)
+        (void)snprintf(more, sizeof more, " (%" PRIu32 " findings in all)", failing);
+    return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s", worst->engine, cause_name(worst->cause),
+                        worst->evidence, more, whose[0] != '\0' ? "; blame: " : "", whose,
+                        worst->witnesses != NULL ? ", by the word of " : "",
+                        worst->witnesses != NULL ? worst->witnesses : "");
+}
+
 static enum status decide_by_findings(struct judgement *j)
 {
     const struct engine_claim *failed = failed_subject(j->in);
@@ -189,14 +215,8 @@ static enum status decide_by_findings(struct judgement *j)
     const struct finding *worst = worst_finding(j->out, &failing);
     if (promise != NULL)
         decide(j, VERDICT_FAIL, promise);
-    else if (worst != NULL && failing == 1)
-        decide(j, VERDICT_FAIL,
-               arena_printf(j->keep, "%s, %s: %s", worst->engine, cause_name(worst->cause),
-                            worst->evidence));
     else if (worst != NULL)
-        decide(j, VERDICT_FAIL,
-               arena_printf(j->keep, "%s, %s: %s (%u findings in all)", worst->engine,
-                            cause_name(worst->cause), worst->evidence, failing));
+        decide(j, VERDICT_FAIL, finding_reason(j, worst, failing));
     else if (j->in->claim_count > 0 && !any_subject_stack(j->out))
         decide(j, VERDICT_ERROR, "no subject gave a stack");
     else

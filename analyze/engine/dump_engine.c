@@ -148,6 +148,7 @@ const struct engine engine_dump = {
     .name = "dump",
     .kind = ENGINE_KIND_DUMP,
     .shares = "minidump reader, unwinder and symbol lookup: ours; the lookup also serves offset",
+    .parts = ENGINE_SHARES_SYMBOLS,
     .subject = true,
     .available = available,
     .run = run,

@@ -189,6 +189,7 @@ const struct engine engine_judge_symbolizer = {
     .name = "judge:llvm-symbolizer",
     .kind = ENGINE_KIND_JUDGE,
     .shares = "physical frames of the record; names, lines and inline frames are LLVM's",
+    .parts = ENGINE_SHARES_RECORD_FRAMES,
     .available = available,
     .run = run,
 };

@@ -121,11 +121,16 @@ static enum status run(const struct engine *self, const struct engine_input *in,
     return ERR_NONE;
 }
 
+#define OFFSET_PARTS(TRAITS)                                                                       \
+    (ENGINE_SHARES_SYMBOLS |                                                                       \
+     (((TRAITS) & RECORD_WALKER_TRAIT_SYSTEM) != 0 ? ENGINE_SHARES_SYSTEM_UNWINDER : 0))
+
 /* NOLINTBEGIN(bugprone-macro-parentheses) names are put together from literals */
 #define OFFSET_ENGINE(ID, NUMBER, NAME, TRAITS, SHARES)                                            \
     [NUMBER] = {.name = "offset:" NAME,                                                            \
                 .kind = ENGINE_KIND_OFFSET,                                                        \
                 .shares = SHARES,                                                                  \
+                .parts = OFFSET_PARTS(TRAITS),                                                     \
                 .subject = (NUMBER) == RECORD_WALKER_RTL,                                          \
                 .walker = (NUMBER),                                                                \
                 .available = always_available,                                                     \

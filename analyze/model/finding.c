@@ -1,6 +1,9 @@
 /* Words for findings: see finding.h.  They are printed, stored and used in URLs. */
 #include "model/finding.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const char *const level_names[] = {"physical", "function", "line"};
 
 static const char *const cause_names[CAUSE_COUNT] = {
@@ -35,6 +38,45 @@ static const char *const verdict_names[VERDICT_COUNT] = {
     [VERDICT_UNSUPPORTED] = "UNSUPPORTED",
     [VERDICT_NOT_CAPTURED_AS_EXPECTED] = "NOT-CAPTURED-AS-EXPECTED",
 };
+
+static const char *const blame_texts[BLAME_COUNT] = {
+    [BLAME_UNKNOWN] = "",
+    [BLAME_WALK] = "walk of ",
+    [BLAME_SYMBOLS] = "symbols of ",
+    [BLAME_SYMBOLS_SHARED] = "symbols (shared)",
+    [BLAME_DUMP_READER] = "dump reader",
+    [BLAME_RECORD] = "record",
+    [BLAME_TRUTH] = "truth suspect",
+    [BLAME_ALIGNMENT] = "alignment",
+};
+
+static bool names_engine(enum blame blame)
+{
+    return blame == BLAME_WALK || blame == BLAME_SYMBOLS;
+}
+
+const char *finding_blame_text(const struct finding *f, char out[BLAME_TEXT_BYTES])
+{
+    if (!names_engine(f->blame))
+        return blame_texts[f->blame];
+    (void)snprintf(out, BLAME_TEXT_BYTES, "%s%s", blame_texts[f->blame],
+                   f->blame_engine != NULL ? f->blame_engine : "?");
+    return out;
+}
+
+void finding_blame_parse(const char *text, struct finding *f)
+{
+    f->blame = BLAME_UNKNOWN;
+    f->blame_engine = NULL;
+    for (int i = BLAME_UNKNOWN + 1; text != NULL && i < BLAME_COUNT; i++) {
+        const size_t bytes = strlen(blame_texts[i]);
+        const bool named = names_engine((enum blame)i);
+        if (named ? strncmp(text, blame_texts[i], bytes) != 0 : strcmp(text, blame_texts[i]) != 0)
+            continue;
+        f->blame = (enum blame)i;
+        f->blame_engine = named ? text + bytes : NULL;
+    }
+}
 
 const char *finding_level_name(enum finding_level level)
 {

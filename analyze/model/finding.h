@@ -44,6 +44,19 @@ enum verdict {
     VERDICT_COUNT
 };
 
+/* What made a difference: the part of the work that the evidence speaks against. */
+enum blame {
+    BLAME_UNKNOWN,        /* the votes are even, or there is only one  */
+    BLAME_WALK,           /* of one engine: frames lost or made up      */
+    BLAME_SYMBOLS,        /* of one engine: another name or line        */
+    BLAME_SYMBOLS_SHARED, /* of our lookup, which several engines share */
+    BLAME_DUMP_READER,
+    BLAME_RECORD,
+    BLAME_TRUTH, /* all engines speak against the truth */
+    BLAME_ALIGNMENT,
+    BLAME_COUNT
+};
+
 #define FINDING_TRUTH "truth" /* what a finding calls the truth, where else an engine's name is */
 
 struct finding {
@@ -59,10 +72,21 @@ struct finding {
     uint32_t row;         /* in the thread's alignment table                     */
     bool fails;           /* a subject is wrong, or nobody knows why: decides the verdict */
     const char *evidence; /* one line a reader can check                  */
+    enum blame blame;
+    const char *blame_engine; /* whose walk, whose symbols; NULL for the others */
+    const char *witnesses; /* "dump, judge:dbghelp, truth": who speaks against it; NULL: nobody */
 };
 
 const char *finding_level_name(enum finding_level level); /* "physical", "function", "line" */
 const char *cause_name(enum cause cause);                 /* "tail_call", ...               */
 const char *verdict_name(enum verdict verdict);           /* "PASS", "FAIL", ...            */
+
+/* "walk of offset:rtl", "symbols (shared)", "truth suspect", ...; "" where it is unknown.  Writes
+ * to OUT where it is made of two words, and returns what to print. */
+enum { BLAME_TEXT_BYTES = 128 };
+const char *finding_blame_text(const struct finding *f, char out[BLAME_TEXT_BYTES]);
+
+/* The reverse: fills `blame` and `blame_engine`, which borrows TEXT. */
+void finding_blame_parse(const char *text, struct finding *f);
 
 #endif

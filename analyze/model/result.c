@@ -62,3 +62,9 @@ bool cause_parse(const char *name, enum cause *out)
         }
     return false;
 }
+
+uint32_t engine_claim_parts(const struct engine_claim *claim)
+{
+    const bool ours = claim->kind == ENGINE_KIND_OFFSET || claim->kind == ENGINE_KIND_DUMP;
+    return claim->parts != 0 ? claim->parts : ours ? ENGINE_SHARES_SYMBOLS : 0;
+}

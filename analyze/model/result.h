@@ -23,10 +23,18 @@ enum engine_kind {
     ENGINE_KIND_COUNT
 };
 
+/* What engines can have in common: their agreement on it counts once. */
+enum engine_share {
+    ENGINE_SHARES_SYMBOLS = 1,         /* our symbol lookup: names, lines, inline frames      */
+    ENGINE_SHARES_SYSTEM_UNWINDER = 2, /* walks by the unwinder of the system it runs on      */
+    ENGINE_SHARES_RECORD_FRAMES = 4,   /* takes the physical frames of the record's first walk */
+};
+
 /* What one engine said about one case. */
 struct engine_claim {
     const char *engine; /* "offset:rtl", "dump", "judge:..."                 */
     enum engine_kind kind;
+    uint32_t parts;       /* the same as flags, enum engine_share                 */
     const char *shares;   /* our code it has in common with others; NULL: none */
     const char *version;  /* of a judge's program; NULL: ours                  */
     bool subject;         /* decides the verdict; else an exhibit              */
@@ -108,6 +116,9 @@ struct case_result {
 /* "offset", "dump", "judge"; "other".  The reverse takes a whole engine name, or NULL. */
 const char *engine_kind_name(enum engine_kind kind);
 enum engine_kind engine_kind_of(const char *engine);
+
+/* The parts a claim states, else those that all engines of its kind have. */
+uint32_t engine_claim_parts(const struct engine_claim *claim);
 
 const char *cell_mark_name(enum cell_mark mark); /* "gap", "same", ... */
 

@@ -1,6 +1,7 @@
 /* A run's words, its sums, and the documented JSON of runs and cases: see run.h. */
 #include "model/run.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "model/names.h"
@@ -153,6 +154,7 @@ void run_info_write_json(struct json *j, const struct run_info *run)
 
 void finding_write_json(struct json *j, const struct finding *f)
 {
+    char blame[BLAME_TEXT_BYTES];
     json_object(j);
     json_key_string(j, "level", finding_level_name(f->level));
     json_key_string(j, "cause", cause_name(f->cause));
@@ -168,6 +170,18 @@ void finding_write_json(struct json *j, const struct finding *f)
     f->frame_b < 0 ? json_null(j) : json_int(j, f->frame_b);
     json_key_bool(j, "fails", f->fails);
     json_key_string(j, "evidence", f->evidence);
+    json_key_string(j, "blame", f->blame != BLAME_UNKNOWN ? finding_blame_text(f, blame) : NULL);
+    json_key(j, "witnesses");
+    json_array(j);
+    for (const char *at = f->witnesses; at != NULL && *at != '\0';) {
+        const char *end = strstr(at, ", ");
+        char name[BLAME_TEXT_BYTES];
+        (void)snprintf(name, sizeof name, "%.*s", end != NULL ? (int)(end - at) : (int)strlen(at),
+                       at);
+        json_string(j, name);
+        at = end != NULL ? end + 2 : NULL;
+    }
+    json_array_end(j);
     json_object_end(j);
 }
 

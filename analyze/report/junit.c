@@ -53,6 +53,11 @@ static void put_findings(FILE *out, const struct run_case *c)
         put_escaped(out, f->against);
         (void)fprintf(out, ", %s: ", cause_name(f->cause));
         put_escaped(out, f->evidence);
+        char blame[BLAME_TEXT_BYTES];
+        if (f->blame != BLAME_UNKNOWN) {
+            (void)fputs("; blame: ", out);
+            put_escaped(out, finding_blame_text(f, blame));
+        }
         (void)fputs("&#10;", out);
     }
 }

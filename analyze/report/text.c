@@ -297,11 +297,19 @@ static void print_details(const struct page *page, const struct run_figures *rep
             char name[160];
             page_cell(page, finding->fails ? INK_BAD : INK_PLAIN, columns,
                       case_name(&report->cases[i], name));
-            const char *said =
-                arena_printf(scratch, "%s against %s, %s level: %s%s%s", finding->engine,
-                             finding->against, finding_level_name(finding->level),
-                             cause_name(finding->cause), finding->wrong != NULL ? ", wrong: " : "",
-                             finding->wrong != NULL ? finding->wrong : "");
+            char blame[BLAME_TEXT_BYTES];
+            const bool blamed = finding->blame != BLAME_UNKNOWN;
+            const char *said = arena_printf(
+                scratch, "%s against %s, %s level: %s%s%s%s%s", finding->engine, finding->against,
+                finding_level_name(finding->level), cause_name(finding->cause),
+                blamed                   ? ", blame: "
+                : finding->wrong != NULL ? ", wrong: "
+                                         : "",
+                blamed                   ? finding_blame_text(finding, blame)
+                : finding->wrong != NULL ? finding->wrong
+                                         : "",
+                finding->witnesses != NULL ? ", by the word of " : "",
+                finding->witnesses != NULL ? finding->witnesses : "");
             page_wrap(page, INK_PLAIN, (uint32_t)columns, said != NULL ? said : "");
             page_cell(page, INK_PLAIN, columns, "");
             page_wrap(page, INK_DIM, (uint32_t)columns,

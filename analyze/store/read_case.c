@@ -163,6 +163,8 @@ static void read_findings(struct reader *r)
         f->row = (uint32_t)query_get(&q);
         f->fails = query_get(&q) != 0;
         f->evidence = query_get_text(&q);
+        finding_blame_parse(query_get_text(&q), f);
+        f->witnesses = query_get_text(&q);
     }
     (void)query_end(&q);
 }

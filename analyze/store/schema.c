@@ -153,5 +153,12 @@ static const char *const version_4[] = {
     NULL,
 };
 
+/* Whose fault a difference is, and who says so. */
+static const char *const version_5[] = {
+    "ALTER TABLE finding ADD COLUMN blame TEXT",
+    "ALTER TABLE finding ADD COLUMN witnesses TEXT",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2, version_3,
-                                                                   version_4};
+                                                                   version_4, version_5};

@@ -119,7 +119,7 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_ADD_FRAME] = "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                       " ?, ?, ?, ?, ?)",
     [SQL_ADD_GAP] = "INSERT INTO gap VALUES (?, ?, ?, ?, ?, ?)",
-    [SQL_ADD_FINDING] = "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_FINDING] = "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_ARTIFACT] = "INSERT OR IGNORE INTO artifact (sha256, bytes) VALUES (?, ?)",
     [SQL_FIND_ARTIFACT] = "SELECT id FROM artifact WHERE sha256 = ?",
@@ -184,9 +184,10 @@ const char *const store_sql[SQL_COUNT] = {
                         " lines_judged, lines_right, inline_demanded, inline_right,"
                         " physical_judged, physical_same, first_divergence, frames, cold_ns"
                         " FROM claim WHERE case_id = ? ORDER BY position",
-    [SQL_READ_FINDINGS] = "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
-                          " thread_id, row, fails, evidence FROM finding WHERE case_id = ?"
-                          " ORDER BY position",
+    [SQL_READ_FINDINGS] =
+        "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
+        " thread_id, row, fails, evidence, blame, witnesses FROM finding WHERE case_id = ?"
+        " ORDER BY position",
     [SQL_READ_THREADS] = "SELECT thread_id, name, role, truth, reference, row_count FROM thread"
                          " WHERE case_id = ? ORDER BY position",
     [SQL_READ_TRUTH_THREADS] = "SELECT thread_id, role,"

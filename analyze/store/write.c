@@ -5,8 +5,7 @@
 #include "base/process.h"
 #include "store/query.h"
 
-/* Rows of texts and modules that this case has met, by pointer: a frame's strings mostly repeat,
- * and they do not move while the case is written. */
+/* Rows of texts and modules met in this case, by pointer: strings mostly repeat, and stay. */
 enum { MEMO_SLOTS = 1024 };
 
 struct memo {
@@ -516,20 +515,22 @@ static void put_truth(struct writer *w, const struct run_case *c, uint32_t i)
 
 static void put_finding(struct writer *w, const struct finding *f, uint32_t position)
 {
+    char blame[BLAME_TEXT_BYTES];
     struct query q = query_begin(w->store, SQL_ADD_FINDING, NULL, w->fault);
     query_int(&q, w->case_id);
     query_int(&q, position);
     query_int(&q, f->level);
-    query_text(&q, cause_name(f->cause));
-    query_text(&q, f->engine);
-    query_text(&q, f->against);
-    query_text(&q, f->wrong);
+    const char *const texts[] = {cause_name(f->cause), f->engine, f->against, f->wrong};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        query_text(&q, texts[i]);
     query_signed(&q, f->frame_a);
     query_signed(&q, f->frame_b);
     query_int(&q, f->thread_id);
     query_int(&q, f->row);
     query_int(&q, f->fails);
     query_text(&q, f->evidence);
+    query_text(&q, finding_blame_text(f, blame));
+    query_text(&q, f->witnesses);
     (void)query_run(&q);
 }
 

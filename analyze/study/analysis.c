@@ -83,6 +83,7 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->engine = engine->name;
     out->kind = engine->kind;
     out->shares = engine->shares;
+    out->parts = engine->parts;
     out->subject = engine->subject;
     if (!engine->available(in, &why)) {
         out->skipped = true;

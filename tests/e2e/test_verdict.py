@@ -377,19 +377,23 @@ class Verdict(e2e.Case):
             db.execute("DROP INDEX IF EXISTS case_in_run")
             for column in ("claim DROP COLUMN cold_ns", "crash_case DROP COLUMN dump_tuned_ns",
                            "crash_case DROP COLUMN dump_tuned_bytes", "crash_case DROP COLUMN capture_now_ns",
-                           "crash_case DROP COLUMN hang_late_ns"):
+                           "crash_case DROP COLUMN hang_late_ns", "finding DROP COLUMN blame",
+                           "finding DROP COLUMN witnesses"):
                 db.execute(f"ALTER TABLE {column}")
             db.execute("PRAGMA user_version = 1")
             db.execute("PRAGMA journal_mode = DELETE")
         db.close()
         before = old.read_bytes()
-        here, there = (self.run_twinstack("report", "--db", db, "--json", "-").stdout for db in (self.db, old))
+        def told(db):  # whose fault a difference is was not kept then
+            text = self.run_twinstack("report", "--db", db, "--json", "-").stdout
+            return re.sub(r'"blame": ?("[^"]*"|null),\s*"witnesses": ?\[[^]]*\]', "", text)
+        here, there = told(self.db), told(old)
         self.assertEqual(here, there)
         self.run_twinstack("db", "import", old, "--db", self.folder / "fresh.db")
         self.run_db("compare", f"{old}:1", "latest")
         self.assertEqual(old.read_bytes(), before)  # read through a copy
         self.run_twinstack("db", "upgrade", "--db", old)
-        self.assertEqual(self.run_twinstack("report", "--db", old, "--json", "-").stdout, here)
+        self.assertEqual(told(old), here)
 
         # Somebody writes: readers go on, writers wait and then say so.
         busy = sqlite3.connect(self.db, isolation_level=None)

@@ -1,0 +1,372 @@
+/* Whose fault a difference is: a vote of all engines that can see the place, weighted by what they
+ * share.  Engines that share the part in question are one voter, however many they are, and the
+ * truth is a voter like any other: it can be wrong.
+ *
+ *   where a frame lies   each walk is a voter; who takes another's frames votes with it
+ *   what it is called    our symbol lookup is one voter, each other program one
+ *
+ * The column that the others were held against has no vote more than any other. */
+#include "compare/blame.h"
+
+#include <string.h>
+
+#include "compare/difference.h"
+#include "compare/names.h"
+
+struct poll {
+    const struct compare_input *in;
+    const struct table *table;
+    struct arena *keep;
+    uint32_t row;
+};
+
+/* Masks of columns: bit C is column C, and bit 0 the truth. */
+typedef uint32_t voter_fn(const struct table *t, uint32_t column);
+
+static uint32_t parts_of(const struct table *t, uint32_t column)
+{
+    return column == 0 ? 0 : engine_claim_parts(t->columns[column].claim);
+}
+
+/* The column whose walk COLUMN shows: its own, unless it takes the record's frames or walks by the
+ * unwinder of another. */
+static uint32_t walk_of(const struct table *t, uint32_t column)
+{
+    const uint32_t parts = parts_of(t, column);
+    for (uint32_t c = 1; c < t->column_count && c != column; c++)
+        if (((parts & ENGINE_SHARES_RECORD_FRAMES) != 0 &&
+             t->columns[c].claim->kind == ENGINE_KIND_OFFSET && t->columns[c].count > 0) ||
+            (parts & parts_of(t, c) & ENGINE_SHARES_SYSTEM_UNWINDER) != 0)
+            return c;
+    return column;
+}
+
+/* Voters for names: all that use our lookup are the first of them. */
+static uint32_t namer_of(const struct table *t, uint32_t column)
+{
+    if ((parts_of(t, column) & ENGINE_SHARES_SYMBOLS) == 0)
+        return column;
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if ((parts_of(t, c) & ENGINE_SHARES_SYMBOLS) != 0)
+            return c;
+    return column;
+}
+
+static uint32_t weigh(const struct table *t, uint32_t mask, voter_fn *voter)
+{
+    uint32_t voters = 0, weight = 0;
+    for (uint32_t c = 0; c < t->column_count; c++)
+        if ((mask >> c & 1) != 0)
+            voters |= 1U << voter(t, c);
+    for (; voters != 0; voters &= voters - 1)
+        weight++;
+    return weight;
+}
+
+/* Has COLUMN an opinion of ROW: a frame there, or a stack that goes on behind it or ended well? */
+static bool reaches(const struct table *t, uint32_t column, uint32_t row)
+{
+    const struct column *c = &t->columns[column];
+    if (column == 0 || c->stack == NULL || c->count == 0)
+        return false;
+    if (stop_is_end(c->stack->stop))
+        return true;
+    for (uint32_t r = row; r < t->row_count; r++)
+        if (table_key(t, r, column) != NULL)
+            return true;
+    return false;
+}
+
+static bool truth_demands(const struct table *t, uint32_t row)
+{
+    const struct truth_frame *truth = table_truth(t, row);
+    return truth != NULL && truth->gap == TRUTH_GAP_NONE && !truth->tail;
+}
+
+static bool same_name(const struct frame *a, const struct frame *b)
+{
+    return compare_names(a->function, b->function) || compare_names(b->function, a->function);
+}
+
+/* Whether the truth or COLUMN's frame in the row says what WANT says. */
+static bool says(const struct poll *p, uint32_t column, const struct frame *want, bool with_line)
+{
+    const char *root = p->in->crash != NULL ? p->in->crash->own.source_root : NULL;
+    const struct truth_frame *truth = table_truth(p->table, p->row);
+    const struct frame *frame = table_frame(p->table, p->row, column);
+    if (column == 0)
+        return truth != NULL && compare_names(truth->function, want->function) &&
+               (!with_line ||
+                ((truth->line == 0 || truth->line == want->line) &&
+                 (truth->file == NULL || compare_files(truth->file, want->file, root))));
+    return frame != NULL && same_name(frame, want) &&
+           (!with_line || (frame->line == want->line && frame->file != NULL && want->file != NULL &&
+                           compare_files(frame->file, want->file, root)));
+}
+
+/* Who has a frame at KEY's place in the row, and who has none or another one. */
+static void vote_place(const struct poll *p, const struct frame_key *key, uint32_t *have,
+                       uint32_t *lack)
+{
+    const struct table *t = p->table;
+    const struct truth_frame *truth = table_truth(t, p->row);
+    bool have_says = false, lack_says = false, elsewhere = false;
+    *have = *lack = 0;
+    for (uint32_t c = 1; c < t->column_count; c++) {
+        const struct frame_key *other = table_key(t, p->row, c);
+        if (!reaches(t, c, p->row))
+            continue;
+        const bool here = other != NULL && (key == NULL || keys_same_place(other, key));
+        const bool is_truths = other != NULL && says(p, 0, table_frame(t, p->row, c), true);
+        *(here ? have : lack) |= 1U << c;
+        *(here ? &have_says : &lack_says) |= is_truths;
+        elsewhere = elsewhere || (other != NULL && !here);
+    }
+    if (truth_demands(t, p->row)) { /* the truth knows no addresses, only what stands there */
+        if (!elsewhere || (have_says && !lack_says))
+            *have |= 1U;
+        else if (lack_says && !have_says)
+            *lack |= 1U;
+    } else if (t->columns[0].truth != NULL &&
+               ((truth != NULL && truth->tail) || (key != NULL && key->own))) {
+        *lack |= 1U;
+    }
+}
+
+/* Who says what COLUMN says of the row, and who says something else. */
+static void vote_name(const struct poll *p, uint32_t column, bool with_line, uint32_t *same,
+                      uint32_t *other)
+{
+    const struct table *t = p->table;
+    const struct frame *want = table_frame(t, p->row, column);
+    *same = *other = 0;
+    for (uint32_t c = 0; c < t->column_count; c++) {
+        const struct frame *frame = c == 0 ? NULL : table_frame(t, p->row, c);
+        if (c == 0 ? !truth_demands(t, p->row)
+                   : frame == NULL || frame->function == NULL || (with_line && frame->line == 0))
+            continue;
+        if (says(p, c, want, with_line))
+            *same |= 1U << c;
+        else
+            *other |= 1U << c;
+    }
+}
+
+static const char *witnesses_of(const struct poll *p, uint32_t mask)
+{
+    const char *text = NULL;
+    for (uint32_t i = 1; i <= p->table->column_count; i++) {
+        const uint32_t c = i % p->table->column_count; /* the truth last */
+        if ((mask >> c & 1) == 0)
+            continue;
+        const char *name = c == 0 ? FINDING_TRUTH : p->table->columns[c].claim->engine;
+        text = text == NULL ? name : arena_printf(p->keep, "%s, %s", text, name);
+    }
+    return text;
+}
+
+static void settle(const struct poll *p, struct finding *f, enum blame blame, uint32_t column,
+                   uint32_t witnesses)
+{
+    f->blame = blame;
+    f->blame_engine = NULL;
+    if (blame == BLAME_WALK || blame == BLAME_SYMBOLS)
+        f->blame_engine = p->table->columns[column].claim->engine;
+    if (blame == BLAME_TRUTH || blame == BLAME_ALIGNMENT)
+        f->wrong = NULL;
+    else if (blame != BLAME_UNKNOWN && column != 0)
+        f->wrong = p->table->columns[column].claim->engine;
+    f->witnesses = witnesses_of(p, witnesses);
+}
+
+/* The same offset in another module: not the walk went wrong, but the list of modules. */
+static bool is_other_module(const struct poll *p, uint32_t loser, uint32_t winners)
+{
+    const struct frame_key *mine = table_key(p->table, p->row, loser);
+    for (uint32_t c = 1; mine != NULL && c < p->table->column_count; c++) {
+        const struct frame_key *theirs = table_key(p->table, p->row, c);
+        if ((winners >> c & 1) != 0 && theirs != NULL && theirs->module != mine->module &&
+            theirs->offset == mine->offset)
+            return true;
+    }
+    return false;
+}
+
+/* What COLUMN got its frames by, when they are wrong. */
+static enum blame blame_of_place(const struct poll *p, uint32_t column, uint32_t losers,
+                                 uint32_t winners)
+{
+    const struct table *t = p->table;
+    const enum engine_kind kind = t->columns[column].claim->kind;
+    const bool other_module = is_other_module(p, column, winners);
+    if (kind == ENGINE_KIND_DUMP)
+        return other_module ? BLAME_DUMP_READER : BLAME_WALK;
+    if (kind != ENGINE_KIND_OFFSET)
+        return BLAME_WALK;
+    uint32_t walkers = 0, wrong = 0;
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if (t->columns[c].claim->kind == ENGINE_KIND_OFFSET && reaches(t, c, p->row)) {
+            walkers++;
+            wrong += losers >> c & 1;
+        }
+    return other_module || (walkers > 1 && wrong == walkers) ? BLAME_RECORD : BLAME_WALK;
+}
+
+static uint32_t lookups_among(const struct table *t, uint32_t mask)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 1; c < t->column_count; c++)
+        count += (mask >> c & 1) != 0 && (parts_of(t, c) & ENGINE_SHARES_SYMBOLS) != 0;
+    return count;
+}
+
+/* Two that share the lookup and answer differently were asked differently: that is not shared. */
+static enum blame blame_of_names(const struct poll *p, uint32_t column, uint32_t losers,
+                                 uint32_t winners)
+{
+    const bool ours = (parts_of(p->table, column) & ENGINE_SHARES_SYMBOLS) != 0;
+    return ours && lookups_among(p->table, losers) > 1 && lookups_among(p->table, winners) == 0
+               ? BLAME_SYMBOLS_SHARED
+               : BLAME_SYMBOLS;
+}
+
+/* Is the frame in question an inline one?  Then symbols have made it, or not. */
+static bool is_inline_row(const struct poll *p, const struct finding *f)
+{
+    for (uint32_t c = 1; c < p->table->column_count; c++) {
+        const struct frame_key *key = table_key(p->table, p->row, c);
+        if (key != NULL)
+            return key->inline_depth > 0;
+    }
+    return f->cause == CAUSE_INLINE_ONLY;
+}
+
+/* A frame that one lacks, or that lies elsewhere. */
+static void blame_place(const struct poll *p, struct finding *f, uint32_t column, uint32_t against)
+{
+    const struct table *t = p->table;
+    const bool has = table_key(t, p->row, column) != NULL;
+    const uint32_t having = has ? column : against;
+    const uint32_t other = having == column ? against : column;
+    uint32_t have, lack;
+    vote_place(p, having != 0 ? table_key(t, p->row, having) : NULL, &have, &lack);
+    const bool inlined = is_inline_row(p, f);
+    voter_fn *const voter = inlined ? namer_of : walk_of;
+    const uint32_t for_it = weigh(t, have, voter), against_it = weigh(t, lack, voter);
+    if (for_it == against_it || (have | lack) == 0)
+        return;
+    const uint32_t losers = for_it > against_it ? lack : have;
+    const uint32_t winners = for_it > against_it ? have : lack;
+    uint32_t loser = for_it > against_it ? other : having;
+    if ((losers & 1) != 0 && weigh(t, losers, voter) == 1) {
+        if (winners != 0 && f->cause != CAUSE_TRUNCATED)
+            settle(p, f, BLAME_TRUTH, 0, winners);
+        return;
+    }
+    if ((losers >> loser & 1) == 0 || loser == 0)
+        return; /* both of the pair stand on one side: the vote is about somebody else */
+    if (!inlined)
+        loser = walk_of(t, loser);
+    settle(p, f,
+           inlined ? blame_of_names(p, loser, losers, winners)
+                   : blame_of_place(p, loser, losers, winners),
+           loser, winners);
+}
+
+static bool places_differ(const struct poll *p, uint32_t column, uint32_t against)
+{
+    const struct frame_key *a = table_key(p->table, p->row, column);
+    for (uint32_t c = 1; a != NULL && c < p->table->column_count; c++) {
+        const struct frame_key *b = table_key(p->table, p->row, c);
+        if (b != NULL && (c == against || against == 0) && !keys_same_place(a, b))
+            return true;
+    }
+    return false;
+}
+
+/* What is called differently at one place. */
+static void blame_called(const struct poll *p, struct finding *f, uint32_t column, uint32_t against)
+{
+    const struct table *t = p->table;
+    const bool with_line = f->level == LEVEL_LINE;
+    uint32_t same, other;
+    vote_name(p, column, with_line, &same, &other);
+    const uint32_t mine = weigh(t, same, namer_of), theirs = weigh(t, other, namer_of);
+    if (against == 0 && mine >= 2 && (other & ~1U) == 0) {
+        settle(p, f, BLAME_TRUTH, 0, same);
+        return;
+    }
+    if (mine == theirs && against != 0)
+        return;
+    const uint32_t loser = mine > theirs && against != 0 ? against : column;
+    const uint32_t losers = loser == column ? same : other;
+    const uint32_t winners = loser == column ? other : same;
+    settle(p, f, blame_of_names(p, loser, losers, winners), loser, winners);
+}
+
+/* The same places in the same order on both sides: nothing is lost, the rows are laid out wrong. */
+static bool is_misaligned(const struct poll *p, uint32_t column, uint32_t against)
+{
+    const struct column *a = &p->table->columns[column], *b = &p->table->columns[against];
+    if (column == 0 || against == 0 || a->count != b->count || a->count == 0)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (!keys_same_place(&a->keys[i], &b->keys[i]) ||
+            a->stack->frames[i].kind != b->stack->frames[i].kind ||
+            a->keys[i].inline_depth != b->keys[i].inline_depth)
+            return false;
+    return true;
+}
+
+/* A thread that an engine has not at all. */
+static void blame_absence(const struct poll *p, struct finding *f, uint32_t column)
+{
+    uint32_t have = 0;
+    const struct column *lacks = &p->table->columns[column];
+    if (f->cause != CAUSE_NOT_CAPTURED || lacks->claim->skipped ||
+        (lacks->stack != NULL && lacks->stack->state == STACK_NOT_APPLICABLE))
+        return;
+    for (uint32_t c = 1; c < p->table->column_count; c++)
+        have |= p->table->columns[c].count > 0 ? 1U << c : 0;
+    if (p->table->columns[0].truth != NULL)
+        have |= 1U;
+    if (have != 0)
+        settle(p, f,
+               lacks->claim->kind == ENGINE_KIND_DUMP     ? BLAME_DUMP_READER
+               : lacks->claim->kind == ENGINE_KIND_OFFSET ? BLAME_RECORD
+                                                          : BLAME_WALK,
+               column, have);
+}
+
+static uint32_t column_of(const struct table *t, const char *engine)
+{
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if (strcmp(t->columns[c].claim->engine, engine) == 0)
+            return c;
+    return 0;
+}
+
+void finding_blame(const struct compare_input *in, const struct table *table, struct arena *keep,
+                   struct finding *f)
+{
+    const struct poll p = {in, table, keep, f->row};
+    const uint32_t column = column_of(table, f->engine);
+    const uint32_t against = f->against_truth ? 0 : column_of(table, f->against);
+    if (column == 0)
+        return;
+    if (f->frame_a < 0 && f->frame_b < 0) {
+        blame_absence(&p, f, column);
+        return;
+    }
+    if (is_misaligned(&p, column, against) && f->level == LEVEL_PHYSICAL) {
+        settle(&p, f, BLAME_ALIGNMENT, 0, 1U << column | 1U << against);
+        return;
+    }
+    const bool gap = f->frame_a < 0 || f->frame_b < 0;
+    if (cause_is_innocent(f->cause))
+        return;
+    if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
+        blame_place(&p, f, column, against);
+    else
+        blame_called(&p, f, column, against);
+}

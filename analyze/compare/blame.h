@@ -1,0 +1,12 @@
+/* Whose fault a difference is, by a vote of the engines; the rules are in blame.c. */
+#ifndef COMPARE_BLAME_H
+#define COMPARE_BLAME_H
+
+#include "compare/align.h"
+
+/* Fills blame, blame_engine, witnesses and, where the vote decides, wrong.  TABLE is of the
+ * finding's thread; texts are borrowed or in KEEP.  BLAME_UNKNOWN stays where the vote is even. */
+void finding_blame(const struct compare_input *in, const struct table *table, struct arena *keep,
+                   struct finding *f);
+
+#endif

@@ -1,0 +1,152 @@
+/* Whose fault a difference is: single faults put into claims that else agree, and the blame that
+ * has to come out, with its witnesses. */
+#include <stdio.h>
+#include <string.h>
+
+#include "compare/align.h"
+#include "compare/blame.h"
+#include "compare/compare.h"
+#include "make_case.h"
+#include "test.h"
+
+#define TRUTH "poke a.c:10\nmiddle a.c:20\nmain a.c:30\n[thread_start]"
+#define POKE "app.exe+1005 own poke /src/a.c:10\n"
+#define MIDDLE "app.exe+2005 own middle /src/a.c:20\n"
+#define MAIN "app.exe+3005 own main /src/a.c:30\n"
+#define START "app.exe+4005 runtime mainCRTStartup\n"
+#define THUNK "kernel32.dll+20 sys BaseThreadInitThunk\n"
+#define LAST "ntdll.dll+40 sys RtlUserThreadStart"
+#define GOOD POKE MIDDLE MAIN START THUNK LAST
+#define OFF_BY_ONE POKE "app.exe+2005 own middle /src/a.c:21\n" MAIN START THUNK LAST
+#define NO_THUNK POKE MIDDLE MAIN START LAST
+#define NO_MIDDLE POKE MAIN START THUNK LAST
+#define OTHER_MODULE POKE "evil.dll+2005 own middle /src/a.c:20\n" MAIN START THUNK LAST
+#define MADE_UP POKE "app.exe+7777 own stale /src/b.c:1\n" MIDDLE MAIN START THUNK LAST
+#define INLINED "> app.exe+2005 own helper /src/h.h:3\n"
+
+static const struct {
+    const char *name, *truth;
+    const char *rtl, *backtrace, *dump, *dbghelp, *symbolizer; /* NULL: not asked */
+    const char *blame, *witnesses;                             /* of the finding below */
+    const char *engine; /* whose finding; NULL: the first that fails */
+    const char *right;
+} rows[] = {
+    {"rtl lost a frame of the system's", TRUTH, NO_THUNK, NULL, GOOD, GOOD, NULL,
+     "walk of offset:rtl", "dump, judge:dbghelp", NULL, "dump"},
+    {"so did who walks alike, which adds no weight", TRUTH, NO_THUNK, NO_THUNK, GOOD, GOOD, NULL,
+     "record", "dump, judge:dbghelp", NULL, "dump"},
+    {"rtl lost a frame that the truth has", TRUTH, NO_MIDDLE, NULL, GOOD, NULL, NULL,
+     "walk of offset:rtl", "dump, truth", "offset:rtl", "dump"},
+    {"the dump's walk lost a frame", TRUTH, GOOD, NULL, NO_THUNK, GOOD, NULL, "walk of dump",
+     "offset:rtl, judge:dbghelp", NULL, "offset:rtl"},
+    {"the dump's walk made one up", TRUTH, GOOD, NULL, MADE_UP, GOOD, NULL, "walk of dump",
+     "offset:rtl, judge:dbghelp, truth", NULL, "offset:rtl"},
+    {"one against one, and nobody else saw it", NULL, NO_THUNK, NULL, GOOD, NULL, NULL, "", NULL,
+     "dump", NULL},
+    {"the shared lookup is off by one line", TRUTH, OFF_BY_ONE, NULL, OFF_BY_ONE, NULL, GOOD,
+     "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
+    {"the same, and only the truth speaks against it", TRUTH, OFF_BY_ONE, NULL, OFF_BY_ONE, NULL,
+     NULL, "symbols (shared)", "truth", NULL, "none"},
+    {"one subject's lookup is asked wrongly", TRUTH, GOOD, NULL, OFF_BY_ONE, NULL, GOOD,
+     "symbols of dump", "offset:rtl, judge:llvm-symbolizer, truth", NULL, "offset:rtl"},
+    {"a judge's symbols", TRUTH, GOOD, NULL, GOOD, OFF_BY_ONE, GOOD, "symbols of judge:dbghelp",
+     "offset:rtl, dump, judge:llvm-symbolizer, truth", "judge:dbghelp", "all"},
+    {"the truth is off by one line", "poke a.c:10\nmiddle a.c:21\nmain a.c:30\n[thread_start]",
+     GOOD, NULL, GOOD, GOOD, GOOD, "truth suspect",
+     "offset:rtl, dump, judge:dbghelp, judge:llvm-symbolizer", NULL, "none"},
+    {"the truth lacks a frame that every walk has", "poke a.c:10\nmain a.c:30\n[thread_start]",
+     GOOD, NULL, GOOD, GOOD, NULL, "truth suspect", "offset:rtl, dump, judge:dbghelp", NULL,
+     "none"},
+    {"the dump reader lost the thread", TRUTH, GOOD, NULL, "! no such thread", GOOD, NULL,
+     "dump reader", "offset:rtl, judge:dbghelp, truth", NULL, "offset:rtl"},
+    {"the record has the wrong module", TRUTH, OTHER_MODULE, NULL, GOOD, GOOD, NULL, "record",
+     "dump, judge:dbghelp", NULL, "dump"},
+    {"the dump reader has the wrong module", TRUTH, GOOD, NULL, OTHER_MODULE, GOOD, NULL,
+     "dump reader", "offset:rtl, judge:dbghelp", NULL, "offset:rtl"},
+    {"an inline frame that only the truth and a judge have",
+     "poke a.c:10\nhelper h.h:3\nmiddle a.c:20\nmain a.c:30\n[thread_start]", GOOD, NULL, GOOD,
+     NULL, POKE INLINED MIDDLE MAIN START THUNK LAST, "symbols (shared)",
+     "judge:llvm-symbolizer, truth", NULL, "none"},
+};
+
+/* Two stacks of the same frames, of which the table has moved one by a row. */
+TEST(rows_that_are_laid_out_wrong_are_blamed_on_the_alignment)
+{
+    struct arena keep;
+    struct compare_input in = {0};
+    arena_init(&keep, 0);
+    const struct engine_claim a = make_claim(&keep, "offset:rtl", true, POKE MIDDLE);
+    const struct engine_claim b = make_claim(&keep, "dump", true, POKE MIDDLE);
+    const struct frame_key keys[] = {{.module = 1, .offset = 0x1005},
+                                     {.module = 1, .offset = 0x2005}};
+    struct column columns[] = {{0}, {&a, a.stacks, NULL, keys, 2}, {&b, b.stacks, NULL, keys, 2}};
+    int32_t cells[] = {-1, 0, -1, -1, 1, 0, -1, -1, 1};
+    const struct table table = {3, 3, columns, cells, 1};
+    struct finding f = {.level = LEVEL_PHYSICAL,
+                        .cause = CAUSE_UNEXPLAINED,
+                        .engine = "dump",
+                        .against = "offset:rtl",
+                        .frame_a = 0,
+                        .frame_b = 1,
+                        .row = 1};
+    finding_blame(&in, &table, &keep, &f);
+    CHECK_EQ(f.blame, BLAME_ALIGNMENT);
+    CHECK_STR(f.witnesses, "offset:rtl, dump");
+    arena_free(&keep);
+}
+
+static void add(struct compare_input *in, struct engine_claim *claims, struct arena *keep,
+                const char *engine, uint32_t parts, const char *text)
+{
+    if (text == NULL)
+        return;
+    claims[in->claim_count] = make_claim(
+        keep, engine, strcmp(engine, "offset:rtl") == 0 || strcmp(engine, "dump") == 0, text);
+    claims[in->claim_count].parts = parts;
+    in->claim_count++;
+}
+
+static const struct finding *find(const struct case_result *r, const char *engine)
+{
+    for (uint32_t i = 0; i < r->finding_count; i++)
+        if (engine == NULL ? r->findings[i].fails : strcmp(r->findings[i].engine, engine) == 0)
+            return &r->findings[i];
+    return NULL;
+}
+
+TEST(a_single_fault_is_blamed_on_what_it_was_put_into)
+{
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        char text[BLAME_TEXT_BYTES];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        struct engine_claim *claims = arena_array(&keep, 5, sizeof *claims);
+        struct compare_input in = {.crash = &crash, .claims = claims};
+        add(&in, claims, &keep, "offset:rtl", 0, rows[i].rtl);
+        add(&in, claims, &keep, "dump", 0, rows[i].dump);
+        add(&in, claims, &keep, "offset:backtrace",
+            ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_SYSTEM_UNWINDER, rows[i].backtrace);
+        if (rows[i].backtrace != NULL)
+            claims[0].parts = ENGINE_SHARES_SYMBOLS | ENGINE_SHARES_SYSTEM_UNWINDER;
+        add(&in, claims, &keep, "judge:dbghelp", 0, rows[i].dbghelp);
+        add(&in, claims, &keep, "judge:llvm-symbolizer", ENGINE_SHARES_RECORD_FRAMES,
+            rows[i].symbolizer);
+        in.truth = rows[i].truth != NULL ? make_truth(&keep, rows[i].truth) : NULL;
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        const struct finding *f = find(&r, rows[i].engine);
+        if (!CHECK(f != NULL))
+            continue;
+        CHECK_STR(finding_blame_text(f, text), rows[i].blame);
+        CHECK_STR(f->witnesses != NULL ? f->witnesses : "",
+                  rows[i].witnesses != NULL ? rows[i].witnesses : "");
+        CHECK_STR(r.right != NULL ? r.right : "", rows[i].right != NULL ? rows[i].right : "");
+        struct finding again = {0};
+        finding_blame_parse(finding_blame_text(f, text), &again);
+        CHECK_EQ(again.blame, f->blame);
+        arena_free(&keep);
+    }
+}
