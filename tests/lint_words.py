@@ -12,27 +12,37 @@ FOLDERS = ("analyze", "dashboard", "capture", "victims", "tests", "corpus", "cma
 SUFFIXES = {".c", ".h", ".cpp", ".S", ".js", ".mjs", ".css", ".html", ".py", ".md", ".cmake", ".txt", ".sh"}
 # Folders that still have such words.  This list only shrinks.
 NOT_YET = (
-    "analyze/README.md", "analyze/main.c", "analyze/base", "analyze/collect", "analyze/compare",
-    "analyze/engine", "analyze/format", "analyze/model", "analyze/report", "analyze/store", "analyze/study", "analyze/symbol",
-    "analyze/unwind", "analyze/verbs", "dashboard", "tests/e2e",
-    "tests/lib", "tests/unit",
+    "analyze/collect",
+    "analyze/compare",
+    "analyze/engine",
+    "analyze/format/dwarf",
+    "analyze/main.c",
+    "analyze/model",
+    "analyze/report",
+    "analyze/store",
+    "analyze/study",
+    "analyze/unwind",
+    "analyze/verbs",
+    "dashboard",
+    "tests/e2e",
 )
 
+# A letter in brackets keeps a row from being found by its own pattern.
 WORDS = [
-    (r"told", "reported, printed, stated"),
-    (r"tells?(?! (?:\w+ ){0,6}apart)", "reports, prints, says"),
-    (r"at hand|to be had", "available"),
+    (r"t[o]ld", "reported, printed, stated"),
+    (r"t[e]lls?(?! (?:\w+ ){0,6}apart)", "reports, prints, says"),
+    (r"at h[a]nd|to be h[a]d", "available"),
     (r"one an? (?:line|case|run|page|file|thread|stack|frame|row|variant|scenario|function|module|record|test)",
      "one per line"),
-    (r"nobody|somebody", "no engine, no process; another process"),
-    (r"stand(?:s|ing)? (?:in|for|still|at|there|behind|before|after|alone)", "is in, means, is stopped"),
+    (r"n[o]body|s[o]mebody", "no engine, no process; another process"),
+    (r"stand(?:s|ing)? (?:in|for|still|at|there|b[e]hind|before|after|alone)", "is in, means, is stopped"),
     (r"is no (?:matter|merit) of", "does not matter to, must not count for"),
-    (r"owes?", "name what is missing"),
-    (r"behind(?! an? (?:proxy|firewall|lock|mutex))", "after"),
-    (r"held against|holds? \w+ against", "compared with"),
-    (r"who is right|whose it is", "which engine is right, the owner"),
-    (r"all the same", "nevertheless, anyway"),
-    (r"in vain|unmakes?", "without success; undoes"),
+    (r"ow[e]s?", "name what is missing"),
+    (r"b[e]hind(?! an? (?:proxy|firewall|lock|mutex))", "after"),
+    (r"h[e]ld against|holds? \w+ against", "compared with"),
+    (r"who is r[i]ght|whose it [i]s", "which engine is right, the owner"),
+    (r"all the s[a]me", "nevertheless, anyway"),
+    (r"in v[a]in|unm[a]kes?", "without success; undoes"),
 ]
 RULES = [(re.compile(rf"\b(?:{pattern})\b", re.I), instead) for pattern, instead in WORDS]
 
@@ -104,8 +114,6 @@ def check(root, only):
     for file in sources(root):
         name = file.relative_to(root).as_posix()
         if only and file not in only or any(name == n or name.startswith(n + "/") for n in NOT_YET):
-            continue
-        if name == "tests/lint_words.py":
             continue
         text = prose(file.suffix, file.read_text(encoding="utf-8"), name.startswith("victims/"))
         # A phrase may be broken by the end of a line and the next one's comment mark.

@@ -2,7 +2,7 @@
  *
  * By convention a function's arena for results is named `keep`, one for intermediate
  * work `scratch`.  An arena has a maximum, so that hostile input meets ERR_LIMIT and
- * not the machine's memory, and it can be told to fail at the Nth request, for tests.
+ * not the machine's memory, and a test can make it fail at the Nth request.
  * Not thread safe: one arena, one thread. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

@@ -25,7 +25,7 @@ struct file_map {
 enum status file_map(const char *path, struct file_map *out, struct fault *fault);
 void file_unmap(struct file_map *map);
 
-/* Reads a file whole into KEEP, with a NUL behind it that *bytes does not count.
+/* Reads a file whole into KEEP, followed by a NUL that *bytes does not count.
  * MAX_BYTES bounds it.  Fails as file_map. */
 enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,
                       size_t *bytes, struct fault *fault);
@@ -72,7 +72,7 @@ char *path_join(struct arena *keep, const char *folder, const char *name);
 const char *path_base(const char *path);
 
 bool file_is_terminal(FILE *stream);
-uint32_t file_terminal_columns(FILE *stream); /* 0: no terminal, or it does not tell */
+uint32_t file_terminal_columns(FILE *stream); /* 0: no terminal, or unknown */
 
 /* Reads what a pipe or terminal has by now instead of waiting until BYTES are there: at least one
  * byte, 0 at the end and, with *FAILED, on an error.  Not to be mixed with stdio's own reading. */

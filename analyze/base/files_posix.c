@@ -161,7 +161,7 @@ static bool write_parts(int fd, const struct file_part *parts, size_t count)
     return written;
 }
 
-/* Writes into what stands at PATH, or behind it, as a shell's `>>` does. */
+/* Writes into what is at PATH, or appends to it as a shell's `>>` does. */
 static enum status write_through(const char *path, const struct file_part *parts, size_t count,
                                  struct fault *fault)
 {
@@ -383,7 +383,7 @@ uint64_t clock_wall_ns(void)
     return clock_read(CLOCK_REALTIME);
 }
 
-/* A row of /proc/self/status that tells kB; 0: none. */
+/* The value, in bytes, of a row of /proc/self/status that is in kB; 0: no such row. */
 static uint64_t status_bytes(const char *row)
 {
     char text[4096];

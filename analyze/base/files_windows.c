@@ -140,7 +140,7 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
     return file_write_parts(path, &whole, 1, fault);
 }
 
-/* What stands at PATH, opened to be written; INVALID_HANDLE_VALUE: nothing, or it is refused. */
+/* Opens what is at PATH for writing.  INVALID_HANDLE_VALUE: nothing is there, or it is refused. */
 static HANDLE open_standing(const wchar_t *path)
 {
     return CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING,

@@ -55,7 +55,7 @@ static void json_indent(struct json *j)
         json_put(j, "  ", 2);
 }
 
-/* What stands before any value: nothing after a key, else a comma where one is due. */
+/* Writes what goes before a value: nothing after a key, else a comma where one is due. */
 static void json_separate(struct json *j)
 {
     if (j->after_key) {
@@ -138,7 +138,7 @@ static void json_escape(struct json *j, unsigned char c)
         json_put(j, wide, sizeof wide);
 }
 
-/* Characters that stand for themselves and are one byte long. */
+/* Characters of one byte that need no escape. */
 static bool json_is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';

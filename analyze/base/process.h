@@ -31,8 +31,8 @@ struct process_result {
     size_t errors_bytes;
     uint64_t wall_ns;
     uint64_t cpu_ns;     /* user + system                */
-    uint64_t peak_bytes; /* largest resident size; 0: nobody can tell, since on Linux a child
-                          * begins with the size of this process, and this one is large      */
+    uint64_t peak_bytes; /* largest resident size; 0: unknown, since on Linux a child
+                          * starts with the size of this process, and this one is large      */
 };
 
 /* Runs to the end.  A program that fails is no fault: see exit_code.  Fails: ERR_ABSENT
@@ -43,7 +43,8 @@ enum status process_run(const struct process_request *request, struct arena *kee
 /* Searches PATH.  Returns the full path in KEEP, or NULL. */
 char *process_find(const char *name, struct arena *keep);
 
-/* A name by which a later program can tell whether this process still lives: "PID@HOST". */
+/* A name from which a later program can find out whether this process is still alive:
+ * "PID@HOST". */
 enum { PROCESS_NAME_BYTES = 288 };
 void process_name_self(char out[PROCESS_NAME_BYTES]);
 

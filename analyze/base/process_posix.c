@@ -183,8 +183,8 @@ static bool child_stopped(const struct child *c)
     return !c->despite_interrupt && process_interrupted();
 }
 
-/* From the pipes' making to the fork nobody else may fork: a child that inherits the write
- * end of another's pipe keeps its reader waiting. */
+/* No other thread may fork between the creation of the pipes and the fork: a child that inherits
+ * the write end of another child's pipe keeps its reader waiting. */
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 
 static bool child_start(const struct process_request *request, const char *program, struct child *c)

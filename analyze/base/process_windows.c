@@ -230,7 +230,7 @@ static void child_run(const struct process_request *request, PROCESS_INFORMATION
     if (!child_wait(child->hProcess, request->limit_ms != 0 ? request->limit_ms : 60000,
                     request->despite_interrupt))
         out->timed_out = request->despite_interrupt || !process_interrupted();
-    (void)TerminateJobObject(job, 128 + 9); /* what the child left behind, or the child itself */
+    (void)TerminateJobObject(job, 128 + 9); /* processes that the child left, or the child itself */
     (void)WaitForSingleObject(child->hProcess, INFINITE);
     for (int i = 0; i < 3; i++)
         thread_join(threads[i]);

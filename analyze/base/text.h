@@ -26,7 +26,7 @@ size_t text_utf8_length(const unsigned char *text);
 /* SHA-256 as 64 lower-case hex digits and NUL. */
 void text_sha256(const void *data, size_t bytes, char out[65]);
 
-/* Cuts the next word off *AT, in place, and moves *AT behind it; NULL when none is left. */
+/* Cuts the next word off *AT, in place, and moves *AT past it; NULL when no word is left. */
 char *text_next_word(char **at);
 
 #endif

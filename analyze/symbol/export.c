@@ -226,8 +226,7 @@ static bool export_unit(struct exporter *e, const struct pdb_unit *unit, bool al
             if (name == NULL || is_alias(e, name, rva))
                 continue;
             if (!add_number(&e->starts, &e->start_count, &e->start_room, rva) ||
-                !find_breaks(e, unit, &procedure) ||
-                !breakpad_add_function(e, &procedure, rva, name))
+                !find_breaks(e, unit, &procedure) || !e->add_function(e, &procedure, rva, name))
                 return false;
             continue;
         }
@@ -264,7 +263,7 @@ static bool export_publics(struct exporter *e)
             continue;
         const char *name = pdb_names_public(&e->names, &pub);
         if (name != NULL && e->breakpad != NULL)
-            good = good && breakpad_add_public(e->breakpad, rva, name);
+            good = good && e->add_public(e->breakpad, rva, name);
         else if (name != NULL)
             csv_write(e->out, e->how->base + rva, 0, CSV_PUBLIC, name, NULL, 0, 0);
     }

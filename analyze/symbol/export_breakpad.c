@@ -1,5 +1,5 @@
 /* A PDB as a Breakpad symbol file; see export.h.  Files and inlined functions have numbers that
- * stand before the functions, so the functions are written to memory first. */
+ * come before the functions, so the functions are written to memory first. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct breakpad_writer {
     struct numbered files, origins;
     char *text; /* owned */
     uint32_t text_bytes, text_room;
-    struct written_call *calls; /* owned: of the function at hand */
+    struct written_call *calls; /* owned: of the current function */
     char *lines;                /* owned: its line records */
     uint32_t call_count, call_room, lines_bytes, lines_room;
     struct open_call open[SYMBOL_FRAMES_MAX];
@@ -230,8 +230,8 @@ static void add_segment(struct breakpad_writer *w, const struct symbol_frame *fr
     w->line_start = at;
 }
 
-bool breakpad_add_function(struct exporter *e, const struct pdb_procedure *procedure, uint32_t rva,
-                           const char *name)
+static bool add_function(struct exporter *e, const struct pdb_procedure *procedure, uint32_t rva,
+                         const char *name)
 {
     struct breakpad_writer *w = e->breakpad;
     struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -257,7 +257,7 @@ bool breakpad_add_function(struct exporter *e, const struct pdb_procedure *proce
     return !w->failed;
 }
 
-bool breakpad_add_public(struct breakpad_writer *w, uint32_t rva, const char *name)
+static bool add_public(struct breakpad_writer *w, uint32_t rva, const char *name)
 {
     put_format(w, "PUBLIC %" PRIx32 " 0 ", rva);
     PUT(w, text, name, strlen(name));
@@ -330,7 +330,13 @@ enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_ex
                                    struct fault *fault)
 {
     struct breakpad_writer *writer = calloc(1, sizeof *writer);
-    struct exporter e = {.pdb = pdb, .how = how, .out = out, .fault = fault, .breakpad = writer};
+    struct exporter e = {.pdb = pdb,
+                         .how = how,
+                         .out = out,
+                         .fault = fault,
+                         .breakpad = writer,
+                         .add_function = add_function,
+                         .add_public = add_public};
 
     if (writer == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols");

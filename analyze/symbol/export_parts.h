@@ -15,10 +15,14 @@ struct exporter {
     struct fault *fault;
     struct pdb_names names;
     struct pdb_lookup *lookup;
-    struct breakpad_writer *breakpad; /* NULL: CSV */
-    uint32_t *starts;                 /* owned: rvas of all functions, for the publics */
+    struct breakpad_writer *breakpad; /* NULL: CSV.  Else with the two below: */
+    /* Adds a FUNC record for PROCEDURE, whose breaks were found.  False: out of memory. */
+    bool (*add_function)(struct exporter *e, const struct pdb_procedure *procedure, uint32_t rva,
+                         const char *name);
+    bool (*add_public)(struct breakpad_writer *writer, uint32_t rva, const char *name);
+    uint32_t *starts; /* owned: rvas of all functions, for the publics */
     uint32_t start_count, start_room;
-    uint32_t *breaks; /* owned: of the function at hand, from its start */
+    uint32_t *breaks; /* owned: of the current function, from its start */
     uint32_t break_count, break_room;
 };
 
@@ -28,10 +32,5 @@ void export_close(struct exporter *e);
 
 /* Goes through all functions, then through the code that only publics name. */
 enum status export_all(struct exporter *e);
-
-/* Adds a FUNC record for PROCEDURE, whose breaks were found.  False: out of memory. */
-bool breakpad_add_function(struct exporter *e, const struct pdb_procedure *procedure, uint32_t rva,
-                           const char *name);
-bool breakpad_add_public(struct breakpad_writer *writer, uint32_t rva, const char *name);
 
 #endif

@@ -17,7 +17,7 @@ struct claim {
     uint32_t end, next; /* offsets: of its own end, and of the next claim's start */
     uint32_t module;    /* NO_MODULE: the head of a section */
     uint32_t worker, first_piece, piece_count;
-    uint64_t rva, end_rva; /* what its pieces and the code behind it lie between */
+    uint64_t rva, end_rva; /* its pieces and the code after it are within these */
     uint32_t same_module;  /* next claim of the same module + 1 */
 };
 
@@ -191,7 +191,7 @@ static void run_side_by_side(struct build *build, void (*body)(void *))
         starts[i] = (struct worker_start){build, i};
         threads[i] = i + 1 < build->worker_count ? thread_start(body, &starts[i]) : NULL;
         if (threads[i] == NULL)
-            body(&starts[i]); /* the last, or no thread to be had */
+            body(&starts[i]); /* the last, or no thread was available */
     }
     for (uint32_t i = 0; i < build->worker_count; i++)
         if (threads[i] != NULL)

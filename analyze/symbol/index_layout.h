@@ -18,7 +18,7 @@
  * table, and an rva goes through it first.
  *
  * buckets  u32 each: where the bucket's block starts in the blob.
- * blob     a block tells the scope and line of every byte of its bucket, as entries of equal
+ * blob     a block states the scope and line of every byte of its bucket, as entries of equal
  *          width, so that none has to be decoded before another:
  *              u64: u30 scope, u24 line, u5 + u5 bits of each in an entry
  *              u64: bit N is set where the entry for byte N is another than for the byte before
@@ -46,7 +46,7 @@ enum {
     BUCKET_BYTES = 1 << BUCKET_SHIFT,
     INDEX_HEADER_BYTES = 192,
     INDEX_SECTIONS = 6,
-    INDEX_SLACK_BYTES = 1024, /* behind the last section: no block, damaged or not, ends past it */
+    INDEX_SLACK_BYTES = 1024, /* after the last section: no block, damaged or not, ends past it */
 };
 
 /* Of a block. */

@@ -147,7 +147,7 @@ uint32_t index_text(struct piece_worker *worker, const char *text);
 uint32_t index_file(struct piece_worker *worker, struct pdb_file file);
 uint32_t index_public(struct piece_worker *worker, const struct pdb_public *pub);
 
-/* Appends pieces: index_claim() where a claim starts, and then each at or behind the last one. */
+/* Appends pieces: index_claim() where a claim starts, and then each at or after the last one. */
 void index_claim(struct piece_worker *worker, uint32_t start_rva);
 void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line);
 uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file,

@@ -348,7 +348,7 @@ uint32_t index_first_span(const struct buffer *buffer, uint16_t section, uint32_
 {
     const struct span *spans = buffer->at;
     uint32_t low = 0, high = buffer->count;
-    while (low < high) { /* the first that starts behind FROM */
+    while (low < high) { /* the first that starts after FROM */
         const uint32_t middle = low + (high - low) / 2;
         if (spans[middle].section < section ||
             (spans[middle].section == section && spans[middle].start <= from))

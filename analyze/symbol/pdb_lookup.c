@@ -103,7 +103,7 @@ static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_
 }
 
 /* No procedure holds PLACE: what starts last before it, in its contribution or the last one
- * before, names it: a procedure (then this is padding behind it) or a public (then this may be
+ * before, names it: a procedure (then this is padding after it) or a public (then this may be
  * code without a procedure).  A name from before that contribution is none of its. */
 static uint32_t frame_without_procedure(struct pdb_lookup *lookup,
                                         const struct pdb_contribution *contribution,

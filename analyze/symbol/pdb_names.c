@@ -129,7 +129,7 @@ static const char *join(struct arena *keep, const char *scope, const char *name,
     return out;
 }
 
-/* NAME with the parameters of its type behind it, when the spelling asks for them. */
+/* NAME followed by the parameters of its type, when the spelling asks for them. */
 static const char *with_parameters(struct pdb_names *names, const char *scope, const char *name,
                                    uint32_t function_type)
 {
@@ -274,7 +274,7 @@ const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *p
     return keep_name(names, slot, key, text);
 }
 
-/* Cross-module ids: link-time code generation leaves, in a module, ids that stand for ids of
+/* Cross-module ids: link-time code generation leaves, in a module, ids that refer to ids of
  * other modules.  0xf7 imports: module name in "/names", count, ids; 0xf8 exports: pairs of a
  * module's id and the program's.  0x80000000 | import << 20 | number in that import. */
 enum { SUBSECTION_IMPORTS = 0xf7, SUBSECTION_EXPORTS = 0xf8, CROSS_MODULE = 1 };
@@ -298,7 +298,7 @@ static const uint8_t *subsection(const struct pdb_module *module, uint32_t wante
     return NULL;
 }
 
-/* The id that import number NUMBER of import MODULE stands for in the exporting module. */
+/* The id in the exporting module that import number NUMBER of import MODULE refers to. */
 static bool import_at(const struct pdb_module *module, uint32_t import, uint32_t number,
                       uint32_t *module_name, uint32_t *id)
 {

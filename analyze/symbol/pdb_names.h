@@ -43,7 +43,7 @@ const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
 /* PUB: as pdb_public() reads it without its name. */
 const char *pdb_names_public(struct pdb_names *names, const struct pdb_public *pub);
 
-/* The id that an inline site's id stands for in the whole program: itself, or, with bit 31
+/* The id in the whole program that an inline site's id refers to: itself, or, with bit 31
  * set, what the exporting module says.  0: cannot be resolved. */
 uint32_t pdb_names_global_id(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id);
 

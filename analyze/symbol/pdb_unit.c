@@ -78,8 +78,8 @@ static bool same_bytes(const struct pdb_unit *unit, const struct start_key *keys
 }
 
 /* Folded code: several procedures of one module at one place, each with a table of lines, in the
- * same order.  The first procedure names the place, so only the first table may tell its line.
- * Where there are more of one than of the other, whose line is whose cannot be told. */
+ * same order.  The first procedure names the place, so only the first table may give its line.
+ * Where there are more of one than of the other, tables and procedures cannot be matched. */
 static bool drop_folded_lines(struct pdb_unit *unit, struct arena *keep)
 {
     struct start_key *codes = NULL, *keys = ARENA_ARRAY(keep, unit->range_count, struct start_key);

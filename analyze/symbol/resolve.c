@@ -50,7 +50,7 @@ static void set_unresolved(struct frame *frame, const struct symbol_module *sour
         frame->note = "no symbol covers this offset";
 }
 
-/* Bit 0 of an address of Thumb code tells the processor's mode and is no part of the place. */
+/* Bit 0 of an address of Thumb code is the processor's mode, not a part of the address. */
 static uint64_t lookup_offset(const struct symbol_module *sources, const struct frame *in)
 {
     struct frame even = *in;

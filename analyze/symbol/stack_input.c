@@ -124,14 +124,15 @@ static const char *line_end(struct stack_input *input, size_t from)
     }
 }
 
-/* True when what there is may still turn out to start with MAGIC: a short line must not wait. */
+/* True when the input may still turn out to start with MAGIC, so that a short line need not wait.
+ */
 static bool may_become(const struct stack_input *input, const char *magic, size_t bytes)
 {
     return input->end < bytes && memcmp(input->buffer, magic, input->end) == 0;
 }
 
-/* JSON is told by its first character.  One object a line is told from one document by the first
- * line being whole, or the second starting another object. */
+/* JSON is recognized by its first character.  It is one object per line, rather than one document,
+ * if the first line is a whole object or the second line starts another one. */
 static enum stack_input_form find_text_form(struct stack_input *input)
 {
     input_to_front(input); /* places below count from the buffer's start */
@@ -154,7 +155,7 @@ static enum stack_input_form find_text_form(struct stack_input *input)
     return next != NULL && *next == '{' && last > first + 1 ? INPUT_NDJSON : INPUT_JSON;
 }
 
-/* A record is told by its first bytes. */
+/* A record is recognized by its first bytes. */
 static enum stack_input_form find_form(struct stack_input *input)
 {
     while ((may_become(input, RECORD_MAGIC, 8) || may_become(input, "\xEF\xBB\xBF", 3) ||
@@ -181,7 +182,7 @@ static bool next_utf16(struct stack_input *input, struct stack_item *out)
     return true;
 }
 
-/* Bad lines at the start say nothing of the form of those behind them. */
+/* Bad lines at the start say nothing about the form of the lines after them. */
 static void reconsider_form(struct stack_input *input)
 {
     if (input->builder.count > 0 || input->has_label || input->document != NULL ||

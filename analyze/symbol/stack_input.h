@@ -1,6 +1,6 @@
 /* Offset stacks from a stream: the text form that people paste, the JSON form (one document, or
- * one object a line), and record files.  The form is found from the first bytes; text and objects
- * a line are told apart again at each line until one is understood.
+ * one object per line), and record files.  The form is found from the first bytes; text and objects
+ * are distinguished again at each line until a line is understood.
  *
  * Streaming: memory is bounded by one stack (and, for a JSON document, by LIMIT_JSON_BYTES), never
  * by the stream.  A line that is no frame, an object that is no stack, a line over
@@ -31,7 +31,7 @@ struct stack_input;
 struct stack_item {
     struct stack stack; /* valid when fault.code is ERR_NONE; physical frames only */
     struct fault fault;
-    const char *label; /* of the stack, or of the one the bad line stands in; NULL */
+    const char *label; /* of the stack, or of the one that has the bad line; NULL  */
     bool goes_on;      /* the next stack is more of this one: see stack_input_prompt() */
 };
 

@@ -1,4 +1,4 @@
-/* What the parts of the stack reader share; nobody else includes this.
+/* What the parts of the stack reader share; no other file includes this.
  *
  * Frames are gathered in a builder that outlives a call of stack_input_next(), since a bad line
  * is handed out while the stack around it goes on; text that is not interned waits in `scratch`
@@ -34,7 +34,7 @@ struct stack_line {
 
 struct stack_input {
     FILE *stream;
-    bool owns_stream, direct; /* direct: opened here, so that nobody else reads it by stdio */
+    bool owns_stream, direct; /* direct: opened here, so that no other code reads it by stdio */
     bool prompt;
     const char *name;
     enum stack_input_form form;

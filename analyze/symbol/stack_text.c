@@ -2,7 +2,7 @@
  *
  *     > label             starts a stack
  *     # comment           ignored, as are blank lines
- *     module!0xOFFSET     a frame; @i or @r behind it where the kind is not the usual one; a
+ *     module!0xOFFSET     a frame; @i or @r after it where the kind is not the usual one; a
  *                         folder before the module's name is left out
  *     ?!0xADDRESS         an address in no module
  *     jit!name+0xOFFSET   generated code

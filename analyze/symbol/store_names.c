@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-/* PDBs of module M are called M with .pdb in place of the extension, or behind it. */
+/* The PDB of module M is called M with .pdb in place of the extension, or appended. */
 bool store_pdb_name_fits(const char *pdb_path, const struct module *module)
 {
     const char *name = path_base(pdb_path);

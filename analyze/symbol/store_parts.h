@@ -1,4 +1,4 @@
-/* What the parts of the symbol store share; nobody else includes this.
+/* What the parts of the symbol store share; no other file includes this.
  *
  *   store.c         opening, binding, the table of modules
  *   store_find.c    roots: which file answers for an identity or a name
@@ -107,7 +107,7 @@ struct symbol_module {
     struct store_csv *csv;
     struct store_image *image;
     struct store_breakpad *breakpad;
-    enum symbols_from without; /* what a frame says that nobody names: NONE or MISMATCH */
+    enum symbols_from without; /* of a frame without a name: NONE or MISMATCH */
     enum identity_state state;
     const char *note; /* why there are no names, or how they were found; a constant or NULL */
     struct symbol_module *next;
@@ -126,7 +126,7 @@ struct symbol_store {
     uint32_t file_count, file_room;
     bool files_listed;
     struct store_binding *bindings;
-    uint32_t bare_open; /* bare files that answer for nobody yet                    */
+    uint32_t bare_open; /* bare files that have not been assigned to a module yet   */
     bool first_taken;   /* a bare file answers for a name that is not its own image's */
     struct store_pdb *pdbs;
     struct store_image *images;

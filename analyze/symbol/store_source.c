@@ -176,7 +176,7 @@ static const char *cache_folder(struct arena *keep)
 }
 
 /* Opens the index: beside the PDB, where `symbols index` puts it, or in the cache.  BUILD: makes
- * it first, in the cache, because a folder of symbols may be a sealed case or somebody's share.
+ * it first, in the cache, because a folder of symbols may be a sealed case or a shared folder.
  * The caller holds the PDB's mutex. */
 static void open_index(const struct symbol_store *store, struct store_pdb *pdb, bool build)
 {

@@ -181,7 +181,7 @@ static bool source_rva(const struct symbol_index *index, uint32_t *rva)
     return true;
 }
 
-/* The block that tells about RVA (in the symbols' address space); NULL: none. */
+/* The block that covers RVA (in the symbols' address space); NULL: none. */
 static const uint8_t *block_of(const struct symbol_index *index, uint32_t rva)
 {
     const uint32_t bucket = (rva - index->first_rva) >> BUCKET_SHIFT;
@@ -204,8 +204,8 @@ static inline uint32_t low_bits(uint64_t value, uint32_t count)
     return (uint32_t)(value & ((1ULL << count) - 1));
 }
 
-/* Without a branch: which way one would go is as random as the address.  The file's slack lies
- * behind the last entry that a damaged block could name. */
+/* Without a branch: which way one would go is as random as the address.  The file's slack is
+ * after the last entry that a damaged block could name. */
 static inline void read_block(const struct symbol_index *index, const uint8_t *at,
                               struct spot *spot)
 {

@@ -11,7 +11,7 @@
 /* All texts of one name; back references can make a short name long. */
 enum { MSVC_ARENA_BYTES = 1 << 20 };
 
-/* Operators behind "?"; those behind "?_" and "?__" come next. */
+/* Operators after "?"; those after "?_" and "?__" come next. */
 static const char *const operators[] = {
     ['2'] = "operator new", ['3'] = "operator delete", ['4'] = "operator=",  ['5'] = "operator>>",
     ['6'] = "operator<<",   ['7'] = "operator!",       ['8'] = "operator==", ['9'] = "operator!=",
@@ -294,7 +294,7 @@ static const char *scope_name(struct msvc *d)
     return simple_name(d);
 }
 
-/* The scopes up to '@', outermost first, with "::" behind each; *innermost is the last alone. */
+/* The scopes up to '@', outermost first, each followed by "::"; *innermost is the last alone. */
 static const char *scopes(struct msvc *d, const char **innermost)
 {
     const char *text = "";

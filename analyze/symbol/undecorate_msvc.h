@@ -46,7 +46,7 @@ bool msvc_take(struct msvc *d, char c);
 bool msvc_take_text(struct msvc *d, const char *text);
 const char *msvc_fail(struct msvc *d); /* returns "" */
 
-/* 0 to 9 stand for 1 to 10; A to P are hexadecimal digits that '@' ends; '?' before: negative. */
+/* 0 to 9 mean 1 to 10; A to P are hexadecimal digits that '@' ends; '?' before: negative. */
 int64_t msvc_number(struct msvc *d);
 
 /* A whole symbol, '?' and all; as a scope or a template argument, or at the top. */

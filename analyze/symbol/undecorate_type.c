@@ -215,7 +215,7 @@ static struct msvc_type pointer(struct msvc *d, const char *mark)
         msvc_join(d, type.wraps ? ")" : "", type.after, NULL), false};
 }
 
-/* Types behind '_'. */
+/* Types after '_'. */
 static struct msvc_type extended(struct msvc *d)
 {
     static const struct {
@@ -233,7 +233,7 @@ static struct msvc_type extended(struct msvc *d)
     return fail_type(d);
 }
 
-/* Types behind "$$". */
+/* Types after "$$". */
 static struct msvc_type special(struct msvc *d)
 {
     if (msvc_take(d, 'Q'))

@@ -1,5 +1,5 @@
 /* The dashboard as its clients reach it: hostile requests over a socket, through every check and
- * route, on a small database and with writing allowed.
+ * route, backed by a small database, with writing allowed.
  *
  * An input is a row of the list of routes, a set of flags, and text: the part before the first NUL
  * replaces the {words} of the path and becomes the query, the part after it is the body.  One flag

@@ -34,7 +34,7 @@ struct make_pdb {
     struct bag omap_to_source, omap_from_source; /* empty: none */
     bool without_sections, without_contributions, without_names;
     uint32_t block_bytes;
-    uint32_t more_sections; /* behind the one of code */
+    uint32_t more_sections; /* after the code section */
     struct bag file;        /* once it is made */
 };
 

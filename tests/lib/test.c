@@ -283,7 +283,7 @@ static bool wanted(const struct test_case *test, int count, char **filters)
 }
 
 /* Runs one test and says what came of it; returns the outcome to count. */
-static int run_and_tell(const struct test_case *test, const char *program, bool verbose)
+static int run_and_report(const struct test_case *test, const char *program, bool verbose)
 {
     char why[128];
     uint64_t start_ns = clock_ns();
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
     for (const struct test_case *test = all_tests; test; test = test->next) {
         if (!wanted(test, argc, argv))
             continue;
-        int outcome = run_and_tell(test, program, verbose);
+        int outcome = run_and_report(test, program, verbose);
         passed += outcome == ISOLATE_PASS;
         failed += outcome == ISOLATE_FAIL;
         skipped += outcome == ISOLATE_SKIP;

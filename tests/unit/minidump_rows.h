@@ -1,4 +1,4 @@
-/* One small dump for each kind of stream that is told as values or shown as bytes. */
+/* One small dump for each kind of stream that is reported as values or as bytes. */
 #ifndef TESTS_UNIT_MINIDUMP_ROWS_H
 #define TESTS_UNIT_MINIDUMP_ROWS_H
 

@@ -189,7 +189,7 @@ TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
          "if mkdir \"$3/../lost\" 2>/dev/null; then exit 5; fi; echo then >&2; exit 3",
          "the victim could not be started: then"},
         {"launcher leaves nothing", "exit 0", "outcome.json"},
-        {"launcher is lost behind its last word", "echo hello > \"$3/outcome.json\"; exit 5",
+        {"launcher is lost after its outcome", "echo hello > \"$3/outcome.json\"; exit 5",
          "outcome.json"},
         {"outcome is no JSON", "echo hello > \"$3/outcome.json\"", "outcome.json"},
         {"image is no image",

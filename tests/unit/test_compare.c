@@ -130,8 +130,8 @@ static const struct row rows[] = {
      NULL, NULL, NULL},
     {"no truth, all agree", NULL, GOOD, GOOD, NULL, NULL, VERDICT_PASS, CAUSE_NONE, NULL, NULL,
      NULL},
-    {"what lies behind the thread's start is cut", TRUTH, GOOD "\napp.exe+9 own junk", GOOD, NULL,
-     NULL, VERDICT_PASS, CAUSE_NONE, NULL, NULL, NULL},
+    {"frames past the thread's start are cut", TRUTH, GOOD "\napp.exe+9 own junk", GOOD, NULL, NULL,
+     VERDICT_PASS, CAUSE_NONE, NULL, NULL, NULL},
     {"truncated", TRUTH, POKE MIDDLE "! memory could not be read", GOOD, NULL, NULL, VERDICT_FAIL,
      CAUSE_TRUNCATED, "offset:rtl", "truth", "offset:rtl"},
     {"short without a reason", TRUTH, POKE MIDDLE, GOOD, NULL, NULL, VERDICT_FAIL,
@@ -468,7 +468,7 @@ TEST(verdicts_before_any_stack)
     }
 }
 
-/* From outside nobody walks by `rtl`; inside, a stack that is not there is a failure. */
+/* The watcher has no `rtl` walker; inside the process, a missing `rtl` stack is a failure. */
 TEST(a_watcher_is_asked_for_no_stack_that_it_cannot_take)
 {
     static const struct {
@@ -490,7 +490,7 @@ TEST(a_watcher_is_asked_for_no_stack_that_it_cannot_take)
          CAUSE_NOT_CAPTURED},
         {"in the process too", "watcher", "unhandled", STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL,
          CAUSE_NOT_CAPTURED},
-        {"nobody knows", NULL, NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL, CAUSE_NOT_CAPTURED},
+        {"unknown", NULL, NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL, CAUSE_NOT_CAPTURED},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena keep;

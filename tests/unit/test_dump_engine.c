@@ -123,7 +123,7 @@ TEST(x86_frame_programs_of_a_pdb_give_the_published_stack)
             CHECK_STR(found_by_name(stack.frames[i].found_by), found_by_name(found[physical++]));
     CHECK_EQ(stack.stop, STOP_END);
     /* Workers of the thread pool, in a system call at its `ret 14h`: the code at the pc is in the
-     * dump and tells where the caller is.  Walks by frame pointers alone, as published, miss it. */
+     * dump and shows where the caller is.  Walks by frame pointers alone, as published, miss it. */
     for (uint32_t thread = 3580; thread != 0; thread = thread == 3580 ? 2600 : 0) {
         static const uint64_t want[] = {0x7016c, 0x36a11, 0x162c4, 0x60f79, 0x60f44};
         thread_stack(&o, thread, &stack);

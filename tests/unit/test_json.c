@@ -117,8 +117,8 @@ static const struct {
     enum status want;
 } documents[] = {
     {"object", "{\"a\": 1}", ERR_NONE},
-    {"blanks behind", "[1] \r\n\t ", ERR_NONE},
-    {"text behind", "[1] x", ERR_MALFORMED},
+    {"blanks after it", "[1] \r\n\t ", ERR_NONE},
+    {"text after it", "[1] x", ERR_MALFORMED},
     {"cut", "{\"a\": ", ERR_MALFORMED},
     {"empty", "", ERR_MALFORMED},
 };

@@ -1,4 +1,4 @@
-/* Streams that are told as values, and those shown as bytes: what the JSON says of each, then every
+/* Streams reported as values, and those reported as bytes: what the JSON says of each, then every
  * dump cut short, every stream cut short, and every number of every stream made huge. */
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "minidump_rows.h"
 #include "test.h"
 
-/* Reads, tells and writes SIZE bytes; the JSON, to be freed, or NULL when they are no dump. */
-static char *told(const uint8_t *data, size_t size, bool *partial, struct fault *last)
+/* Reads SIZE bytes with all details.  Returns the JSON, to be freed; NULL: not a dump. */
+static char *details_json(const uint8_t *data, size_t size, bool *partial, struct fault *last)
 {
     struct arena arena;
     struct minidump dump;
@@ -37,7 +37,7 @@ TEST(each_stream_is_told)
         bool partial = false;
         test_row(minidump_rows[i].name);
         minidump_row_make(&m, &minidump_rows[i]);
-        char *json = told(m.data, m.at, &partial, NULL);
+        char *json = details_json(m.data, m.at, &partial, NULL);
         REQUIRE(json != NULL);
         CHECK(!partial);
         const char *content = strstr(json, "\"told_in\":");
@@ -63,7 +63,7 @@ TEST(every_dump_cut_short)
             uint8_t *copy = malloc(size + 1); /* of its size, so that one byte more is seen */
             REQUIRE(copy != NULL);
             memcpy(copy, m.data, size);
-            char *json = told(copy, size, &partial, NULL);
+            char *json = details_json(copy, size, &partial, NULL);
             CHECK(json == NULL || partial); /* the stream is the last of the file */
             free(json);
             free(copy);
@@ -82,7 +82,7 @@ TEST(every_stream_cut_short)
         for (uint32_t left = 0; left < bytes; left++) {
             bool partial = false;
             memcpy(row + 4, &left, sizeof(left));
-            char *json = told(m.data, m.at, &partial, NULL);
+            char *json = details_json(m.data, m.at, &partial, NULL);
             REQUIRE(json != NULL);
             free(json);
         }
@@ -102,7 +102,7 @@ TEST(numbers_made_huge_cost_little)
                 uint8_t old[4];
                 memcpy(old, m.data + at, 4);
                 memcpy(m.data + at, &values[v], 4);
-                char *json = told(m.data, m.at, &partial, NULL);
+                char *json = details_json(m.data, m.at, &partial, NULL);
                 REQUIRE(json != NULL);
                 CHECK(strlen(json) < (size_t)1 << 20);
                 free(json);
@@ -170,7 +170,7 @@ TEST(damage_is_said_and_the_rest_goes_on)
             memcpy(m.data + m.rows[1][2] + damages[i].from_stream, &damages[i].value, 4);
         maker_stream_end(&m);
         maker_finish(&m);
-        char *json = told(m.data, m.at, &partial, &fault);
+        char *json = details_json(m.data, m.at, &partial, &fault);
         REQUIRE(json != NULL);
         CHECK(partial);
         CHECK_EQ(fault.code, damages[i].code);
@@ -195,7 +195,7 @@ TEST(a_chain_of_objects_that_bites_its_tail_ends)
     MAKER_PUT(&m, 4, 0, 0, 0, 0, 0, 0, loop, 0);
     maker_stream_end(&m);
     maker_finish(&m);
-    char *json = told(m.data, m.at, &partial, &fault);
+    char *json = details_json(m.data, m.at, &partial, &fault);
     CHECK_EQ(fault.code, ERR_LIMIT);
     CHECK_STR(fault.what, "information of a handle's object");
     CHECK_HAS(json, "\"handle\":\"0x48\"");
@@ -221,7 +221,7 @@ TEST(lists_over_one_place_end)
     }
     maker_stream_end(&m);
     maker_finish(&m);
-    char *json = told(m.data, m.at, &partial, &fault);
+    char *json = details_json(m.data, m.at, &partial, &fault);
     REQUIRE(json != NULL);
     CHECK_EQ(fault.code, ERR_LIMIT);
     CHECK_STR(fault.what, "values of minidump streams");
@@ -242,7 +242,7 @@ TEST(bytes_are_shown_about_once)
         m.rows[m.streams][2] = 500;
     }
     maker_finish(&m);
-    char *json = told(m.data, m.at, &partial, NULL);
+    char *json = details_json(m.data, m.at, &partial, NULL);
     REQUIRE(json != NULL);
     CHECK(strlen(json) < (size_t)2 * 16000 + 8000);
     CHECK_HAS(json, "\"bytes_shown\":15000");
@@ -263,7 +263,7 @@ TEST(of_two_streams_of_a_type_the_second_is_bytes)
     maker_stream_end(&m);
     maker_system_info(&m, 0);
     maker_finish(&m);
-    char *json = told(m.data, m.at, &partial, NULL);
+    char *json = details_json(m.data, m.at, &partial, NULL);
     REQUIRE(json != NULL);
     CHECK_HAS(json, "\"content\":[{\"type\":33,");
     CHECK_HAS(json, "\"hex\":\"2100000000000000");

@@ -1,4 +1,4 @@
-/* The minidump reader on dumps made by hand: what no dump at hand holds, and damage. */
+/* The minidump reader on dumps made by hand: what no available dump has, and damage. */
 #include <string.h>
 
 #include "format/minidump/minidump.h"
@@ -186,7 +186,7 @@ TEST(a_damaged_stream_costs_that_stream_alone)
     maker_put(&m, 4711, 4);
     m.at += 12;
     maker_stream_end(&m);
-    m.rows[m.streams][0] = STREAM_EXCEPTION; /* lies behind the end */
+    m.rows[m.streams][0] = STREAM_EXCEPTION; /* past the end */
     m.rows[m.streams][1] = 168;
     m.rows[m.streams][2] = 0x7fffffff;
     m.streams++;

@@ -511,7 +511,7 @@ TEST(of_publics_at_one_place_the_first_record_counts)
     close_made(&w);
 }
 
-/* The procedure that names folded code also tells its line, when each has a table. */
+/* The procedure that names folded code also gives its line, when each has a table. */
 TEST(folded_code_does_not_mix_one_name_with_anothers_line)
 {
     static const uint32_t first[][2] = {{0, 10}, {8, 11}}, second[][2] = {{0, 20}, {4, 21}};

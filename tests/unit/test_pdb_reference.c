@@ -1,6 +1,6 @@
 /* Every reference row of the fixtures (X.pdb.ref.jsonl): where two other tools agree, ours has
  * to say the same: depth, lines, base file names, and names up to the parameter list.  The
- * other rows are counted by cause; symbol/README.md says who is right and why. */
+ * other rows are counted by cause; symbol/README.md says which is right and why. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,11 @@
 #include "test.h"
 
 /* Why ours differs from pdb-addr2line in rows on which the two tools differ, too; the table in
- * symbol/README.md says who is right. */
+ * symbol/README.md says which is right. */
 enum cause {
-    CAUSE_PADDING_LINE,     /* behind a procedure: they go on with its last line */
-    CAUSE_PADDING_NAME,     /* behind a procedure: they say nothing, we name it */
-    CAUSE_PADDING_FASTLINK, /* behind a public without a size: they name it, we do not */
+    CAUSE_PADDING_LINE,     /* after a procedure: they go on with its last line */
+    CAUSE_PADDING_NAME,     /* after a procedure: they say nothing, we name it */
+    CAUSE_PADDING_FASTLINK, /* after a public without a size: they name it, we do not */
     CAUSE_MANAGED,          /* they have no lines for managed code */
     CAUSE_NO_LINE,          /* code marked as having no line: they go on with the line before */
     CAUSE_TABLES,           /* two line tables overlap: llvm-symbolizer takes the one we take */

@@ -485,7 +485,7 @@ TEST(a_user_stream_needs_no_committed_length)
     header(&d);
     threads(&d);
     const size_t at = section_begin(&d, RECORD_SECTION_MODULES, 1);
-    module(&d, 0x180000000, "", ""); /* nobody could say what it is called */
+    module(&d, 0x180000000, "", ""); /* its name is unknown */
     section_end(&d, at);
     patch(&d, RECORD_H_COMMITTED, 0, 8);
     arena_init(&keep, 0);

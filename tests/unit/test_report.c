@@ -172,9 +172,8 @@ TEST(doors_are_told_by_what_they_saw)
          "null_write.ob0 1     ✓     ✗\nnull_write  +2 3     ✓     ✓\npromised             4     "
          "4\n"},
         {"seen, not promised", "vectored", "vectored,unhandled", "null_write.ob0 1     ✓     +\n"},
-        {"nobody was to see it", NULL, NULL, "null_write.ob0 1     ·     ·\n"},
-        {"a door that nobody knows", "vectored,import", "vectored,import",
-         "tored handled import\n"},
+        {"no hook was expected to see it", NULL, NULL, "null_write.ob0 1     ·     ·\n"},
+        {"an unknown hook", "vectored,import", "vectored,import", "tored handled import\n"},
         {"part of a name is no name", "vectored", "vector",
          "null_write.ob0 1     ✗     ·       +\n"},
     };

@@ -101,7 +101,7 @@ TEST(the_verdict_can_be_wrong)
     CHECK_EQ(ours_right(data, bytes), INSTRUCTIONS);
 
     test_row("unwind data missing");
-    data[memory] = 0xee; /* a section that nobody knows is skipped */
+    data[memory] = 0xee; /* an unknown section is skipped */
     CHECK(ours_right(data, bytes) < INSTRUCTIONS / 2);
     data[memory] = RECORD_SECTION_MEMORY;
 

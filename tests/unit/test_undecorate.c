@@ -1,4 +1,4 @@
-/* Linker names to readable ones.  The whole of the fixtures' public names is held against
+/* Linker names to readable ones.  All public names of the fixtures are compared with
  * llvm-undname by tests/e2e/test_symbols.py; here is one name of each kind. */
 #include <string.h>
 

@@ -87,12 +87,12 @@ static const struct {
     uint32_t from, to; /* word FROM holds the address of word TO */
 } rows[] = {
     {"at its first instruction", {FRAME}, 0, PC_INTERRUPTED, 0, 1, 0, 0, 0, 0},
-    {"behind push ebp", {FRAME}, 1, PC_INTERRUPTED, 1, 2, REG_X86_EBP, 0, 0, 0},
-    {"behind mov ebp, esp", {FRAME}, 3, PC_INTERRUPTED, 7, 8, REG_X86_EBP, 6, 0, 0},
+    {"after push ebp", {FRAME}, 1, PC_INTERRUPTED, 1, 2, REG_X86_EBP, 0, 0, 0},
+    {"after mov ebp, esp", {FRAME}, 3, PC_INTERRUPTED, 7, 8, REG_X86_EBP, 6, 0, 0},
     {"in its body", {FRAME}, 12, PC_RETURN, 7, 8, REG_X86_EBX, 5, 0, 0},
     {"a return address that the epilogue follows", {FRAME}, 16, PC_RETURN, 7, 8, 3, 5, 0, 0},
     {"at ret", {FRAME}, 16, PC_INTERRUPTED, 0, 1, 0, 0, 0, 0},
-    {"behind an epilogue in the middle", {FRAME, 0x41, 0x0b}, 17, PC_INTERRUPTED, 7, 8, 3, 5, 0, 0},
+    {"after an epilogue in the middle", {FRAME, 0x41, 0x0b}, 17, PC_INTERRUPTED, 7, 8, 3, 5, 0, 0},
     {"distances of one, two and four bytes",
      {0x02, 1, 0x0e, 8, 0x03, 1, 0, 0x0e, 12, 0x04, 1, 0, 0, 0, 0x0e, 16},
      3,
@@ -134,7 +134,7 @@ static const struct {
      0,
      0},
     {"a register kept in another", {0x09, 6, 5, 0x2e, 4}, 0, PC_INTERRUPTED, 0, 1, 0, 0, 0, 0},
-    {"an instruction of nobody", {0x3f}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
+    {"an unknown instruction", {0x3f}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
     {"a state that was not remembered", {0x0b}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
     {"an expression without operands", {0x0f, 1, 0x22}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
     {"an expression longer than its entry", {0x0f, 0x70}, 0, PC_INTERRUPTED, -1, 0, 0, 0, 0, 0},
@@ -254,7 +254,7 @@ TEST(damaged_sections_do_no_harm)
         found += left;
         world_free(&w);
     }
-    CHECK_EQ(found, 5); /* whole, and with up to four bytes behind */
+    CHECK_EQ(found, 5); /* whole, and with up to four bytes after it */
     for (uint32_t bit = 0; bit < size * 8; bit++) {
         struct unwind_frame frame;
         test_row("bit");
@@ -268,7 +268,7 @@ TEST(damaged_sections_do_no_harm)
     }
 }
 
-/* What the kernel interrupted stands in a CONTEXT; see x86_dispatch.c. */
+/* The registers that the kernel interrupted are in a CONTEXT; see x86_dispatch.c. */
 TEST(x86_dispatchers_are_crossed_by_their_context)
 {
     static const struct {
@@ -312,7 +312,7 @@ TEST(x86_dispatchers_are_crossed_by_their_context)
     }
 }
 
-/* The step takes that way in the dispatchers alone, up to the export behind them. */
+/* The step does so only in the dispatchers, up to the export after them. */
 TEST(x86_dispatchers_are_known_by_their_exports)
 {
     static const struct {
@@ -322,7 +322,7 @@ TEST(x86_dispatchers_are_known_by_their_exports)
     } places[] = {
         {"of exceptions", "KiUserExceptionDispatcher", 8, true},
         {"of asynchronous calls", "KiUserApcDispatcher", 8, true},
-        {"the function behind", "KiUserExceptionDispatcher", 0x28, false},
+        {"the function after it", "KiUserExceptionDispatcher", 0x28, false},
         {"one of another name", "KiUserCallbackDispatcher", 8, false},
     };
     enum { EXPORTS = 0x2800, CONTEXT_WORD = 4 };

@@ -395,7 +395,7 @@ TEST(frames_end_where_another_tools_frame_information_says)
         }
         if (!parse_cfa(line, reg, &offset))
             continue;
-        /* its rule is that of the body: ask in the middle, as a caller would stand there */
+        /* its rule is that of the body: ask in the middle, where a caller would be */
         struct unwind_frame frame;
         uint32_t sp_word = 64;
         struct unwind_walker walker = world_walker(

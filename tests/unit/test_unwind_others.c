@@ -149,7 +149,7 @@ TEST(arm64_exceptions_are_crossed)
     }
 }
 
-/* x86 by code alone: what no frame data tells. */
+/* x86 by code alone, without frame data. */
 TEST(x86_epilogues_and_prologues_are_known_by_sight)
 {
     static const struct {
@@ -174,7 +174,7 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
         {"a call is none", {0xe8, 0, 0, 0, 0}, 0, -1, 0, false},
         {"at push ebp", {0x55, 0x8b, 0xec}, 0, 0, 1, true},
         {"at mov ebp, esp", {0x55, 0x89, 0xe5, 0}, 1, 1, 2, true},
-        {"behind both", {0x55, 0x8b, 0xec, 0x90, 0x90, 0x90}, 3, -1, 0, true},
+        {"after both", {0x55, 0x8b, 0xec, 0x90, 0x90, 0x90}, 3, -1, 0, true},
     };
     static struct world w;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -221,10 +221,10 @@ TEST(a_generated_frame_that_tells_nothing_is_a_hole)
         enum pc_kind kind;
         const char *found_by; /* NULL: it stops */
     } rows[] = {
-        {"x64, behind a call in generated code", CPU_X64, 0x7000001, PC_RETURN, NULL},
-        {"x86, behind a call in generated code", CPU_X86, 0x7000001, PC_RETURN, NULL},
-        {"x64, code that nobody registered is scanned", CPU_X64, 0x7100001, PC_RETURN, "scan"},
-        {"x86, code that nobody registered is scanned", CPU_X86, 0x7100001, PC_RETURN, "scan"},
+        {"x64, after a call in generated code", CPU_X64, 0x7000001, PC_RETURN, NULL},
+        {"x86, after a call in generated code", CPU_X86, 0x7000001, PC_RETURN, NULL},
+        {"x64, unregistered code is scanned", CPU_X64, 0x7100001, PC_RETURN, "scan"},
+        {"x86, unregistered code is scanned", CPU_X86, 0x7100001, PC_RETURN, "scan"},
         {"x64, interrupted in a generated leaf", CPU_X64, 0x7000000, PC_INTERRUPTED, "leaf"},
         {"x86, interrupted in a generated leaf", CPU_X86, 0x7000000, PC_INTERRUPTED, "leaf"},
     };

@@ -59,7 +59,7 @@ TEST(a_scan_is_the_last_resort_and_says_so)
     world_init(&w, PE_MACHINE_X64);
     world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof(xdata)));
     w.stack[SP] = 0x41414141;                 /* a smashed return address  */
-    w.stack[SP + 3] = WORLD_BASE_VA + 0x1400; /* code, but behind no call  */
+    w.stack[SP + 3] = WORLD_BASE_VA + 0x1400; /* code, but not after a call */
     w.stack[SP + 5] = call_site(&w, BEGIN + 0x50);
     w.stack[SP + 11] = 0;
     walk_from(&w, WORLD_BASE_VA + 0x1300, &stack);
@@ -101,8 +101,8 @@ TEST(a_deep_stack_keeps_head_and_tail)
     world_free(&w);
 }
 
-/* Behind a leaf whose return address was overwritten stands a sound-looking one: it is not
- * taken, since nobody can know that it belongs to the caller. */
+/* A plausible return address above a leaf whose own was overwritten is not taken: nothing shows
+ * that it belongs to the caller. */
 TEST(an_overwritten_return_address_ends_the_walk)
 {
     static struct world w;
@@ -194,7 +194,7 @@ TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
     }
 }
 
-/* V8's code range: unwind data without codes stands for all of it. */
+/* V8's code range: one entry of unwind data without codes covers all of it. */
 static bool generated_v8(void *self, uint64_t va, struct unwind_entry *out)
 {
     (void)self;
@@ -211,7 +211,7 @@ TEST(unwind_data_of_a_leaf_is_not_believed_of_a_generated_caller)
     static const struct {
         const char *name;
         enum pc_kind kind;
-        int top; /* what stands at the stack pointer */
+        int top; /* the word at the stack pointer */
         bool chain;
         const char *found_by; /* NULL: it stops */
     } rows[] = {

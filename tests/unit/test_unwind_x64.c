@@ -8,7 +8,7 @@
 enum { BEGIN = 0x1100, END = 0x1200, SP = 64 };
 
 /* What a step must give: the caller's pc is the mark of stack word SLOT, its stack pointer the
- * word behind; register REG (-1: none) the mark of word REG_SLOT. */
+ * word after it; register REG (-1: none) the mark of word REG_SLOT. */
 struct row {
     const char *name;
     uint8_t xdata[24];

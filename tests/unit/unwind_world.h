@@ -22,7 +22,7 @@ enum {
 #define WORLD_STACK_VA ((uint64_t)0x100000)
 #define WORLD_MARK ((uint64_t)0xaa0000)
 
-/* x64 unwind data, written down: one code, and the header that stands before the codes. */
+/* x64 unwind data, written down: one code, and the header before the codes. */
 #define OP(op, info) (uint8_t)((op) | (info) << 4)
 #define HEAD(version, flags, prologue, slots, fp, fp_offset)                                       \
     (uint8_t)((version) | (flags) << 3), (prologue), (slots), (uint8_t)((fp) | (fp_offset) << 4)
@@ -34,7 +34,7 @@ struct world {
     uint64_t stack[WORLD_STACK_WORDS];
     const struct pe *file; /* instead of `image`; NULL: the image by hand */
     uint32_t pdata_at, xdata_at;
-    struct unwind_range missing; /* of the image: what nobody kept; empty: nothing */
+    struct unwind_range missing; /* of the image: bytes that are not available; empty: none */
     struct unwind_process process;
 };
 

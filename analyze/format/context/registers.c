@@ -51,7 +51,8 @@ static enum status read_x64(struct bytes *r, struct registers *out)
     return r->fault->code;
 }
 
-/* Breakpad's older form has wider flags in front and the cpsr behind the pc: told by its size. */
+/* Breakpad's older form has wider flags in front and the cpsr after the pc; its size identifies
+ * it. */
 enum { ARM64_OLD_BYTES = 796 };
 
 static enum status read_arm64(struct bytes *r, struct registers *out)

@@ -38,7 +38,7 @@ struct registers {
     uint64_t shadow_sp; /* x64 with CET: where return addresses are kept a second time; 0: none */
 };
 
-/* Reads a Windows CONTEXT of CPU at R, with or without extended state behind it.
+/* Reads a Windows CONTEXT of CPU at R, with or without extended state after it.
  * Breakpad's own arm64 form is read too.  Fails: ERR_TRUNCATED, ERR_UNSUPPORTED. */
 enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out);
 

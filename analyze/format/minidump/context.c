@@ -40,8 +40,8 @@ static bool read_wow64_context(const struct minidump *dump, uint64_t teb_va, str
     return registers_read(bytes_over(context, sizeof(context), &fault), CPU_X86, out) == ERR_NONE;
 }
 
-/* The shadow stack's pointer.  Behind a CONTEXT with extended state stands CONTEXT_EX, whose third
- * (offset, length) pair is the XSAVE area from its header on; CET_U there is {msr, pointer}. */
+/* The shadow stack's pointer.  CONTEXT_EX follows a CONTEXT with extended state; its third (offset,
+ * length) pair is the XSAVE area from its header on, and CET_U in that area is {msr, pointer}. */
 static uint64_t shadow_pointer(const struct minidump *dump, struct minidump_place place)
 {
     struct fault fault = FAULT_INIT;

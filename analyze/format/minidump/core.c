@@ -145,7 +145,6 @@ const char *minidump_utf8(struct minidump_reader *m, uint64_t foff, const char *
     return text;
 }
 
-/* A list's 4-byte count, behind which some writers align the entries to 8. */
 uint32_t minidump_list_count(struct minidump_reader *m, struct bytes *r, size_t size,
                              uint32_t limit, const char *what)
 {

@@ -10,7 +10,7 @@
 
 #include "format/minidump/streams.h"
 
-/* Makes room for COUNT more ranges behind those already read. */
+/* Makes room for COUNT ranges after those already read. */
 static bool grow_memory(struct minidump_reader *m, uint32_t count)
 {
     struct minidump *out = m->out;

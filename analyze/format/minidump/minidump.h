@@ -13,8 +13,8 @@
  *   flags                 24    8
  *                         32
  *
- * Every stream is told: by the structs below, as a tree of values, or (types that only their
- * writers know) as the bytes they are.  streams.c has the table.
+ * Every stream is reported: by the structs below, as a tree of values, or as its bytes where only
+ * the writer knows the type.  streams.c has the table.
  * A damaged stream costs that stream and no other: its row of `streams` keeps the fault,
  * what was read of it before stays, and `partial` is raised.  Only a damaged header or
  * directory fails the whole dump.  Of two streams of one type the first is believed.
@@ -316,7 +316,7 @@ enum status minidump_exception_registers(const struct minidump *dump, struct reg
  * Breakpad's requesting thread, then the first thread.  *why names the source. */
 uint32_t minidump_suspect(const struct minidump *dump, const char **why);
 
-/* Everything above as one JSON object; streams that nothing tells as bytes. */
+/* Writes everything above as one JSON object; streams that no struct or value holds as bytes. */
 void minidump_write_json(struct json *j, const struct minidump *dump);
 
 const char *minidump_stream_name(uint32_t type);       /* "ThreadList"; NULL: unknown   */

@@ -115,7 +115,7 @@ void minidump_detail_misc(struct minidump_value_list *list, struct bytes r)
     minidump_add_end(list);
 }
 
-/* Of a dump with both comments the wide one is told: it lost no letters. */
+/* Where a dump has both comments, the wide one is reported: it has lost no letters. */
 void minidump_read_comment_a(struct minidump_reader *m, struct bytes r)
 {
     m->superseded = m->out->comment != NULL;

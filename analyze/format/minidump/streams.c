@@ -90,7 +90,8 @@ static bool is_printable(uint32_t c)
     return (c >= 0x20 && c != 0x7f) || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Also looking costs: many streams may share one place. */
+/* Takes BYTES from the text budget.  Even looking at a stream is expensive, since many streams may
+ * share one place. */
 static bool spend(struct minidump_reader *m, uint64_t bytes)
 {
     const bool enough = bytes <= m->text_budget;
@@ -98,8 +99,8 @@ static bool spend(struct minidump_reader *m, uint64_t bytes)
     return enough;
 }
 
-/* Whether a text of COUNT characters, behind which REST follows, is one: some writers give the
- * whole of a fixed buffer, with what is left in it behind the text. */
+/* True when COUNT characters followed by REST are a text.  Some writers store a whole fixed buffer,
+ * which has leftovers after the text. */
 static bool is_text(struct minidump_reader *m, uint64_t count, const uint8_t *rest,
                     uint64_t rest_bytes)
 {
@@ -138,8 +139,8 @@ static bool read_utf8(struct minidump_reader *m, struct minidump_stream *stream)
     return text != NULL;
 }
 
-/* UTF-16 of scripts whose letters have numbers below 0x600, or with a mark at its start; what lies
- * above cannot be told from numbers. */
+/* UTF-16 of scripts whose letters have numbers below 0x600, or with a mark at its start; what is
+ * above cannot be distinguished from numbers. */
 static bool read_utf16(struct minidump_reader *m, struct minidump_stream *stream)
 {
     struct bytes r = minidump_at(m->out, stream->place, &m->scratch);

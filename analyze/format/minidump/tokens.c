@@ -35,7 +35,7 @@ void minidump_read_tokens(struct minidump_reader *m, struct bytes r)
     }
 }
 
-/* Behind each token's head stand its bytes, as the system's own query gives them. */
+/* Each token's head is followed by its bytes, as the system's own query returns them. */
 void minidump_detail_tokens(struct minidump_value_list *list, struct bytes r)
 {
     const struct bytes whole = r;

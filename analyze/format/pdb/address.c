@@ -136,7 +136,7 @@ bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
            place.offset - out->start.offset < out->bytes;
 }
 
-/*     OFFSET SIZE  public symbol, behind its kind (S_PUB32)
+/*     OFFSET SIZE  public symbol, after its kind (S_PUB32)
  *          0    4  flags
  *          4    4  offset
  *          8    2  section

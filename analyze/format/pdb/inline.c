@@ -6,8 +6,8 @@
  * offset by its length; this one reading fits MSVC, clang and rustc alike (conpty.pdb,
  * WriteArgument.pdb and the rustc file of the fixtures).
  *
- * 0x02 says to which piece of the function the rows belong: 0 is the one that the site's scope
- * stands for, the others are separated parts (cvinfo.h of microsoft-pdb: "nth separated code
+ * 0x02 says to which piece of the function the rows belong: 0 is the one of the site's scope,
+ * the others are separated parts (cvinfo.h of microsoft-pdb: "nth separated code
  * chunk").  Offsets there count from elsewhere, so their rows are left out. */
 #include "base/bytes.h"
 #include "format/pdb/lines.h"

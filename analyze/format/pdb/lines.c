@@ -38,7 +38,7 @@ static uint32_t c13_soff(const struct pdb_module *module)
     return module->symbol_bytes + module->c11_bytes;
 }
 
-/* The subsection at *NEXT (an offset in C13); moves *NEXT behind it. */
+/* The subsection at *NEXT (an offset in C13); moves *NEXT past it. */
 static bool next_subsection(const struct pdb_module *module, uint32_t *next, uint32_t *kind,
                             const uint8_t **data, uint32_t *bytes)
 {

@@ -76,7 +76,7 @@ struct pdb_inlinee_cursor {
 bool pdb_inlinee_next(const struct pdb_module *module, struct pdb_inlinee_cursor *cursor,
                       struct pdb_inlinee *out);
 
-/* The file that a checksum offset stands for. */
+/* The file that a checksum offset refers to. */
 struct pdb_file pdb_checksum_file(const struct pdb_subsections *subsections, uint32_t offset);
 
 /* Lines have 24 bits everywhere in the format; a sum that has more is damage: 0. */

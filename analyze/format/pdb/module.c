@@ -61,7 +61,8 @@ uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbo
     return end.end_soff;
 }
 
-/* Where each kind keeps its fields, behind the kind; all start with parent, end. */
+/* Where each kind keeps its fields, counted from the end of the kind; all start with parent, end.
+ */
 struct procedure_layout {
     uint16_t kind;
     enum pdb_code_kind code;
@@ -122,7 +123,7 @@ static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
     return size == 0 ? 0 : size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
 }
 
-/*     OFFSET SIZE  S_TRAMPOLINE, behind its kind
+/*     OFFSET SIZE  S_TRAMPOLINE, after its kind
  *          0    2  0: of an incremental link
  *          2    2  bytes of code
  *          4    4  offset, offset of the target

@@ -70,9 +70,9 @@ enum pdb_symbol_kind {
 
 struct pdb_symbol {
     uint32_t soff;     /* of the record in the module's stream */
-    uint32_t end_soff; /* of the byte behind it */
+    uint32_t end_soff; /* of the byte after it */
     uint16_t kind;
-    const uint8_t *data; /* behind the kind */
+    const uint8_t *data; /* after the kind */
     uint32_t bytes;      /* of data */
 };
 
@@ -96,8 +96,8 @@ static inline bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff,
     return true;
 }
 
-/* Where the next record of the same scope starts: behind the closing record for those that
- * open a scope, else behind this one. */
+/* Where the next record of the same scope starts: after the closing record if this one opens a
+ * scope, else after this one. */
 uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbol *symbol);
 
 /* True for kinds that open a scope. */

@@ -63,7 +63,7 @@ bool pdb_recognize(const void *data, size_t bytes)
 }
 
 /* The map of named streams: a buffer of names, then a hash table of (name, stream) pairs,
- * of which only the pairs are wanted.  Returns the offset behind it. */
+ * of which only the pairs are used.  Returns the offset of its end. */
 static int32_t named_stream(struct bytes *r, const char *name)
 {
     int32_t found = -1;

@@ -37,7 +37,7 @@ enum {
     MODIFIER_VOLATILE = 2
 };
 
-/* Bytes of a numeric leaf: small numbers stand for themselves, others have a kind. */
+/* Bytes of a numeric leaf: small numbers are stored as they are, others have a kind. */
 static uint32_t numeric_bytes(const struct pdb_type *type, uint32_t at)
 {
     if (at + 2 > type->bytes)
@@ -175,7 +175,7 @@ struct type_writer {
     char *out;
     size_t bytes, at;
     uint32_t steps; /* left: bounds what hostile types can cost */
-    size_t inside;  /* where a pointer to what was put last goes: "void (*|)()"; 0: behind it */
+    size_t inside;  /* where a pointer to what was put last goes: "void (*|)()"; 0: after it  */
     bool failed;
 };
 
@@ -195,7 +195,7 @@ static void put_string(struct type_writer *w, const char *text)
     put(w, text, strlen(text));
 }
 
-/* Puts what belongs to a pointer itself: behind it, or into the brackets of one to a function. */
+/* Puts a mark of the pointer itself after it, or into the brackets of a pointer to a function. */
 static void put_qualifier(struct type_writer *w, const char *mark)
 {
     const size_t bytes = strlen(mark);
@@ -328,7 +328,7 @@ static void put_modifier(struct type_writer *w, const struct pdb_type *type, uin
 static void put_simple(struct type_writer *w, uint32_t index)
 {
     const char *name = simple_name(index & 0xff);
-    if (index == 0x103) { /* a near pointer to void stands for nullptr's type */
+    if (index == 0x103) { /* a near pointer to void is how nullptr's type is stored */
         put_string(w, "std::nullptr_t");
         return;
     }

@@ -31,7 +31,7 @@ void pdb_types_index(struct pdb_types *types, struct arena *keep);
 
 struct pdb_type {
     uint16_t kind;
-    const uint8_t *data; /* behind the kind */
+    const uint8_t *data; /* after the kind */
     uint32_t bytes;
 };
 

@@ -1,6 +1,6 @@
 /* See pe.h.
  *
- *     OFFSET SIZE  DOS header            OFFSET SIZE  file header, behind "PE\0\0"
+ *     OFFSET SIZE  DOS header            OFFSET SIZE  file header, after "PE\0\0"
  *          0    2  "MZ"                       0    2  machine
  *         60    4  file offset of "PE\0\0"    2    2  sections
  *                                             4    4  timestamp
@@ -100,7 +100,7 @@ bool pe_section_of_rva(const struct pe *pe, uint32_t rva, struct pe_section *out
     return false;
 }
 
-/* The COFF string table stands behind the symbols; its first 4 bytes are its size. */
+/* The COFF string table follows the symbols; its first 4 bytes are its size. */
 static const char *coff_string(const struct pe *pe, uint32_t offset)
 {
     const uint64_t table =

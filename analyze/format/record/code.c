@@ -108,7 +108,7 @@ const struct record_function *record_function_at(const struct record *record, ui
 bool record_memory_read(const struct record *record, uint64_t va, void *out, size_t bytes)
 {
     uint32_t low = 0, high = record->memory_count;
-    while (low < high) { /* first piece behind VA */
+    while (low < high) { /* first piece after VA */
         const uint32_t middle = low + (high - low) / 2;
         if (record->memory[middle].va <= va)
             low = middle + 1;

@@ -2,8 +2,8 @@
  *
  * Two passes.  The first walks the section headers and counts, so that every array is
  * allocated once and no count is believed that the bytes cannot hold.  The second reads
- * the sections: MODULES first, wherever they stand, since frames point into them.  A fault
- * inside a section ends the reading there; what stands before it is kept. */
+ * the sections: MODULES first, wherever they are, since frames point into them.  A fault
+ * inside a section ends the reading there; what came before it is kept. */
 #include "format/record/record.h"
 
 #include <stdlib.h>
@@ -157,7 +157,7 @@ static void read_module(struct bytes r, struct arena *keep, struct module *out)
         return;
     }
     out->path = path;
-    out->name = path != NULL ? path_base(path) : ""; /* nobody could say */
+    out->name = path != NULL ? path_base(path) : ""; /* unknown to the capture */
     out->pdb_name = pdb != NULL ? path_base(pdb) : NULL;
     if (timestamp != 0 || out->image_bytes != 0)
         module_code_id(timestamp, (uint32_t)out->image_bytes, out->code_id);
@@ -368,7 +368,7 @@ static void read_body(struct bytes r, struct arena *keep, struct record *out)
         fault_set_hint(r.fault, first->code, first->offset, first->what, first->hint);
 }
 
-/* WHOLE_BYTES stands for a committed length of 0 (user streams). */
+/* A committed length of 0 (user streams) means WHOLE_BYTES. */
 static enum status read_all(struct bytes r, bool is_stream, struct arena *keep, struct record *out)
 {
     const struct bytes whole = r;

@@ -106,7 +106,7 @@ enum status record_read_file(const char *path, struct arena *keep, struct record
                              struct fault *fault);
 
 /* Reads the user stream of a minidump (RECORD_DUMP_STREAM): the same form; the stream's own
- * length stands for the committed length when the header leaves that 0. */
+ * length is used when the header leaves the committed length 0. */
 enum status record_read_stream(struct bytes r, struct arena *keep, struct record *out);
 
 /* Capture INDEX as a stack, walker `rtl`: its modules are those of its time.

@@ -2,7 +2,7 @@
  * victims/steps writes them, and MEMORY sections where it was packed to be replayed without
  * images.  Layout: capture/record.h.
  *
- * Steps are told as what changed since the step before, so they are read in order, once. */
+ * A step states what changed since the step before, so steps are read in order, once. */
 #ifndef FORMAT_STEPS_H
 #define FORMAT_STEPS_H
 
@@ -26,7 +26,7 @@ struct step_walk {
 
 struct step {
     uint32_t index;
-    struct registers regs;                         /* x64; vectors and flags are not told */
+    struct registers regs;                         /* x64, without vectors and flags        */
     struct step_caller callers[STEPS_CALLERS_MAX]; /* outermost first */
     uint32_t caller_count;
     struct step_walk walks[STEPS_WALKS_MAX];
@@ -37,7 +37,7 @@ struct steps {
     struct record record; /* modules and memory; nothing else of it is of use here */
     struct step step;     /* the one that steps_next() read last        */
     uint64_t stack_low_va, stack_high_va;
-    uint8_t *stack;                 /* of [low, high), as far as it is told */
+    uint8_t *stack;                 /* of [low, high), as far as stated */
     struct bytes sections, entries; /* still to be read  */
     uint32_t entries_left;
     uint32_t steps_read;

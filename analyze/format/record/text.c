@@ -117,7 +117,7 @@ static void write_stack(struct json *j, const struct record_stack *stack)
     json_key_uint(j, "walk_ns", stack->walk_ns);
     json_key(j, "frames");
     json_array(j);
-    for (uint32_t i = 0; i < stack->frame_count; i++) /* the gap stands before its frame */
+    for (uint32_t i = 0; i < stack->frame_count; i++) /* the gap comes before its frame */
         write_frame(j, &stack->frames[i], i == RECORD_FRAMES_HEAD ? stack->left_out : 0);
     json_array_end(j);
     json_object_end(j);

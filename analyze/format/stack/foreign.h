@@ -36,8 +36,9 @@ static inline uint64_t foreign_rust_back(bool arm64)
     return arm64 ? 4 : 1;
 }
 
-/* Resolved stacks in our own form; see resolved.c.  Also an answer without any frame, which
- * foreign_stack_form() cannot tell.  In the document's order; fails as above. */
+/* Resolved stacks in our own form; see resolved.c.  Reads an answer without
+ * any frame too, whose form foreign_stack_form() cannot recognize.  The stacks are in the
+ * document's order.  Fails as above. */
 enum status resolved_stack_read(const char *text, size_t bytes, struct arena *keep,
                                 struct stack **out, uint32_t *count, struct fault *fault);
 

@@ -1,8 +1,8 @@
 /* Reading resolved stacks as we and judges print them: `resolve --json`, `--ndjson`, `dump --stacks
  * --json` and the answers of the adapter's protocol.
  *
- * One stack is {"frames": [...]}; a document is one, an array of them, one a line, or {"threads":
- * [...]} whose members are stacks or hold one as "stack". */
+ * One stack is {"frames": [...]}.  A document is one stack, an array of stacks, one stack per line,
+ * or {"threads": [...]} whose members are stacks or hold one as "stack". */
 #include <string.h>
 
 #include "base/array.h"

@@ -113,8 +113,8 @@ void minidump_detail_auxv(struct minidump_value_list *list, struct bytes r)
     minidump_add_end(list);
 }
 
-/* Breakpad's writers let the compiler align the 64-bit members, others (minidump-writer) pack them.
- * Which of the two, the stream's size tells: behind the head stand whole entries of 16 bytes. */
+/* Breakpad's writers let the compiler align the 64-bit members; others (minidump-writer) pack them.
+ * The stream's size shows which: whole entries of 16 bytes follow the head. */
 void minidump_detail_dso(struct minidump_value_list *list, struct bytes r)
 {
     static const struct minidump_field head[] = {

@@ -1,4 +1,4 @@
-/* Windows CE's streams (DwCeDump.h), told as values.
+/* Windows CE's streams (DwCeDump.h), reported as values.
  * Source: https://learn.microsoft.com/previous-versions/windows/embedded/ms939618(v=msdn.10)
  *
  *   ELEMENT LIST (16)             FIELD INFO (16)      CALL STACK LIST (8)  CALL STACK (16)
@@ -8,13 +8,13 @@
  *   elements' offset         12   format offset  12                         frames' offset     12
  *
  * Modules, processes, threads and contexts are element lists: rows whose columns the dump itself
- * names, one field information each, behind the header. */
+ * describes by one field information each, after the header. */
 #include <string.h>
 
 #include "format/minidump/streams.h"
 
-/* The head of a structure that states its own size in its first two bytes; later ones are longer.
- * R moves behind it. */
+/* The head of a structure that states its own size in its first two bytes; later versions are
+ * longer.  R moves past it. */
 static struct bytes sized_head(struct bytes *r, uint32_t least)
 {
     struct bytes peek = *r, none = {r->at, 0, r->offset, r->fault};
