@@ -1,10 +1,9 @@
 /* Sequence alignment: many stacks and the truth into one table of rows.
  *
  * Columns are merged one after another into the table by the alignment of highest summed
- * similarity, gaps being free, so that a frame that one stack lacks is a gap there and
- * shifts nothing.  Frames that have nothing in common are never put into one row.  Equal
- * heads and ends are paired off first: what is certain there is not searched for, and a deep
- * recursion costs no more than its length. */
+ * similarity, gaps being free, so that a frame that one stack lacks is a gap there and shifts no
+ * other frame. Frames with nothing in common never share a row. Equal heads and ends are paired
+ * first, without a search, so a deep recursion costs no more than its length. */
 #include "compare/align.h"
 
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "base/text.h"
 #include "compare/names.h"
 
-/* Most cells of one search; both sides' equal heads and ends are off by then. */
+/* Most cells of one search; without the equal heads and ends of both sides. */
 #define ALIGN_CELLS_MAX ((uint64_t)64 << 20)
 
 enum {
@@ -30,8 +29,8 @@ enum {
     TRUTH_NAMELESS = 5,
     TRUTH_OTHER_NAME = 1,
     TRUTH_BEST = TRUTH_NAME + TRUTH_FILE + TRUTH_LINE,
-    /* A frame that a subject has right outweighs whatever rows only exhibits have: a walker
-     * that stops inside a recursion must not draw the truth away from the others' ends. */
+    /* A frame that a subject has right outweighs every row that only reference engines have: a
+     * walker that stops inside a recursion must not pull the truth away from the subjects. */
     TRUTH_SUBJECT = LIMIT_FRAMES * TRUTH_BEST,
 };
 
@@ -193,7 +192,7 @@ bool frames_same_module(const struct frame *a, const struct frame *b)
     return same_module(a->module, name_of_module(a), b->module, name_of_module(b));
 }
 
-/* Code outside all images is where it is, whatever name it was registered by. */
+/* Code outside all images is compared by address, not by the name it was registered with. */
 static bool is_outside_images(const struct frame *frame)
 {
     return frame->module == NULL && (frame->module_name == NULL ||
@@ -246,7 +245,7 @@ static bool names_own_image(const struct crash_case *crash, const char *module)
     return false;
 }
 
-/* A name that comes from the nearest public or export is a guess at best. */
+/* The nearest public symbol or export is a guess. */
 static bool is_weakly_named(const struct frame *frame)
 {
     return frame->function == NULL || frame->symbols == SYMBOLS_NONE ||
@@ -341,7 +340,7 @@ struct merge {
     const uint32_t *rows; /* the rows that may be paired with */
 };
 
-/* A frame against a row: the most similar of the row's frames speaks for it. */
+/* A frame against a row: the most similar of the row's frames counts. */
 static int32_t pair_row(const void *context, uint32_t i, uint32_t j, bool *best)
 {
     const struct merge *m = context;
@@ -388,7 +387,7 @@ static bool row_can_be_true(const struct table *t, uint32_t row)
     return false;
 }
 
-/* Weaves COLUMN into the rows: partner[k] is the frame that stands in row rows[k]. */
+/* Merges COLUMN into the rows: partner[k] is the frame in row rows[k]. */
 static enum status weave(struct table *t, uint32_t column, const uint32_t *rows,
                          uint32_t paired_rows, const int32_t *partner, struct arena *scratch,
                          struct fault *fault)

@@ -12,8 +12,8 @@ struct frame_key {
     uint32_t module; /* number of the module in this case; 0: none */
     uint32_t line;
     uint16_t inline_depth;
-    bool own;       /* can be held against the truth                  */
-    bool nameless;  /* of an own image, but its name is not to be trusted */
+    bool own;       /* can be compared with the truth                  */
+    bool nameless;  /* of an own image, but its name is unreliable */
     bool mark;      /* truth: a mark, not a frame                     */
     bool tail;      /* truth: demanded absent                         */
     bool qualified; /* truth: the name has a "::"                     */
@@ -25,18 +25,18 @@ struct column {
     const struct stack *stack;        /* NULL: nothing to show      */
     const struct truth_thread *truth;
     const struct frame_key *keys;
-    uint32_t count; /* frames up to the thread's start; what lies behind it is cut */
+    uint32_t count; /* frames up to the thread's start; later ones are cut */
 };
 
-/* One thread under judgement. */
+/* The table of one thread. */
 struct table {
     uint32_t column_count, row_count;
     struct column *columns; /* 0: truth, 1 + i: claim i */
     int32_t *cells;         /* row_count x column_count: frame or -1 */
-    uint32_t reference;     /* column that the others are held against; 0: none */
+    uint32_t reference;     /* column that the others are compared with; 0: none */
 };
 
-/* The distinct modules of a case, numbered, so that identity is asked once a module. */
+/* The distinct modules of a case, numbered, so that identities are compared once per module. */
 struct module_list {
     struct module_entry {
         const struct module *module; /* NULL: known by name only */
@@ -45,7 +45,7 @@ struct module_list {
     uint32_t count, room;
 };
 
-/* Makes a column's keys and cuts it behind the thread's start. */
+/* Makes a column's keys and cuts it after the thread's start. */
 enum status column_prepare(struct column *column, const struct crash_case *crash,
                            struct module_list *modules, struct arena *scratch, struct fault *fault);
 
@@ -53,7 +53,7 @@ enum status column_prepare(struct column *column, const struct crash_case *crash
 enum status table_build(struct table *table, const char *root, struct arena *scratch,
                         struct fault *fault);
 
-/* Sum of similarities of the best alignment: how near two columns are to each other. */
+/* Sum of similarities of the best alignment: how alike two columns are. */
 enum status column_similarity(const struct column *a, const struct column *b, struct arena *scratch,
                               uint64_t *out, struct fault *fault);
 

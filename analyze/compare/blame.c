@@ -1,11 +1,11 @@
-/* Whose fault a difference is: a vote of all engines that can see the place, weighted by what they
- * share.  Engines that share the part in question are one voter, however many they are, and the
- * truth is a voter like any other: it can be wrong.
+/* Which engine caused a difference: a vote of all engines that can see the place. Engines that
+ * share the part in question are one voter, however many they are. The truth is a voter like any
+ * other: it can be wrong.
  *
  *   where a frame lies   each walk is a voter; who takes another's frames votes with it
  *   what it is called    our symbol lookup is one voter, each other program one
  *
- * The column that the others were held against has no vote more than any other. */
+ * The reference column has one vote, like any other. */
 #include "compare/blame.h"
 
 #include <string.h>
@@ -63,7 +63,8 @@ static uint32_t weigh(const struct table *t, uint32_t mask, voter_fn *voter)
     return weight;
 }
 
-/* Has COLUMN an opinion of ROW: a frame there, or a stack that goes on behind it or ended well? */
+/* True when COLUMN votes on ROW: it has a frame there, or a stack that continues after it or
+ * ended well. */
 static bool reaches(const struct table *t, uint32_t column, uint32_t row)
 {
     const struct column *c = &t->columns[column];
@@ -88,7 +89,7 @@ static bool same_name(const struct frame *a, const struct frame *b)
     return compare_names(a->function, b->function) || compare_names(b->function, a->function);
 }
 
-/* Whether the truth or COLUMN's frame in the row says what WANT says. */
+/* True when the truth or COLUMN's frame in the row agrees with WANT. */
 static bool says(const struct poll *p, uint32_t column, const struct frame *want, bool with_line)
 {
     const char *root = p->in->crash != NULL ? p->in->crash->own.source_root : NULL;
@@ -104,7 +105,7 @@ static bool says(const struct poll *p, uint32_t column, const struct frame *want
                            compare_files(frame->file, want->file, root)));
 }
 
-/* Who has a frame at KEY's place in the row, and who has none or another one. */
+/* Which columns have a frame at KEY's place in the row, and which have none or another one. */
 static void vote_place(const struct poll *p, const struct frame_key *key, uint32_t *have,
                        uint32_t *lack)
 {
@@ -122,7 +123,7 @@ static void vote_place(const struct poll *p, const struct frame_key *key, uint32
         *(here ? &have_says : &lack_says) |= is_truths;
         elsewhere = elsewhere || (other != NULL && !here);
     }
-    if (truth_demands(t, p->row)) { /* the truth knows no addresses, only what stands there */
+    if (truth_demands(t, p->row)) { /* the truth has no addresses, only names */
         if (!elsewhere || (have_says && !lack_says))
             *have |= 1U;
         else if (lack_says && !have_says)
@@ -133,7 +134,7 @@ static void vote_place(const struct poll *p, const struct frame_key *key, uint32
     }
 }
 
-/* Who says what COLUMN says of the row, and who says something else. */
+/* Which columns agree with COLUMN about the row, and which do not. */
 static void vote_name(const struct poll *p, uint32_t column, bool with_line, uint32_t *same,
                       uint32_t *other)
 {
@@ -179,7 +180,7 @@ static void settle(const struct poll *p, struct finding *f, enum blame blame, ui
     f->witnesses = witnesses_of(p, witnesses);
 }
 
-/* The same offset in another module: not the walk went wrong, but the list of modules. */
+/* The same offset in another module: the list of modules is wrong, not the walk. */
 static bool is_other_module(const struct poll *p, uint32_t loser, uint32_t winners)
 {
     const struct frame_key *mine = table_key(p->table, p->row, loser);
@@ -192,7 +193,7 @@ static bool is_other_module(const struct poll *p, uint32_t loser, uint32_t winne
     return false;
 }
 
-/* What COLUMN got its frames by, when they are wrong. */
+/* The part that gave COLUMN its frames, to blame when they are wrong. */
 static enum blame blame_of_place(const struct poll *p, uint32_t column, uint32_t losers,
                                  uint32_t winners)
 {
@@ -220,7 +221,8 @@ static uint32_t lookups_among(const struct table *t, uint32_t mask)
     return count;
 }
 
-/* Two that share the lookup and answer differently were asked differently: that is not shared. */
+/* Two engines that share the lookup and differ used different addresses, so the lookup is not to
+ * blame. */
 static enum blame blame_of_names(const struct poll *p, uint32_t column, uint32_t losers,
                                  uint32_t winners)
 {
@@ -230,7 +232,7 @@ static enum blame blame_of_names(const struct poll *p, uint32_t column, uint32_t
                : BLAME_SYMBOLS;
 }
 
-/* Is the frame in question an inline one?  Then symbols have made it, or not. */
+/* True when the frame in question is inline, so that symbols made it, or failed to. */
 static bool is_inline_row(const struct poll *p, const struct finding *f)
 {
     for (uint32_t c = 1; c < p->table->column_count; c++) {
@@ -241,7 +243,7 @@ static bool is_inline_row(const struct poll *p, const struct finding *f)
     return f->cause == CAUSE_INLINE_ONLY;
 }
 
-/* A frame that one lacks, or that lies elsewhere. */
+/* A frame that one side lacks, or has at another address. */
 static void blame_place(const struct poll *p, struct finding *f, uint32_t column, uint32_t against)
 {
     const struct table *t = p->table;
@@ -264,7 +266,7 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
         return;
     }
     if ((losers >> loser & 1) == 0 || loser == 0)
-        return; /* both of the pair stand on one side: the vote is about somebody else */
+        return; /* both columns of the pair are on one side: the vote blames a third */
     if (!inlined)
         loser = walk_of(t, loser);
     settle(p, f,
@@ -284,7 +286,7 @@ static bool places_differ(const struct poll *p, uint32_t column, uint32_t agains
     return false;
 }
 
-/* What is called differently at one place. */
+/* Different names at one address. */
 static void blame_called(const struct poll *p, struct finding *f, uint32_t column, uint32_t against)
 {
     const struct table *t = p->table;
@@ -304,7 +306,8 @@ static void blame_called(const struct poll *p, struct finding *f, uint32_t colum
     settle(p, f, blame_of_names(p, loser, losers, winners), loser, winners);
 }
 
-/* The same places in the same order on both sides: nothing is lost, the rows are laid out wrong. */
+/* The same addresses in the same order on both sides: no frame is missing, the alignment is
+ * wrong. */
 static bool is_misaligned(const struct poll *p, uint32_t column, uint32_t against)
 {
     const struct column *a = &p->table->columns[column], *b = &p->table->columns[against];
@@ -318,7 +321,7 @@ static bool is_misaligned(const struct poll *p, uint32_t column, uint32_t agains
     return true;
 }
 
-/* A thread that an engine has not at all. */
+/* A thread that an engine does not have. */
 static void blame_absence(const struct poll *p, struct finding *f, uint32_t column)
 {
     uint32_t have = 0;

@@ -1,4 +1,4 @@
-/* Whose fault a difference is, by a vote of the engines; the rules are in blame.c. */
+/* Which engine caused a difference, by a vote of the engines; the rules are in blame.c. */
 #ifndef COMPARE_BLAME_H
 #define COMPARE_BLAME_H
 

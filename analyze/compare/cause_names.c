@@ -1,5 +1,5 @@
-/* Rules about what a frame is called: whether the module at its address is certain, what symbols
- * answered for it, at which address they were asked, and which of several names is meant. */
+/* Rules about the name of a frame: whether the module at its address is certain, which symbols gave
+ * the name, at which address they were looked up, and which of several names is meant. */
 #include "compare/cause_names.h"
 
 #include "compare/names.h"
@@ -25,12 +25,12 @@ static bool is_generated(const struct frame *frame)
 
 typedef bool frame_test(const struct frame *frame);
 
-/* The frame of either column that passes TEST: of the row itself; where a frame is missing or
- * too many, also of the whole block and the frame just inside it. */
+/* The frame of either column that passes TEST.  Searches the row itself; where a frame is missing
+ * or extra, also the whole block and the next frame inside it. */
 static const struct frame *block_find(const struct difference *d, frame_test *test,
                                       uint32_t *column)
 {
-    /* What the truth demands and a stack lacks, the reference may show. */
+    /* A frame that the truth demands and this stack lacks may be in the reference. */
     const uint32_t columns[2] = {d->column, d->against != 0 ? d->against : d->table->reference};
     for (int i = 0; i < 2; i++) {
         if (columns[i] == 0)
@@ -58,8 +58,9 @@ bool because_module_unloaded(const struct difference *d, struct arena *keep,
     const struct frame *frame = block_find(d, is_ambiguous, &column);
     if (frame == NULL)
         return false;
-    const char *what = frame->identity == IDENTITY_AMBIGUOUS ? "more than one module claims it"
-                                                             : "its module was unloaded";
+    const char *what = frame->identity == IDENTITY_AMBIGUOUS
+                           ? "more than one module matches this address"
+                           : "its module was unloaded";
     return rule_explain(
         out, CAUSE_MODULE_UNLOADED, d->against == 0 ? d->column : 0,
         arena_printf(keep, "%s at %s: %s", rule_engine(d, column), rule_where(frame, keep), what));
@@ -72,11 +73,11 @@ bool because_generated_code(const struct difference *d, struct arena *keep, stru
     if (frame == NULL)
         return false;
     return rule_explain(out, CAUSE_GENERATED_CODE, d->against == 0 ? d->column : 0,
-                        arena_printf(keep, "%s at %s: code that no image holds",
+                        arena_printf(keep, "%s at %s: generated code, which is in no image",
                                      rule_engine(d, column), rule_where(frame, keep)));
 }
 
-/* Symbols: what answered for the frame whose name or line or inline frames are in question. */
+/* Looks at what gave the name, the line or the inline frames in question. */
 static bool because_symbols(const struct difference *d, struct arena *keep, struct explanation *out,
                             enum cause cause, unsigned answered, const char *words)
 {
@@ -87,7 +88,7 @@ static bool because_symbols(const struct difference *d, struct arena *keep, stru
         const struct frame *frame = rule_host(d, columns[i]);
         if (frame == NULL || (answered & (1u << frame->symbols)) == 0)
             continue;
-        /* A physical frame that is missing is not missing for want of symbols. */
+        /* Missing symbols do not explain a missing physical frame. */
         const struct frame *other = columns[i] == d->column ? rule_theirs(d) : rule_mine(d);
         if (rule_is_gap(d) && other != NULL && other->inline_depth == 0)
             continue;
@@ -104,7 +105,7 @@ bool because_symbols_mismatch(const struct difference *d, struct arena *keep,
                               struct explanation *out)
 {
     return because_symbols(d, keep, out, CAUSE_SYMBOLS_MISMATCH, 1u << SYMBOLS_MISMATCH,
-                           "symbols of another build, nothing was guessed from them");
+                           "the symbols are of another build and were not used");
 }
 
 bool because_symbols_missing(const struct difference *d, struct arena *keep,
@@ -119,7 +120,7 @@ bool because_symbols_missing(const struct difference *d, struct arena *keep,
 bool because_export_only(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     return because_symbols(d, keep, out, CAUSE_EXPORT_ONLY, 1u << SYMBOLS_EXPORT,
-                           "only the nearest export names it");
+                           "only the nearest export gives it a name");
 }
 
 static bool asked_holds(const struct frame *asked, uint32_t count, const char *function,
@@ -131,8 +132,8 @@ static bool asked_holds(const struct frame *asked, uint32_t count, const char *f
     return false;
 }
 
-/* True when FUNCTION at LINE is what the symbols say one byte off, and not at the address that
- * the contract asks for. */
+/* True when the symbols give FUNCTION at LINE one byte away from the lookup address, but not at the
+ * lookup address itself. */
 static bool named_one_off(const struct difference *d, const struct frame *host,
                           const char *function, uint32_t line)
 {
@@ -158,7 +159,7 @@ bool because_lookup_address(const struct difference *d, struct arena *keep, stru
         if (apart > 1)
             return false;
         return rule_explain(out, CAUSE_LOOKUP_ADDRESS, 0,
-                            arena_printf(keep, "%s says %s (%s), %s says %s (%s)",
+                            arena_printf(keep, "%s reports %s (%s), %s reports %s (%s)",
                                          rule_engine(d, d->column), rule_where(own, keep),
                                          pc_kind_name(own->kind), rule_engine(d, d->against),
                                          rule_where(other, keep), pc_kind_name(other->kind)));
@@ -179,7 +180,7 @@ bool because_lookup_address(const struct difference *d, struct arena *keep, stru
     for (int i = 0; host != NULL && i < 3; i++)
         if (named_one_off(d, host, claims[i].function, claims[i].line))
             return rule_explain(out, CAUSE_LOOKUP_ADDRESS, claims[i].column,
-                                arena_printf(keep, "%s %s: one byte %s names %s line %u",
+                                arena_printf(keep, "%s %s: one byte %s is %s line %u",
                                              pc_kind_name(host->kind), rule_where(host, keep),
                                              host->kind == PC_RETURN ? "later" : "earlier",
                                              claims[i].function, claims[i].line));
@@ -217,8 +218,8 @@ static bool has_line(const uint32_t *lines, uint32_t count, uint32_t line)
     return false;
 }
 
-/* DWARF's tables give an address several lines, one after the other.  The last one counts; some
- * readers keep the first one, and give it to the caller of an inlined function as well. */
+/* DWARF's tables may give one address several lines.  The last one counts; some readers keep the
+ * first one, and use it for the caller of an inlined function as well. */
 bool because_line_table(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const struct frame *own = rule_mine(d), *other = rule_theirs(d),

@@ -1,5 +1,5 @@
-/* Rules about the shape of a stack: frames that one column has and the other lacks because of
- * where a walk began, how it went on, and where it ended. */
+/* Rules about the shape of a stack: frames that one column has and the other lacks because of where
+ * a walk started, how it continued, and where it ended. */
 #include "compare/cause_shape.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static bool is_handler_frame(const struct frame *frame)
     return false;
 }
 
-/* Frames of the handler on top of the frames that died. */
+/* The stack starts with frames of the exception handler, above the frames that crashed. */
 bool because_handler_context(const struct difference *d, struct arena *keep,
                              struct explanation *out)
 {
@@ -53,9 +53,10 @@ bool because_handler_context(const struct difference *d, struct arena *keep,
     }
     if (handler == NULL || rule_block_start(d) != 0)
         return false;
-    return rule_explain(out, CAUSE_HANDLER_CONTEXT, column,
-                        arena_printf(keep, "%s begins inside the handler: %u frames with %s on top",
-                                     rule_engine(d, column), frames, rule_name(handler->function)));
+    return rule_explain(
+        out, CAUSE_HANDLER_CONTEXT, column,
+        arena_printf(keep, "%s starts inside the exception handler: %u extra frames, %s on top",
+                     rule_engine(d, column), frames, rule_name(handler->function)));
 }
 
 bool because_scan(const struct difference *d, struct arena *keep, struct explanation *out)
@@ -72,7 +73,8 @@ bool because_scan(const struct difference *d, struct arena *keep, struct explana
     return false;
 }
 
-/* The frames on both sides of the cut that keeps a stack at its limit. */
+/* True when NAME is a function next to the place where frames were left out to keep to the limit.
+ */
 static bool is_cut_function(const struct column *column, uint64_t name)
 {
     uint32_t cut = UINT32_MAX;
@@ -104,11 +106,12 @@ bool because_recursion_elided(const struct difference *d, struct arena *keep,
         if ((c != d->column && c != d->against) ||
             !is_cut_function(&d->table->columns[c], key->name))
             continue;
-        return rule_explain(out, CAUSE_RECURSION_ELIDED, 0,
-                            arena_printf(keep,
-                                         "%s is cut inside this recursion: the first %d and the "
-                                         "last %d frames are kept",
-                                         rule_engine(d, c), LIMIT_FRAMES_HEAD, LIMIT_FRAMES_TAIL));
+        return rule_explain(
+            out, CAUSE_RECURSION_ELIDED, 0,
+            arena_printf(keep,
+                         "%s leaves out the middle of this recursion: the first %d and the "
+                         "last %d frames are kept",
+                         rule_engine(d, c), LIMIT_FRAMES_HEAD, LIMIT_FRAMES_TAIL));
     }
     return false;
 }
@@ -119,7 +122,8 @@ bool because_tail_call(const struct difference *d, struct arena *keep, struct ex
     if (!rule_is_gap(d) || d->against == 0 || truth == NULL || !truth->tail)
         return false;
     return rule_explain(out, CAUSE_TAIL_CALL, rule_having(d),
-                        arena_printf(keep, "%s left by a jump, so its frame is truly gone",
+                        arena_printf(keep,
+                                     "%s left by a tail call (a jump), so it has no frame any more",
                                      rule_name(truth->function)));
 }
 
@@ -148,7 +152,7 @@ static bool inline_only_elsewhere(const struct difference *d, uint32_t column, u
     return false;
 }
 
-/* No engine has the frame, yet the subjects agree on the physical frames on both sides. */
+/* No engine has the frame, but the subjects agree on the physical frames on both sides of it. */
 static bool inline_only_unseen(const struct difference *d)
 {
     uint32_t agreeing = 0;
@@ -190,7 +194,7 @@ bool because_inline_only(const struct difference *d, struct arena *keep, struct 
         if (inline_only_unseen(d))
             return rule_explain(
                 out, CAUSE_INLINE_ONLY, d->column,
-                "the subjects agree on the physical frames around it, so it has none");
+                "the subjects agree on the physical frames around it, so it was inlined");
         return false;
     }
     if (have == NULL || have->inline_depth == 0)
@@ -200,12 +204,12 @@ bool because_inline_only(const struct difference *d, struct arena *keep, struct 
     return rule_explain(
         out, CAUSE_INLINE_ONLY, d->against == 0 ? d->column : 0,
         arena_printf(
-            keep, "%s alone expands %s, inlined at 0x%" PRIx64, rule_engine(d, rule_having(d)),
+            keep, "only %s shows %s, inlined at 0x%" PRIx64, rule_engine(d, rule_having(d)),
             rule_name(table_frame(d->table, d->row, rule_having(d))->function), have->offset));
 }
 
-/* Cut off at the outer end, where the walk stopped, or at the inner one, where it began too late.
- */
+/* Frames are missing at the outer end, where the walk stopped, or at the inner end, where it
+ * started too late. */
 bool because_truncated(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const uint32_t column = rule_lacking(d);
@@ -214,12 +218,12 @@ bool because_truncated(const struct difference *d, struct arena *keep, struct ex
     const struct frame *next = rule_next_frame(d, d->row, column);
     if (next != NULL && rule_previous_frame(d, d->row, column) == NULL)
         return rule_explain(out, CAUSE_TRUNCATED, column,
-                            arena_printf(keep, "%s begins at %s: what is further in is missing",
+                            arena_printf(keep, "%s starts at %s: the frames further in are missing",
                                          rule_engine(d, column), rule_where(next, keep)));
     if (next != NULL)
         return false;
     const struct stack *stack = d->table->columns[column].stack;
-    /* A return address of 0 ends a stack, unless others go on behind it. */
+    /* A return address of 0 ends a stack, unless other engines continue after it. */
     if (stack == NULL || stack->stop == STOP_NONE || stack->stop == STOP_END)
         return false;
     const struct frame *last = rule_previous_frame(d, d->row, column);
@@ -248,7 +252,7 @@ static uint32_t next_row(const struct difference *d, uint32_t row, uint32_t colu
     return row;
 }
 
-/* Do COLUMN and WITNESS go on alike from the row in question: to the same frame, or to an end? */
+/* True when COLUMN and WITNESS continue alike after this row: with the same frame, or both end. */
 static bool goes_on_alike(const struct difference *d, uint32_t column, uint32_t witness)
 {
     const uint32_t row = next_row(d, d->row, column);
@@ -261,7 +265,7 @@ static bool goes_on_alike(const struct difference *d, uint32_t column, uint32_t 
     return keys_same_place(a, b);
 }
 
-/* Some walkers follow frame pointers and do not say so: another one that does is the witness. */
+/* Some walkers follow frame pointers and do not say so.  One that says so is the witness. */
 static bool follows_chain(const struct difference *d, uint32_t *witness)
 {
     for (uint32_t c = 1; c < d->table->column_count; c++) {
@@ -274,7 +278,7 @@ static bool follows_chain(const struct difference *d, uint32_t *witness)
     return false;
 }
 
-/* A chain of frame pointers passes over every function that keeps none. */
+/* A chain of frame pointers skips every function that does not keep one. */
 bool because_frame_pointer(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const uint32_t columns[2] = {d->column, d->against};
@@ -283,16 +287,16 @@ bool because_frame_pointer(const struct difference *d, struct arena *keep, struc
             const struct frame *frame = table_frame(d->table, row, columns[i]);
             if (frame != NULL && frame->found_by == FOUND_FRAME_POINTER)
                 return rule_explain(out, CAUSE_FRAME_POINTER, columns[i],
-                                    arena_printf(keep, "%s came to %s by the frame pointer",
+                                    arena_printf(keep, "%s found %s by the frame pointer",
                                                  rule_engine(d, columns[i]),
                                                  rule_where(frame, keep)));
         }
     }
-    uint32_t witness = 0; /* a subject says how it found a frame, and needs none */
+    uint32_t witness = 0; /* a subject says how it found a frame, so it needs no witness */
     if (!rule_is_gap(d) || d->table->columns[d->column].claim->subject ||
         !follows_chain(d, &witness))
         return false;
     return rule_explain(out, CAUSE_FRAME_POINTER, d->column,
-                        arena_printf(keep, "%s goes on from here as %s does, by frame pointers",
+                        arena_printf(keep, "%s continues here as %s does, by frame pointers",
                                      rule_engine(d, d->column), rule_engine(d, witness)));
 }

@@ -1,4 +1,4 @@
-/* Judges a case: lays its threads out as tables, marks every cell, and turns each difference
+/* Judges a case: builds a table for each thread, marks every cell, and turns each difference
  * into a finding with a cause.  The rules are in compare.h, alignment in align.c, causes in
  * cause.c, figures in score.c, the verdict in verdict.c. */
 #include "compare/compare.h"
@@ -13,8 +13,8 @@
 #include "compare/score.h"
 #include "compare/verdict.h"
 
-/* Findings of one column against one other that follow each other for the same reason are one
- * finding: a stack that stops early lacks many frames for one cause. */
+/* Consecutive findings between the same two columns with the same cause become one finding: a stack
+ * that stops early lacks many frames for one reason. */
 struct streak {
     int32_t finding; /* -1: none */
     enum cell_mark mark;
@@ -262,17 +262,17 @@ static enum status judge_reference(struct judge *j, const struct table *t,
     for (uint32_t column = 1; column < t->column_count; column++) {
         if (column == t->reference || t->columns[column].count == 0)
             continue;
-        /* Both stacks count up to where each says that it stopped. */
+        /* Rows after the place where a stack says it stopped do not fail the case. */
         const uint32_t end_a = last_row(t, column), end_b = last_row(t, t->reference);
         const bool a_stopped = !stop_is_end(t->columns[column].stack->stop);
         const bool b_stopped = !stop_is_end(t->columns[t->reference].stack->stop);
         j->streak.finding = -1;
         for (uint32_t row = 0; row < t->row_count; row++) {
-            const bool behind_stop = (row > end_b && b_stopped) || (row > end_a && a_stopped);
+            const bool after_stop = (row > end_b && b_stopped) || (row > end_a && a_stopped);
             const uint32_t findings = j->out->finding_count;
             if (judge_pair_row(j, t, thread, row, column) != ERR_NONE)
                 return j->fault->code;
-            if (behind_stop)
+            if (after_stop)
                 for (uint32_t f = findings; f < j->out->finding_count; f++)
                     j->out->findings[f].fails = false;
         }
@@ -294,7 +294,7 @@ static const struct truth_thread *truth_of(const struct truth *truth, uint32_t i
     return suspect && truth != NULL && truth->thread_count == 1 ? &truth->threads[0] : NULL;
 }
 
-/* Adds the thread of claim or, behind the claims, of the truth, number C: its suspects or all. */
+/* Adds the threads of claim C, or of the truth when C is past the claims: the suspects or all. */
 static void list_threads_of(const struct compare_input *in, uint32_t c, bool suspects_only,
                             uint32_t *ids, uint32_t *count)
 {
@@ -314,8 +314,9 @@ static void list_threads_of(const struct compare_input *in, uint32_t c, bool sus
     }
 }
 
-/* Thread ids of all stacks and of the truth, the suspect first.  0 is the suspect of those that
- * name no thread; a thread of its own it is only where nobody knows the suspect's id. */
+/* Thread ids of all stacks and of the truth, the crashed thread first.  Thread 0 is the crashed
+ * thread of stacks that name none.  It becomes a thread of its own only if no stack says which
+ * thread crashed. */
 static enum status list_threads(struct judge *j, uint32_t **ids, uint32_t *count)
 {
     const struct compare_input *in = j->in;
@@ -340,8 +341,8 @@ static bool stack_is_of(const struct stack *stack, uint32_t id, bool suspect)
     return stack->thread_id == id || (stack->thread_id == 0 && suspect);
 }
 
-/* Picks for each claim one of its stacks of the thread.  A thread that was sampled more than
- * once has several: the pair with the reference that is nearest counts. */
+/* Picks one stack of the thread for each claim.  For a thread that was sampled more than once,
+ * pick_samples() then chooses the pair that is most alike. */
 static enum status pick_stacks(struct judge *j, struct table *t, uint32_t id, bool suspect)
 {
     for (uint32_t c = 1; c < t->column_count; c++) {
@@ -363,7 +364,7 @@ static enum status pick_stacks(struct judge *j, struct table *t, uint32_t id, bo
     return ERR_NONE;
 }
 
-/* How near two stacks are. */
+/* How alike two stacks are. */
 static enum status stacks_similarity(struct judge *j, const struct stack *a, const struct stack *b,
                                      uint64_t *out)
 {
@@ -378,10 +379,10 @@ static enum status stacks_similarity(struct judge *j, const struct stack *a, con
     return j->fault->code;
 }
 
-/* Among COLUMN's samples of the thread, the pair with one of the reference's that is nearest. */
+/* Among the samples of COLUMN and of the reference, picks the pair that is most alike. */
 static enum status pick_samples(struct judge *j, struct table *t, uint32_t id, bool suspect)
 {
-    bool moved = false; /* the reference's sample is chosen once, by the first that can choose */
+    bool moved = false; /* the first column that can chooses the reference's sample, once */
     for (uint32_t c = 1; c < t->column_count; c++) {
         if (t->reference == 0 || c == t->reference || t->columns[c].stack == NULL ||
             t->columns[c].stack->state != STACK_OK)
@@ -459,20 +460,20 @@ static bool has_only_door(const struct crash_case *crash, const char *door)
     return crash != NULL && crash->got.door_count == 1 && strcmp(crash->got.doors[0], door) == 0;
 }
 
-/* A watcher stands outside, where not every walker can walk: of its record alone it is no fault
- * that one did not.  A process that was looked at from inside too has no such excuse. */
+/* Not every walker can walk from outside the process, as a watcher does.  So a walker that is
+ * missing in a record that only the watcher wrote is excused. */
 static bool is_beyond_watcher(const struct crash_case *crash, const struct stack *stack)
 {
     return stack != NULL && stack->state == STACK_NOT_APPLICABLE && has_only_door(crash, "watcher");
 }
 
-/* Nor can x86 be walked by tables: it has none. */
+/* x86 has no unwind tables, so a walker that needs them is excused. */
 static bool is_without_tables(const struct stack *stack)
 {
     return stack != NULL && stack->state == STACK_NOT_APPLICABLE && stack->stop == STOP_NO_TABLES;
 }
 
-/* A case made of somebody's dump alone, or of a stack alone, owes the other to nobody. */
+/* An imported case has only a dump or only a stack; the other one is not missing. */
 static bool was_never_given(const struct crash_case *crash, const struct column *column)
 {
     const bool absent = column->claim->skipped ||
@@ -480,7 +481,7 @@ static bool was_never_given(const struct crash_case *crash, const struct column 
     return absent && has_only_door(crash, "import");
 }
 
-/* A subject that has no stack of a thread that it must have. */
+/* Adds a finding for a subject that has no stack for a thread where it must have one. */
 static enum status note_absent(struct judge *j, const struct table *t, struct thread_result *thread,
                                uint32_t column)
 {
@@ -501,11 +502,11 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
     f->frame_a = f->frame_b = -1;
     f->thread_id = thread->thread_id;
     f->fails = claim->subject && !excused;
-    f->evidence = why != NULL ? why : "there is no stack of this thread";
+    f->evidence = why != NULL ? why : "there is no stack for this thread";
     return ERR_NONE;
 }
 
-/* Where nothing was captured, nothing is missing from a stack: the verdict says it. */
+/* Where nothing was captured, the verdict says so; there is no finding for each missing stack. */
 static bool something_captured(const struct compare_input *in)
 {
     return in->crash == NULL || case_is_captured(in->crash);
@@ -536,7 +537,7 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
         return j->fault->code;
 
     if (thread->role == THREAD_ROLE_CAPTURE)
-        return ERR_NONE; /* the thread that takes the stacks is never where it was */
+        return ERR_NONE; /* the thread that takes the stacks moves while they are taken */
     const bool hang = j->in->crash != NULL && j->in->crash->kind == CASE_KIND_HANG;
     const bool demanded =
         something_captured(j->in) && (suspect || (hang && t.columns[0].truth != NULL));

@@ -26,11 +26,11 @@ const char *rule_where(const struct frame *frame, struct arena *keep);
 const char *rule_name(const char *function);
 const char *rule_engine(const struct difference *d, uint32_t column);
 
-/* The frame of the engine in question, and the one that it is held against; NULL: none. */
+/* The frame of the engine in question, and the one that it is compared with; NULL: none. */
 const struct frame *rule_mine(const struct difference *d);
 const struct frame *rule_theirs(const struct difference *d);
 
-/* A frame is missing or too many: the column that has it, and the one that lacks it. */
+/* A frame is missing or extra: the column that has it, and the one that lacks it. */
 bool rule_is_gap(const struct difference *d);
 uint32_t rule_having(const struct difference *d);
 uint32_t rule_lacking(const struct difference *d);
@@ -56,7 +56,7 @@ bool rule_explain(struct explanation *out, enum cause cause, uint32_t blame, con
 /* A rule fills OUT, its evidence in KEEP, and returns true, or passes. */
 typedef bool rule_fn(const struct difference *d, struct arena *keep, struct explanation *out);
 
-/* True for causes that are nobody's fault: a stack with only these is right. */
+/* True for causes that are no engine's fault: a stack with only these is right. */
 bool cause_is_innocent(enum cause cause);
 
 /* True when the walk reached the thread's start, or does not say why it ended. */

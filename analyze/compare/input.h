@@ -1,4 +1,4 @@
-/* What a comparison is given: a case, its truth, the claims, and whom to ask about symbols. */
+/* What a comparison is given: a case, its truth, the claims, and a source of symbols. */
 #ifndef COMPARE_INPUT_H
 #define COMPARE_INPUT_H
 
@@ -6,7 +6,7 @@
 #include "base/fault.h"
 #include "model/result.h"
 
-/* What compare may ask about symbols, to test a suspicion ("does pc instead of pc-1 give
+/* Symbol queries that test a possible cause ("does pc instead of pc-1 give
  * that name?").  Any function may be NULL: then such a cause cannot be found. */
 struct compare_symbols {
     void *context;
@@ -25,7 +25,7 @@ struct compare_input {
     const struct truth *truth;      /* NULL: none was stated                       */
     const struct engine_claim *claims;
     uint32_t claim_count;                  /* at most CLAIMS_MAX */
-    const struct compare_symbols *symbols; /* NULL: nothing can be asked          */
+    const struct compare_symbols *symbols; /* NULL: no symbols          */
     const char *unsupported;               /* why this host cannot show it; NULL  */
     const char *harness_error;             /* the victim did not start, ...; NULL */
     uint32_t levels_ignored;               /* 1: lines decide nothing; 2: functions neither     */

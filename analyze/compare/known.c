@@ -255,7 +255,7 @@ const char *known_problem(const struct known *k, bool whole, struct arena *keep)
     return NULL;
 }
 
-/* The run took every scenario: nothing in its command line chose. */
+/* True when the run took every scenario: its command line selected none. */
 static bool took_all(const struct run_info *run)
 {
     static const char *const choosers[] = {" -k", " --variant", " --shard"};

@@ -1,6 +1,6 @@
-/* Known mismatches: a text file that lives in git and is the truth about what is accepted.
+/* Known mismatches: a text file that lives in git and says what is accepted.
  *
- *     [recursion-record]                  an id of your own, unique in the file
+ *     [recursion-record]                  any id, unique in the file
  *     scope: recursion.ob2                which cases: "scenario.variant", with * and ?
  *     cause: offset:rtl=truncated         what may be wrong: engine=cause, with * and ?;
  *                                         several words: each may be, nothing else
@@ -26,7 +26,7 @@
 enum status known_parse(const char *text, size_t bytes, struct arena *keep, struct known_list *out,
                         struct fault *fault);
 
-/* The first acceptance that holds for the case on TODAY ("2027-01-31"), or NULL. */
+/* The first acceptance that covers the case on TODAY ("2027-01-31"), or NULL. */
 const struct known *known_match(const struct known_list *list, const struct run_case *c,
                                 const char *today);
 
@@ -45,7 +45,7 @@ enum status known_problems_of(const struct run_info *run, const struct run_case 
                               uint32_t count, struct arena *keep, const char ***out,
                               uint32_t *out_count, struct fault *fault);
 
-/* TEXT (NULL: a new file) with an acceptance of C behind it, under an id that LIST has not; the
+/* TEXT (NULL: a new file) followed by an acceptance of C, under an id that LIST does not have; the
  * new block alone begins at *block.  Fails: ERR_USAGE C does not fail (an ERROR cannot be
  * accepted), a word is missing or not one line, no day, or a scope that C is not in; ERR_MEMORY. */
 enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,

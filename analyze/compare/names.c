@@ -1,7 +1,6 @@
 /* Equality of function names and of source files, as compare.h states it.  Names come from
- * PDBs, other people's tools and the victim's own __func__, each with its own spelling; they
- * are read through a cursor that yields the spelling all of them share, so nothing is copied
- * and no name is too long. */
+ * PDBs, other tools and the victim's own __func__, each with its own spelling.  They are read
+ * through a cursor that gives one common spelling, so nothing is copied and no name is too long. */
 #include "compare/names.h"
 
 #include <ctype.h>
@@ -12,7 +11,7 @@
 struct name_cursor {
     const char *at, *end;
     const char *start;
-    const char *pending; /* rest of a word that stands for something spelt otherwise */
+    const char *pending; /* rest of a replacement for a word with another spelling */
 };
 
 static bool is_word(char c)
@@ -112,14 +111,14 @@ static bool cursors_equal(struct name_cursor a, struct name_cursor b)
     }
 }
 
-/* Where the last component starts: behind the last "::" outside of brackets. */
+/* Where the last component starts: after the last "::" outside of brackets. */
 static const char *last_component(const char *name, const char *end)
 {
     int depth = 0;
     const char *last = name;
     for (const char *at = name; at + 1 < end; at++) {
         if (has_at(at, end, "operator") && (at == name || !is_word(at[-1])))
-            break; /* operator< and its kin hold brackets that open nothing */
+            break; /* the brackets of operator< and similar open nothing */
         if (*at == '<' || *at == '(' || *at == '`')
             depth++;
         else if (*at == '>' || *at == ')' || *at == '\'')
@@ -183,8 +182,8 @@ static char path_char(char c)
     return c == '\\' ? '/' : (char)tolower((unsigned char)c);
 }
 
-/* PATH behind ROOT and its separator, else PATH. */
-static const char *behind_root(const char *path, const char *root)
+/* PATH relative to ROOT when it lies below it, else PATH. */
+static const char *below_root(const char *path, const char *root)
 {
     if (root == NULL || root[0] == 0)
         return path;
@@ -208,8 +207,8 @@ bool compare_files(const char *truth, const char *file, const char *root)
 {
     if (truth == NULL || file == NULL)
         return false;
-    const char *a = without_dot(behind_root(truth, root));
-    const char *b = without_dot(behind_root(file, root));
+    const char *a = without_dot(below_root(truth, root));
+    const char *b = without_dot(below_root(file, root));
     for (; path_char(*a) == path_char(*b); a++, b++)
         if (*a == 0)
             return true;

@@ -1,4 +1,4 @@
-/* Two runs held against each other: see run_diff.h. */
+/* Two runs compared: see run_diff.h. */
 #include "compare/run_diff.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Two runs held against each other: first what was different around them, then what is new,
+/* Two runs compared: first what was different around them, then what is new,
  * fixed or differs for another reason, then times. */
 #ifndef COMPARE_RUN_DIFF_H
 #define COMPARE_RUN_DIFF_H

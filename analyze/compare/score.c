@@ -26,7 +26,7 @@ static const struct frame *frame_at(const struct thread_result *thread, uint32_t
     return at < 0 ? NULL : &thread->stacks[column - 1]->frames[at];
 }
 
-/* Any engine knows the row's frame as the victim's own code: judges do not tell classes. */
+/* True when any engine knows the row's frame as the victim's own code: judges report no classes. */
 static bool is_own_row(const struct thread_result *thread, uint32_t row)
 {
     for (uint32_t c = 1; c < thread->column_count; c++) {
@@ -67,7 +67,7 @@ static void score_truth(const struct thread_result *thread, uint32_t column, con
             *wrong = *wrong || (!wanted && !cause_is_innocent(cell->cause));
         }
         if (!wanted || (frame == NULL && cell->cause == CAUSE_RECURSION_ELIDED))
-            continue; /* what a cut left out on one side is demanded of nobody */
+            continue; /* frames left out to keep to the limit are not demanded */
         demanded++;
         out->truth_frames++;
         const bool right = frame != NULL && compare_names(truth->function, frame->function);

@@ -1,8 +1,9 @@
-/* Signatures: a stack cleaned of what every stack has, and told in a few names, so that equal
- * troubles meet.  Rules are a text, one a line, the first that matches a frame decides:
+/* Signatures: a stack without the frames that every stack has, reduced to a few names, so that
+ * equal crashes group together.  Rules are text, one per line; the first that matches a frame
+ * decides:
  *
- *     skip class system          frames of this class say nothing
- *     skip function memcpy*      nor these; * and ?
+ *     skip class system          frames of this class are skipped
+ *     skip function memcpy*      so are these; * and ?
  *     skip module ucrtbase.dll
  *     join function assert*      goes into the signature, and the next frame too
  *     keep module ntdll.dll      goes into the signature whatever later rules say
@@ -25,7 +26,7 @@ extern const char signature_default_rules[];
 enum status signature_read_rules(const char *text, size_t bytes, struct arena *keep,
                                  struct signature_rules **out, struct fault *fault);
 
-/* "poke | middle | main"; a stack without a kept frame is told by its first frame's module and
+/* "poke | middle | main"; a stack without a kept frame is named after its first frame's module and
  * offset, an empty one as "(no frames)".  NULL: out of memory. */
 const char *signature_of(const struct signature_rules *rules, const struct stack *stack,
                          struct arena *keep);

@@ -14,7 +14,7 @@ static uint32_t hash_of(const char *text)
     return hash;
 }
 
-/* The slot that holds TEXT, or the free one where it belongs. */
+/* The slot of TEXT, or the free slot where it belongs. */
 static uint32_t slot_of(const struct signature_tally *tally, const char *text)
 {
     uint32_t slot = hash_of(text) & (tally->slot_count - 1);

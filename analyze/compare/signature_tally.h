@@ -1,4 +1,4 @@
-/* How often each signature was seen, and how it stood before. */
+/* How often each signature was seen, and how often before. */
 #ifndef COMPARE_SIGNATURE_TALLY_H
 #define COMPARE_SIGNATURE_TALLY_H
 

@@ -12,7 +12,7 @@
 enum {
     EXACT_MAX = 20,
     BOOTSTRAP_ROUNDS = 2000,
-    POOL_MAX = 4096, /* samples a side that one test looks at */
+    POOL_MAX = 4096, /* samples per side that one test uses */
     PAIRS_EXACT_MAX = 25,
     PAIRS_MAX = 1 << 20,
 };
@@ -202,7 +202,7 @@ double statistics_signed_rank(const double *before, const double *now, size_t co
         if (fabs(apart) > 0)
             pool[n++] = (struct ranked){fabs(apart), apart > 0};
     }
-    /* The rank sum of what grew: U of a first side, with its own ranks put back. */
+    /* The rank sum of what grew: U of the first side plus its own ranks. */
     size_t grew = 0;
     for (size_t i = 0; i < n; i++)
         grew += pool[i].first;

@@ -1,5 +1,5 @@
-/* The verdict of a case: what was expected, what was captured, and what the subjects' findings
- * say.  Acceptances (XFAIL, XPASS) and repeats (FLAKY) come later: see known.h. */
+/* The verdict of a case, from what was expected, what was captured, and the subjects' findings.
+ *  Acceptances (XFAIL, XPASS) and repeats (FLAKY) come later: see known.h. */
 #include "compare/verdict.h"
 
 #include <inttypes.h>
@@ -31,7 +31,8 @@ bool case_is_captured(const struct crash_case *crash)
     return has_role(crash, ROLE_RECORD) || has_role(crash, ROLE_DUMP);
 }
 
-/* The first subject that could not read what is there: our fault, never an expected one. */
+/* The first subject that could not read its input.  That is a fault of ours, never an expected one.
+ */
 static const struct engine_claim *failed_subject(const struct compare_input *in)
 {
     for (uint32_t c = 0; c < in->claim_count; c++)
@@ -52,8 +53,8 @@ static bool saw_expected_door(const struct crash_case *crash)
     return false;
 }
 
-/* What the scenario promised and did not keep; NULL: all kept. */
-static const char *broken_promise(struct judgement *j)
+/* The first expectation of the scenario that was not met; NULL: all were. */
+static const char *unmet_expectation(struct judgement *j)
 {
     const struct crash_case *c = j->in->crash;
     if (c->expect.code != 0 && c->got.code != 0 && c->got.code != c->expect.code)
@@ -64,12 +65,12 @@ static const char *broken_promise(struct judgement *j)
         return arena_printf(j->keep, "exit code 0x%08" PRIX64 ", expected 0x%08" PRIX64,
                             c->got.exit_code, c->expect.exit_code);
     if (!saw_expected_door(c))
-        return arena_printf(j->keep, "seen through door %s, expected %s", c->got.doors[0],
+        return arena_printf(j->keep, "seen by hook %s, expected %s", c->got.doors[0],
                             c->expect.doors[0]);
     return NULL;
 }
 
-/* True when the case is decided before any stack is looked at. */
+/* True when the case is decided without looking at any stack. */
 static bool decide_by_capture(struct judgement *j)
 {
     const struct compare_input *in = j->in;
@@ -84,15 +85,16 @@ static bool decide_by_capture(struct judgement *j)
     if (c->kind == CASE_KIND_CALM) {
         const bool taken = has_role(c, ROLE_DUMP) || (captured && c->got.door_count > 0);
         return decide(j, taken ? VERDICT_FAIL : VERDICT_PASS,
-                      taken      ? "a calm program was taken for a dead one"
-                      : captured ? "captures on demand, and no door saw anything"
-                                 : "no case, as it should be"),
+                      taken      ? "a calm program was reported as crashed or hanging"
+                      : captured ? "captures on demand only; no hook saw a crash"
+                                 : "nothing was captured, as expected"),
                true;
     }
     if (captured)
         return false;
     if (c->expect.door_count == 0)
-        return decide(j, VERDICT_NOT_CAPTURED_AS_EXPECTED, "no door sees this death, and none did"),
+        return decide(j, VERDICT_NOT_CAPTURED_AS_EXPECTED,
+                      "no hook can see this crash, and none did"),
                true;
     return decide(j, VERDICT_FAIL, "neither record nor dump was captured"), true;
 }
@@ -112,7 +114,7 @@ static const struct finding *worst_finding(const struct case_result *out, uint32
     return worst;
 }
 
-/* "offset:rtl missing inline_only; dump ..." would be unreadable: engine and cause, each once. */
+/* Each pair of engine and cause once: "offset:rtl=inline_only dump=truncated". */
 static const char *make_signature(struct judgement *j)
 {
     const char *text = NULL;
@@ -141,8 +143,8 @@ static bool is_blamed(const struct case_result *out, const char *engine)
     return false;
 }
 
-/* Who is right among the subjects that could be judged.  "all" are all that there are. */
-static const char *who_is_right(struct judgement *j)
+/* Which of the judged subjects is right.  "all" means every subject of the case. */
+static const char *right_subjects(struct judgement *j)
 {
     uint32_t judged = 0, exact = 0, subjects = 0;
     const char *right = NULL;
@@ -162,7 +164,7 @@ static const char *who_is_right(struct judgement *j)
     return exact == 0 ? "none" : exact == subjects ? "all" : right;
 }
 
-/* A difference between two engines that the truth decides. */
+/* Where only one of two engines agrees with the truth, the other one is wrong. */
 static void blame_by_truth(struct case_result *out)
 {
     for (uint32_t i = 0; i < out->finding_count; i++) {
@@ -210,21 +212,21 @@ static enum status decide_by_findings(struct judgement *j)
         decide(j, VERDICT_ERROR, arena_printf(j->keep, "%s: %s", failed->engine, failed->why));
         return ERR_NONE;
     }
-    const char *promise = j->in->crash != NULL ? broken_promise(j) : NULL;
+    const char *unmet = j->in->crash != NULL ? unmet_expectation(j) : NULL;
     uint32_t failing = 0;
     const struct finding *worst = worst_finding(j->out, &failing);
-    if (promise != NULL)
-        decide(j, VERDICT_FAIL, promise);
+    if (unmet != NULL)
+        decide(j, VERDICT_FAIL, unmet);
     else if (worst != NULL)
         decide(j, VERDICT_FAIL, finding_reason(j, worst, failing));
     else if (j->in->claim_count > 0 && !any_subject_stack(j->out))
-        decide(j, VERDICT_ERROR, "no subject gave a stack");
+        decide(j, VERDICT_ERROR, "no engine under test gave a stack");
     else
         decide(j, VERDICT_PASS,
-               j->in->truth == NULL ? "the subjects agree; there is no truth to hold them against"
+               j->in->truth == NULL ? "the subjects agree; there is no truth to compare them with"
                : j->out->finding_count == 0
                    ? "every stack agrees"
-                   : "subjects are right; differences have innocent causes");
+                   : "the subjects are right; the differences have innocent causes");
     return ERR_NONE;
 }
 
@@ -233,7 +235,7 @@ enum status judge_verdict(const struct compare_input *in, struct arena *keep,
 {
     struct judgement j = {in, keep, out};
     blame_by_truth(out);
-    out->right = who_is_right(&j);
+    out->right = right_subjects(&j);
     out->signature = make_signature(&j);
     if (!decide_by_capture(&j) && decide_by_findings(&j) != ERR_NONE)
         return fault->code;

@@ -7,7 +7,7 @@
 /* The case has a record or a dump. */
 bool case_is_captured(const struct crash_case *crash);
 
-/* Decides verdict, reason and who is right. */
+/* Decides the verdict and its reason, and which engines are right. */
 enum status judge_verdict(const struct compare_input *in, struct arena *keep,
                           struct case_result *out, struct fault *fault);
 

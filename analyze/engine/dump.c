@@ -9,9 +9,9 @@
 #include "symbol/store.h"
 #include "unwind/tables.h"
 
-enum { OVERLAPS_MAX = 4 }; /* modules that a damaged or foreign list lays over one another */
+enum { OVERLAPS_MAX = 4 }; /* most modules that may overlap in a damaged or foreign list */
 
-/* A module's image, asked from the store at most once. */
+/* A module's image, requested from the store at most once. */
 struct image_slot {
     bool asked, open;
     struct pe pe;
@@ -36,7 +36,7 @@ static bool still_loaded(const struct module *module)
 }
 
 /* Modules of the user stream that are loaded, then those of the dump's own list whose base is
- * not among them.  Where the dump has our stream, that is the one word on identities. */
+ * not among them.  Where the dump has our stream, identities come from there alone. */
 static enum status gather_modules(struct dump_session *s, struct arena *keep, struct fault *fault)
 {
     const struct minidump *dump = &s->dump;
@@ -69,7 +69,7 @@ static bool module_holds(const struct dump_session *s, uint32_t place, uint64_t 
     return va >= module->base_va && va - module->base_va < module->image_bytes;
 }
 
-/* Insertion sort: lists come almost sorted, and are short. */
+/* Insertion sort: the lists are short and almost sorted. */
 static void sort_modules(struct dump_session *s)
 {
     for (uint32_t i = 0; i < s->module_count; i++) {
@@ -121,7 +121,7 @@ static const struct pe *image_of(struct dump_session *s, const struct module *mo
     return slot->open ? &slot->pe : NULL;
 }
 
-/* The dump's memory, and where it has none the image's: real dumps leave code out. */
+/* The dump's memory, else the image's: real dumps leave code out. */
 static bool read_memory(void *self, uint64_t va, void *out, size_t bytes)
 {
     struct dump_session *s = self;
@@ -147,7 +147,7 @@ static struct pdb *pdb_of(void *self, const struct module *module)
 }
 
 /* RUNTIME_FUNCTION rows of generated code, as the FunctionTable stream has them: sorted, as
- * Windows demands of those who register them. */
+ * Windows requires. */
 static bool table_entry(const struct dump_session *s, uint64_t va, struct unwind_entry *out)
 {
     for (uint32_t i = 0; i < s->dump.table_count; i++) {
@@ -268,7 +268,7 @@ static bool is_captured(const struct record *user)
 }
 
 /* The registers to walk a thread from.  Wine's MiniDumpWriteDump, called by a helper thread,
- * gives that helper the exception's context: such a row of the thread list says nothing. */
+ * gives that helper the exception's context: such a row of the thread list is ignored. */
 enum status dump_registers(const struct dump_session *session, uint32_t thread_id,
                            struct registers *out, enum pc_kind *kind, struct fault *fault)
 {
@@ -310,9 +310,9 @@ static bool holds(const struct module *module, uint64_t va)
     return va >= module->base_va && va - module->base_va < module->image_bytes;
 }
 
-/* Which module stood at VA before it was unloaded, the last of several; NULL: none did.  The
- * user stream goes first: it knows the PDBs of modules that are gone, and Wine writes no list
- * of unloaded modules. */
+/* Which module stood at VA before it was unloaded, the last of several; NULL: none did. The user
+ * stream comes first: it has the PDBs of unloaded modules, and Wine writes no list of unloaded
+ * modules. */
 static const struct module *unloaded_at(const struct dump_session *s, uint64_t va)
 {
     const struct minidump *dump = &s->dump;

@@ -1,5 +1,5 @@
-/* A minidump opened for walking: the dump, the images and PDBs behind its modules, and the
- * stacks that come out.  What the `dump` engine, the verb `dump` and the judges share. */
+/* A minidump opened for walking: the dump, the images and PDBs of its modules, and the resulting
+ * stacks. Shared by the `dump` engine, the verb `dump` and the judges. */
 #ifndef ENGINE_DUMP_H
 #define ENGINE_DUMP_H
 
@@ -16,7 +16,7 @@
 struct symbol_store; /* symbol/store.h */
 struct dump_session; /* lives in the arena it was opened with; end it with dump_close() */
 
-/* Opens PATH.  SYMBOLS is borrowed and may be NULL: then no image or PDB is asked.
+/* Opens PATH.  SYMBOLS is borrowed and may be NULL: then no image or PDB is used.
  * Fails as file_map and minidump_read. */
 enum status dump_open(const char *path, struct symbol_store *symbols, struct arena *keep,
                       struct dump_session **out, struct fault *fault);

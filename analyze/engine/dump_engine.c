@@ -15,7 +15,7 @@ static bool available(const struct engine_input *in, const char **why)
     return false;
 }
 
-/* Opens the sources of a stack's modules before the clock of resolving starts. */
+/* Opens the symbols of a stack's modules first, so that loading is not timed as resolving. */
 static void load_symbols(struct symbol_store *symbols, const struct stack *stack)
 {
     for (uint32_t i = 0; i < stack->frame_count; i++)
@@ -87,15 +87,15 @@ static enum status add_thread(struct dump_session *session, const struct engine_
     return ERR_NONE;
 }
 
-/* A dump that was cut while it was written says nothing of who crashed; the first thread would
- * be a guess. */
+/* A dump that was cut while it was written does not say which thread crashed; the first thread
+ * would be a guess. */
 static bool names_suspect(const struct minidump *dump)
 {
     return dump->exception.present || dump->breakpad.present ||
            (dump->user != NULL && dump->user->suspect_id != 0);
 }
 
-/* The suspect alone is enough for a crash; of a hang every thread may be to blame. */
+/* For a crash the suspect is enough; in a hang any thread may be the cause. */
 static enum status run_threads(struct dump_session *session, const struct engine_input *in,
                                struct arena *keep, struct engine_result *out, struct fault *fault)
 {

@@ -11,7 +11,7 @@ enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
                               struct symbol_store *symbols, struct arena *keep, struct stack *out,
                               struct fault *fault);
 
-/* What stands in the place of a thread's stack that could not be walked, and why. */
+/* The stack of a thread that could not be walked: no frames, and why. */
 struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep);
 
 extern const struct engine engine_dump;

@@ -1,5 +1,5 @@
 /* Why each frame of a dump's stack was found where it was: for pages that show a case when the
- * dump is no longer at hand. */
+ * dump is no longer available. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { CODE_BYTES = 16 };
 
-/* What a code did, in words of the format and of the processor. */
+/* What an unwind code did, in the words of the format and of the processor. */
 static const char *step_text(const struct x64_code *code, bool ran, struct arena *keep)
 {
     const char sign = ran ? '+' : '-', *name = x64_op_name(code->op);
@@ -33,7 +33,7 @@ static const char *step_text(const struct x64_code *code, bool ran, struct arena
     }
 }
 
-/* The unwind codes of the frame's function, one a line; NULL where there are none. */
+/* The unwind codes of the frame's function, one per line; NULL where there are none. */
 static const char *steps_of(const struct dump_session *session, const struct unwind_frame *frame,
                             struct arena *keep)
 {
@@ -90,7 +90,7 @@ static void fill(const struct dump_session *session, const struct unwind_frame *
     if (into >= CODE_BYTES)
         out->code_before = code_text(session, from->pc_va - CODE_BYTES, CODE_BYTES, keep);
     if (out->code_before != NULL && strlen(out->code_before) != (size_t)CODE_BYTES * 2)
-        out->code_before = NULL; /* the bytes next to pc are the ones that count */
+        out->code_before = NULL; /* the bytes next to the pc matter most */
     out->code_after = code_text(session, from->pc_va, CODE_BYTES, keep);
 }
 

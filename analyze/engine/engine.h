@@ -34,7 +34,7 @@ struct engine {
     enum engine_kind kind;
     const char *shares; /* our code it has in common with others, in words */
     uint32_t parts;     /* and as flags, for votes: enum engine_share */
-    bool subject;       /* decides verdict and exit code; else an exhibit */
+    bool subject;       /* decides verdict and exit code; else a reference engine */
     bool reads_dump;    /* another program reads and walks the dump: the comparison's baseline */
     uint32_t walker;    /* of ENGINE_KIND_OFFSET: RECORD_WALKER_*; else 0 */
     /* False: reported as skipped, with why. */

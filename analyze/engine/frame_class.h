@@ -16,7 +16,7 @@
 #include "model/stack.h"
 
 /* Sets frame_class of every frame of STACK.  A case without own images (an imported dump)
- * has no truth to be held against: images whose PDB answered count as own. */
+ * has no truth to compare with: images with a PDB count as own. */
 void frame_class_assign(const struct crash_case *crash, struct stack *stack);
 
 /* The class that an object file's path gives to code in an image of our own. */

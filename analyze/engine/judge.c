@@ -109,7 +109,7 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
         if (file->role != ROLE_DUMP && file->role != ROLE_IMAGE && file->role != ROLE_PDB)
             continue;
         if (file->role == ROLE_DUMP && out->dump != NULL)
-            continue; /* the tuned twin: the first is the one every engine reads */
+            continue; /* a second dump of the case: every engine reads the first one */
         const char *path = path_join(keep, crash->folder, file->path);
         if (path == NULL)
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
@@ -249,8 +249,8 @@ static const char *compiland_of(const struct engine_input *in, const struct fram
     return count > 0 ? frames[count - 1].compiland : NULL;
 }
 
-/* Tools number threads as they like.  An id that the dump does not know is the position in its
- * list (Breakpad), and of the crashed thread simply "the suspect", which is 0. */
+/* Tools number threads differently. An id that is not in the dump is a position in its list
+ * (Breakpad); for the crashed thread it becomes 0, the crashed thread. */
 static void settle_thread(const struct minidump *dump, struct stack *stack)
 {
     if (minidump_thread_find(dump, stack->thread_id) != NULL)

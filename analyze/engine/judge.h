@@ -1,8 +1,8 @@
-/* Judges: engines that are somebody else's code.  They are exhibits: scored and shown, never
- * deciding.  What they share is their files; what a judge says is taken as it is.
+/* Judges: engines whose code is not ours. They are reference engines: scored and shown, never
+ * deciding. A judge's answer is used as it is.
  *
  * Every judge works in a staging folder of its own that holds the case's dump and, flat beside
- * it, the case's images and PDBs, because that is where every tool of this trade looks first. */
+ * it, the case's images and PDBs, because that is where such tools look first. */
 #ifndef ENGINE_JUDGE_H
 #define ENGINE_JUDGE_H
 
@@ -24,7 +24,7 @@ enum status judge_stage_add(const struct judge_stage *stage, const char *path, s
 
 void judge_stage_close(const struct judge_stage *stage);
 
-/* Runs a program in the folder under JUDGE_LIMIT_MS.  One that ends otherwise than with 0 is
+/* Runs a program in the folder under JUDGE_LIMIT_MS.  Another exit code than 0 is
  * ERR_IO with the judge's name as `what`; ERR_TIMEOUT; else as process_run(). */
 enum status judge_run(const struct judge_stage *stage, const char *const *argv, const void *input,
                       size_t input_bytes, struct arena *keep, struct process_result *out,
@@ -54,16 +54,16 @@ enum status judge_read_answer(const char *text, size_t bytes, const char *engine
 /* True when the case has a dump; else *why says so. */
 bool judge_has_dump(const struct engine_input *in, const char **why);
 
-/* Says whose code each frame is, by our own symbols: a judge's answer is scored by what it says
- * of own functions, and no judge knows which those are.  Frames that name a module get its
+/* Says whose code each frame is, by our own symbols: a judge's answer is scored by the functions
+ * of the case's own code, and no judge knows which those are. Frames that name a module get its
  * identity from the dump's list. */
 void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out);
 
-/* Slow second opinions are asked only when TWINSTACK_JUDGES ("all", or names with commas) names
- * them; else *why says so. */
+/* Slow judges run only when TWINSTACK_JUDGES ("all", or names with commas) names them; else *why
+ * says so. */
 bool judge_is_wanted(const char *name, const char **why);
 
-/* First line of `PROGRAM --version`, asked once a process; NULL: it does not say. */
+/* First line of `PROGRAM --version`, read once per process; NULL: unknown. */
 const char *judge_version(const char *program, struct arena *keep);
 
 #endif

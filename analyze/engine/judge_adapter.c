@@ -11,7 +11,7 @@
 static char adapter_name[80] = "judge:adapter";
 static char adapter_command[1024];
 
-/* Read at the first question, so that the name is right before anything is printed. */
+/* Read on first use, before the name is printed. */
 static void configure(void)
 {
     static bool done;

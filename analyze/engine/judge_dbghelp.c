@@ -7,7 +7,8 @@
 #include "base/files.h"
 #include "format/context/registers.h"
 
-/* Wine's dbghelp names nothing of the other bitness; Windows's does, so either will do there. */
+/* Wine's dbghelp gives no names for the other bitness. That of Windows does, so either program
+ * works there. */
 static const char program_x64[] = "twinstack-dbghelp.exe";
 static const char program_x86[] = "twinstack-dbghelp-x86.exe";
 

@@ -30,7 +30,7 @@ struct backtrace {
 #define WINEDBG_DUMP "winedbg.dmp" /* the staged dump, its modules in the staging folder */
 enum { BACKTRACE_FRAMES_MAX = LIMIT_FRAMES * 4 };
 
-/* Ends the group: the last of it is the physical frame, the others were inlined into it. */
+/* Ends the group: its last frame is the physical one, the others were inlined into it. */
 static void close_group(struct backtrace *b)
 {
     uint32_t modules;
@@ -66,7 +66,7 @@ static void add_frame(struct backtrace *b, const char *function, const char *fil
     frame->line = line <= UINT32_MAX && frame->file != NULL ? (uint32_t)line : 0;
 }
 
-/* True when FUNCTION already stands in the group: another frame of a recursion begins. */
+/* True when FUNCTION is already in the group: another frame of a recursion begins. */
 static bool repeats(const struct backtrace *b, const char *function)
 {
     for (uint32_t i = b->group; i < b->count; i++)
@@ -206,8 +206,8 @@ static enum status write_commands(const struct judge_stage *stage, const char *c
     return file_write(path, commands, strlen(commands), fault);
 }
 
-/* A launcher's environment keeps winedbg from starting at each crash; here it is wanted, so the
- * override is named once more, between the launcher's own words and its last, Wine itself. */
+/* The launcher's environment keeps winedbg from starting at each crash. Here it must start, so
+ * the override is given again, before the launcher's last word, which is Wine itself. */
 static const char *const *winedbg_argv(const struct engine_input *in, struct arena *keep)
 {
     const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 8, const char *);

@@ -1,8 +1,8 @@
-/* A dump whose modules stand in the staging folder, for a debugger that looks for images nowhere
- * but where the dump says they were: Wine's opens V:\app.exe, and takes whatever it finds there.
+/* A dump that names the modules of the staging folder, for a debugger that looks for images only
+ * where the dump says they were: Wine's opens V:\app.exe, whatever file that is.
  *
- * Nothing of the dump is changed but the places of names: each staged image gets a new name, behind
- * the dump's own bytes, and its module's row points there. */
+ * Only the places of names change: each staged image gets a new name after the dump's own
+ * bytes, and its module's row points there. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -17,7 +17,7 @@ struct renaming {
     const struct judge_stage *stage;
     const struct minidump *dump;
     uint8_t *rows;  /* a copy of the module list */
-    uint8_t *names; /* MINIDUMP_STRINGs that come behind the dump */
+    uint8_t *names; /* MINIDUMP_STRINGs that follow the dump */
     uint32_t rows_bytes, names_bytes;
 };
 

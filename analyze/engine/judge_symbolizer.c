@@ -42,7 +42,7 @@ static enum status stack_of_record(const struct engine_input *in, struct arena *
         record_stack_find(&record, RECORD_WALKER_RTL, record.suspect_id, 0);
     if (found == NULL || found->frame_count == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "rtl stack of the record");
-    fault_clear(fault); /* a cut record: what is whole of it was read */
+    fault_clear(fault); /* a cut record: its complete sections were read */
     *out = (struct stack){.thread_id = found->thread_id,
                           .role = THREAD_ROLE_SUSPECT,
                           .frames = found->frames,
@@ -78,7 +78,7 @@ static bool is_staged(const struct judge_stage *stage, const char *name, struct 
     return path != NULL && path_is_file(path);
 }
 
-/* One request line a frame: "IMAGE" 0xOFFSET, at the lookup address. */
+/* One request line per frame: "IMAGE" 0xOFFSET, at the lookup address. */
 static char *write_requests(const struct judge_stage *stage, const struct stack *stack,
                             struct arena *keep, bool *asked)
 {
@@ -128,7 +128,7 @@ static uint32_t add_answer(const cJSON *answer, const struct frame *physical, st
     return count;
 }
 
-/* Reads the answers, one JSON document a line, in the order of the requests. */
+/* Reads the answers, one JSON document per line, in the order of the requests. */
 static enum status read_answers(char *text, const struct stack *physical, const bool *asked,
                                 struct arena *keep, struct stack *out, struct fault *fault)
 {

@@ -46,7 +46,7 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
     return ERR_NONE;
 }
 
-/* x86 has no tables to unwind by, so it is no fault of a capture that this walker has no stack. */
+/* x86 has no unwind tables, so the capture is right to have no stack of this walker. */
 static bool is_tableless(const struct engine *self, const struct engine_input *in)
 {
     return (record_walker(self->walker)->traits & RECORD_WALKER_TRAIT_TABLES) != 0 &&

@@ -6,7 +6,7 @@
 #include "format/pe/pe.h"
 #include "unwind/tables.h"
 
-enum { LINE_BYTES = 16 }; /* what one read of an image's bytes counts as in a packed file */
+enum { LINE_BYTES = 16 }; /* granularity of the image bytes that a packed file keeps */
 
 struct steps_image {
     bool asked, open;
@@ -16,7 +16,7 @@ struct steps_image {
 
 struct steps_session {
     struct file_map map;
-    struct fault *fault; /* of the reading that goes on */
+    struct fault *fault; /* of the current call */
     struct steps steps;
     struct symbol_store *symbols;
     struct steps_image *images; /* one for each module */
@@ -110,7 +110,7 @@ void steps_session_close(struct steps_session *session)
 
 /* ---- judging -------------------------------------------------------------------------- */
 
-/* What somebody claims about one step. */
+/* One claimed stack for one step. */
 struct claim {
     const struct step_walk *walk;      /* of a walker; or  */
     const struct unwind_stack *unwind; /* ours             */

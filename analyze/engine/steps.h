@@ -1,11 +1,11 @@
-/* The judgement over a walk at every instruction (format/record/steps.h): who was right, walker by
- * walker, and our own x64 unwinder replayed over the same states.
+/* Judges a walk at every instruction (format/record/steps.h): how often each walker was right, and
+ * how often our own x64 unwinder is over the same states.
  *
  *   right  the frames are the truth, from the pc to the thread's start, and end there
- *   early  they are the truth as far as they go, but the walk ended before
+ *   early  they are the truth, but the walk ended too early
  *   wrong  some frame is not the truth's
  *
- * Ours has to have the stack pointer of every frame right as well. */
+ * Ours must also have the right stack pointer for every frame. */
 #ifndef ENGINE_STEPS_H
 #define ENGINE_STEPS_H
 

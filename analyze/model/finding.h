@@ -12,8 +12,8 @@ enum finding_level { LEVEL_PHYSICAL, LEVEL_FUNCTION, LEVEL_LINE };
 enum cause {
     CAUSE_NONE,
     CAUSE_TRUNCATED,       /* the walk stopped early, and says why                */
-    CAUSE_EXTRA_SCAN,      /* a frame that scanning made up                       */
-    CAUSE_TAIL_CALL,       /* caller left by a jump: truly absent                 */
+    CAUSE_EXTRA_SCAN,      /* a false frame, found by scanning                    */
+    CAUSE_TAIL_CALL,       /* the caller left by a jump: it has no frame          */
     CAUSE_LOOKUP_ADDRESS,  /* pc and pc-1 name different functions or lines       */
     CAUSE_INLINE_ONLY,     /* only inline frames differ                           */
     CAUSE_FOLDED,          /* identical code folding or a thunk: an alias         */
@@ -21,14 +21,14 @@ enum cause {
     CAUSE_MODULE_UNLOADED, /* module gone, or two candidates for one address      */
     CAUSE_SYMBOLS_MISSING,
     CAUSE_SYMBOLS_MISMATCH,
-    CAUSE_EXPORT_ONLY, /* nearest export: not a name to trust                 */
+    CAUSE_EXPORT_ONLY, /* nearest export: not a reliable name                 */
     CAUSE_GENERATED_CODE,
     CAUSE_RECURSION_ELIDED,
     CAUSE_FRAME_POINTER, /* a frame-pointer chain that skips frames           */
-    CAUSE_NOT_CAPTURED,  /* no record or no dump, as this door allows           */
+    CAUSE_NOT_CAPTURED,  /* no record or no dump, where one was expected        */
     CAUSE_UNSUPPORTED_HERE,
     CAUSE_UNEXPLAINED,
-    CAUSE_LINE_TABLE, /* several lines for one address: another reader takes another one  */
+    CAUSE_LINE_TABLE, /* several lines for one address: readers choose differently */
     CAUSE_COUNT
 };
 
@@ -70,11 +70,11 @@ struct finding {
     int32_t frame_b;   /* position in the other; -1: gap               */
     uint32_t thread_id;
     uint32_t row;         /* in the thread's alignment table                     */
-    bool fails;           /* a subject is wrong, or nobody knows why: decides the verdict */
+    bool fails;           /* a subject is wrong, or the cause is unknown: decides the verdict */
     const char *evidence; /* one line a reader can check                  */
     enum blame blame;
     const char *blame_engine; /* whose walk, whose symbols; NULL for the others */
-    const char *witnesses; /* "dump, judge:dbghelp, truth": who speaks against it; NULL: nobody */
+    const char *witnesses;    /* "dump, judge:dbghelp, truth": who disagrees; NULL: none */
 };
 
 const char *finding_level_name(enum finding_level level); /* "physical", "function", "line" */

@@ -12,7 +12,7 @@ void module_code_id(uint32_t timestamp, uint32_t image_bytes, char out[CODE_ID_B
     (void)snprintf(out, CODE_ID_BYTES, "%08X%x", timestamp, image_bytes);
 }
 
-/* A GUID prints its first three fields as numbers, so they stand byte-swapped in files. */
+/* A GUID prints its first three fields as numbers, so they are byte-swapped in files. */
 void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYTES])
 {
     (void)snprintf(out, DEBUG_ID_BYTES, "%08X%04X%04X%02X%02X%02X%02X%02X%02X%02X%02X%x",

@@ -30,7 +30,7 @@ struct module {
 
 void module_code_id(uint32_t timestamp, uint32_t image_bytes, char out[CODE_ID_BYTES]);
 
-/* GUID is the 16 bytes as they stand in RSDS and PDB files. */
+/* GUID is the 16 bytes as RSDS and PDB files hold them. */
 void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYTES]);
 
 /* Same image, as far as the identities known on both sides say; by name (case folded)

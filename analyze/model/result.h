@@ -1,4 +1,4 @@
-/* What comes out of holding a case's stacks against its truth and against each other:
+/* The result of comparing a case's stacks with its truth and with each other:
  * claims go in (what each engine said), a result comes out (aligned rows, findings, scores,
  * verdict).  Filled by compare, kept by store, shown by report and the dashboard. */
 #ifndef MODEL_RESULT_H
@@ -11,7 +11,7 @@
 #include "model/finding.h"
 #include "model/stack.h"
 
-/* At most so many engines are held against each other in one case. */
+/* Most engines that are compared in one case. */
 enum { CLAIMS_MAX = 16 };
 
 /* Whose work an engine's stack is.  The first part of an engine's name says it: "offset:rtl". */
@@ -37,7 +37,7 @@ struct engine_claim {
     uint32_t parts;       /* the same as flags, enum engine_share                 */
     const char *shares;   /* our code it has in common with others; NULL: none */
     const char *version;  /* of a judge's program; NULL: ours                  */
-    bool subject;         /* decides the verdict; else an exhibit              */
+    bool subject;         /* decides the verdict; else a reference             */
     bool skipped;         /* not asked, and `why` says why                     */
     const char *why;      /* also why it failed; NULL                          */
     struct stack *stacks; /* suspect first; hangs: every thread and sample     */
@@ -45,8 +45,8 @@ struct engine_claim {
     struct engine_cost cost;
 };
 
-/* How one cell of the alignment table stands to the cell it is held against: the truth's
- * where the row has one, else the reference engine's. */
+/* How one cell of the alignment table compares with the truth's cell, or, where the row has none,
+ * with the reference engine's. */
 enum cell_mark {
     CELL_GAP,      /* nothing here, and nothing was demanded                     */
     CELL_SAME,     /* agrees at every level that could be judged                 */
@@ -55,7 +55,7 @@ enum cell_mark {
     CELL_PHYSICAL, /* another address, module or kind                            */
     CELL_MISSING,  /* a gap where a frame was demanded                           */
     CELL_EXTRA,    /* a frame that the other side lacks                          */
-    CELL_UNJUDGED, /* shown only: nothing to hold it against                     */
+    CELL_UNJUDGED, /* shown only: nothing to compare it with                     */
     CELL_MARK_COUNT
 };
 
@@ -66,16 +66,16 @@ struct align_cell {
 };
 
 /* One thread, all columns side by side.  Column 0 is the truth, column 1 + i is claim i.
- * A frame that some stack lacks is a gap in that column and shifts nothing. */
+ * A frame that some stack lacks is a gap in that column and shifts no other frame. */
 struct thread_result {
     uint32_t thread_id;
     const char *name; /* NULL: unknown */
     enum thread_role role;
     const char *role_word;            /* of THREAD_ROLE_NAMED; else NULL      */
-    const struct truth_thread *truth; /* NULL: the truth does not speak of it */
+    const struct truth_thread *truth; /* NULL: the truth does not have it */
     const struct stack **stacks;      /* claim_count; NULL: that engine has none */
     uint32_t row_count, column_count; /* 1 + claim_count           */
-    uint32_t reference;               /* column that the others were held against; 0: none */
+    uint32_t reference;               /* column that the others were compared with; 0: none */
     struct align_cell *cells;         /* row_count x column_count, row by row  */
 };
 
@@ -86,10 +86,10 @@ struct engine_score {
     bool subject;
     enum stack_state state; /* of the suspect's stack                            */
     const char *reason;     /* why there is no stack; NULL                       */
-    bool judged;            /* there was a truth and a stack to hold against it  */
+    bool judged;            /* there was a truth, and a stack to compare with it  */
     bool exact;             /* function, file and line of every demanded frame, no wrong extra */
     bool top1, top5;        /* innermost own frame(s) right        */
-    bool reference;         /* the stack that others were held against */
+    bool reference;         /* the stack that others were compared with */
     uint32_t truth_frames;  /* demanded by the truth               */
     uint32_t own_frames;    /* `own` logical frames it claimed     */
     uint32_t right_frames;  /* function right, in order            */
@@ -102,12 +102,12 @@ struct engine_score {
 
 struct case_result {
     enum verdict verdict;
-    const char *reason;    /* one line: why this verdict                 */
-    const char *right;     /* who is right: "all", "offset:rtl", ...; NULL: cannot be said */
-    const char *signature; /* of the worst findings, for `accept`; NULL  */
+    const char *reason; /* one line: why this verdict                 */
+    const char *right; /* which engines are right: "all", "offset:rtl", ...; NULL: cannot be said */
+    const char *signature;         /* of the worst findings, for `accept`; NULL  */
     struct thread_result *threads; /* suspect first */
     uint32_t thread_count;
-    struct engine_score *scores; /* one a claim, in their order */
+    struct engine_score *scores; /* one per claim, in their order */
     uint32_t score_count;
     struct finding *findings;
     uint32_t finding_count;

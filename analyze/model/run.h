@@ -13,17 +13,17 @@
 /* What happened in the dying process; 0: not measured. */
 struct case_timing {
     uint64_t walk_ns;         /* walker rtl                                     */
-    uint64_t stop_walk_ns;    /* target stood still, to the last rtl frame      */
+    uint64_t stop_walk_ns;    /* target stopped, to the last rtl frame          */
     uint64_t stop_dump_ns;    /* ... to the end of the dump                     */
     uint64_t record_write_ns; /* record on disk                                 */
     uint64_t dump_write_ns;
     uint64_t record_bytes, dump_bytes;
     uint64_t capture_now_ns; /* one capture on demand, the mean of them all            */
-    uint64_t hang_late_ns;   /* a hang was found that long after its time was up       */
-    uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump that is made as cheaply as can be */
+    uint64_t hang_late_ns;   /* how long after its time limit a hang was found         */
+    uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump in its cheapest form */
 };
 
-/* A small file that a case stands on, kept by content: "case", "truth", "record", and each
+/* A small file that a case is made of, kept by content: "case", "truth", "record", and each
  * "source" that the truth or an own frame names. */
 enum artifact_role {
     ARTIFACT_NONE,
@@ -97,7 +97,7 @@ bool run_state_parse(const char *name, enum run_state *out);
 /* The exit code's half that verdicts decide: true when none of them fails a run. */
 bool run_verdict_fails(enum verdict verdict);
 
-/* What the engines of a whole run did, added up over its cases; in order of first sight. */
+/* Totals per engine over the cases of a run, in order of first appearance. */
 struct engine_total {
     const char *engine, *shares, *version;
     enum engine_kind kind;

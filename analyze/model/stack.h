@@ -1,12 +1,12 @@
 /* Frames and stacks: what one engine claims about one thread.
  *
- * A stack is a list of logical frames, innermost first.  Inline frames stand before the
- * physical frame that holds them, with the same index and falling inline_depth; the
- * physical frame has inline_depth 0.  pc is the saved address; the byte that symbols are
- * asked about (the lookup address) is the same place for an interrupted frame and one
- * byte earlier for a frame waiting in a call, since a call that never returns may be the
- * last instruction of its function.  frame_lookup_offset() is the one place that knows.
- * Strings live as long as the arena of the stack. */
+ * A stack is a list of logical frames, innermost first. Inline frames come before the physical
+ * frame that holds them, with the same index and falling inline_depth; the physical frame has
+ * inline_depth 0. pc is the saved address; the byte that symbols are asked about (the lookup
+ * address) is the same place for an interrupted frame and one byte earlier for a frame waiting
+ * in a call, since a call that never returns may be the last instruction of its function.
+ * frame_lookup_offset() is the one place that knows. Strings live as long as the arena of the
+ * stack. */
 #ifndef MODEL_STACK_H
 #define MODEL_STACK_H
 
@@ -20,7 +20,7 @@
 
 enum pc_kind { PC_INTERRUPTED, PC_RETURN };
 
-/* How a frame was found: one word everywhere. */
+/* How a frame was found. */
 enum found_by {
     FOUND_CONTEXT,
     FOUND_UNWIND,
@@ -32,7 +32,7 @@ enum found_by {
     FOUND_INLINED,
 };
 
-/* What answered for a frame's name. */
+/* What gave a frame its name. */
 enum symbols_from {
     SYMBOLS_NONE,
     SYMBOLS_PDB,
@@ -42,11 +42,11 @@ enum symbols_from {
     SYMBOLS_EXPORT,
     SYMBOLS_CSV,
     SYMBOLS_JIT,
-    SYMBOLS_MISMATCH,        /* there is a file, of another build: nothing was guessed from it */
+    SYMBOLS_MISMATCH,        /* the file is of another build and was not used */
     SYMBOLS_BREAKPAD,        /* a function of a Breakpad .sym file  */
     SYMBOLS_BREAKPAD_PUBLIC, /* a public of one: the nearest before */
-    SYMBOLS_SYMTAB,          /* the symbol table of an ELF or Mach-O file says whose code it is */
-    SYMBOLS_NEAREST,         /* the last symbol before it: nothing says how far that one reaches */
+    SYMBOLS_SYMTAB,          /* the symbol table of an ELF or Mach-O file */
+    SYMBOLS_NEAREST,         /* the last symbol before it, whose size is unknown */
     SYMBOLS_COUNT,           /* new ones come before it: the numbers are stored */
 };
 
@@ -96,7 +96,7 @@ struct frame_evidence {
     uint64_t unwind_data_va;
     uint64_t return_slot_va; /* where the caller's pc was read; 0: in a register   */
     uint64_t caller_sp_va;
-    /* One unwind code a line, each after '+' (had run, was undone) or '-' (had not); NULL. */
+    /* One unwind code per line, each after '+' (had run, was undone) or '-' (had not); NULL. */
     const char *steps;
     const char *code_before, *code_after; /* bytes around pc, hexadecimal; NULL: not known */
 };

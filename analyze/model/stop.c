@@ -20,7 +20,7 @@ static const char *const stop_names[STOP_REASON_COUNT] = {
     [STOP_NO_PROGRESS] = "stack pointer does not rise",
     [STOP_GENERATED_CODE] = "a hole: generated code without unwind data or frame pointer",
     [STOP_GENERATED_LEAF] =
-        "a hole: generated code whose unwind data tells of a leaf, and no frame pointer",
+        "a hole: generated code whose unwind data describes a leaf, and no frame pointer",
     [STOP_SCAN_STACK_END] = "scan: no return address up to the stack's end",
     [STOP_SCAN_REACH] = "scan: no return address in reach",
     [STOP_NO_UNWINDER] = "no unwinder for this processor",

@@ -1,5 +1,5 @@
 /* Why a walk ended, and whose stack a thread's is: facts that engines state, stacks carry and
- * causes are found by.  Each has one table of names; text forms, JSON and the store hold names. */
+ * rules for causes use. Each has one table of names; text forms, JSON and the store hold names. */
 #ifndef MODEL_STOP_H
 #define MODEL_STOP_H
 

@@ -1,5 +1,5 @@
-/* One arm64 step.  Each code of the unwind data stands for one instruction, so in a prologue the
- * codes of what has not run yet are passed over, and in an epilogue those of what has. */
+/* One arm64 step. Each code of the unwind data describes one instruction, so a prologue skips
+ * the codes of instructions that have not run, and an epilogue those of instructions that have. */
 #include "unwind/arm64.h"
 
 #include "format/pdb/module.h"
@@ -9,7 +9,7 @@
 enum { CONTEXT_SP = 0x100, CONTEXT_PC = 0x108, CONTEXT_X0 = 8 };
 enum { EC_CONTEXT_SP = 0x98, EC_CONTEXT_PC = 0xf8, EC_CONTEXT_LR = 0x120 };
 
-/* Where ARM64EC's CONTEXT, which has x64's form, keeps the registers that callees must keep.
+/* Where ARM64EC's CONTEXT, which has the form of x64, holds the nonvolatile registers.
  * Source: ARM64EC_NT_CONTEXT in winnt.h. */
 static const struct {
     uint8_t number, offset;
@@ -131,7 +131,7 @@ static bool undo_code(struct undo *u, const struct arm64_code *code)
     }
 }
 
-/* Undoes COUNT codes, the first SKIP of them passed over. */
+/* Undoes COUNT codes, but for the first SKIP. */
 static enum stop_reason undo_codes(struct unwind_walker *w, const struct arm64_code *codes,
                                    uint32_t count, uint32_t skip)
 {
@@ -195,7 +195,8 @@ static enum stop_reason step_xdata(struct unwind_walker *w, const struct arm64_i
     return undo_codes(w, codes, count, 0);
 }
 
-/* A packed function's epilogue mirrors its prologue, without what an epilogue need not do. */
+/* A packed function's epilogue mirrors its prologue, without the steps that an epilogue does not
+ * need. */
 static uint32_t packed_epilogue(const struct arm64_code *codes, uint32_t count,
                                 struct arm64_code *out)
 {
@@ -220,7 +221,7 @@ static enum stop_reason step_packed(struct unwind_walker *w, const struct arm64_
         return undo_codes(w, codes, count, prologue - into / 4);
     }
     uint32_t epilogue_count = packed_epilogue(codes, count, epilogue);
-    uint32_t bytes = epilogue_count * 4; /* END stands for the ret */
+    uint32_t bytes = epilogue_count * 4; /* END is the ret */
     if (w->frame->kind == PC_INTERRUPTED && info->function_bytes >= bytes &&
         into >= info->function_bytes - bytes) {
         w->frame->where = WHERE_EPILOGUE;
@@ -244,7 +245,7 @@ static enum stop_reason step_entry(struct unwind_walker *w, const struct unwind_
     return info.form == ARM64_XDATA ? step_xdata(w, &info, into) : step_packed(w, &info, into);
 }
 
-/* Did the function of the pc put LR into a frame that fp leads to?  Then it is no leaf. */
+/* True when the function at the pc saved LR in a frame that fp points to, so it is not a leaf. */
 static bool is_in_frame(const struct unwind_walker *w, uint64_t lr)
 {
     const uint64_t fp = w->regs.r[REG_ARM64_FP];
@@ -253,7 +254,8 @@ static bool is_in_frame(const struct unwind_walker *w, uint64_t lr)
            unwind_strip(w, saved) == lr;
 }
 
-/* Is LR what the last call from this very function left?  The PDB knows how far it reaches. */
+/* True when LR is the return address of a call from this same function, whose range the PDB
+ * gives. */
 static bool is_from_own_call(const struct unwind_walker *w, uint64_t lr)
 {
     const struct module *module = w->frame->module;
@@ -267,7 +269,7 @@ static bool is_from_own_call(const struct unwind_walker *w, uint64_t lr)
     return into > 0 && into <= proc.code_bytes;
 }
 
-/* KNOWN: the module has unwind data, and none for the pc. */
+/* KNOWN: the module has unwind data, but none for the pc. */
 static enum stop_reason step_leaf(struct unwind_walker *w, bool known)
 {
     const uint64_t lr = unwind_strip(w, w->regs.r[REG_ARM64_LR]);

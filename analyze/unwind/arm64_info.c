@@ -124,7 +124,7 @@ void arm64_packed_read(uint32_t word, struct arm64_packed *out)
     out->frame_bytes = (word >> 23) * 16;
 }
 
-/* Codes in the order the prologue runs; turned round at the end. */
+/* Codes in the order the prologue runs; reversed at the end. */
 struct builder {
     struct arm64_code *codes;
     uint32_t count, room;
@@ -136,7 +136,7 @@ static void add(struct builder *b, uint8_t op, uint32_t reg, uint32_t bytes, boo
         b->codes[b->count++] = code_of(op, reg, bytes, writeback, 0);
 }
 
-/* Saves of one register file: pairs, then a single one.  The first save of all moves sp. */
+/* Saves of one register file: pairs, then a single one.  The first save moves sp. */
 static void add_saves(struct builder *b, uint8_t pair, uint32_t first, uint32_t count, uint32_t at,
                       uint32_t save_bytes)
 {
@@ -276,7 +276,7 @@ bool arm64_codes_read(const struct unwind_process *process, const struct arm64_i
         if (out[(*count)++].op == ARM64_END)
             return true;
     }
-    return true; /* the words end: so do the codes */
+    return true; /* no more words, so no more codes */
 }
 
 bool arm64_scope_read(const struct unwind_process *process, const struct arm64_info *info,

@@ -72,8 +72,8 @@ struct arm64_info {
     uint32_t handler_rva, handler_data_rva;
 };
 
-/* Reads the unwind data that a RUNTIME_FUNCTION's second word speaks of.  NULL, or what is wrong.
- */
+/* Reads the unwind data that the second word of a RUNTIME_FUNCTION refers to. STOP_NONE, or what
+ * is wrong. */
 enum stop_reason arm64_info_read(const struct unwind_process *process, uint64_t base_va,
                                  uint32_t word, struct arm64_info *out);
 

@@ -21,9 +21,8 @@ struct pdb; /* format/pdb/pdb.h */
 
 /* One RUNTIME_FUNCTION of generated code. */
 struct unwind_entry {
-    uint64_t base_va; /* what the RVAs count from */
-    uint32_t begin_rva, end_rva,
-        unwind_rva; /* unwind_rva 0: code, but nobody said how to unwind it */
+    uint64_t base_va;                        /* what the RVAs count from */
+    uint32_t begin_rva, end_rva, unwind_rva; /* unwind_rva 0: code, but without unwind data */
 };
 
 struct unwind_process {
@@ -35,8 +34,9 @@ struct unwind_process {
     struct pdb *(*pdb)(void *self, const struct module *module);
     /* Generated code at VA, with its unwind data if there is any.  May be NULL itself. */
     bool (*generated)(void *self, uint64_t va, struct unwind_entry *out);
-    struct unwind_tables *tables; /* what was learnt of modules; see below */
-    /* Not Windows: by convention rbp leads to the caller's frame, so a chain goes before a scan. */
+    struct unwind_tables *tables; /* what is known of modules; see tables.h */
+    /* Not Windows: by convention rbp points to the caller's frame, so a chain is tried before a
+     * scan. */
     bool chains_frames;
 };
 
@@ -48,7 +48,7 @@ struct unwind_frame {
     const struct module *module; /* NULL: no module */
     enum pc_kind kind;
     enum found_by found_by;
-    const char *note; /* folklore met on the way here; NULL */
+    const char *note; /* what was special on the way here; NULL */
     /* How the caller of this frame was found: */
     enum unwind_where where;
     uint32_t function_begin_rva, function_end_rva; /* of the unwind data used; 0: none */
@@ -61,7 +61,7 @@ struct unwind_stack {
     struct unwind_frame *frames; /* innermost first; see LIMIT_FRAMES */
     uint32_t frame_count;
     uint32_t left_out;     /* between frame LIMIT_FRAMES_HEAD - 1 and the next */
-    enum stop_reason stop; /* why the walk ended; never NULL */
+    enum stop_reason stop; /* why the walk ended; never STOP_NONE */
 };
 
 /* Read one number of the dead process; false when its bytes are not all known. */

@@ -1,5 +1,5 @@
 /* What unwinders learn of a module from its headers in the dead process's address space:
- * executable sections, .pdata, and where ntdll's KiUserExceptionDispatcher stands. */
+ * executable sections, .pdata, and the range of ntdll's KiUserExceptionDispatcher. */
 #include "unwind/tables.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ static uint32_t find_export(const struct unwind_process *process, uint64_t base_
     return 0;
 }
 
-/* Where the export behind the one at RVA starts, 0x100 bytes on at most. */
+/* Where the export after the one at RVA starts, at most 0x100 bytes later. */
 static uint32_t next_export(const struct unwind_process *process, uint64_t base_va,
                             uint32_t directory_rva, uint32_t rva)
 {
@@ -100,8 +100,8 @@ static uint32_t next_export(const struct unwind_process *process, uint64_t base_
     return next;
 }
 
-/* The range of a dispatcher: a frame below one in it was interrupted.  Windows's has a machine
- * frame in its x64 unwind data, Wine's has not, so the name decides. */
+/* The range of a dispatcher: the caller of a frame in it was interrupted. On x64 the unwind data
+ * of Windows has a machine frame there and that of Wine does not, so the name decides. */
 static struct unwind_range find_dispatcher(const struct unwind_process *process,
                                            const struct unwind_module *facts, uint32_t export_rva,
                                            uint32_t entry_bytes, const char *name)
@@ -196,7 +196,7 @@ static struct table_node *node_of(const struct unwind_process *process, const st
         struct table_node *node = *at;
         if (node->facts.module != module)
             continue;
-        *at = node->next; /* to the front: walks stay in few modules */
+        *at = node->next; /* to the front: a walk visits few modules */
         node->next = tables->first;
         tables->first = node;
         return node;
@@ -247,7 +247,7 @@ enum unwind_row unwind_pdata_find(const struct unwind_process *process,
     uint8_t raw[12];
     if (!module->knows_pdata)
         return UNWIND_ROW_UNREADABLE;
-    while (low < high) { /* first row that starts behind RVA */
+    while (low < high) { /* first row that starts after RVA */
         uint32_t middle = low + (high - low) / 2;
         if (!process->read(process->self, table_va + (uint64_t)middle * entry_bytes, raw, 4))
             return UNWIND_ROW_UNREADABLE;

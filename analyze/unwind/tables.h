@@ -38,7 +38,7 @@ struct cfi_table;
 const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
                                       const struct module *module);
 
-/* What .pdata says of an address.  UNREADABLE is not NONE: nobody knows whether there is a row. */
+/* What .pdata says of an address.  UNREADABLE is not NONE: there may be a row. */
 enum unwind_row { UNWIND_ROW_NONE, UNWIND_ROW_FOUND, UNWIND_ROW_UNREADABLE };
 
 /* The RUNTIME_FUNCTION that covers RVA; ENTRY_BYTES 12 (x64) or 8 (arm64, where the end is not

@@ -13,10 +13,11 @@
 
 enum {
     WALK_STEPS_MAX = 1 << 20, /* frames walked, of which LIMIT_FRAMES are kept     */
-    CROSSINGS_MAX = 64        /* exceptions inside exceptions: only there sp may fall */
+    CROSSINGS_MAX = 64        /* nested exceptions: only there may sp fall */
 };
 
-/* The frames so far: the head as it comes, of the rest the last LIMIT_FRAMES_TAIL in a ring. */
+/* The frames so far: the first LIMIT_FRAMES_HEAD, and the last LIMIT_FRAMES_TAIL of the others
+ * in a ring. */
 struct frame_list {
     struct arena *keep;
     struct unwind_frame *frames;
@@ -55,7 +56,7 @@ static void reverse(struct unwind_frame *frames, uint64_t from, uint64_t to)
     }
 }
 
-/* Turns the ring so that its frames stand in order. */
+/* Rotates the ring so that its frames are in order. */
 static void finish_frames(struct frame_list *list, struct unwind_stack *out)
 {
     out->frames = list->frames;
@@ -97,7 +98,7 @@ static bool in_dispatcher(const struct unwind_walker *w, const struct unwind_fra
     return facts != NULL && unwind_in_range(&facts->exceptions, rva);
 }
 
-/* Leaves one frame.  NULL: the caller is in w->regs; else why the walk ends. */
+/* Leaves one frame. STOP_NONE: the caller is in w->regs; else why the walk ends. */
 static enum stop_reason leave_frame(struct unwind_walker *w)
 {
     struct unwind_frame *frame = w->frame;
@@ -117,7 +118,7 @@ static enum stop_reason leave_frame(struct unwind_walker *w)
         return w->caller_kind == PC_INTERRUPTED ? STOP_NONE : STOP_END;
     if (w->caller_kind == PC_INTERRUPTED)
         return w->regs.sp == sp && w->regs.pc == pc ? STOP_NO_PROGRESS : STOP_NONE;
-    /* arm64 leaves return through a register: the stack pointer may stand still once */
+    /* arm64 leaves return through a register: the stack pointer may stay equal once */
     bool still = w->regs.cpu == CPU_ARM64 && frame->kind == PC_INTERRUPTED && w->regs.sp == sp;
     return w->regs.sp > sp || (still && w->regs.pc != pc) ? STOP_NONE : STOP_NO_PROGRESS;
 }

@@ -1,4 +1,4 @@
-/* Unwinding: from one set of registers to the frames that wait below it.
+/* Unwinding: from one set of registers to all frames of a thread.
  *
  * Order of trust, per processor (each frame keeps the word in found_by):
  *   x64    .pdata, then generated-code tables; leaf where there is neither and the frame was

@@ -5,7 +5,7 @@
 
 enum {
     SCAN_WORDS_FIRST = 160, /* how far a scan looks from the innermost frame */
-    SCAN_WORDS = 40,        /* and from the others                           */
+    SCAN_WORDS = 40,        /* from all other frames                           */
     CALL_BYTES_MAX = 7      /* longest call instruction that ends at a return */
 };
 
@@ -43,7 +43,7 @@ bool unwind_is_code(const struct unwind_walker *w, uint64_t va)
     return false;
 }
 
-/* FF /2 with its addressing bytes ends exactly at END? */
+/* True when FF /2 with its addressing bytes ends exactly at END. */
 static bool is_indirect_call(const uint8_t *at, const uint8_t *end)
 {
     if (at[0] != 0xff || (at[1] & 0x38) != 0x10)
@@ -58,7 +58,7 @@ static bool is_indirect_call(const uint8_t *at, const uint8_t *end)
     return at + bytes == end;
 }
 
-/* Do the bytes before a return address end in a call?  x86 and x64 alike. */
+/* True when the bytes before a return address end in a call. Works for x86 and x64. */
 static bool ends_in_call(const uint8_t before[CALL_BYTES_MAX])
 {
     const uint8_t *end = before + CALL_BYTES_MAX;
@@ -82,7 +82,7 @@ static bool follows_call(const struct unwind_walker *w, uint64_t va)
                (code & 0xfefff800) == 0xd63f0800;   /* blraa */
     }
     if (!w->process->read(w->process->self, va - CALL_BYTES_MAX, before, sizeof(before)))
-        return true; /* bytes unknown: cannot be held against it */
+        return true; /* bytes unknown: assume a call */
     return ends_in_call(before);
 }
 
@@ -128,8 +128,8 @@ bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register)
     return true;
 }
 
-/* Functions start at multiples of 16, and pointers to them lie about on every stack.  Where no
- * bytes can tell whether a call stands before such an address, it is taken for a pointer. */
+/* Functions start at multiples of 16, and every stack holds pointers to functions. Such an
+ * address is taken for a pointer when the bytes before it, which could show a call, are unknown. */
 static bool looks_like_pointer(const struct unwind_walker *w, uint64_t pc)
 {
     uint8_t byte;
@@ -139,7 +139,7 @@ static bool looks_like_pointer(const struct unwind_walker *w, uint64_t pc)
 
 enum stop_reason unwind_scan(struct unwind_walker *w)
 {
-    /* What is found behind a generated frame of unknown size is as often stale as not. */
+    /* After a generated frame of unknown size, half of what a scan finds is stale. */
     if (w->frame->module == NULL &&
         unwind_is_generated(w, w->regs.pc - (w->frame->kind == PC_RETURN)))
         return STOP_GENERATED_CODE;

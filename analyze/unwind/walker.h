@@ -7,12 +7,12 @@
 /* One walk in progress. */
 struct unwind_walker {
     const struct unwind_process *process;
-    struct registers regs;        /* of the frame that is being left, then of its caller */
-    struct unwind_frame *frame;   /* that is being left: steps explain themselves here   */
+    struct registers regs;        /* of the current frame, then of its caller */
+    struct unwind_frame *frame;   /* the current frame: steps explain themselves here   */
     enum pc_kind caller_kind;     /* of the caller's pc                                   */
     enum found_by caller_found;   /* how the caller was found                             */
     const char *caller_note;      /* goes to the caller's frame                           */
-    uint32_t crossings;           /* machine frames and dispatchers passed so far         */
+    uint32_t crossings;           /* machine frames and dispatchers crossed so far         */
     uint32_t callee_params_bytes; /* x86: arguments of the frame below                    */
     bool callee_takes_params;     /* x86: they are known to go with it (`ret n`)          */
 };
@@ -20,7 +20,7 @@ struct unwind_walker {
 /* Reads a pointer of the walked processor's size. */
 bool unwind_read_pointer(const struct unwind_walker *w, uint64_t va, uint64_t *out);
 
-/* True when VA can be a return address: code of a module, behind a call where its bytes are
+/* True when VA can be a return address: code of a module, after a call where its bytes are
  * known; or generated code. */
 bool unwind_is_return(const struct unwind_walker *w, uint64_t va);
 
@@ -28,16 +28,17 @@ bool unwind_is_return(const struct unwind_walker *w, uint64_t va);
  * generated code. */
 bool unwind_is_code(const struct unwind_walker *w, uint64_t va);
 
-/* Pops one return address at sp: what a leaf does, and what is done for a pc that lies nowhere. */
+/* Pops one return address at sp: what a leaf does, and what a walk does for a pc outside all
+ * code. */
 enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, const char *note);
 
 /* Takes FP as a chained frame pointer: {caller's fp, return address}.  False when it is none. */
 bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register);
 
-/* A code address as it was saved: on arm64 without what pointer authentication put above it. */
+/* A saved code address without the bits that arm64 pointer authentication adds. */
 uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va);
 
-/* Looks for a return address on the stack: the last resort, and not taken in generated code. */
+/* Looks for a return address on the stack: the last resort, and never used for generated code. */
 enum stop_reason unwind_scan(struct unwind_walker *w);
 
 extern const char unwind_note_pdata[]; /* "pdata unreadable" */

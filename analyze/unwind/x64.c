@@ -1,9 +1,9 @@
 /* One x64 step.
  *
  * With unwind data: an epilogue is carried out (see x64_epilogue.c), else the codes of the
- * prologue are undone, those that had run, then the chained ones whole.  Without: a leaf pops
- * its return address, if it was interrupted; a module whose image is missing is helped by the
- * frame sizes of its PDB; the rest is scanned. */
+ * prologue are undone, those that had run, then the chained ones whole. Without: an interrupted
+ * leaf pops its return address; where the image is missing, the PDB gives frame sizes; otherwise
+ * the stack is scanned. */
 #include "unwind/x64.h"
 
 #include "base/limits.h"
@@ -12,7 +12,7 @@
 #include "unwind/x64_epilogue.h"
 #include "unwind/x64_info.h"
 
-/* What is undone so far of one frame. */
+/* How much of one frame is undone. */
 struct undo {
     struct unwind_walker *w;
     uint64_t base_va; /* of saves: the frame register's, or the stack pointer */
@@ -154,7 +154,7 @@ static enum stop_reason undo_entry(struct unwind_walker *w, struct unwind_entry 
     return unwind_pop(w, FOUND_UNWIND, NULL);
 }
 
-/* A row whose unwind rva is odd stands for another row. */
+/* A row whose unwind rva is odd refers to another row. */
 static enum stop_reason follow_rows(struct unwind_walker *w, struct unwind_entry *entry)
 {
     for (uint32_t i = 0; (entry->unwind_rva & 1) != 0; i++) {
@@ -185,7 +185,7 @@ static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry 
     frame->unwind_data_va = entry.base_va + entry.unwind_rva;
     frame->where =
         into < info.prologue_bytes && (info.flags & X64_CHAINED) == 0 ? WHERE_PROLOGUE : WHERE_BODY;
-    /* A return address never stands inside an epilogue, whatever its bytes look like. */
+    /* A return address is never inside an epilogue, whatever its bytes look like. */
     if (frame->kind == PC_INTERRUPTED && frame->where == WHERE_BODY) {
         if (x64_in_listed_epilogue(&info, &entry, pc_rva, &into_epilogue)) {
             struct undo u = {.w = w};
@@ -228,7 +228,7 @@ static bool step_frame_size(struct unwind_walker *w)
     return true;
 }
 
-/* Nobody can say whether there is unwind data for the pc: then it is no leaf either. */
+/* It is not known whether the pc has unwind data, so it must not be taken for a leaf. */
 static enum stop_reason step_without_rows(struct unwind_walker *w)
 {
     w->caller_note = unwind_note_pdata;
@@ -237,24 +237,24 @@ static enum stop_reason step_without_rows(struct unwind_walker *w)
     return unwind_scan(w) == STOP_NONE ? STOP_NONE : STOP_PDATA_UNREADABLE;
 }
 
-/* No code of a program can lie there: what looks like a return address was overwritten. */
+/* No program code can be there, so the return address was overwritten. */
 static bool is_overwritten(uint64_t pc)
 {
     return pc >> 47 != 0;
 }
 
-static const char note_no_leaf[] = "unwind data that tells of a leaf, which it cannot be";
+static const char note_no_leaf[] = "unwind data of a leaf, which this function cannot be";
 
-/* A frame that holds nothing but its return address: what a leaf has. */
+/* A frame that holds only its return address, like that of a leaf. */
 static bool is_bare(const struct unwind_walker *w, const struct registers *before)
 {
     return w->caller_kind == PC_RETURN && w->frame->where != WHERE_EPILOGUE &&
            w->regs.sp == before->sp + sizeof(uint64_t);
 }
 
-/* Unwind data that knows no more than "a leaf" is no proof of one: V8 registers it for the whole
- * of its code.  A generated function that has called another is no leaf, and a leaf returns into
- * code.  (In images, Wine's system calls are leaves that call.) */
+/* Unwind data that only says "a leaf" does not prove one: V8 registers such data for all of its
+ * code. A generated function that has called another one is not a leaf, and a leaf returns into
+ * code. (In images, Wine's system calls are leaves that call.) */
 static bool is_believable(const struct unwind_walker *w, const struct registers *before)
 {
     if (!is_bare(w, before))
@@ -265,14 +265,15 @@ static bool is_believable(const struct unwind_walker *w, const struct registers 
            (w->regs.pc == 0 || unwind_is_return(w, w->regs.pc));
 }
 
-/* No unwind data covers the pc: a leaf, as far as calling convention and caution allow. */
+/* No unwind data covers the pc, so it is a leaf where the calling convention allows that. */
 static enum stop_reason step_leaf(struct unwind_walker *w, const char *note)
 {
     uint64_t pc;
     if (!unwind_read_u64(w->process, w->regs.sp, &pc))
         return STOP_MEMORY;
-    /* Called from nowhere and in a callee all the same: a user APC came in a system call, which is
-     * a leaf.  Where a module's other functions have unwind data, that goes before rbp. */
+    /* The return address is in no image, yet the callee is known: a user APC interrupted a
+     * system call, which is a leaf. Where the module's other functions have unwind data, a leaf
+     * is tried before rbp. */
     const bool is_leaf =
         w->frame->module != NULL && unwind_module_of(w->process, w->frame->module)->pdata_count > 0;
     if (is_leaf && unwind_is_return(w, pc))
@@ -333,7 +334,7 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
         if ((stop == STOP_NONE && believed) || stop == STOP_MEMORY)
             return stop;
         w->regs = before;
-        /* why it was not the unwind data that led there */
+        /* why the unwind data was not used */
         w->caller_note = stop != STOP_NONE ? stop_reason_name(stop) : note_no_leaf;
         return step_frame_size(w) ? STOP_NONE : unwind_scan(w);
     }

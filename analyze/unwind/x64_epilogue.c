@@ -3,7 +3,7 @@
  * Version 1 unwind data does not say where epilogues are; the calling convention says what they
  * look like instead:
  *     [add rsp, n | lea rsp, [fp + n]]   pop reg ...   ret | iretq | jmp out of the function
- * So the rest of one, from any pc, can be recognised and carried out.  A jump counts when it
+ * So the rest of an epilogue can be recognised and executed from any pc.  A jump counts when it
  * leaves the function, also its chained parts, or goes to its very first byte (a tail call to
  * itself); jumps through registers count with a REX.W prefix, which compilers set for that.
  * iretq takes the machine frame on top and goes on where it was interrupted; the system's own

@@ -110,7 +110,7 @@ const char *x64_op_name(uint8_t op)
 }
 
 /* Version 2 lists epilogues first: the first code holds their size in the place of the prologue
- * offset, and in bit 0 of its info whether one stands at the very end; each further code holds
+ * offset, and in bit 0 of its info whether there is one at the very end; each further code holds
  * the distance of one epilogue's start from the function's end, in 12 bits; 0 pads. */
 bool x64_in_listed_epilogue(const struct x64_info *info, const struct unwind_entry *entry,
                             uint32_t pc_rva, uint32_t *into)

@@ -48,14 +48,15 @@ struct x64_info {
     struct unwind_entry chained; /* with X64_CHAINED */
 };
 
-/* Reads the UNWIND_INFO at BASE_VA + RVA.  NULL, or what is wrong with it. */
+/* Reads the UNWIND_INFO at BASE_VA + RVA.  STOP_NONE, or what is wrong with it. */
 enum stop_reason x64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t rva,
                                struct x64_info *out);
 
 /* "UWOP_PUSH_NONVOL", ... */
 const char *x64_op_name(uint8_t op);
 
-/* Is PC inside one of the epilogues that version 2 lists?  *INTO: bytes since its start. */
+/* True when PC is inside one of the epilogues that version 2 lists. *INTO: bytes since its
+ * start. */
 bool x64_in_listed_epilogue(const struct x64_info *info, const struct unwind_entry *entry,
                             uint32_t pc_rva, uint32_t *into);
 

@@ -1,7 +1,7 @@
-/* One x86 step.  Microsoft's compilers put no unwind data into x86 images: what is known stands in
- * the PDB, as frame programs or as the older FPO rows.  mingw's and Wine's images hold call frame
- * information.  Without either the chain of frame pointers is followed, and where that leads
- * nowhere the stack is scanned. */
+/* One x86 step. Microsoft's compilers put no unwind data into x86 images: the PDB has frame
+ * programs or the older FPO rows instead. mingw's and Wine's images hold call frame information.
+ * Without either, the step follows the chain of frame pointers, and if that fails it scans the
+ * stack. */
 #include "unwind/x86.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ enum {
     SEARCH_WORDS = 64, /* arguments on their way to a callee that the frame data does not count */
 };
 
-/* Accepts what a step found, or puts the registers back. */
+/* Accepts the result of a step, or restores the registers. */
 static bool accept(struct unwind_walker *w, const struct registers *before)
 {
     if (w->regs.sp > before->sp && (w->regs.pc == 0 || unwind_is_return(w, w->regs.pc)))
@@ -27,9 +27,9 @@ static bool accept(struct unwind_walker *w, const struct registers *before)
     return false;
 }
 
-/* Were the callee's arguments pushed, so that the frame data does not count them?  What stands
- * behind the call tells: `add esp, n` takes pushed ones away, `sub esp, n` makes the room anew that
- * a callee took; nothing is there behind one that took what was pushed. */
+/* True when the callee's arguments were pushed, so that the frame data does not count them. The
+ * code after the call shows it: `add esp, n` removes pushed arguments, and `sub esp, n` reserves
+ * again what the callee removed; there is neither when the callee removed what was pushed. */
 static bool were_pushed(const struct unwind_walker *w)
 {
     uint8_t code[2];
@@ -82,7 +82,7 @@ static bool step_program(struct unwind_walker *w, struct pdb *pdb, uint32_t rva,
     w->frame->function_end_rva = data.start_rva + data.code_bytes;
     w->frame->return_slot_va = w->regs.sp - 4;
     w->callee_params_bytes = data.params_bytes;
-    w->callee_takes_params = false; /* not told */
+    w->callee_takes_params = false; /* not known */
     w->caller_found = FOUND_UNWIND;
     return true;
 }

@@ -23,7 +23,7 @@ enum rule_kind {
     RULE_AT,          /* at CFA + n                    */
     RULE_VALUE,       /* CFA + n itself                */
     RULE_REGISTER,    /* in register n                 */
-    RULE_AT_BLOCK,    /* where an expression says      */
+    RULE_AT_BLOCK,    /* at the address that an expression gives      */
     RULE_VALUE_BLOCK, /* what an expression gives      */
 };
 
@@ -47,7 +47,7 @@ struct machine {
     struct row row, initial, saved[SAVED_MAX];
     uint32_t saved_count;
     uint32_t at_rva, target_rva;
-    bool unknown; /* an instruction that nobody here understands */
+    bool unknown; /* an instruction that this reader does not know */
 };
 
 static const uint8_t *take_block(struct bytes *r, uint32_t *bytes)
@@ -165,7 +165,7 @@ static void run_other(struct machine *m, uint8_t op, struct bytes *r)
         else
             m->unknown = true;
         break;
-    case 0x2e: /* GNU_args_size: for who throws */
+    case 0x2e: /* GNU_args_size: only for throwing */
         (void)cfi_unsigned(r);
         break;
     default:
@@ -255,7 +255,7 @@ static bool combine(uint8_t op, uint32_t a, uint32_t b, uint32_t *out)
     }
 }
 
-/* FIRST lies on the stack at the start.  Source: DWARF 5, 2.5 and 6.4.2. */
+/* FIRST is on the stack at the start.  Source: DWARF 5, 2.5 and 6.4.2. */
 static bool evaluate(const struct unwind_walker *w, const uint8_t *block, uint32_t bytes,
                      uint32_t first, uint32_t *out)
 {
@@ -373,7 +373,7 @@ static bool row_at(const struct cfi_entry *entry, uint32_t rva, struct machine *
     return run(m, entry->own);
 }
 
-/* How many bytes of arguments the function takes with it: that of a `ret n` in it.  Its caller's
+/* How many bytes of arguments the function removes: the n of a `ret n` in it.  Its caller's
  * frame data counts from above them. */
 static uint32_t params_bytes(const struct unwind_walker *w, const struct cfi_entry *entry)
 {
@@ -391,7 +391,7 @@ static uint32_t params_bytes(const struct unwind_walker *w, const struct cfi_ent
                 !row_at(entry, at + i, &m))
                 continue;
             if (m.row.cfa_block == NULL && m.row.cfa_register == STACK_POINTER &&
-                m.row.cfa_offset == 4) /* nothing but the return address is left */
+                m.row.cfa_offset == 4) /* only the return address is left */
                 return code[i + 1];
         }
     }

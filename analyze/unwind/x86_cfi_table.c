@@ -1,4 +1,4 @@
-/* Which function has which call frame information; see x86_cfi.h. */
+/* Which function has which call frame information; see x86_cfi_table.h. */
 #include "unwind/x86_cfi_table.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct cfi_table {
     uint32_t row_count;
 };
 
-/* Seven bits a byte, the lowest first.  *bits: how many there were; *top: the highest of them. */
+/* Seven bits per byte, the lowest first.  *bits: how many there were; *top: the highest of them. */
 static uint64_t read_groups(struct bytes *r, uint32_t *bits, bool *top)
 {
     uint64_t value = 0;
@@ -73,10 +73,10 @@ bool cfi_begins_at(const struct unwind_process *process, uint64_t va, uint32_t b
            (head[8] == 1 || head[8] == 3) && head[9] == 'z';
 }
 
-/* What a function's kind says of it, while it is read. */
+/* What the common part of an entry says, while it is read. */
 struct kind {
     struct cfi_entry entry;
-    uint32_t at; /* where it stands; all functions of one object share one */
+    uint32_t at; /* where it is; all functions of one object share one */
     uint8_t address_encoding;
     bool augmented, known;
 };
@@ -110,12 +110,12 @@ static bool read_augmentation(struct bytes *r, const char *letters, struct kind 
         else if (*letter == 'S')
             out->entry.interrupts = true;
         else if (*letter != 'B')
-            break; /* unknown: its data cannot be passed, but the length could */
+            break; /* unknown: its data cannot be skipped, but its length can */
     }
     return !bytes_failed(r);
 }
 
-/* The record at AT behind its first two words: its length, and *ID. */
+/* The record at AT after its first two words: its length, and *ID. */
 static bool open_record(const struct cfi_table *table, uint32_t at, struct fault *fault,
                         struct bytes *out, uint32_t *id)
 {
@@ -204,8 +204,8 @@ static int by_begin(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Does a record of a function stand at AT?  *next: where the one behind it does; false at the end,
- * in damage, and at the 64-bit form that x86 has no use for. */
+/* True when there is a record of a function at AT. *next: where the next one starts; false at
+ * the end, in damage, and at the 64-bit form that x86 has no use for. */
 static bool next_record(const struct cfi_table *table, uint32_t at, bool *is_function,
                         uint32_t *next)
 {
@@ -246,7 +246,7 @@ struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t sectio
     uint8_t last;
     if (bytes == 0 || bytes > CFI_BYTES_MAX ||
         !process->read(process->self, section_va + bytes - 1, &last, 1))
-        return NULL; /* nothing is set aside for what a header only claims */
+        return NULL; /* no memory is reserved on the word of a header */
     struct cfi_table *table = ARENA_NEW(keep, struct cfi_table);
     uint8_t *data = arena_alloc(keep, bytes);
     if (table == NULL || data == NULL || !process->read(process->self, section_va, data, bytes))
@@ -265,7 +265,7 @@ bool cfi_find(const struct cfi_table *table, uint32_t rva, struct fault *fault,
               struct cfi_entry *out)
 {
     uint32_t low = 0, high = table->row_count;
-    while (low < high) { /* first row that starts behind RVA */
+    while (low < high) { /* first row that starts after RVA */
         uint32_t middle = low + (high - low) / 2;
         if (table->rows[middle].begin_rva <= rva)
             low = middle + 1;

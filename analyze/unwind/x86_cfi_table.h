@@ -14,7 +14,7 @@ struct cfi_table;
 /* What is known of one function; the blocks lie in the table's bytes. */
 struct cfi_entry {
     uint32_t begin_rva, end_rva;
-    uint64_t entry_va;    /* of the entry itself: for who wants to look */
+    uint64_t entry_va;    /* of the entry itself, for showing it */
     uint32_t code_align;  /* bytes, what advances count in       */
     int32_t data_align;   /* bytes, what offsets count in        */
     uint32_t pc_register; /* whose rule gives the return address */
@@ -23,8 +23,8 @@ struct cfi_entry {
     struct bytes own;     /* and this function's                        */
 };
 
-/* True when a section of BYTES at VA starts as `.eh_frame` does.  Names of sections do not tell:
- * mingw's stand in a table that is not mapped, and a linker may be told another one. */
+/* True when a section of BYTES at VA starts as `.eh_frame` does. Section names do not help:
+ * those of mingw are in a table that is not mapped, and a linker may choose others. */
 bool cfi_begins_at(const struct unwind_process *process, uint64_t va, uint32_t bytes);
 
 /* The functions of a section, sorted; bytes and rows live in KEEP.  NULL: unreadable, larger than

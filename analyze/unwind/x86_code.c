@@ -1,9 +1,9 @@
 /* x86 prologues and epilogues by their code bytes.
  *
- * Frame data speaks of bodies: at a `ret` it still counts the locals that are gone.  So the rest
- * of an epilogue, from any pc, is carried out as the processor would have done:
- *     [add esp, n | lea esp, [ebp + n] | mov esp, ebp | leave]   pop reg ...   ret | jmp out
- * and of a function that no PDB knows, the two first instructions of a frame are known by sight. */
+ * Frame data describes function bodies: at a `ret` it still counts locals that are already gone. So
+ * the rest of an epilogue is executed, from any pc, as the processor would do it: [add esp, n | lea
+ * esp, [ebp + n] | mov esp, ebp | leave]   pop reg ...   ret | jmp out and of a function that no
+ * PDB knows, the two first instructions of a frame are known by sight. */
 #include "unwind/x86_code.h"
 
 #include "format/pdb/module.h"
@@ -12,7 +12,7 @@ enum { WINDOW_BYTES = 32 };
 
 /* Code bytes from the pc on. */
 struct window {
-    uint8_t code[WINDOW_BYTES + 8]; /* zeros behind, so that short looks need no check */
+    uint8_t code[WINDOW_BYTES + 8]; /* zeros at the end, so that short reads need no check */
     uint32_t bytes, at;
 };
 
@@ -33,7 +33,7 @@ static uint32_t plus_i8(uint64_t value, uint8_t byte)
     return (uint32_t)value + (uint32_t)(int32_t)(int8_t)byte;
 }
 
-/* What frees the locals, where something does; false when the stack cannot be read. */
+/* Executes what frees the locals, if anything does; false when the stack cannot be read. */
 static bool take_release(const struct unwind_walker *w, struct window *win, struct registers *regs)
 {
     const uint8_t *p = win->code + win->at;
@@ -88,7 +88,7 @@ static bool jump_leaves(const struct unwind_walker *w, struct pdb *pdb, uint64_t
            rva >= (uint64_t)proc.start_rva + proc.code_bytes;
 }
 
-/* *ARGUMENTS: bytes that a `ret n` takes with it. */
+/* *ARGUMENTS: bytes that a `ret n` removes. */
 static bool takes_leave(const struct unwind_walker *w, struct pdb *pdb, const struct window *win,
                         uint32_t *arguments)
 {

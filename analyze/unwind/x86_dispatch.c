@@ -1,10 +1,10 @@
-/* Crosses ntdll's two dispatchers on x86: below them waits no caller but what the kernel
- * interrupted, whose registers it left on the stack as a CONTEXT.
+/* Crosses ntdll's two dispatchers on x86: they have no caller; the kernel interrupted other code
+ * and left its registers on the stack as a CONTEXT.
  *
- * KiUserExceptionDispatcher gets {EXCEPTION_RECORD *, CONTEXT *}.  KiUserApcDispatcher gets the
- * routine and its arguments with the CONTEXT behind them, Wine's a pointer to it.  No data says how
- * far either has pushed, so the first word up the stack that is such a pointer, or the beginning of
- * a CONTEXT, is taken; what it must look like leaves little room for chance. */
+ * KiUserExceptionDispatcher gets {EXCEPTION_RECORD *, CONTEXT *}. KiUserApcDispatcher gets the
+ * routine and its arguments followed by the CONTEXT, Wine's a pointer to it. No data says how
+ * far either has pushed, so the first word up the stack that is such a pointer, or the beginning
+ * of a CONTEXT, is taken; what it must look like leaves little room for chance. */
 #include "unwind/x86_dispatch.h"
 
 enum {
@@ -18,7 +18,7 @@ enum {
     REACH_BYTES = 0x1000,
 };
 
-/* A CONTEXT at VA that leads further up the stack? */
+/* True when there is a CONTEXT at VA that leads further up the stack. */
 static bool read_context(const struct unwind_walker *w, uint64_t va, struct registers *out)
 {
     uint8_t raw[CONTEXT_BYTES];

@@ -14,11 +14,11 @@
 #include "unwind/process.h"
 
 struct x86_frame_constants {
-    uint32_t ra_search_va; /* where the return address is looked for */
+    uint32_t ra_search_va; /* where the search for the return address starts */
     uint32_t locals_bytes, saved_bytes, params_bytes;
 };
 
-/* Runs PROGRAM on REGS.  NULL when it gave a new eip and esp, else what was wrong; REGS is
+/* Runs PROGRAM on REGS.  STOP_NONE when it gave a new eip and esp, else what was wrong; REGS is
  * changed only on success.  */
 enum stop_reason x86_program_run(const struct unwind_process *process, const char *program,
                                  const struct x86_frame_constants *constants,
