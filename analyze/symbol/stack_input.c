@@ -75,6 +75,7 @@ void stack_input_close(struct stack_input *input)
     arena_free(&input->scratch);
     free(input->buffer);
     free((void *)input->names);
+    free((void *)input->stated);
     free(input->builder.frames);
     if (input->owns_stream)
         (void)fclose(input->stream);

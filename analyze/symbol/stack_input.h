@@ -2,6 +2,39 @@
  * one object per line), and record files.  The form is found from the first bytes; text and objects
  * are distinguished again at each line until a line is understood.
  *
+ * The text form:
+ *
+ *     > label               starts a stack
+ *     # module NAME CODE_ID DEBUG_ID
+ *                           frames of NAME from here on are of that build; '-': not known.  NAME as
+ *                           the frames spell it
+ *     # comment             ignored, as are blank lines
+ *     module!0xOFFSET       a frame; "@i" (interrupted) or "@r" (return address) after it where it
+ *                           is not the usual one: the first frame of a stack is interrupted, others
+ *                           are returns.  A folder before the module's name is left out
+ *     module!0xOFFSET {DEBUG_ID}
+ *                           the same of a certain build
+ *     ?!0xADDRESS           an address in no module
+ *     jit!name+0xOFFSET     generated code
+ *
+ * A line that is none of these may be what another tool prints:
+ *
+ *     module+0xOFFSET       as module!0xOFFSET
+ *     [NN] CHILD-SP RETURN-ADDRESS [: ARGUMENTS :] CALL-SITE [FILE @ LINE]
+ *                           WinDbg's k, kv, kn; the call site is module+0xOFFSET,
+ *                           module!function+0xOFFSET or an address; also "(Inline Function)"
+ *     Faulting module name: NAME, ...  then  Fault offset: 0xOFFSET
+ *                           Windows' event log; its other lines are passed over
+ *     THREAD|FRAME|MODULE|FUNCTION|FILE|LINE|0xOFFSET
+ *                           minidump_stackwalk -m: frame 0 starts a stack, callers are put back to
+ *                           the return address, Module|... lines state identities
+ *     #N  [0xADDRESS in] FUNCTION (ARGUMENTS) at FILE:LINE     gdb's bt; "from LIBRARY" likewise.
+ *                           The only other line that begins with '#' and is no comment
+ *     [* ]frame #N: 0xADDRESS MODULE`FUNCTION + N at FILE:LINE:COLUMN
+ *                           lldb's bt; "thread #N" starts a stack
+ *
+ * A frame whose function is named without an offset in the module is handed on as it is named.
+ *
  * Streaming: memory is bounded by one stack (and, for a JSON document, by LIMIT_JSON_BYTES), never
  * by the stream.  A line that is no frame, an object that is no stack, a line over
  * LIMIT_LINE_BYTES comes back as an item with a fault and does not end the stream. */

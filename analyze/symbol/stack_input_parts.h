@@ -50,7 +50,10 @@ struct stack_input {
     struct stack_builder builder;
     const char *label;     /* of the stack being gathered, in scratch; NULL */
     bool has_label;        /* a header line was seen: an empty stack counts */
-    struct module **names; /* interned module names, open addressing */
+    struct module **names; /* interned modules by name and identity, open addressing */
+    const struct module *
+        *stated;              /* by the slot of a bare name: what `# module` says; NULL: nothing */
+    const char *fault_module; /* of an event log's record, for its next line; NULL */
     uint32_t name_count;
 
     /* JSON: the document being handed out */
@@ -82,9 +85,29 @@ bool input_read_line(struct stack_input *input, struct stack_line *out);
 enum status input_read_rest(struct stack_input *input, size_t max, char **out, size_t *bytes,
                             struct fault *fault);
 
-/* The module of that name and no more identity: interned, or in scratch when the table is full;
- * NULL when out of memory. */
+/* The module of that name, with the identity that a `# module` line stated for it, if any:
+ * interned, or in scratch when the table is full; NULL when out of memory. */
 const struct module *input_module(struct stack_input *input, const char *name, size_t bytes);
+
+/* The module of that name and identity, either part of which may be empty.  NULL: out of memory,
+ * or what should be an id is none. */
+const struct module *input_identified(struct stack_input *input, const char *name, size_t bytes,
+                                      const char *code_id, size_t code_bytes, const char *debug_id,
+                                      size_t debug_bytes);
+
+/* From now on input_module() answers NAME with that identity.  False: as above. */
+bool input_state_module(struct stack_input *input, const char *name, size_t bytes,
+                        const char *code_id, size_t code_bytes, const char *debug_id,
+                        size_t debug_bytes);
+
+/* Lines as other tools spell them (stack_spelling.c). */
+enum spelled { SPELLED_UNKNOWN, SPELLED_NOTHING, SPELLED_FRAME };
+enum spelled spelled_read(struct stack_input *input, const struct stack_line *line,
+                          struct frame *out);
+/* True for a line that begins the stack of another thread. */
+bool spelled_start(const struct stack_line *line, uint64_t *thread);
+/* True for a line that may be a frame of gdb's although it begins with '#'. */
+bool spelled_gdb(const struct stack_line *line);
 
 /* Adds a frame, whose index it sets. */
 void builder_add(struct stack_builder *builder, struct frame frame);

@@ -113,20 +113,59 @@ enum status input_read_rest(struct stack_input *input, size_t max, char **out, s
     return ERR_NONE;
 }
 
-const struct module *input_module(struct stack_input *input, const char *name, size_t bytes)
+/* Copies the BYTES of an id as model/module.h spells it: the first UPPER digits in upper case, the
+ * others in lower.  False: they are no id. */
+static bool copy_id(const char *text, size_t bytes, size_t upper, char *out, size_t room)
 {
-    uint32_t slot = hash_fold(hash_bytes(HASH_START, name, bytes)) & (INPUT_NAME_SLOTS - 1);
-    for (; input->names[slot] != NULL; slot = (slot + 1) & (INPUT_NAME_SLOTS - 1)) {
-        const char *known = input->names[slot]->name;
-        if (strncmp(known, name, bytes) == 0 && known[bytes] == '\0')
-            return input->names[slot];
+    size_t n = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        const char c = text[i];
+        const bool small = c >= 'a' && c <= 'f', large = c >= 'A' && c <= 'F';
+        if (c == '-' || c == '{' || c == '}')
+            continue;
+        if (!(c >= '0' && c <= '9') && !small && !large)
+            return false;
+        if (n + 1 >= room)
+            return false;
+        out[n] = (char)(small && n < upper ? c - 32 : large && n >= upper ? c + 32 : c);
+        n++;
     }
+    out[n] = '\0';
+    return n == 0 || n >= 9;
+}
+
+static bool is_module(const struct module *module, const char *name, size_t bytes,
+                      const struct module *identity)
+{
+    return strncmp(module->name, name, bytes) == 0 && module->name[bytes] == '\0' &&
+           strcmp(module->code_id, identity->code_id) == 0 &&
+           strcmp(module->debug_id, identity->debug_id) == 0;
+}
+
+/* The slot of the module, or the free one where it belongs. */
+static uint32_t find_slot(const struct stack_input *input, const char *name, size_t bytes,
+                          const struct module *identity)
+{
+    uint64_t hash = hash_bytes(HASH_START, name, bytes);
+    hash = hash_text(hash_text(hash, identity->code_id), identity->debug_id);
+    uint32_t slot = hash_fold(hash) & (INPUT_NAME_SLOTS - 1);
+    while (input->names[slot] != NULL && !is_module(input->names[slot], name, bytes, identity))
+        slot = (slot + 1) & (INPUT_NAME_SLOTS - 1);
+    return slot;
+}
+
+static const struct module *module_in(struct stack_input *input, uint32_t slot, const char *name,
+                                      size_t bytes, const struct module *identity)
+{
+    if (input->names[slot] != NULL)
+        return input->names[slot];
     const bool full = input->name_count == INPUT_NAMES_MAX;
     struct arena *arena = full ? &input->scratch : &input->arena;
     struct module *module = ARENA_NEW(arena, struct module);
     char *copy = arena_text(arena, name, bytes);
     if (module == NULL || copy == NULL)
         return NULL;
+    *module = *identity;
     module->name = copy;
     module->unloaded_at_ns = MODULE_STILL_LOADED;
     module->index = full ? UINT32_MAX : input->name_count; /* UINT32_MAX: to be copied */
@@ -135,6 +174,43 @@ const struct module *input_module(struct stack_input *input, const char *name, s
         input->name_count++;
     }
     return module;
+}
+
+const struct module *input_module(struct stack_input *input, const char *name, size_t bytes)
+{
+    static const struct module none = {0};
+    const uint32_t slot = find_slot(input, name, bytes, &none);
+    if (input->stated != NULL && input->stated[slot] != NULL && input->names[slot] != NULL)
+        return input->stated[slot];
+    return module_in(input, slot, name, bytes, &none);
+}
+
+const struct module *input_identified(struct stack_input *input, const char *name, size_t bytes,
+                                      const char *code_id, size_t code_bytes, const char *debug_id,
+                                      size_t debug_bytes)
+{
+    struct module identity = {0};
+    if (!copy_id(code_id, code_bytes, 8, identity.code_id, sizeof identity.code_id) ||
+        !copy_id(debug_id, debug_bytes, 32, identity.debug_id, sizeof identity.debug_id))
+        return NULL;
+    return module_in(input, find_slot(input, name, bytes, &identity), name, bytes, &identity);
+}
+
+bool input_state_module(struct stack_input *input, const char *name, size_t bytes,
+                        const char *code_id, size_t code_bytes, const char *debug_id,
+                        size_t debug_bytes)
+{
+    static const struct module none = {0};
+    if (input->stated == NULL)
+        input->stated = calloc(INPUT_NAME_SLOTS, sizeof(struct module *));
+    const struct module *stated =
+        input_identified(input, name, bytes, code_id, code_bytes, debug_id, debug_bytes);
+    const uint32_t slot = find_slot(input, name, bytes, &none);
+    if (input->stated == NULL || stated == NULL || stated->index == UINT32_MAX ||
+        module_in(input, slot, name, bytes, &none) == NULL || input->names[slot] == NULL)
+        return false;
+    input->stated[slot] = stated;
+    return true;
 }
 
 void builder_add(struct stack_builder *builder, struct frame frame)
@@ -152,7 +228,16 @@ static bool copy_frame(struct frame *frame, struct arena *keep)
         frame->function = arena_string(keep, frame->function);
         return frame->function != NULL;
     }
-    if (frame->module == NULL || frame->module->index != UINT32_MAX)
+    if (frame->module == NULL) { /* what another tool named */
+        const char *const texts[] = {frame->module_name, frame->function, frame->file};
+        frame->module_name = arena_string(keep, texts[0]);
+        frame->function = arena_string(keep, texts[1]);
+        frame->file = arena_string(keep, texts[2]);
+        return (texts[0] == NULL || frame->module_name != NULL) &&
+               (texts[1] == NULL || frame->function != NULL) &&
+               (texts[2] == NULL || frame->file != NULL);
+    }
+    if (frame->module->index != UINT32_MAX)
         return true;
     struct module *module = ARENA_NEW(keep, struct module);
     if (module == NULL)

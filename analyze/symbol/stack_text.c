@@ -1,13 +1,4 @@
-/* The text form of offset stacks: one frame a line.
- *
- *     > label             starts a stack
- *     # comment           ignored, as are blank lines
- *     module!0xOFFSET     a frame; @i or @r after it where the kind is not the usual one; a
- *                         folder before the module's name is left out
- *     ?!0xADDRESS         an address in no module
- *     jit!name+0xOFFSET   generated code
- *
- * Facts: the contract "Offset stack, text form". */
+/* The text form of offset stacks, one frame per line; the grammar is in stack_input.h. */
 #include <string.h>
 
 #include "base/text.h"
@@ -66,9 +57,27 @@ static bool parse_generated(struct stack_input *input, const struct stack_line *
     return out->function != NULL;
 }
 
+/* Takes "{debug id}" off the end; empty when there is none. */
+static struct stack_line take_identity(struct stack_line *line)
+{
+    struct stack_line id = {line->at, 0, 0, false};
+    size_t at = line->bytes;
+    if (at == 0 || line->at[at - 1] != '}')
+        return id;
+    while (at > 0 && line->at[at - 1] != '{')
+        at--;
+    if (at < 2 || !is_blank(line->at[at - 2]))
+        return id;
+    id = (struct stack_line){line->at + at, line->bytes - at - 1, 0, false};
+    line->bytes = at - 1;
+    trim(line);
+    return id;
+}
+
 /* Reads one frame.  False: the line is none. */
 static bool parse_frame(struct stack_input *input, struct stack_line line, struct frame *out)
 {
+    const struct stack_line id = take_identity(&line);
     memset(out, 0, sizeof *out);
     out->found_by = FOUND_GIVEN;
     out->identity = IDENTITY_UNCHECKED;
@@ -91,7 +100,9 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
         name--;
     if (name == mark)
         return false;
-    out->module = input_module(input, name, (size_t)(mark - name));
+    const size_t length = (size_t)(mark - name);
+    out->module = id.bytes > 0 ? input_identified(input, name, length, NULL, 0, id.at, id.bytes)
+                               : input_module(input, name, length);
     if (out->module == NULL)
         return false;
     out->module_name = out->module->name;
@@ -139,6 +150,66 @@ static void start_labelled(struct stack_input *input, const struct stack_line *l
     input->has_label = true;
 }
 
+static struct stack_line next_word(struct stack_line *rest)
+{
+    struct stack_line word;
+    trim(rest);
+    word = *rest;
+    word.bytes = 0;
+    while (word.bytes < rest->bytes && !is_blank(rest->at[word.bytes]))
+        word.bytes++;
+    rest->at += word.bytes;
+    rest->bytes -= word.bytes;
+    if (word.bytes == 1 && word.at[0] == '-') /* not known */
+        word.bytes = 0;
+    return word;
+}
+
+/* "# module NAME CODE_ID DEBUG_ID"; a name may have blanks.  Anything else is a comment. */
+static void read_module_line(struct stack_input *input, struct stack_line line)
+{
+    static const char word[] = "# module ";
+    const size_t head = sizeof word - 1;
+    if (line.bytes <= head || memcmp(line.at, word, head) != 0)
+        return;
+    line.at += head;
+    line.bytes -= head;
+    trim(&line);
+    size_t name = line.bytes; /* the ids are the last two words */
+    for (int words = 0; words < 2; words++) {
+        while (name > 0 && is_blank(line.at[name - 1]))
+            name--;
+        while (name > 0 && !is_blank(line.at[name - 1]))
+            name--;
+    }
+    struct stack_line ids = {line.at + name, line.bytes - name, 0, false};
+    struct stack_line of = {line.at, name, 0, false};
+    trim(&of);
+    const struct stack_line code = next_word(&ids), debug = next_word(&ids);
+    if (of.bytes > 0 && memchr(of.at, '\0', of.bytes) == NULL)
+        (void)input_state_module(input, of.at, of.bytes, code.at, code.bytes, debug.at,
+                                 debug.bytes);
+}
+
+/* A line that is no frame of our form and no label. */
+static bool take_other(struct stack_input *input, const struct stack_line *line)
+{
+    struct frame frame;
+    const enum spelled spelled = spelled_read(input, line, &frame);
+    if (spelled == SPELLED_FRAME)
+        builder_add(&input->builder, frame);
+    return spelled != SPELLED_UNKNOWN;
+}
+
+/* Reads a line that begins with '#'. */
+static void take_comment(struct stack_input *input, const struct stack_line *line)
+{
+    if (spelled_gdb(line))
+        (void)take_other(input, line);
+    else
+        read_module_line(input, *line);
+}
+
 bool input_next_text(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     struct stack_line line;
@@ -157,8 +228,12 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
             return true;
         }
         trim(&line);
-        if (line.bytes == 0 || line.at[0] == '#')
+        if (line.bytes == 0)
             continue;
+        if (line.at[0] == '#') {
+            take_comment(input, &line);
+            continue;
+        }
         if (line.at[0] == '>') {
             const bool had = finish(input, true, keep, out);
             start_labelled(input, &line);
@@ -170,6 +245,18 @@ bool input_next_text(struct stack_input *input, struct arena *keep, struct stack
             builder_add(&input->builder, frame);
             continue;
         }
+        uint64_t thread;
+        if (spelled_start(&line, &thread)) {
+            const bool had = finish(input, true, keep, out);
+            input->label = arena_printf(&input->scratch, "thread %llu", (unsigned long long)thread);
+            input->has_label = true;
+            (void)take_other(input, &line);
+            if (had)
+                return true;
+            continue;
+        }
+        if (take_other(input, &line))
+            continue;
         out->label = arena_string(keep, input->label);
         item_fault(input, out, ERR_MALFORMED, line.offset, "line of a stack",
                    "expected module!0xOFFSET");

@@ -226,6 +226,14 @@ static void claim(struct symbol_store *store, const struct stack *stack)
     }
 }
 
+bool symbol_store_is_bound(struct symbol_store *store, const char *name)
+{
+    mutex_lock(store->mutex);
+    const bool bound = is_bound(store, name);
+    mutex_unlock(store->mutex);
+    return bound;
+}
+
 void symbol_store_expect(struct symbol_store *store, const struct stack *stack)
 {
     mutex_lock(store->mutex);

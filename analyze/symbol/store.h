@@ -62,6 +62,10 @@ enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, 
  * itself; whoever resolves stacks in another order than the input's says them in order first. */
 void symbol_store_expect(struct symbol_store *store, const struct stack *stack);
 
+/* True when --pdb or --csv named a file for modules of that name, so that its answer needs no
+ * identity: the user chose it. */
+bool symbol_store_is_bound(struct symbol_store *store, const char *name);
+
 /* A module that comes with Windows or with a compiler, by its name. */
 bool symbol_is_system_module(const char *name);
 

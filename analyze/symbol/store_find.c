@@ -302,6 +302,7 @@ struct name_search {
     struct store_pdb *pdb;
     struct store_breakpad *breakpad;
     bool images_differ, pdbs_differ, breakpads_differ;
+    bool mismatch; /* a PDB under the key of another build */
     const char *note;
 };
 
@@ -350,6 +351,16 @@ static void meet_breakpad(struct symbol_store *store, struct name_search *found,
         found->breakpads_differ = true;
 }
 
+/* A server's folder is called as the identity of the PDB in it.  What cannot be read says so when
+ * it is met. */
+static bool is_under_its_key(struct symbol_store *store, const char *path, const char *key)
+{
+    struct fault fault = FAULT_INIT;
+    struct store_pdb *pdb;
+    return store_open_pdb(store, path, &pdb, &fault) != ERR_NONE ||
+           text_equal_nocase(pdb->debug_id, key);
+}
+
 /* Every build of NAME that a symbol server's root has. */
 static void meet_on_server(struct symbol_store *store, const char *root, const char *name,
                            bool image, struct arena *scratch, struct name_search *found)
@@ -370,8 +381,10 @@ static void meet_on_server(struct symbol_store *store, const char *root, const c
             continue;
         if (image)
             meet_image(store, found, path, 0);
-        else
+        else if (is_under_its_key(store, path, ids[i]))
             meet_pdb(store, found, path);
+        else
+            found->mismatch = true;
     }
 }
 
@@ -449,6 +462,10 @@ static void find_by_name(struct symbol_store *store, struct symbol_module *sourc
         return;
     }
     sources->image = found.image;
+    if (found.mismatch && found.pdb == NULL && found.breakpad == NULL) {
+        sources->without = SYMBOLS_MISMATCH;
+        sources->note = "the PDB found is of another build than the folder that it is in says";
+    }
     if (found.image == NULL && found.pdb == NULL) {
         if (found.breakpads_differ) {
             sources->state = IDENTITY_AMBIGUOUS;

@@ -28,7 +28,7 @@ struct batch {
     uint32_t count;
     struct text_out text;
     struct json json; /* a buffer that is kept from batch to batch */
-    bool unresolved, failed;
+    bool unresolved, unchecked, failed;
     enum batch_state state;
 };
 
@@ -36,6 +36,7 @@ struct resolver {
     struct symbol_store *store;
     enum resolve_format format;
     bool colour;
+    bool by_name; /* a file may be chosen by its name: there are roots to search */
     struct batch *batches;
     uint32_t batch_count, worker_count;
     uint64_t next_fill, next_take, next_print; /* batch numbers; modulo batch_count */
@@ -45,7 +46,7 @@ struct resolver {
     bool stopping;
     struct speedscope *speedscope;
     uint64_t printed; /* items */
-    bool unresolved, bad_input, damaged, failed;
+    bool unresolved, unchecked, bad_input, damaged, failed;
 };
 
 struct resolve_options {
@@ -88,11 +89,22 @@ static void write_item(struct resolver *r, struct batch *batch, uint32_t i)
     batch->ends[i] = j->bytes;
 }
 
+/* A name is unchecked when a file was chosen for it by its name alone. */
+static void judge_frame(struct resolver *r, struct batch *batch, const struct frame *frame)
+{
+    if (frame->function == NULL)
+        batch->unresolved = true;
+    else if (r->by_name && !batch->unchecked && frame->module != NULL &&
+             frame->symbols != SYMBOLS_JIT && frame->identity == IDENTITY_UNCHECKED)
+        batch->unchecked = !symbol_store_is_bound(r->store, frame->module->name);
+}
+
 static void resolve_batch(struct resolver *r, struct batch *batch)
 {
     batch->text.bytes = 0;
     batch->json.bytes = 0;
     batch->unresolved = false;
+    batch->unchecked = false;
     for (uint32_t i = 0; i < batch->count; i++) {
         struct stack_item *item = &batch->items[i];
         struct stack *out = &batch->resolved[i];
@@ -100,7 +112,7 @@ static void resolve_batch(struct resolver *r, struct batch *batch)
             (void)symbol_resolve_stack(r->store, &item->stack, &batch->keep, out, &item->fault);
         if (item->fault.code == ERR_NONE)
             for (uint32_t k = 0; k < out->frame_count; k++)
-                batch->unresolved = batch->unresolved || out->frames[k].function == NULL;
+                judge_frame(r, batch, &out->frames[k]);
         write_item(r, batch, i);
     }
     batch->failed = batch->text.failed || batch->json.failed;
@@ -130,6 +142,7 @@ static void print_json(struct resolver *r, const struct batch *batch, bool last)
 static void print_batch(struct resolver *r, struct batch *batch, bool last)
 {
     r->unresolved = r->unresolved || batch->unresolved;
+    r->unchecked = r->unchecked || batch->unchecked;
     r->failed = r->failed || batch->failed;
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct fault *fault = &batch->items[i].fault;
@@ -390,7 +403,11 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
         log_error("output could not be written whole");
         return EXIT_INPUT;
     }
-    if (code == EXIT_GOOD && (r->damaged || (strict && (r->unresolved || r->bad_input))))
+    if (r->unchecked && (strict || r->format == RESOLVE_TEXT))
+        log_warn("the input states no identity: names are of files that only fit by name "
+                 "(`# module NAME CODE_ID DEBUG_ID` states one)");
+    if (code == EXIT_GOOD &&
+        (r->damaged || (strict && (r->unresolved || r->unchecked || r->bad_input))))
         code = EXIT_INPUT;
     return code;
 }
@@ -450,6 +467,7 @@ static int resolve(const struct verb *self, const struct resolve_options *o,
         log_error("out of memory");
         code = EXIT_INPUT;
     } else {
+        r.by_name = o->roots.count > 0;
         code = resolve_inputs(&r, files, (uint32_t)o->jobs, o->strict);
     }
     release(&r);
@@ -472,7 +490,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--format", OPTION_STRING, &o.format, "FORMAT", "text, folded or speedscope"},
         {"--names", OPTION_STRING, &o.names, "HOW", "short, full or decorated"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N batches of stacks at once (1)"},
-        {"--strict", OPTION_FLAG, &o.strict, NULL, "exit with 3 when a frame has no name"},
+        {"--strict", OPTION_FLAG, &o.strict, NULL,
+         "exit with 3 when a frame has no name, or one by a file's name alone"},
     };
     struct arena keep;
     struct option_list files;

@@ -55,6 +55,40 @@ class Images(e2e.Case):
                         self.assertEqual([bare(f["function"]) for f in got], [bare(f["function"]) for f in want], row)
 
 
+class Identity(e2e.Case):
+    """What the input says of the build, and what happens when it says nothing."""
+
+    STORES = "images/i70-symstores"
+    ID = "7DD47A9FC2E8499AA78EC14AE2C965A21"
+
+    def frame(self, store, text, *options, exit_code=0):
+        done = self.run_twinstack("resolve", "--json", "--symbols", self.fixture(self.STORES) / store, *options,
+                                  stdin=text, exit_code=exit_code)
+        frame = json.loads(done.stdout)["frames"][0]
+        return frame["symbols"], frame["function"], frame["identity"]
+
+    def test_a_pdb_under_a_key_that_is_not_its_own_names_nothing(self):
+        self.assertEqual(self.frame("plain", "sigsegv.dll!0x1100\n"), ("pdb", "foo", "unchecked"))
+        self.assertEqual(self.frame("wrong", "sigsegv.dll!0x1100\n")[:2], ("mismatch", None))
+
+    def test_an_identity_in_the_text_decides(self):
+        other = self.ID[:-1] + "2"
+        for form in ("sigsegv.dll!0x1100 {%s}\n", "# module sigsegv.dll - %s\nsigsegv.dll!0x1100\n"):
+            with self.subTest(form):
+                self.assertEqual(self.frame("plain", form % self.ID), ("pdb", "foo", "checked"))
+                self.assertEqual(self.frame("plain", form % other)[:2], ("none", None))
+                self.assertEqual(self.frame("wrong", form % self.ID)[:2], ("mismatch", None))
+
+    def test_an_input_without_one_is_said_and_strict_refuses(self):
+        store = self.fixture(self.STORES) / "plain"
+        done = self.run_twinstack("resolve", "--symbols", store, stdin="sigsegv.dll!0x1100\n")
+        self.assertIn("states no identity", done.stderr)
+        self.run_twinstack("resolve", "--symbols", store, "--strict", stdin="sigsegv.dll!0x1100\n", exit_code=3)
+        known = "sigsegv.dll!0x1100 {%s}\n" % self.ID
+        done = self.run_twinstack("resolve", "--symbols", store, "--strict", stdin=known)
+        self.assertEqual(done.stderr, "")
+
+
 class Breakpad(e2e.Case):
     """How a .sym file is found, and what it never does."""
 

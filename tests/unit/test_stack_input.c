@@ -36,6 +36,11 @@ static void describe(const struct stack_item *item, char *out, size_t room)
             out + at, room - at, " %s%s%s!0x%llx@%s", f->module_name != NULL ? f->module_name : "?",
             f->function != NULL ? "!" : "", f->function ? f->function : "",
             (unsigned long long)f->offset, f->kind == PC_INTERRUPTED ? "i" : "r");
+        if (f->module != NULL && at < room && (f->module->code_id[0] || f->module->debug_id[0]))
+            at += (size_t)snprintf(out + at, room - at, "{%s,%s}", f->module->code_id,
+                                   f->module->debug_id);
+        if (f->line != 0 && at < room)
+            at += (size_t)snprintf(out + at, room - at, "(%s:%u)", f->file, f->line);
     }
     if (item->stack.left_out > 0 && at < room)
         (void)snprintf(out + at, room - at, " left %u", (unsigned)item->stack.left_out);
@@ -97,6 +102,54 @@ static const struct {
      "\xEF\xBB\xBF"
      "a!0x1\n",
      "-: a!0x1@i\n"},
+    {"an identity after the frame",
+     "a.exe!0x1 {3249d99d0c4049318610f4e4fb0b6936A}\na.exe!0x2@i "
+     "{3249D99D-0C40-4931-8610-F4E4FB0B69361}\na.exe!0x3\n",
+     "-: a.exe!0x1@i{,3249D99D0C4049318610F4E4FB0B6936a} "
+     "a.exe!0x2@i{,3249D99D0C4049318610F4E4FB0B69361} a.exe!0x3@r\n"},
+    {"what is no identity", "a.exe!0x1 {hello}\na.exe!0x1 {12}\n",
+     "-: !malformed@0\n-: !malformed@18\n"},
+    {"a module line before the frames",
+     "# module a b.exe 5ab380779000 3249D99D0C4049318610F4E4FB0B69361\n> x\na b.exe!0x1\nc!0x2\n"
+     "# module c - 3249D99D0C4049318610F4E4FB0B69362\nc!0x3\n",
+     "x: a b.exe!0x1@i{5AB380779000,3249D99D0C4049318610F4E4FB0B69361} c!0x2@r "
+     "c!0x3@r{,3249D99D0C4049318610F4E4FB0B69362}\n"},
+    {"module lines that are comments",
+     "# module\n# module a\n# module a b c\n#module a - 3249D99D0C4049318610F4E4FB0B69361\na!0x1\n",
+     "-: a!0x1@i\n"},
+    {"an offset after a plus", "C:\\x\\a.exe+0x12\n", "-: a.exe!0x12@i\n"},
+    {"a function's offset alone is no place", "a.exe!main+0x12\n", "-: !malformed@0\n"},
+    {"WinDbg, k",
+     " # Child-SP          RetAddr               Call Site\n"
+     "00 00000000`0012f8a0 00007ff6`00002a3d a!main+0x12 [c:\\src\\a.c @ 12]\n"
+     "01 (Inline Function) --------`-------- a!foo+0x3\n"
+     "02 00000000`0012f8a0 00007ff6`00002a3d b+0x2a3d\n",
+     "-: a!main!0x0@i(c:\\src\\a.c:12) a!foo!0x0@r b!0x2a3d@r\n"},
+    {"WinDbg, kv of x86 and of x64",
+     "ChildEBP RetAddr  Args to Child\nWARNING: Stack unwind information not available.\n"
+     "0012f8a0 77123456 a+0x1\n"
+     "00000000`0012f8a0 00007ff6`12345678 : 00000000`00000001 00000000`00000001 : b+0x2\n",
+     "-: a!0x1@i b!0x2@r\n"},
+    {"the event log",
+     "Faulting application name: a.exe, version: 1.0.0.0, time stamp: 0x5ab38077\n"
+     "Faulting module name: b.dll, version: 1.0.0.0, time stamp: 0x5ab38077\n"
+     "Exception code: 0xc0000005\nFault offset: 0x0000000000002755\n",
+     "-: b.dll!0x2755@i\n"},
+    {"an offset of the event log without a module", "Fault offset: 0x1\n", "-: !malformed@0\n"},
+    {"minidump_stackwalk -m",
+     "OS|Windows NT|6.1\nModule|a.exe|1|a.pdb|3249D99D0C4049318610F4E4FB0B69361|0x4|0x9|1\n\n"
+     "0|0|a.exe||||0x2755\n0|1|a.exe||||0x2a3c\n1|0|x.dll|f|a.c|3|0x1\n1|1|||||0x77\n",
+     "thread 0: a.exe!0x2755@i{,3249D99D0C4049318610F4E4FB0B69361} "
+     "a.exe!0x2a3d@r{,3249D99D0C4049318610F4E4FB0B69361}\n"
+     "thread 1: x.dll!f!0x0@i(a.c:3) ?!0x78@r\n"},
+    {"gdb",
+     "#0  0x00007ff612345678 in main (argc=1) at a.c:12\n#1  0x1 in ?? () from /x/ntdll.dll\n"
+     "#2  foo (a=(x)) at b.c:3\n#3 a note\n",
+     "-: ?!main!0x0@i(a.c:12) ?!0x1@r ?!foo!0x0@r(b.c:3)\n"},
+    {"lldb",
+     "* thread #1, stop reason = x\n  * frame #0: 0x1 a`main(argc=1) + 18 at a.c:12:3\n"
+     "    frame #1: 0x2 b`start + 1\n",
+     "thread 1: a!main(argc=1)!0x0@i(a.c:12) b!start!0x0@r\n"},
     {"JSON, threads and stacks",
      "{\"schema_version\":1,\"label\":\"L\"," MODULES ",\"threads\":[{\"id\":5,\"stacks\":["
      "{\"walker\":\"rtl\",\"frames\":[{\"module\":0,\"offset\":\"0x10\",\"kind\":\"interrupted\","
@@ -299,5 +352,17 @@ TEST(the_model_of_a_recorded_stack)
         CHECK_EQ(stack.stop, stacks[i].stop);
         CHECK_STR(stack_stop_text(&stack),
                   stacks[i].reason != NULL ? stacks[i].reason : "return address 0");
+    }
+}
+
+/* What other tools print, cut anywhere, is read or refused. */
+TEST(spellings_of_other_tools_survive_damage)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (strstr(rows[i].text, "Faulting") == NULL && strchr(rows[i].text, '|') == NULL &&
+            strchr(rows[i].text, '#') == NULL && strstr(rows[i].text, "RetAddr") == NULL)
+            continue;
+        test_row(rows[i].name);
+        test_truncations((const uint8_t *)rows[i].text, strlen(rows[i].text), read_damaged, NULL);
     }
 }
