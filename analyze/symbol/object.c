@@ -61,49 +61,6 @@ bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
     return true;
 }
 
-bool object_map(struct symbol_object *object, const struct object_candidate *candidate,
-                struct object_file *out)
-{
-    struct fault fault = FAULT_INIT;
-
-    if (object->map_count == OBJECT_FILES_MAX)
-        return false;
-    if (object->map_count % 16 == 0) {
-        struct file_map *wider = realloc(object->maps, (object->map_count + 16) * sizeof *wider);
-        if (wider == NULL)
-            return false;
-        object->maps = wider;
-    }
-    struct file_map *map = &object->maps[object->map_count];
-    if (file_map(candidate->path, map, &fault) != ERR_NONE)
-        return false;
-    if (object_file_open(map->data, map->bytes, candidate->slice, out, &fault) != ERR_NONE) {
-        file_unmap(map);
-        return false;
-    }
-    object->map_count++;
-    return true;
-}
-
-struct object_part *object_add_part(struct symbol_object *object, const struct dwarf_input *input)
-{
-    struct fault fault = FAULT_INIT;
-    const uint32_t count = object->part_count;
-
-    if ((count & (count + 1)) == 0) { /* 0, 1, 3, 7, ...: room for twice as many */
-        struct object_part *wider =
-            ARENA_ARRAY(&object->arena, 2 * (size_t)count + 1, struct object_part);
-        if (wider == NULL)
-            return NULL;
-        if (count > 0)
-            memcpy(wider, object->parts, count * sizeof *wider);
-        object->parts = wider;
-    }
-    struct object_part *part = &object->parts[object->part_count++];
-    (void)dwarf_open(input, &part->dwarf, &fault);
-    return part;
-}
-
 /* True when the file of that name and checksum is the candidate. */
 static bool is_linked(const struct object_candidate *candidate, const char *name, uint32_t crc)
 {

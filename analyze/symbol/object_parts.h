@@ -1,8 +1,9 @@
-/* What the files of symbol_object share; nobody else includes this.
+/* What the files of symbol_object share; no other file includes this.
  *
  *   object.c          opening: which files belong to an image
+ *   object_files.c    mapping a file of the image, and opening its DWARF
  *   object_macho.c    the debug map of a Mach-O image
- *   object_lookup.c   one offset asked of it */
+ *   object_lookup.c   what is known about one offset */
 #ifndef SYMBOL_OBJECT_PARTS_H
 #define SYMBOL_OBJECT_PARTS_H
 
@@ -36,10 +37,10 @@ struct symbol_object {
     enum symbol_names names;
     struct arena arena;
     struct file_map *maps; /* owned, of companion files */
-    uint32_t map_count;
+    uint32_t map_count, map_room;
     struct object_part
         *parts; /* in the arena; part 0 is for the whole image when it has no pieces */
-    uint32_t part_count;
+    uint32_t part_count, part_room;
     struct object_piece *pieces; /* in the arena, sorted: of a debug map */
     uint32_t piece_count;
     struct object_debug code; /* of the image: where code lies, and its base */

@@ -1,4 +1,4 @@
-/* What the files of the ELF reader share; nobody else includes this. */
+/* What the files of the ELF reader share; no other file includes this. */
 #ifndef FORMAT_ELF_PARTS_H
 #define FORMAT_ELF_PARTS_H
 

@@ -7,7 +7,7 @@
 
 #include "format/object/object.h"
 
-/* What one section may grow to, and how many bytes one packed byte can stand for at most: a stated
+/* What one section may grow to, and how many bytes one packed byte can unpack to at most: a stated
  * size beyond that is damage and is not allocated. */
 #define UNPACKED_BYTES_MAX ((uint64_t)2 << 30)
 enum { ZLIB_FACTOR = 1 << 11, ZSTD_FACTOR = 1 << 17 };
