@@ -213,16 +213,11 @@ static enum status module_number(struct module_list *list, const struct frame *f
             return ERR_NONE;
         }
     }
-    if (list->count == list->room) {
-        const uint32_t room = list->room == 0 ? 64 : list->room * 2;
-        struct module_entry *grown = ARENA_ARRAY(scratch, room, struct module_entry);
-        if (grown == NULL)
-            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules to compare");
-        if (list->count > 0)
-            memcpy(grown, list->entries, list->count * sizeof *grown);
-        list->entries = grown;
-        list->room = room;
-    }
+    struct module_entry *entries =
+        arena_reserve(scratch, list->entries, &list->room, list->count + 1, sizeof *entries);
+    if (entries == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "modules to compare");
+    list->entries = entries;
     list->entries[list->count].module = frame->module;
     list->entries[list->count].name = name_of_module(frame);
     *out = ++list->count;

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "compare/cause_names.h"
 #include "compare/cause_shape.h"
@@ -72,7 +73,7 @@ enum status difference_explain(const struct difference *d, struct arena *keep,
                                struct explanation *out, struct fault *fault)
 {
     bool found = false;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0] && !found; i++)
+    for (size_t i = 0; i < COUNT_OF(rules) && !found; i++)
         found = rules[i](d, keep, out);
     if (!found)
         (void)rule_explain(out, CAUSE_UNEXPLAINED, d->against == 0 ? d->column : 0,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 #include "compare/names.h"
 
@@ -28,7 +29,7 @@ static bool is_handler_frame(const struct frame *frame)
     };
     if (frame->frame_class == CLASS_CAPTURE)
         return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (compare_names(names[i], frame->function))
             return true;
     return false;

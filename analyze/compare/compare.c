@@ -46,17 +46,12 @@ static const char *root_of(const struct compare_input *in)
 static struct finding *finding_add(struct judge *j)
 {
     struct case_result *out = j->out;
-    if (out->finding_count == j->finding_room) {
-        const uint32_t room = j->finding_room == 0 ? 16 : j->finding_room * 2;
-        struct finding *grown = ARENA_ARRAY(j->keep, room, struct finding);
-        if (grown == NULL)
-            return NULL;
-        if (out->finding_count > 0)
-            memcpy(grown, out->findings, out->finding_count * sizeof *grown);
-        out->findings = grown;
-        j->finding_room = room;
-    }
-    return &out->findings[out->finding_count++];
+    struct finding *findings = arena_reserve(j->keep, out->findings, &j->finding_room,
+                                             out->finding_count + 1, sizeof *findings);
+    if (findings == NULL)
+        return NULL;
+    out->findings = findings;
+    return &findings[out->finding_count++];
 }
 
 static void streak_end(struct judge *j)
@@ -455,16 +450,12 @@ static enum status thread_lay_out(struct judge *j, const struct table *t,
     return ERR_NONE;
 }
 
-static bool has_only_door(const struct crash_case *crash, const char *door)
-{
-    return crash != NULL && crash->got.door_count == 1 && strcmp(crash->got.doors[0], door) == 0;
-}
-
 /* Not every walker can walk from outside the process, as a watcher does.  So a walker that is
  * missing in a record that only the watcher wrote is excused. */
 static bool is_beyond_watcher(const struct crash_case *crash, const struct stack *stack)
 {
-    return stack != NULL && stack->state == STACK_NOT_APPLICABLE && has_only_door(crash, "watcher");
+    return stack != NULL && stack->state == STACK_NOT_APPLICABLE && crash != NULL &&
+           case_only_hook(crash, CASE_HOOK_WATCHER);
 }
 
 /* x86 has no unwind tables, so a walker that needs them is excused. */
@@ -478,7 +469,7 @@ static bool was_never_given(const struct crash_case *crash, const struct column 
 {
     const bool absent = column->claim->skipped ||
                         (column->stack != NULL && column->stack->state == STACK_NOT_APPLICABLE);
-    return absent && has_only_door(crash, "import");
+    return absent && crash != NULL && case_only_hook(crash, CASE_HOOK_IMPORT);
 }
 
 /* Adds a finding for a subject that has no stack for a thread where it must have one. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 static void day_of(time_t when, char out[16])
@@ -51,7 +52,7 @@ static const char **field_of(struct known *k, const char *name)
                   {"reason", &k->reason},
                   {"issue", &k->issue},
                   {"expires", &k->expires}};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
         if (strcmp(fields[i].name, name) == 0)
             return fields[i].field;
     return NULL;
@@ -260,7 +261,7 @@ static bool took_all(const struct run_info *run)
 {
     static const char *const choosers[] = {" -k", " --variant", " --shard"};
     bool all = run->label != NULL && strcmp(run->label, "run") == 0 && run->command != NULL;
-    for (size_t i = 0; all && i < sizeof choosers / sizeof choosers[0]; i++)
+    for (size_t i = 0; all && i < COUNT_OF(choosers); i++)
         all = strstr(run->command, choosers[i]) == NULL;
     return all;
 }

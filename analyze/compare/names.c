@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 struct name_cursor {
@@ -88,7 +90,7 @@ static char cursor_next(struct name_cursor *c)
         }
         bool skipped = false;
         if (c->at == c->start || !is_word(c->at[-1]))
-            for (size_t i = 0; i < sizeof dropped / sizeof dropped[0] && !skipped; i++)
+            for (size_t i = 0; i < COUNT_OF(dropped) && !skipped; i++)
                 if (has_at(c->at, c->end, dropped[i])) {
                     c->at += strlen(dropped[i]);
                     skipped = true;
@@ -159,10 +161,10 @@ bool compare_names(const char *truth, const char *name)
 
 static uint64_t cursor_hash(struct name_cursor c)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = HASH_START;
     char x = 0;
     while ((x = cursor_next(&c)) != 0)
-        hash = (hash ^ (unsigned char)x) * 1099511628211u;
+        hash = hash_byte(hash, (uint8_t)x);
     return hash == 0 ? 1 : hash;
 }
 

@@ -4,20 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_FIRST = 256 };
+#include "base/hash.h"
 
-static uint32_t hash_of(const char *text)
-{
-    uint32_t hash = 2166136261U;
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619U;
-    return hash;
-}
+enum { SLOTS_FIRST = 256 };
 
 /* The slot of TEXT, or the free slot where it belongs. */
 static uint32_t slot_of(const struct signature_tally *tally, const char *text)
 {
-    uint32_t slot = hash_of(text) & (tally->slot_count - 1);
+    uint32_t slot = hash_fold(hash_text(HASH_START, text)) & (tally->slot_count - 1);
     while (tally->slots[slot] != 0 && strcmp(tally->items[tally->slots[slot] - 1].text, text) != 0)
         slot = (slot + 1) & (tally->slot_count - 1);
     return slot;

@@ -60,17 +60,6 @@ double statistics_median(double *values, size_t count)
     return statistics_quantile(values, count, 0.5);
 }
 
-double statistics_mad(const double *values, size_t count, double *scratch)
-{
-    if (count == 0)
-        return (double)NAN;
-    memcpy(scratch, values, count * sizeof *values);
-    const double median = statistics_median(scratch, count);
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = fabs(values[i] - median);
-    return statistics_median(scratch, count);
-}
-
 /* P(U <= u) for samples of N and M without ties: the share of the orders of N + M values in
  * which U is that small.  ways[i][u] counts orders with i values of the first side. */
 static double exact_tail(size_t n, size_t m, size_t u)

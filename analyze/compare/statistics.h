@@ -15,9 +15,6 @@ struct interval statistics_wilson(uint64_t right, uint64_t total);
 double statistics_median(double *values, size_t count);
 double statistics_quantile(double *values, size_t count, double q); /* linear, 0 <= q <= 1 */
 
-/* Median absolute deviation, unscaled.  SCRATCH holds COUNT numbers. */
-double statistics_mad(const double *values, size_t count, double *scratch);
-
 /* Two-sided Mann-Whitney U: the probability of so large a difference by chance.  Exact for
  * up to 20 samples per side without ties, else the normal approximation with tie and continuity
  * corrections.  1 when either side is empty or all values are equal. */

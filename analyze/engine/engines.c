@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "engine/dump_engine.h"
 #include "engine/judges.h"
 #include "engine/offset.h"
@@ -22,7 +23,7 @@ const struct engine *const engines[] = {
     &engine_judge_adapter,
 };
 
-const uint32_t engine_count = sizeof engines / sizeof engines[0];
+const uint32_t engine_count = COUNT_OF(engines);
 
 const struct engine *engine_find(const char *name)
 {

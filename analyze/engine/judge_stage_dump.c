@@ -5,6 +5,7 @@
  * bytes, and its module's row points there. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -33,7 +34,7 @@ static bool add_name(struct renaming *r, const char *name)
     const char *const parts[] = {"Z:", r->stage->folder, "\\", name};
     uint8_t *to = r->names + r->names_bytes + 4;
     uint32_t units = 0;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
         for (const char *c = parts[i]; *c != '\0'; c++, units++) {
             if ((signed char)*c <= 0 || r->names_bytes + 2 * units + 16 > NAMES_BYTES_MAX)
                 return false;
@@ -93,7 +94,7 @@ static enum status write_renamed(const struct judge_stage *stage, const struct m
         {dump->data + rest, (size_t)(dump->data_bytes - rest)},
         {r.names, r.names_bytes},
     };
-    return file_write_parts(path, parts, sizeof(parts) / sizeof(parts[0]), fault);
+    return file_write_parts(path, parts, COUNT_OF(parts), fault);
 }
 
 enum status judge_stage_dump(const struct judge_stage *stage, const char *name, struct arena *keep,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -14,7 +15,7 @@ static const char *const programs[] = {"llvm-symbolizer-19", "llvm-symbolizer"};
 
 static const char *find_program(struct arena *keep)
 {
-    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(programs); i++)
         if (process_find(programs[i], keep) != NULL)
             return programs[i];
     return NULL;

@@ -56,6 +56,24 @@ enum case_kind case_kind_parse(const char *text)
     return found < 0 ? CASE_KIND_NONE : (enum case_kind)found;
 }
 
+static const char *const hook_names[CASE_HOOK_COUNT] = {
+    [CASE_HOOK_VECTORED] = "vectored",   [CASE_HOOK_UNHANDLED] = "unhandled",
+    [CASE_HOOK_SIGABRT] = "sigabrt",     [CASE_HOOK_INVALID_PARAMETER] = "invalid_parameter",
+    [CASE_HOOK_PURE_CALL] = "pure_call", [CASE_HOOK_TERMINATE] = "terminate",
+    [CASE_HOOK_WATCHER] = "watcher",     [CASE_HOOK_HEARTBEAT] = "heartbeat",
+    [CASE_HOOK_IMPORT] = "import",
+};
+
+const char *case_hook_name(enum case_hook hook)
+{
+    return hook_names[hook];
+}
+
+bool case_only_hook(const struct crash_case *c, enum case_hook hook)
+{
+    return c->got.door_count == 1 && strcmp(c->got.doors[0], hook_names[hook]) == 0;
+}
+
 static const char *const ending_names[CASE_ENDING_COUNT] = {
     [CASE_ENDING_EXIT] = "exit",
     [CASE_ENDING_TIME_LIMIT] = "time_limit",

@@ -39,6 +39,21 @@ enum case_kind {
     CASE_KIND_COUNT
 };
 
+/* The hooks by which a capture sees a crash: "doors" in case.json.  The order is that of the bits
+ * of RECORD_DOOR_*; CASE_HOOK_IMPORT is the hook of cases that were made from a single file. */
+enum case_hook {
+    CASE_HOOK_VECTORED,
+    CASE_HOOK_UNHANDLED,
+    CASE_HOOK_SIGABRT,
+    CASE_HOOK_INVALID_PARAMETER,
+    CASE_HOOK_PURE_CALL,
+    CASE_HOOK_TERMINATE,
+    CASE_HOOK_WATCHER,
+    CASE_HOOK_HEARTBEAT,
+    CASE_HOOK_IMPORT,
+    CASE_HOOK_COUNT
+};
+
 /* How a victim's run ended. */
 enum case_ending { CASE_ENDING_NONE, CASE_ENDING_EXIT, CASE_ENDING_TIME_LIMIT, CASE_ENDING_COUNT };
 
@@ -145,6 +160,11 @@ const char *case_role_name(enum case_role role);
  * text, and for NULL. */
 const char *case_kind_name(enum case_kind kind);
 enum case_kind case_kind_parse(const char *text);
+
+const char *case_hook_name(enum case_hook hook); /* "vectored", ... */
+
+/* True when HOOK is the only one that saw the case. */
+bool case_only_hook(const struct crash_case *c, enum case_hook hook);
 
 /* "exit", "time_limit"; NULL for none. */
 const char *case_ending_name(enum case_ending ending);

@@ -113,8 +113,7 @@ struct case_result {
     uint32_t finding_count;
 };
 
-/* "offset", "dump", "judge"; "other".  The reverse takes a whole engine name, or NULL. */
-const char *engine_kind_name(enum engine_kind kind);
+/* From a whole engine name, or NULL. */
 enum engine_kind engine_kind_of(const char *engine);
 
 /* The parts a claim states, else those that all engines of its kind have. */

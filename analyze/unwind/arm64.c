@@ -2,6 +2,7 @@
  * the codes of instructions that have not run, and an epilogue those of instructions that have. */
 #include "unwind/arm64.h"
 
+#include "base/array.h"
 #include "format/pdb/module.h"
 #include "unwind/arm64_info.h"
 #include "unwind/tables.h"
@@ -65,7 +66,7 @@ static bool undo_ec_context(struct undo *u)
         !unwind_read_u64(u->w->process, base + EC_CONTEXT_PC, &pc) ||
         !unwind_read_u64(u->w->process, base + EC_CONTEXT_LR, &regs->r[REG_ARM64_LR]))
         return false;
-    for (size_t i = 0; i < sizeof(ec_context) / sizeof(ec_context[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(ec_context); i++)
         if (!unwind_read_u64(u->w->process, base + ec_context[i].offset,
                              &regs->r[ec_context[i].number]))
             return false;

@@ -1,12 +1,13 @@
 /* See process.h. */
 #include "unwind/process.h"
 
+#include "base/array.h"
 #include "base/bytes.h"
 
 const char *unwind_where_name(enum unwind_where where)
 {
     static const char *const names[] = {"unknown", "prologue", "body", "epilogue"};
-    return (size_t)where < sizeof(names) / sizeof(names[0]) ? names[where] : names[0];
+    return (size_t)where < COUNT_OF(names) ? names[where] : names[0];
 }
 
 bool unwind_read_u32(const struct unwind_process *process, uint64_t va, uint32_t *out)

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 
 /* Slots that an operation takes; 0: there is no such operation. */
@@ -106,7 +107,7 @@ const char *x64_op_name(uint8_t op)
         "UWOP_SAVE_NONVOL", "UWOP_SAVE_NONVOL_FAR", "UWOP_EPILOG",         "UWOP_SPARE_CODE",
         "UWOP_SAVE_XMM128", "UWOP_SAVE_XMM128_FAR", "UWOP_PUSH_MACHFRAME",
     };
-    return op < sizeof(names) / sizeof(names[0]) ? names[op] : "UWOP_UNKNOWN";
+    return op < COUNT_OF(names) ? names[op] : "UWOP_UNKNOWN";
 }
 
 /* Version 2 lists epilogues first: the first code holds their size in the place of the prologue

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "format/pdb/pdb.h"
 #include "unwind/tables.h"
 #include "unwind/x86_cfi.h"
@@ -50,7 +51,7 @@ static uint32_t search_return(const struct unwind_walker *w, uint32_t from_va)
     const uint32_t exact[] = {from_va + (pushed ? w->callee_params_bytes : 0),
                               from_va + (pushed ? 0 : w->callee_params_bytes)};
     uint32_t pc;
-    for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(exact); i++)
         if (unwind_read_u32(w->process, exact[i], &pc) && unwind_is_return(w, pc))
             return exact[i];
     for (uint32_t i = 0; i < SEARCH_WORDS; i++) {

@@ -4,6 +4,7 @@
  * and where the caller's registers are, counted from there. */
 #include "unwind/x86_cfi.h"
 
+#include "base/array.h"
 #include "unwind/tables.h"
 #include "unwind/x86_cfi_table.h"
 #include <string.h>
@@ -115,7 +116,7 @@ static bool define_register(struct machine *m, uint8_t op, struct bytes *r)
         set_rule(m, reg, (struct rule){.kind = RULE_AT, .n = scaled(m, -(int64_t)cfi_unsigned(r))});
         return true;
     }
-    if (op >= sizeof(kinds) / sizeof(kinds[0]) || (kinds[op] == RULE_SAME && op != 0x08))
+    if (op >= COUNT_OF(kinds) || (kinds[op] == RULE_SAME && op != 0x08))
         return false;
     struct rule rule = {.kind = kinds[op]};
     uint64_t reg = cfi_unsigned(r);

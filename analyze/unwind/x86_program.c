@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 enum { STACK_MAX = 32, VARIABLES_MAX = 24, WORD_MAX = 24, WORDS_MAX = 512 };
@@ -34,7 +35,7 @@ static const char *by_number(const char *name)
 {
     static const char *const numbered[] = {"$20",  "$ebx", "$21",  "$esp", "$22",
                                            "$ebp", "$23",  "$esi", "$24",  "$edi"};
-    for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i += 2)
+    for (size_t i = 0; i < COUNT_OF(numbered); i += 2)
         if (strcmp(name, numbered[i]) == 0)
             return numbered[i + 1];
     return name;
@@ -163,7 +164,7 @@ enum stop_reason x86_program_run(const struct unwind_process *process, const cha
                                  struct registers *regs)
 {
     struct machine m = {.process = process};
-    for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(general); i++)
         (void)assign(&m, general[i].name, (uint32_t)regs->r[general[i].number]);
     (void)assign(&m, "$esp", (uint32_t)regs->sp);
     (void)assign(&m, ".raSearch", constants->ra_search_va);
@@ -176,7 +177,7 @@ enum stop_reason x86_program_run(const struct unwind_process *process, const cha
     const struct item *eip = variable(&m, "$eip"), *esp = variable(&m, "$esp");
     if (eip == NULL || esp->value <= (uint32_t)regs->sp)
         return STOP_PROGRAM_NO_CALLER;
-    for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(general); i++)
         regs->r[general[i].number] = variable(&m, general[i].name)->value;
     regs->pc = eip->value;
     regs->sp = esp->value;

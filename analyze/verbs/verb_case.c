@@ -111,10 +111,11 @@ static enum status set_own(struct import_request *q, struct fault *fault)
 
 static void describe(struct import_request *q)
 {
-    static const char *doors[] = {"import"};
+    static const char *doors[1];
     struct crash_case *c = &q->crash;
     const struct minidump *dump = q->session != NULL ? dump_minidump(q->session) : NULL;
     bool crashed = dump == NULL || dump->exception.present;
+    doors[0] = case_hook_name(CASE_HOOK_IMPORT);
     c->folder = q->folder;
     c->scenario = q->name;
     c->variant = "imported";

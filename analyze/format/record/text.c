@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "format/record/record.h"
+#include "model/case.h"
 
 #define WALKER_ROW(ID, NUMBER, NAME, TRAITS, SHARES) [NUMBER] = {NAME, SHARES, TRAITS},
 
@@ -27,11 +28,6 @@ static const char *const state_names[] = {
     [RECORD_STATE_NOT_APPLICABLE] = "not_applicable",
     [RECORD_STATE_BLOCKED] = "blocked",
     [RECORD_STATE_FAULTED] = "faulted",
-};
-
-static const char *const door_names[] = {
-    "vectored",  "unhandled", "sigabrt", "invalid_parameter",
-    "pure_call", "terminate", "watcher", "heartbeat",
 };
 
 #define NAME_OF(names, index)                                                                      \
@@ -67,7 +63,7 @@ const char *record_state_name(uint32_t state)
 
 const char *record_door_name(uint32_t bit)
 {
-    return bit < COUNT_OF(door_names) ? door_names[bit] : NULL;
+    return bit <= CASE_HOOK_HEARTBEAT ? case_hook_name((enum case_hook)bit) : NULL;
 }
 
 static void write_module(struct json *j, const struct module *module)
