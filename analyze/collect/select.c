@@ -51,7 +51,8 @@ bool collect_has_tag(const struct scenario *s, const char *word)
     } groups[] = {
         {"hardware", "A1"}, {"bypass", "A2"}, {"unwind", "A3"}, {"threads", "A4"}, {"hangs", "A5"}};
 
-    if (s->kind == case_kind_parse(word) || (s->group != NULL && strcmp(s->group, word) == 0))
+    if ((s->kind != CASE_KIND_NONE && s->kind == case_kind_parse(word)) ||
+        (s->group != NULL && strcmp(s->group, word) == 0))
         return true;
     for (size_t i = 0; s->group != NULL && i < sizeof groups / sizeof groups[0]; i++)
         if (strcmp(groups[i].word, word) == 0 && strcmp(groups[i].group, s->group) == 0)

@@ -80,7 +80,7 @@ static enum diff_group group_of(const struct run_case *a, const struct run_case 
     const bool was = run_verdict_fails(a->result.verdict),
                is = run_verdict_fails(b->result.verdict);
     if (was != is)
-        return is ? DIFF_NEW : DIFF_FIXED;
+        return is ? DIFF_NEW : b->result.verdict == VERDICT_XFAIL ? DIFF_ACCEPTED : DIFF_FIXED;
     const bool same = a->result.verdict == b->result.verdict &&
                       same_text(a->result.signature, b->result.signature);
     return !same ? DIFF_CHANGED : is ? DIFF_STILL : DIFF_SAME;
@@ -97,6 +97,38 @@ static const struct run_case **sorted(const struct run_case *cases, uint32_t cou
     return out;
 }
 
+static bool same_case(const struct run_case *x, const struct run_case *y)
+{
+    return strcmp(x->scenario, y->scenario) == 0 && strcmp(x->variant, y->variant) == 0;
+}
+
+/* A case that one run repeated more often than the other is neither added nor gone. */
+static bool is_other_repeat(const struct run_case *c, const struct run_case *const *others,
+                            uint32_t count, uint32_t near)
+{
+    return (near < count && same_case(c, others[near])) ||
+           (near > 0 && same_case(c, others[near - 1]));
+}
+
+static const struct run_case *case_of(const struct diff_row *row)
+{
+    return row->b != NULL ? row->b : row->a;
+}
+
+/* Repeats of one case stand together: each group counts the case once. */
+static void count_rows(struct run_diff *out)
+{
+    bool met[DIFF_GROUPS] = {false};
+    for (uint32_t i = 0; i < out->row_count; i++) {
+        struct diff_row *row = &out->rows[i];
+        if (i > 0 && !same_case(case_of(row), case_of(row - 1)))
+            memset(met, 0, sizeof met);
+        row->counts = !met[row->group];
+        met[row->group] = true;
+        out->counts[row->group] += row->counts;
+    }
+}
+
 static bool diff_cases(const struct run_case *a, uint32_t a_count, const struct run_case *b,
                        uint32_t b_count, struct arena *keep, struct run_diff *out)
 {
@@ -106,12 +138,17 @@ static bool diff_cases(const struct run_case *a, uint32_t a_count, const struct 
         return false;
     for (uint32_t i = 0, k = 0; i < a_count || k < b_count;) {
         const int order = i == a_count ? 1 : k == b_count ? -1 : by_name(&left[i], &right[k]);
-        struct diff_row *row = &out->rows[out->row_count++];
-        row->a = order <= 0 ? left[i++] : NULL;
-        row->b = order >= 0 ? right[k++] : NULL;
-        row->group = group_of(row->a, row->b);
-        out->counts[row->group]++;
+        struct diff_row row = {.a = order <= 0 ? left[i] : NULL, .b = order >= 0 ? right[k] : NULL};
+        row.group = group_of(row.a, row.b);
+        const bool other_repeat = order < 0   ? is_other_repeat(left[i], right, b_count, k)
+                                  : order > 0 ? is_other_repeat(right[k], left, a_count, i)
+                                              : false;
+        i += order <= 0;
+        k += order >= 0;
+        if (!other_repeat || row.group == DIFF_NEW)
+            out->rows[out->row_count++] = row;
     }
+    count_rows(out);
     return true;
 }
 

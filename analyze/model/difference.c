@@ -3,8 +3,8 @@
 
 const char *diff_group_name(enum diff_group group)
 {
-    static const char *const names[DIFF_GROUPS] = {"new",  "fixed", "changed", "still",
-                                                   "same", "added", "gone"};
+    static const char *const names[DIFF_GROUPS] = {
+        "new", "fixed", "changed", "still", "same", "added", "gone", "accepted", "not_selected"};
     return names[group];
 }
 

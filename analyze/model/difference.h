@@ -26,19 +26,22 @@ struct change_verdict {
 };
 
 enum diff_group {
-    DIFF_NEW,     /* fails now, did not before (or was not there) */
-    DIFF_FIXED,   /* failed before, does not now                  */
-    DIFF_CHANGED, /* another verdict or another cause             */
-    DIFF_STILL,   /* fails as before                              */
-    DIFF_SAME,    /* nothing to say                               */
-    DIFF_ADDED,   /* only in the new run, does not fail           */
-    DIFF_GONE,    /* only in the old run                          */
+    DIFF_NEW,          /* fails now, did not before (or was not there) */
+    DIFF_FIXED,        /* failed before, does not now                  */
+    DIFF_CHANGED,      /* another verdict or another cause             */
+    DIFF_STILL,        /* fails as before                              */
+    DIFF_SAME,         /* nothing to say                               */
+    DIFF_ADDED,        /* only in the new run, does not fail           */
+    DIFF_GONE,         /* only in the old run                          */
+    DIFF_ACCEPTED,     /* failed before, and now by an acceptance only */
+    DIFF_NOT_SELECTED, /* only in the old run: the new one was not asked for it */
     DIFF_GROUPS
 };
 
 struct diff_row {
     enum diff_group group;
     const struct run_case *a, *b; /* before and now; NULL: not there */
+    bool counts; /* in its group: of a case that ran more than once, only one row does */
 };
 
 /* A fact of the environment that is not the same on both sides. */

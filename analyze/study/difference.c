@@ -8,6 +8,7 @@
 #include "compare/statistics.h"
 #include "store/store.h"
 #include "study/bench.h"
+#include "study/selection.h"
 
 enum { TIME_HISTORY_RUNS = 30 };
 
@@ -94,8 +95,10 @@ enum status difference_make(struct store *store, const struct stored_run *a,
     out->b = &b->info;
     if (read_limits(store, &b->info, floor, keep, &out->limits, fault) != ERR_NONE)
         return fault->code;
-    return run_diff_make(&a->info, a->cases, a->case_count, &b->info, b->cases, b->case_count,
-                         &out->limits, keep, &out->diff, fault);
+    if (run_diff_make(&a->info, a->cases, a->case_count, &b->info, b->cases, b->case_count,
+                      &out->limits, keep, &out->diff, fault) != ERR_NONE)
+        return fault->code;
+    return selection_apply(&a->info, &b->info, keep, &out->diff, fault);
 }
 
 enum status difference_of_facts(const struct run_info *a, const struct run_info *b,

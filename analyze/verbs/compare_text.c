@@ -10,6 +10,7 @@
 #include "verbs/terminal.h"
 
 enum { NAME_COLUMNS = 34, VERDICT_COLUMNS = 13, REASON_INDENT = 4, MARKDOWN_ROWS = 200 };
+enum { MARKDOWN_CLUSTERS = 20, REASON_BYTES = 200 };
 
 static const struct run_case *shown_of(const struct diff_row *row)
 {
@@ -128,8 +129,10 @@ static const char *state_of(const struct run_info *run)
 
 static void print_totals(FILE *out, const struct run_diff *d, const char *only)
 {
-    uint32_t changes[CHANGE_FASTER + 1] = {0}, engines = 0;
-    (void)fprintf(out, "\n%u cases in all:", d->row_count);
+    uint32_t changes[CHANGE_FASTER + 1] = {0}, engines = 0, cases = 0;
+    for (int g = 0; g < DIFF_GROUPS; g++)
+        cases += d->counts[g];
+    (void)fprintf(out, "\n%u cases in all:", cases);
     for (int g = 0; g < DIFF_GROUPS; g++)
         (void)fprintf(out, "%s %u %s", g > 0 ? "," : "", d->counts[g],
                       diff_group_name((enum diff_group)g));
@@ -160,6 +163,104 @@ void compare_print(const struct run_info *a, const struct run_info *b, const str
     print_totals(stdout, diff, only);
 }
 
+static const char *reason_of(const struct run_case *c, struct arena *keep)
+{
+    const char *reason = c->result.reason != NULL ? c->result.reason : "";
+    size_t bytes = strlen(reason);
+    if (bytes <= REASON_BYTES)
+        return markdown_text(reason, keep);
+    for (bytes = REASON_BYTES; bytes > 0 && ((unsigned char)reason[bytes] & 0xc0) == 0x80;)
+        bytes--;
+    const char *cut = arena_printf(keep, "%.*s ...", (int)bytes, reason);
+    return cut != NULL ? markdown_text(cut, keep) : "";
+}
+
+/* "module" of the first "module!0x" in a reason; "": none. */
+static const char *module_of(const char *reason, struct arena *keep)
+{
+    const char *mark = reason != NULL ? strstr(reason, "!0x") : NULL;
+    const char *start = mark;
+    while (start != NULL && start > reason && start[-1] != ' ' && start[-1] != '(')
+        start--;
+    const char *text = start != NULL ? arena_text(keep, start, (size_t)(mark - start)) : NULL;
+    return text != NULL ? text : "";
+}
+
+/* What a reason says of whose fault it is; "": nothing. */
+static const char *blame_of(const char *reason, struct arena *keep)
+{
+    static const char mark[] = "; blame: ";
+    const char *at = reason != NULL ? strstr(reason, mark) : NULL;
+    const char *text = at != NULL ? arena_string(keep, at + sizeof mark - 1) : NULL;
+    return text != NULL ? text : "";
+}
+
+struct cluster {
+    const char *cause, *module;
+    const struct run_case *example; /* the one with the shortest name: simple ones have those */
+    uint32_t cases;
+};
+
+static bool is_worse(const struct diff_row *row)
+{
+    return row->counts && row->b != NULL &&
+           (row->group == DIFF_NEW || row->group == DIFF_CHANGED) &&
+           run_verdict_fails(row->b->result.verdict);
+}
+
+static size_t name_bytes(const struct run_case *c)
+{
+    return strlen(c->scenario) + strlen(c->variant);
+}
+
+static int by_cases(const void *x, const void *y)
+{
+    const struct cluster *a = x, *b = y;
+    if (a->cases != b->cases)
+        return a->cases > b->cases ? -1 : 1;
+    return strcmp(a->example->scenario, b->example->scenario);
+}
+
+/* What broke, in one line for each cause and module. */
+static void print_clusters(const struct run_diff *d, struct arena *keep)
+{
+    struct cluster *clusters = ARENA_ARRAY(keep, (size_t)d->row_count + 1, struct cluster);
+    uint32_t count = 0;
+    for (uint32_t i = 0; clusters != NULL && i < d->row_count; i++) {
+        const struct run_case *c = d->rows[i].b;
+        uint32_t at = 0;
+        if (!is_worse(&d->rows[i]))
+            continue;
+        const char *cause =
+            c->result.signature != NULL ? c->result.signature : verdict_name(c->result.verdict);
+        const char *module = module_of(c->result.reason, keep);
+        while (at < count &&
+               (strcmp(clusters[at].cause, cause) != 0 || strcmp(clusters[at].module, module) != 0))
+            at++;
+        if (at == count)
+            clusters[count++] = (struct cluster){cause, module, c, 0};
+        clusters[at].cases++;
+        if (name_bytes(c) < name_bytes(clusters[at].example))
+            clusters[at].example = c;
+    }
+    if (count == 0)
+        return;
+    qsort(clusters, count, sizeof *clusters, by_cases);
+    (void)puts("\n| cases | cause | module | blame | example | why |\n|---|---|---|---|---|---|");
+    for (uint32_t i = 0; i < count && i < MARKDOWN_CLUSTERS; i++) {
+        const struct run_case *c = clusters[i].example;
+        char name[160];
+        (void)printf("| %u | %s | %s | %s | %s | %s |\n", clusters[i].cases,
+                     markdown_text(clusters[i].cause, keep),
+                     markdown_text(clusters[i].module, keep),
+                     markdown_text(blame_of(c->result.reason, keep), keep),
+                     markdown_text(case_name(c, name), keep), reason_of(c, keep));
+    }
+    if (count > MARKDOWN_CLUSTERS)
+        (void)printf("\n... and %u more causes.\n", count - MARKDOWN_CLUSTERS);
+    (void)puts("\nLook at an example with `twinstack check` and the folder of its case.");
+}
+
 void compare_print_markdown(const struct run_info *a, const struct run_info *b,
                             const struct run_diff *d, const char *only, struct arena *keep)
 {
@@ -176,16 +277,17 @@ void compare_print_markdown(const struct run_info *a, const struct run_info *b,
         (void)printf("> **%s**: %s → %s\n>\n", markdown_text(d->facts[i].name, keep),
                      markdown_text(or_unknown(d->facts[i].a), keep),
                      markdown_text(or_unknown(d->facts[i].b), keep));
-    (void)puts("\n| | case | before | now |\n|---|---|---|---|");
+    print_clusters(d, keep);
+    (void)puts("\n| | case | before | now | reason |\n|---|---|---|---|---|");
     for (uint32_t i = 0; i < d->row_count; i++) {
         char name[160];
         const struct diff_row *row = &d->rows[i];
         if (row->group == DIFF_SAME || !is_wanted(only, diff_group_name(row->group)) ||
             wanted++ >= MARKDOWN_ROWS)
             continue;
-        (void)printf("| %s | %s | %s | %s |\n", diff_group_name(row->group),
+        (void)printf("| %s | %s | %s | %s | %s |\n", diff_group_name(row->group),
                      markdown_text(case_name(shown_of(row), name), keep), verdict_of(row->a),
-                     verdict_of(row->b));
+                     verdict_of(row->b), reason_of(shown_of(row), keep));
     }
     if (wanted > MARKDOWN_ROWS)
         (void)printf("\n... and %u more.\n", wanted - MARKDOWN_ROWS);

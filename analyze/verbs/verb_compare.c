@@ -37,7 +37,7 @@ static int compare(const struct verb *self, const struct compare_options *o,
 {
     struct store *store = NULL;
     struct stored_run a, b;
-    struct difference difference;
+    struct difference difference = {.a = NULL};
     struct fault fault = FAULT_INIT;
     double floor = 0;
     int code = EXIT_GOOD;
@@ -46,7 +46,7 @@ static int compare(const struct verb *self, const struct compare_options *o,
     if (!are_words(o->only))
         return verb_usage_error(self,
                                 "--only knows new, fixed, changed, still, same, added, gone, "
-                                "slower and faster, not '%s'",
+                                "accepted, not_selected, slower and faster, not '%s'",
                                 o->only);
     if (o->min_effect != NULL && !parse_share(o->min_effect, &floor))
         return verb_usage_error(self, "--min-effect is a share such as 3%%, not '%s'",
@@ -81,7 +81,9 @@ static int run(const struct verb *self, int argc, char **argv)
     struct compare_options o = {.db = STORED_DATABASE};
     const struct option_row rows[] = {
         {"--only", OPTION_STRING, &o.only, "LIST",
-         "only these: new, fixed, changed, still, same, added, gone, slower, faster"},
+         "only these: new, fixed, changed, still, same, added, gone, accepted, not_selected, "
+         "slower, "
+         "faster"},
         {"--min-effect", OPTION_STRING, &o.min_effect, "SHARE", "smallest change of time (3%)"},
         {"--markdown", OPTION_FLAG, &o.markdown, NULL, "for a comment on a change"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document, never filtered"},

@@ -9,7 +9,7 @@
 #include "verbs/verbs.h"
 
 struct gate_options {
-    const char *db, *against, *min_capture, *min_exact, *min_f1, *max_slowdown;
+    const char *db, *against, *allow_missing, *min_capture, *min_exact, *min_f1, *max_slowdown;
     struct option_list engines;
     uint64_t max_new;
     bool strict, as_json, exit_zero;
@@ -40,6 +40,7 @@ static int decide(const struct verb *self, const struct gate_options *o, struct 
                                    .engines = o->engines.items,
                                    .engine_count = o->engines.count,
                                    .max_new = o->max_new,
+                                   .allow_missing = o->allow_missing,
                                    .strict = o->strict};
     if (!take_share(o->min_capture, &request.min_capture) ||
         !take_share(o->min_exact, &request.min_exact) || !take_share(o->min_f1, &request.min_f1))
@@ -69,6 +70,8 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--against", OPTION_STRING, &o.against, "RUN", "baseline, an id, a file: what to beat"},
         {"--max-new", OPTION_UINT, &o.max_new, "N", "new failures allowed (default 0)"},
+        {"--allow-missing", OPTION_STRING, &o.allow_missing, "EXPR",
+         "cases that may be gone since --against, as in run -k"},
         {"--max-slowdown", OPTION_STRING, &o.max_slowdown, "SHARE", "of the subjects' times"},
         {"--min-capture", OPTION_STRING, &o.min_capture, "SHARE",
          "deaths of which a case was taken"},
@@ -76,7 +79,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE", "F1 of the subjects' frames"},
         {"--engine", OPTION_LIST, &o.engines, "NAME", "this exhibit's stacks must be exact too"},
         {"--strict", OPTION_FLAG, &o.strict, NULL,
-         "also: old failures, UNSUPPORTED, cases gone, another environment, too few samples"},
+         "also: old failures, UNSUPPORTED, another environment, too few samples"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "say it, but do not fail"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
@@ -103,7 +106,9 @@ const struct verb verb_gate = {
     .summary = "decide whether a run is good enough: limits, and a baseline not to fall behind",
     .usage = "[RUN] [--against baseline] [--min-f1 99%] ...",
     .details = "Without --against every failing case closes the gate; with it only new ones do, "
-               "unless\n--strict is given.  Every check is printed with its figures.\n\n"
+               "unless\n--strict is given.  A case that "
+               "the run was asked for and that is gone closes it, too.\nEvery check is printed "
+               "with its figures.\n\n"
                "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%",
     .exits = "  0  open\n  1  closed\n  2  usage\n  3  there is no such run\n"
              "  4  database not usable",

@@ -144,6 +144,10 @@ class Verdict(e2e.Case):
         totals = json.loads(self.run_db("compare", "latest~1", "latest", "--json", exit_code=1).stdout)["totals"]
         self.assertEqual(totals["new"], 1)
         self.run_db("compare", "latest~1", "latest", "--exit-zero")
+        page = self.run_db("compare", "latest~1", "latest", "--markdown", exit_code=1).stdout
+        self.assertIn("| cases | cause | module | blame | example | why |", page)
+        self.assertIn("| 1 | dump=unexplained |", page)
+        self.assertIn("| before | now | reason |", page)
         filtered = self.run_db("compare", "latest~1", "latest", "--only", "fixed", exit_code=1).stdout
         self.assertRegex(filtered, r"times of \d+ engines: \d+ slower, \d+ faster, \d+ same")
         self.assertNotIn(name, filtered)
@@ -192,6 +196,16 @@ class Verdict(e2e.Case):
         self.run_db("gate", "--against", "baseline", "--max-new", "1")
         self.run_db("gate", "--against", "baseline", "--max-new", "1", "--strict", exit_code=1)
         self.run_db("gate", "--exit-zero")
+        # A case that is gone closes the gate, unless it is named or the run was not asked for it.
+        name = self.one("PASS").split(".")[0]
+        self.run_db("gate", "--against", "baseline")
+        self.sql("DELETE FROM crash_case WHERE id = (SELECT min(id) FROM crash_case WHERE run_id = 3)")
+        self.assertIn("1 gone since run 2", self.run_db("gate", "--against", "baseline", exit_code=1).stdout)
+        self.run_db("gate", "--against", "baseline", "--allow-missing", name)
+        self.run_db("gate", "--against", "baseline", "--allow-missing", "no_such_case", exit_code=1)
+        self.run_db("gate", "--against", "baseline", "--allow-missing", "and", exit_code=2)
+        self.sql("UPDATE run SET label = 'run', command = 'twinstack run -k no_such_case' WHERE id = 3")
+        self.assertIn("1 that this run was not asked for", self.run_db("gate", "--against", "baseline").stdout)
         self.sql("UPDATE run SET state = 'interrupted' WHERE id = (SELECT max(id) FROM run)")
         self.assertFalse(json.loads(self.run_db("gate", "--json", exit_code=1).stdout)["open"])
 

@@ -102,7 +102,7 @@ TEST(two_runs_environment_first)
 {
     struct arena keep;
     struct run_info a, b;
-    struct run_case x[MADE_CASES], y[MADE_CASES];
+    struct run_case x[MADE_CASES + 2], y[MADE_CASES + 1];
     struct run_diff diff;
     struct fault fault = FAULT_INIT;
     arena_init(&keep, 0);
@@ -112,8 +112,16 @@ TEST(two_runs_environment_first)
     y[0].result.verdict = VERDICT_FAIL; /* new   */
     y[2].result.verdict = VERDICT_PASS; /* fixed */
     y[5].scenario = "renamed";          /* gone and added */
-    REQUIRE(run_diff_make(&a, x, MADE_CASES, &b, y, MADE_CASES, NULL, &keep, &diff, &fault) ==
-            ERR_NONE);
+    x[6] = x[1];                        /* a repeat that the other has not is neither */
+    x[6].repeat = 1;
+    x[7] = x[6]; /* an accepted failure is not fixed */
+    x[7].scenario = "accepted";
+    x[7].result.verdict = VERDICT_FAIL;
+    y[6] = x[7];
+    y[6].result.verdict = VERDICT_XFAIL;
+    REQUIRE(run_diff_make(&a, x, MADE_CASES + 2, &b, y, MADE_CASES + 1, NULL, &keep, &diff,
+                          &fault) == ERR_NONE);
+    CHECK_EQ(diff.counts[DIFF_ACCEPTED], 1);
     CHECK_EQ(diff.fact_count, 1);
     CHECK_STR(diff.facts[0].name, "compiler");
     CHECK_STR(diff.facts[0].b, "clang 20.0.0");
@@ -124,7 +132,7 @@ TEST(two_runs_environment_first)
     CHECK_EQ(diff.counts[DIFF_STILL], 1); /* the ERROR */
     CHECK_EQ(diff.counts[DIFF_SAME], 2);
     REQUIRE(diff.time_count > 0);
-    CHECK_EQ(diff.times[0].cases, 3); /* of the intersection only */
+    CHECK_EQ(diff.times[0].cases, 4); /* of the intersection only */
     CHECK_NEAR(diff.times[0].ratio, 1, 1e-9);
     CHECK_STR(change_name(diff.times[0].change.change), "too_few");
     arena_free(&keep);

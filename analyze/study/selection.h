@@ -1,0 +1,32 @@
+/* Which cases a stored run was asked to take: a case that it was not asked for is not gone. */
+#ifndef STUDY_SELECTION_H
+#define STUDY_SELECTION_H
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "model/difference.h"
+#include "model/run.h"
+
+struct selection {
+    const char *expr, *variants; /* of -k and --variant; NULL: all */
+    bool is_shard;               /* a part by number, which no name tells */
+};
+
+/* Reads it off the run's command line; a run without one took all.  OUT lives in KEEP.
+ * Fails: ERR_MEMORY. */
+enum status selection_read(const struct run_info *run, struct arena *keep, struct selection *out,
+                           struct fault *fault);
+
+/* True when a run of this selection takes a case like C; of a shard nobody knows: false. */
+bool selection_takes(const struct selection *s, const struct run_case *c);
+
+/* True when EXPR, as `run -k` has it, selects C.  Fails: ERR_USAGE, and *selected is false. */
+enum status selection_matches(const char *expr, const struct run_case *c, bool *selected,
+                              struct fault *fault);
+
+/* Takes those rows of DIFF for "not selected" that are gone because run B was not asked for them.
+ * Two runs of one command line, shard and all, were asked for the same.  Fails: ERR_MEMORY. */
+enum status selection_apply(const struct run_info *a, const struct run_info *b, struct arena *keep,
+                            struct run_diff *diff, struct fault *fault);
+
+#endif
