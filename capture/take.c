@@ -89,15 +89,25 @@ static void walk_backtrace(const struct cap_subject *subject)
     write_walk(subject, job->out);
 }
 
+/* The walkers that neither allocate nor wait: they run here, on the monitor. */
+static const struct cheap_walker {
+    uint32_t walker;
+    void (*walk)(const CONTEXT *, struct cap_bounds, bool, struct cap_walk *);
+} cheap_walkers[] = {
+    {RECORD_WALKER_FRAME_POINTER, cap_crash_walk_framepointer},
+};
+
 void cap_crash_cheap_walkers(const struct cap_subject *subject)
 {
-    struct cap_walk *out = &walks[RECORD_WALKER_FRAME_POINTER];
-    const bool sampled =
-        CAP_WALKER_FIRST == RECORD_WALKER_FRAME_POINTER && subject->exception == NULL;
     walk_backtrace(subject);
-    if (wanted(RECORD_WALKER_FRAME_POINTER) && !sampled) {
-        cap_crash_walk_begin(out, RECORD_WALKER_FRAME_POINTER, subject->thread_id);
-        cap_crash_walk_framepointer(subject->seed, subject->bounds, subject->seed_is_return, out);
+    for (size_t i = 0; i < sizeof cheap_walkers / sizeof cheap_walkers[0]; i++) {
+        const uint32_t walker = cheap_walkers[i].walker;
+        struct cap_walk *out = &walks[walker];
+        /* The samples of a hang are walks of the first walker. */
+        if (!wanted(walker) || (walker == CAP_WALKER_FIRST && subject->exception == NULL))
+            continue;
+        cap_crash_walk_begin(out, walker, subject->thread_id);
+        cheap_walkers[i].walk(subject->seed, subject->bounds, subject->seed_is_return, out);
         write_walk(subject, out);
     }
 }

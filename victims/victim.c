@@ -33,10 +33,9 @@ static const struct {
     uint32_t bit;
     const char *name;
 } walker_names[] = {
-    {RECORD_WALKER_DBGHELP, "dbghelp"},
-    {RECORD_WALKER_DBGHELP_OWN, "dbghelp-own"},
-    {RECORD_WALKER_BACKTRACE, "backtrace"},
-    {RECORD_WALKER_FRAME_POINTER, "framepointer"},
+#define WALKER_NAME(ID, NUMBER, NAME, TRAITS, SHARES) {NUMBER, NAME},
+    RECORD_WALKERS(WALKER_NAME)
+#undef WALKER_NAME
 };
 
 static int by_name(const void *a, const void *b)

@@ -1,0 +1,193 @@
+"""The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; runs alone: it starts Wine.
+
+A recipe is a folder of new files (tests/recipes/NAME) and the lines that join them to the project, below.  All of them are
+applied to one copy and built once, without optimisation.  When a test here fails after a change elsewhere, the
+recipe in CONTRIBUTING.md is probably wrong as well: change both."""
+
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import dump_maker  # noqa: E402
+import e2e  # noqa: E402
+
+RECIPES = e2e.ROOT / "tests/recipes"
+CASE = e2e.ROOT / "corpus/cases/null_write.ob2"
+PREFIX = pathlib.Path(os.environ.get("WINEPREFIX", e2e.BUILD / "wine"))
+COPIED = ["analyze", "capture", "cmake", "dashboard", "victims", "tests", "CMakeLists.txt"]
+LEFT_OUT = {"node_modules", "__pycache__", "golden", "lua"}
+STREAM = 0x54570099
+
+# NAME -> [(file, line that is there, line to put after it)]
+EDITS = {
+    "scenario": [],
+    "walker": [
+        ("capture/CMakeLists.txt", "  walk.c walk_rtl.c", " walk_innermost.c"),
+        ("capture/cap.h", "void cap_crash_walk_framepointer(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,\n"
+         "                                 struct cap_walk *out);",
+         "\nvoid cap_crash_walk_innermost(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,\n"
+         "                              struct cap_walk *out);"),
+        ("capture/take.c", "    {RECORD_WALKER_FRAME_POINTER, cap_crash_walk_framepointer},",
+         "\n    {RECORD_WALKER_INNERMOST, cap_crash_walk_innermost},"),
+        ("capture/record.h", 'WALKER(FRAME_POINTER, 5, "framepointer", 0, \\ "symbol lookup with the dump engine; nothing of the walk")',
+         ' \\\n    WALKER(INNERMOST, 6, "innermost", 0, "symbol lookup with the dump engine; nothing of the walk")'),
+    ],
+    "judge": [
+        ("analyze/engine/CMakeLists.txt", "judge.c", " judge_recipe.c"),
+        ("analyze/engine/judges.h", "extern const struct engine engine_judge_lldb;", "\nextern const struct engine engine_judge_recipe;"),
+        ("analyze/engine/engines.c", "    &engine_judge_lldb,", "\n    &engine_judge_recipe,"),
+    ],
+    "stream": [
+        ("analyze/format/CMakeLists.txt", "minidump/streams.c", " minidump/recipe.c"),
+        ("analyze/format/minidump/streams.h", "minidump_detail_fn minidump_detail_auxv,", " minidump_detail_recipe,"),
+        ("analyze/format/minidump/streams.c", "const struct minidump_stream_kind minidump_stream_kinds[] = {",
+         f"\n    {{{STREAM:#x}, \"Recipe\", NULL, NULL, minidump_detail_recipe}},"),
+    ],
+    "verb": [
+        ("analyze/verbs/CMakeLists.txt", "verb_version.c", " verb_hello.c"),
+        ("analyze/verbs/verbs.h", "extern const struct verb verb_version;", "\nextern const struct verb verb_hello;"),
+        ("analyze/verbs/verbs.c", "&verb_version,", " &verb_hello,"),
+    ],
+    "page": [
+        ("dashboard/view/CMakeLists.txt", "SOURCES cases.c", " recipe.c"),
+        ("dashboard/view/table.c", '#include "view/queue.h"', '\n#include "view/recipe.h"'),
+        ("dashboard/view/table.c", '    {"/api/v1/runs", "runs, newest first", view_runs},', '\n    {"/api/v1/recipe", "an example", view_recipe},'),
+        ("dashboard/routes.c", '    {"GET", "/timing", answer_page, ROUTE_OPEN, NULL, NULL},',
+         '\n    {"GET", "/recipe", answer_page, ROUTE_OPEN, NULL, NULL},'),
+        ("dashboard/web/src/main.js", "import { Overview } from './pages/overview.js';", "\nimport { Recipe } from './pages/recipe.js';"),
+        ("dashboard/web/src/main.js", "  { at: '/runs', part: Runs, title: 'Runs', rail: 'Runs' },",
+         "\n  { at: '/recipe', part: Recipe, title: 'Recipe', rail: 'Recipe' },"),
+    ],
+    "format": [
+        ("analyze/format/CMakeLists.txt", "    pe/pe.c", " elf/elf.c"),
+        ("tests/CMakeLists.txt", "unit_test(msfz ROOMS format SOURCES test_msfz.c)",
+         "\nunit_test(elf ROOMS format SOURCES test_elf.c)\nfuzz_target(elf ROOMS format)"),
+    ],
+}
+
+
+def new_files(name):
+    return sorted(f.relative_to(RECIPES / name) for f in (RECIPES / name).rglob("*") if f.is_file())
+
+
+def must(*argv, **more):
+    done = subprocess.run([*map(str, argv)], capture_output=True, text=True, check=False, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, argv))}\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def copy_sources(to):
+    for name in COPIED:
+        source = e2e.ROOT / name
+        if source.is_file():
+            shutil.copy(source, to / name)
+        else:
+            shutil.copytree(source, to / name, ignore=lambda at, names: [n for n in names if n in LEFT_OUT])
+    modules = e2e.ROOT / "dashboard/web/node_modules"
+    if modules.is_dir():
+        (to / "dashboard/web/node_modules").symlink_to(modules)
+
+
+def apply(name, to):
+    for file in new_files(name):
+        (to / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(RECIPES / name / file, to / file)
+    for file, there, more in EDITS[name]:
+        # Runs of blanks do not matter: alignment changes with the neighbours.
+        pattern = re.compile(r"\s+".join(map(re.escape, there.split())))
+        text = (to / file).read_text(encoding="utf-8")
+        if len(pattern.findall(text)) < 1:
+            raise AssertionError(f"recipe {name}: {file} has no `{there}` any more: change the recipe here and in CONTRIBUTING.md")
+        (to / file).write_text(pattern.sub(lambda m: m.group() + more, text, count=1), encoding="utf-8")
+
+
+class Recipes(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.copy = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        copy_sources(cls.copy)
+        for name in EDITS:
+            apply(name, cls.copy)
+        cls.build = cls.copy / "build"
+        must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0")
+        must("ninja", "-C", cls.build, "twinstack", "unit_elf", "fuzz_elf", "seed_store")
+        cls.program = cls.build / "bin/twinstack"
+
+    def ask(self, *argv, **more):
+        return must(self.program, *argv, cwd=e2e.ROOT, **more)
+
+    def test_the_guide_names_each_file(self):
+        guide = (e2e.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        for name in EDITS:
+            part = guide.split(f"(tests/recipes/{name})")[-1].split("\n### ")[0]
+            for file in [*map(str, new_files(name)), *(file for file, _, _ in EDITS[name])]:
+                with self.subTest(recipe=name):
+                    self.assertIn(pathlib.Path(file).name if name == "page" else file, part)
+
+    def test_verb(self):
+        self.assertEqual(self.ask("hello", "you"), "hello you\n")
+        self.assertEqual(e2e.json.loads(self.ask("hello", "--json")), {"schema_version": 1, "hello": "world"})
+        self.assertRegex(self.ask("--help"), r"(?m)^ +hello +greets$")
+
+    def test_judge(self):
+        engines = e2e.json.loads(self.ask("check", CASE, "--json"))["engines"]
+        self.assertIn("judge:recipe", {e["engine"] for e in engines})
+
+    def test_stream(self):
+        dump = dump_maker.Dump()
+        dump.stream(STREAM, struct.pack("<II", 42, 0x10))
+        streams = e2e.json.loads(self.ask("dump", self.saved(dump), "--json"))["streams"]
+        found = next(s for s in streams if s["name"] == "Recipe")
+        self.assertEqual((found["content"]["answer"], found["content"]["flags"]), (42, "0x10"))
+
+    def test_format(self):
+        self.assertRegex(must(self.build / "tests/unit_elf"), r"(?m)^tally 2 0 0$")
+        must(self.build / "tests/fuzz_elf", CASE / "dump.dmp")
+
+    def test_page(self):
+        base = self.folder / "made.db"
+        must(self.build / "tests/seed_store", base, "1", "1", "0")
+        server = subprocess.Popen([self.program, "serve", "--db", base, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+        try:
+            address, end = None, time.monotonic() + 30
+            while address is None and time.monotonic() < end:
+                address = re.search(r"http://[0-9.]+:\d+", server.stdout.readline())
+            with urllib.request.urlopen(f"{address[0]}/api/v1/recipe", timeout=20) as answer:
+                self.assertEqual(e2e.json.load(answer)["data"], {"hello": "recipe"})
+            with urllib.request.urlopen(f"{address[0]}/recipe", timeout=20) as answer:
+                self.assertIn(b"<!doctype html>", answer.read().lower())
+        finally:
+            server.terminate()
+            server.communicate(timeout=20)
+
+    def test_scenario_and_walker(self):
+        if shutil.which("wine") is None or not PREFIX.is_dir():
+            self.skipTest("no Wine, or no prefix; ./run makes it")
+        keep = {"null_write.c", "recipe_scenario.c"}
+        for kind in ("crash", "hang", "calm"):
+            for file in (self.copy / "victims" / kind).glob("*.c*"):
+                if file.name not in keep:
+                    file.unlink()
+        victims = self.build / "victims"
+        must("cmake", "-G", "Ninja", "-S", self.copy / "victims", "-B", victims, "-DTWINSTACK_VARIANTS=ob2",
+             "--toolchain", self.copy / "cmake/wine-clang.cmake")
+        must("ninja", "-C", victims, "victims-ob2", "twinstack-launch")
+        report = e2e.json.loads(self.ask("run", "--victims", victims / "bin", "--prefix", PREFIX, "--db", self.folder / "run.db",
+                                         "--out", self.folder / "out", "--source-root", self.copy, "--no-judges", "--json",
+                                         "-k", "recipe_scenario"))
+        self.assertEqual([(c["scenario"], c["verdict"]) for c in report["cases"]], [("recipe_scenario", "PASS")])
+        self.assertIn("offset:innermost", {e["engine"] for e in report["engines"]})
+
+
+if __name__ == "__main__":
+    e2e.main()
