@@ -10,11 +10,11 @@ static void print_verbs(FILE *out)
     (void)fputs(
         "usage: twinstack VERB [OPTION...] [ARGUMENT...]\n"
         "Takes every Windows crash twice, by dump and by module!offset frames, resolves both\n"
-        "with no Windows, and says who is right.\n\nverbs:\n",
+        "with no Windows, and reports which engine is right.\n\nverbs:\n",
         out);
     for (size_t i = 0; i < verb_count; i++)
         (void)fprintf(out, "  %-12s %s\n", verbs[i]->name, verbs[i]->summary);
-    (void)fputs("\n`twinstack VERB --help` tells a verb's options, examples and exit codes.\n",
+    (void)fputs("\n`twinstack VERB --help` prints a verb's options, examples and exit codes.\n",
                 out);
 }
 

@@ -128,24 +128,6 @@ enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, 
     return add_binding(store, name, sources, fault);
 }
 
-bool symbol_is_system_module(const char *name)
-{
-    static const char *const patterns[] = {
-        "ntdll*",      "kernel32*",  "kernelbase*",    "user32*",   "win32u*",     "gdi32*",
-        "msvcrt*",     "msvcp*",     "vcruntime*",     "ucrtbase*", "concrt*",     "msvcr*",
-        "combase*",    "ole32*",     "oleaut32*",      "rpcrt4*",   "advapi32*",   "sechost*",
-        "shell32*",    "shlwapi*",   "ws2_32*",        "mswsock*",  "crypt32*",    "bcrypt*",
-        "dbghelp*",    "dbgcore*",   "comctl32*",      "imm32*",    "uxtheme*",    "wow64*",
-        "clr.dll",     "mscoree*",   "ntoskrnl*",      "hal.dll",   "api-ms-win*", "ext-ms-win*",
-        "winhttp*",    "wininet*",   "d3d*.dll",       "dxgi*",     "opengl32*",   "winmm*",
-        "libstdc++-*", "libgcc_s_*", "libwinpthread*",
-    };
-    for (size_t i = 0; i < COUNT_OF(patterns); i++)
-        if (text_glob(patterns[i], name))
-            return true;
-    return false;
-}
-
 /* The identity that the file states; "" of a CSV. */
 static const char *binding_id(const struct store_binding *binding)
 {

@@ -1,6 +1,7 @@
-/* Which file names a module's symbols may have; see store_parts.h. */
+/* What names say: which file a module's symbols may be in, which modules are the system's. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "symbol/store_parts.h"
@@ -30,4 +31,22 @@ bool store_pdb_name_fits(const char *pdb_path, const struct module *module)
     memcpy(module_text, module->name, module_stem);
     module_text[module_stem] = '\0';
     return text_equal_nocase(text, module_text);
+}
+
+bool symbol_is_system_module(const char *name)
+{
+    static const char *const patterns[] = {
+        "ntdll*",      "kernel32*",  "kernelbase*",    "user32*",   "win32u*",     "gdi32*",
+        "msvcrt*",     "msvcp*",     "vcruntime*",     "ucrtbase*", "concrt*",     "msvcr*",
+        "combase*",    "ole32*",     "oleaut32*",      "rpcrt4*",   "advapi32*",   "sechost*",
+        "shell32*",    "shlwapi*",   "ws2_32*",        "mswsock*",  "crypt32*",    "bcrypt*",
+        "dbghelp*",    "dbgcore*",   "comctl32*",      "imm32*",    "uxtheme*",    "wow64*",
+        "clr.dll",     "mscoree*",   "ntoskrnl*",      "hal.dll",   "api-ms-win*", "ext-ms-win*",
+        "winhttp*",    "wininet*",   "d3d*.dll",       "dxgi*",     "opengl32*",   "winmm*",
+        "libstdc++-*", "libgcc_s_*", "libwinpthread*",
+    };
+    for (size_t i = 0; i < COUNT_OF(patterns); i++)
+        if (text_glob(patterns[i], name))
+            return true;
+    return false;
 }

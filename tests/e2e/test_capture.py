@@ -1,6 +1,6 @@
 """Victims, launcher and capture, run for real under Wine; runs alone, since hangs are found by the clock.
 
-The stacks are held against the truth by llvm-symbolizer, so none of our analyser is in it."""
+The stacks are compared with the truth by llvm-symbolizer, so none of our analyser is in it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`dump` on real dumps and on made ones: text, JSON, stacks, rust-minidump's schema; damage is told and does no harm."""
+"""`dump` on real dumps and on made ones: text, JSON, stacks, rust-minidump's schema; damage is reported and does no harm."""
 
 import json
 import pathlib

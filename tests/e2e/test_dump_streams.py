@@ -1,6 +1,6 @@
 """Every stream of a minidump, field by field: each row lays out one structure of Microsoft's minidumpapiset.h, of
 Breakpad's minidump_format.h or of Crashpad's minidump_extensions.h with numbers of its own, and says what `dump
---json` has to tell of it."""
+--json` must report of it."""
 
 import pathlib
 import struct
@@ -143,7 +143,7 @@ def misc_says_nothing(d):
 
 
 def shadow_stack(d):
-    """A CONTEXT with XSTATE: CONTEXT_EX behind it, then the XSAVE area's header and CET_U."""
+    """A CONTEXT with XSTATE: CONTEXT_EX after it, then the XSAVE area's header and CET_U."""
     d.stream(15, misc(1364, 0x3F7))
     ex = struct.pack("<iIiIiI", -1232, 1392, -1232, 1232, 80, 80) + bytes(56)
     area = struct.pack("<QQ", 1 << 11, 1 << 63 | 1 << 11) + bytes(48) + struct.pack("<QQ", 1, 0xCBC83FEFC8)
@@ -389,7 +389,7 @@ class DumpStreams(e2e.Case):
                     self.assertEqual(e2e.json.loads(done.stdout)["system"]["context_cpu"], dump.arch)
 
     def test_no_stream_is_a_bare_name(self):
-        """Whatever its type and its bytes: told in a member, as content, or a fault in its place."""
+        """Whatever its type and its bytes: reported in a member, as content, or as a fault in its place."""
         kinds = [*range(1, 26), *range(0x8000, 0x800E), 0xFFF0, 0xFFFF, 0x10000, 0x43500001, *range(0x47670001, 0x47670010),
                  *range(0x4D7A0001, 0x4D7A0006), 0x4B6B0002, 0x54570001]
         for at in range(0, len(kinds), 20):

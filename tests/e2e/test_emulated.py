@@ -1,4 +1,4 @@
-"""The unwinders at every instruction of compiled functions, held against what was really called.
+"""The unwinders at every instruction of compiled functions, compared with what was really called.
 
 An emulator runs tests/e2e/emulated/shapes.c, built for each processor; before each instruction that was not
 met before, a dump of that moment is made, and `dump` has to find the calls that wait.  No Windows, no Wine."""
@@ -31,7 +31,7 @@ X86 = "EAX ECX EDX EBX ESP EBP ESI EDI".split()
 
 
 class Machine:
-    """One processor with the image in its memory and a stack on which nobody waits."""
+    """One processor with the image in its memory and an empty stack."""
 
     def __init__(self, image):
         self.image = image

@@ -21,7 +21,7 @@ LEAST_A_VARIANT = 6
 FINE = {"PASS", "XFAIL", "UNSUPPORTED", "NOT-CAPTURED-AS-EXPECTED"}
 X86_VARIANTS = ["x86-ob0", "x86-ob2"]  # need 32-bit Wine
 X86_SCENARIOS = ["null_write", "inline_chain", "recursion", "crash_in_dll", "second_thread", "sleep_forever"]
-AGAIN_MOST = 8  # more than that is no matter of luck
+AGAIN_MOST = 8  # more than that is not chance
 SLOWEST_SHOWN = 10
 
 

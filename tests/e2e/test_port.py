@@ -1,4 +1,4 @@
-"""Reporters of somebody's own: the victims built against another library, and its faults named.
+"""Reporters of another project: the victims built against another library, and its faults named.
 
 runs alone: it starts Wine."""
 

@@ -2,7 +2,7 @@
 
 A fenced block marked `console` is a session: lines that start with "$ " are commands, run in order by one
 shell in the source tree with `twinstack` on the PATH; what follows a command is its output (both streams),
-where a line "..." stands for any lines and "..." inside a line for any text.  Blocks marked `sh` hold
+where a line "..." matches any lines and "..." inside a line any text.  Blocks marked `sh` hold
 commands only; those of ./run are tested by test_run.py, which must know each of them.  runs alone"""
 
 import os
@@ -54,7 +54,7 @@ def sessions(block):
 
 
 def shape(expected):
-    """A pattern for output in which "..." stands for anything."""
+    """A pattern for output in which "..." matches anything."""
     lines = []
     for line in expected.splitlines():
         if line.strip() == "...":
@@ -123,7 +123,7 @@ class Readme(e2e.Case):
             line = line.replace("build/bin/twinstack", str(e2e.PROGRAM)).replace(" build/", f" {scratch}/")
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", line], cwd=e2e.ROOT, env=env, timeout=200,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-            # Times on a busy machine are nobody's promise.
+            # No promise is made about times on a busy machine.
             good = (0, 1) if any(word in command for word in (" bench ", " compare ", " gate ")) else (0,)
             self.assertIn(done.returncode, good, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         return (scratch / "summary.md").read_text(encoding="utf-8")

@@ -210,7 +210,7 @@ class RunControl(e2e.Case):
 
         self.assertEqual(self.stop_in_the_middle(signal.SIGKILL, "-k", "good or slow", meanwhile=meanwhile), -signal.SIGKILL)
         self.run_twinstack("report", "--db", self.db, exit_code=3)  # there is no finished run
-        # The next run finds that nobody works on it any more.
+        # The next run finds that no process works on it any more.
         self.take("-k", "good")
         states = [(r["id"], r["state"]) for r in self.run_json("db", "list", "--json", "--db", self.db)]
         self.assertEqual(states, [(2, "complete"), (1, "interrupted")])

@@ -1,5 +1,5 @@
 """resolve and symbols as programs: forms, order, exit codes, the round trip through a symbol table,
-and every decorated public name of the fixtures held against llvm-undname."""
+and every decorated public name of the fixtures compared with llvm-undname."""
 
 import json
 import os

@@ -70,7 +70,7 @@ class Verdict(e2e.Case):
         self.sql("UPDATE run SET state = 'interrupted' WHERE id = (SELECT max(id) FROM run)")
         said = self.run_db("report", exit_code=1).stdout
         self.assertRegex(said, r"(?s)\(interrupted\).*\nFAIL   12 cases: 12 PASS\n✗ +the run was interrupted")
-        # Stopped before its first case it is still the latest: nobody takes the one before for it.
+        # Stopped before its first case it is still the latest: the one before is not mistaken for it.
         self.sql("DELETE FROM crash_case WHERE run_id = 3")
         self.sql("DELETE FROM run_verdict WHERE run_id = 3")
         self.assertIn("FAIL   0 cases", self.run_db("report", exit_code=1).stdout)
@@ -179,7 +179,7 @@ class Verdict(e2e.Case):
         self.run_db("gate", "--against", "baseline")
         self.run_db("gate", "--min-f1", "nonsense", exit_code=2)
         self.run_db("gate", "--min-f1", "101%", exit_code=1)
-        self.run_db("gate", "--engine", "judge:nobody", exit_code=1)
+        self.run_db("gate", "--engine", "judge:unknown", exit_code=1)
         # One a branch, and one for all others.
         self.run_db("baseline", "set", "1", "--branch", "main")
         self.run_db("baseline", "set", "2")
@@ -216,7 +216,7 @@ class Verdict(e2e.Case):
         name = self.one("FAIL", "dump=inline_only dump=unexplained")
         self.run_db("accept", name, exit_code=2)
         self.run_db("accept", *argv, exit_code=2)
-        self.run_db("accept", "nobody.ob2", *argv, exit_code=3)
+        self.run_db("accept", "missing.ob2", *argv, exit_code=3)
         self.assertFalse(known.exists())
         self.run_db("accept", name, *argv)
         self.run_db("accept", name, *argv)
@@ -225,14 +225,14 @@ class Verdict(e2e.Case):
         self.assertEqual(rows[0]["cause"], "dump=inline_only dump=unexplained")
         self.run_twinstack("known", "--known", known, "sing", exit_code=2)
         self.run_twinstack("known", "--known", known, "expire", exit_code=2)
-        self.run_twinstack("known", "--known", known, "expire", name, "nobody", exit_code=3)
+        self.run_twinstack("known", "--known", known, "expire", name, "missing", exit_code=3)
         self.assertNotIn("EXPIRED", self.run_twinstack("known", "--known", known).stdout)
         self.run_twinstack("known", "--known", known, "expire", name + "-2")
         self.assertEqual([r["expired"] for r in json.loads(
             self.run_twinstack("known", "--known", known, "--json", exit_code=1).stdout)], [False, True])
         self.run_twinstack("known", "--known", known, "prune")
         self.assertEqual(known.read_text().count("scope:"), 1)
-        # For all cases like it; the one at hand must be among them.
+        # For all cases like it; the accepted one must be among them.
         self.run_db("accept", name, *argv, "--scope", "*.nothing", exit_code=2)
         self.run_db("accept", name, *argv, "--scope", "*." + name.split(".")[1])
         self.assertEqual(json.loads(self.run_twinstack("known", "--known", known, "--json").stdout)[1]["scope"],
@@ -256,8 +256,8 @@ class Verdict(e2e.Case):
         self.sql("UPDATE run SET command = 'twinstack run', finished_ns = 1790000000000000000")
         for scope, until, command, problem in (
                 (name, "2999-01-01", "", None), (name, "2001-01-01", "", "expired on 2001-01-01"),
-                ("nobody.ob2", "2999-01-01", "", "there is no case nobody.ob2"),
-                ("nobody.ob2", "2999-01-01", " -k null", None),
+                ("missing.ob2", "2999-01-01", "", "there is no case missing.ob2"),
+                ("missing.ob2", "2999-01-01", " -k null", None),
                 ("recursion.*", "2999-01-01", "", "nothing in recursion.* fails")):
             with self.subTest(scope=scope, until=until, command=command):
                 self.sql("UPDATE run SET known_text = ?, command = 'twinstack run' || ?", block.format(scope, until), command)
@@ -409,7 +409,7 @@ class Verdict(e2e.Case):
         self.run_twinstack("db", "upgrade", "--db", old)
         self.assertEqual(told(old), here)
 
-        # Somebody writes: readers go on, writers wait and then say so.
+        # Another process writes: readers go on, writers wait and then say so.
         busy = sqlite3.connect(self.db, isolation_level=None)
         busy.execute("BEGIN IMMEDIATE")
         self.run_db("report")
@@ -427,7 +427,7 @@ class Verdict(e2e.Case):
         data = json.loads(self.run_db("signatures", "--rules", rules, "--json").stdout)
         self.assertEqual(sum(s["count"] for s in data["signatures"]) <= data["stacks"], True)
         self.assertEqual(data["signatures"][0]["rank"], 1)
-        self.run_db("signatures", "--engine", "judge:nobody", exit_code=5)
+        self.run_db("signatures", "--engine", "judge:unknown", exit_code=5)
 
     def test_signatures_of_a_stream(self):
         def resolved(text):

@@ -123,7 +123,7 @@ class Reproducible(e2e.Case):
         here = VICTIMS / "bin"
         with tempfile.TemporaryDirectory() as other:
             there = self.build_in(pathlib.Path(other) / "another/one")
-            names = [name for name in files_below(there) if name != "toolchain.json"]  # tells of every variant
+            names = [name for name in files_below(there) if name != "toolchain.json"]  # names every variant
             self.assertIn("victims-ob2.pdb", names)
             for name in names:
                 with self.subTest(file=name):

@@ -1,4 +1,4 @@
-// The API without a browser: the description held against the routes both ways, safety,
+// The API without a browser: the description compared with the routes both ways, safety,
 // tags, live streams, the offline page's data, and how fast views are on large databases
 // (so it runs alone).
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -396,7 +396,7 @@ test('views_of_large_databases_take_under_300_ms', async () => {
     '/api/v1/timing?run=1', '/api/v1/doors?run=1', '/api/v1/signatures?run=1', '/api/v1/symbols?run=1', '/api/v1/known']) {
     let took = Infinity;
     let answer;
-    for (let i = 0; i < 3; i++) { // the least: somebody else's work is not the view's; never one that was kept
+    for (let i = 0; i < 3; i++) { // the least: other work of the machine is not the view's; never one that was kept
       const start = performance.now();
       answer = await fetch(`${large.base}${path}${path.includes('?') ? '&' : '?'}again=${i}`);
       await answer.text();

@@ -36,7 +36,7 @@ const views = [
   '/signatures', '/known', '/symbols', '/api', '/about',
 ];
 
-// What stands in MAIN, with where its links go; without what only one carrier has to say.
+// What MAIN holds, with where its links go; without what only one carrier has to say.
 const read = (page) => page.evaluate(() => {
   const main = document.querySelector('main').cloneNode(true);
   for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();

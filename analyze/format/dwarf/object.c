@@ -3,7 +3,7 @@
  * libdwarf asks through callbacks; sections count from 1, because it takes number 0 for the empty
  * one of ELF.  Only those are shown that it has to parse: what is looked up by an offset or an
  * index alone (texts by index, addresses, range lists) is read in values.c, where every offset is
- * checked and where sections of other files can stand in. */
+ * checked and where sections of other files can be used. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What the files of the DWARF reader share; nobody else includes this.
+/* What the files of the DWARF reader share; no other file includes this.
  *
  *   dwarf.c   units, and the one that an offset lies in
  *   object.c  sections as libdwarf asks for them

@@ -1,5 +1,5 @@
-/* Functions of many shapes, for an emulator to walk through: what compilers make of frames is told
- * by unwind data, and test_emulated.py holds what the unwinders make of that against what was
+/* Functions of many shapes, for an emulator to walk through: unwind data describes what compilers
+ * make of frames, and test_emulated.py compares what the unwinders make of that with what was
  * called.  Freestanding; each function ends, and every path is taken. */
 #include <stdarg.h>
 #include <stddef.h>
