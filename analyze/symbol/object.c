@@ -7,7 +7,13 @@
 #include "base/text.h"
 #include "symbol/object_parts.h"
 
-enum { ELF_LOADED_CODE = 6, ELF_NO_BYTES = 8, ELF_RELOCATABLE = 1, MACHO_RELOCATABLE = 1 };
+enum {
+    ELF_LOADED_CODE = 6,
+    ELF_NO_BYTES = 8,
+    ELF_RELOCATABLE = 1,
+    MACHO_RELOCATABLE = 1,
+    MACHO_DSYM = 10
+};
 
 static void read_elf_traits(const struct elf *elf, struct object_candidate *out)
 {
@@ -37,6 +43,7 @@ static void read_macho_traits(const struct macho *macho, struct object_candidate
         }
     }
     out->is_code = out->is_code && macho->type != MACHO_RELOCATABLE;
+    out->has_code = out->has_code && macho->type != MACHO_DSYM;
 }
 
 bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,

@@ -18,9 +18,8 @@
 #include "symbol/store.h"
 #include "symbol/symbol_index.h"
 #include "unwind/cfi_export.h"
+#include "verbs/symbol_files.h"
 #include "verbs/verbs.h"
-
-enum { FOLDER_DEPTH = 8 };
 
 struct symbols_options {
     struct option_list roots;
@@ -32,120 +31,6 @@ struct symbols_options {
     bool csv, inlines, json;
 };
 
-/* A PDB or an image that was met. */
-struct symbol_file {
-    const char *path, *name;
-    char build_of[256]; /* the file that all builds stand under: app.pdb of app.pd_ */
-    bool image, unpacked;
-    char id[DEBUG_ID_BYTES];       /* as its folder in a store is called */
-    char debug_id[DEBUG_ID_BYTES]; /* of an image: of its PDB */
-    struct file_map map;
-    struct pdb pdb; /* open unless image */
-};
-
-typedef int symbol_file_fn(void *context, struct symbol_file *file);
-
-/* The last letter of a packed file's name is '_'. */
-static void name_builds(struct symbol_file *file)
-{
-    static const char ends[][6] = {".pd_b", ".ex_e", ".dl_l", ".sy_s"};
-    const size_t bytes = strlen(file->name);
-    (void)snprintf(file->build_of, sizeof file->build_of, "%s", file->name);
-    for (size_t i = 0; file->unpacked && bytes < sizeof file->build_of && i < 4; i++)
-        if (bytes > 4 && strncmp(file->name + bytes - 4, ends[i], 4) == 0)
-            file->build_of[bytes - 1] = ends[i][4];
-}
-
-/* Opens PATH; false when it is neither a PDB nor an image.  A damaged one is reported. */
-static bool open_file(const char *path, struct symbol_file *out, int *code)
-{
-    struct fault fault = FAULT_INIT;
-    struct pe pe;
-
-    memset(out, 0, sizeof *out);
-    out->path = path;
-    out->name = path_base(path);
-    if (symbol_file_map(path, &out->map, &out->unpacked, &fault) != ERR_NONE) {
-        *code = verb_fault(&fault);
-        return false;
-    }
-    name_builds(out);
-    if (pdb_recognize(out->map.data, out->map.bytes)) {
-        if (pdb_open(out->map.data, out->map.bytes, &out->pdb, &fault) == ERR_NONE) {
-            pdb_debug_id(&out->pdb, out->id);
-            memcpy(out->debug_id, out->id, sizeof out->debug_id);
-            return true;
-        }
-        fault_set_path(&fault, path);
-        *code = verb_fault(&fault);
-    } else if (out->map.bytes > 64 && memcmp(out->map.data, "MZ", 2) == 0 &&
-               pe_open(out->map.data, out->map.bytes, &pe, &fault) == ERR_NONE) {
-        out->image = true;
-        pe_code_id(&pe, out->id);
-        pe_debug_id(&pe, out->debug_id);
-        return true;
-    }
-    symbol_file_unmap(&out->map, out->unpacked);
-    return false;
-}
-
-static int visit_file(const char *path, bool named, symbol_file_fn *visit, void *context)
-{
-    struct symbol_file file;
-    int code = EXIT_GOOD;
-
-    if (!open_file(path, &file, &code)) {
-        if (named && code == EXIT_GOOD) {
-            log_error("path=%s: neither a PDB nor an image", path);
-            code = EXIT_INPUT;
-        }
-        return code;
-    }
-    code = visit(context, &file);
-    if (!file.image)
-        pdb_close(&file.pdb);
-    symbol_file_unmap(&file.map, file.unpacked);
-    return code;
-}
-
-/* Visits PATH, or all files below it.  Returns the first exit code that is not 0. */
-static int visit_path(const char *path, bool named, int depth, symbol_file_fn *visit, void *context)
-{
-    struct fault fault = FAULT_INIT;
-    struct arena scratch;
-    const char **names;
-    size_t count;
-    int code = EXIT_GOOD;
-
-    if (!path_is_folder(path))
-        return visit_file(path, named, visit, context);
-    if (depth == 0)
-        return EXIT_GOOD;
-    arena_init(&scratch, 0);
-    if (folder_list(path, &scratch, &names, &count, &fault) != ERR_NONE) {
-        code = verb_fault(&fault);
-    } else {
-        for (size_t i = 0; i < count; i++) {
-            const char *below = path_join(&scratch, path, names[i]);
-            const int one =
-                below != NULL ? visit_path(below, false, depth - 1, visit, context) : EXIT_INPUT;
-            code = code == EXIT_GOOD ? one : code;
-        }
-    }
-    arena_free(&scratch);
-    return code;
-}
-
-static int visit_all(const struct option_list *paths, symbol_file_fn *visit, void *context)
-{
-    int code = EXIT_GOOD;
-    for (uint32_t i = 0; i < paths->count; i++) {
-        const int one = visit_path(paths->items[i], true, FOLDER_DEPTH, visit, context);
-        code = code == EXIT_GOOD ? one : code;
-    }
-    return code;
-}
-
 static int add_file(void *context, struct symbol_file *file)
 {
     const struct symbols_options *o = context;
@@ -156,8 +41,11 @@ static int add_file(void *context, struct symbol_file *file)
     arena_init(&scratch, 0);
     const char *root = o->roots.items[0];
     const char *folder = arena_printf(&scratch, "%s/%s/%s", root, file->build_of, file->id);
-    const char *to = folder != NULL ? path_join(&scratch, folder, file->name) : NULL;
-    if (to == NULL) {
+    const char *to = folder != NULL ? path_join(&scratch, folder, file->stored_as) : NULL;
+    if (file->id[0] == '\0') {
+        log_error("path=%s: it states no identity, so it has no place in a store", file->path);
+        code = EXIT_INPUT;
+    } else if (to == NULL) {
         code = EXIT_INPUT;
     } else if (path_is_file(to)) {
         (void)printf("there   %s/%s\n", file->build_of, file->id);
@@ -184,10 +72,18 @@ static void list_json(struct json *j, const struct symbol_file *file,
     json_object(j);
     json_key_string(j, "name", file->name);
     json_key_string(j, "path", file->path);
-    json_key_string(j, "kind", file->image ? "image" : "pdb");
-    json_key_string(j, "code_id", file->image ? file->id : NULL);
+    json_key_string(j, "kind", symbol_kind_name(file));
+    json_key_string(j, "code_id", file->kind == SYMBOL_KIND_IMAGE ? file->id : NULL);
     json_key_string(j, "debug_id", file->debug_id[0] != '\0' ? file->debug_id : NULL);
-    if (!file->image) {
+    if (file->kind == SYMBOL_KIND_OBJECT)
+        json_key_string(j, "arch", file->object.arch);
+    if (file->kind == SYMBOL_KIND_BREAKPAD) {
+        json_key_uint(j, "procedures", file->breakpad.function_count);
+        json_key_uint(j, "publics", file->breakpad.public_count);
+        json_key_uint(j, "inline_sites", file->breakpad.inline_count);
+        json_key_uint(j, "damaged_lines", file->breakpad.damaged);
+    }
+    if (file->kind == SYMBOL_KIND_PDB) {
         json_key_uint(j, "modules", counts->modules);
         json_key_uint(j, "procedures", counts->procedures);
         json_key_uint(j, "thunks", counts->thunks);
@@ -206,7 +102,7 @@ static int list_file(void *context, struct symbol_file *file)
     struct fault fault = FAULT_INIT;
     struct symbol_counts counts = {0};
 
-    if (!file->image && symbol_count(&file->pdb, &counts, &fault) != ERR_NONE)
+    if (file->kind == SYMBOL_KIND_PDB && symbol_count(&file->pdb, &counts, &fault) != ERR_NONE)
         return verb_fault(&fault);
     list->count++;
     if (list->json) {
@@ -214,8 +110,17 @@ static int list_file(void *context, struct symbol_file *file)
         return EXIT_GOOD;
     }
     (void)printf("%-28s %-34s ", file->name, file->id);
-    if (file->image)
+    if (file->kind == SYMBOL_KIND_IMAGE)
         (void)printf("image, PDB %s\n", file->debug_id[0] != '\0' ? file->debug_id : "none");
+    else if (file->kind == SYMBOL_KIND_OBJECT)
+        (void)printf("%s, %s, %s\n", symbol_kind_name(file),
+                     file->object.arch != NULL ? file->object.arch : "no processor",
+                     file->object.has_code ? "image" : "symbols");
+    else if (file->kind == SYMBOL_KIND_BREAKPAD)
+        (void)printf("Breakpad, %" PRIu32 " functions, %" PRIu32 " inlined ranges, %" PRIu32
+                     " publics, %" PRIu32 " damaged lines\n",
+                     file->breakpad.function_count, file->breakpad.inline_count,
+                     file->breakpad.public_count, file->breakpad.damaged);
     else
         (void)printf("%" PRIu32 " procedures, %" PRIu64 " inline sites, %" PRIu32
                      " line tables, %" PRIu32 " publics%s%s\n",
@@ -264,7 +169,8 @@ static int verify_file(void *context, struct symbol_file *file)
     int code = EXIT_GOOD;
 
     arena_init(&scratch, 0);
-    const char *want = arena_printf(&scratch, "%s/%s/%s", file->build_of, file->id, file->name);
+    const char *want =
+        arena_printf(&scratch, "%s/%s/%s", file->build_of, file->id, file->stored_as);
     const size_t path_bytes_ = strlen(file->path), want_bytes = want != NULL ? strlen(want) : 0;
     const bool fits = want != NULL && path_bytes_ >= want_bytes &&
                       text_equal_nocase(file->path + path_bytes_ - want_bytes, want);
@@ -275,7 +181,7 @@ static int verify_file(void *context, struct symbol_file *file)
         code = EXIT_DIFFERENT;
     }
     arena_free(&scratch);
-    if (!file->image && verify_indexes(list, file) != EXIT_GOOD)
+    if (file->kind == SYMBOL_KIND_PDB && verify_indexes(list, file) != EXIT_GOOD)
         code = EXIT_DIFFERENT;
     return code;
 }
@@ -301,7 +207,7 @@ static int index_file(void *context, struct symbol_file *file)
     struct arena scratch;
     int code = EXIT_GOOD;
 
-    if (file->image)
+    if (file->kind != SYMBOL_KIND_PDB)
         return EXIT_GOOD;
     (void)read_names(o->names, &names);
     arena_init(&scratch, 0);
@@ -378,8 +284,8 @@ static int export_file(void *context, struct symbol_file *file)
     struct symbol_export how = {.base = o->base, .inlines = o->inlines};
     struct fault fault = FAULT_INIT;
 
-    if (file->image) {
-        log_error("path=%s: an image, not a PDB", file->path);
+    if (file->kind != SYMBOL_KIND_PDB) {
+        log_error("path=%s: this is %s, and PDBs are exported", file->path, symbol_kind_name(file));
         return EXIT_INPUT;
     }
     (void)read_names(o->names, &how.names);
@@ -410,14 +316,14 @@ static int list_or_verify(const struct symbols_options *o, const struct option_l
         json_key(&j, "files");
         json_array(&j);
     }
-    int code = visit_all(paths, visit, &list);
+    int code = symbol_files_visit(paths, visit, &list);
     if (list.json) {
         json_array_end(&j);
         json_object_end(&j);
         json_newline(&j);
     }
     if (list.count == 0 && code == EXIT_GOOD) {
-        log_warn("no PDB and no image there");
+        log_warn("no file of symbols there");
         code = EXIT_NOTHING;
     }
     return code;
@@ -439,7 +345,7 @@ static int run_add(const struct verb *self, void *options, const struct option_l
     (void)keep;
     if (o->roots.count != 1)
         return verb_usage_error(self, "add needs --symbols DIR, the store, and files");
-    return visit_all(files, add_file, o);
+    return symbol_files_visit(files, add_file, o);
 }
 
 static int run_list(const struct verb *self, void *options, const struct option_list *files,
@@ -465,7 +371,7 @@ static int run_index(const struct verb *self, void *options, const struct option
 {
     const struct option_list *paths = paths_of(self, options, files);
     (void)keep;
-    return paths != NULL ? visit_all(paths, index_file, options) : EXIT_USAGE;
+    return paths != NULL ? symbol_files_visit(paths, index_file, options) : EXIT_USAGE;
 }
 
 static int run_export(const struct verb *self, void *options, const struct option_list *files,
@@ -475,7 +381,7 @@ static int run_export(const struct verb *self, void *options, const struct optio
     (void)keep;
     if (strcmp(o->format, "csv") != 0 && strcmp(o->format, "breakpad") != 0)
         return verb_usage_error(self, "--format is csv or breakpad, not '%s'", o->format);
-    return visit_all(files, export_file, options);
+    return symbol_files_visit(files, export_file, options);
 }
 
 static const struct subcommand subcommands[] = {

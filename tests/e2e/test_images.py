@@ -55,6 +55,41 @@ class Images(e2e.Case):
                         self.assertEqual([bare(f["function"]) for f in got], [bare(f["function"]) for f in want], row)
 
 
+class Kinds(e2e.Case):
+    """`symbols list`, `verify` and `add` know every kind of file, and refuse what is none."""
+
+    FILES = {"breakpad": "i30-breakpad/xul.sym", "elf": "i12-elf-dump_syms/basic.full",
+             "macho": "i02-macho-arm64-simple/mac-dsym/main", "pdb": "i50-msfz/ms-plain/crash.pdb",
+             "image": "i70-symstores/plain/x64_nested_collided.exe/62524D629000/x64_nested_collided.exe"}
+
+    def test_what_is_added_is_listed_and_verified(self):
+        root, store = self.fixture("images"), self.folder / "store"
+        for kind, name in self.FILES.items():
+            with self.subTest(kind):
+                files = self.run_json("symbols", "list", "--json", root / name)["files"]
+                self.assertEqual([f["kind"] for f in files], [kind])
+                self.run_twinstack("symbols", "add", "--symbols", store, root / name)
+        done = self.run_twinstack("symbols", "verify", "--symbols", store)
+        self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], ["good"] * len(self.FILES))
+
+    def test_keys_of_symbol_servers_are_known(self):
+        store = self.fixture("images/i70-symstores/ssqp")
+        for folder in store.iterdir():
+            if folder.name != "portable.pdb":
+                with self.subTest(folder.name):
+                    done = self.run_twinstack("symbols", "verify", folder)
+                    self.assertTrue(done.stdout.startswith("good "), done.stdout)
+
+    def test_a_named_file_of_another_kind_is_an_error(self):
+        path = self.folder / "notes.txt"
+        path.write_text("nothing of symbols\n")
+        for argv in (("symbols", "list", path), ("symbols", "verify", path), ("resolve", "--symbols", path),
+                     ("resolve", "--pdb", path)):
+            with self.subTest(argv[:2]):
+                done = self.run_twinstack(*argv, stdin="a.exe!0x1\n", exit_code=3)
+                self.assertIn("notes.txt", done.stderr)
+
+
 class Identity(e2e.Case):
     """What the input says of the build, and what happens when it says nothing."""
 
