@@ -1,9 +1,12 @@
-/* Writes answers: one buffer a time where it is small, so that a page is one packet. */
+/* Writes answers.  A small answer goes out in one write, so that a page is one packet. */
+#define ZLIB_CONST /* so that the input of deflate() is const */
 #include "dashboard/answer.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -49,7 +52,7 @@ static const char *reason_of(int status)
 
 enum { HEAD_BYTES = 2048, ONE_WRITE_BYTES = 64 * 1024 };
 
-/* Sends HEAD (a whole header block) and BODY, in one write when it is small. */
+/* Sends HEAD (a whole header block) and BODY, in one write if they are small. */
 static void send_parts(struct exchange *x, const char *head, size_t head_bytes, const void *body,
                        size_t bytes)
 {
@@ -96,15 +99,46 @@ static int send_answer(struct exchange *x, const struct head *h, const void *bod
     return status;
 }
 
+/* Compresses BODY into x->keep.  NULL: the client does not accept gzip, or the body is too small.
+ */
+static const char *compressed(struct exchange *x, const struct answer_body *body, size_t *bytes)
+{
+    enum { WORTH_BYTES = 1024, GZIP_WINDOW = 15 + 16, LEVEL = 5, MEMORY = 8 };
+    z_stream z = {0};
+    if (body->bytes < WORTH_BYTES || body->bytes > UINT32_MAX / 2 || x->head_only ||
+        strncmp(body->mime, "application/octet-stream", 24) == 0 ||
+        !accepts_gzip(exchange_header(x, "Accept-Encoding")) ||
+        deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        return NULL;
+    const uLong most = deflateBound(&z, (uLong)body->bytes);
+    Bytef *out = arena_alloc(&x->keep, most);
+    z.next_in = (const Bytef *)body->body;
+    z.avail_in = (uInt)body->bytes;
+    z.next_out = out;
+    z.avail_out = (uInt)most;
+    const bool done = out != NULL && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    *bytes = z.total_out;
+    (void)deflateEnd(&z);
+    return done ? (const char *)out : NULL;
+}
+
 int answer_body(struct exchange *x, int status, const struct answer_body *body)
 {
+    static const char plain[] = "Vary: Accept-Encoding\r\n";
+    static const char gzip[] = "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n";
+    size_t bytes = body->bytes;
+    const bool known =
+        body->etag != NULL && etag_matches(exchange_header(x, "If-None-Match"), body->etag);
+    const char *packed = known ? NULL : compressed(x, body, &bytes);
+    const char *extra = arena_printf(&x->keep, "%s%s", packed != NULL ? gzip : plain,
+                                     body->extra != NULL ? body->extra : "");
     struct head head = {.status = status,
                         .mime = body->mime,
                         .etag = body->etag,
                         .cache = body->cache != NULL ? body->cache : "no-store",
-                        .extra = body->extra,
-                        .bytes = body->bytes};
-    return send_answer(x, &head, body->body);
+                        .extra = extra,
+                        .bytes = bytes};
+    return send_answer(x, &head, packed != NULL ? packed : body->body);
 }
 
 int answer_asset(struct exchange *x, int status, const struct web_asset *asset)
@@ -140,6 +174,8 @@ int answer_data(struct exchange *x, int status, const char *data, size_t bytes, 
                                  .body = body,
                                  .bytes = start_bytes + bytes + (size_t)tail_bytes,
                                  .etag = etag};
+    if (x->data_version != 0)
+        answer.extra = arena_printf(&x->keep, "X-Data-Version: 0x%" PRIx64 "\r\n", x->data_version);
     return answer_body(x, status, &answer);
 }
 
@@ -182,7 +218,7 @@ int answer_fault(struct exchange *x, const struct fault *fault)
         if (rows[i].code == fault->code)
             status = rows[i].status;
     struct fault shown = *fault;
-    shown.path[0] = '\0'; /* paths of this machine are nobody's business */
+    shown.path[0] = '\0'; /* clients do not see paths of this machine */
     shown.hint = NULL;
     fault_describe(&shown, text, sizeof text);
     return answer_error(x, status, fault_code_name(fault->code), text, fault->hint);

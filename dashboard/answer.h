@@ -11,14 +11,14 @@
 int answer_error(struct exchange *x, int status, const char *key, const char *message,
                  const char *hint);
 
-/* The error that a fault amounts to. */
+/* Answers with the error that FAULT describes. */
 int answer_fault(struct exchange *x, const struct fault *fault);
 
-/* An embedded asset: compressed when the client takes that, 304 when it has it. */
+/* Sends an embedded asset: compressed if the client accepts gzip, 304 if it has the asset. */
 int answer_asset(struct exchange *x, int status, const struct web_asset *asset);
 
-/* BODY with a weak ETag over it (or over ETAG_OF, which may leave out what differs from
- * answer to answer), 304 when the client has that; never stored by caches. */
+/* Sends BODY: compressed if it is large and the client accepts gzip, 304 if the client has this
+ * ETag.  Caches do not store it unless `cache` says so. */
 struct answer_body {
     const char *mime;
     const char *body;

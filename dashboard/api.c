@@ -59,7 +59,8 @@ int answer_view(struct exchange *x)
     const char *known = NULL;
     if (strcmp(x->path, "/api/v1/known") == 0)
         known = read_known(x, &known_version);
-    const uint64_t version = store_pool_version(x->dashboard->stores) ^ known_version;
+    x->data_version = store_pool_version(x->dashboard->stores);
+    const uint64_t version = x->data_version ^ known_version;
     if (store_pool_take(x->dashboard->stores, &store, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
     const char *key =
@@ -147,8 +148,8 @@ int answer_metrics(struct exchange *x)
                        bytes);
 }
 
-/* What is named by its content never changes, so it may be kept; a stored file is never a page:
- * text is text and everything else is for saving. */
+/* The address of a kept file is its hash, so caches may store it for ever.  Browsers never show one
+ * as a page: sources are sent as plain text, records as downloads. */
 int answer_artifact(struct exchange *x)
 {
     struct fault fault = FAULT_INIT;

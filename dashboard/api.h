@@ -6,7 +6,7 @@
 #include "dashboard/route.h"
 #include <stdio.h>
 
-/* What WRITE says of the newest finished run, as text in KEEP with a NUL behind it.
+/* Puts what WRITE prints about the newest finished run into x->keep, with a NUL at its end.
  * Fails: ERR_ABSENT there is no such run; as WRITE. */
 struct run_figures;
 typedef enum status exchange_figures_fn(struct exchange *x, const struct run_figures *report,

@@ -11,7 +11,7 @@
 
 enum { METRIC_BYTES = 64, CHARACTER_WIDTH = 7, PADDING = 12 };
 
-/* Splits "exact.svg" at its dot; NULL when that is no name of a badge. */
+/* Splits "exact.svg" at its dot; NULL if NAME is not the name of a badge. */
 static const char *split_metric(const char *name, char metric[METRIC_BYTES])
 {
     const size_t size = strcspn(name, ".");
@@ -45,7 +45,7 @@ static const char *color_of(const char *name)
     return "#5f6670";
 }
 
-/* Markup's own characters never come from figures; should one, it is left out. */
+/* Figures contain no markup characters; if one does, it becomes a blank. */
 static const char *plain(const char *text, struct arena *keep)
 {
     char *out = text != NULL ? arena_string(keep, text) : NULL;

@@ -8,7 +8,7 @@
 #include "dashboard/answer.h"
 #include "dashboard/state.h"
 
-/* The stated length of the body; false, answered: none is stated, or not plainly. */
+/* Reads Content-Length.  False, and answered: it is missing or is not one plain number. */
 static bool stated_length(struct exchange *x, uint64_t *out)
 {
     const char *text = exchange_header(x, "Content-Length");
@@ -47,8 +47,8 @@ void exchange_end_upload(struct exchange *x)
     x->uploading = false;
 }
 
-/* mg_read() comes back when all that was asked for is there, however long that takes, so pieces
- * are small, and one byte each once somebody is slow: then the time limit is looked at often. */
+/* mg_read() returns only when all requested bytes have arrived, however long that takes.  So pieces
+ * are small, and become one byte for a slow client: then the time limit is checked often. */
 static bool read_pieces(struct exchange *x, char *body, size_t bytes)
 {
     enum { FIRST_BYTES = 16, MOST_BYTES = 1024, SLOW_NS = 1000000000 };
@@ -82,7 +82,7 @@ bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_
     uint64_t stated = 0;
     if (!stated_length(x, &stated))
         return false;
-    x->closing = true; /* until the body is read: what is left of it is no request */
+    x->closing = true; /* until the body is read: the rest of it is not a request */
     if (stated > max_bytes) {
         (void)answer_error(x, 413, "too_large", "The body is larger than this server takes", NULL);
         return false;

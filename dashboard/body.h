@@ -6,11 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads the body whole into KEEP, with a NUL's room behind it.  Answers by itself and returns
- * false when it is too large, too slow, cut, of no stated length, or when there are too many. */
+/* Reads the whole body into x->keep, with room for a NUL after it.  Returns false, and has
+ * answered, if the body is too large, too slow or cut, has no stated length, or if too many are
+ * uploading. */
 bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes);
 
-/* Gives the place of a body back; at the end of every request. */
+/* Frees the request's upload slot; called at the end of every request. */
 void exchange_end_upload(struct exchange *x);
 
 #endif

@@ -1,5 +1,5 @@
-/* A direct-mapped cache: one slot a key hash, so there is nothing to walk and a bound on
- * what it holds. */
+/* A direct-mapped cache: one slot per key hash, so a lookup walks no list.  It holds at most
+ * CACHE_TOTAL_BYTES. */
 #include "dashboard/cache.h"
 
 #include <stdlib.h>
@@ -8,13 +8,15 @@
 #include "base/thread.h"
 
 struct slot {
-    char *key; /* owned, with the document behind its NUL; NULL: empty */
+    char *key; /* owned, with the document after its NUL; NULL: empty */
     uint64_t version;
     size_t key_bytes, bytes;
 };
 
 struct cache {
     struct mutex *lock;
+    size_t total_bytes;
+    uint32_t hand; /* the next slot to drop when there is too much */
     struct slot slots[CACHE_SLOTS];
 };
 
@@ -62,6 +64,13 @@ char *cache_get(struct cache *cache, const char *key, uint64_t version, struct a
     return out;
 }
 
+static void empty(struct cache *cache, struct slot *slot)
+{
+    cache->total_bytes -= slot->key_bytes + slot->bytes;
+    free(slot->key);
+    memset(slot, 0, sizeof *slot);
+}
+
 void cache_put(struct cache *cache, const char *key, uint64_t version, const char *data,
                size_t bytes)
 {
@@ -75,8 +84,18 @@ void cache_put(struct cache *cache, const char *key, uint64_t version, const cha
     memcpy(copy + key_bytes, data, bytes);
     mutex_lock(cache->lock);
     struct slot *slot = slot_of(cache, key);
-    char *old = slot->key;
+    empty(cache, slot);
+    while (cache->total_bytes + key_bytes + bytes > CACHE_TOTAL_BYTES)
+        empty(cache, &cache->slots[cache->hand++ % CACHE_SLOTS]);
     *slot = (struct slot){.key = copy, .version = version, .key_bytes = key_bytes, .bytes = bytes};
+    cache->total_bytes += key_bytes + bytes;
     mutex_unlock(cache->lock);
-    free(old);
+}
+
+size_t cache_bytes(struct cache *cache)
+{
+    mutex_lock(cache->lock);
+    const size_t bytes = cache->total_bytes;
+    mutex_unlock(cache->lock);
+    return bytes;
 }

@@ -12,7 +12,8 @@
 struct cache;
 
 enum { CACHE_SLOTS = 512 };
-#define CACHE_ENTRY_BYTES ((size_t)1 << 20)
+#define CACHE_ENTRY_BYTES ((size_t)1 << 20)  /* one document        */
+#define CACHE_TOTAL_BYTES ((size_t)32 << 20) /* all of them together */
 
 /* NULL when out of memory. */
 struct cache *cache_new(void);
@@ -22,9 +23,12 @@ void cache_free(struct cache *cache);
 char *cache_get(struct cache *cache, const char *key, uint64_t version, struct arena *keep,
                 size_t *bytes);
 
-/* Keeps a copy, in place of whatever shared its slot.  Documents over CACHE_ENTRY_BYTES
- * are not kept. */
+/* Keeps a copy and drops what was in its slot, and other slots in turn while all documents together
+ * are over CACHE_TOTAL_BYTES.  Documents over CACHE_ENTRY_BYTES are not kept. */
 void cache_put(struct cache *cache, const char *key, uint64_t version, const char *data,
                size_t bytes);
+
+/* Bytes of all documents and keys that are kept. */
+size_t cache_bytes(struct cache *cache);
 
 #endif

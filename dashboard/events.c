@@ -1,9 +1,9 @@
 /* Live updates: a stream of server-sent events, a few at most.
  *
- * Each connection is a thread, so streams are capped; the one too many gets 204, which ends
- * an EventSource, and the pages then poll by themselves.  A reader that went away is noticed
- * when a ping cannot be written, so pings are frequent.  An event says only that something changed
- * and which runs are going: the pages then ask again. */
+ * Each connection is a thread, so streams are capped; one more gets 204, which ends an
+ * EventSource, and its page polls instead.  A reader that left is noticed only when a ping cannot
+ * be written, so pings are frequent.  An event says that something changed and which runs are in
+ * progress; pages then fetch what they show. */
 #include "dashboard/events.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void stream_close(struct dashboard *d)
     mutex_unlock(d->lock);
 }
 
-/* {"version", "running": [run...]}: what a page needs to know what to ask again. */
+/* {"version", "running": [run...]}: from this a page knows what to fetch again. */
 static char *describe(struct store *store, uint64_t version, struct arena *keep)
 {
     struct run_query query = {.with_running = true, .limit = 10};

@@ -20,7 +20,7 @@ bool exchange_header_is_once(const struct exchange *x, const char *name)
     return found <= 1;
 }
 
-/* FNV-1a, 64 bits: tells versions of one document apart, not attackers. */
+/* FNV-1a, 64 bits: distinguishes versions of one document; it is no defence against attackers. */
 void etag_of(const void *data, size_t bytes, char out[ETAG_BYTES])
 {
     const unsigned char *at = data;

@@ -28,21 +28,22 @@ struct exchange {
     bool closing;      /* the connection ends with this answer */
     bool uploading;    /* holds one of the places for bodies   */
     uint64_t started_ns;
+    uint64_t data_version; /* of the database that the answer is from; 0: of none */
 };
 
 /* A quoted tag over bytes, into OUT. */
 enum { ETAG_BYTES = 24 };
 void etag_of(const void *data, size_t bytes, char out[ETAG_BYTES]);
 
-/* Holds an If-None-Match line against a tag: lists, "*" and weak tags. */
+/* True if an If-None-Match line names this tag: lists, "*" and weak tags count. */
 bool etag_matches(const char *header, const char *etag);
 
-/* True when the Accept-Encoding line takes gzip. */
+/* True if the Accept-Encoding line accepts gzip. */
 bool accepts_gzip(const char *header);
 
 const char *exchange_header(const struct exchange *x, const char *name);
 
-/* False: two lines of that name, of which others may believe the other one. */
+/* False: there are two lines of that name, and a proxy may have believed the other one. */
 bool exchange_header_is_once(const struct exchange *x, const char *name);
 
 #endif

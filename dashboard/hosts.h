@@ -1,6 +1,6 @@
-/* Which Host, Origin and listening addresses are ours.  Listening on loopback alone is not
- * enough: a foreign page can point its own name at 127.0.0.1 and read what is there, unless
- * names that are not ours are refused. */
+/* Which Host, Origin and listening addresses are ours.  Listening only on loopback is not
+ * enough: a foreign page can point its own host name at 127.0.0.1 and read the answers, unless
+ * other names are refused. */
 #ifndef DASHBOARD_HOSTS_H
 #define DASHBOARD_HOSTS_H
 

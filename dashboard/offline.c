@@ -1,4 +1,4 @@
-/* Joins the data of a run, what describes the interface, and the embedded pages into one file. */
+/* Joins the data of a run, the description of the API, and the embedded pages into one file. */
 #include "dashboard/offline.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "study/runs.h"
 
 /* Writes the page of a stored run to OUT: the same pages and documents as live, within the limits
- * that view.h names; what was left out the pages say.  Fails: ERR_ABSENT no such run; ERR_MEMORY;
+ * of view/offline.h; the pages say what was left out.  Fails: ERR_ABSENT no such run; ERR_MEMORY;
  * ERR_IO. */
 enum status dashboard_offline_page(struct store *store, uint64_t run_id, FILE *out,
                                    struct fault *fault);

@@ -1,6 +1,6 @@
-/* Resolves what a page was given: a pasted stack, a record, or a minidump.
+/* Resolves what a user gave to the page: a pasted stack, a record, or a minidump.
  *
- * Nothing of it is kept.  Names come from the symbol roots that the server was started
+ * Nothing of it is stored.  Names come from the symbol roots that the server was started
  * with; only the names that frames ask for leave it, never a symbol file. */
 #include "dashboard/resolve.h"
 
@@ -127,7 +127,7 @@ static void resolve_threads(struct resolving *r, struct dump_session *session)
         }
 }
 
-/* A dump is mapped by its readers, so it needs a name for a moment: one nobody can guess. */
+/* The dump reader maps a file, so the upload needs a file name for a moment: a random one. */
 static void resolve_dump(struct resolving *r, const char *body, size_t bytes)
 {
     struct fault fault = FAULT_INIT;

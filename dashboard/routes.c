@@ -15,8 +15,8 @@
 
 static route_handler answer_endpoints;
 
-/* The pages are one bundle that looks at its own address: every address of a page is
- * listed, so a wrong one is a 404 and not an empty page. */
+/* All pages are one bundle that reads its own address.  Each page's address is listed here, so that
+ * a wrong address is a 404 and not an empty page. */
 static const struct route routes[] = {
     {"GET", "/", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/runs", answer_page, ROUTE_OPEN, NULL, NULL},
@@ -54,7 +54,7 @@ static const struct route routes[] = {
     {"POST", "/api/v1/known", answer_known_add, ROUTE_WRITES | ROUTE_BODY, NULL,
      "accepts a difference"},
     {"DELETE", "/api/v1/known/{id}", answer_known_drop, ROUTE_WRITES | ROUTE_BODY, NULL,
-     "takes an acceptance out"},
+     "removes an acceptance"},
 };
 
 enum { ROUTE_COUNT = sizeof routes / sizeof routes[0] };

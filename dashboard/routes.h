@@ -1,4 +1,4 @@
-/* Every address that the server knows, in one table: what is not in it is not there. */
+/* Every address that the server knows, in one table.  Everything else is a 404. */
 #ifndef DASHBOARD_ROUTES_H
 #define DASHBOARD_ROUTES_H
 

@@ -1,4 +1,4 @@
-/* Random bytes that nobody can guess.  One implementation per system. */
+/* Unpredictable random bytes.  One implementation per system. */
 #ifndef DASHBOARD_SECRET_H
 #define DASHBOARD_SECRET_H
 

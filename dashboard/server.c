@@ -12,13 +12,14 @@
 #include "dashboard/assets.h"
 #include "dashboard/body.h"
 #include "dashboard/cache.h"
+#include "dashboard/connections.h"
 #include "dashboard/hosts.h"
 #include "dashboard/routes.h"
 #include "dashboard/secret.h"
 #include "dashboard/state.h"
 #include "symbol/store.h"
 
-/* Compares without ending early, so that time tells nothing about where they part. */
+/* Compares without ending early, so that the time taken does not show where the texts differ. */
 static bool token_fits(const struct dashboard *d, const char *given)
 {
     if (given == NULL || strlen(given) != TOKEN_BYTES)
@@ -57,7 +58,7 @@ static int check_write(struct exchange *x)
     return 0;
 }
 
-/* Somebody who looks for a page, and not for data. */
+/* True for a browser that asks for a page rather than data. */
 static bool wants_page(const struct exchange *x)
 {
     const char *accept = exchange_header(x, "Accept");
@@ -125,7 +126,28 @@ static int answer_on_deep_stack(struct exchange *x)
     return a.status;
 }
 
-static int begin_request(struct mg_connection *connection)
+static struct dashboard *dashboard_of(const struct mg_connection *connection)
+{
+    return mg_get_user_data(mg_get_context(connection));
+}
+
+static int open_connection(const struct mg_connection *connection, void **data)
+{
+    struct dashboard *d = dashboard_of(connection);
+    (void)data;
+    mutex_lock(d->lock);
+    const uint16_t port = d->port;
+    mutex_unlock(d->lock);
+    connections_open(d->connections, port);
+    return 1; /* no data of its own */
+}
+
+static void close_connection(const struct mg_connection *connection)
+{
+    connections_close(dashboard_of(connection)->connections);
+}
+
+static int answer_request(struct mg_connection *connection)
 {
     const struct mg_request_info *request = mg_get_request_info(connection);
     struct exchange x = {.connection = connection,
@@ -152,7 +174,16 @@ static int begin_request(struct mg_connection *connection)
     return status;
 }
 
-/* CivetWeb would write its messages to a file of its own; 1 says that they are dealt with. */
+/* CivetWeb would write its messages to its own file; 1 means that they are handled. */
+static int begin_request(struct mg_connection *connection)
+{
+    struct connections *connections = dashboard_of(connection)->connections;
+    const uint32_t number = connections_busy(connections, mg_get_request_info(connection));
+    const int status = answer_request(connection);
+    connections_idle(connections, number);
+    return status;
+}
+
 static int log_message(const struct mg_connection *connection, const char *message)
 {
     (void)connection;
@@ -173,24 +204,28 @@ static bool make_token(struct dashboard *d)
     return true;
 }
 
-/* One thread a connection: with a dozen, a few hundred idle connections stop everyone; 600
- * idle threads cost 11 MB.  No document_root: there is nothing to serve from a disk.
- * decode_url is off because it would decode in place, and "%2f" in a name would become a
- * separator before the routes are looked up. */
+/* Each connection has a thread; with a dozen threads, a few idle connections would block all users.
+ * 600 idle threads cost 11 MB.  There is no document_root: no file is served from disk.  decode_url
+ * is off because it would decode in place, and "%2f" in a name would become a separator before the
+ * routes are looked up. */
 static struct mg_context *start_civetweb(struct dashboard *d, const char *ports)
 {
+    char threads[16], header_ms[16], keep_alive_ms[16];
+    (void)snprintf(threads, sizeof threads, "%d", (int)CONNECTIONS_MAX);
+    (void)snprintf(header_ms, sizeof header_ms, "%d", (int)CONNECTION_HEADER_MS);
+    (void)snprintf(keep_alive_ms, sizeof keep_alive_ms, "%d", (int)CONNECTION_KEEP_ALIVE_MS);
     const char *settings[] = {"listening_ports",
                               ports,
                               "num_threads",
-                              "600",
+                              threads,
                               "connection_queue",
                               "1024",
                               "max_request_size",
                               "16384",
                               "request_timeout_ms",
-                              "20000",
+                              header_ms,
                               "keep_alive_timeout_ms",
-                              "10000",
+                              keep_alive_ms,
                               "enable_keep_alive",
                               "yes",
                               "tcp_nodelay",
@@ -207,6 +242,8 @@ static struct mg_context *start_civetweb(struct dashboard *d, const char *ports)
                               "no",
                               NULL};
     const struct mg_callbacks callbacks = {.begin_request = begin_request,
+                                           .init_connection = open_connection,
+                                           .connection_close = close_connection,
                                            .log_message = log_message};
     return mg_start(&callbacks, d, settings);
 }
@@ -221,15 +258,15 @@ static enum status check_listen(struct dashboard *d, struct fault *fault)
     if (!host_is_loopback(d->host) && !d->options.allow_remote)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
                               "an address that other machines reach",
-                              "--allow-remote allows it, behind the token");
+                              "--allow-remote allows it, with the token");
     if (d->host[0] == '[' && (mg_check_feature(MG_FEATURES_IPV6) == 0))
         return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "IPv6 address",
                               "this build of civetweb has no IPv6; use 127.0.0.1");
     return ERR_NONE;
 }
 
-/* A server that may write brings an older database up to date, once; whatever is wrong with it
- * is said by the pages. */
+/* A server that may write upgrades an older database once, at its start.  Errors are ignored here:
+ * the pages report them. */
 static void upgrade_database(const char *path)
 {
     struct store *store = NULL;
@@ -251,8 +288,10 @@ static enum status start(struct dashboard *d, struct fault *fault)
     d->lock = mutex_new();
     d->write_lock = mutex_new();
     d->cache = cache_new();
+    d->connections = connections_new();
     d->stores = store_pool_new(d->options.database);
-    if (d->lock == NULL || d->write_lock == NULL || d->cache == NULL || d->stores == NULL)
+    if (d->lock == NULL || d->write_lock == NULL || d->cache == NULL || d->connections == NULL ||
+        d->stores == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "server");
     if (!make_token(d))
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "random bytes of the system");
@@ -262,7 +301,7 @@ static enum status start(struct dashboard *d, struct fault *fault)
     if (d->server == NULL || mg_get_server_ports(d->server, 4, bound) < 1)
         return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "listening on that address",
                               "another program may have it; port 0 takes any free one");
-    mutex_lock(d->lock); /* somebody may be asking already */
+    mutex_lock(d->lock); /* requests may be coming in already */
     d->port = (uint16_t)bound[0].port;
     mutex_unlock(d->lock);
     bool needs_token = d->options.allow_write || d->options.allow_remote;
@@ -307,6 +346,7 @@ void dashboard_stop(struct dashboard *d)
         symbol_store_close(d->symbols);
     store_pool_free(d->stores);
     cache_free(d->cache);
+    connections_free(d->connections);
     if (d->lock != NULL)
         mutex_free(d->lock);
     if (d->write_lock != NULL)

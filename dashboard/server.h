@@ -1,7 +1,7 @@
 /* The dashboard's server: civetweb on loopback, one table of routes, read-only handles.
  *
- * Safe by default: only loopback addresses unless told, names that are not ours are
- * refused (421), no file of the disk is ever served, and nothing is written unless
+ * Safe by default: it listens only on loopback unless allow_remote is set, refuses unknown host
+ * names (421), serves no file from disk, and writes nothing unless
  * allow_write is set and the request carries the token. */
 #ifndef DASHBOARD_SERVER_H
 #define DASHBOARD_SERVER_H

@@ -7,12 +7,13 @@
 #include "dashboard/stores.h"
 
 struct cache;
+struct connections;
 struct symbol_store;
 
 enum { TOKEN_BYTES = 64 };
 
 enum {
-    STREAMS_MAX = 4,                 /* live streams; a fifth is told to poll  */
+    STREAMS_MAX = 4,                 /* live streams; the fifth client polls instead  */
     UPLOAD_MAX_BYTES = 64 << 20,     /* a record or a dump to resolve          */
     UPLOAD_MAX_MS = 60 * 1000,       /* from its first byte to its last        */
     UPLOADS_MAX = 8,                 /* bodies at one time                     */
@@ -29,7 +30,8 @@ struct dashboard {
     char token[TOKEN_BYTES + 1];
     struct store_pool *stores;
     struct cache *cache;
-    struct mutex *write_lock; /* one change of the known file a time */
+    struct connections *connections;
+    struct mutex *write_lock; /* held while the known file is changed */
     struct mutex *lock;       /* guards what follows */
     bool stopping;
     uint16_t port; /* the one that the system gave, once it did */

@@ -1,5 +1,5 @@
-/* Read-only handles for worker threads: a few, lent one request a time.  A handle is never
- * used by two threads at once, and 600 idle threads do not hold 600 of them. */
+/* A few read-only handles, each lent to one request at a time, so that 600 idle threads do not hold
+ * 600 of them. */
 #ifndef DASHBOARD_STORES_H
 #define DASHBOARD_STORES_H
 
@@ -17,8 +17,8 @@ void store_pool_free(struct store_pool *pool);
 enum status store_pool_take(struct store_pool *pool, struct store **out, struct fault *fault);
 void store_pool_give(struct store_pool *pool, struct store *store);
 
-/* Changes whenever anything visible to readers changed: one number for all handles, since what
- * SQLite counts differs from connection to connection.  0: the database cannot be read. */
+/* Changes whenever anything visible to readers changed: one number for all handles, since
+ * SQLite counts differently in each connection.  0: the database cannot be read. */
 uint64_t store_pool_version(struct store_pool *pool);
 
 #endif

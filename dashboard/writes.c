@@ -1,8 +1,8 @@
-/* What the pages may write, and only with --allow-write and the token: the baseline, and the file
- * of known mismatches.
+/* What the pages may change, given --allow-write and the token: the baseline, and the file of known
+ * mismatches.
  *
- * That file is the truth about what is accepted and is reviewed like code: a write puts a whole
- * new file in its place, and the database is not touched. */
+ * The file is what decides about acceptances and is reviewed like code.  A change replaces the
+ * whole file; the database is not touched. */
 #include "dashboard/writes.h"
 
 #include <stdlib.h>

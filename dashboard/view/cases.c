@@ -41,8 +41,8 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
     return ERR_NONE;
 }
 
-/* A stack without a frame is not held against the truth row by row; what the truth demands, it
- * lacks all the same. */
+/* A stack without frames is not compared row by row, yet every frame that the truth demands is
+ * missing from it. */
 static bool lacks_all(const struct thread_result *t, uint32_t row, uint32_t column)
 {
     const struct align_cell *truth = thread_result_cell(t, row, 0);

@@ -1,5 +1,5 @@
-/* Why a row of a case is as it is: for each engine, how its frame was found, what was undone to
- * find the next one, and the bytes at the place. */
+/* Why a row of a case is as it is: for each engine, how it found its frame, what it undid to
+ * find the caller, and the bytes at that address. */
 #include "view/explain.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The short lists: doors, signatures, known differences, symbols. */
+/* The short lists: hooks, signatures, known differences, symbols. */
 #include "view/lists.h"
 
 #include <stdlib.h>
@@ -101,7 +101,8 @@ static void write_past(struct json *out, const char *signature, const struct sig
     json_key(out, "rank_before");
     row != NULL && row->rank_before != 0 ? json_uint(out, row->rank_before) : json_null(out);
     json_key(out, "first_run");
-    row != NULL ? json_uint(out, row->first_run_id) : json_null(out); /* came between two reads */
+    row != NULL ? json_uint(out, row->first_run_id)
+                : json_null(out); /* the run was stored between two reads */
 }
 
 static void write_bundle(struct json *out, const struct bundle *b,
@@ -178,8 +179,8 @@ static void write_item(struct json *out, const struct known *k, const char *toda
     json_object_end(out);
 }
 
-/* The list as it stands in its file, and as the newest run (or the one asked for) used it.  A file
- * that cannot be read is shown with what is wrong, since it is made by hand. */
+/* The list as it is in its file, and as the newest run (or the requested one) used it.  People edit
+ * the file, so one that cannot be parsed is shown with its error. */
 enum status view_known(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t run_id = 0;

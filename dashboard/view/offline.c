@@ -1,8 +1,7 @@
 /* The data of the offline page: what the live API would answer, under its paths, packed.
  *
- * Parameters of a query stand in the order of their letters and runs as their numbers, so that
- * the pages find a document whatever words they asked with (web/src/carried.js).  What other
- * runs hold is bounded here; see the table of limits in view.h. */
+ * Query parameters are sorted by name and runs are written as numbers, so that the pages find a
+ * document however they name it (web/src/carried.js).  offline.h has the limits. */
 #include "view/offline.h"
 
 #include <inttypes.h>
@@ -88,7 +87,7 @@ static enum status carry(struct carrier *c, const char *path)
     return c->fault->code;
 }
 
-/* ---- the run's surroundings --------------------------------------------------------------- */
+/* ---- other runs --------------------------------------------------------------------------- */
 
 static bool is_comparable(const struct carrier *c, const struct run_info *run)
 {
@@ -105,8 +104,8 @@ static void add_partner(struct carrier *c, uint64_t run_id)
         c->partners[c->partner_count++] = run_id;
 }
 
-/* What "latest~1" means in the file: of the newest run what it means live, of others the run
- * that came before. */
+/* What "latest~1" means in the file: for the newest run the same as live, for other runs the run
+ * before it. */
 static void find_before(struct carrier *c, const struct run_page *older)
 {
     struct fault none = FAULT_INIT;
@@ -121,8 +120,7 @@ static void find_before(struct carrier *c, const struct run_page *older)
             c->before = older->runs[i].id;
 }
 
-/* Half of those compared with are the newest, half came right before the run; where the run is
- * itself the newest, all did. */
+/* The runs to compare with: half of them the newest, half the ones just before this run. */
 static enum status find_runs(struct carrier *c, struct arena *scratch)
 {
     struct run_query query = {.with_running = true, .limit = OFFLINE_RUNS_MAX};
@@ -294,7 +292,7 @@ static enum status carry_histories(struct carrier *c, const struct run_case **ca
     return status;
 }
 
-/* What fails comes first, so that it is there whatever is left out. */
+/* Failing cases come first, so that they are in the file whatever is left out. */
 static enum status carry_cases(struct carrier *c, struct arena *scratch)
 {
     const struct run_case **carried =
@@ -321,7 +319,7 @@ static void write_name(struct json *out, const char *name, uint64_t run_id)
         json_key_uint(out, name, run_id);
 }
 
-/* What the file holds: plain, since the pages look here first. */
+/* What the file holds; not packed, since the pages read it first. */
 static void write_facts(const struct carrier *c)
 {
     struct json *out = c->out;

@@ -5,18 +5,18 @@
 #include "view/view.h"
 #include <stdint.h>
 
-/* What one file without a server holds, at most: of the run its cases as lines, and the first of
- * them with their stacks and their history, failing ones first, until the packed text has so many
- * bytes; of the store its newest runs as a list, and the comparisons with some of them. */
+/* Limits of one offline file: the cases listed; the cases with stacks and history, failing ones
+ * first; the packed bytes after which no further case is added; the runs listed; the runs compared
+ * with this one. */
 enum {
     OFFLINE_CASES_MAX = 10000,
     OFFLINE_STACKS_MAX = 2000,
     OFFLINE_BYTES_MAX = 32 << 20,
     OFFLINE_RUNS_MAX = 200,
-    OFFLINE_COMPARED_MAX = 20, /* the baseline and the run before come on top */
+    OFFLINE_COMPARED_MAX = 20, /* the baseline and the previous run are extra */
 };
 
-/* A document that stands beside the views, such as the list of routes: JSON, or text. */
+/* A document that is not a view, such as the list of routes: JSON, or text. */
 struct view_extra {
     const char *path, *text;
     size_t bytes;
@@ -29,7 +29,7 @@ struct view_offline {
 };
 
 /* Writes {"offline": what there is, path: document, ...} for web_offline_page(): the run, its
- * cases, the pages that hang on it, and the runs around it, each document packed by view_pack().
+ * cases, its pages, and the runs around it, each document packed by view_pack().
  * The same store gives the same bytes.  Fails: ERR_ABSENT no such run; ERR_MEMORY; as the store. */
 enum status view_write_offline(struct store *store, const struct view_offline *asked,
                                struct json *out, struct fault *fault);

@@ -52,7 +52,7 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     return ERR_NONE;
 }
 
-/* The run that the query names, else the newest; none gives a page of none. */
+/* The run that the query names, else the newest.  The page is empty if there is no run. */
 static enum status find_shown(const struct view_input *in, struct run_page *page,
                               struct fault *fault)
 {

@@ -1,5 +1,5 @@
-/* Packs a document for a file that has no server: zlib, then base64.  A run's documents say the
- * same names and paths again and again and shrink to a twentieth. */
+/* Packs a document for a file that has no server: zlib, then base64.  The documents of a run
+ * repeat names and paths and shrink to a twentieth. */
 #include "view/pack.h"
 
 #include <string.h>

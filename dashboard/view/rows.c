@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The causes of the findings, or of the subjects' alone, each once. */
+/* The causes of all findings, or of the failing ones only, each once. */
 static void write_causes_of(struct json *out, const char *key, const struct case_result *result,
                             bool only_failing)
 {
@@ -92,7 +92,7 @@ static void key_address(struct json *out, const char *key, uint64_t va)
     va != 0 ? json_hex(out, va) : json_null(out);
 }
 
-/* "+0x04 UWOP_ALLOC_SMALL 40 bytes" a line, as {had_run, text}. */
+/* Lines such as "+0x04 UWOP_ALLOC_SMALL 40 bytes", each as {had_run, text}. */
 static void write_steps(struct json *out, const char *steps, struct arena *keep)
 {
     json_key(out, "steps");

@@ -1,7 +1,7 @@
 /* The table of views: one row per view.
  *
  * The server answers a view under {"data": ...}, the offline page carries it under its path, and
- * the OpenAPI description is held against the same table, so there is one definition. */
+ * a test compares the OpenAPI description with the same table, so there is one definition. */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
 

@@ -1,4 +1,4 @@
-/* What each way costs: in the dying process and on the back end, every case a sample. */
+/* What each way costs: in the dying process and on the back end; each case is a sample. */
 #include "view/timing.h"
 
 #include <string.h>

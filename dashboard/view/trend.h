@@ -4,8 +4,8 @@
 
 #include "view/view.h"
 
-/* A figure's trend up to run UNTIL (0: the newest), oldest first, and the band that its history
- * keeps to (quartiles widened by 1.5 times their distance): {points: [{run, started_ns, value,
+/* A figure's trend up to run UNTIL (0: the newest), oldest first, and the usual range of its
+ * history (quartiles widened by 1.5 times their distance): {points: [{run, started_ns, value,
  * count}], band: {low, high}}. */
 enum status view_write_trend(const struct view_input *in, const char *metric, const char *scenario,
                              const char *variant, uint64_t until, uint32_t limit, struct json *out,

@@ -1,4 +1,4 @@
-/* What the pages show: one JSON document a view, read from the store.
+/* What the pages show: one JSON document per view.
  *
  * A view is a row of one table (table.h): a path pattern and a function that writes the document.
  * Here is what a view is given: the parts of a request.  Views only read, and the same database
@@ -23,7 +23,7 @@ struct view_pair {
 
 /* A request in parts.  All text is decoded, NUL-terminated and borrowed. */
 struct view_query {
-    const char *params[VIEW_PARAMS_MAX]; /* what {...} of the pattern stood for, in order */
+    const char *params[VIEW_PARAMS_MAX]; /* the values of {...} in the pattern, in order */
     uint32_t param_count;
     struct view_pair pairs[VIEW_QUERY_MAX]; /* after '?' */
     uint32_t pair_count;
@@ -37,8 +37,8 @@ enum status view_query_parse(const char *text, struct arena *keep, struct view_q
 /* The value of NAME; NULL when it is absent or empty. */
 const char *view_query_get(const struct view_query *query, const char *name);
 
-/* Holds PATH (as in the request line, without '?') against PATTERN.  A {word} stands for
- * one non-empty segment, everything else for itself; there are no prefixes and no trailing
+/* Matches PATH (as in the request line, without '?') with PATTERN.  A {word} matches one
+ * non-empty segment, everything else itself; there are no prefixes and no trailing
  * slashes, so the order of a table does not matter.  Segments are split before they are
  * decoded: "%2f" never makes a new one.  Fills the params of OUT, in KEEP. */
 bool view_path_match(const char *pattern, const char *path, struct arena *keep,

@@ -134,6 +134,15 @@ test('same_input_same_bytes_and_tags_save_them', async () => {
   }
 });
 
+test('large_answers_are_compressed_for_who_takes_it', async () => {
+  const ask = (encoding) => raw('/api/v1/runs/12/cases?limit=1000', { headers: { Host: new URL(server.base).host, ...encoding } });
+  const [plain, packed, refused] = await Promise.all([ask({}), ask({ 'Accept-Encoding': 'gzip, br' }), ask({ 'Accept-Encoding': 'gzip;q=0' })]);
+  same([plain.headers['content-encoding'], refused.headers['content-encoding'], packed.headers['content-encoding']], [undefined, undefined, 'gzip'], 'encodings');
+  check(packed.headers['content-length'] * 5 < plain.headers['content-length'], `${packed.headers['content-length']} of ${plain.headers['content-length']} bytes`);
+  same([packed.headers.etag, packed.headers.vary, packed.headers['x-data-version']], [plain.headers.etag, 'Accept-Encoding', plain.headers['x-data-version']], 'one document');
+  same((await (await get('/api/v1/runs/12/cases?limit=1000')).json()).data.total, 24, 'it unpacks');
+});
+
 test('every_answer_carries_the_policy', async () => {
   for (const path of ['/', '/api/v1/runs', '/nope', '/healthz']) {
     const { headers } = await get(path);
@@ -353,7 +362,9 @@ test('streams_tell_changes_and_are_capped', async () => {
   const reader = streams[0].body.getReader();
   const { value } = await reader.read();
   let text = Buffer.from(value).toString();
-  while (!text.includes('event: change')) text += Buffer.from((await reader.read()).value).toString();
+  while (!/data: .*\n/.test(text)) text += Buffer.from((await reader.read()).value).toString();
+  const { version } = JSON.parse(/data: (.*)/.exec(text)[1]);
+  same((await get('/api/v1/runs')).headers.get('x-data-version'), version, 'versions of event and answer');
   for (const stop of ends) stop.abort();
   for (let tries = 0; ; tries++) {
     const stop = new AbortController();

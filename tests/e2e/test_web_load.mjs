@@ -50,6 +50,21 @@ test('500_idle_connections_stop_nobody', async () => {
   check(took < 2000 * slowness, `20 requests took ${took.toFixed(0)} ms`);
 });
 
+test('the_700th_connection_gets_in_while_all_others_are_idle', async () => {
+  const sockets = await Promise.all(Array.from({ length: 700 }, () => new Promise((done) => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {}).on('connect', () => { socket.write('GET / HTTP/1.1\r\nHost: '); done(socket); });
+    socket.on('data', () => {});
+  })));
+  const start = performance.now();
+  for (let i = 0; i < 5; i++)
+    same((await fetch(`${server.base}/api/v1/runs`, { headers: { Connection: 'close' } })).status, 200, 'a request beside them');
+  const took = performance.now() - start;
+  console.log(`     5 requests beside 700 idle connections took ${took.toFixed(0)} ms`);
+  sockets.forEach((socket) => socket.destroy());
+  check(took < 3000 * slowness, `5 requests took ${took.toFixed(0)} ms`);
+});
+
 test('a_slow_reader_stops_nobody', async () => {
   const readers = [];
   for (let i = 0; i < 20; i++) {

@@ -195,6 +195,22 @@ TEST(the_cache_answers_for_its_version_alone)
     free(big);
 }
 
+TEST(the_cache_is_bounded_whatever_is_asked)
+{
+    struct cache *cache = cache_new();
+    char *document = calloc(1, CACHE_ENTRY_BYTES);
+    REQUIRE(cache != NULL && document != NULL);
+    for (int i = 0; i < 200; i++) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "/api/v1/runs/%d", i);
+        cache_put(cache, key, 1, document, CACHE_ENTRY_BYTES - (size_t)i);
+        CHECK(cache_bytes(cache) <= CACHE_TOTAL_BYTES);
+    }
+    CHECK(cache_bytes(cache) > CACHE_TOTAL_BYTES / 2);
+    free(document);
+    cache_free(cache);
+}
+
 TEST(assets_are_found_by_their_whole_path)
 {
     const struct web_asset *page = web_asset_find("/");

@@ -32,7 +32,14 @@ async function answer(response) {
 
 const known = new Map(); // path -> {etag, data}
 
-async function fetchData(path) {
+const asked = new Map(); // path -> promise: one fetch at a time serves all who ask
+
+function fetchData(path) {
+  if (!asked.has(path)) asked.set(path, fetchOnce(path).finally(() => asked.delete(path)));
+  return asked.get(path);
+}
+
+async function fetchOnce(path) {
   const old = known.get(path);
   let response;
   try {
@@ -41,10 +48,14 @@ async function fetchData(path) {
     throw new ApiError({ key: 'offline', message: 'The server does not answer',
       hint: 'Start it again with `twinstack serve`; this page then goes on by itself.' }, 0);
   }
-  if (response.status === 304) return old.data;
+  const version = response.headers.get('X-Data-Version');
+  if (response.status === 304) {
+    old.version = version;
+    return old.data;
+  }
   const data = await answer(response);
   if (known.size > 200) known.delete(known.keys().next().value);
-  known.set(path, { etag: response.headers.get('ETag') ?? '', data });
+  known.set(path, { etag: response.headers.get('ETag') ?? '', version, data });
   return data;
 }
 
@@ -64,19 +75,26 @@ export async function send(method, path, body, type = 'application/json') {
 
 // ---- live ------------------------------------------------------------------------------
 
-const listeners = new Set();
-export const live = { state: offline ? 'file' : 'starting', running: [] };
+const watchers = new Set(); // of the state of the connection
+const readers = new Set(); // of data: called when the database changed
+export const live = { state: offline ? 'file' : 'starting', running: [], version: null };
 
-function tell() {
+function notify(listeners) {
   for (const listener of listeners) listener();
+}
+
+function setState(state) {
+  if (live.state === state) return;
+  live.state = state;
+  notify(watchers);
 }
 
 export function useLive() {
   const [, bump] = useState(0);
   useEffect(() => {
     const listener = () => bump((n) => n + 1);
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+    watchers.add(listener);
+    return () => watchers.delete(listener);
   }, []);
   return live;
 }
@@ -97,33 +115,42 @@ async function stream() {
       const data = text.slice(0, end).split('\n').filter((line) => line.startsWith('data: '))
         .map((line) => line.slice(6)).join('\n');
       text = text.slice(end + 2);
-      if (live.state !== 'live') { live.state = 'live'; tell(); }
-      if (data) { live.running = JSON.parse(data).running; tell(); }
+      setState('live');
+      if (data) changed(JSON.parse(data));
     }
   }
 }
 
-async function poll() {
-  const page = await fetchData('/api/v1/runs?limit=10');
-  live.running = page.runs.filter((run) => run.state === 'running');
-  live.state = 'polling';
-  tell();
+// What a page has of this version already is not asked again.
+function changed({ version, running }) {
+  live.version = version;
+  live.running = running;
+  notify(watchers);
+  notify(readers);
 }
 
-// A stream while there is one to be had, else asking every few seconds; for ever.
+async function poll() {
+  const path = '/api/v1/runs?limit=10';
+  const page = await fetchData(path);
+  setState('polling');
+  changed({ version: known.get(path)?.version ?? null, running: page.runs.filter((run) => run.state === 'running') });
+}
+
+// A stream while the server has one, else asking every few seconds; for ever.
 export async function follow() {
   if (offline) return;
   for (;;) {
     try {
       if (!await stream()) await poll();
     } catch {
-      try { await poll(); } catch { live.state = 'lost'; tell(); }
+      try { await poll(); } catch { setState('lost'); }
     }
     await pause(document.hidden ? 15000 : 4000);
   }
 }
 
-export const refresh = () => tell();
+// After a write: everything that is shown is asked again.
+export const refresh = () => changed({ version: null, running: live.running });
 
 // Data of PATH (null: none asked for), asked again whenever the server says that something changed.
 export function useData(path) {
@@ -133,9 +160,10 @@ export function useData(path) {
     const load = () => path && read(path).then(
       (data) => wanted && set((old) => (old.path === path && old.data === data && !old.error ? old : { path, data, error: null })),
       (error) => wanted && set((old) => ({ path, data: old.path === path ? old.data : null, error })));
+    const reload = () => { if (!live.version || known.get(path)?.version !== live.version) load(); };
     load();
-    listeners.add(load);
-    return () => { wanted = false; listeners.delete(load); };
+    readers.add(reload);
+    return () => { wanted = false; readers.delete(reload); };
   }, [path]);
   return state.path === path ? state : { path, data: null, error: null };
 }

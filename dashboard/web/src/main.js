@@ -1,4 +1,4 @@
-// The shell: rail, page, keys.  See pages/ for what stands inside.
+// The shell: rail, page, keys.  The pages are in pages/.
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './uplot.js';

@@ -51,7 +51,7 @@ export function useQuery() {
   return [query, set, path];
 }
 
-// Left clicks stay inside the page; everything else is the browser's business.
+// Left clicks stay inside the page; the browser handles everything else.
 export function follow(event) {
   const link = event.target.closest?.('a[href]');
   if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey ||

@@ -65,7 +65,7 @@ export function logAxis(paint, show, more) {
 export const runAxis = (paint, runs) => axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
   values: (_, ticks) => ticks.map((t) => (t >= runs[0] && t <= runs[runs.length - 1] ? t : '')) });
 
-// What is usual: a band behind each line, from its {low, high}.
+// The usual range as a band under each line, from its {low, high}.
 export const bands = (paint, rows) => ({ drawClear: [(plot) => {
   const { ctx, bbox, scales } = plot;
   for (const [{ low, high }, name, factor = 1] of rows) {

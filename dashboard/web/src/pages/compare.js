@@ -16,7 +16,7 @@ function markdown(found) {
   return `${lines.join('\n')}\n`;
 }
 
-// What came and went with what was asked for is told, and shown when wanted.
+// Cases that only one run has are counted, and listed on request.
 function Group({ title, rows, total, run, folded }) {
   const [open, setOpen] = useState(!folded);
   return html`<section><h2 class="section">${title} <span class="count">${number(total)}</span>${folded && html` <button class="toggle" aria-pressed=${open} onClick=${() => setOpen(!open)}>${open ? 'hide' : 'show'}</button>`}</h2>

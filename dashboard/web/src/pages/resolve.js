@@ -15,7 +15,7 @@ function Stack({ stack, n }) {
 }
 
 // A file has neither symbols nor a server to ask.
-const NoServer = () => html`<div class="banner note" role="note"><p>This is a file: it has no symbols, so it names only frames that stand in its own stacks, and says of the others that it does not know them. For anything else, records and dumps too:</p>
+const NoServer = () => html`<div class="banner note" role="note"><p>This is a file: it has no symbols, so it can name only frames that its own stacks contain. For other frames, and for records and dumps:</p>
   <p><${Command}>twinstack resolve --symbols DIR stack.txt</${Command}> <${Command}>twinstack dump --symbols DIR crash.dmp --stacks</${Command}></p></div>`;
 
 export function Resolve() {

@@ -51,7 +51,7 @@ function Dots({ costs, x, measure, engines, run }) {
   return html`<${Plot} data=${data} options=${options} height=${280} dots=${dots} label=${`${series.map((s) => s.label).join(' and ')}, ${measure.name}: one dot a sample, log scale`} />`;
 }
 
-// As a tool that starts anew: an engine of somebody else's never has anything loaded.
+// Every engine starts cold here, as a tool that was just started: foreign engines never have symbols loaded.
 const nothingLoaded = (c) => (c.engine.startsWith('judge:') ? c.total_ns : c.cold_ns);
 
 function FromNothing({ costs }) {

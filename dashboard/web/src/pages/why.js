@@ -1,4 +1,4 @@
-// Below the table: why a row is as it is, the source it stands in, and accepting a difference.
+// Below the table: why a row is as it is, its source, and accepting a difference.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readText, send, token } from '../api.js';
 import { Chip, Command, caseName, html, plural, words } from '../ui.js';
