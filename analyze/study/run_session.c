@@ -158,6 +158,7 @@ static enum status analyse(struct run_session *s)
     options.roots = roots;
     options.root_count = s->request->symbol_count + 1;
     options.names = NAMES_SHORT;
+    options.system = true;
     if (symbol_store_open(&options, &s->symbols, &s->fault) != ERR_NONE)
         return s->fault.code;
     analysis.symbols = s->symbols;

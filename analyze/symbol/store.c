@@ -25,6 +25,9 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     arena_init(&store->arena, 0);
     store->names = options->names;
     store->use_index = options->use_index;
+    store->with_system = options->system;
+    if (options->system)
+        store_system_open(store);
     store->arch = arena_string(&store->arena, options->arch);
     store->index_folder = arena_string(&store->arena, options->index_folder);
     store->roots = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);
@@ -61,6 +64,7 @@ enum status symbol_store_open_again(const struct symbol_store *store, struct sym
                                                  .names = store->names,
                                                  .use_index = store->use_index,
                                                  .index_folder = store->index_folder,
+                                                 .system = store->with_system,
                                                  .arch = store->arch};
     return symbol_store_open(&options, out, fault);
 }

@@ -28,6 +28,7 @@ struct symbol_store_options {
     const char *const *roots; /* folders or files */
     uint32_t root_count;
     enum symbol_names names;
+    bool system;              /* also where the system keeps its modules: Wine's, _NT_SYMBOL_PATH */
     bool use_index;           /* read index files, and make them where they pay */
     const char *arch;         /* which slice of fat files answers: "arm64"; NULL: the first  */
     const char *index_folder; /* NULL: the user's cache; beside the PDB is read only */

@@ -102,9 +102,9 @@ static struct store_pdb *find_pdb(struct symbol_store *store, const struct modul
     struct store_pdb *pdb;
 
     pdb_names(module, stated, scratch, names);
-    for (uint32_t r = 0; r < store->root_count; r++) {
+    for (uint32_t r = 0; r < store->root_count + store->server_count; r++) {
         for (uint32_t n = 0; names[n] != NULL; n++) {
-            const char *path = find_on_server(store->roots[r], names[n], id, scratch);
+            const char *path = find_on_server(store_server(store, r), names[n], id, scratch);
             if (path == NULL)
                 continue;
             if ((pdb = try_pdb(store, path, id, note)) != NULL)
@@ -237,8 +237,10 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
     struct store_image *image;
 
     *other = false;
-    for (uint32_t r = 0; module->code_id[0] != '\0' && r < store->root_count; r++) {
-        const char *path = find_on_server(store->roots[r], module->name, module->code_id, scratch);
+    for (uint32_t r = 0; module->code_id[0] != '\0' && r < store->root_count + store->server_count;
+         r++) {
+        const char *path =
+            find_on_server(store_server(store, r), module->name, module->code_id, scratch);
         if (path != NULL && (image = try_image(store, path, 0)) != NULL) {
             if (text_equal_nocase(image->code_id, module->code_id))
                 return image;
@@ -273,6 +275,8 @@ static void find_by_identity(struct symbol_store *store, struct symbol_module *s
     const char *note = NULL;
 
     sources->image = find_image(store, module, scratch, &other_image);
+    if (sources->image == NULL)
+        sources->image = store_system_image(store, module, scratch);
     const char *id = module->debug_id;
     if (id[0] == '\0' && sources->image != NULL)
         id = sources->image->debug_id;

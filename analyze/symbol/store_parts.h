@@ -117,9 +117,12 @@ struct symbol_store {
     struct arena arena; /* owned */
     struct mutex *mutex;
     enum symbol_names names;
-    bool use_index;
+    bool use_index, with_system;
     const char *index_folder;
-    const char *arch; /* of fat files; NULL: the first that they have */
+    const char **system_folders; /* looked into without being named; see store_system.c */
+    uint32_t system_count;
+    uint32_t server_count; /* of these, the first: laid out as symbol servers are */
+    const char *arch;      /* of fat files; NULL: the first that they have */
     const char **roots;
     uint32_t root_count;
     struct store_file *files; /* of plain folders and single files; sorted by nothing */
@@ -160,6 +163,20 @@ void store_find(struct symbol_store *store, struct symbol_module *sources);
  * read; as file_map(), or the file's damage.  For files of folders that is no news. */
 enum status store_list_file(struct symbol_store *store, const char *path, bool root,
                             struct fault *fault);
+
+/* Finds the folders of the system. */
+void store_system_open(struct symbol_store *store);
+
+/* The system's own image of that identity; NULL: none.  A name alone is no identity. */
+struct store_image *store_system_image(struct symbol_store *store, const struct module *module,
+                                       struct arena *scratch);
+
+/* Folder NUMBER of all that are laid out as symbol servers: the roots, then the system's. */
+static inline const char *store_server(const struct symbol_store *store, uint32_t number)
+{
+    return number < store->root_count ? store->roots[number]
+                                      : store->system_folders[number - store->root_count];
+}
 
 /* Lists the files of all roots, once. */
 void store_list_files(struct symbol_store *store);

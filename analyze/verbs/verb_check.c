@@ -95,6 +95,7 @@ static enum status open_symbols(struct check *c, const char *const *roots, uint3
     options.roots = roots;
     options.root_count = count;
     options.names = NAMES_SHORT;
+    options.system = true;
     return symbol_store_open(&options, &c->symbols, fault);
 }
 

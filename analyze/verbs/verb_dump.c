@@ -194,8 +194,10 @@ static int report_damage(const struct dump_request *q)
 static int run_request(struct dump_request *q, const struct verb *self)
 {
     struct fault fault = FAULT_INIT;
-    struct symbol_store_options options = {
-        .roots = q->symbols.items, .root_count = q->symbols.count, .names = NAMES_SHORT};
+    struct symbol_store_options options = {.roots = q->symbols.items,
+                                           .root_count = q->symbols.count,
+                                           .names = NAMES_SHORT,
+                                           .system = true};
     int code;
     if (symbol_store_open(&options, &q->store, &fault) != ERR_NONE)
         return verb_fault(&fault);

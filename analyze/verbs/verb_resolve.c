@@ -308,6 +308,7 @@ static bool open_store(const struct resolve_options *o, enum symbol_names names,
         .names = names,
         .use_index = true,
         .arch = o->arch,
+        .system = true,
     };
     if (symbol_store_open(&options, out, fault) != ERR_NONE)
         return false;
@@ -514,7 +515,8 @@ const struct verb verb_resolve = {
         "in\n"
         "input order.  A bad line is answered by an error and never stops the stream.\n\n"
         "The word before a name says what answered: pdb, pdb-public, dwarf, coff, export, csv,\n"
-        "breakpad, breakpad-public, none or mismatch.  A bare FILE answers for its own image's\n"
+        "breakpad, breakpad-public, symtab, nearest, none or mismatch.  A bare FILE answers for "
+        "its own image's\n"
         "name, else for the first input name that is not a system module, and for no second one.\n"
         "FILE is a PDB or a Breakpad .sym file.\n\n"
         "examples:\n"

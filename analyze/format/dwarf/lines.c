@@ -9,15 +9,12 @@ enum { ROWS_MAX = 1 << 26 };
 /* Opcodes. */
 enum {
     EXTENDED = 0,
-    COPY,
-    ADVANCE_PC,
-    ADVANCE_LINE,
-    SET_FILE,
-    SET_COLUMN,
-    NEGATE_STMT,
-    SET_BASIC_BLOCK,
-    CONST_ADD_PC,
-    FIXED_ADVANCE_PC,
+    COPY = 1,
+    ADVANCE_PC = 2,
+    ADVANCE_LINE = 3,
+    SET_FILE = 4,
+    CONST_ADD_PC = 8,
+    FIXED_ADVANCE_PC = 9,
     EXTENDED_END = 1,
     EXTENDED_SET_ADDRESS = 2,
 };

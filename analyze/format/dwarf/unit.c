@@ -227,7 +227,7 @@ static bool may_hold_code(Dwarf_Half tag)
 /* Walks the entries below PARENT; AROUND is the number + 1 of the scope that they lie in. */
 static void walk_entries(struct reader *reader, Dwarf_Die parent, uint32_t around, uint32_t depth)
 {
-    const Dwarf_Debug debug = reader->unit->full->object->debug;
+    Dwarf_Debug debug = reader->unit->full->object->debug;
     Dwarf_Error error = NULL;
     Dwarf_Die die;
 

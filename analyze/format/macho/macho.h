@@ -4,8 +4,7 @@
  * Everything is borrowed from the file's memory, which must outlive the struct, or lies in the
  * arena KEEP that a function was given.
  *
- * Source: apple-oss-distributions/xnu EXTERNAL_HEADERS/mach-o/loader.h, nlist.h, stab.h, fat.h,
- * reloc.h. */
+ * Source: https://github.com/apple-oss-distributions/xnu/tree/main/EXTERNAL_HEADERS/mach-o. */
 #ifndef FORMAT_MACHO_H
 #define FORMAT_MACHO_H
 

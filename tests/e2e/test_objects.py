@@ -1,0 +1,116 @@
+"""Images that are no PE with a PDB: the published files and their reference rows, and what is said of files that
+cannot be used.  The rows are those on which independent tools agree; exceptions are named with their reason."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+# Rows that stay wrong, as {metric: rows}.
+EXCEPTIONS = {
+    # The scorer cuts "decltype(...) X::f<T>(...)" at its first parenthesis and compares "decltype"; ours is X::f<T>.
+    **{f"i10-elf-crash/crash-{kind}": {"chain": 7} for kind in ("debug", "zlib", "zstd", "zdebug")},
+    # 0x41548 and 0x141538 are past the image's end; the reference names the last symbol of its data.
+    "i20-pe-dwarf/hello-dwarf": {"outer": 2, "depth": 2, "chain": 2},
+    "i20-pe-dwarf/hello-debuglink": {"outer": 2, "depth": 2, "chain": 2},
+}
+GROUPS = ("i0[123]*", "i1[0123]*", "i20*")
+# Wine of Debian 12, as the corpus was made with it.
+WINE = pathlib.Path("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows")
+
+
+class Rows(e2e.Case):
+    def score(self, only, *options):
+        root = self.fixture("images")
+        out = self.folder / "score.json"
+        command = " ".join([str(e2e.PROGRAM), "resolve", "--ndjson", *options, "--symbols", "{image}",
+                            "{debugs:--symbols}", "-"])
+        subprocess.run([sys.executable, root / "score_images.py", root, "--form", "stacks", "--only", only, "--json", out,
+                        "--cmd", command], check=True, capture_output=True, timeout=300)
+        return {key: sets["agree"] for key, sets in json.loads(out.read_text()).items()}
+
+    def test_rows_on_which_other_tools_agree(self):
+        for group in GROUPS:
+            for key, got in self.score(group).items():
+                if key.endswith("-sym") or key == "i03-macho-fat/fat-arm64":
+                    continue  # read elsewhere; asked below
+                with self.subTest(key):
+                    wrong = {metric: got["judged"][metric] - hits for metric, hits in got["hits"].items()}
+                    self.assertEqual({m: n for m, n in wrong.items() if n}, EXCEPTIONS.get(key, {}))
+
+    def test_another_slice_of_a_fat_file_is_named_by_its_architecture(self):
+        got = self.score("i03-macho-fat/fat-arm64", "--arch", "arm64")["i03-macho-fat/fat-arm64"]
+        self.assertEqual(got["hits"], got["judged"])
+
+
+class Named(e2e.Case):
+    """What is named on the command line is used, or it is an error."""
+
+    def resolve(self, *argv, text="> s\nmain!0x3ac0\n"):
+        return e2e.twinstack("resolve", "--ndjson", *argv, "-", stdin=text)
+
+    def test_a_file_of_no_known_kind_is_refused(self):
+        note = self.folder / "notes.txt"
+        note.write_text("no symbols here")
+        done = self.resolve("--symbols", note)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, r"notes\.txt.*PDB.*ELF.*Mach-O")
+
+    def test_a_damaged_image_is_refused(self):
+        whole = self.fixture("images/i12-elf-dump_syms/basic.full").read_bytes()
+        cut = self.folder / "cut"
+        cut.write_bytes(whole[:100])
+        done = self.resolve("--symbols", cut)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("cut", done.stderr)
+
+    def test_a_dsym_folder_is_found_by_its_uuid(self):
+        source = self.fixture("images/i02-macho-arm64-simple/mac-dsym")
+        shutil.copytree(source / "main.dSYM", self.folder / "elsewhere" / "any.dSYM")
+        done = self.resolve("--symbols", source / "main", "--symbols", self.folder / "elsewhere")
+        frames = json.loads(done.stdout)["frames"]
+        self.assertEqual([(f["function"], f["line"], f["symbols"]) for f in frames],
+                         [("file1_func2", 13, "dwarf"), ("file1_func1", 9, "dwarf")])
+
+    def test_a_symbol_without_a_size_is_marked(self):
+        image = self.fixture("images/i01-macho-x64-crash/crash")
+        done = self.resolve("--symbols", image, text="> s\ncrash!0x1500\n")
+        self.assertIn(json.loads(done.stdout)["frames"][0]["symbols"], ("symtab", "nearest"))
+
+    def test_a_debug_file_of_another_build_is_not_used(self):
+        folder = self.fixture("images/i10-elf-crash")
+        other = self.fixture("images/i12-elf-dump_syms/basic.dbg")
+        done = self.resolve("--symbols", folder / "crash", "--symbols", other, text="> s\ncrash!0x7f80\n")
+        self.assertNotEqual(json.loads(done.stdout)["frames"][0]["symbols"], "dwarf")
+
+
+class System(e2e.Case):
+    """Modules of the system answer without being named, by their identity alone."""
+
+    def dump(self, **env):
+        path = e2e.ROOT / "corpus/cases/inline_chain.ob2/dump.dmp"
+        return e2e.twinstack("dump", "--symbols", e2e.ROOT / "corpus/symbols", path, env=env).stdout
+
+    def test_a_stack_of_this_wine_ends_in_its_thread_start(self):
+        if not (WINE / "ntdll.dll").is_file():
+            self.skipTest("Debian's Wine is not there")
+        text = self.dump(TWINSTACK_SYSTEM_SYMBOLS="1")
+        if not re.search(r"BaseThreadInitThunk .*kernel32", text):
+            self.skipTest("Wine is of another build than that of the corpus")
+        self.assertRegex(text, r"RtlUserThreadStart +thread\.c:\d+ +ntdll\.dll")
+        self.assertIn("end of stack", text)
+
+    def test_it_can_be_switched_off(self):
+        self.assertNotIn("RtlUserThreadStart", self.dump(TWINSTACK_SYSTEM_SYMBOLS="0"))
+
+    def test_a_name_without_identity_is_no_question_to_the_system(self):
+        done = e2e.twinstack("resolve", "--ndjson", "-", stdin="> s\nntdll.dll!0x1234\n", env={"TWINSTACK_SYSTEM_SYMBOLS": "1"})
+        self.assertEqual(json.loads(done.stdout)["frames"][0]["symbols"], "none")
+
+
+e2e.main()

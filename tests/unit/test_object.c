@@ -1,0 +1,403 @@
+/* ELF, Mach-O, fat files and archives, made by hand: identity, symbols, links, packed sections, and
+ * every truncation. */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "format/object/file.h"
+#include "test.h"
+#include "use_object.h"
+
+enum { FILE_MAX = 8192, TEXT_VA = 0x401000, TEXT_BYTES = 64, HEAD_BYTES = 64, SECTIONS = 8 };
+
+struct file {
+    uint8_t data[FILE_MAX];
+    size_t bytes;
+    bool big;
+};
+
+static void put_at(struct file *f, size_t at, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        f->data[at + i] = (uint8_t)(value >> 8 * (f->big ? bytes - 1 - i : i));
+}
+
+static void put(struct file *f, uint64_t value, size_t bytes)
+{
+    REQUIRE(f->bytes + bytes <= FILE_MAX);
+    put_at(f, f->bytes, value, bytes);
+    f->bytes += bytes;
+}
+
+static void put_bytes(struct file *f, const void *data, size_t bytes)
+{
+    REQUIRE(f->bytes + bytes <= FILE_MAX);
+    memcpy(f->data + f->bytes, data, bytes);
+    f->bytes += bytes;
+}
+
+/* ---- ELF ------------------------------------------------------------------------------ */
+
+struct section_row {
+    const char *name;
+    uint32_t type;
+    uint64_t flags, va, foff, bytes;
+    uint32_t link;
+};
+
+static const char elf_names[] = "\0.text\0.symtab\0.strtab\0.note.gnu.build-id\0.gnu_debuglink\0"
+                                ".debug_str\0.shstrtab";
+
+static void put_symbol(struct file *f, uint32_t name, uint8_t info, uint16_t section, uint64_t va,
+                       uint64_t bytes)
+{
+    put(f, name, 4);
+    put(f, info, 1);
+    put(f, 0, 1);
+    put(f, section, 2);
+    put(f, va, 8);
+    put(f, bytes, 8);
+}
+
+static uint32_t name_at(const char *name)
+{
+    for (size_t i = 0; i + strlen(name) < sizeof elf_names; i++)
+        if (strcmp(elf_names + i, name) == 0)
+            return (uint32_t)i;
+    return 0;
+}
+
+/* SHF_COMPRESSED with zlib. */
+static void put_packed(struct file *f, const char *text, size_t bytes)
+{
+    uint8_t packed[512];
+    uLongf packed_bytes = sizeof packed;
+    REQUIRE(compress(packed, &packed_bytes, (const Bytef *)text, bytes) == Z_OK);
+    put(f, 1, 4);
+    put(f, 0, 4);
+    put(f, bytes, 8);
+    put(f, 1, 8);
+    put_bytes(f, packed, packed_bytes);
+}
+
+static void make_elf(struct file *f, bool big)
+{
+    static const char names[] = "\0first\0second\0$x";
+    static const char text[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    struct section_row rows[SECTIONS] = {{.name = ""}};
+    size_t start;
+
+    memset(f, 0, sizeof *f);
+    f->big = big;
+    f->bytes = HEAD_BYTES + 56;
+    rows[1] = (struct section_row){".text", 1, 6, TEXT_VA, f->bytes, TEXT_BYTES, 0};
+    f->bytes += TEXT_BYTES;
+    start = f->bytes;
+    put_symbol(f, 0, 0, 0, 0, 0);
+    put_symbol(f, 7, 0x12, 1, TEXT_VA + 16, 16); /* second, global function */
+    put_symbol(f, 1, 0x02, 1, TEXT_VA, 16);      /* first, local function   */
+    put_symbol(f, 14, 0x00, 1, TEXT_VA + 8, 0);  /* $x: no name of code     */
+    put_symbol(f, 1, 0x11, 1, TEXT_VA + 4, 4);   /* an object               */
+    rows[2] = (struct section_row){".symtab", 2, 0, 0, start, f->bytes - start, 3};
+    rows[3] = (struct section_row){".strtab", 3, 0, 0, f->bytes, sizeof names, 0};
+    put_bytes(f, names, sizeof names);
+    f->bytes = (f->bytes + 3) & ~(size_t)3;
+    start = f->bytes;
+    put(f, 4, 4);
+    put(f, 6, 4);
+    put(f, 3, 4);
+    put_bytes(f, "GNU\0\x01\x02\x03\xab\xcd\xef\0\0", 12);
+    rows[4] = (struct section_row){".note.gnu.build-id", 7, 2, 0, start, f->bytes - start, 0};
+    start = f->bytes;
+    put_bytes(f, "a.debug\0", 8);
+    put(f, 0x12345678, 4);
+    rows[5] = (struct section_row){".gnu_debuglink", 1, 0, 0, start, f->bytes - start, 0};
+    start = f->bytes;
+    put_packed(f, text, sizeof text);
+    rows[6] = (struct section_row){".debug_str", 1, 0x800, 0, start, f->bytes - start, 0};
+    rows[7] = (struct section_row){".shstrtab", 3, 0, 0, f->bytes, sizeof elf_names, 0};
+    put_bytes(f, elf_names, sizeof elf_names);
+    const size_t table = f->bytes;
+    for (int i = 0; i < SECTIONS; i++) {
+        const struct section_row *r = &rows[i];
+        put(f, name_at(r->name), 4);
+        put(f, r->type, 4);
+        put(f, r->flags, 8);
+        put(f, r->va, 8);
+        put(f, r->foff, 8);
+        put(f, r->bytes, 8);
+        put(f, r->link, 4);
+        put(f, 0, 4);
+        put(f, 1, 8);
+        put(f, 0, 8);
+    }
+    memcpy(f->data, "\177ELF\2\1\1", 7);
+    f->data[5] = big ? 2 : 1;
+    put_at(f, 16, 2, 2);
+    put_at(f, 18, 62, 2);
+    put_at(f, 32, HEAD_BYTES, 8);
+    put_at(f, 40, table, 8);
+    put_at(f, 54, 56, 2);
+    put_at(f, 56, 1, 2);
+    put_at(f, 58, 64, 2);
+    put_at(f, 60, SECTIONS, 2);
+    put_at(f, 62, 7, 2);
+    put_at(f, HEAD_BYTES, 1, 4); /* PT_LOAD at 0x400123: the base is its page */
+    put_at(f, HEAD_BYTES + 16, 0x400123, 8);
+}
+
+static void check_elf(bool big)
+{
+    struct object_symbols symbols = {0};
+    struct fault fault = FAULT_INIT;
+    struct object_debug debug;
+    struct object_file file;
+    struct arena keep;
+    const char *link;
+    uint32_t crc;
+    struct file *f = calloc(1, sizeof *f);
+
+    REQUIRE(f != NULL);
+    arena_init(&keep, 0);
+    make_elf(f, big);
+    REQUIRE(object_file_open(f->data, f->bytes, 0, &file, &fault) == ERR_NONE);
+    CHECK_EQ(file.kind, OBJECT_ELF);
+    CHECK_STR(file.id, "010203abcdef");
+    CHECK_STR(file.debug_id, "AB030201EFCD000000000000000000000");
+    CHECK_HEX(file.as.elf.base_va, 0x400000);
+    CHECK_STR(object_file_arch(&file), "x86_64");
+    REQUIRE(object_file_link(&file, &link, &crc));
+    CHECK_STR(link, "a.debug");
+    CHECK_HEX(crc, 0x12345678);
+    REQUIRE(object_file_symbols(&file, &keep, &symbols, &fault) == ERR_NONE);
+    object_symbols_sort(&symbols);
+    REQUIRE(symbols.count == 2);
+    CHECK_STR(symbols.at[0].name, "first");
+    CHECK_HEX(symbols.at[0].offset, 0x1000);
+    CHECK_STR(object_symbol_before(&symbols, 0x101f)->name, "second");
+    CHECK(object_symbol_before(&symbols, 0xfff) == NULL);
+    CHECK(!object_file_debug(&file, &keep, &debug, &fault)); /* no .debug_info */
+    REQUIRE(debug.own[DEBUG_STR].bytes == 49);
+    CHECK_EQ(debug.own[DEBUG_STR].data[47], 'a');
+    CHECK(object_is_code(&debug, TEXT_VA + TEXT_BYTES - 1));
+    CHECK(!object_is_code(&debug, TEXT_VA + TEXT_BYTES));
+    arena_free(&keep);
+    free(f);
+}
+
+TEST(elf_of_either_byte_order_is_read)
+{
+    test_row("little-endian");
+    check_elf(false);
+    test_row("big-endian");
+    check_elf(true);
+}
+
+/* ---- Mach-O --------------------------------------------------------------------------- */
+
+enum { MACHO_TEXT_FOFF = 0x200, MACHO_BASE = 0x1000 };
+
+static void put_macho_symbol(struct file *f, uint32_t name, uint8_t type, uint8_t section,
+                             uint64_t value)
+{
+    put(f, name, 4);
+    put(f, type, 1);
+    put(f, section, 1);
+    put(f, 0, 2);
+    put(f, value, 8);
+}
+
+/* An image with two functions, one of them of the debug map. */
+static void make_macho(struct file *f, uint32_t cpu)
+{
+    static const char names[] = "\0_main\0_other\0/b/x.o\0/b/lib.a(y.o)";
+    static const uint8_t starts[] = {0x80, 0x04, 0x10, 0, 0}; /* 0x200, 0x210 */
+
+    memset(f, 0, sizeof *f);
+    put(f, 0xfeedfacf, 4);
+    put(f, cpu, 4);
+    put(f, 0, 4);
+    put(f, 2, 4);
+    put(f, 4, 4);                  /* commands */
+    put(f, 24 + 152 + 24 + 16, 4); /* bytes of commands */
+    put(f, 0, 8);
+    put(f, 0x1b, 4);
+    put(f, 24, 4);
+    put_bytes(f, "\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff", 16);
+    put(f, 0x19, 4);
+    put(f, 152, 4);
+    put_bytes(f, "__TEXT\0\0\0\0\0\0\0\0\0", 16);
+    put(f, MACHO_BASE, 8);
+    put(f, 0x1000, 8);
+    put(f, 0, 8);
+    put(f, 0x1000, 8);
+    put(f, 5, 4);
+    put(f, 5, 4);
+    put(f, 1, 4);
+    put(f, 0, 4);
+    put_bytes(f, "__text\0\0\0\0\0\0\0\0\0", 16);
+    put_bytes(f, "__TEXT\0\0\0\0\0\0\0\0\0", 16);
+    put(f, MACHO_BASE + MACHO_TEXT_FOFF, 8);
+    put(f, 0x40, 8);
+    put(f, MACHO_TEXT_FOFF, 4);
+    put(f, 0, 12);
+    put(f, 0x80000400, 4);
+    put(f, 0, 12);
+    const size_t symtab = f->bytes;
+    f->bytes += 24 + 16;
+    f->bytes = MACHO_TEXT_FOFF + 0x40;
+    const size_t symbols = f->bytes;
+    put_macho_symbol(f, 1, 0x0f, 1, MACHO_BASE + 0x200);
+    put_macho_symbol(f, 7, 0x0e, 1, MACHO_BASE + 0x210);
+    put_macho_symbol(f, 14, 0x66, 0, 0); /* N_OSO */
+    put_macho_symbol(f, 1, 0x24, 1, MACHO_BASE + 0x200);
+    put_macho_symbol(f, 0, 0x24, 0, 0x10);
+    put_macho_symbol(f, 21, 0x66, 0, 0);
+    put_macho_symbol(f, 7, 0x24, 1, MACHO_BASE + 0x210);
+    put_macho_symbol(f, 0, 0x24, 0, 0x20);
+    const size_t texts = f->bytes;
+    put_bytes(f, names, sizeof names);
+    const size_t list = f->bytes;
+    put_bytes(f, starts, sizeof starts);
+    put_at(f, symtab, 2, 4);
+    put_at(f, symtab + 4, 24, 4);
+    put_at(f, symtab + 8, symbols, 4);
+    put_at(f, symtab + 12, 8, 4);
+    put_at(f, symtab + 16, texts, 4);
+    put_at(f, symtab + 20, sizeof names, 4);
+    put_at(f, symtab + 24, 0x26, 4);
+    put_at(f, symtab + 28, 16, 4);
+    put_at(f, symtab + 32, list, 4);
+    put_at(f, symtab + 36, sizeof starts, 4);
+}
+
+static void make_fat(struct file *f, const struct file *a, const struct file *b)
+{
+    const struct file *const slices[] = {a, b};
+    size_t foff = 48;
+
+    memset(f, 0, sizeof *f);
+    f->big = true;
+    put(f, 0xcafebabe, 4);
+    put(f, 2, 4);
+    for (int i = 0; i < 2; i++) {
+        put(f, 0, 8);
+        put(f, foff, 4);
+        put(f, slices[i]->bytes, 4);
+        put(f, 0, 4);
+        foff += slices[i]->bytes;
+    }
+    for (int i = 0; i < 2; i++)
+        put_bytes(f, slices[i]->data, slices[i]->bytes);
+}
+
+TEST(macho_symbols_and_debug_map_are_read)
+{
+    struct object_symbols symbols = {0};
+    struct fault fault = FAULT_INIT;
+    struct macho_mapped *mapped;
+    struct object_file file;
+    struct arena keep;
+    uint32_t *starts, count;
+    struct file *f = calloc(1, sizeof *f);
+
+    REQUIRE(f != NULL);
+    arena_init(&keep, 0);
+    make_macho(f, 0x01000007);
+    REQUIRE(object_file_open(f->data, f->bytes, 0, &file, &fault) == ERR_NONE);
+    CHECK_STR(file.id, "00112233445566778899aabbccddeeff");
+    CHECK_STR(file.debug_id, "00112233445566778899AABBCCDDEEFF0");
+    CHECK_STR(object_file_arch(&file), "x86_64");
+    CHECK_HEX(file.as.macho.base_va, MACHO_BASE);
+    REQUIRE(object_file_symbols(&file, &keep, &symbols, &fault) == ERR_NONE);
+    object_symbols_sort(&symbols);
+    REQUIRE(symbols.count == 2);
+    CHECK_STR(symbols.at[0].name, "main");
+    CHECK_STR(symbols.at[1].name, "other");
+    REQUIRE(macho_function_starts(&file.as.macho, &keep, &starts, &count, &fault) == ERR_NONE);
+    REQUIRE(count == 2);
+    CHECK_HEX(starts[1], 0x210);
+    REQUIRE(macho_debug_map(&file.as.macho, &keep, &mapped, &count, &fault) == ERR_NONE);
+    REQUIRE(count == 2);
+    CHECK_STR(mapped[0].object, "/b/x.o");
+    CHECK_STR(mapped[0].name, "_main");
+    CHECK_HEX(mapped[1].offset, 0x210);
+    CHECK_HEX(mapped[1].bytes, 0x20);
+    arena_free(&keep);
+    free(f);
+}
+
+TEST(fat_files_have_slices_and_archives_members)
+{
+    static const char archive[] = "!<arch>\n"
+                                  "#1/4            0           0     0     644     7         `\n"
+                                  "x.o\0abc\n"
+                                  "y.o/            0           0     0     644     2         `\n"
+                                  "de";
+    struct file *parts = calloc(3, sizeof *parts);
+    struct fault fault = FAULT_INIT;
+    struct archive_member member;
+    struct object_file file;
+    uint64_t at = 0;
+
+    REQUIRE(parts != NULL);
+    make_macho(&parts[0], 0x01000007);
+    make_macho(&parts[1], 0x0100000c);
+    make_fat(&parts[2], &parts[0], &parts[1]);
+    REQUIRE(object_file_open(parts[2].data, parts[2].bytes, 1, &file, &fault) == ERR_NONE);
+    CHECK_STR(object_file_arch(&file), "arm64");
+    CHECK_EQ(object_file_open(parts[2].data, parts[2].bytes, 2, &file, &fault), ERR_ABSENT);
+    REQUIRE(archive_next(archive, sizeof archive - 1, &at, &member));
+    CHECK_STR(member.name, "x.o");
+    CHECK_EQ(member.data.bytes, 3);
+    REQUIRE(archive_next(archive, sizeof archive - 1, &at, &member));
+    CHECK_STR(member.name, "y.o");
+    CHECK_MEM(member.data.data, "de", 2);
+    CHECK(!archive_next(archive, sizeof archive - 1, &at, &member));
+    free(parts);
+}
+
+/* ---- damage --------------------------------------------------------------------------- */
+
+/* A copy that ends where it ends, so that a read beyond is seen. */
+static void use_copy(const uint8_t *data, size_t bytes)
+{
+    uint8_t *copy = malloc(bytes + (bytes == 0));
+    REQUIRE(copy != NULL);
+    memcpy(copy, data, bytes);
+    use_object(copy, bytes);
+    free(copy);
+}
+
+static void check_damage(const struct file *f)
+{
+    struct file *copy = malloc(sizeof *copy);
+    REQUIRE(copy != NULL);
+    for (size_t i = 0; i <= f->bytes; i++)
+        use_copy(f->data, i);
+    for (size_t i = 0; i < f->bytes; i++) {
+        *copy = *f;
+        copy->data[i] = 0xff;
+        use_copy(copy->data, f->bytes);
+        copy->data[i] = (uint8_t)(f->data[i] ^ 1);
+        use_copy(copy->data, f->bytes);
+    }
+    free(copy);
+}
+
+TEST(objects_survive_every_truncation_and_changed_bytes)
+{
+    struct file *f = calloc(3, sizeof *f);
+
+    REQUIRE(f != NULL);
+    make_elf(&f[0], false);
+    test_row("ELF");
+    check_damage(&f[0]);
+    make_macho(&f[1], 0x01000007);
+    test_row("Mach-O");
+    check_damage(&f[1]);
+    make_fat(&f[2], &f[1], &f[1]);
+    test_row("fat");
+    check_damage(&f[2]);
+    free(f);
+}
