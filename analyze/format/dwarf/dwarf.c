@@ -1,5 +1,6 @@
 /* Units of DWARF, and the one that an offset lies in; see dwarf.h. */
 #include "format/dwarf/dwarf.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,12 @@ static void add_unit_range(void *context, uint64_t low_va, uint64_t high_va)
     if (!dwarf_is_code(dwarf, low_va, high_va, &low, &high))
         return;
     if (dwarf->range_count == dwarf->range_room) {
-        const uint32_t room = dwarf->range_room * 2 + 256;
-        struct unit_range *wider = realloc(dwarf->ranges, room * sizeof *wider);
+        struct unit_range *wider = array_reserve(dwarf->ranges, &dwarf->range_room,
+                                                 (uint64_t)dwarf->range_room + 1, sizeof *wider);
         to->failed = to->failed || wider == NULL;
         if (wider == NULL)
             return;
         dwarf->ranges = wider;
-        dwarf->range_room = room;
     }
     dwarf->ranges[dwarf->range_count++] = (struct unit_range){low, high, to->unit, 0};
 }
@@ -35,12 +35,11 @@ static void add_unit_range(void *context, uint64_t low_va, uint64_t high_va)
 static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *context)
 {
     if (dwarf->unit_count == dwarf->unit_room) {
-        const uint32_t room = dwarf->unit_room * 2 + 64;
-        struct dwarf_unit *wider = realloc(dwarf->units, room * sizeof *wider);
+        struct dwarf_unit *wider = array_reserve(dwarf->units, &dwarf->unit_room,
+                                                 (uint64_t)dwarf->unit_room + 1, sizeof *wider);
         if (wider == NULL)
             return NULL;
         dwarf->units = wider;
-        dwarf->unit_room = room;
     }
     struct dwarf_unit *unit = &dwarf->units[dwarf->unit_count++];
     *unit = (struct dwarf_unit){.skeleton = context, .full = context};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/dwarf/line_table.h"
 
 enum { ROWS_MAX = 1 << 26 };
@@ -59,13 +60,12 @@ static void add_row(struct machine *m, bool ends)
     if (m->address < debug->base_va || offset > UINT32_MAX || m->count == ROWS_MAX)
         return;
     if (m->count == m->room) {
-        const uint32_t room = m->room * 2 + 256;
-        struct dwarf_row *wider = realloc(m->rows, room * sizeof *wider);
+        struct dwarf_row *wider =
+            array_reserve(m->rows, &m->room, (uint64_t)m->room + 1, sizeof *wider);
         m->failed = wider == NULL;
         if (wider == NULL)
             return;
         m->rows = wider;
-        m->room = room;
     }
     m->rows[m->count] = (struct dwarf_row){
         .offset = (uint32_t)offset,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/dwarf/parts.h"
 
 static const struct {
@@ -88,12 +89,12 @@ static const Dwarf_Obj_Access_Methods methods = {
 static struct dwarf_context *add_context(struct dwarf_object *object)
 {
     if (object->context_count == object->context_room) {
-        const uint32_t room = object->context_room * 2 + 16;
-        struct dwarf_context *wider = realloc(object->contexts, room * sizeof *wider);
+        struct dwarf_context *wider =
+            array_reserve(object->contexts, &object->context_room,
+                          (uint64_t)object->context_room + 1, sizeof *wider);
         if (wider == NULL)
             return NULL;
         object->contexts = wider;
-        object->context_room = room;
     }
     struct dwarf_context *context = &object->contexts[object->context_count++];
     memset(context, 0, sizeof *context);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/dwarf/parts.h"
 
 enum { INDEX_COLUMNS_MAX = 16, INDEX_HEAD_BYTES = 16 };
@@ -19,16 +20,13 @@ static struct dwarf_split *add_split(struct dwarf *dwarf, uint64_t id, struct fa
         return NULL;
     }
     if (dwarf->split_count == dwarf->split_room) {
-        const uint32_t room = dwarf->split_room * 2 + 16;
-        struct dwarf_split *wider = ARENA_ARRAY(&dwarf->arena, room, struct dwarf_split);
+        struct dwarf_split *wider = arena_reserve(&dwarf->arena, dwarf->splits, &dwarf->split_room,
+                                                  (uint64_t)dwarf->split_room + 1, sizeof *wider);
         if (wider == NULL) {
             fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "units of split DWARF");
             return NULL;
         }
-        if (dwarf->split_count > 0)
-            memcpy(wider, dwarf->splits, dwarf->split_count * sizeof *wider);
         dwarf->splits = wider;
-        dwarf->split_room = room;
     }
     struct dwarf_split *split = &dwarf->splits[dwarf->split_count++];
     memset(split, 0, sizeof *split);
@@ -40,12 +38,11 @@ static struct dwarf_split *add_split(struct dwarf *dwarf, uint64_t id, struct fa
 static bool keep_object(struct dwarf *dwarf, struct dwarf_object *object)
 {
     if (dwarf->opened_count == dwarf->opened_room) {
-        const uint32_t room = dwarf->opened_room * 2 + 16;
-        struct dwarf_object **wider = realloc(dwarf->opened, room * sizeof(*wider));
+        struct dwarf_object **wider = array_reserve(
+            dwarf->opened, &dwarf->opened_room, (uint64_t)dwarf->opened_room + 1, sizeof *wider);
         if (wider == NULL)
             return false;
         dwarf->opened = wider;
-        dwarf->opened_room = room;
     }
     dwarf->opened[dwarf->opened_count++] = object;
     return true;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/dwarf/parts.h"
 
 enum { NAME_SLOTS = 1024 };
@@ -149,12 +150,11 @@ static void add_range(void *context, uint64_t low_va, uint64_t high_va)
         reader->range_count == DWARF_RANGES_MAX)
         return;
     if (reader->range_count == reader->range_room) {
-        const uint32_t room = reader->range_room * 2 + 256;
-        struct scope_range *wider = realloc(reader->ranges, room * sizeof *wider);
+        struct scope_range *wider = array_reserve(reader->ranges, &reader->range_room,
+                                                  (uint64_t)reader->range_room + 1, sizeof *wider);
         if (wider == NULL)
             return;
         reader->ranges = wider;
-        reader->range_room = room;
     }
     reader->ranges[reader->range_count++] = (struct scope_range){low, high, reader->scope_count};
     if (reader->first)
@@ -166,12 +166,11 @@ static bool room_for_scope(struct reader *reader)
 {
     if (reader->scope_count < reader->scope_room)
         return true;
-    const uint32_t room = reader->scope_room * 2 + 256;
-    struct raw_scope *wider = realloc(reader->scopes, room * sizeof *wider);
+    struct raw_scope *wider = array_reserve(reader->scopes, &reader->scope_room,
+                                            (uint64_t)reader->scope_room + 1, sizeof *wider);
     if (wider == NULL)
         return false;
     reader->scopes = wider;
-    reader->scope_room = room;
     return true;
 }
 

@@ -58,14 +58,11 @@ enum status object_symbol_add(struct object_symbols *symbols, struct arena *keep
     if (symbols->count == OBJECT_SYMBOLS_MAX)
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "symbol table");
     if (symbols->count == symbols->room) {
-        const uint32_t room = symbols->room * 2 + 256;
-        struct object_symbol *wider = ARENA_ARRAY(keep, room, struct object_symbol);
+        struct object_symbol *wider = arena_reserve(keep, symbols->at, &symbols->room,
+                                                    (uint64_t)symbols->room + 1, sizeof *wider);
         if (wider == NULL)
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol table");
-        if (symbols->count > 0)
-            memcpy(wider, symbols->at, symbols->count * sizeof *wider);
         symbols->at = wider;
-        symbols->room = room;
     }
     symbols->at[symbols->count++] = symbol;
     return ERR_NONE;
