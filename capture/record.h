@@ -370,9 +370,13 @@ enum {
            "symbol lookup with the dump engine; nothing of the walk")
 
 #define RECORD_WALKER_NUMBER(ID, NUMBER, NAME, TRAITS, SHARES) RECORD_WALKER_##ID = (NUMBER),
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) terms of a sum */
+#define RECORD_WALKER_ONE(ID, NUMBER, NAME, TRAITS, SHARES) +1
 
-/* RECORD_WALKER_COUNT is one more than the last row's number. */
-enum { RECORD_WALKERS(RECORD_WALKER_NUMBER) RECORD_WALKER_COUNT };
+enum { RECORD_WALKERS(RECORD_WALKER_NUMBER) };
+
+/* One more than the highest number: numbers start at 1 and have no gaps. */
+enum { RECORD_WALKER_COUNT = 1 RECORD_WALKERS(RECORD_WALKER_ONE) };
 
 enum {
     RECORD_WALKER_TRAIT_TABLES = 1,  /* unwinds by tables, which x86 does not have       */
