@@ -1,5 +1,5 @@
-/* Running scenarios, several at a time: see collect.h.  A work queue over the list; each
- * worker has a runner of its own, results go into the slot of their scenario. */
+/* Runs scenarios, several at a time: see collect.h. Workers take scenarios from a queue; each
+ * worker has its own runner, and each result goes into the slot of its scenario. */
 #include "collect/collect.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #include "collect/parts.h"
 
 enum {
-    OUTER_LIMIT_EXTRA_MS = 45000, /* past the launcher's own limit: start, two dumps, truth */
+    OUTER_LIMIT_EXTRA_MS =
+        45000, /* time beyond the launcher's own limit, for start, two dumps and truth */
     JOBS_MAX = 64,
     WHY_BYTES = 1024,
 };
@@ -37,7 +38,7 @@ struct worker {
     struct fault fault; /* why its runner did not open */
 };
 
-/* Why the launcher did not do its work, from what it said. */
+/* Why the launcher failed, from its output. */
 static void explain(struct collected *result, char *why, const char *what, const char *said)
 {
     result->outcome = COLLECT_ERROR;
@@ -75,14 +76,14 @@ static enum status start_victim(const struct queue *q, struct runner *runner,
     return runner_run(runner, args, (uint32_t)limit_ms + OUTER_LIMIT_EXTRA_MS, scratch, out, fault);
 }
 
-/* Its last word: what comes behind that, Wine's own end, is no matter of the case. */
+/* The launcher's last line. Later events, such as Wine's own end, do not matter to the case. */
 static bool launcher_is_done(const char *part, struct arena *scratch)
 {
     const char *outcome = path_join(scratch, part, "outcome.json");
     return outcome != NULL && path_is_file(outcome);
 }
 
-/* It ended without a word: it did not come up, or Wine's server went and took it along. */
+/* The launcher printed nothing: it did not start, or ended together with Wine's server. */
 static bool launcher_was_lost(const struct process_result *ended, const char *part,
                               struct arena *scratch)
 {
@@ -90,7 +91,7 @@ static bool launcher_was_lost(const struct process_result *ended, const char *pa
            !launcher_is_done(part, scratch);
 }
 
-/* Starts the victim in an empty folder; a launcher that was lost is started once more. */
+/* Starts the victim in an empty folder. A launcher that was lost is started a second time. */
 static enum status start_twice(const struct queue *q, struct runner *runner,
                                const struct collected *result, const char *part,
                                struct arena *scratch, struct process_result *ended,
@@ -103,14 +104,15 @@ static enum status start_twice(const struct queue *q, struct runner *runner,
             start_victim(q, runner, scenario, part, scratch, ended, fault) != ERR_NONE || again ||
             !launcher_was_lost(ended, part, scratch))
             return fault->code;
-        log_warn("scenario=%s variant=%s exit=%d the launcher ended without a word; once more",
+        log_warn("scenario=%s variant=%s exit=%d the launcher printed nothing; starting it a "
+                 "second time",
                  scenario->name, scenario->variant, ended->exit_code);
         if (runner_reset(runner, fault) != ERR_NONE)
             return fault->code;
     }
 }
 
-/* Runs into a folder beside the case's, so that a case is there whole or not at all. */
+/* Writes into a folder beside the case's, so that the case's folder appears whole or not at all. */
 static void run_into(struct queue *q, struct runner *runner, struct collected *result, char *why,
                      const char *part, struct arena *scratch)
 {
@@ -214,7 +216,8 @@ static void work(void *argument)
     runner_close(&runner);
 }
 
-/* Clones are made of the first worker's prefix, so that one has to be there, and quiet. */
+/* The other prefixes are clones of the first worker's, which must therefore be finished and idle.
+ */
 static enum status make_ready(const struct collect_options *options, struct fault *fault)
 {
     struct runner runner;
@@ -245,15 +248,15 @@ static enum status run_workers(struct queue *q, struct fault *fault)
         workers[i].index = i;
         workers[i].fault = none;
         workers[i].thread = jobs > 1 ? thread_start(work, &workers[i]) : NULL;
-        if (workers[i].thread == NULL && i == 0) /* one worker, or no threads to be had */
+        if (workers[i].thread == NULL && i == 0) /* one worker, or no thread could be started */
             work(&workers[i]);
     }
     for (uint32_t i = 0; i < jobs; i++)
         thread_join(workers[i].thread);
     if (process_interrupted())
         return fault_set_hint(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "run",
-                              "stopped as asked; finished cases are kept");
-    for (uint32_t i = 0; i < jobs && q->next < q->count; i++) /* nobody could take the rest */
+                              "stopped on request; finished cases are kept");
+    for (uint32_t i = 0; i < jobs && q->next < q->count; i++) /* no worker is left for the rest */
         if (workers[i].fault.code != ERR_NONE && fault->code == ERR_NONE)
             *fault = workers[i].fault;
     return fault->code;

@@ -1,4 +1,4 @@
-/* Starts victims, takes what they leave, and seals it as cases.
+/* Starts victims, collects what they leave, and seals it as cases.
  *
  * Victims are Windows programs: they are started directly on Windows and through a
  * launcher prefix ("wine") elsewhere.  Every victim runs under capture's own launcher
@@ -41,20 +41,20 @@ struct collect_options {
     const char *const *launcher;       /* argv prefix that runs Windows programs; NULL: none    */
     const char *prefix_folder;         /* Wine prefix, made when missing; the first worker uses
                                           it, the others clones beside it; NULL: no Wine        */
-    uint32_t jobs;                     /* 0: one a processor                                      */
-    uint64_t timeout_ms;               /* replaces each scenario's own limit; 0: it stands      */
+    uint32_t jobs;                     /* 0: one per processor */
+    uint64_t timeout_ms;               /* replaces each scenario's own limit; 0: keeps it */
     const struct named_version *tools; /* of this run, written into every case             */
     uint32_t tool_count;
-    /* Runs that are not wanted, e.g. since their cases are known already; NULL: all are. */
+    /* True for runs that are not wanted, e.g. since their cases exist; NULL: all are wanted. */
     bool (*skip)(const void *context, const struct scenario *scenario, uint32_t repeat);
     const void *skip_context;
-    bool reuse_sealed; /* a case that lies sealed in its folder is taken as it is */
+    bool reuse_sealed; /* a case that is already sealed in its folder is used as it is */
 };
 
-/* How one run of a scenario ended.  A calm victim is sealed like any other: that it left no
- * record is what its case shows. */
+/* How one run of a scenario ended. A calm victim is sealed like any other: its case shows that it
+ * left no record. */
 enum collect_outcome {
-    COLLECT_SEALED,      /* the victim ran, and its case lies in its folder */
+    COLLECT_SEALED,      /* the victim ran, and its case is in its folder */
     COLLECT_UNSUPPORTED, /* not run: this host cannot show it               */
     COLLECT_ERROR,       /* the victim did not build, start or signal       */
     COLLECT_TIME_LIMIT,  /* not even the launcher could end it              */
@@ -89,9 +89,9 @@ enum status collect_select(const char *expr, const struct scenario *scenario, bo
 /* Called once for each finished scenario, never two at a time. */
 typedef void collect_done_fn(void *context, const struct collected *done);
 
-/* Runs SCENARIOS[0..COUNT) REPEAT times each and seals their cases; results in order of the
- * list in OUT (COUNT * REPEAT).  Repeats after the first land in OUT/cases.1, OUT/cases.2, ...  One
- * scenario's failure is its outcome, not a fault. Fails: ERR_IO when the folders cannot be made;
+/* Runs SCENARIOS[0..COUNT) REPEAT times each and seals their cases; results in order of the list in
+ * OUT (COUNT * REPEAT). Repeats after the first land in OUT/cases.1, OUT/cases.2, ... The failure
+ * of one scenario is its outcome, not a fault. Fails: ERR_IO when the folders cannot be made;
  * ERR_INTERRUPTED. */
 enum status collect_run(const struct collect_options *options, const struct scenario *scenarios,
                         uint32_t count, uint32_t repeat, struct arena *keep, collect_done_fn *done,
@@ -104,9 +104,9 @@ struct collect_host {
 enum status collect_describe_host(const struct collect_options *options, struct arena *keep,
                                   struct collect_host *out, struct fault *fault);
 
-/* A place where Windows programs can be run outside of cases, for judges: under Wine the warmed-up
- * prefix of worker 0.  The launcher is an argv prefix, whatever environment is needed in it; it
- * lives as long as the session.  Fails as the runs do; *out is NULL then. */
+/* Runs Windows programs outside of cases, for judges: under Wine the warmed-up prefix of worker 0.
+ * The launcher is an argv prefix that also sets the environment; it lives as long as the session.
+ * Fails as the runs do; *out is NULL then. */
 struct collect_session;
 enum status collect_session_open(const struct collect_options *options,
                                  struct collect_session **out, struct fault *fault);

@@ -1,4 +1,4 @@
-/* Making a case of what a victim left: see parts.h.
+/* Makes a case of what a victim left: see parts.h.
  *
  * Images and PDBs of our own are copied once each into OUT/symbols, by identity, and every
  * case lists them with their hashes; the system's images go there too, by hard link, but no
@@ -16,7 +16,7 @@
 
 enum { OUTCOME_MAX_BYTES = 1 << 20, CASE_FILES_MAX = 512 };
 
-/* What the launcher and the capture write, and what it is in a case. */
+/* The files that the launcher and the capture write, and their roles in a case. */
 static const struct {
     const char *name;
     enum case_role role;
@@ -27,7 +27,7 @@ static const struct {
     {"stdout.txt", ROLE_STDOUT},
 };
 
-/* One case in the making; everything lives in KEEP. */
+/* A case that is being made; everything lives in KEEP. */
 struct draft {
     const struct evidence *evidence;
     const struct runner *runner;
@@ -95,7 +95,7 @@ static void read_outcome(struct draft *d)
     cJSON_Delete(root);
 }
 
-/* A damaged record is evidence too: it is sealed as it is, and whoever reads it says so. */
+/* A damaged record is evidence, too: it is sealed as it is, and its readers report the damage. */
 static void read_record(struct draft *d)
 {
     struct fault damage = FAULT_INIT;
@@ -195,7 +195,7 @@ static void add_own_image(struct draft *d, const char *path, const struct module
     add_file(d, ROLE_IMAGE, keep_symbols(d, path, name, id.code_id, false));
     if (id.pdb_name == NULL || id.debug_id[0] == '\0' || pdb == NULL || d->fault->code != ERR_NONE)
         return;
-    pdb[name - path] = '\0'; /* the PDB stands beside its image */
+    pdb[name - path] = '\0'; /* the PDB is beside its image */
     const char *pdb_path = arena_printf(d->keep, "%s%s", pdb, id.pdb_name);
     if (pdb_path != NULL && path_is_file(pdb_path))
         add_file(d, ROLE_PDB, keep_symbols(d, pdb_path, id.pdb_name, id.debug_id, false));
@@ -219,7 +219,7 @@ static bool is_inside(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
-/* A 32-bit program says system32, and means another folder. */
+/* For a 32-bit program the name system32 means another folder. */
 static const char *true_path(const struct draft *d, const char *path)
 {
     static const char told[] = "C:\\windows\\system32\\";
@@ -230,8 +230,8 @@ static const char *true_path(const struct draft *d, const char *path)
     return arena_printf(d->keep, "C:\\windows\\syswow64\\%s", path + sizeof told - 1);
 }
 
-/* Ours lie in the victims' folder or below; a system image goes into the store if its file is
- * the one that was loaded. */
+/* Our images are in the victims' folder or below it. A system image goes into the store if its file
+ * is the one that was loaded. */
 static void add_image(struct draft *d, const struct module *module)
 {
     struct identity id;
@@ -287,7 +287,7 @@ static void describe(struct draft *d)
 {
     const struct evidence *evidence = d->evidence;
     struct crash_case *c = &d->crash;
-    union { /* the tools are only read on the way out */
+    union { /* the tools are only read when the case is written */
         const struct named_version *in;
         struct named_version *out;
     } tools = {evidence->options->tools};

@@ -1,4 +1,4 @@
-/* Asking victims for their scenarios: `victims-VARIANT.exe --list --json`, one object a line. */
+/* Asking victims for their scenarios: `victims-VARIANT.exe --list --json`, one object per line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,8 +129,8 @@ static bool runs_32_bits(const struct runner *runner, struct arena *keep)
     return dll != NULL && host_absolute_path(dll, keep) != NULL;
 }
 
-/* A 32-bit program that this host cannot start has the scenarios of the first one that it can,
- * none of them to be shown here. */
+/* A 32-bit program that this host cannot start gets the scenarios of the first program that it can,
+ * all unsupported here. */
 static enum status borrow_list(const char *program, const char *variant, struct arena *keep,
                                struct scenario **list, uint32_t *count, struct fault *fault)
 {
@@ -153,8 +153,8 @@ static bool is_for_wine32(const struct runner *runner, const char *program, stru
     return program_machine(program) == PE_MACHINE_X86 && !runs_32_bits(runner, keep);
 }
 
-/* Runs PROGRAM --list; *why: NULL when it answered.  A Wine that has just come up loses a start now
- * and then: who does not answer is asked once more. */
+/* Runs PROGRAM --list; *why: NULL when it answered. A Wine that has just started sometimes loses a
+ * program start, so a program that does not answer is asked a second time. */
 static enum status ask_twice(struct runner *runner, const char *program, struct arena *keep,
                              struct process_result *answer, const char **why, struct fault *fault)
 {
@@ -170,7 +170,7 @@ static enum status ask_twice(struct runner *runner, const char *program, struct 
             *why = answer->exit_code != 0 ? "it failed" : "it said nothing";
         if (*why == NULL || again || is_for_wine32(runner, program, keep))
             return ERR_NONE;
-        log_warn("%s: asked for its scenarios, %s; it is asked once more", program, *why);
+        log_warn("%s: asked for its scenarios, %s; asking a second time", program, *why);
         if (runner_reset(runner, fault) != ERR_NONE)
             return fault->code;
     }

@@ -1,18 +1,18 @@
-/* What the files of this room share and nobody else sees. */
+/* What the files of this room share; private to it. */
 #ifndef COLLECT_PARTS_H
 #define COLLECT_PARTS_H
 
 #include "base/process.h"
 #include "collect/collect.h"
 
-/* Runs Windows programs on this host; one a worker.  Under Wine each has a prefix, and so a
- * wineserver, of its own, since MiniDumpWriteDump serialises on the server. */
+/* Runs Windows programs on this host; one per worker. Under Wine each has its own prefix and so its
+ * own wineserver, since MiniDumpWriteDump serialises on the server. */
 struct runner {
     const struct collect_options *options;
     struct arena keep;
     const char *prefix;         /* WINEPREFIX; NULL: no Wine */
     const char *environment[8]; /* NULL-terminated           */
-    const char *drives[2];      /* folders behind drives of our own; NULL: none */
+    const char *drives[2];      /* folders that our own drives lead to; NULL: none */
     bool holds_prefix;          /* and no other process uses it */
 };
 
@@ -28,7 +28,7 @@ void runner_close(struct runner *runner);
 enum status runner_run(const struct runner *runner, const char *const *args, uint32_t limit_ms,
                        struct arena *keep, struct process_result *out, struct fault *fault);
 
-/* After a program that could not be ended: clears the ground for the next. */
+/* Cleans up after a program that could not be ended. */
 enum status runner_reset(struct runner *runner, struct fault *fault);
 
 /* The path by which a Windows program should be given PATH, a file or folder of this host. */
@@ -51,7 +51,7 @@ uint32_t program_machine(const char *program);
 enum status host_describe(struct arena *keep, const char **os, const char **cpu,
                           struct fault *fault);
 
-/* What cases share, and what one worker at a time may do. */
+/* What cases share, and the lock for what one worker at a time may do. */
 struct evidence {
     const struct collect_options *options; /* with absolute folders */
     struct collect_host host;
@@ -66,9 +66,9 @@ enum status evidence_open(const struct collect_options *options, struct arena *k
                           struct evidence *out, struct fault *fault);
 void evidence_close(struct evidence *evidence);
 
-/* Makes a case of what lies in FOLDER (a folder in OUT/cases) after a victim ran, and seals it.
- * Fails: ERR_ABSENT the launcher left no outcome; ERR_MISMATCH an image of ours is of another
- * build than the one that ran; ERR_IO. */
+/* Makes a case of the files in FOLDER (a folder in OUT/cases) after a victim ran, and seals it.
+ * Fails: ERR_ABSENT the launcher left no outcome; ERR_MISMATCH an image of ours is of another build
+ * than the one that ran; ERR_IO. */
 enum status evidence_seal(const struct evidence *evidence, const struct runner *runner,
                           const struct scenario *scenario, const char *folder, struct fault *fault);
 

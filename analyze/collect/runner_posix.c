@@ -1,4 +1,4 @@
-/* Running Windows programs through Wine: see parts.h.
+/* Runs Windows programs through Wine: see parts.h.
  *
  * Facts of Wine 8 that shape this file:
  * - a launch takes 16-20 ms with a persistent wineserver and 430-520 ms without;
@@ -6,9 +6,9 @@
  * - what the first program of a session starts (services.exe, ...) inherits its outputs and
  *   outlives it, so the first program writes to /dev/null, or our pipes would never close;
  * - a clone of a prefix by hard links takes 20-28 ms and works;
- * - a server can vanish and leave its services behind, so at the end what still has our mark
- *   in its environment is ended by its id.  WINEPREFIX would not do for a mark: whoever
- *   exports it, and this very program, have it too. */
+ * - a server can vanish while its services go on, so at the end every process that has our mark
+ *   in its environment is ended by its id.  WINEPREFIX cannot be the mark: this program and any
+ *   shell that exports it have it, too. */
 #define _XOPEN_SOURCE 700
 #include <ctype.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ static enum status run_host(const struct runner *runner, const char *const *argv
     return fault->code;
 }
 
-/* The same with all outputs closed: for what leaves servers behind. */
+/* The same with all outputs closed, for programs that leave servers running. */
 static enum status run_quiet(const struct runner *runner, const char *command, uint32_t limit_ms,
                              struct fault *fault)
 {
@@ -146,8 +146,8 @@ static bool process_has(const char *id, const char *row, struct arena *scratch)
     return false;
 }
 
-/* Drives of our own, so that records and dumps name no folder of this machine: V: is the
- * victims' folder, O: the folder that cases land in. */
+/* Makes two drives, so that records and dumps name no folder of this machine: V: is the victims'
+ * folder, O: the folder of the cases. */
 static const struct {
     const char *link, *start;
 } drives[] = {{"v:", "V:\\"}, {"o:", "O:\\"}};
@@ -228,8 +228,9 @@ static bool set_environment(struct runner *runner, const char *prefix, uint32_t 
     return runner->environment[ROW_MARK] != NULL && runner->environment[ROW_PREFIX] != NULL;
 }
 
-/* One process at a time uses a prefix: its drives lead into one run's folders, and whoever ends
- * ends its server.  Held by all runners of this process together, since their clones go by it. */
+/* Only one process at a time uses a prefix: its drives lead into one run's folders, and a process
+ * that ends stops its server. All runners of this process share the lock, since it covers their
+ * clones as well. */
 static pthread_mutex_t holders_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned holders;
 static int held_file = -1;
@@ -251,7 +252,7 @@ static enum status wait_for_prefix(const char *prefix, struct arena *keep, struc
         }
         (void)nanosleep(&pause, NULL);
     }
-    return ERR_NONE; /* where no file can be made, Wine will say why */
+    return ERR_NONE; /* if no file can be made, Wine will report why */
 }
 
 static enum status hold_prefix(struct runner *runner, const char *prefix, struct fault *fault)
@@ -376,7 +377,7 @@ static void lower_case(char *text)
         *text = (char)tolower((unsigned char)*text);
 }
 
-/* The folder that a Windows path's drive stands for; NULL: none that we know. */
+/* The folder that the drive of a Windows path leads to; NULL: an unknown drive. */
 static const char *drive_folder(const struct runner *runner, const char *windows_path,
                                 struct arena *keep)
 {

@@ -1,4 +1,4 @@
-/* Running Windows programs where they are at home: see parts.h. */
+/* Runs Windows programs on Windows: see parts.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ void runner_close(struct runner *runner)
     memset(runner, 0, sizeof *runner);
 }
 
-/* process_run ends the program's whole job, so nothing is left behind. */
+/* process_run ends the program's whole job, so no process remains. */
 enum status runner_reset(struct runner *runner, struct fault *fault)
 {
     (void)runner;

@@ -1,5 +1,5 @@
-/* The expression of -k: words, `and`, `or`, `not`, parentheses.  Precedence as everywhere:
- * not, and, or. */
+/* The expression of -k: words, `and`, `or`, `not`, parentheses. Precedence, as usual: not, and, or.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 enum { STEPS_LIMIT_MS = 600000, VARIANTS_MAX = 64 };
 
-/* The files of the modules that were there, so that the states can be replayed. */
+/* The files of the modules that were loaded, which a replay of the states needs. */
 static void find_images(const struct runner *runner, struct arena *keep,
                         struct collected_steps *out, struct fault *fault)
 {
@@ -74,7 +74,7 @@ static void take_program(const struct runner *runner, const struct collect_optio
         run_program(runner, one->program, walkers, keep, one, fault);
 }
 
-/* Victims whose processor has nothing that the walk could try. */
+/* True for victims of a processor whose unwind data the walk does not use. */
 static bool are_unsupported(const struct collect_options *options, const char *name,
                             struct arena *keep, struct collected_steps *one)
 {

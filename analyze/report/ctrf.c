@@ -26,7 +26,7 @@ static uint32_t count_status(const struct run_figures *report, const char *statu
     return count;
 }
 
-/* What fails the run as a whole, as a test of its own. */
+/* The problems that fail the run as a whole, as one test. */
 static void write_problem(struct json *j, const char *problem)
 {
     json_object(j);

@@ -1,5 +1,5 @@
-/* All stacks of one engine in one picture: folded lines, as flame graph tools read them
- * ("main;middle;poke 3"), and speedscope's file format.  Outermost frame first. */
+/* All stacks of one engine: folded lines, as flame graph tools read them ("main;middle;poke 3"),
+ * and speedscope's file format. Outermost frame first. */
 #include <stdlib.h>
 #include <string.h>
 

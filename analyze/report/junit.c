@@ -1,5 +1,5 @@
-/* JUnit XML, as CI systems read it: a suite a variant, a test a case.  What JUnit has no word
- * for (XFAIL, UNSUPPORTED) is a skip that says so in its message. */
+/* JUnit XML, as CI systems read it: one suite per variant, one test per case. Verdicts that JUnit
+ * does not know (XFAIL, UNSUPPORTED) are skips with the verdict in the message. */
 #include <string.h>
 
 #include "report/report.h"
@@ -127,7 +127,7 @@ static bool is_first_of_variant(const struct run_figures *report, uint32_t at)
     return true;
 }
 
-/* What fails the run as a whole, as a suite of its own. */
+/* The problems that fail the run as a whole, as one suite. */
 static void put_problems(FILE *out, const struct run_figures *report)
 {
     const uint32_t count = report->problem_count;

@@ -1,6 +1,6 @@
-/* Markdown for CI summaries and comments: capped, since a summary that is too large is dropped
- * whole.  Totals come first and are always true; lists that do not fit end with how many more
- * there are. */
+/* Markdown for CI summaries and comments: capped, since CI systems drop a summary that is too
+ * large. Totals come first and always count everything; lists that do not fit end with how many
+ * more there are. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200 };
 
-/* What is left of the allowance; lines are written whole or not at all. */
+/* The bytes that may still be written; lines are written whole or not at all. */
 struct sheet {
     FILE *out;
     size_t left;
@@ -173,7 +173,7 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
         }
         (void)put_linef(&sheet,
                         "\n**%sdump way (ours) : offset way = %s%s : %s** (one stack on the back "
-                        "end, from nothing; medians of %u cases)",
+                        "end, starting cold; medians of %u cases)",
                         first, first_ms, duration_text(ratio.dump_ms * 1e6, b),
                         duration_text(ratio.offset_ms * 1e6, c), (unsigned)ratio.cases);
     }

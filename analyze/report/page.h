@@ -1,5 +1,5 @@
-/* A page of text: columns that line up whatever characters are in them, and colours only
- * where they are wanted. */
+/* A page of text: columns that line up whatever characters are in them, and colours where the
+ * terminal shows them. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
@@ -15,7 +15,7 @@ struct page {
     uint32_t columns;
 };
 
-/* Characters on a terminal, taking one column each, of UTF-8. */
+/* The number of characters of a UTF-8 text; each takes one column on a terminal. */
 uint32_t text_width(const char *text);
 
 /* Writes TEXT in exactly WIDTH columns, cut with an ellipsis or padded; a negative width aligns
@@ -28,8 +28,8 @@ void page_cellf(const struct page *page, enum ink ink, int width, const char *fo
 #endif
     ;
 
-/* Writes TEXT wrapped at the page's width behind an indent of so many columns, the first line
- * being there already up to INDENT; ends the line. */
+/* Writes TEXT wrapped at the page's width, each line after INDENT columns; the caller has written
+ * the first line up to there. Ends the line. */
 void page_wrap(const struct page *page, enum ink ink, uint32_t indent, const char *text);
 
 void page_title(const struct page *page, const char *title);

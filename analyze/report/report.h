@@ -1,8 +1,8 @@
-/* A stored run as something to read: for people (terminal, Markdown) and for other people's
- * programs (JSON, JUnit, CTRF, OpenMetrics, badge, folded stacks, speedscope).
+/* Reports of a stored run: for people (terminal, Markdown) and for other programs (JSON, JUnit,
+ * CTRF, OpenMetrics, badge, folded stacks, speedscope).
  *
- * Every writer takes the same input and writes to a stream; the same input gives the same
- * bytes.  What a writer leaves out for size it counts aloud.  A write error shows in ferror(). */
+ * Every writer takes the same input and writes to a stream; the same input gives the same bytes. A
+ * writer that leaves something out for size says how much. A write error shows in ferror(). */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -26,8 +26,8 @@ enum status report_json(const struct run_figures *report, FILE *out, struct faul
 enum status report_junit(const struct run_figures *report, FILE *out, struct fault *fault);
 enum status report_ctrf(const struct run_figures *report, FILE *out, struct fault *fault);
 
-/* At most MAX_BYTES (0: 1,000,000, under the 1,024 KiB of a CI step summary): the totals are
- * always there and true, lists end with "and N more". */
+/* At most MAX_BYTES (0: 1,000,000, under the 1,024 KiB of a CI step summary): the totals are always
+ * complete, lists end with "and N more". */
 enum status report_markdown(const struct run_figures *report, size_t max_bytes,
                             struct arena *scratch, FILE *out, struct fault *fault);
 enum status report_openmetrics(const struct run_figures *report, struct arena *scratch, FILE *out,

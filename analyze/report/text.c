@@ -1,4 +1,5 @@
-/* The report for people at a terminal: as wide as it is, the answer first, then why. */
+/* The report for people at a terminal: as wide as the terminal; the result first, then the reasons.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static void share_cell(const struct page *page, uint64_t right, uint64_t total, 
                    floor(1000.0 * (double)right / (double)total) / 10);
 }
 
-/* Columns of the table of engines; those that keep least give way first on a narrow page. */
+/* Columns of the table of engines; on a narrow page those with the smallest KEEPS are left out
+ * first. */
 enum { SHARES = 7, EXACT_COLUMNS = 18 };
 
 static const struct {
@@ -42,7 +44,7 @@ static void print_shares(const struct page *page, const struct measure measures[
     }
 }
 
-/* How many columns give way so that the table fits: those that KEEP least. */
+/* How many columns must be left out so that the table fits: those with the smallest KEEPS. */
 static int columns_less(const struct page *page, int width)
 {
     int less = 0;
@@ -100,7 +102,7 @@ static void print_engines(const struct page *page, const struct run_figures *rep
         page_line(page);
     }
     if (less > 0) {
-        (void)fputs("for want of columns not shown:", page->out);
+        (void)fputs("not shown, since the page is too narrow:", page->out);
         for (int i = 0; i < SHARES; i++)
             if (shares[i].keeps < less)
                 (void)fprintf(page->out, " %s", shares[i].head);
@@ -169,7 +171,7 @@ static void print_causes(const struct page *page, const struct run_figures *repo
                 sum->where = &report->cases[i];
             }
         }
-    page_title(page, "WHERE STACKS PART, by cause");
+    page_title(page, "WHERE STACKS DIFFER, by cause");
     if (all == 0) {
         page_cell(page, INK_GOOD, 0, "nowhere: every stack agrees");
         page_line(page);
@@ -213,7 +215,7 @@ static void print_failures(const struct page *page, const struct run_figures *re
     }
 }
 
-/* A scenario that this host cannot show, and in which builds it cannot for one reason. */
+/* A scenario that this host cannot show, with one reason and the builds that it applies to. */
 struct unsupported {
     const char *reason, *variants, *scenario;
     bool told;
@@ -264,7 +266,7 @@ static void print_unsupported_in(const struct page *page, struct unsupported *ro
     page_wrap(page, INK_DIM, 2, text != NULL ? text : "");
 }
 
-/* What this host cannot show, said once a reason. */
+/* What this host cannot show, grouped by reason. */
 static void print_unsupported(const struct page *page, const struct run_figures *report, bool all,
                               struct arena *scratch)
 {

@@ -5,7 +5,7 @@
 #include "report/page.h"
 #include "report/report.h"
 
-/* Never colour alone. */
+/* The glyph says the same as the colour, for readers and terminals without colours. */
 enum ink verdict_ink(enum verdict verdict);
 const char *verdict_glyph(enum verdict verdict);
 
@@ -13,11 +13,11 @@ const char *verdict_glyph(enum verdict verdict);
 void text_print_grid(const struct page *page, const struct run_figures *report,
                      struct arena *scratch);
 
-/* Door x pattern, promised and seen; DETAILS: a row each scenario. */
+/* Hook x pattern, expected and seen; DETAILS: one row per scenario. */
 void text_print_doors(const struct page *page, const struct run_figures *report, bool details,
                       struct arena *scratch);
 
-/* Walk, suspension, writes and bytes in the dying process; cost of each engine; slowest ten. */
+/* Walk, suspension, writes and bytes in the dying process; cost of each engine; the slowest ten. */
 enum status text_print_timing(const struct page *page, const struct run_figures *report,
                               struct arena *scratch, struct fault *fault);
 

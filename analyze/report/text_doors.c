@@ -1,5 +1,5 @@
-/* Which hook saw each death: promised and seen, in the terminal report.  Cases with one pattern
- * share a row; where promise and measure differ each scenario has its own. */
+/* Which hook saw each crash, expected and seen, in the terminal report. Cases with one pattern
+ * share a row; where expected and seen differ each scenario has its own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +15,10 @@ enum {
     UNKNOWN_COLUMNS = 10
 };
 
-/* The known doors in the order in which they are passed; heads on two lines. */
+/* The known hooks in the order in which a crash passes them; heads on two lines. */
 static const struct {
     const char *name, *above, *below;
-    int width; /* the blank behind it counts */
+    int width; /* including the blank after it */
 } known_doors[] = {
     {"vectored", "vec-", "tored", 6}, {"unhandled", "un-", "handled", 8},
     {"sigabrt", "sig-", "abrt", 5},   {"invalid_parameter", "invalid", "param.", 8},
@@ -66,7 +66,7 @@ static bool has_door(const char *list, const char *name)
     return false;
 }
 
-/* Nothing was to be seen of the others, or nothing could be. */
+/* The other kinds of cases have no hook to see, or cannot have one. */
 static bool is_told(const struct run_case *c)
 {
     const bool calm = c->kind == CASE_KIND_CALM;
@@ -132,7 +132,7 @@ static void add_case(struct matrix *m, const struct run_case *c, bool each_scena
         row.marks[d] = promised ? (seen ? MARK_KEPT : MARK_MISSED) : seen ? MARK_EXTRA : MARK_NONE;
         row.differs = row.differs || promised != seen;
     }
-    for (uint32_t i = m->row_count; i-- > 0;) { /* cases of one scenario stand together */
+    for (uint32_t i = m->row_count; i-- > 0;) { /* cases of one scenario are neighbours */
         struct door_row *old = &m->rows[i];
         const bool same_scenario = strcmp(old->last, c->scenario) == 0;
         if (memcmp(old->marks, row.marks, sizeof row.marks) != 0 ||
@@ -148,7 +148,7 @@ static void add_case(struct matrix *m, const struct run_case *c, bool each_scena
 
 /* ---- the page ------------------------------------------------------------------------- */
 
-/* What differs first, then by the doors, and those whom nobody saw last. */
+/* Rows that differ first, then by hooks; those that no hook saw last. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct door_row *x = a, *y = b;
@@ -158,7 +158,7 @@ static int compare_rows(const void *a, const void *b)
     return by_marks != 0 ? by_marks : strcmp(x->first->scenario, y->first->scenario);
 }
 
-/* Whom the row is about, and " +N" for so many scenarios more. */
+/* The scenarios of the row: the first ones, and " +N" for N more. */
 static const char *row_name(const struct door_row *row, char out[NAME_BYTES], char more[MORE_BYTES])
 {
     more[0] = '\0';
@@ -167,7 +167,7 @@ static const char *row_name(const struct door_row *row, char out[NAME_BYTES], ch
     return row->cases == 1 ? case_name(row->first, out) : row->first->scenario;
 }
 
-/* As many doors as fit beside the names. */
+/* As many hooks as fit beside the names. */
 static void measure(struct matrix *m, const struct page *page)
 {
     char name[NAME_BYTES], more[MORE_BYTES];
@@ -229,7 +229,7 @@ static void print_left_out(const struct page *page, const struct matrix *m, stru
     const char *names = "";
     for (uint32_t d = m->shown; d < m->door_count && names != NULL; d++)
         names = arena_printf(scratch, "%s%s%s", names, d > m->shown ? ", " : "", m->doors[d].name);
-    const char *text = arena_printf(scratch, "not shown here for want of columns: %s", names);
+    const char *text = arena_printf(scratch, "not shown, since the page is too narrow: %s", names);
     if (m->shown < m->door_count)
         page_wrap(page, INK_DIM, 0, text != NULL ? text : "");
 }
@@ -245,7 +245,7 @@ void text_print_doors(const struct page *page, const struct run_figures *report,
         if (is_told(&report->cases[i]))
             add_case(&m, &report->cases[i], details);
     measure(&m, page);
-    page_title(page, "DOORS: which hook saw each death, as promised and as measured");
+    page_title(page, "HOOKS: which hook saw each crash, expected and measured");
     print_heads(page, &m);
     qsort(m.rows, m.row_count, sizeof *m.rows, compare_rows);
     for (uint32_t i = 0; i < m.row_count; i++)
@@ -253,7 +253,7 @@ void text_print_doors(const struct page *page, const struct run_figures *report,
     print_sums(page, &m);
     page_wrap(
         page, INK_DIM, 0,
-        "✓ as promised · ✗ promised, not seen · + seen, not promised · only dots: nobody was to "
-        "see it, and nobody did · +9 behind a name: 9 scenarios more of that kind");
+        "✓ as expected · ✗ expected, not seen · + seen, not expected · only dots: no hook was to "
+        "see it, and none did · +9 after a name: 9 more scenarios of that kind");
     print_left_out(page, &m, scratch);
 }

@@ -1,5 +1,5 @@
-/* Scenario × variant × engine in the terminal report: see text.h.  Every column is as wide as what
- * stands in it; heads break into lines, and engines that do not fit are named below. */
+/* Scenario × variant × engine in the terminal report: see text.h. Every column is as wide as its
+ * text; heads break into lines, and engines that do not fit are named below. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { ENGINE_LEAST = 7, HEAD_LEAST = 8, NAME_LEAST = 20, CELL_BYTES = 96, HEAD_
 
 struct grid {
     const struct engine_total *engines[CLAIMS_MAX];
-    int widths[CLAIMS_MAX]; /* the blank behind it counts */
+    int widths[CLAIMS_MAX]; /* including the blank after it */
     uint32_t count;
     int name, variant, verdict;
 };
@@ -61,8 +61,8 @@ static void verdict_text(enum verdict verdict, char out[CELL_BYTES])
 
 /* ---- heads ---------------------------------------------------------------------------- */
 
-/* The part of an engine's name that stands on one line: what is before the colon, then as much as
- * ROOM holds, ended before a hyphen where there is one.  Moves *at behind it. */
+/* The part of an engine's name that is on one line: what is before the colon, then as much as ROOM
+ * holds, ended before a hyphen where there is one. Moves *at past it. */
 static int take_head(const char **at, int room, char out[CELL_BYTES])
 {
     const int left = (int)strcspn(*at, ":");
@@ -70,7 +70,7 @@ static int take_head(const char **at, int room, char out[CELL_BYTES])
     if (size > room) {
         for (size = room; size > 0 && (*at)[size] != '-';)
             size--;
-        if (size == 0) { /* parts of one length, not a lone letter on the last line */
+        if (size == 0) { /* parts of equal length, so that the last line is not a single letter */
             const int parts = (left + room - 1) / room;
             size = (left + parts - 1) / parts;
         }
@@ -138,11 +138,11 @@ static void measure_lead(struct grid *grid, const struct run_figures *report, in
         grid->verdict = wider(grid->verdict, text);
     }
     const int most = columns - grid->variant - grid->verdict - 2 * ENGINE_LEAST;
-    if (grid->name > most) /* a name of anybody's must not push the subjects off the page */
+    if (grid->name > most) /* a long foreign name must not push the subjects off the page */
         grid->name = most > NAME_LEAST ? most : NAME_LEAST;
 }
 
-/* The engines with a stack, as many as fit; the widest give way first. */
+/* The engines with a stack, as many as fit; the widest are left out first. */
 static void measure_engines(struct grid *grid, const struct run_figures *report, int room)
 {
     int all = 0, least = 0;
@@ -182,7 +182,7 @@ static void print_left_out(const struct page *page, const struct grid *grid,
     }
     if (names == NULL)
         return;
-    const char *text = arena_printf(scratch, "not shown here for want of columns: %s", names);
+    const char *text = arena_printf(scratch, "not shown, since the page is too narrow: %s", names);
     page_wrap(page, INK_DIM, 0, text != NULL ? text : "");
 }
 
@@ -252,7 +252,7 @@ void text_print_grid(const struct page *page, const struct run_figures *report,
               "·: no stack");
     if (any_stuck(report))
         page_wrap(page, INK_DIM, 0,
-                  "stuck: the walk waited for something that nobody gave back, "
+                  "stuck: the walk waited for a lock that was never released, "
                   "and was given up");
     print_left_out(page, &grid, report, scratch);
 }

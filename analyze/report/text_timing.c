@@ -16,15 +16,15 @@ struct timed_part {
 
 static const struct timed_part measures[] = {
     {"walk (rtl)", offsetof(struct case_timing, walk_ns), false},
-    {"stood still, to the last frame", offsetof(struct case_timing, stop_walk_ns), false},
-    {"stood still, to the end of the dump", offsetof(struct case_timing, stop_dump_ns), false},
+    {"stopped, until the last frame", offsetof(struct case_timing, stop_walk_ns), false},
+    {"stopped, until the end of the dump", offsetof(struct case_timing, stop_dump_ns), false},
     {"record written", offsetof(struct case_timing, record_write_ns), false},
     {"dump written", offsetof(struct case_timing, dump_write_ns), false},
     {"dump written, tuned", offsetof(struct case_timing, dump_tuned_ns), false},
     {"bytes of a record", offsetof(struct case_timing, record_bytes), true},
     {"bytes of a dump", offsetof(struct case_timing, dump_bytes), true},
     {"one capture on demand", offsetof(struct case_timing, capture_now_ns), false},
-    {"hang found, past its time", offsetof(struct case_timing, hang_late_ns), false},
+    {"hang found, after its time limit", offsetof(struct case_timing, hang_late_ns), false},
     {"bytes of a dump, tuned", offsetof(struct case_timing, dump_tuned_bytes), true},
 };
 
@@ -36,7 +36,7 @@ static uint64_t timing_number(const struct run_case *c, const void *context)
     return value;
 }
 
-/* Of what an engine costs; shown below its total where it is known. */
+/* The parts of an engine's cost; shown below its total where they are known. */
 static const struct timed_part parts[] = {
     {"opening", offsetof(struct engine_cost, open_ns), false},
     {"walking", offsetof(struct engine_cost, unwind_ns), false},
@@ -66,7 +66,7 @@ static const char *amount(double value, bool bytes, char out[24])
     return bytes ? bytes_text(value, out) : duration_text(value, out);
 }
 
-/* Names are at most 36 wide; the numbers move together on a narrow page. */
+/* Names are at most 36 wide; on a narrow page the number columns shrink. */
 enum { NAME_COLUMNS = 37, COUNT_COLUMNS = 6 };
 
 static int number_columns(const struct page *page)
@@ -154,14 +154,14 @@ enum status text_print_timing(const struct page *page, const struct run_figures 
         print_row(page, measures[i].name, &spread, measures[i].bytes);
     }
     page_line(page);
-    print_heads(page, "on the back end, a stack");
+    print_heads(page, "on the back end, per stack");
     for (uint32_t i = 0; i < report->engine_count; i++) {
         const char *engine = report->engines[i].engine;
         char name[64];
         (void)snprintf(name, sizeof name, "%.50s", engine);
         spread = figures_spread(report, case_total_ns, engine, numbers);
         print_row(page, name, &spread, false);
-        /* of other walkers the parts are the subject's: the same reader and the same symbols */
+        /* other walkers have the parts of the subject: the same reader and the same symbols */
         const bool has_parts =
             report->engines[i].subject || report->engines[i].kind == ENGINE_KIND_JUDGE;
         for (size_t k = 0; has_parts && k < sizeof parts / sizeof parts[0]; k++) {
@@ -184,7 +184,7 @@ static const char *ratio_text(double value, double unit, char out[24])
     return out;
 }
 
-/* Writes TEXT behind what is on the line already, or on the next where it does not fit. */
+/* Writes TEXT after what is already on the line, or on the next line where it does not fit. */
 static void put_or_break(const struct page *page, uint32_t *at, const char *text)
 {
     const bool fits = *at + text_width(text) <= page->columns;
@@ -217,7 +217,7 @@ void text_print_headline(const struct page *page, const struct run_figures *repo
     put_or_break(page, &at, text);
     page_line(page);
     page_cellf(page, INK_DIM, 0,
-               "one stack on the back end, from nothing; medians of %u cases, parts under TIMING",
+               "one stack on the back end, cold start; medians of %u cases, parts under TIMING",
                (unsigned)r.cases);
     page_line(page);
 }

@@ -1,4 +1,4 @@
-/* Sums over runs: made once when a run ends, read by pages and reports.  See store.h. */
+/* Sums over runs: computed once when a run ends, read by pages and reports. See store.h. */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ enum status store_sum_missing(struct store *store, struct fault *fault)
 
 /* ---- reading -------------------------------------------------------------------------- */
 
-/* KEPT of a run that has ended, LIVE of one that is going; the columns are the same. */
+/* KEPT is for a run that has ended, LIVE for one that has not; the columns are the same. */
 static struct query begin_sums(struct store *store, uint64_t run_id, enum sql kept, enum sql live,
                                struct arena *keep, struct fault *fault)
 {
@@ -201,7 +201,8 @@ enum status store_read_trend(struct store *store, const char *metric, const char
     query_int(&q, limit == 0 ? TREND_DEFAULT : limit > STORE_PAGE_MAX ? STORE_PAGE_MAX : limit);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
         read_trend_row(&q, found, &(*out)[(*count)++]);
-    for (uint32_t i = 0; i < *count / 2; i++) { /* newest first came, oldest first goes */
+    for (uint32_t i = 0; i < *count / 2;
+         i++) { /* the rows come newest first and are returned oldest first */
         const struct trend_point swap = (*out)[i];
         (*out)[i] = (*out)[*count - 1 - i];
         (*out)[*count - 1 - i] = swap;

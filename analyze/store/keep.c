@@ -1,4 +1,5 @@
-/* What pages show beside a case: why frames were found, and the small files it stands on. */
+/* What pages show beside a case: why frames were found, and the small files that the case is based
+ * on. */
 #include <string.h>
 
 #include "store/query.h"
@@ -125,5 +126,5 @@ enum status store_read_artifact(struct store *store, const char *sha256, struct 
         return fault->code;
     return out->data != NULL ? ERR_NONE
                              : fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "artifact",
-                                              "no case of this database stands on such a file");
+                                              "no case of this database has such a file");
 }

@@ -106,14 +106,14 @@ enum sql {
 };
 
 extern const char *const store_sql[SQL_COUNT];
-/* What takes a database from version i to i + 1: statements, ended by NULL. */
+/* The statements that upgrade a database from version i to i + 1, ended by NULL. */
 extern const char *const *const store_migrations[STORE_SCHEMA_VERSION];
 
 struct store {
     sqlite3 *db;
     enum store_mode mode;
     sqlite3_stmt *statements[SQL_COUNT]; /* prepared on first use */
-    int nested;                          /* transactions inside transactions are one */
+    int nested;                          /* depth of nested transactions, which act as one */
 };
 
 struct query {
@@ -138,7 +138,7 @@ double query_get_number(struct query *q);    /* NULL: NaN */
 const char *query_get_text(struct query *q); /* NULL: NULL */
 const void *query_get_blob(struct query *q, size_t *bytes);
 
-/* Ends it; returns the standing fault's code. */
+/* Ends the query; returns the code of the fault, if there is one. */
 enum status query_end(struct query *q);
 
 /* Runs to the end a statement whose values are bound. */
@@ -148,7 +148,7 @@ enum status query_run(struct query *q);
 uint64_t query_added(const struct store *store);
 
 enum status store_begin(struct store *store, struct fault *fault);
-/* Commits when STATUS is ERR_NONE, else takes everything back; returns what stands. */
+/* Commits when STATUS is ERR_NONE, else rolls back; returns the code of the fault. */
 enum status store_end(struct store *store, enum status status, struct fault *fault);
 
 /* What pages show beside a case (keep.c): evidence of a stack, files of a case. */
@@ -159,7 +159,7 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault);
 
-/* Adds up a run that has ended (figures.c); all that lack their sums, after an upgrade. */
+/* Adds up a run that has ended (figures.c); and, after an upgrade, all runs without sums. */
 enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault);
 enum status store_sum_missing(struct store *store, struct fault *fault);
 
@@ -170,7 +170,7 @@ bool store_grow(void *array_pointer, uint32_t count, uint32_t *room, size_t size
 /* The id of a text, added when new; 0 for NULL. */
 uint64_t store_text_id(struct store *store, const char *text, struct fault *fault);
 
-/* What sqlite said, as a fault. */
+/* SQLite's error as a fault. */
 enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault);
 
 #endif

@@ -1,4 +1,4 @@
-/* Cases out of the database, with everything that was put in: see store.h. */
+/* Reads cases, with everything that was written: see store.h. */
 #include <string.h>
 
 #include "store/query.h"
@@ -10,7 +10,7 @@ struct reader {
     struct arena *keep;
     struct fault *fault;
     struct run_case *c;
-    uint64_t module_ids[MODULE_SLOTS]; /* one struct a module, however many frames name it */
+    uint64_t module_ids[MODULE_SLOTS]; /* one struct per module, however many frames name it */
     const struct module *modules[MODULE_SLOTS];
 };
 
@@ -309,7 +309,7 @@ static void read_frames(struct reader *r, uint64_t stack_id, struct stack *s,
     (void)query_end(&q);
 }
 
-/* Counts first, so that each claim's stacks lie in one array. */
+/* Counts first, so that the stacks of each claim are in one array. */
 struct stack_row {
     uint64_t id;
     int64_t thread;

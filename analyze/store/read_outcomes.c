@@ -1,9 +1,10 @@
-/* A run's cases as comparing needs them: two passes over the run instead of two queries a case. */
+/* A run's cases as a comparison needs them: two passes over the run instead of two queries per
+ * case. */
 #include <string.h>
 
 #include "store/query.h"
 
-/* Names of engines come again in every case: one copy each. */
+/* Every case repeats the names of the engines: keeps one copy of each. */
 struct engine_names {
     const char *names[CLAIMS_MAX];
     uint32_t count;

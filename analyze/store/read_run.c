@@ -1,4 +1,4 @@
-/* Runs, pages and figures out of the database: see store.h. */
+/* Reads runs, pages and figures: see store.h. */
 #include <string.h>
 
 #include "base/text.h"
@@ -69,7 +69,7 @@ enum status store_list_runs(struct store *store, const struct run_query *query, 
         query_begin(store, query->oldest_first ? SQL_LIST_RUNS_UP : SQL_LIST_RUNS, keep, fault);
     bind_run_filter(&q, query);
     query_int(&q, query->after);
-    query_int(&q, (uint64_t)limit + 1); /* one more says whether there is a next page */
+    query_int(&q, (uint64_t)limit + 1); /* one row more shows whether there is a next page */
     while (out->count <= limit && query_row(&q))
         read_run_row(&q, &out->runs[out->count++]);
     (void)query_end(&q);

@@ -1,7 +1,7 @@
-/* The schema, one step a version: a step that was released is never changed, only followed.
+/* The schema, one step per version: a released step is never changed, only followed by another.
  *
- * Texts of frames are kept once (text), modules once an identity and place (module).  An
- * alignment table is kept as the row of each frame, plus the gaps that mean something. */
+ * Texts of frames are kept once (text), modules once per identity and address (module). An
+ * alignment table is kept as the row of each frame, plus the gaps that carry a mark. */
 #include "store/query.h"
 
 static const char *const version_1[] = {
@@ -98,9 +98,9 @@ static const char *const version_1[] = {
     NULL,
 };
 
-/* What was kept only on disk: why each frame was found where it was, and the small files that a
- * case stands on, by content.  And sums over a finished run, which never changes: pages ask for
- * them again and again, over frames by the hundred thousand. */
+/* Things that were only on disk before: why each frame was found where it was, and the small files
+ * that a case is based on, by content. And sums over a finished run, which never changes: pages
+ * need them often, and a run has hundreds of thousands of frames. */
 static const char *const version_2[] = {
     "CREATE TABLE evidence ("
     " stack_id INTEGER NOT NULL REFERENCES stack ON DELETE CASCADE, physical INTEGER NOT NULL,"
@@ -138,7 +138,7 @@ static const char *const version_2[] = {
     NULL,
 };
 
-/* What the tuned dump cost the dying process, and an engine that has nothing opened yet. */
+/* The cost of the tuned dump in the dying process, and of an engine that starts cold. */
 static const char *const version_3[] = {
     "ALTER TABLE crash_case ADD COLUMN dump_tuned_ns INTEGER",
     "ALTER TABLE crash_case ADD COLUMN dump_tuned_bytes INTEGER",
@@ -146,7 +146,7 @@ static const char *const version_3[] = {
     NULL,
 };
 
-/* What captures on demand cost, and how late a hang was found. */
+/* The cost of captures on demand, and how late a hang was found. */
 static const char *const version_4[] = {
     "ALTER TABLE crash_case ADD COLUMN capture_now_ns INTEGER",
     "ALTER TABLE crash_case ADD COLUMN hang_late_ns INTEGER",

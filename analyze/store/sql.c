@@ -27,14 +27,14 @@
     " AND (?1 IS NOT NULL OR EXISTS (SELECT 1 FROM run r WHERE r.id = c.run_id"                    \
     "      AND r.state <> 'running'))"
 
-/* Trends of whole runs look at the newest runs alone; those of one case at all, since a run
- * may lack it and the index finds it. */
+/* Trends of whole runs read the newest runs only; trends of one case read all runs, since a run may
+ * lack the case and the index finds it. */
 #define TREND_RUNS                                                                                 \
     " (?1 IS NOT NULL OR r.id IN (SELECT id FROM run WHERE state = 'complete'"                     \
     " ORDER BY id DESC LIMIT ?3))"
 
-/* Sums over a run's cases.  Of a finished run they are kept; of one that is going they are
- * made when asked for, by the same words. */
+/* Sums over a run's cases. For a finished run they are stored; for one that has not ended they are
+ * computed on demand, with the same expressions. */
 #define SUM_ENGINES                                                                                \
     "SELECT c.run_id, min(k.position) position, k.engine, max(k.shares), max(k.version),"          \
     " max(k.subject), count(*), sum(k.state = 0 AND k.frames > 0), sum(k.state = 4),"              \
@@ -51,8 +51,8 @@
     " AND k.subject))"                                                                             \
     " FROM finding f JOIN crash_case c ON c.id = f.case_id WHERE c.run_id = ? GROUP BY f.cause"
 
-/* counted by number first: a run has many frames and few modules; a judge has its symbols from
- * elsewhere and does not say from where */
+/* grouped by number first, since a run has many frames and few modules; judges are excluded, since
+ * they do not say where their symbols are from */
 #define SUM_SYMBOLS                                                                                \
     "SELECT n.run_id, m.name, m.code_id, m.debug_id, n.symbols, sum(n.frames), sum(n.inlined)"     \
     " FROM (SELECT c.run_id, f.module, f.symbols, count(*) frames, sum(f.inline_depth > 0)"        \
@@ -62,12 +62,12 @@
     " GROUP BY f.module, f.symbols) n JOIN module m ON m.id = n.module"                            \
     " GROUP BY m.name, m.code_id, m.debug_id, n.symbols"
 
-/* What should have left something, and did. */
+/* Cases that should have been captured, and those that were. */
 #define CAPTURE_EXPECTED                                                                           \
     "c.kind <> 'calm' AND c.verdict NOT IN ('UNSUPPORTED', 'ERROR', 'NOT-CAPTURED-AS-EXPECTED')"
 #define CAPTURED "c.got_doors <> '' OR c.record_bytes > 0"
 
-/* Medians, as the reports say: one cold case would pull a mean anywhere. */
+/* Medians, as in the reports: one cold case would distort a mean. */
 #define TIMED_COLUMNS                                                                              \
     " max(CASE WHEN engine = 'offset:rtl' THEN cases END) timed,"                                  \
     " avg(CASE WHEN engine = 'dump' THEN total_ns END) dump_ns,"                                   \
@@ -161,7 +161,7 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_RUN_VERDICTS] = "SELECT verdict, cases FROM run_verdict WHERE run_id = ?",
     [SQL_FIND_RUN_UUID] = "SELECT id FROM run WHERE substr(uuid, 1, length(?1)) = ?1"
                           " ORDER BY id LIMIT 2",
-    /* not a bench, which has no cases; a run that was stopped before its first one does count */
+    /* a bench has no cases and is left out; a run that was stopped before its first case counts */
     [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE state <> 'running' AND (label = 'run'"
                             " OR EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id))"
                             " ORDER BY started_ns DESC, id DESC LIMIT 1 OFFSET ?",

@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "store/query.h"
 
-/* "Twst" in the header of the file says whose database it is. */
+/* "Twst" in the header of the file marks a database of twinstack. */
 enum { APPLICATION_ID = 0x54777374, BUSY_MS = 5000 };
 
 static enum status run_script(struct store *store, const char *script, struct fault *fault)
@@ -30,7 +30,7 @@ static enum status read_pragma(struct store *store, const char *sql, int64_t *ou
     return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "database header", fault);
 }
 
-/* One step a version, each with its number in one transaction. */
+/* One step per version, each in one transaction with its number. */
 static enum status upgrade(struct store *store, int64_t from, struct fault *fault)
 {
     for (int64_t version = from; version < STORE_SCHEMA_VERSION; version++) {
@@ -38,7 +38,7 @@ static enum status upgrade(struct store *store, int64_t from, struct fault *faul
         (void)snprintf(mark, sizeof mark,
                        "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", APPLICATION_ID,
                        (int)version + 1);
-        int64_t now = 0; /* somebody else may have taken this step while we waited */
+        int64_t now = 0; /* another process may have taken this step while we waited */
         if (run_script(store, "BEGIN IMMEDIATE", fault) == ERR_NONE &&
             read_pragma(store, "PRAGMA user_version", &now, fault) == ERR_NONE && now > version) {
             (void)run_script(store, "ROLLBACK", fault);
@@ -58,7 +58,7 @@ static enum status upgrade(struct store *store, int64_t from, struct fault *faul
     return ERR_NONE;
 }
 
-/* Goes on with a copy in memory: the file stays as it is. */
+/* Continues with a copy in memory: the file is not changed. */
 static enum status copy_to_memory(struct store *store, struct fault *fault)
 {
     sqlite3 *copy = NULL;

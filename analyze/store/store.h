@@ -2,10 +2,10 @@
  *
  * - WAL; one writer, any number of read-only handles (query_only).  A handle belongs to one
  *   thread.
- * - user_version says the schema; opening for writing upgrades forward, one step a version;
- *   a newer database is ERR_UNSUPPORTED and is not touched.
+ * - user_version is the version of the schema; opening for writing upgrades it, one step per
+ *   version; a newer database is ERR_UNSUPPORTED and is not touched.
  * - A case is written in one transaction; a run says `running` until it is finished, and what
- *   stopped half way is `interrupted`, never mistaken for complete.
+ *   stopped half way is `interrupted` and cannot be mistaken for complete.
  * - A finished run is never changed.
  * - Everything is read into the caller's arena; lists come in pages by key, each with the true
  *   total of its filter. */
@@ -44,7 +44,7 @@ enum status store_put_case(struct store *store, uint64_t run_id, struct run_case
 enum status store_finish_run(struct store *store, uint64_t run_id, enum run_state state,
                              uint64_t finished_ns, struct fault *fault);
 
-/* Takes an interrupted run up again (state RUN_RUNNING).  Fails: ERR_USAGE it is complete. */
+/* Continues an interrupted run (state RUN_RUNNING). Fails: ERR_USAGE it is complete. */
 enum status store_resume_run(struct store *store, uint64_t run_id, struct fault *fault);
 
 /* Runs that say `running` though their process is gone (it was killed) become interrupted. */
@@ -80,13 +80,13 @@ enum status store_list_cases(struct store *store, const struct case_query *query
 enum status store_read_case(struct store *store, uint64_t case_id, struct arena *keep,
                             struct run_case *out, struct fault *fault);
 
-/* Case of a run by name; repeat 0 unless told.  Fails: ERR_ABSENT. */
+/* Finds a case of a run by its name and repeat. Fails: ERR_ABSENT. */
 enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,
                             const char *variant, uint32_t repeat, uint64_t *case_id,
                             struct fault *fault);
 
-/* Every case of a run with name, verdict, reason and signature; WITH_TIMES also what each
- * engine's time was (claims, and scores' states).  No query a case. */
+/* Every case of a run with name, verdict, reason and signature; WITH_TIMES also what each engine's
+ * time was (claims, and scores' states). Makes no query per case. */
 enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_times,
                                 struct arena *keep, struct run_case **out, uint32_t *count,
                                 struct fault *fault);
@@ -95,11 +95,11 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_
 enum status store_read_files(struct store *store, struct run_case *c, struct arena *keep,
                              struct fault *fault);
 
-/* A small file that some case stands on, by content.  Fails: ERR_ABSENT. */
+/* A small file that a case is based on, by content. Fails: ERR_ABSENT. */
 enum status store_read_artifact(struct store *store, const char *sha256, struct arena *keep,
                                 struct case_artifact *out, struct fault *fault);
 
-/* How each engine did over a run's cases.  Texts that differ from case to case are one of them. */
+/* How each engine did over a run's cases. Of texts that differ from case to case it has one. */
 enum status store_total_engines(struct store *store, uint64_t run_id, struct arena *keep,
                                 struct engine_total **out, uint32_t *count, struct fault *fault);
 
@@ -111,16 +111,16 @@ enum status store_read_costs(struct store *store, uint64_t run_id, struct arena 
 enum status store_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
                                struct cause_count **out, uint32_t *count, struct fault *fault);
 
-/* What the doors saw: one row a case. */
+/* What the hooks saw: one row per case. */
 enum status store_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
                              struct door_row **out, uint32_t *count, struct fault *fault);
 
-/* The signatures of a run's cases, in the order of their letters: the first run that the store has
- * of each, and its rank (1: most cases) in the complete run before this one; 0: it had none. */
+/* The signatures of a run's cases, in alphabetical order: the first run in the store that has each,
+ * and its rank (1: most cases) in the complete run before this one; 0: it had none. */
 enum status store_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,
                                   struct signature_row **out, uint32_t *count, struct fault *fault);
 
-/* The modules that a run's frames name, and what answered for them. */
+/* The modules that a run's frames name, and which kind of symbols named them. */
 enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
                                struct symbol_row **out, uint32_t *count, struct fault *fault);
 
@@ -133,7 +133,7 @@ enum status store_read_trend(struct store *store, const char *metric, const char
 
 /* ---- baseline ----------------------------------------------------------------------- */
 
-/* One reference run a branch and platform; NULL: the one for all. */
+/* One reference run per branch and platform; NULL: the one for all. */
 enum status store_set_baseline(struct store *store, uint64_t run_id, const char *branch,
                                const char *platform, struct fault *fault);
 /* Fails: ERR_ABSENT there is none. */

@@ -1,5 +1,5 @@
-/* Whole databases: import, publish, prune.  Import reads and writes through the same functions
- * as everybody, so what it copies is what a run would have written. */
+/* Whole databases: import, publish, prune. Import uses the public functions for reading and
+ * writing, so that it copies exactly what a run would write. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ static enum status import_run(struct store *to, struct store *from, uint64_t run
     struct run_info run;
     arena_init(&scratch, 0);
     if (store_begin(to, fault) == ERR_NONE) {
-        /* asked inside the transaction: another import may be at work */
+        /* asked inside the transaction, since another import may run at the same time */
         if (store_read_run(from, run_id, &scratch, &run, fault) == ERR_NONE &&
             !has_uuid(to, run.uuid, fault)) {
             const enum run_state state = run.state;
@@ -120,7 +120,7 @@ static bool is_own_file(const struct store *store, const char *path)
 static enum status write_copy(struct store *store, const char *path, struct fault *fault)
 {
     sqlite3_stmt *statement = NULL;
-    /* query_only also forbids to write another file; the handle itself stays read-only. */
+    /* query_only also forbids writing another file; the handle itself stays read-only. */
     (void)sqlite3_exec(store->db, "PRAGMA query_only=0", NULL, NULL, NULL);
     int code = sqlite3_prepare_v2(store->db, "VACUUM INTO ?", -1, &statement, NULL);
     if (code == SQLITE_OK)
@@ -132,7 +132,8 @@ static enum status write_copy(struct store *store, const char *path, struct faul
         (void)sqlite3_exec(store->db, "PRAGMA query_only=1", NULL, NULL, NULL);
     if (code != SQLITE_DONE && code != SQLITE_OK)
         return store_fault(store, code, "published database", fault);
-    /* The copy keeps WAL mode in its header; a read-only folder has no place for the -wal file. */
+    /* The copy would keep WAL mode in its header, and a -wal file cannot be made in a read-only
+     * folder. */
     sqlite3 *copy = NULL;
     code = sqlite3_open_v2(path, &copy, SQLITE_OPEN_READWRITE, NULL);
     if (code == SQLITE_OK)

@@ -1,11 +1,11 @@
-/* Writing runs and cases: see store.h.  A case goes in whole or not at all. */
+/* Writing runs and cases: see store.h. A case is written whole or not at all. */
 #include <string.h>
 
 #include "base/files.h"
 #include "base/process.h"
 #include "store/query.h"
 
-/* Rows of texts and modules met in this case, by pointer: strings mostly repeat, and stay. */
+/* Row ids of this case's texts and modules, by pointer: most strings repeat and none moves. */
 enum { MEMO_SLOTS = 1024 };
 
 struct memo {
@@ -96,7 +96,7 @@ static enum status put_notes(struct store *store, uint64_t run_id, const char *k
     return fault->code;
 }
 
-/* Who writes the run, so that others can tell when nobody does any more. */
+/* Names the process that writes the run, so that others can see when it has ended. */
 static enum status put_process(struct store *store, uint64_t run_id, struct fault *fault)
 {
     char self[PROCESS_NAME_BYTES];
@@ -160,7 +160,7 @@ static enum status demand_running(struct store *store, uint64_t run_id, struct f
     return state == RUN_RUNNING
                ? ERR_NONE
                : fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "run",
-                                "it is finished, and a finished run is never changed");
+                                "it has ended, and a run that has ended is never changed");
 }
 
 enum status store_finish_run(struct store *store, uint64_t run_id, enum run_state state,
@@ -345,7 +345,7 @@ static void put_claim(struct writer *w, const struct run_case *c, uint32_t i)
     (void)query_run(&q);
 }
 
-/* Where in the alignment a stack stands: the thread and the cell of each frame. */
+/* The place of a stack in the alignment: the thread, and the cell of each frame. */
 struct placed {
     int32_t thread; /* -1: the stack is not shown in any table */
     uint32_t column;

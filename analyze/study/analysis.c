@@ -14,7 +14,7 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
 {
     struct arena scratch;
     struct record record;
-    struct fault ignored = FAULT_INIT; /* the engines say what is wrong with it */
+    struct fault ignored = FAULT_INIT; /* the engines report what is wrong with it */
     const struct case_file *record_file = case_file(crash, ROLE_RECORD);
     const struct case_file *dump_file = case_file(crash, ROLE_DUMP);
 
@@ -46,8 +46,9 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
     arena_free(&scratch);
 }
 
-/* A subject over symbols that nobody has opened: no engine may live off what another has loaded.
- * Then once over those of the session, so that what is measured next is warm for all alike. */
+/* Times a subject that starts cold, with symbols of its own: modules loaded by another engine must
+ * not count for it. Then runs it once with the session's symbols, so that the next measurement is
+ * warm for every engine. */
 static uint64_t run_cold(const struct engine *engine, const struct engine_input *in)
 {
     struct engine_input fresh = *in;
@@ -107,7 +108,7 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->cost = result.cost;
     out->cost.cold_ns = cold_ns;
     if (engine->kind == ENGINE_KIND_JUDGE)
-        out->cost.cold_ns = result.cost.total_ns; /* a process of its own, which opens all anew */
+        out->cost.cold_ns = result.cost.total_ns; /* each judge is a process that starts cold */
     out->version = result.version;
     return ERR_NONE;
 }
@@ -119,7 +120,7 @@ static enum status ask_engines(const struct analysis *analysis, const struct eng
     if (out->claims == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "claims");
     for (uint32_t i = 0; i < engine_count && out->claim_count < CLAIMS_MAX; i++) {
-        /* After an interrupt what was sealed is still judged: that takes no time. */
+        /* After an interrupt, sealed cases are still judged: that takes little time. */
         if ((analysis->subjects_only || process_interrupted()) && !engines[i]->subject)
             continue;
         if (ask_engine(engines[i], in, keep, &out->claims[out->claim_count], fault) != ERR_NONE)
@@ -274,7 +275,7 @@ static const char *shared_store(const char *folder, struct arena *keep)
         while (length > 0 && folder[length - 1] != '/')
             length--;
     }
-    if (length == 0) /* too short to tell: "CASE" or "cases/CASE" */
+    if (length == 0) /* too short to shorten: "CASE" or "cases/CASE" */
         return arena_printf(keep, "%s/../../symbols", folder);
     return arena_printf(keep, "%.*ssymbols", (int)length, folder);
 }

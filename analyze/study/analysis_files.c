@@ -1,8 +1,8 @@
-/* The small files that a case stands on, for pages that show it when its folder is gone: what
- * was sealed, but for dump and images, and the sources that its frames name.
+/* The small files that a case is based on, for pages that show it when its folder is gone: the
+ * sealed ones except dump and images, and the sources that its frames name.
  *
- * Names of sources come from the dead process and its symbols: only relative ones are looked
- * for, below the sources' own folder, and only files that look like sources are kept. */
+ * Names of sources come from the dead process and its symbols: so only relative names are looked
+ * up, below the source root, and only files that look like sources are kept. */
 #include <string.h>
 
 #include "base/files.h"
@@ -20,7 +20,7 @@ struct gathering {
 static void add_file(struct gathering *g, enum artifact_role role, const char *name,
                      const char *path, size_t max_bytes)
 {
-    struct fault absent = FAULT_INIT; /* a source that is not here is no fault of the case */
+    struct fault absent = FAULT_INIT; /* a source may be missing */
     struct case_artifact *a = &g->c->artifacts[g->c->artifact_count];
     char *data = NULL;
     if (g->c->artifact_count == FILES_MAX || name == NULL || path == NULL ||
@@ -77,7 +77,7 @@ static void add_source(struct gathering *g, const char *file)
 static void add_sources(struct gathering *g)
 {
     const struct truth *truth = g->c->truth;
-    const char *last = NULL; /* frames of one function name one file */
+    const char *last = NULL; /* the frames of one function name the same file */
     for (uint32_t t = 0; truth != NULL && t < truth->thread_count; t++)
         for (uint32_t i = 0; i < truth->threads[t].frame_count; i++) {
             const char *file = truth->threads[t].frames[i].file;

@@ -1,4 +1,4 @@
-/* The part of runs.h that the database answers by itself: faces do not see its headers. */
+/* The part of runs.h that the database answers directly: faces do not see its headers. */
 #include "store/store.h"
 #include "study/runs.h"
 

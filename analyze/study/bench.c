@@ -106,7 +106,7 @@ static enum status sample(struct session *s, const struct lane *lane, struct sym
     return ERR_NONE;
 }
 
-/* Rounds of all lanes, in an order that turns with the round, so that no lane always goes first. */
+/* Measures all lanes in every round, in an order that rotates, so that no lane is always first. */
 static enum status measure(struct session *s, bool cold)
 {
     struct symbol_store *warm = NULL;

@@ -1,5 +1,5 @@
-/* A bench: the dump way and the offset way over the same cases, in turn, with a control: the offset
- * way against itself is the machine's noise.  Measuring, judging, and the one JSON form. */
+/* A bench: the dump way and the offset way on the same cases, in turn, with a control: the offset
+ * way compared with itself gives the machine's noise. Measuring, judging, and the one JSON form. */
 #ifndef STUDY_BENCH_H
 #define STUDY_BENCH_H
 

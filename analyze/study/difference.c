@@ -14,7 +14,7 @@ enum { TIME_HISTORY_RUNS = 30 };
 
 /* ---- limits --------------------------------------------------------------------------- */
 
-/* Today's noise, as the newest bench of this database found it. */
+/* The noise that the newest bench of this database measured. */
 static enum status read_noise(struct store *store, struct arena *keep, double *noise,
                               struct fault *fault)
 {
@@ -40,7 +40,8 @@ static bool is_alike(const struct run_info *a, const struct run_info *b)
     return a->id != b->id && a->case_count > 0 && apart <= 0.1 * b->case_count;
 }
 
-/* The runs before RUN that took about as many cases: others' medians mean something else. */
+/* The fence of METRIC over earlier runs with about as many cases as RUN; medians over other cases
+ * are not comparable. */
 static enum status read_fence(struct store *store, const struct run_info *run, const char *metric,
                               const struct run_page *page, struct arena *keep, double *out,
                               struct fault *fault)

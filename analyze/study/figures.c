@@ -129,8 +129,8 @@ static bool has_both_ways(const struct run_case *c)
     return case_is_timed(c, "dump") && case_is_timed(c, "offset:rtl");
 }
 
-/* All ways from nothing, as a foreign tool starts: what one has loaded is no merit of the next.
- * Older runs know the time with everything loaded alone. */
+/* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
+ * count for a later one. Older runs have only the time with everything loaded. */
 static uint64_t from_nothing_ns(const struct engine_cost *cost)
 {
     return cost->cold_ns != 0 ? cost->cold_ns : cost->total_ns;

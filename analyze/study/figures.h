@@ -1,5 +1,5 @@
-/* The figures of a run: what reports, metrics, badges, gates and pages show.  One definition of
- * each; nobody else adds up cases. */
+/* The figures of a run: what reports, metrics, badges, gates and pages show. Each has its one
+ * definition here; no face adds up cases. */
 #ifndef STUDY_FIGURES_H
 #define STUDY_FIGURES_H
 
@@ -78,7 +78,7 @@ typedef uint64_t case_number_fn(const struct run_case *c, const void *context);
 struct spread figures_spread(const struct run_figures *figures, case_number_fn *get,
                              const void *context, double *scratch);
 
-/* The judge that stands for "the tools of others read the dump"; NULL: none gave a stack. */
+/* The judge that represents foreign tools reading the dump; NULL: no such judge gave a stack. */
 const char *figures_foreign_engine(const struct run_figures *figures);
 
 struct way_times {

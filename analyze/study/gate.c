@@ -66,7 +66,7 @@ static void check_verdicts(struct session *s)
             v[VERDICT_UNSUPPORTED]);
 }
 
-/* Exhibits fail a run only when they are named here. */
+/* Reference engines fail a run only when the request names them. */
 static void check_engines(struct session *s)
 {
     for (uint32_t i = 0; i < s->request->engine_count; i++) {

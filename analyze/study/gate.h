@@ -1,4 +1,4 @@
-/* Whether a run is good enough: limits, and a baseline that it must not fall behind. */
+/* Whether a run is good enough: limits, and no regression from a baseline. */
 #ifndef STUDY_GATE_H
 #define STUDY_GATE_H
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "engine/dump.h"
 
-/* Bytes being put together; `at` is where the next go. */
+/* A buffer that is being filled; `at` is the position of the next byte. */
 struct writer {
     uint8_t *data;
     size_t at, room;
@@ -44,7 +44,7 @@ static struct module module_of(const struct frame *frame, const struct module *k
     return module;
 }
 
-/* "%08X" of the timestamp in front, 32 digits of the GUID as Windows prints it, the age behind. */
+/* "%08X" of the timestamp first; then 32 digits of the GUID as Windows prints it, and the age. */
 static void parse_identity(const struct module *module, uint8_t guid[16], uint32_t *age,
                            uint32_t *timestamp)
 {

@@ -1,4 +1,4 @@
-/* A stack from elsewhere as a record, so that the offset engines can claim it. */
+/* Writes a foreign stack as a record, so that the offset engines can read it. */
 #ifndef STUDY_IMPORT_RECORD_H
 #define STUDY_IMPORT_RECORD_H
 

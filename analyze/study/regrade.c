@@ -43,7 +43,7 @@ static bool is_on_disk(const struct run_case *c)
     return c->folder != NULL && path_is_folder(c->folder);
 }
 
-/* Opens one symbol store over the folders of all cases. */
+/* Opens one symbol store with the folders of all cases. */
 static enum status open_symbols(struct session *s, struct crash_case *crashes)
 {
     const char **roots =
@@ -85,7 +85,7 @@ static enum status read_crashes(struct session *s, struct crash_case **out)
 }
 
 /* A case that is gone or damaged cannot be judged: of the old one only the name and what was
- * expected are kept, so that no figure counts what nobody found out today. */
+ * expected are kept, so that no figure counts a result of the earlier run. */
 static void give_up(struct session *s, const struct run_case *old, struct run_case *out)
 {
     *out = (struct run_case){.scenario = old->scenario,
@@ -141,7 +141,7 @@ static enum status judge_all(struct session *s, const struct crash_case *crashes
     return s->fault->code;
 }
 
-/* The same run as before, but for who judged it. */
+/* The new run has the facts of the old one, except for the version that judged it. */
 static enum status begin(struct session *s)
 {
     s->out->run.info = s->request->old->info;
@@ -184,7 +184,7 @@ static enum status finish(struct session *s)
     return s->fault->code;
 }
 
-/* Only what was judged again can have changed. */
+/* Compares only the cases that were judged again. */
 static enum status find_changes(struct session *s)
 {
     const struct stored_run *old = s->request->old;

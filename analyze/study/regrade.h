@@ -1,5 +1,5 @@
-/* The sealed cases of an old run, judged again by today's code.  A sealed case never changes, so
- * every verdict that differs, differs because of the analyser. */
+/* Judges the sealed cases of an old run again with the current code. A sealed case never changes,
+ * so every verdict that differs, differs because of the analyser. */
 #ifndef STUDY_REGRADE_H
 #define STUDY_REGRADE_H
 

@@ -43,8 +43,8 @@ static bool read_line(FILE *in, struct line *line, struct fault *fault)
     }
 }
 
-/* Frames of a resolved stack.  The stream does not tell their class: what is the system's goes by
- * the module's name, all else is taken for the program's own. */
+/* Frames of a resolved stack. The stream does not state their class: system modules are known by
+ * name, all others count as the program's own. */
 static bool read_frames(const cJSON *frames, struct arena *work, struct stack *out)
 {
     const cJSON *row;

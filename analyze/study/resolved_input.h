@@ -1,5 +1,5 @@
-/* Stacks from a stream for `signatures`: what `resolve --ndjson` prints, or offset stacks that
- * nobody resolved, in any form that `resolve` takes. */
+/* Reads stacks from a stream for `signatures`: the output of `resolve --ndjson`, or unresolved
+ * offset stacks in any form that `resolve` reads. */
 #ifndef STUDY_RESOLVED_INPUT_H
 #define STUDY_RESOLVED_INPUT_H
 
@@ -7,13 +7,13 @@
 #include "base/fault.h"
 #include "model/stack.h"
 
-/* Called once a stack, which lives until it returns; NUMBER counts from 1.  False ends the reading.
- */
+/* Called once per stack, which lives until it returns; NUMBER counts from 1. False ends the
+ * reading. */
 typedef bool resolved_fn(void *context, const struct stack *stack, const char *label,
                          uint64_t number);
 
-/* Reads PATH ("-": standard input) to its end.  BAD counts lines that are no stack.
- * Fails: ERR_ABSENT, ERR_IO, ERR_MEMORY; ERR_LIMIT a line over LIMIT_JSON_BYTES. */
+/* Reads PATH ("-": standard input) to its end. BAD counts lines that are not a stack. Fails:
+ * ERR_ABSENT, ERR_IO, ERR_MEMORY; ERR_LIMIT a line over LIMIT_JSON_BYTES. */
 enum status resolved_input_read(const char *path, resolved_fn *take, void *context, uint64_t *bad,
                                 struct fault *fault);
 

@@ -1,4 +1,4 @@
-/* What is true around a run: the code under test, the machine, the tools. */
+/* The facts around a run: the code under test, the machine, the tools. */
 #ifndef STUDY_RUN_FACTS_H
 #define STUDY_RUN_FACTS_H
 
@@ -7,13 +7,13 @@
 struct collect_options;
 
 /* Fills label, times, commit and branch, platform, compiler, tools and the command line of INFO.
- * What cannot be found out stays NULL.  Fails: ERR_MEMORY. */
+ * What is unknown stays NULL. Fails: ERR_MEMORY. */
 enum status run_facts(const struct collect_options *options, const char *label, int argc,
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault);
 
-/* The words of a command line that run_facts put together, after the verb's name.
- * Fails: ERR_MALFORMED it is none; ERR_MEMORY. */
+/* Splits a command line that run_facts joined; returns the words after the verb's name. Fails:
+ * ERR_MALFORMED it is none; ERR_MEMORY. */
 enum status run_facts_words(const char *command, struct arena *keep, int *argc, char ***argv,
                             struct fault *fault);
 

@@ -1,4 +1,4 @@
-/* Where a run's cases lie on disk, and how an interrupted run is taken up again.
+/* Where a run's cases are on disk, and how an interrupted run is resumed.
  *
  * A run that was stopped has three kinds of cases: those that the database has, those that are
  * sealed in its folder and wait to be judged, and those that never ran.  Only the last kind is
@@ -23,7 +23,8 @@ static bool is_stamp(const char *name)
     return strlen(name) >= 16 && strspn(name, "0123456789") == 8 && name[8] == 'T';
 }
 
-/* Runs that nobody named: the newest few are kept, for regrading; their names sort by time. */
+/* Removes old run folders without a name of their own: the newest few are kept for `regrade`; their
+ * names sort by time. */
 static void prune_runs(const char *folder, struct arena *keep)
 {
     const char **names = NULL;
@@ -49,8 +50,8 @@ const char *run_parent_of(const char *path, struct arena *keep)
     return base == path ? "." : arena_text(keep, path, (size_t)(base - path));
 }
 
-/* Named by the moment of the run's begin, which the database keeps: a run that goes on finds its
- * own folder again, also when another one began in the same second. */
+/* The folder is named by the start of the run, which the database keeps, so that a resumed run
+ * finds its folder, even if another run started in the same second. */
 enum status run_choose_folder(struct run_session *s)
 {
     char stamp[32];
@@ -74,7 +75,7 @@ enum status run_choose_folder(struct run_session *s)
                : fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder of the run");
 }
 
-/* ---- an interrupted run, taken up again ----------------------------------------------- */
+/* ---- an interrupted run that is resumed ----------------------------------------------- */
 
 static enum status find_unfinished(struct run_session *s, uint64_t *id)
 {
@@ -121,7 +122,7 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* A run is of one state of the code, on one machine, or its figures mean nothing. */
+/* All cases of a run must be of the same code on the same machine, or its figures mean nothing. */
 static enum status demand_same(struct run_session *s, const struct run_info *now,
                                struct diff_fact *changed)
 {

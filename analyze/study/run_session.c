@@ -21,7 +21,8 @@ static bool list_has(const char *list, const char *word)
     return false;
 }
 
-/* Another order for every seed, the same for the same: what depends on what ran before shows. */
+/* A different order for each seed, the same order for the same seed. It shows scenarios that depend
+ * on an earlier one. */
 static void shuffle(struct scenario *scenarios, uint32_t count, uint64_t seed)
 {
     for (uint32_t i = count; seed != 0 && i > 1; i--) {
@@ -60,7 +61,7 @@ static bool skip_stored(const void *context, const struct scenario *scenario, ui
     return run_has_case(context, scenario, repeat);
 }
 
-/* A scenario that left no case: unsupported here, or the harness failed. */
+/* Judges a scenario that left no case: it is unsupported here, or the harness failed. */
 static enum status judge_without_case(struct run_session *s, const struct collected *done,
                                       struct run_case *out)
 {
@@ -125,7 +126,8 @@ static enum status judge_all(struct run_session *s, const struct analysis *analy
                                              : judge_without_case(s, done, out)) != ERR_NONE)
             break;
         if (process_interrupted())
-            break; /* an engine may have been cut short: the case is judged when the run goes on */
+            break; /* an engine may have been stopped early: the case is judged when the run is
+                      resumed */
         out->repeat = done->repeat;
         if (store_put_case(s->store, s->info.id, out, &s->fault) != ERR_NONE) {
             s->database_failed = true;
@@ -136,7 +138,8 @@ static enum status judge_all(struct run_session *s, const struct analysis *analy
     return s->fault.code;
 }
 
-/* Judges run beside us: under Wine in a warmed-up prefix.  Without one they are skipped. */
+/* Judges run on this host: under Wine in a prefix that has been started. Without Wine they are
+ * skipped. */
 static enum status analyse(struct run_session *s)
 {
     struct analysis analysis;
@@ -184,7 +187,7 @@ static void count_capture(void *context, const struct collected *done)
         s->progress.captured(s->progress.context, done, s->taken, s->to_take);
 }
 
-/* Both verdicts among the repeats of C, as they were before any was called FLAKY. */
+/* True when the repeats of C have both verdicts, before any of them was called FLAKY. */
 static bool is_flaky(const struct run_session *s, const struct run_case *c,
                      const enum verdict *verdicts)
 {
@@ -233,7 +236,7 @@ static enum status blame_store(struct run_session *s)
 static enum status finish(struct run_session *s)
 {
     const enum run_state state = process_interrupted() ? RUN_INTERRUPTED : RUN_COMPLETE;
-    /* What repeats and acceptances make of verdicts is final only when all cases are there. */
+    /* FLAKY and acceptances are final only when all cases are there. */
     struct store *store = state == RUN_COMPLETE ? s->store : NULL;
     const bool whole = state == RUN_COMPLETE && s->request->expr == NULL &&
                        s->request->variants == NULL && s->request->shard_count == 1;
@@ -309,7 +312,7 @@ enum status run_session_run(struct run_session *s, int argc, char *const *argv,
         return s->fault.code;
     s->info.state = RUN_RUNNING;
     const enum status status = take_and_judge(s);
-    if (s->info.state == RUN_RUNNING) { /* it broke off: never mistaken for complete */
+    if (s->info.state == RUN_RUNNING) { /* it stopped early and must not look complete */
         struct fault ignored = FAULT_INIT;
         (void)store_finish_run(s->store, s->info.id, RUN_INTERRUPTED, clock_wall_ns(), &ignored);
     }

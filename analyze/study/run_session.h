@@ -69,9 +69,9 @@ enum status run_session_find_resumed(struct run_session *s, int *argc, char ***a
 /* Asks the victims for their scenarios and chooses; scenario_count 0: nothing matches. */
 enum status run_session_choose(struct run_session *s);
 
-/* Takes, judges and stores all cases and ends the run, whole or interrupted; an interrupt is no
- * fault: info.state tells.  ARGV is the command line, kept with the run.
- * Fails: ERR_USAGE a resumed run began under other conditions: see `changed`. */
+/* Takes, judges and stores all cases and ends the run, whole or interrupted; an interrupt is not a
+ * fault: see info.state. ARGV is the command line, kept with the run. Fails: ERR_USAGE a resumed
+ * run began under other conditions: see `changed`. */
 enum status run_session_run(struct run_session *s, int argc, char *const *argv,
                             struct diff_fact *changed);
 

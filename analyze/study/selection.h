@@ -9,7 +9,7 @@
 
 struct selection {
     const char *expr, *variants; /* of -k and --variant; NULL: all */
-    bool is_shard;               /* a part by number, which no name tells */
+    bool is_shard;               /* a part by number: names do not show it */
 };
 
 /* Reads it off the run's command line; a run without one took all.  OUT lives in KEEP.
@@ -17,7 +17,7 @@ struct selection {
 enum status selection_read(const struct run_info *run, struct arena *keep, struct selection *out,
                            struct fault *fault);
 
-/* True when a run of this selection takes a case like C; of a shard nobody knows: false. */
+/* True when a run of this selection takes a case like C; of a shard that is unknown: false. */
 bool selection_takes(const struct selection *s, const struct run_case *c);
 
 /* True when EXPR, as `run -k` has it, selects C.  Fails: ERR_USAGE, and *selected is false. */

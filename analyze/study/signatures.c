@@ -58,7 +58,7 @@ static bool is_engine(const struct session *s, const struct engine_claim *claim)
                                       : claim->subject;
 }
 
-/* The suspect's stack of a case, by the first engine that gives one. */
+/* Counts the crashed thread's stack of a case, from the first engine that has one. */
 static enum status count_case(struct session *s, uint64_t case_id, struct signature_tally *tally)
 {
     struct arena work;
@@ -104,7 +104,7 @@ static void set_first_seen(struct session *s, const char *name)
         s->tally.items[i].first_seen = name;
 }
 
-/* First seen, and the rank in the run before, out of the last runs before this one. */
+/* Reads first sights and the rank in the run before from the runs before this one. */
 static enum status look_back(struct session *s, uint64_t run_id)
 {
     struct run_page page;

@@ -1,5 +1,5 @@
-/* The head problems of a run or of streams of stacks: which signature how often, since when, and
- * its rank before. */
+/* The most frequent problems of a run or of streams of stacks: how often each signature was seen,
+ * since when, and its earlier rank. */
 #ifndef STUDY_SIGNATURES_H
 #define STUDY_SIGNATURES_H
 

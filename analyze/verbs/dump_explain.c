@@ -14,7 +14,7 @@ static const char *rule_of(enum found_by found)
     case FOUND_UNWIND:
         return "the callee's unwind data";
     case FOUND_LEAF:
-        return "the callee was a leaf: the return address stood on top of the stack";
+        return "the callee was a leaf: the return address was on top of the stack";
     case FOUND_FRAME_POINTER:
         return "the chain of frame pointers: no unwind data";
     case FOUND_FRAME_SIZE:

@@ -91,10 +91,11 @@ void dump_print_summary(FILE *out, const char *path, const struct dump_session *
     (void)fprintf(out, "%s%s, %u processors\n", cpu_name(d->cpu),
                   d->cpu != d->dump_cpu ? " on x64 (WoW64)" : "", (unsigned)d->system.processors);
     if (!minidump_is_windows(d))
-        (void)fputs("         not Windows: the streams are told; the stacks are walked by frame "
-                    "pointers and\n         scans alone, since ELF and Mach-O images are not "
-                    "read\n",
-                    out);
+        (void)fputs(
+            "         not Windows: the streams are reported; the stacks are walked by frame "
+            "pointers and\n         scans alone, since ELF and Mach-O images are not "
+            "read\n",
+            out);
     if (d->misc.present && (d->misc.flags & 1) != 0) {
         (void)fprintf(out, "process: %" PRIu32, d->misc.process_id);
         if (d->misc.build != NULL)

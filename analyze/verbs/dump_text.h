@@ -6,14 +6,14 @@
 
 #include "engine/dump.h"
 
-/* Text of a file that may be anybody's: no control character of it reaches a terminal.  Padded
- * with spaces up to WIDTH bytes. */
+/* Text of an untrusted file: no control character of it reaches a terminal.  Padded with spaces up
+ * to WIDTH bytes. */
 void dump_put_plain(FILE *out, const char *text, int width);
 
 /* Everything known at a glance: system, crash, streams, counts. */
 void dump_print_summary(FILE *out, const char *path, const struct dump_session *session);
 
-/* One resolved stack, a line a logical frame; inline frames are indented. */
+/* One resolved stack, one line per logical frame; inline frames are indented. */
 void dump_print_stack(FILE *out, const struct stack *stack);
 
 /* How frame INDEX of a walk was found and how its caller was: unwind codes, addresses, rules.

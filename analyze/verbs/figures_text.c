@@ -13,5 +13,5 @@ bool parse_share(const char *text, double *out)
         end++;
     const bool percent = *end == '%';
     *out = percent ? value / 100 : value;
-    return end[percent] == 0 && (percent || value <= 1); /* "5" is a slip for "5%" */
+    return end[percent] == 0 && (percent || value <= 1); /* "5" was probably meant as "5%" */
 }

@@ -1,5 +1,5 @@
-/* What the verbs that start victims have in common: where the victims are and how Windows
- * programs are run here. */
+/* Options of the verbs that start victims: where the victims are and how Windows programs are run
+ * on this host. */
 #ifndef VERBS_HARNESS_H
 #define VERBS_HARNESS_H
 
@@ -14,7 +14,7 @@ struct harness {
     char launcher_text[256];
 };
 
-/* Default values: see the rows' help. */
+/* Sets the defaults that the rows' help states. */
 void harness_init(struct harness *harness);
 
 #define HARNESS_ROWS(h)                                                                            \
@@ -25,8 +25,8 @@ void harness_init(struct harness *harness);
         {"--prefix", OPTION_STRING, &(h).prefix, "DIR",                                            \
          "Wine prefix, made when missing (default $WINEPREFIX or build/wine)"}
 
-/* Fills what the harness decides in OPTIONS; both must outlive the run.  False: the launcher has
- * too many words. */
+/* Sets the members of OPTIONS that the harness decides; both must outlive the run.  False: the
+ * launcher has too many words. */
 bool harness_options(struct harness *harness, struct collect_options *options);
 
 #endif

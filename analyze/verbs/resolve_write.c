@@ -209,8 +209,8 @@ static void put_function(struct text_out *out, const struct frame *frame, bool c
     put_colour(out, colour, COLOUR_OFF);
 }
 
-/* The module and offset stand at the first line of a physical frame: with its innermost inline
- * frame where it has some. */
+/* The module and offset are on the first line of a physical frame: with its innermost inline frame
+ * if it has one. */
 static void put_frame(struct text_out *out, const struct frame *frame, bool first,
                       const struct widths *w, bool colour)
 {
@@ -231,7 +231,7 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
     put_spaces(out, SOURCE_WIDTH - strlen(source) + 1);
     put_colour(out, colour, COLOUR_OFF);
     put_function(out, frame, colour);
-    if (frame->file != NULL) { /* also of code without a name: FASTLINK PDBs have lines */
+    if (frame->file != NULL) { /* code without a name may have a line: FASTLINK PDBs do */
         put_spaces(out, (frame->function != NULL && name < w->name ? w->name - name : 0) + 2);
         put_where(out, frame, colour);
     }

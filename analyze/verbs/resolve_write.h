@@ -18,7 +18,7 @@ enum resolve_format {
     RESOLVE_SPEEDSCOPE,
 };
 
-/* A growing text; owned by whoever made it, text_free() ends it. */
+/* A growing text; its owner frees it with text_free(). */
 struct text_out {
     char *text;
     size_t bytes, room;
@@ -27,8 +27,8 @@ struct text_out {
 
 void text_free(struct text_out *out);
 
-/* One stack as people read it, or a part of one that GOES_ON.  COLOUR: with terminal codes.  Names
- * and paths come from files and are cleaned of control characters. */
+/* One stack as people read it, or a part of one whose rest follows (GOES_ON). COLOUR: with terminal
+ * codes. Names and paths come from files and are cleaned of control characters. */
 void resolve_write_text(struct text_out *out, const struct stack *stack, bool goes_on, bool colour);
 void resolve_write_text_fault(struct text_out *out, const struct stack_item *item, bool colour);
 

@@ -40,7 +40,7 @@ void stored_log_problems(const struct acceptance *acceptance)
         log_error("%s: %s", acceptance->path, acceptance->problems[i]);
 }
 
-/* Reads back what was written to STREAM, and puts it in place whole. */
+/* Copies what was written to STREAM to PATH; PATH is replaced only when all of it was read. */
 static enum status put_in_place(const char *path, FILE *stream, struct fault *fault)
 {
     const long bytes = ftell(stream);

@@ -9,10 +9,11 @@
 
 #define STORED_DATABASE "build/twinstack.db"
 
-/* The exit code of a fault: of the database itself 4, of what was asked for it 2 or 3. */
+/* The exit code of a fault: 4 if the database cannot be used, 2 or 3 if only the request is wrong.
+ */
 int stored_fault(const struct fault *fault, bool database);
 
-/* Opens the database; false after saying why, with *exit_code. */
+/* Opens the database. On failure logs the fault, sets *exit_code and returns false. */
 bool stored_open(const char *path, enum store_mode mode, struct store **out, int *exit_code);
 
 /* The exit code that a run's verdicts and problems decide. */

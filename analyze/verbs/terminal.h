@@ -1,4 +1,4 @@
-/* How wide and how colourful text may be where standard output goes. */
+/* The width of standard output, and whether it shows colours. */
 #ifndef VERBS_TERMINAL_H
 #define VERBS_TERMINAL_H
 

@@ -81,7 +81,7 @@ static int run_accept(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--reason", OPTION_STRING, &o.reason, "TEXT", "why it may be wrong"},
         {"--expires", OPTION_STRING, &o.expires, "DATE", "the last day, YYYY-MM-DD"},
-        {"--issue", OPTION_STRING, &o.issue, "URL", "where it is worked on"},
+        {"--issue", OPTION_STRING, &o.issue, "URL", "the issue or discussion of it"},
         {"--scope", OPTION_STRING, &o.scope, "PATTERN",
          "for all cases like it, with * and ?: 'recursion.*' (default: the case alone)"},
         {"--run", OPTION_STRING, &o.run, "RUN", "where it failed (default latest)"},
@@ -102,7 +102,7 @@ const struct verb verb_accept = {
     .name = "accept",
     .summary = "accept that a case fails for a known reason, until a day",
     .usage = "SCENARIO.VARIANT... --reason TEXT --expires DATE [--scope PATTERN]",
-    .details = "Writes one block a case into a text file that belongs into version control: that "
+    .details = "Writes one block per case into a text file that belongs in version control: that "
                "file is\nthe truth, and the database keeps the copy that a run used.  Widen "
                "the cause there\nby hand: see `twinstack known --help`.\n\n"
                "example:\n"

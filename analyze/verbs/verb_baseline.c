@@ -1,4 +1,4 @@
-/* twinstack baseline: names the run that others are held against. */
+/* twinstack baseline: names the run that others are compared with. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -90,7 +90,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_baseline = {
     .name = "baseline",
-    .summary = "name the run that others are held against, a branch and a platform",
+    .summary = "name the run that others are compared with, per branch and platform",
     .subcommands = subcommands,
     .details = "examples:\n  twinstack baseline set latest\n"
                "  twinstack baseline set 12 --branch main\n  twinstack baseline show",

@@ -1,4 +1,4 @@
-/* twinstack case import: a sealed case out of anybody's dump and stack. */
+/* twinstack case import: makes a sealed case of any dump and stack. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static enum status read_stack(struct import_request *q, struct stack *out, struc
         *fault = item.fault;
     else
         *out = item.stack;
-    /* the input owns the names: what is kept of them is written before it is closed */
+    /* the input owns the names, so they are written before it is closed */
     if (fault->code == ERR_NONE) {
         const char *path = path_join(q->keep, q->folder, "record.rec");
         (void)import_record_write(path, out, q->session, q->keep, fault);
@@ -92,7 +92,7 @@ static enum status add_stack(struct import_request *q, struct fault *fault)
     return add_file(q, ROLE_RECORD, NULL, "record.rec", fault);
 }
 
-/* Own images: those of the dump whose name matches one of the globs. */
+/* Images of the dump whose name matches one of the globs count as the user's own. */
 static enum status set_own(struct import_request *q, struct fault *fault)
 {
     uint32_t count = 0;
@@ -200,7 +200,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--dump", OPTION_STRING, &q.dump, "FILE", "a minidump"},
         {"--stack", OPTION_STRING, &q.stack, "FILE",
          "a stack: a record, module!0xoffset text, JSON, rust-minidump's or Breakpad's -m output"},
-        {"--truth", OPTION_STRING, &q.truth, "FILE", "truth.json, when somebody knows it"},
+        {"--truth", OPTION_STRING, &q.truth, "FILE", "truth.json, if the true stack is known"},
         {"--own", OPTION_LIST, &q.own, "GLOB", "images that are yours; may be given often"},
         {"--out", OPTION_STRING, &q.out, "DIR", "where the case's folder is made (default here)"},
         {"--name", OPTION_STRING, &q.name, "NAME", "scenario's name (default: the file's)"},
@@ -216,7 +216,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_case = {
     .name = "case",
-    .summary = "makes a sealed case of anybody's dump and stack",
+    .summary = "makes a sealed case of any dump and stack",
     .subcommands = subcommands,
     .details =
         "The case can be checked, compared and stored like those of the victims: its dump by the\n"

@@ -35,7 +35,7 @@ struct check {
     int code; /* the worst so far */
 };
 
-/* What stands above what when several things are wrong at once. */
+/* Which exit code wins when several things are wrong. */
 static int worse(int a, int b)
 {
     static const int order[] = {EXIT_INTERRUPTED, EXIT_INPUT, EXIT_DIFFERENT};
@@ -102,7 +102,7 @@ static enum status open_symbols(struct check *c, const char *const *roots, uint3
 static enum status open_judges(struct check *c, struct collect_options *collect,
                                struct fault *fault)
 {
-    static struct harness harness; /* its words outlive the session */
+    static struct harness harness; /* its words must outlive the session */
 
     if (c->options->launcher == NULL)
         return ERR_NONE;
@@ -114,7 +114,7 @@ static enum status open_judges(struct check *c, struct collect_options *collect,
     return collect_session_open(collect, &c->session, fault);
 }
 
-/* Reads and verifies the cases; those that cannot be read are said and left out. */
+/* Reads and verifies the cases; those that cannot be read are reported and left out. */
 static uint32_t read_cases(struct check *c, const struct option_list *words, struct crash_case *out)
 {
     uint32_t count = 0;
@@ -220,7 +220,8 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
     print_report(c);
 }
 
-/* Stacks of rust-minidump and Breakpad have their names already.  False: no such file. */
+/* Stacks of rust-minidump and Breakpad are already resolved. False: the file is not one of those.
+ */
 static bool read_foreign_claim(struct check *c, const char *path, struct engine_claim *out,
                                struct fault *fault)
 {
@@ -274,7 +275,7 @@ static enum status read_claim(struct check *c, const char *path, struct stack_in
     return fault->code;
 }
 
-/* Two stacks given by hand have to be equal: whatever the cause, a difference is one. */
+/* Two stacks given by hand must be equal: a difference counts whatever its cause. */
 static void judge_equality(const struct check *c, uint32_t levels_ignored)
 {
     struct case_result *result = &c->cases->result;
@@ -366,7 +367,7 @@ static int run(const struct verb *self, int argc, char **argv)
     struct check_options o;
     const struct option_row rows[] = {
         {"--stacks", OPTION_FLAG, &o.stacks, NULL, "the two words are stacks, not cases"},
-        {"--truth", OPTION_STRING, &o.truth, "FILE", "hold against this truth.json"},
+        {"--truth", OPTION_STRING, &o.truth, "FILE", "compare with this truth.json"},
         {"--level", OPTION_STRING, &o.level, "LEVEL",
          "how deep to look: physical, function or line (default)"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols and images"},
@@ -395,15 +396,16 @@ const struct verb verb_check = {
     .name = "check",
     .summary = "check sealed cases, or two given stacks; no database, no Windows",
     .usage = "CASE... | --stacks A B",
-    .details = "A CASE is a folder with case.json and its seal, as `run` leaves it.  Every file's "
-               "hash is\n"
-               "verified before anything is believed.  Stacks are text (module!0xOFFSET lines), "
-               "JSON or a\n"
-               "record file; '-' is standard input.\n\n"
-               "examples:\n"
-               "  twinstack check corpus/cases/*\n"
-               "  twinstack check build/runs/*/cases/stack_overflow.ob2 --json\n"
-               "  twinstack check --stacks before.txt after.txt --level physical",
+    .details =
+        "A CASE is a folder with case.json and its seal, as `run` leaves it.  Every file's "
+        "hash is\n"
+        "verified before anything is read from it.  Stacks are text (module!0xOFFSET lines), "
+        "JSON or a\n"
+        "record file; '-' is standard input.\n\n"
+        "examples:\n"
+        "  twinstack check corpus/cases/*\n"
+        "  twinstack check build/runs/*/cases/stack_overflow.ob2 --json\n"
+        "  twinstack check --stacks before.txt after.txt --level physical",
     .exits =
         "  0  all as expected\n  1  a difference that no rule allows\n  2  usage\n"
         "  3  a case is missing, damaged, changed after it was sealed, or of a newer twinstack",

@@ -16,7 +16,7 @@ struct compare_options {
     bool as_json, markdown, exit_zero;
 };
 
-/* Every word of --only is one of those that it knows. */
+/* True when every word of --only is a known one. */
 static bool are_words(const char *only)
 {
     for (const char *at = only; at != NULL && *at != '\0';
@@ -87,7 +87,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--min-effect", OPTION_STRING, &o.min_effect, "SHARE", "smallest change of time (3%)"},
         {"--markdown", OPTION_FLAG, &o.markdown, NULL, "for a comment on a change"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document, never filtered"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "say it, but do not fail"},
+        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
     struct option_list rest;

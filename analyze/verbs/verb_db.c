@@ -10,7 +10,7 @@
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
-/* Copies what TO lacks from FROM. */
+/* Copies the runs that TO lacks from FROM. */
 static int copy(const char *from_path, const char *to_path)
 {
     struct store *from = NULL, *to = NULL;
@@ -60,7 +60,7 @@ static int publish(const char *path, const char *to)
     return code;
 }
 
-/* Opening for writing upgrades. */
+/* Opening a database for writing upgrades it. */
 static int upgrade(const char *path)
 {
     struct store *store = NULL;
@@ -90,7 +90,7 @@ static void print_run(const struct run_info *run)
     (void)putchar('\n');
 }
 
-/* All runs, the newest first, also those that are going or were stopped. */
+/* All runs, newest first, including those that have not ended or were stopped. */
 static int list(const char *path, bool as_json, struct arena *keep)
 {
     struct store *store = NULL;

@@ -15,7 +15,7 @@ enum finding_state { FOUND, OPTIONAL, MISSING };
 struct diagnosis {
     const char *what;
     enum finding_state state;
-    const char *detail; /* found: what; else what to do */
+    const char *detail; /* what was found; else what to do */
 };
 
 enum { DIAGNOSES_MAX = 32 };
@@ -85,7 +85,7 @@ static void look_at_judges(struct doctor *d)
 {
     struct collect_session *windows = NULL;
     struct fault fault = FAULT_INIT;
-    struct case_file files[2]; /* of a case that has all a judge may ask for */
+    struct case_file files[2]; /* of a case that has every input of a judge */
     struct crash_case full;
     struct engine_input in;
 

@@ -22,14 +22,14 @@ struct dump_request {
     struct arena *keep;
 };
 
-/* A thread of the list whose id an earlier one has: no walk can be asked for it. */
+/* A thread with the id of an earlier thread of the list: it cannot be asked for by id. */
 static struct stack second_of_its_id(uint32_t thread_id)
 {
     return (struct stack){
         .thread_id = thread_id, .state = STACK_FAILED, .stop = STOP_REPEATED_THREAD};
 }
 
-/* One thread's stack; one that cannot be walked says why in its place. */
+/* One thread's stack, or why it cannot be walked. */
 static enum status thread_stack(struct dump_request *q, uint32_t thread_id, struct stack *out,
                                 struct fault *fault)
 {
@@ -69,7 +69,8 @@ static enum status all_stacks(struct dump_request *q, bool suspect_first, struct
     return status;
 }
 
-/* rust-minidump leaves the thread that wrote the dump unwalked; its readers expect that. */
+/* rust-minidump does not walk the thread that wrote the dump, and programs that read its output
+ * expect that. */
 static int print_stackwalk(struct dump_request *q, struct fault *fault)
 {
     const struct minidump *dump = dump_minidump(q->session);
@@ -177,7 +178,7 @@ static int print_dump(struct dump_request *q, struct fault *fault)
     return EXIT_GOOD;
 }
 
-/* What could be read of a damaged dump is printed; that it is damaged is said as well. */
+/* Prints what could be read of a damaged dump, and that it is damaged. */
 static int report_damage(const struct dump_request *q)
 {
     const struct minidump *dump = dump_minidump(q->session);

@@ -15,7 +15,7 @@ struct gate_options {
     bool strict, as_json, exit_zero;
 };
 
-/* NULL: NaN.  False: no share. */
+/* NULL gives NaN. False: TEXT is not a share. */
 static bool take_share(const char *text, double *out)
 {
     *out = (double)NAN;
@@ -74,13 +74,14 @@ static int run(const struct verb *self, int argc, char **argv)
          "cases that may be gone since --against, as in run -k"},
         {"--max-slowdown", OPTION_STRING, &o.max_slowdown, "SHARE", "of the subjects' times"},
         {"--min-capture", OPTION_STRING, &o.min_capture, "SHARE",
-         "deaths of which a case was taken"},
+         "share of crashes that were captured"},
         {"--min-exact", OPTION_STRING, &o.min_exact, "SHARE", "exact stacks of the subjects"},
         {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE", "F1 of the subjects' frames"},
-        {"--engine", OPTION_LIST, &o.engines, "NAME", "this exhibit's stacks must be exact too"},
+        {"--engine", OPTION_LIST, &o.engines, "NAME",
+         "this reference engine's stacks must be exact, too"},
         {"--strict", OPTION_FLAG, &o.strict, NULL,
          "also: old failures, UNSUPPORTED, another environment, too few samples"},
-        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "say it, but do not fail"},
+        {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
@@ -103,7 +104,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_gate = {
     .name = "gate",
-    .summary = "decide whether a run is good enough: limits, and a baseline not to fall behind",
+    .summary = "decide whether a run is good enough: limits, and no regression from a baseline",
     .usage = "[RUN] [--against baseline] [--min-f1 99%] ...",
     .details = "Without --against every failing case closes the gate; with it only new ones do, "
                "unless\n--strict is given.  A case that "

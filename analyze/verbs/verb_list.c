@@ -81,7 +81,7 @@ static bool is_same(const char *a, const char *b)
     return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* Each reason once, with the variants that it is of unless that is all of ALL. */
+/* Each reason once, with its variants unless those are ALL of them. */
 static void print_unsupported(const struct list_options *o, const struct scenario *s,
                               uint32_t count, const char *all)
 {
@@ -102,7 +102,7 @@ static void print_unsupported(const struct list_options *o, const struct scenari
     }
 }
 
-/* Variants of one scenario stand beside each other: the list is sorted by name. */
+/* The list is sorted by name, so the variants of one scenario are neighbours. */
 static void print_text(const struct list_options *o, const struct scenario *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count;) {

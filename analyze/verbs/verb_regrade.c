@@ -1,4 +1,4 @@
-/* twinstack regrade: yesterday's cases, judged by today's code. */
+/* twinstack regrade: judges stored cases again with the current code. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -29,7 +29,7 @@ struct report_options {
     uint64_t columns;
 };
 
-/* What a writer needs. */
+/* The input of a writer. */
 struct job {
     const struct report_options *options;
     const struct run_figures *report;
@@ -74,7 +74,7 @@ static bool wants_output(const struct report_options *o)
     return false;
 }
 
-/* CI systems that show a summary name the file in the environment. */
+/* CI systems that show a summary give the name of its file in the environment. */
 static void append_step_summary(const struct run_figures *report, struct arena *scratch)
 {
     struct fault fault = FAULT_INIT;
@@ -146,7 +146,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
         {"--text", OPTION_FLAG, &o.as_text, NULL, "also for people, when files are written"},
         {"--details", OPTION_FLAG, &o.details, NULL,
-         "also every finding, and the doors of each scenario"},
+         "also every finding, and the hooks of each scenario"},
         {"--columns", OPTION_UINT, &o.columns, "N",
          "width of the text (default: the terminal's, else 100)"},
         {"--json", OPTION_STRING, &o.paths[OUT_JSON], "FILE|-", "everything, documented schema"},

@@ -83,7 +83,8 @@ static void write_item(struct resolver *r, struct batch *batch, uint32_t i)
         if (!faulty)
             resolve_write_folded(&batch->text, &batch->resolved[i]);
         break;
-    case RESOLVE_SPEEDSCOPE: /* numbers its frames in order: written when printed */
+    case RESOLVE_SPEEDSCOPE: /* its frames are numbered in order, so it is written when it is
+                                printed */
         break;
     }
     batch->ends[i] = j->bytes;
@@ -138,7 +139,7 @@ static void print_json(struct resolver *r, const struct batch *batch, bool last)
     }
 }
 
-/* Prints the next batch, which is done; LAST when no other follows. */
+/* Prints the next batch, which is done. LAST: no other follows. */
 static void print_batch(struct resolver *r, struct batch *batch, bool last)
 {
     r->unresolved = r->unresolved || batch->unresolved;
@@ -191,7 +192,8 @@ static void worker(void *context)
     mutex_unlock(r->mutex);
 }
 
-/* Workers start with the second batch, so that a single stack never pays for threads. */
+/* Workers start with the second batch, so that a single stack does not cost the start of threads.
+ */
 static void start_workers(struct resolver *r, uint32_t wanted)
 {
     while (r->worker_count < wanted) {
@@ -229,16 +231,16 @@ static void submit(struct resolver *r, struct batch *batch, uint32_t jobs)
     mutex_unlock(r->mutex);
     if (jobs > 1 && r->next_fill > 1)
         start_workers(r, jobs);
-    /* without workers one batch is held back, so that the last one is known as the last */
+    /* without workers one batch is kept back, so that the last batch is known to be the last */
     const uint64_t held = r->worker_count > 0 ? r->batch_count - 1 : 1;
     while (r->next_fill - r->next_print > held)
         print_oldest(r, false);
 }
 
-/* Prints all that was read, for whoever waits at the other end of a pipe. */
+/* Prints all that was read so far: a program at the other end of a pipe may wait for it. */
 static void print_now(struct resolver *r)
 {
-    if (r->format == RESOLVE_JSON) /* ends differently with the last stack */
+    if (r->format == RESOLVE_JSON) /* its end depends on the last stack */
         return;
     while (r->next_print < r->next_fill)
         print_oldest(r, false);
@@ -371,7 +373,8 @@ static void release(struct resolver *r)
     mutex_free(r->mutex);
 }
 
-/* Resolves all inputs.  Inputs stay open until all is printed: batches borrow from them. */
+/* Resolves all inputs. They stay open until everything is printed, since batches borrow from them.
+ */
 static int resolve_inputs(struct resolver *r, const struct option_list *files, uint32_t jobs,
                           bool strict)
 {
@@ -487,7 +490,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE", "symbol store, folder or file"},
         {"--arch", OPTION_STRING, &o.arch, "NAME", "slice of fat files: arm64, x86_64, ..."},
         {"--json", OPTION_FLAG, &o.json, NULL, "one JSON document"},
-        {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object a stack, one a line"},
+        {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object per stack, one per line"},
         {"--format", OPTION_STRING, &o.format, "FORMAT", "text, folded or speedscope"},
         {"--names", OPTION_STRING, &o.names, "HOW", "short, full or decorated"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N batches of stacks at once (1)"},
@@ -523,7 +526,7 @@ const struct verb verb_resolve = {
         "  twinstack resolve --pdb app.pdb crash.txt\n"
         "  twinstack resolve --csv app.exe=symbols.csv --ndjson - < stacks.txt\n"
         "  twinstack resolve --symbols /srv/symbols -j 2 --ndjson < stacks.ndjson",
-    .exits = "  0  done, also with frames that nobody names and bad lines in a stream\n"
+    .exits = "  0  done, also with frames without a name and bad lines in a stream\n"
              "  2  usage\n"
              "  3  a named file is missing, damaged or unsupported; with --strict also frames\n"
              "     without a name and bad lines\n"

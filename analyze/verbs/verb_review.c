@@ -68,7 +68,7 @@ static void show(const struct review *r, const struct run_case *c, uint32_t numb
         say("  ", finding->evidence);
         shown++;
     }
-    say("look at it: twinstack check ", c->folder);
+    say("to see it: twinstack check ", c->folder);
 }
 
 /* In DAYS_DEFAULT days, "YYYY-MM-DD". */
@@ -91,7 +91,7 @@ static enum status write_block(struct review *r, const struct run_case *c,
     return acceptance_save(a, &r->fault);
 }
 
-/* Asks for the words until they make a block; false at the end of input, or with a fault. */
+/* Asks until the answers make a valid block. False: end of input, or a fault. */
 static bool accept_one(struct review *r, const struct run_case *c)
 {
     char reason[ANSWER_BYTES], issue[ANSWER_BYTES], expires[ANSWER_BYTES], day[16], prompt[64];
@@ -150,7 +150,7 @@ static int review(struct review *r)
             continue;
         number++;
         if (acceptance_match(&r->acceptance, c, today) != NULL) {
-            r->accepted++; /* by a block that was written since, perhaps a moment ago */
+            r->accepted++; /* by an acceptance written after the run, perhaps a moment ago */
             continue;
         }
         show(r, c, number);
@@ -176,7 +176,7 @@ static int review_stored(struct review *r, const char *db, const char *word)
     r->run = &run;
     if (study_read_run(store, word, RUN_CASES, r->keep, &run, &r->fault) != ERR_NONE)
         code = stored_fault(&r->fault, r->fault.code != ERR_ABSENT);
-    study_close(store); /* whoever takes his time must not keep the database open */
+    study_close(store); /* a slow reviewer must not keep the database open */
     return code == EXIT_GOOD ? review(r) : code;
 }
 

@@ -45,7 +45,7 @@ static bool parse_shard(const char *text, uint64_t *index, uint64_t *count)
            text_parse_uint(slash + 1, strlen(slash + 1), count) && *index >= 1 && *index <= *count;
 }
 
-/* Faults of the store are the database's, whatever their code. */
+/* A fault of the store exits with the code of the database, whatever its kind. */
 static int fault_exit(const struct run_session *s)
 {
     if (!s->database_failed)
@@ -56,7 +56,7 @@ static int fault_exit(const struct run_session *s)
 
 /* ---- progress ----------------------------------------------------------------------- */
 
-/* "about 3 min left", from what the first ones took. */
+/* "about 3 min left", from the time that the first DONE took. */
 static const char *time_left(uint64_t since_ns, uint32_t done, uint32_t all, char out[32])
 {
     const uint64_t left_s =
@@ -203,7 +203,7 @@ static int check_options(const struct verb *self, const struct run_options *o,
     return EXIT_GOOD;
 }
 
-/* The session holds the run to resume, if any. */
+/* The session holds the run to resume, if there is one. */
 static int run_scenarios(const struct verb *self, struct command *c, int argc, char *const *argv)
 {
     struct run_session *s = &c->session;
@@ -228,15 +228,15 @@ static int run_scenarios(const struct verb *self, struct command *c, int argc, c
     return run_in_store(c, argc, argv);
 }
 
-/* Fills O from words; what O holds already stands where they say nothing. */
+/* Fills O from the words of a command line; options that they do not mention keep their values. */
 static bool take_words(const struct verb *self, struct run_options *o, int argc, char **argv,
                        struct arena *keep, int *code)
 {
     const struct option_row rows[] = {
         {"-k", OPTION_STRING, &o->expr, "EXPR", "only scenarios that match"},
         {"--variant", OPTION_STRING, &o->variants, "LIST", "only these variants: ob0,ob2"},
-        {"-j", OPTION_UINT, &o->jobs, "N", "so many at a time (default: one a processor)"},
-        {"--repeat", OPTION_UINT, &o->repeat, "N", "each so often; disagreement is FLAKY"},
+        {"-j", OPTION_UINT, &o->jobs, "N", "how many at a time (default: one per processor)"},
+        {"--repeat", OPTION_UINT, &o->repeat, "N", "how often each runs; disagreement is FLAKY"},
         {"--timeout", OPTION_DURATION_MS, &o->timeout_ms, "TIME",
          "limit of one victim, e.g. 20s, in place of its own"},
         {"--shard", OPTION_STRING, &o->shard, "I/N", "the I-th of N equal parts"},
@@ -249,7 +249,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
          "source paths in PDBs compare relative to it"},
         {"--seed", OPTION_UINT, &o->seed, "N", "another order for each N (default: by name)"},
         {"--resume", OPTION_STRING, &o->resume, "RUN|last",
-         "go on with a run that was interrupted, by its own options"},
+         "continue an interrupted run with its own options"},
         {"--known", OPTION_STRING, &o->known, "FILE",
          "known mismatches (default known.txt, where there is one)"},
         {"--no-judges", OPTION_FLAG, &o->no_judges, NULL,
@@ -275,7 +275,8 @@ static void set_defaults(struct run_options *o)
     harness_init(&o->harness);
 }
 
-/* --resume: the words of the run itself, and over them those that were given now. */
+/* --resume: first the words of the old run, then those of this command line, which override them.
+ */
 static int resume(const struct verb *self, struct command *c, int argc, char **argv)
 {
     struct run_options *o = &c->o;
@@ -328,7 +329,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_run = {
     .name = "run",
-    .summary = "takes every crash both ways, judges, stores and reports",
+    .summary = "capture every crash both ways, judge, store and report",
     .usage = "[-k EXPR] [OPTION...]",
     .details =
         "EXPR is made of words, `and`, `or`, `not` and parentheses; a word matches when it is "

@@ -14,7 +14,7 @@ struct serve_words {
     bool open, read_only;
 };
 
-/* Hands the address to the desktop.  A machine without one just has the printed line. */
+/* Opens the address in a browser, if there is a desktop; otherwise the printed line must do. */
 static void open_browser(const char *url, struct arena *keep)
 {
     static const char *const openers[] = {"xdg-open", "open", "explorer"};
@@ -32,8 +32,8 @@ static void open_browser(const char *url, struct arena *keep)
                 stderr);
 }
 
-/* A wrong path, or a file that is none of ours, is said before there is a page.  A database of
- * another version is served: the pages say which of the two is older, and what to do. */
+/* Reports a wrong path or a foreign file before serving. A database of another version is served:
+ * the pages say which of the two is older, and what to do. */
 static bool check_database(const char *path, int *exit_code)
 {
     struct store *store = NULL;
@@ -81,7 +81,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "database (default build/twinstack.db)"},
         {"--known", OPTION_STRING, &words.options.known_file, "FILE", "known differences to show"},
         {"--symbols", OPTION_LIST, &words.symbols, "DIR|FILE", "symbols for the resolve page"},
-        {"--host", OPTION_LIST, &words.hosts, "NAME", "a further name that browsers call us by"},
+        {"--host", OPTION_LIST, &words.hosts, "NAME", "a further host name that browsers may use"},
         {"--allow-write", OPTION_FLAG, &words.options.allow_write, NULL,
          "accept differences and set baselines from the pages"},
         {"--allow-remote", OPTION_FLAG, &words.options.allow_remote, NULL,
@@ -100,7 +100,7 @@ static int run(const struct verb *self, int argc, char **argv)
         words.options.hosts = words.hosts.items;
         words.options.host_count = words.hosts.count;
         if (rest.count > 0)
-            code = verb_usage_error(self, "'%s' is one word too many", rest.items[0]);
+            code = verb_usage_error(self, "'%s' is not expected here", rest.items[0]);
         else if (words.read_only && words.options.allow_write)
             code = verb_usage_error(self, "--read-only and --allow-write contradict each other");
         else

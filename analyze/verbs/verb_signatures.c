@@ -1,5 +1,5 @@
-/* twinstack signatures: the head problems of a run or a stream: which trouble how often, since
- * when, and how that changed. */
+/* twinstack signatures: the head problems of a run or a stream: which crash signature how often,
+ * since when, and how its rank changed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void print_text(const struct signature_list *list, uint64_t top)
     for (uint32_t i = 0; i < list->count && i < top; i++)
         if ((int)text_width(list->items[i].first_seen) > wide)
             wide = (int)text_width(list->items[i].first_seen);
-    (void)printf("head problems of %s: %" PRIu64 " stacks, %u signatures\n\n"
+    (void)printf("most frequent problems of %s: %" PRIu64 " stacks, %u signatures\n\n"
                  " rank  count        %%  change  %-*s  signature\n",
                  list->of, list->stacks, list->count, wide, "first seen");
     for (uint32_t i = 0; i < list->count && i < top; i++) {
@@ -116,8 +116,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--name", OPTION_STRING, &o.name, "TEXT",
          "of a stream: where a new signature is first seen"},
         {"--before", OPTION_STRING, &o.before, "FILE",
-         "what this printed with --json then: change of rank, first seen"},
-        {"--top", OPTION_UINT, &o.top, "N", "so many (default 20, with --json all)"},
+         "what this printed earlier with --json, for the change of rank"},
+        {"--top", OPTION_UINT, &o.top, "N", "how many are shown (default 20, with --json all)"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
@@ -139,24 +139,25 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_signatures = {
     .name = "signatures",
-    .summary = "the head problems of a run or a stream: stacks cleaned, grouped, counted",
+    .summary = "the most frequent problems of a run or a stream of stacks",
     .usage = "[RUN | FILE...|-]",
     .details =
         "A stream is what `twinstack resolve --ndjson` prints, or bare offset stacks.  Ranks "
         "before "
         "and\nfirst sights come from the earlier runs of the database, or from --before.\n\n"
         "Rules are lines of a text; the first that matches a frame decides:\n\n"
-        "  skip class system        this class says nothing (own, capture, runtime, system)\n"
+        "  skip class system        skip frames of this class (own, capture, runtime, system)\n"
         "  skip function memcpy*    nor do these\n"
         "  skip module ucrtbase.dll\n"
         "  join function *assert*   goes into the signature, and so does the next frame\n"
         "  keep module ntdll.dll    goes in, whatever later rules say\n"
-        "  depth 3                  so many frames a signature\n\n"
+        "  depth 3                  how many frames make a signature\n\n"
         "example:\n  twinstack signatures --show-rules > rules.txt\n"
         "  twinstack signatures latest --rules rules.txt --top 10\n"
         "  twinstack resolve --symbols symbols --ndjson today.txt |\n"
         "    twinstack signatures - --name today --before yesterday.json --json > today.json",
-    .exits = "  0  told\n  2  usage\n  3  rules or stacks cannot be read, or there is no such run\n"
-             "  4  database not usable\n  5  there is no stack",
+    .exits =
+        "  0  printed\n  2  usage\n  3  rules or stacks cannot be read, or there is no such run\n"
+        "  4  database not usable\n  5  there is no stack",
     .run = run,
 };

@@ -33,14 +33,14 @@ struct steps_run {
     const struct steps_options *o;
     struct arena *keep;
     struct json json;
-    uint32_t files, imperfect; /* where ours was not right at every instruction */
+    uint32_t files, imperfect; /* files in which our unwinder was not right at every instruction */
     uint32_t unsupported;
     struct fault fault;
 };
 
 /* ---- the first wrong instruction ------------------------------------------------------ */
 
-/* Its bytes in words, as LLVM's disassembler has them; NULL: it is not there. */
+/* The instruction as LLVM's disassembler prints it; NULL: that program is missing. */
 static const char *disassemble(const struct steps_miss *miss, struct arena *keep)
 {
     const char *program = process_find("llvm-mc-19", keep);
@@ -80,7 +80,7 @@ static const char *hex_of(const struct steps_miss *miss, struct arena *keep)
     return text;
 }
 
-/* Where it is: "function+0x12", NULL: no symbols. */
+/* Its place: "function+0x12"; NULL: no symbols. */
 static const char *function_at(const struct judged *judged, const struct steps_miss *miss,
                                struct arena *keep)
 {
@@ -127,7 +127,7 @@ static void print_text(const struct judged *judged, struct arena *keep)
     for (uint32_t i = 0; i < v->tally_count; i++) {
         const struct steps_tally *t = &v->tallies[i];
         const uint32_t all = t->right + t->early + t->wrong;
-        /* Rounded down: 100 % is for who was never wrong. */
+        /* Rounded down, so that 100 % means never wrong. */
         const uint64_t share = all > 0 ? (uint64_t)t->right * 10000 / all : 0;
         (void)printf("  %-14s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %5" PRIu64 ".%02" PRIu64
                      " %%\n",
@@ -198,7 +198,7 @@ static void write_json(struct json *j, const struct judged *judged, struct arena
 
 /* ---- one file ------------------------------------------------------------------------- */
 
-/* Its images, the PDB beside each, and what --symbols names. */
+/* Adds its images, the PDB beside each, and what --symbols names. */
 static struct symbol_store *open_symbols(struct steps_run *run, const char *const *images,
                                          uint32_t image_count)
 {
@@ -363,7 +363,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_steps = {
     .name = "steps",
-    .summary = "walks at every instruction: who is right, walker by walker",
+    .summary = "walks at every instruction: which walkers are right",
     .usage = "[--variant NAME]... [--walkers LIST] [--json] [FILE...]",
     .details =
         "Steps through functions of every unwind shape, lets every walker walk before each\n"

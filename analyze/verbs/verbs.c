@@ -1,4 +1,4 @@
-/* The table of verbs, in the order that a user meets them. */
+/* The table of verbs, in the order in which a user needs them. */
 #include "verbs/verbs.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Every verb's entry, one a file verb_NAME.c; the table of them is in verbs.c. */
+/* The entry of every verb; NAME's is in verb_NAME.c, the table of them in verbs.c. */
 #ifndef VERBS_VERBS_H
 #define VERBS_VERBS_H
 

@@ -100,7 +100,7 @@ class Verdict(e2e.Case):
     def test_report_is_as_wide_as_its_terminal(self):
         self.sql("UPDATE crash_case SET scenario = 'with_a_longer_name_' || scenario")
         narrow = self.run_db("report", "--columns", "80").stdout
-        self.assertIn("not shown here for want of columns: offset:backtrace", narrow)
+        self.assertIn("not shown, since the page is too narrow: offset:backtrace", narrow)
         self.assertNotIn("not shown", self.run_db("report", "--columns", "132").stdout)
         for columns in (80, 132):
             shell = f"stty cols {columns}; '{e2e.PROGRAM}' report --db '{self.db}'"

@@ -187,7 +187,7 @@ TEST(doors_are_told_by_what_they_saw)
         f.cases[0].got_doors = rows[i].seen;
         f.without_details = true;
         const char *text = text_of(&f, TEXT);
-        CHECK_HAS(text, "DOORS");
+        CHECK_HAS(text, "HOOKS");
         CHECK_HAS(text, rows[i].row);
         arena_free(&f.keep);
     }
