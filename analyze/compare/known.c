@@ -2,6 +2,7 @@
 #include "compare/known.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -47,11 +48,8 @@ static const char **field_of(struct known *k, const char *name)
     const struct {
         const char *name;
         const char **field;
-    } fields[] = {{"scope", &k->scope},
-                  {"cause", &k->cause},
-                  {"reason", &k->reason},
-                  {"issue", &k->issue},
-                  {"expires", &k->expires}};
+    } fields[] = {{"scope", &k->scope},   {"cause", &k->cause}, {"pins", &k->pins},
+                  {"reason", &k->reason}, {"issue", &k->issue}, {"expires", &k->expires}};
     for (size_t i = 0; i < COUNT_OF(fields); i++)
         if (strcmp(fields[i].name, name) == 0)
             return fields[i].field;
@@ -96,7 +94,7 @@ static enum status take_line(struct known_list *list, const char *line, uint32_t
     const char **field = name != NULL ? field_of(&list->items[list->count - 1], name) : NULL;
     if (field == NULL)
         return fault_set_hint(fault, ERR_MALFORMED, offset, "field of an acceptance",
-                              "fields are scope, cause, reason, issue, expires");
+                              "fields are scope, cause, pins, reason, issue, expires");
     *field = trimmed(keep, colon + 1, size - (size_t)(colon - line) - 1);
     return *field != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, offset, "known mismatches");
 }
@@ -170,6 +168,50 @@ static bool covers(const struct known *k, const struct run_case *c)
     return true;
 }
 
+uint32_t known_wrong_functions(const struct engine_score *s)
+{
+    return s->truth_frames - s->right_frames;
+}
+
+uint32_t known_wrong_lines(const struct engine_score *s)
+{
+    return s->lines_judged - s->lines_right;
+}
+
+/* The pin of ENGINE: "engine=functions/lines" among the words; false: none. */
+static bool find_pin(const char *pins, const char *engine, unsigned long *functions,
+                     unsigned long *lines)
+{
+    const size_t bytes = strlen(engine);
+    for (const char *at = pins; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
+        if (strncmp(at, engine, bytes) != 0 || at[bytes] != '=')
+            continue;
+        char *end = NULL;
+        *functions = strtoul(at + bytes + 1, &end, 10);
+        if (*end != '/')
+            return false;
+        *lines = strtoul(end + 1, &end, 10);
+        return *end == '\0' || *end == ' ';
+    }
+    return false;
+}
+
+/* In what C is worse than was accepted; NULL: in nothing. */
+static const char *beyond(const struct known *k, const struct run_case *c, struct arena *keep)
+{
+    for (uint32_t i = 0; k->pins != NULL && i < c->result.score_count; i++) {
+        const struct engine_score *s = &c->result.scores[i];
+        unsigned long functions = 0, lines = 0;
+        if (!s->subject || !s->judged || !find_pin(k->pins, s->engine, &functions, &lines))
+            continue;
+        if (known_wrong_functions(s) > functions || known_wrong_lines(s) > lines)
+            return arena_printf(
+                keep, "%s has %u functions and %u lines wrong, %lu and %lu are accepted", s->engine,
+                known_wrong_functions(s), known_wrong_lines(s), functions, lines);
+    }
+    return NULL;
+}
+
 static bool has_expired(const struct known *k, const char *today)
 {
     return strcmp(k->expires, today) < 0;
@@ -196,6 +238,7 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
                              struct arena *keep, bool *changed, struct fault *fault)
 {
     const struct known *match = known_match(list, c, today);
+    const char *worse = match != NULL ? beyond(match, c, keep) : NULL;
     *changed = false;
     for (uint32_t i = 0; i < list->count; i++) {
         struct known *k = &list->items[i];
@@ -215,7 +258,11 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
             *changed = true;
         }
     }
-    if (match != NULL) {
+    if (worse != NULL) {
+        c->result.reason = arena_printf(keep, "beyond what [%s] accepted: %s; %s", match->id, worse,
+                                        c->result.reason != NULL ? c->result.reason : "");
+        *changed = true;
+    } else if (match != NULL) {
         c->result.verdict = VERDICT_XFAIL;
         c->result.reason = arena_printf(keep, "known [%s]: %s", match->id, match->reason);
         c->known_id = match->id;

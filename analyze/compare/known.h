@@ -5,15 +5,17 @@
  *     cause: offset:rtl=truncated         what may be wrong: engine=cause, with * and ?;
  *                                         several words: each may be, nothing else
  *     reason: the record keeps 1,024 frames
+ *     pins: offset:rtl=2/5 dump=0/1       optional: how much may be wrong, functions/lines
  *     issue: https://...                  optional
  *     expires: 2027-03-31                 the last day on which it holds
  *
  * '#' starts a comment.  scope, cause, reason and expires must be there.
  *
  * A FAIL or FLAKY case of the scope, all of whose failing causes are named, becomes XFAIL.  An
- * ERROR never does.  A case named without wildcards that passes becomes XPASS.  An acceptance that
- * covers cases of the run and is needed by none, or covers none of a whole run, or has expired, is
- * a problem that fails the run.
+ * ERROR never does, and a case in which an engine has more functions or lines wrong than the pins
+ * say stays FAIL, "beyond what was accepted".  `accept` writes the pins of the case.  A case named
+ * without wildcards that passes becomes XPASS.  An acceptance that covers cases of the run and is
+ * needed by none, or covers none of a whole run, or has expired, is a problem that fails the run.
  */
 #ifndef COMPARE_KNOWN_H
 #define COMPARE_KNOWN_H
@@ -35,6 +37,10 @@ const struct known *known_match(const struct known_list *list, const struct run_
 enum status known_apply(struct known_list *list, struct run_case *cases, uint32_t count,
                         const char *today, struct arena *keep, bool *changed, struct fault *fault);
 
+/* What the pins of an engine count. */
+uint32_t known_wrong_functions(const struct engine_score *score);
+uint32_t known_wrong_lines(const struct engine_score *score);
+
 /* Why an acceptance fails the run after known_apply; NULL: it does not.  WHOLE: the run took every
  * scenario, so that a scope without a case is a mistake. */
 const char *known_problem(const struct known *known, bool whole, struct arena *keep);
@@ -47,7 +53,8 @@ enum status known_problems_of(const struct run_info *run, const struct run_case 
 
 /* TEXT (NULL: a new file) followed by an acceptance of C, under an id that LIST does not have; the
  * new block alone begins at *block.  Fails: ERR_USAGE C does not fail (an ERROR cannot be
- * accepted), a word is missing or not one line, no day, or a scope that C is not in; ERR_MEMORY. */
+ * accepted), a word is missing or not one line, no day or one that is past, a scope that C is not
+ * in, or LIST accepts the same already; ERR_MEMORY. */
 enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,
                       const struct known_words *words, struct arena *keep, const char **out,
                       const char **block, struct fault *fault);

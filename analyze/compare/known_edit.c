@@ -37,7 +37,36 @@ static enum status check_words(const struct run_case *c, const struct known_word
         !is_one_line(words->expires))
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
                               "scope, reason, issue and expires are one line each");
+    char today[16];
+    known_today(today);
+    if (strcmp(words->expires, today) < 0)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                              "its last day is past: it would accept nothing");
     return ERR_NONE;
+}
+
+static bool is_there(const struct known_list *list, const char *scope, const char *cause)
+{
+    char today[16];
+    known_today(today);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].scope, scope) == 0 && strcmp(list->items[i].cause, cause) == 0 &&
+            strcmp(list->items[i].expires, today) >= 0)
+            return true;
+    return false;
+}
+
+/* "pins: offset:rtl=2/5 dump=0/1\n" of what is wrong in C now; "": nothing could be judged. */
+static const char *make_pins(const struct run_case *c, struct arena *keep)
+{
+    const char *text = "";
+    for (uint32_t i = 0; text != NULL && i < c->result.score_count; i++) {
+        const struct engine_score *s = &c->result.scores[i];
+        if (s->subject && s->judged)
+            text = arena_printf(keep, "%s%s%s=%u/%u", text, *text == '\0' ? "pins: " : " ",
+                                s->engine, known_wrong_functions(s), known_wrong_lines(s));
+    }
+    return text != NULL && *text != '\0' ? arena_printf(keep, "%s\n", text) : text;
 }
 
 enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,
@@ -57,11 +86,16 @@ enum status known_add(const char *text, const struct known_list *list, const str
     if (words->scope != NULL && !known_covers(&scope, c))
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
                               "the scope does not hold the case that it is for");
+    const char *pins = make_pins(c, keep);
+    if (name != NULL && is_there(list, words->scope != NULL ? words->scope : name, cause))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "acceptance",
+                              "the same is accepted already: let that one end first");
     const char *whole =
-        id == NULL
+        id == NULL || pins == NULL
             ? NULL
-            : arena_printf(keep, "%s\n[%s]\nscope: %s\ncause: %s\nreason: %s\n%s%s%sexpires: %s\n",
-                           head, id, words->scope != NULL ? words->scope : name, cause,
+            : arena_printf(keep,
+                           "%s\n[%s]\nscope: %s\ncause: %s\n%sreason: %s\n%s%s%sexpires: %s\n",
+                           head, id, words->scope != NULL ? words->scope : name, cause, pins,
                            words->reason, issue ? "issue: " : "", issue ? words->issue : "",
                            issue ? "\n" : "", words->expires);
     struct known_list again; /* what is written must still be such a file */

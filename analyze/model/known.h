@@ -10,6 +10,7 @@
 
 struct known {
     const char *id, *scope, *cause, *reason, *issue, *expires; /* issue: NULL: none */
+    const char *pins; /* NULL: unpinned, whatever differs for the cause is accepted */
     uint32_t line;
     uint32_t seen;           /* cases of the scope, whatever their verdict; and, filled with it */
     uint32_t in_scope, hits; /* by known_apply: those that were judged, and that needed it      */

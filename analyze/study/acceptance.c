@@ -141,6 +141,7 @@ void acceptance_write_json(struct json *j, const struct known *known, const char
     json_key_string(j, "scope", known->scope);
     json_key_string(j, "cause", known->cause);
     json_key_string(j, "reason", known->reason);
+    json_key_string(j, "pins", known->pins);
     json_key_string(j, "issue", known->issue);
     json_key_string(j, "expires", known->expires);
     json_key_bool(j, "expired", acceptance_is_expired(known, today));

@@ -123,6 +123,7 @@ static void print_list(const struct acceptance *acceptance, const char *today)
         const bool expired = acceptance_is_expired(k, today);
         const char *const rows[][2] = {{"scope", k->scope},
                                        {"cause", k->cause},
+                                       {"pins", k->pins != NULL ? k->pins : "unpinned"},
                                        {"reason", k->reason},
                                        {"issue", k->issue},
                                        {"until", k->expires}};
