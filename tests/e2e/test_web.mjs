@@ -108,6 +108,13 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
   await shot(page, 'case-no-dump');
 });
 
+test('a_name_cannot_turn_the_text_around_it', async () => {
+  const page = await open('/runs/30/mismatches');
+  await settled(page);
+  for (const part of ['.queue bdi', '.casehead h1', '.aligned .fn', '.aligned .at'])
+    same(await page.locator(part).first().evaluate((el) => getComputedStyle(el).unicodeBidi), 'isolate', part);
+});
+
 test('fast_keys_walk_the_queue_case_by_case', async () => {
   const page = await open('/runs/30/mismatches');
   await settled(page);
@@ -125,7 +132,7 @@ test('a_page_asks_for_its_data_once', async () => {
     page.on('request', (request) => /\/api\/v1\/(?!events)/.test(request.url()) && asked.push(new URL(request.url()).pathname));
     await page.goto(server.base + path);
     await settled(page);
-    await page.waitForSelector('.live-live');
+    await page.waitForSelector('.live-live, .live-polling'); // pages of other tests may hold all streams
     await page.waitForTimeout(700); // the stream's first event comes after the data
     same(asked.filter((one, i) => asked.indexOf(one) !== i), [], `${path}: asked twice`);
     await page.context().close();

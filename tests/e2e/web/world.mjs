@@ -37,7 +37,7 @@ export async function serve(...words) {
   const url = await new Promise((done, fail) => {
     child.stdout.on('data', (text) => { said += text; if (said.includes('\n')) done(said.trim()); });
     child.stderr.on('data', (text) => { said += text; });
-    child.on('exit', (code) => fail(new Error(`serve ended with ${code}: ${said}`)));
+    child.on('close', (code) => fail(new Error(`serve ended with ${code}: ${said}`)));
   });
   const [base, fragment = ''] = url.split('#');
   const stop = () => new Promise((done) => {
