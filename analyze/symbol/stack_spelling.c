@@ -46,9 +46,9 @@ static struct rest next_word(struct rest *r)
 static const char *find_last(struct rest r, const char *word)
 {
     const size_t bytes = strlen(word);
-    for (const char *at = left(r) >= bytes ? r.end - bytes : NULL; at != NULL && at >= r.at; at--)
-        if (memcmp(at, word, bytes) == 0)
-            return at;
+    for (size_t n = left(r) >= bytes ? left(r) - bytes + 1 : 0; n-- > 0;)
+        if (memcmp(r.at + n, word, bytes) == 0)
+            return r.at + n;
     return NULL;
 }
 

@@ -390,7 +390,7 @@ static int by_number(const void *left, const void *right)
 
 static void sort_all(struct breakpad *file)
 {
-    for (uint32_t i = 0; i < file->function_count; i++)
+    for (uint32_t i = 0; file->line_count > 0 && i < file->function_count; i++)
         SORT(file->lines + file->functions[i].first_line, file->functions[i].line_count, by_line);
     SORT(file->functions, file->function_count, by_function);
     SORT(file->publics, file->public_count, by_public);

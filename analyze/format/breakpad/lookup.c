@@ -60,6 +60,8 @@ static const struct breakpad_public *public_before(const struct breakpad *file, 
 static void set_line(const struct breakpad *file, const struct breakpad_function *function,
                      uint64_t rva, struct breakpad_frame *out)
 {
+    if (function->line_count == 0)
+        return;
     const struct breakpad_line *lines = file->lines + function->first_line;
     uint32_t low = 0, high = function->line_count;
     while (low < high) {
