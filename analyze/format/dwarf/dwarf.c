@@ -229,8 +229,3 @@ uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32
         out[count++] = unit->rows[first].line;
     return count;
 }
-
-uint32_t dwarf_missing_splits(const struct dwarf *dwarf)
-{
-    return dwarf->missing_splits;
-}

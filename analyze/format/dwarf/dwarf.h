@@ -54,7 +54,4 @@ void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out);
  * several, of which dwarf_at() takes the last one.  Returns their number. */
 uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32_t max);
 
-/* How many units of split DWARF are named by the image and were not among the inputs. */
-uint32_t dwarf_missing_splits(const struct dwarf *dwarf);
-
 #endif

@@ -112,7 +112,7 @@ struct dwarf {
     struct dwarf_object **opened; /* owned: of split units */
     uint32_t opened_count, opened_room;
     struct dwarf_split *splits; /* in the arena, by id */
-    uint32_t split_count, split_room, missing_splits;
+    uint32_t split_count, split_room;
     struct dwarf_unit *units; /* owned */
     uint32_t unit_count, unit_room;
     struct unit_range *ranges; /* owned, sorted by low */

@@ -292,8 +292,6 @@ void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
         struct dwarf_context *full = dwarf_find_split(dwarf, unit->skeleton);
         if (full != NULL)
             unit->full = full;
-        else
-            dwarf->missing_splits++;
     }
     dwarf_read_lines(dwarf, unit);
     if (reader == NULL)
