@@ -169,6 +169,7 @@ class Dump(e2e.Case):
         dump.exception(7, 0xC0000005, 0x140001234, (1, 0))
         frames = self.run_json("dump", self.saved(dump), "--stacks", "--json")["threads"][0]["stack"]["frames"]
         self.assertEqual(frames[0]["offset"], "0x1234")
+        self.assertEqual(self.run_json("dump", self.saved(dump), "--json")["threads"][0]["stack_start"], "0x10000")
 
     def test_what_is_no_minidump_is_said_to_be_what_it_is(self):
         rows = {b"": "truncated", b"PAGEDU64" + bytes(64): "kernel", b"\x7fELF" + bytes(64): "ELF core",

@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
 MUTATE = e2e.ROOT / "tests/mutation/mutate.py"
-LEAST = 7
+LEAST = 10
 
 
 class Mutation(e2e.Case):

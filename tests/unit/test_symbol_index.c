@@ -107,6 +107,23 @@ TEST(every_fixture_answers_as_the_lazy_lookup_does)
     CHECK_EQ(compared.wrong, 0);
 }
 
+/* Files of the repository, so that a clone without fixtures knows a wrong index as well. */
+TEST(the_corpus_answers_as_the_lazy_lookup_does)
+{
+    static const char *const files[] = {
+        "corpus/crash-x86/crash.pdb",
+        "corpus/symbols/victims-ob2.pdb/62F62FFAE0AFDE9E4C4C44205044422E1/victims-ob2.pdb",
+        "corpus/symbols/plugin-call-ob2.pdb/F60E14A10E7605B14C4C44205044422E1/plugin-call-ob2.pdb",
+    };
+    struct compared compared = {NAMES_SHORT, 1, 0, 0, 0};
+    test_limit(60);
+    for (size_t i = 0; i < COUNT_OF(files); i++)
+        compare_file(test_source(files[i]), &compared);
+    CHECK(compared.addresses > 100000);
+    CHECK(compared.frames > compared.addresses / 2);
+    CHECK_EQ(compared.wrong, 0);
+}
+
 TEST(full_names_too)
 {
     struct compared compared = {NAMES_FULL, 61, 0, 0, 0};
