@@ -131,7 +131,7 @@ static int list_file(void *context, struct symbol_file *file)
 }
 
 /* The indexes that lie beside a PDB, or in --index-folder.  One that was made of another state of
- * the PDB is said and harms nobody: it is passed over, or made anew. */
+ * the PDB is reported and does no harm: lookups ignore it or build a new one. */
 static int verify_indexes(const struct list_context *list, const struct symbol_file *file)
 {
     int code = EXIT_GOOD;
