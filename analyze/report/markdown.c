@@ -1,7 +1,6 @@
 /* Markdown for CI summaries and comments: capped, since CI systems drop a summary that is too
  * large. Totals come first and always count everything; lists that do not fit end with how many
  * more there are. */
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -101,7 +100,7 @@ static const char *percent(uint64_t right, uint64_t total, char out[24])
     if (total == 0)
         (void)snprintf(out, 24, "-");
     else
-        (void)snprintf(out, 24, "%.1f %%", floor(1000.0 * (double)right / (double)total) / 10);
+        (void)snprintf(out, 24, "%.1f %%", figures_percent(right, total));
     return out;
 }
 

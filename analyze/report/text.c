@@ -1,7 +1,6 @@
 /* The report for people at a terminal: as wide as the terminal; the result first, then the reasons.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "report/page.h"
@@ -17,8 +16,7 @@ static void share_cell(const struct page *page, uint64_t right, uint64_t total, 
     else if (right == total)
         page_cell(page, INK_GOOD, width, "100 %");
     else
-        page_cellf(page, INK_PLAIN, width, "%.1f %%",
-                   floor(1000.0 * (double)right / (double)total) / 10);
+        page_cellf(page, INK_PLAIN, width, "%.1f %%", figures_percent(right, total));
 }
 
 /* Columns of the table of engines; on a narrow page those with the smallest KEEPS are left out
@@ -145,32 +143,11 @@ static int name_columns(const struct run_figures *report)
     return (int)most + 3;
 }
 
-struct cause_sum {
-    uint32_t findings, cases, failing, last_case;
-    const struct finding *example;
-    const struct run_case *where;
-};
-
 static void print_causes(const struct page *page, const struct run_figures *report,
                          struct arena *scratch)
 {
-    struct cause_sum sums[CAUSE_COUNT];
-    uint32_t all = 0;
-    memset(sums, 0, sizeof sums);
-    for (uint32_t i = 0; i < report->case_count; i++)
-        for (uint32_t f = 0; f < report->cases[i].result.finding_count; f++) {
-            const struct finding *finding = &report->cases[i].result.findings[f];
-            struct cause_sum *sum = &sums[finding->cause];
-            all++;
-            sum->findings++;
-            sum->failing += finding->fails;
-            sum->cases += sum->last_case != i + 1;
-            sum->last_case = i + 1;
-            if (sum->example == NULL || (finding->fails && !sum->example->fails)) {
-                sum->example = finding;
-                sum->where = &report->cases[i];
-            }
-        }
+    struct cause_total totals[CAUSE_COUNT];
+    const uint32_t all = figures_causes(report, totals);
     page_title(page, "WHERE STACKS DIFFER, by cause");
     if (all == 0) {
         page_cell(page, INK_GOOD, 0, "nowhere: every stack agrees");
@@ -178,7 +155,7 @@ static void print_causes(const struct page *page, const struct run_figures *repo
         return;
     }
     for (int c = 0; c < CAUSE_COUNT; c++) {
-        const struct cause_sum *sum = &sums[c];
+        const struct cause_total *sum = &totals[c];
         char name[160];
         if (sum->findings == 0)
             continue;

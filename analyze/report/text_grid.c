@@ -1,6 +1,5 @@
 /* Scenario × variant × engine in the terminal report: see text.h. Every column is as wide as its
  * text; heads break into lines, and engines that do not fit are named below. */
-#include <math.h>
 #include <string.h>
 
 #include "report/text.h"
@@ -197,7 +196,7 @@ static void engine_cell(const struct page *page, const struct engine_score *s, i
             (void)snprintf(text, sizeof text, "%u", s->frames);
         } else if (s->truth_frames > 99) {
             (void)snprintf(text, sizeof text, "%s%.4g%%", s->exact ? "✓" : "✗",
-                           floor(1000.0 * s->right_frames / s->truth_frames) / 10);
+                           figures_percent(s->right_frames, s->truth_frames));
             ink = s->exact ? INK_GOOD : INK_BAD;
         } else {
             (void)snprintf(text, sizeof text, "%s%u/%u", s->exact ? "✓" : "✗", s->right_frames,

@@ -54,6 +54,7 @@ struct bench_stage {
     const char *name, *key; /* for people, and in JSON */
     bool bytes;
     struct bench_amount ways[BENCH_WAYS];
+    double ratio; /* dump : offset, of the medians; NaN when either is missing */
 };
 
 /* The back end, warm or cold. */

@@ -134,6 +134,13 @@ static enum status compare_with_last(const struct series *now, int way, struct s
     return ERR_NONE;
 }
 
+static double ratio_of(const struct bench_stage *stage)
+{
+    const double offset = stage->ways[OFFSET_WAY].median.value;
+    const double dump = stage->ways[DUMP_WAY].median.value;
+    return offset > 0 && dump > 0 ? dump / offset : (double)NAN;
+}
+
 static enum status judge_side(const struct bench *bench, bool cold, struct store *store,
                               struct arena *keep, struct bench_side *out, struct fault *fault)
 {
@@ -151,6 +158,7 @@ static enum status judge_side(const struct bench *bench, bool cold, struct store
             if (i == TOTAL_STAGE)
                 total[w] = s;
         }
+        out->stages[i].ratio = ratio_of(&out->stages[i]);
     }
     const struct series *offset = &total[OFFSET_WAY], *dump = &total[DUMP_WAY];
     out->noise = bench_noise(bench->samples, bench->sample_count, cold, keep);
@@ -174,6 +182,7 @@ enum status bench_judge(const struct bench *bench, struct store *store, struct a
         out->capture[i] = (struct bench_stage){.name = s->name, .key = s->key, .bytes = s->bytes};
         for (int w = 0; w < BENCH_WAYS; w++)
             out->capture[i].ways[w] = capture_of(bench, s->ways[w], keep);
+        out->capture[i].ratio = ratio_of(&out->capture[i]);
     }
     out->side_count = bench->cold ? 2 : 1;
     for (uint32_t i = 0; i < out->side_count; i++) {

@@ -64,6 +64,19 @@ enum {
     MEASURES
 };
 
+/* RIGHT of TOTAL in percent, cut (not rounded) to a tenth, so that only all of them are 100. */
+double figures_percent(uint64_t right, uint64_t total);
+
+/* The findings of one cause over all cases. */
+struct cause_total {
+    uint32_t findings, cases, failing;
+    const struct finding *example; /* the first that fails, else the first; NULL: none */
+    const struct run_case *where;  /* the example's case                               */
+};
+
+/* Returns the number of findings in all. */
+uint32_t figures_causes(const struct run_figures *figures, struct cause_total out[CAUSE_COUNT]);
+
 void figures_measures(const struct engine_total *total, struct measure out[MEASURES]);
 
 /* How one number is spread over the cases where it is not 0; all NaN when count is 0. */

@@ -36,8 +36,8 @@ static void print_stages(const char *title, const struct bench_stage *stages, ui
         (void)printf("  %-16s ", stages[i].name);
         print_amount(offset, stages[i].bytes);
         print_amount(dump, stages[i].bytes);
-        if (offset->value > 0 && dump->value > 0)
-            (void)printf("%9.2f", dump->value / offset->value);
+        if (!isnan(stages[i].ratio))
+            (void)printf("%9.2f", stages[i].ratio);
         (void)putchar('\n');
     }
 }
