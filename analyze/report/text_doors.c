@@ -1,13 +1,12 @@
-/* Which hook saw each crash, expected and seen, in the terminal report. Cases with one pattern
- * share a row; where expected and seen differ each scenario has its own. */
-#include <stdlib.h>
+/* Which hook saw each crash, expected and seen, in the terminal report: study/hooks.h as a page. */
 #include <string.h>
 
+#include "base/array.h"
 #include "report/text.h"
 #include "report/words.h"
+#include "study/hooks.h"
 
 enum {
-    DOORS_MAX = 16,
     COUNT_COLUMNS = 6,
     NAME_LEAST = 14,
     NAME_BYTES = 160,
@@ -15,151 +14,36 @@ enum {
     UNKNOWN_COLUMNS = 10
 };
 
-/* The known hooks in the order in which a crash passes them; heads on two lines. */
-static const struct {
+/* Heads on two lines. */
+struct head {
     const char *name, *above, *below;
     int width; /* including the blank after it */
-} known_doors[] = {
+};
+
+static const struct head heads[] = {
     {"vectored", "vec-", "tored", 6}, {"unhandled", "un-", "handled", 8},
     {"sigabrt", "sig-", "abrt", 5},   {"invalid_parameter", "invalid", "param.", 8},
     {"pure_call", "pure", "call", 5}, {"terminate", "termi-", "nate", 7},
     {"watcher", "", "watcher", 8},    {"heartbeat", "heart-", "beat", 7},
 };
-enum { KNOWN_DOORS = sizeof known_doors / sizeof known_doors[0] };
-
-struct door {
-    const char *name, *above, *below;
-    int width;
-    uint32_t promised, seen;
-};
-
-enum mark { MARK_NONE, MARK_KEPT, MARK_MISSED, MARK_EXTRA };
-
-struct door_row {
-    uint8_t marks[DOORS_MAX];
-    const struct run_case *first;
-    const char *last; /* its newest scenario */
-    uint32_t cases, scenarios;
-    bool differs;
-};
 
 struct matrix {
-    struct door doors[DOORS_MAX];
-    uint32_t door_count, shown;
-    struct door_row *rows;
-    uint32_t row_count;
+    struct hook_matrix is;
+    struct head heads[HOOKS_MAX];
+    uint32_t shown;
     int name;
 };
 
-/* ---- what the cases say --------------------------------------------------------------- */
-
-/* NAME is one of LIST, which is comma separated. */
-static bool has_door(const char *list, const char *name)
+static struct head head_of(const char *name)
 {
-    const size_t length = strlen(name);
-    while (list != NULL && *list != '\0') {
-        const size_t part = strcspn(list, ",");
-        if (part == length && memcmp(list, name, length) == 0)
-            return true;
-        list += part + (list[part] == ',');
-    }
-    return false;
-}
-
-/* The other kinds of cases have no hook to see, or cannot have one. */
-static bool is_told(const struct run_case *c)
-{
-    const bool calm = c->kind == CASE_KIND_CALM;
-    return c->result.verdict != VERDICT_UNSUPPORTED && c->result.verdict != VERDICT_ERROR &&
-           !(calm && c->expected_doors == NULL && c->got_doors == NULL);
-}
-
-static void add_door(struct matrix *m, const char *name)
-{
-    struct door *door = &m->doors[m->door_count];
-    for (uint32_t i = 0; i < m->door_count; i++)
-        if (strcmp(m->doors[i].name, name) == 0)
-            return;
-    if (m->door_count == DOORS_MAX)
-        return;
-    *door = (struct door){.name = name, .above = "", .below = name, .width = UNKNOWN_COLUMNS};
-    for (int k = 0; k < KNOWN_DOORS; k++)
-        if (strcmp(known_doors[k].name, name) == 0) {
-            door->above = known_doors[k].above;
-            door->below = known_doors[k].below;
-            door->width = known_doors[k].width;
-        }
-    m->door_count++;
-}
-
-static void add_doors(struct matrix *m, const char *list, struct arena *scratch)
-{
-    while (list != NULL && *list != '\0') {
-        const size_t part = strcspn(list, ",");
-        const char *name = arena_text(scratch, list, part);
-        if (name != NULL && part > 0)
-            add_door(m, name);
-        list += part + (list[part] == ',');
-    }
-}
-
-static void find_doors(struct matrix *m, const struct run_figures *report, struct arena *scratch)
-{
-    for (int k = 0; k < KNOWN_DOORS; k++)
-        for (uint32_t i = 0; i < report->case_count; i++)
-            if (is_told(&report->cases[i]) &&
-                (has_door(report->cases[i].expected_doors, known_doors[k].name) ||
-                 has_door(report->cases[i].got_doors, known_doors[k].name))) {
-                add_door(m, known_doors[k].name);
-                break;
-            }
-    for (uint32_t i = 0; i < report->case_count; i++)
-        if (is_told(&report->cases[i])) {
-            add_doors(m, report->cases[i].expected_doors, scratch);
-            add_doors(m, report->cases[i].got_doors, scratch);
-        }
-}
-
-static void add_case(struct matrix *m, const struct run_case *c, bool each_scenario)
-{
-    struct door_row row = {.first = c, .last = c->scenario, .cases = 1, .scenarios = 1};
-    for (uint32_t d = 0; d < m->door_count; d++) {
-        struct door *door = &m->doors[d];
-        const bool promised = has_door(c->expected_doors, door->name);
-        const bool seen = has_door(c->got_doors, door->name);
-        door->promised += promised;
-        door->seen += seen;
-        row.marks[d] = promised ? (seen ? MARK_KEPT : MARK_MISSED) : seen ? MARK_EXTRA : MARK_NONE;
-        row.differs = row.differs || promised != seen;
-    }
-    for (uint32_t i = m->row_count; i-- > 0;) { /* cases of one scenario are neighbours */
-        struct door_row *old = &m->rows[i];
-        const bool same_scenario = strcmp(old->last, c->scenario) == 0;
-        if (memcmp(old->marks, row.marks, sizeof row.marks) != 0 ||
-            ((each_scenario || row.differs) && !same_scenario))
-            continue;
-        old->cases++;
-        old->scenarios += !same_scenario;
-        old->last = c->scenario;
-        return;
-    }
-    m->rows[m->row_count++] = row;
-}
-
-/* ---- the page ------------------------------------------------------------------------- */
-
-/* Rows that differ first, then by hooks; those that no hook saw last. */
-static int compare_rows(const void *a, const void *b)
-{
-    const struct door_row *x = a, *y = b;
-    const int by_marks = memcmp(y->marks, x->marks, sizeof x->marks);
-    if (x->differs != y->differs)
-        return x->differs ? -1 : 1;
-    return by_marks != 0 ? by_marks : strcmp(x->first->scenario, y->first->scenario);
+    for (size_t k = 0; k < COUNT_OF(heads); k++)
+        if (strcmp(heads[k].name, name) == 0)
+            return heads[k];
+    return (struct head){name, "", name, UNKNOWN_COLUMNS};
 }
 
 /* The scenarios of the row: the first ones, and " +N" for N more. */
-static const char *row_name(const struct door_row *row, char out[NAME_BYTES], char more[MORE_BYTES])
+static const char *row_name(const struct hook_row *row, char out[NAME_BYTES], char more[MORE_BYTES])
 {
     more[0] = '\0';
     if (row->scenarios > 1)
@@ -173,10 +57,10 @@ static void measure(struct matrix *m, const struct page *page)
     char name[NAME_BYTES], more[MORE_BYTES];
     int widest = NAME_LEAST;
     int left = (int)page->columns - COUNT_COLUMNS - NAME_LEAST;
-    for (m->shown = 0; m->shown < m->door_count && m->doors[m->shown].width <= left; m->shown++)
-        left -= m->doors[m->shown].width;
-    for (uint32_t i = 0; i < m->row_count; i++) {
-        const int need = (int)(text_width(row_name(&m->rows[i], name, more)) + strlen(more)) + 1;
+    for (m->shown = 0; m->shown < m->is.hook_count && m->heads[m->shown].width <= left; m->shown++)
+        left -= m->heads[m->shown].width;
+    for (uint32_t i = 0; i < m->is.row_count; i++) {
+        const int need = (int)(text_width(row_name(&m->is.rows[i], name, more)) + strlen(more)) + 1;
         widest = need > widest ? need : widest;
     }
     m->name = widest < NAME_LEAST + left ? widest : NAME_LEAST + left;
@@ -188,13 +72,13 @@ static void print_heads(const struct page *page, const struct matrix *m)
         page_cell(page, INK_DIM, m->name, line == 0 ? "" : "scenario");
         page_cell(page, INK_DIM, m->shown > 0 ? COUNT_COLUMNS : 0, line == 0 ? "" : "cases");
         for (uint32_t d = 0; d < m->shown; d++)
-            page_cell(page, INK_DIM, d + 1 < m->shown ? m->doors[d].width : 0,
-                      line == 0 ? m->doors[d].above : m->doors[d].below);
+            page_cell(page, INK_DIM, d + 1 < m->shown ? m->heads[d].width : 0,
+                      line == 0 ? m->heads[d].above : m->heads[d].below);
         page_line(page);
     }
 }
 
-static void print_row(const struct page *page, const struct matrix *m, const struct door_row *row)
+static void print_row(const struct page *page, const struct matrix *m, const struct hook_row *row)
 {
     static const char *const glyphs[] = {"·", "✓", "✗", "+"};
     static const enum ink inks[] = {INK_DIM, INK_GOOD, INK_BAD, INK_WARN};
@@ -205,7 +89,7 @@ static void print_row(const struct page *page, const struct matrix *m, const str
     page_cell(page, ink, (int)strlen(more) + 1, more);
     page_cellf(page, INK_PLAIN, COUNT_COLUMNS, "%u", row->cases);
     for (uint32_t d = 0; d < m->shown; d++)
-        page_cell(page, inks[row->marks[d]], d + 1 < m->shown ? m->doors[d].width : 0,
+        page_cell(page, inks[row->marks[d]], d + 1 < m->shown ? m->heads[d].width : 0,
                   glyphs[row->marks[d]]);
     page_line(page);
 }
@@ -213,13 +97,13 @@ static void print_row(const struct page *page, const struct matrix *m, const str
 static void print_sums(const struct page *page, const struct matrix *m)
 {
     bool differ = false;
-    for (uint32_t d = 0; d < m->door_count; d++)
-        differ = differ || m->doors[d].promised != m->doors[d].seen;
+    for (uint32_t d = 0; d < m->is.hook_count; d++)
+        differ = differ || m->is.hooks[d].expected != m->is.hooks[d].seen;
     for (int line = differ ? 0 : 1; line < 2; line++) {
         page_cell(page, INK_DIM, m->name + COUNT_COLUMNS, line == 0 ? "promised" : "seen");
         for (uint32_t d = 0; d < m->shown; d++)
-            page_cellf(page, INK_DIM, d + 1 < m->shown ? m->doors[d].width : 0, "%u",
-                       line == 0 ? m->doors[d].promised : m->doors[d].seen);
+            page_cellf(page, INK_DIM, d + 1 < m->shown ? m->heads[d].width : 0, "%u",
+                       line == 0 ? m->is.hooks[d].expected : m->is.hooks[d].seen);
         page_line(page);
     }
 }
@@ -227,29 +111,28 @@ static void print_sums(const struct page *page, const struct matrix *m)
 static void print_left_out(const struct page *page, const struct matrix *m, struct arena *scratch)
 {
     const char *names = "";
-    for (uint32_t d = m->shown; d < m->door_count && names != NULL; d++)
-        names = arena_printf(scratch, "%s%s%s", names, d > m->shown ? ", " : "", m->doors[d].name);
+    for (uint32_t d = m->shown; d < m->is.hook_count && names != NULL; d++)
+        names =
+            arena_printf(scratch, "%s%s%s", names, d > m->shown ? ", " : "", m->is.hooks[d].name);
     const char *text = arena_printf(scratch, "not shown, since the page is too narrow: %s", names);
-    if (m->shown < m->door_count)
+    if (m->shown < m->is.hook_count)
         page_wrap(page, INK_DIM, 0, text != NULL ? text : "");
 }
 
 void text_print_doors(const struct page *page, const struct run_figures *report, bool details,
                       struct arena *scratch)
 {
-    struct matrix m = {.rows = ARENA_ARRAY(scratch, (size_t)report->case_count, struct door_row)};
-    find_doors(&m, report, scratch);
-    if (m.rows == NULL || m.door_count == 0)
+    struct matrix m = {.shown = 0};
+    struct fault fault = FAULT_INIT;
+    if (hooks_make(report, details, scratch, &m.is, &fault) != ERR_NONE || m.is.hook_count == 0)
         return;
-    for (uint32_t i = 0; i < report->case_count; i++)
-        if (is_told(&report->cases[i]))
-            add_case(&m, &report->cases[i], details);
+    for (uint32_t d = 0; d < m.is.hook_count; d++)
+        m.heads[d] = head_of(m.is.hooks[d].name);
     measure(&m, page);
     page_title(page, "HOOKS: which hook saw each crash, expected and measured");
     print_heads(page, &m);
-    qsort(m.rows, m.row_count, sizeof *m.rows, compare_rows);
-    for (uint32_t i = 0; i < m.row_count; i++)
-        print_row(page, &m, &m.rows[i]);
+    for (uint32_t i = 0; i < m.is.row_count; i++)
+        print_row(page, &m, &m.is.rows[i]);
     print_sums(page, &m);
     page_wrap(
         page, INK_DIM, 0,

@@ -1,0 +1,35 @@
+/* Which hook saw each crash, expected and measured: a matrix of cases by hook, in which cases with
+ * one pattern share a row. */
+#ifndef STUDY_HOOKS_H
+#define STUDY_HOOKS_H
+
+#include "study/figures.h"
+
+enum { HOOKS_MAX = 16 };
+
+enum hook_mark { HOOK_NONE, HOOK_KEPT, HOOK_MISSED, HOOK_EXTRA };
+
+struct hook_row {
+    uint8_t marks[HOOKS_MAX]; /* enum hook_mark, by the matrix's hooks */
+    const struct run_case *first;
+    const char *last; /* its newest scenario */
+    uint32_t cases, scenarios;
+    bool differs; /* expected and seen are not the same */
+};
+
+struct hook_matrix {
+    struct {
+        const char *name;
+        uint32_t expected, seen; /* cases */
+    } hooks[HOOKS_MAX];          /* the known ones in the order in which a crash passes them */
+    uint32_t hook_count;
+    struct hook_row *rows; /* those that differ first, then by hooks; those that no hook saw last */
+    uint32_t row_count;
+};
+
+/* EACH_SCENARIO: no two scenarios share a row; otherwise only those that differ have one of their
+ * own. Borrows FIGURES; the matrix lives in KEEP. Fails: ERR_MEMORY. */
+enum status hooks_make(const struct run_figures *figures, bool each_scenario, struct arena *keep,
+                       struct hook_matrix *out, struct fault *fault);
+
+#endif
