@@ -1,9 +1,9 @@
-/* Memory with one owner: an arena is filled and freed whole.
+/* An arena: memory with one owner, all of which is freed at once.
  *
- * By convention a function's arena for results is named `keep`, one for intermediate
- * work `scratch`.  An arena has a maximum, so that hostile input meets ERR_LIMIT and
- * not the machine's memory, and a test can make it fail at the Nth request.
- * Not thread safe: one arena, one thread. */
+ * By convention a function's arena for results is named `keep`, and one for intermediate work
+ * `scratch`. An arena has a maximum size, so that hostile input fails with ERR_LIMIT instead of
+ * exhausting the machine's memory. A test can make the Nth request fail. Not thread safe: one
+ * arena, one thread. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -33,24 +33,25 @@ void arena_free(struct arena *arena);
 /* Forgets everything but keeps the newest block for the next use. */
 void arena_reset(struct arena *arena);
 
-/* Returns SIZE zeroed bytes aligned for any type, owned by the arena; NULL when the
- * limit or the machine says no. */
+/* Returns SIZE zeroed bytes aligned for any type, owned by the arena; NULL when the limit is
+ * reached or the allocation fails. */
 void *arena_alloc(struct arena *arena, size_t size);
 
 /* COUNT zeroed elements of SIZE bytes; NULL also when the product overflows. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 
-/* As array_reserve() of base/array.h for an array in this arena: WANTED elements of SIZE bytes fit
- * into the result, whose new elements are zero.  ITEMS has *ROOM elements and stays valid. */
+/* Like array_reserve() of base/array.h, for an array in this arena: the result has room for
+ * WANTED elements of SIZE bytes, and its new elements are zero. ITEMS has *ROOM elements and
+ * stays valid. */
 void *arena_reserve(struct arena *arena, void *items, uint32_t *room, uint64_t wanted, size_t size);
 
-/* Copies SIZE bytes (plus a NUL); NULL as arena_alloc. */
+/* Copies SIZE bytes and appends a NUL; returns NULL when arena_alloc() does. */
 char *arena_text(struct arena *arena, const char *text, size_t size);
 
 /* Copies a C string; NULL in, NULL out. */
 char *arena_string(struct arena *arena, const char *text);
 
-/* printf into the arena; NULL as arena_alloc. */
+/* printf into the arena; returns NULL when arena_alloc() does. */
 char *arena_printf(struct arena *arena, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))

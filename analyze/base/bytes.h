@@ -1,11 +1,11 @@
 /* Untrusted bytes, read front to back.
  *
- * A reader borrows the memory it is laid over; that memory must outlive the reader
- * and every pointer taken from it.  The first read that does not fit is recorded in
- * *fault and poisons every reader sharing that fault: from then on reads return zero
- * and move nothing.  So a parser may read a whole header in straight lines and check
- * once, provided it checks before believing any count, size or offset it has just
- * read.  Offsets count from the outermost file.  All numbers are little-endian. */
+ * A reader borrows the memory that it covers; that memory must outlive the reader and every pointer
+ * taken from it. The first read past the end is recorded in *fault and poisons every reader that
+ * shares this fault: from then on reads return zero and do not advance. So a parser may read a
+ * whole header without checks in between and check once, provided that it checks before it trusts
+ * any count, size or offset just read. Offsets count from the outermost file. All numbers are
+ * little-endian. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
@@ -22,11 +22,11 @@ struct bytes {
     struct fault *fault; /* borrowed; first failure wins */
 };
 
-/* Lays a reader over SIZE bytes whose first byte is offset 0 of the file. */
+/* Starts a reader on SIZE bytes whose first byte is offset 0 of the file. */
 struct bytes bytes_over(const void *memory, size_t size, struct fault *fault);
 
-/* Lays a new reader over SIZE bytes starting START bytes past WHOLE->at; WHOLE
- * itself does not move.  Fails: ERR_TRUNCATED, and the result is empty. */
+/* Starts a new reader on the SIZE bytes that begin START bytes past WHOLE->at; WHOLE does not
+ * advance. Fails: ERR_TRUNCATED, and the result is empty. */
 struct bytes bytes_window(const struct bytes *whole, uint64_t start, uint64_t size);
 
 uint8_t bytes_u8(struct bytes *r);
@@ -34,28 +34,29 @@ uint16_t bytes_u16(struct bytes *r);
 uint32_t bytes_u32(struct bytes *r);
 uint64_t bytes_u64(struct bytes *r);
 
-/* Moves past SIZE bytes and returns the first of them (borrowed), else NULL and poison. */
+/* Skips SIZE bytes and returns a pointer to the first of them (borrowed). Returns NULL and poisons
+ * the reader when they do not fit. */
 const uint8_t *bytes_take(struct bytes *r, uint64_t size);
 
-/* Moves past SIZE bytes.  Fails: ERR_TRUNCATED. */
+/* Skips SIZE bytes. Fails: ERR_TRUNCATED. */
 void bytes_skip(struct bytes *r, uint64_t size);
 
-/* Moves to the next multiple of ALIGN (a power of two), counted from START's offset. */
+/* Skips to the next multiple of ALIGN (a power of two), counted from START's offset. */
 void bytes_align(struct bytes *r, uint64_t start, uint32_t align);
 
 /* Reads a NUL-terminated string (borrowed, terminated inside the bytes).
  * Returns "" and poisons when no NUL is left.  Fails: ERR_TRUNCATED. */
 const char *bytes_cstring(struct bytes *r);
 
-/* Returns COUNT if that many records of SIZE bytes are left, else 0 and poison.
- * Call it between reading a count and allocating for it.  Fails: ERR_TRUNCATED. */
+/* Returns COUNT if that many records of SIZE bytes are left; otherwise returns 0 and poisons the
+ * reader. Call it after reading a count and before allocating for it. Fails: ERR_TRUNCATED. */
 uint32_t bytes_count(struct bytes *r, uint32_t count, size_t size);
 
-/* True when a fault stands: nothing read since can be believed. */
+/* True once a fault has been recorded: nothing read since then can be trusted. */
 bool bytes_failed(const struct bytes *r);
 
-/* Unaligned little-endian loads for memory already known to be long enough.  Here, so that
- * compilers can make one instruction of each. */
+/* Unaligned little-endian loads for memory already known to be long enough. They are in the header
+ * so that the compiler can inline each as one instruction. */
 static inline uint16_t load_u16(const void *p)
 {
     const uint8_t *b = (const uint8_t *)p;

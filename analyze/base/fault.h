@@ -1,9 +1,9 @@
-/* What went wrong, said once.
+/* Error codes and what they report.
  *
- * A fallible function returns an enum status and fills a struct fault.  The first
- * fault wins: later ones are consequences.  "Absent" is news (there is no PDB),
- * "malformed" is damage, "unsupported" is our own limit; the three are never mixed,
- * because what a user does next differs. */
+ * A fallible function returns an enum status and fills a struct fault. The first fault is kept,
+ * because later ones are consequences. "Absent" means that something does not exist (there is no
+ * PDB), "malformed" that it is damaged, "unsupported" that this program cannot read it. Never mix
+ * the three: the user's next step differs. */
 #ifndef BASE_FAULT_H
 #define BASE_FAULT_H
 
@@ -11,15 +11,15 @@
 
 enum status {
     ERR_NONE = 0,
-    ERR_ABSENT,      /* asked for, not there: no such file, stream, symbol          */
+    ERR_ABSENT,      /* not found: no such file, stream or symbol                   */
     ERR_TRUNCATED,   /* the bytes end before the structure does                     */
     ERR_MALFORMED,   /* the bytes contradict the format                             */
-    ERR_UNSUPPORTED, /* sound, but a form that this program does not read           */
-    ERR_MISMATCH,    /* sound, but of another build (GUID, age, timestamp, size)    */
-    ERR_LIMIT,       /* sound so far, but larger than a limit of base/limits.h      */
+    ERR_UNSUPPORTED, /* valid, but in a form that this program does not read        */
+    ERR_MISMATCH,    /* valid, but of another build (GUID, age, timestamp, size)    */
+    ERR_LIMIT,       /* valid so far, but above a limit of base/limits.h            */
     ERR_MEMORY,      /* an allocation failed                                        */
-    ERR_IO,          /* the operating system said no                                */
-    ERR_USAGE,       /* the caller's or user's words are off                        */
+    ERR_IO,          /* the operating system refused                                */
+    ERR_USAGE,       /* a wrong argument from the caller or the user                */
     ERR_TIMEOUT,     /* a time limit passed                                         */
     ERR_INTERRUPTED, /* the user asked to stop                                      */
 };
@@ -29,7 +29,7 @@ enum { FAULT_PATH_BYTES = 512 };
 /* Plain data, copied freely.  `what` and `hint` are string constants. */
 struct fault {
     enum status code;
-    uint64_t offset;             /* where in the file; FAULT_NO_OFFSET: nowhere */
+    uint64_t offset;             /* where in the file; FAULT_NO_OFFSET: unknown */
     const char *what;            /* what was being read, e.g. "MSF block size"  */
     const char *hint;            /* what to do about it, or NULL                */
     char path[FAULT_PATH_BYTES]; /* which file; "" when unknown                 */
@@ -38,10 +38,10 @@ struct fault {
 #define FAULT_NO_OFFSET UINT64_MAX
 #define FAULT_INIT {ERR_NONE, FAULT_NO_OFFSET, NULL, NULL, {0}}
 
-/* Records the fault unless an earlier one stands.  Returns the code that stands. */
+/* Records the fault unless one is already recorded. Returns the recorded code. */
 enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what);
 
-/* As fault_set, with advice for the user.  HINT must be a string constant: the fault keeps the
+/* Like fault_set(), with advice for the user. HINT must be a string constant: the fault keeps the
  * pointer. */
 enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset, const char *what,
                            const char *hint);
@@ -50,10 +50,10 @@ enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offse
  * Always a string constant, unlike the result of strerror(). */
 const char *fault_errno_hint(int number);
 
-/* Names the file of a standing fault if it has no name yet. */
+/* Sets the file name of a recorded fault that has none yet. */
 void fault_set_path(struct fault *fault, const char *path);
 
-/* Forgets the fault, so that the struct can be used again. */
+/* Clears the fault, so that the struct can be used again. */
 void fault_clear(struct fault *fault);
 
 /* A stable lower-case word for a code: "truncated", "mismatch", ... */

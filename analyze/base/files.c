@@ -1,4 +1,4 @@
-/* The parts of files.h that need no system. */
+/* The portable parts of files.h. */
 #include "base/files.h"
 
 #include <string.h>

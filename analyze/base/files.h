@@ -1,6 +1,5 @@
-/* Files and folders.  Paths are UTF-8 with '/' as separator on every system; the
- * platform file converts at the border.  One implementation per system:
- * files_posix.c, files_windows.c. */
+/* Files and folders. Paths are UTF-8 with '/' as separator on every system; the platform file
+ * converts them for system calls. One implementation per system: files_posix.c, files_windows.c. */
 #ifndef BASE_FILES_H
 #define BASE_FILES_H
 
@@ -12,8 +11,8 @@
 #include "base/arena.h"
 #include "base/fault.h"
 
-/* A whole file mapped read-only.  Owned by whoever opened it; file_unmap() ends it and
- * every pointer into it.  An empty file is valid: data is non-NULL, bytes 0. */
+/* A whole file mapped read-only. Owned by the caller that mapped it; file_unmap() invalidates it
+ * and every pointer into it. An empty file is valid: data is non-NULL, bytes 0. */
 struct file_map {
     const uint8_t *data;
     size_t bytes;
@@ -25,14 +24,13 @@ struct file_map {
 enum status file_map(const char *path, struct file_map *out, struct fault *fault);
 void file_unmap(struct file_map *map);
 
-/* Reads a file whole into KEEP, followed by a NUL that *bytes does not count.
- * MAX_BYTES bounds it.  Fails as file_map. */
+/* Reads a whole file of at most MAX_BYTES into KEEP, followed by a NUL that *bytes does not count.
+ * Fails like file_map(). */
 enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,
                       size_t *bytes, struct fault *fault);
 
-/* Writes a file so that it is there whole or not at all: a temporary beside it, then a rename.
- * A symbolic link is followed; a device or pipe is written to and never replaced.  Fails: ERR_IO.
- */
+/* Writes a file atomically: to a temporary file in the same folder, which is then renamed. A
+ * symbolic link is followed; a device or pipe is written to and never replaced. Fails: ERR_IO. */
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault);
 
 /* The same for a file whose bytes are in several places. */
@@ -43,8 +41,8 @@ struct file_part {
 enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
                              struct fault *fault);
 
-/* Copies, sharing the bytes (hard link) when the system can.  Replaces TO, unless it is a device
- * or pipe. */
+/* Copies a file, as a hard link when the system supports it. Replaces TO, unless it is a device or
+ * pipe. */
 enum status file_copy(const char *from, const char *to, struct fault *fault);
 
 /* Makes a folder and its parents; an existing one is fine. */
@@ -54,18 +52,18 @@ enum status folder_make(const char *path, struct fault *fault);
 enum status folder_list(const char *path, struct arena *keep, const char ***names, size_t *count,
                         struct fault *fault);
 
-/* Removes a file, or a folder with all in it; a missing one is fine.  Never follows links. */
+/* Removes a file, or a folder with everything in it; a missing one is fine. Never follows links. */
 enum status path_remove(const char *path, struct fault *fault);
 
 bool path_is_file(const char *path);
 bool path_is_folder(const char *path);
 
-/* True for a device, pipe or socket, and for all that stands below /dev and /proc: it can be
- * written to, and must never be replaced by a file. */
+/* True for a device, pipe or socket, and for everything below /dev and /proc: such a path can be
+ * written to, but must never be replaced by a file. */
 bool path_is_stream(const char *path);
 uint64_t path_bytes(const char *path); /* size of a file; 0 when there is none */
 
-/* Joins with one '/'.  Result in KEEP; NULL when out of memory. */
+/* Joins two paths with one '/'. The result is in KEEP; NULL when out of memory. */
 char *path_join(struct arena *keep, const char *folder, const char *name);
 
 /* The part after the last '/' or '\\' (borrowed). */
@@ -74,30 +72,32 @@ const char *path_base(const char *path);
 bool file_is_terminal(FILE *stream);
 uint32_t file_terminal_columns(FILE *stream); /* 0: no terminal, or unknown */
 
-/* Reads what a pipe or terminal has by now instead of waiting until BYTES are there: at least one
- * byte, 0 at the end and, with *FAILED, on an error.  Not to be mixed with stdio's own reading. */
+/* Reads what a pipe or terminal has available, without waiting for all of BYTES: at least one
+ * byte, or 0 at the end. Returns 0 and sets *FAILED on an error. Do not mix it with reads
+ * through stdio. */
 size_t file_read_some(FILE *stream, void *to, size_t bytes, bool *failed);
-/* True when there is nothing to read, nor comes within WAIT_MS: file_read_some() would wait. */
+/* True when there is nothing to read now or within WAIT_MS, so that file_read_some() would wait. */
 bool file_would_wait(FILE *stream, uint32_t wait_ms);
 
 /* A monotonic clock in nanoseconds, and the wall clock in nanoseconds since 1970. */
 uint64_t clock_ns(void);
 uint64_t clock_wall_ns(void);
 
-/* Peak resident memory of this process, in bytes: since the last restart where the system can
- * forget one (Linux), else so far. */
+/* Peak resident memory of this process, in bytes: since memory_peak_restart() where the system can
+ * reset the peak (Linux), otherwise since the process started. */
 uint64_t memory_peak_bytes(void);
 
-/* Begins a new peak, and returns what the process holds at this moment; what the peak since then
- * is beyond that. */
+/* memory_peak_restart() resets the peak and returns the resident memory at this moment.
+ * memory_peak_beyond() returns by how much the peak since then exceeds that. */
 uint64_t memory_peak_restart(void);
 uint64_t memory_peak_beyond(uint64_t held_bytes);
 
-/* What the process holds resident now; 0: the system does not say. */
+/* The resident memory of this process now; 0: the system does not report it. */
 uint64_t memory_held_bytes(void);
 
-/* How much memory the allocator asks the system for at a time, in the whole process; 0: as usual.
- * Large for short work that needs much of it: each asking, and giving back, stops all threads. */
+/* How much memory the allocator requests from the system at a time, for the whole process; 0: the
+ * default. Set it high for short work that needs much memory, because each request and each release
+ * stops all threads. */
 void memory_grow_by(size_t bytes);
 
 #endif

@@ -200,7 +200,8 @@ bool path_is_stream(const char *path)
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
         return true;
-    /* What a program has open can be a regular file, and is no name to put another file at. */
+    /* A path in /dev/fd or /proc can lead to a regular file; even so, it cannot be replaced by a
+     * rename. */
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
@@ -215,7 +216,7 @@ enum status file_write_parts(const char *path, const struct file_part *parts, si
         return write_anew(path, parts, count, fault);
     if (realpath(path, real) != NULL)
         return write_anew(real, parts, count, fault);
-    return write_through(path, parts, count, fault); /* a link to what is not there yet */
+    return write_through(path, parts, count, fault); /* a link to a file that does not exist yet */
 }
 
 enum status file_copy(const char *from, const char *to, struct fault *fault)
@@ -383,7 +384,7 @@ uint64_t clock_wall_ns(void)
     return clock_read(CLOCK_REALTIME);
 }
 
-/* The value, in bytes, of a row of /proc/self/status that is in kB; 0: no such row. */
+/* Returns in bytes a value that /proc/self/status states in kB; 0: no such row. */
 static uint64_t status_bytes(const char *row)
 {
     char text[4096];
@@ -396,7 +397,7 @@ static uint64_t status_bytes(const char *row)
     return at != NULL ? strtoull(at + strlen(row), NULL, 10) * 1024U : 0;
 }
 
-/* VmHWM and not ru_maxrss: only that one starts anew. */
+/* VmHWM is used because, unlike ru_maxrss, it can be reset. */
 uint64_t memory_peak_bytes(void)
 {
     const uint64_t peak = status_bytes("VmHWM:");
@@ -423,7 +424,7 @@ uint64_t memory_peak_restart(void)
 
 uint64_t memory_peak_beyond(uint64_t held_bytes)
 {
-    const uint64_t peak = memory_peak_bytes(); /* the system counts in rough steps */
+    const uint64_t peak = memory_peak_bytes(); /* the system's figure is approximate */
     return peak > held_bytes ? peak - held_bytes : 0;
 }
 

@@ -1,4 +1,4 @@
-/* files.h on Windows.  Paths are UTF-8 here and wide at the Win32 border. */
+/* files.h on Windows. Paths are UTF-8 here and converted to UTF-16 for Win32 calls. */
 #include "base/files.h"
 
 #include <io.h>
@@ -140,7 +140,8 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
     return file_write_parts(path, &whole, 1, fault);
 }
 
-/* Opens what is at PATH for writing.  INVALID_HANDLE_VALUE: nothing is there, or it is refused. */
+/* Opens what is at PATH for writing. INVALID_HANDLE_VALUE: it does not exist, or access is
+ * refused. */
 static HANDLE open_standing(const wchar_t *path)
 {
     return CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING,
@@ -432,7 +433,7 @@ uint64_t memory_held_bytes(void)
                : 0;
 }
 
-/* Windows keeps one peak for a process's life. */
+/* Windows keeps one peak for the lifetime of a process and cannot reset it. */
 uint64_t memory_peak_restart(void)
 {
     return memory_held_bytes();
@@ -440,11 +441,11 @@ uint64_t memory_peak_restart(void)
 
 uint64_t memory_peak_beyond(uint64_t held_bytes)
 {
-    const uint64_t peak = memory_peak_bytes(); /* the system counts in rough steps */
+    const uint64_t peak = memory_peak_bytes(); /* the system's figure is approximate */
     return peak > held_bytes ? peak - held_bytes : 0;
 }
 
 void memory_grow_by(size_t bytes)
 {
-    (void)bytes; /* the heap of Windows decides for itself */
+    (void)bytes; /* the Windows heap has no such setting */
 }

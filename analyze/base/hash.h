@@ -1,5 +1,5 @@
-/* FNV-1a with 64 bits, for hash tables and for recognizing a version of a text.  It offers no
- * protection against an attacker: whoever knows it can make keys that collide.
+/* 64-bit FNV-1a, for hash tables and for detecting that a text has changed. It offers no protection
+ * against an attacker, who can construct colliding keys.
  * Source: https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
  *
  * A hash starts as HASH_START; each call adds its data and returns the new value. */
@@ -24,7 +24,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* Of a C string, without its NUL. */
+/* Hashes a C string, without its NUL. */
 static inline uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -32,7 +32,8 @@ static inline uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* As hash_text(), equal for texts that text_equal_nocase() calls equal. */
+/* Like hash_text(), but ignores case: texts that text_equal_nocase() calls equal have equal
+ * hashes. */
 static inline uint64_t hash_text_nocase(uint64_t hash, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -40,7 +41,7 @@ static inline uint64_t hash_text_nocase(uint64_t hash, const char *text)
     return hash;
 }
 
-/* 32 bits of a hash, each of which depends on all of it. */
+/* Folds a hash to 32 bits, each of which depends on all 64. */
 static inline uint32_t hash_fold(uint64_t hash)
 {
     return (uint32_t)(hash ^ hash >> 32);

@@ -55,7 +55,7 @@ static void json_indent(struct json *j)
         json_put(j, "  ", 2);
 }
 
-/* Writes what goes before a value: nothing after a key, else a comma where one is due. */
+/* Writes what goes before a value: nothing after a key, otherwise a comma if one is needed. */
 static void json_separate(struct json *j)
 {
     if (j->after_key) {
@@ -138,7 +138,7 @@ static void json_escape(struct json *j, unsigned char c)
         json_put(j, wide, sizeof wide);
 }
 
-/* Characters of one byte that need no escape. */
+/* True for single-byte characters that need no escape. */
 static bool json_is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
@@ -194,8 +194,8 @@ static void json_raw(struct json *j, const char *text)
     json_puts(j, text);
 }
 
-/* Writes VALUE in BASE 10 or 16 with at least DIGITS digits, up to END; returns its start.  By
- * hand, because every frame of a million stacks has five numbers. */
+/* Writes VALUE in BASE 10 or 16 with at least DIGITS digits, up to END; returns its start. printf
+ * would be too slow here: every frame of a million stacks has five numbers. */
 static char *json_digits(char *end, uint64_t value, unsigned base, int digits)
 {
     do {
@@ -249,7 +249,8 @@ void json_number(struct json *j, double value)
 {
     char text[40] = "null";
     if (isfinite(value)) {
-        for (int digits = 6; digits <= 17; digits++) { /* shortest that reads back the same */
+        for (int digits = 6; digits <= 17;
+             digits++) { /* the shortest form that reads back as the same value */
             (void)snprintf(text, sizeof text, "%.*g", digits, value);
             if (strtod(text, NULL) == value)
                 break;

@@ -1,9 +1,9 @@
-/* JSON out and in.
+/* Writing and reading JSON.
  *
- * Writing is a stream of calls in the order of the document, so a million stacks need
- * no tree and the same calls give the same bytes.  Reading is cJSON's; the json_get_*
- * helpers say what is missing instead of crashing on it.  Addresses are hex strings
- * ("0x1f"), since JSON numbers lose 64-bit values; unknown is null, not absent. */
+ * A document is written by calls in its own order, so a million stacks need no tree, and the same
+ * calls always give the same bytes. cJSON does the reading; the json_get_* helpers report a missing
+ * member instead of crashing. Addresses are hex strings ("0x1f"), because JSON numbers cannot hold
+ * all 64-bit values. An unknown value is null, not absent. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -47,7 +47,7 @@ void json_hex_wide(struct json *j, uint64_t value, int digits); /* "0x0000001f" 
 void json_number(struct json *j, double value); /* shortest form; NaN and infinity: null */
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
-void json_newline(struct json *j); /* ends a document of a stream of documents */
+void json_newline(struct json *j); /* ends one document in a stream of documents */
 
 /* key + value in one call */
 void json_key_string(struct json *j, const char *key, const char *text);
@@ -57,17 +57,17 @@ void json_key_number(struct json *j, const char *key, double value);
 void json_key_bool(struct json *j, const char *key, bool value);
 void json_key_null(struct json *j, const char *key);
 
-/* Ends a buffer document: returns the text, owned by the caller (free()), or NULL when
- * anything failed.  The writer is empty afterwards. */
+/* Ends a document that was written to a buffer. Returns the text, owned by the caller (free()), or
+ * NULL when anything failed. The writer is empty afterwards. */
 char *json_take(struct json *j, size_t *bytes);
 void json_free(struct json *j);
 
-/* Parses one document.  The tree is owned by the caller: cJSON_Delete().
- * Fails: ERR_MALFORMED with the offset, ERR_LIMIT over LIMIT_JSON_BYTES. */
+/* Parses one document. The caller owns the tree and frees it with cJSON_Delete(). Fails:
+ * ERR_MALFORMED with the offset, ERR_LIMIT over LIMIT_JSON_BYTES. */
 enum status json_parse(const char *text, size_t bytes, cJSON **out, struct fault *fault);
 
-/* Members of an object, copied into KEEP.  A missing or null member gives NULL / FALLBACK;
- * one of the wrong type is ERR_MALFORMED with the key as `what`. */
+/* Read a member of an object, copied into KEEP. A missing or null member gives NULL or FALLBACK; a
+ * member of the wrong type is ERR_MALFORMED, with the key as `what`. */
 const char *json_get_string(const cJSON *object, const char *key, struct arena *keep,
                             struct fault *fault);
 uint64_t json_get_uint(const cJSON *object, const char *key, uint64_t fallback,

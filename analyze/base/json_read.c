@@ -7,8 +7,9 @@
 #include "base/limits.h"
 #include "base/text.h"
 
-/* Where arrays and objects nest deeper than LIMIT_JSON_DEPTH; BYTES: nowhere.  cJSON recurses once
- * per level and stops only at 1,000, which is more than the stack of a small thread holds. */
+/* The offset at which arrays and objects first nest deeper than LIMIT_JSON_DEPTH; BYTES when they
+ * never do. cJSON recurses once per level and stops only at 1,000 levels, which would overflow the
+ * stack of a small thread. */
 static size_t find_too_deep(const char *text, size_t bytes)
 {
     size_t depth = 0;
@@ -82,7 +83,8 @@ const char *json_get_string(const cJSON *object, const char *key, struct arena *
 
 uint64_t json_get_uint(const cJSON *object, const char *key, uint64_t fallback, struct fault *fault)
 {
-    const double exact_max = 9007199254740992.0; /* 2^53: beyond it doubles skip integers */
+    const double exact_max =
+        9007199254740992.0; /* 2^53: above it a double cannot hold every integer */
     const cJSON *item = json_member(object, key);
     if (item == NULL)
         return fallback;

@@ -1,16 +1,17 @@
-/* The limits on input that a user may meet or that several files apply: sizes of files and
- * documents, counts of a process's parts, depths of nesting.  Input beyond one is answered with
- * ERR_LIMIT; only stacks are cut, and state how many frames were left out.
+/* Limits on input that a user may run into or that several files apply: sizes of files and
+ * documents, counts within a process, depths of nesting. Input above a limit fails with ERR_LIMIT.
+ * Only stacks are shortened instead, and state how many frames were left out.
  *
- * A limit that one algorithm alone applies is not here.  It is an enum called ..._MAX at the top of
- * that algorithm's file, with what it bounds: `grep -rn _MAX analyze` lists them. */
+ * A limit that only one algorithm applies is not here. It is an enum named ..._MAX at the top of
+ * that algorithm's file: `grep -rn _MAX analyze` lists them. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
 #include <stdint.h>
 
-/* A stack holds at most this many frames: the first 768, the last 256 and the number
- * left out.  Every engine and the truth elide alike, so stacks stay comparable. */
+/* A stack holds at most this many frames: the first 768 and the last 256, with the number left out
+ * between them. Every engine and the ground truth leave out the same frames, so stacks stay
+ * comparable. */
 enum { LIMIT_FRAMES = 1024, LIMIT_FRAMES_HEAD = 768, LIMIT_FRAMES_TAIL = 256 };
 
 enum {
@@ -26,13 +27,15 @@ enum {
     LIMIT_JSON_DEPTH = 128       /* nesting of JSON, whose parser recurses on any thread */
 };
 
-#define LIMIT_ARENA_BYTES ((size_t)4 << 30)      /* one arena, unless arena_init() gets another */
-#define LIMIT_FILE_BYTES ((uint64_t)1 << 40)     /* one input file, which is mapped, not read   */
-#define LIMIT_UNPACKED_BYTES ((uint64_t)8 << 30) /* what one packed file unpacks to             */
+#define LIMIT_ARENA_BYTES                                                                          \
+    ((size_t)4 << 30)                        /* one arena, unless arena_init() sets another limit  \
+                                              */
+#define LIMIT_FILE_BYTES ((uint64_t)1 << 40) /* one input file, which is mapped, not read   */
+#define LIMIT_UNPACKED_BYTES ((uint64_t)8 << 30) /* the unpacked size of one packed file        */
 #define LIMIT_INDEX_CODE_BYTES                                                                     \
     ((uint64_t)512 << 20) /* code that one symbol index covers           */
 #define LIMIT_INDEX_CHECKED_BYTES                                                                  \
-    ((size_t)2 << 20)                        /* larger indexes are not summed when opened   */
+    ((size_t)2 << 20) /* the checksum of a larger index is not verified on opening */
 #define LIMIT_JSON_BYTES ((size_t)256 << 20) /* one JSON document                           */
 
 #endif

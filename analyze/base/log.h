@@ -1,5 +1,5 @@
-/* Diagnostics on stderr, one line each.  Library rooms do not log: they return faults.
- * Verbs, collect and the dashboard do. */
+/* Diagnostics on stderr, one line each. Only the command-line verbs, collect and the dashboard log;
+ * library folders return faults. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -15,11 +15,11 @@
 void log_error(const char *format, ...) LOG_FORMAT;
 void log_warn(const char *format, ...) LOG_FORMAT;
 
-/* One line for a fault: where, what, at which offset, what to do. */
+/* Prints one line for a fault: where, what, at which offset, what to do. */
 void log_fault(const struct fault *fault);
 
-/* Progress on a terminal: rewrites one line of stderr; nothing when stderr is no
- * terminal.  log_progress_end() clears it; other messages do so too. */
+/* Shows progress by rewriting one line of stderr; prints nothing when stderr is not a terminal.
+ * log_progress_end() and any other message clear the line. */
 void log_progress(const char *format, ...) LOG_FORMAT;
 void log_progress_end(void);
 

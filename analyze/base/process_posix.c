@@ -1,5 +1,5 @@
-/* process.h on POSIX systems.  The child gets a process group of its own, so that the time
- * limit and an interrupt end everything that it started. */
+/* process.h on POSIX systems. The child gets a process group of its own, so that the time limit and
+ * an interrupt also end every process that it started. */
 #define _DEFAULT_SOURCE
 #include "base/process.h"
 
@@ -18,7 +18,7 @@
 #include "base/files.h"
 #include "base/text.h"
 
-/* What a child's peak may be wrong by: it counts what the child had before it became a program. */
+/* By how much a child's peak may be wrong: it includes the memory inherited before exec. */
 enum { INHERITED_MAX_BYTES = 32 << 20 };
 
 static volatile sig_atomic_t interrupted;
@@ -40,7 +40,7 @@ void process_catch_interrupts(void)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
-/* A program that does not read its input must not end ours, whoever runs it. */
+/* Ignores SIGPIPE: a program that does not read its input must not end this process. */
 static void outlive_closed_pipes(void)
 {
     struct sigaction now;
@@ -70,10 +70,10 @@ char *process_find(const char *name, struct arena *keep)
     return NULL;
 }
 
-/* One pipe end that we read or write while the child runs. */
+/* One end of a pipe that is read or written while the child runs. */
 struct pump {
     int fd;
-    char *text; /* malloc'd while it grows */
+    char *text; /* allocated with malloc() while it grows */
     size_t bytes, room, max;
     bool cut;
 };
@@ -118,7 +118,7 @@ static void pump_write(int *fd, const char **at, size_t *left)
         *at += put;
         *left -= (size_t)put;
     }
-    if (put < 0 || *left == 0) { /* a child that does not read its input is its own business */
+    if (put < 0 || *left == 0) { /* a child may ignore its input: not an error */
         (void)close(*fd);
         *fd = -1;
     }
@@ -183,8 +183,8 @@ static bool child_stopped(const struct child *c)
     return !c->despite_interrupt && process_interrupted();
 }
 
-/* No other thread may fork between the creation of the pipes and the fork: a child that inherits
- * the write end of another child's pipe keeps its reader waiting. */
+/* No other thread may fork between the creation of the pipes and the fork. A child that inherits
+ * the write end of another child's pipe would keep that pipe's reader waiting. */
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 
 static bool child_start(const struct process_request *request, const char *program, struct child *c)
@@ -220,7 +220,8 @@ static bool child_start(const struct process_request *request, const char *progr
     return true;
 }
 
-/* Moves bytes until both outputs are closed, the limit passed or the user interrupts. */
+/* Transfers input and output until both outputs are closed, the time limit passes or the user
+ * interrupts. */
 static bool child_pump(struct child *c, uint64_t end_ns)
 {
     while (c->out.fd >= 0 || c->err.fd >= 0) {
@@ -245,7 +246,7 @@ static bool child_pump(struct child *c, uint64_t end_ns)
     return true;
 }
 
-/* The outputs may close before the process ends: wait on, within the limit. */
+/* The outputs may close before the process ends: keep waiting, within the time limit. */
 static bool child_wait(const struct child *c, uint64_t end_ns, int *state, struct rusage *usage)
 {
     for (;;) {
@@ -312,7 +313,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     out->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000U +
                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000U;
     out->peak_bytes = (uint64_t)usage.ru_maxrss * 1024U;
-    /* The system counts in rough steps: an eighth more is still what was inherited. */
+    /* The system's figure is approximate: up to an eighth more still counts as inherited. */
     if (held_bytes > INHERITED_MAX_BYTES && out->peak_bytes <= held_bytes + held_bytes / 8)
         out->peak_bytes = 0;
     if (out->output == NULL || out->errors == NULL)
@@ -330,7 +331,7 @@ void process_name_self(char out[PROCESS_NAME_BYTES])
     (void)snprintf(out, PROCESS_NAME_BYTES, "%ld@%s", (long)getpid(), host);
 }
 
-/* What /proc calls a process; empty where there is no /proc. */
+/* The identity of a process from /proc; empty where there is no /proc. */
 static void read_program_name(long id, char out[64])
 {
     char path[64];
@@ -354,7 +355,7 @@ enum process_life process_life_of(const char *name)
         return PROCESS_UNKNOWN;
     if (kill((pid_t)id, 0) != 0 && errno == ESRCH)
         return PROCESS_GONE;
-    read_program_name((long)getpid(), ours); /* the number may be another's by now */
+    read_program_name((long)getpid(), ours); /* another process may have this PID by now */
     read_program_name((long)id, theirs);
     return theirs[0] != '\0' && strcmp(ours, theirs) != 0 ? PROCESS_GONE : PROCESS_ALIVE;
 }

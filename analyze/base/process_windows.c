@@ -1,5 +1,5 @@
-/* process.h on Windows.  The child lives in a job object, so that the time limit and an
- * interrupt end everything that it started. */
+/* process.h on Windows. The child lives in a job object, so that the time limit and an interrupt
+ * also end every process that it started. */
 #include "base/process.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ char *process_find(const char *name, struct arena *keep)
     return arena_string(keep, path);
 }
 
-/* Quotes one word as CommandLineToArgvW takes it apart: backslashes double only before a quote. */
+/* Quotes one argument for CommandLineToArgvW: backslashes are doubled only before a quote. */
 static char *quote_word(struct arena *keep, const char *line, const char *word)
 {
     char *out = arena_alloc(keep, strlen(line) + strlen(word) * 2 + 4);
@@ -142,7 +142,7 @@ static bool make_pipe(HANDLE *ours, HANDLE *theirs, bool we_read)
     return SetHandleInformation(*ours, HANDLE_FLAG_INHERIT, 0) != 0;
 }
 
-/* Our environment, with the request's rows set around the start of the child. */
+/* Sets the request's variables in our own environment while the child starts. */
 static void environment_set(const char *const *rows, bool undo)
 {
     for (size_t i = 0; rows != NULL && rows[i] != NULL; i++) {
@@ -218,7 +218,7 @@ static char *pump_finish(struct pump *p, struct arena *keep, size_t *bytes)
     return text;
 }
 
-/* Feeds and drains the running child, then waits for it. */
+/* Writes the child's input and reads its output while it runs, then waits for it to end. */
 static void child_run(const struct process_request *request, PROCESS_INFORMATION *child, HANDLE job,
                       HANDLE input, struct pump *streams, struct process_result *out)
 {
@@ -230,7 +230,7 @@ static void child_run(const struct process_request *request, PROCESS_INFORMATION
     if (!child_wait(child->hProcess, request->limit_ms != 0 ? request->limit_ms : 60000,
                     request->despite_interrupt))
         out->timed_out = request->despite_interrupt || !process_interrupted();
-    (void)TerminateJobObject(job, 128 + 9); /* processes that the child left, or the child itself */
+    (void)TerminateJobObject(job, 128 + 9); /* the child, or processes that it left running */
     (void)WaitForSingleObject(child->hProcess, INFINITE);
     for (int i = 0; i < 3; i++)
         thread_join(threads[i]);

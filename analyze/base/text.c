@@ -64,7 +64,7 @@ bool text_equal_nocase(const char *a, const char *b)
 
 bool text_glob(const char *pattern, const char *text)
 {
-    const char *star = NULL; /* last '*' seen, and where its match may start again */
+    const char *star = NULL; /* the last '*' seen, and where to retry its match */
     const char *from = NULL;
 
     while (*text != '\0') {

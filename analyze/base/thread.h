@@ -1,5 +1,5 @@
-/* A few threads and the two locks they need.  One implementation per system:
- * thread_posix.c, thread_windows.c. */
+/* Threads, mutexes and condition variables. One implementation per system: thread_posix.c,
+ * thread_windows.c. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 
@@ -11,12 +11,12 @@ struct thread;
 struct mutex;
 struct signal; /* a condition variable */
 
-/* The stack of each thread, whatever the system's own default is: deep enough for every bounded
- * recursion of the analyser (base/limits.h).  Pages that are not used cost nothing. */
+/* The stack size of each thread, regardless of the system's default: enough for every bounded
+ * recursion of the analyser (base/limits.h). Unused pages cost nothing. */
 #define THREAD_STACK_BYTES ((size_t)8 << 20)
 
-/* Starts BODY(CONTEXT) in a thread of its own; NULL when the system says no.  Owned by the
- * caller until thread_join(). */
+/* Runs BODY(CONTEXT) in a new thread; NULL when the system refuses. Owned by the caller until
+ * thread_join(). */
 struct thread *thread_start(void (*body)(void *context), void *context);
 void thread_join(struct thread *thread);
 
@@ -28,7 +28,7 @@ void mutex_unlock(struct mutex *mutex);
 
 struct signal *signal_new(void);
 void signal_free(struct signal *signal);
-/* Waits with MUTEX held by the caller; may wake for no reason, so wait in a loop. */
+/* Waits with MUTEX held by the caller; wakeups may be spurious, so wait in a loop. */
 void signal_wait(struct signal *signal, struct mutex *mutex);
 void signal_wake_all(struct signal *signal);
 

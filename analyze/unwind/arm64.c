@@ -1,5 +1,6 @@
-/* One arm64 step. Each code of the unwind data describes one instruction, so a prologue skips
- * the codes of instructions that have not run, and an epilogue those of instructions that have. */
+/* One arm64 step. Each unwind code describes one instruction. In a prologue, the codes of
+ * instructions that have not run yet are skipped; in an epilogue, those of instructions that have
+ * already run. */
 #include "unwind/arm64.h"
 
 #include "base/array.h"
@@ -10,7 +11,7 @@
 enum { CONTEXT_SP = 0x100, CONTEXT_PC = 0x108, CONTEXT_X0 = 8 };
 enum { EC_CONTEXT_SP = 0x98, EC_CONTEXT_PC = 0xf8, EC_CONTEXT_LR = 0x120 };
 
-/* Where ARM64EC's CONTEXT, which has the form of x64, holds the nonvolatile registers.
+/* Where an ARM64EC CONTEXT, which has the x64 layout, holds the nonvolatile registers.
  * Source: ARM64EC_NT_CONTEXT in winnt.h. */
 static const struct {
     uint8_t number, offset;
@@ -19,7 +20,7 @@ static const struct {
 
 struct undo {
     struct unwind_walker *w;
-    uint32_t next_count; /* save_next codes met: further pairs of the next save */
+    uint32_t next_count; /* save_next codes seen: more register pairs for the next save */
     bool interrupted;    /* a machine frame or context gave pc and sp           */
 };
 
@@ -77,7 +78,7 @@ static bool undo_ec_context(struct undo *u)
     return true;
 }
 
-/* A CONTEXT, or a machine frame {sp, pc}, that an exception left at sp. */
+/* Restores from a CONTEXT, or a machine frame {sp, pc}, that an exception left at sp. */
 static bool undo_frame(struct undo *u, const struct arm64_code *code)
 {
     struct registers *regs = &u->w->regs;
@@ -132,7 +133,7 @@ static bool undo_code(struct undo *u, const struct arm64_code *code)
     }
 }
 
-/* Undoes COUNT codes, but for the first SKIP. */
+/* Undoes COUNT codes, except the first SKIP. */
 static enum stop_reason undo_codes(struct unwind_walker *w, const struct arm64_code *codes,
                                    uint32_t count, uint32_t skip)
 {
@@ -150,7 +151,7 @@ static enum stop_reason undo_codes(struct unwind_walker *w, const struct arm64_c
     return STOP_NONE;
 }
 
-/* Codes up to END or END_C, each one instruction. */
+/* Counts the codes up to END or END_C, each of which is one instruction. */
 static uint32_t instructions(const struct arm64_code *codes, uint32_t count)
 {
     uint32_t n = 0;
@@ -185,7 +186,7 @@ static enum stop_reason step_xdata(struct unwind_walker *w, const struct arm64_i
             continue;
         if (!arm64_codes_read(w->process, info, index, epilogue, ARM64_CODES_MAX, &epilogue_count))
             return STOP_DATA_MALFORMED;
-        uint32_t bytes = (instructions(epilogue, epilogue_count) + 1) * 4; /* with its ret */
+        uint32_t bytes = (instructions(epilogue, epilogue_count) + 1) * 4; /* including its ret */
         if (info->single_epilogue)
             start = info->function_bytes > bytes ? info->function_bytes - bytes : 0;
         if (into < start || into - start >= bytes)
@@ -255,8 +256,8 @@ static bool is_in_frame(const struct unwind_walker *w, uint64_t lr)
            unwind_strip(w, saved) == lr;
 }
 
-/* True when LR is the return address of a call from this same function, whose range the PDB
- * gives. */
+/* True when LR is the return address of a call made by this same function (the PDB gives its
+ * range). */
 static bool is_from_own_call(const struct unwind_walker *w, uint64_t lr)
 {
     const struct module *module = w->frame->module;
@@ -270,7 +271,7 @@ static bool is_from_own_call(const struct unwind_walker *w, uint64_t lr)
     return into > 0 && into <= proc.code_bytes;
 }
 
-/* KNOWN: the module has unwind data, but none for the pc. */
+/* KNOWN: the module has unwind data, but none that covers the pc. */
 static enum stop_reason step_leaf(struct unwind_walker *w, bool known)
 {
     const uint64_t lr = unwind_strip(w, w->regs.r[REG_ARM64_LR]);

@@ -4,7 +4,7 @@
 
 #include "unwind/walker.h"
 
-/* STOP_NONE, or why there is no caller. */
+/* Returns STOP_NONE, or why there is no caller. */
 enum stop_reason unwind_step_arm64(struct unwind_walker *w);
 
 #endif

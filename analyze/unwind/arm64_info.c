@@ -81,7 +81,7 @@ static uint32_t read_special(const uint8_t *raw, uint32_t left, struct arm64_cod
     uint8_t a = raw[0];
     uint32_t length = a == 0xe0 ? 4 : a == 0xe2 ? 2 : a == 0xe7 ? 3 : a == 0xdf ? 2 : 1;
     if (a >= 0xf8 && a <= 0xfb)
-        length = (uint32_t)(a - 0xf8) + 2; /* reserved, of stated length */
+        length = (uint32_t)(a - 0xf8) + 2; /* reserved, but of known length */
     if (left < length)
         return 0;
     *out = code_of(ARM64_RESERVED, 0, 0, false, length);
@@ -124,7 +124,7 @@ void arm64_packed_read(uint32_t word, struct arm64_packed *out)
     out->frame_bytes = (word >> 23) * 16;
 }
 
-/* Codes in the order the prologue runs; reversed at the end. */
+/* Codes in the order in which the prologue runs; reversed at the end. */
 struct builder {
     struct arm64_code *codes;
     uint32_t count, room;
@@ -136,7 +136,7 @@ static void add(struct builder *b, uint8_t op, uint32_t reg, uint32_t bytes, boo
         b->codes[b->count++] = code_of(op, reg, bytes, writeback, 0);
 }
 
-/* Saves of one register file: pairs, then a single one.  The first save moves sp. */
+/* Adds the saves of one register file: pairs, then a single register. The first save moves sp. */
 static void add_saves(struct builder *b, uint8_t pair, uint32_t first, uint32_t count, uint32_t at,
                       uint32_t save_bytes)
 {
@@ -152,9 +152,9 @@ static void add_saved_registers(struct builder *b, const struct arm64_packed *p)
     uint32_t int_bytes = p->reg_i * 8u + (p->cr == 1 ? 8 : 0);
     uint32_t fp_count = p->reg_f != 0 ? p->reg_f + 1u : 0;
     uint32_t save_bytes = (int_bytes + fp_count * 8 + (p->homes ? 64 : 0) + 15) & ~15u;
-    uint32_t lone = p->cr == 1 ? p->reg_i & 1u : 0; /* shares its pair with lr */
+    uint32_t lone = p->cr == 1 ? p->reg_i & 1u : 0; /* saved as a pair with lr */
     add_saves(b, ARM64_SAVE_REGP, 19, p->reg_i - lone, 0, save_bytes);
-    if (lone != 0 && p->reg_i == 1) { /* no such code with write-back exists: two steps */
+    if (lone != 0 && p->reg_i == 1) { /* no single code does this with write-back, so use two */
         add(b, ARM64_ALLOC, 0, save_bytes, false);
         add(b, ARM64_SAVE_LRPAIR, 19, 0, false);
     } else if (lone != 0) {
@@ -164,7 +164,8 @@ static void add_saved_registers(struct builder *b, const struct arm64_packed *p)
         add(b, ARM64_SAVE_REG, 30, lead ? save_bytes : int_bytes - 8, lead);
     }
     add_saves(b, ARM64_SAVE_FREGP, 8, fp_count, int_bytes, save_bytes);
-    if (p->homes) { /* four stores of arguments; the first moves sp when nothing else did */
+    if (p->homes) { /* four stores of arguments; the first one moves sp unless an earlier save did
+                     */
         if (int_bytes + fp_count * 8 == 0)
             add(b, ARM64_ALLOC, 0, save_bytes, false);
         else

@@ -26,7 +26,7 @@ enum arm64_op {
     ARM64_TRAP_FRAME,
     ARM64_MACHINE_FRAME,
     ARM64_CONTEXT,
-    ARM64_EC_CONTEXT, /* a CONTEXT in x64's form, as ARM64EC code leaves it */
+    ARM64_EC_CONTEXT, /* a CONTEXT in the x64 layout, as ARM64EC code leaves it */
     ARM64_CLEAR_UNWOUND_TO_CALL,
     ARM64_SIGN_LR,
     ARM64_RESERVED,
@@ -39,7 +39,7 @@ struct arm64_code {
     uint8_t raw_bytes; /* length of the code; 0: made from a packed word */
 };
 
-/* Reads one unwind code at RAW (LEFT bytes).  Returns its length; 0: malformed or cut. */
+/* Reads one unwind code at RAW (LEFT bytes). Returns its length; 0: malformed or truncated. */
 uint32_t arm64_code_read(const uint8_t *raw, uint32_t left, struct arm64_code *out);
 
 enum { ARM64_CODES_MAX = 1024, ARM64_SCOPES_MAX = 4096 };
@@ -55,7 +55,8 @@ struct arm64_packed {
 
 void arm64_packed_read(uint32_t word, struct arm64_packed *out);
 
-/* The packed word's prologue as codes, in the order they are undone, ARM64_END last. */
+/* Expands the packed word's prologue into codes, in the order in which they are undone, ARM64_END
+ * last. */
 uint32_t arm64_packed_expand(const struct arm64_packed *packed, struct arm64_code *out,
                              uint32_t room);
 
@@ -68,20 +69,22 @@ struct arm64_info {
     bool has_handler, single_epilogue;
     uint32_t epilogue_count;      /* or, with single_epilogue, its first code's byte index */
     uint32_t code_bytes;          /* bytes of codes */
-    uint64_t scopes_va, codes_va; /* where they stand */
+    uint64_t scopes_va, codes_va; /* their address */
     uint32_t handler_rva, handler_data_rva;
 };
 
-/* Reads the unwind data that the second word of a RUNTIME_FUNCTION refers to. STOP_NONE, or what
- * is wrong. */
+/* Reads the unwind data that the second word of a RUNTIME_FUNCTION refers to. Returns STOP_NONE, or
+ * what is wrong with it. */
 enum stop_reason arm64_info_read(const struct unwind_process *process, uint64_t base_va,
                                  uint32_t word, struct arm64_info *out);
 
-/* Codes of .xdata from byte INDEX up to and with the first END.  False: malformed or missing. */
+/* Reads the codes of .xdata from byte INDEX up to and including the first END. False: malformed or
+ * missing. */
 bool arm64_codes_read(const struct unwind_process *process, const struct arm64_info *info,
                       uint32_t index, struct arm64_code *out, uint32_t room, uint32_t *count);
 
-/* Scope number NUMBER: where an epilogue starts (bytes into the function), its first code. */
+/* Reads epilogue scope NUMBER: where the epilogue starts (bytes into the function) and its first
+ * code. */
 bool arm64_scope_read(const struct unwind_process *process, const struct arm64_info *info,
                       uint32_t number, uint32_t *start_bytes, uint32_t *code_index);
 

@@ -1,5 +1,5 @@
-/* See cfi_export.h.  The unwind codes of x64 say what each instruction of the prologue does; read
- * backwards they give, after each, where the caller's frame and its registers are. */
+/* See cfi_export.h. The x64 unwind codes describe each instruction of the prologue. Read backwards,
+ * they give the location of the caller's frame and registers after each instruction. */
 #include "unwind/cfi_export.h"
 
 #include <inttypes.h>
@@ -16,13 +16,13 @@ static const char *const register_names[REGISTERS] = {
     "$r8",  "$r9",  "$r10", "$r11", "$r12", "$r13", "$r14", "$r15",
 };
 
-/* What holds at one place of a prologue.  The CFA is what rsp was before the call. */
+/* The state at one point of a prologue. The CFA is the value of rsp before the call. */
 struct cfi_state {
-    uint32_t depth;            /* the CFA less rsp                     */
+    uint32_t depth;            /* CFA - rsp                            */
     uint8_t cfa_register;      /* RSP until a frame register is set    */
-    uint32_t cfa_distance;     /* the CFA less that register           */
-    uint32_t base_depth;       /* the CFA less the place that saves count from */
-    uint32_t saved[REGISTERS]; /* the CFA less the place; 0: not saved */
+    uint32_t cfa_distance;     /* CFA - that register                  */
+    uint32_t base_depth;       /* CFA - the address that saves count from */
+    uint32_t saved[REGISTERS]; /* CFA - the register's slot; 0: not saved */
 };
 
 static bool read_image(void *self, uint64_t va, void *out, size_t bytes)
@@ -34,7 +34,8 @@ static bool read_image(void *self, uint64_t va, void *out, size_t bytes)
     return at != NULL;
 }
 
-/* All that the codes allocate: saves count from the stack pointer after the prologue. */
+/* The total allocation of the codes: save offsets count from the stack pointer after the
+ * prologue. */
 static uint32_t allocated(const struct x64_info *info)
 {
     uint32_t sum = 0;
@@ -74,7 +75,7 @@ static void apply(struct cfi_state *state, const struct x64_info *info, const st
     case X64_SAVE_NONVOL_FAR:
         save(state, code->info, state->base_depth - code->bytes);
         break;
-    default: /* vector registers are not in these records */
+    default: /* these records do not describe vector registers */
         break;
     }
     if (state->cfa_register == RSP)
@@ -102,7 +103,8 @@ static void print_saved(const struct cfi_state *now, const struct cfi_state *bef
             (void)fprintf(out, " %s: .cfa %" PRIu32 " - ^", register_names[i], now->saved[i]);
 }
 
-/* The state after the prologues of all that ENTRY's info is chained to.  False: not to be read. */
+/* The state after the prologues of all entries that ENTRY's info is chained to. False:
+ * unreadable. */
 static bool state_before(const struct unwind_process *process, struct x64_info *info,
                          struct cfi_state *state)
 {
@@ -164,7 +166,7 @@ static bool export_function(const struct unwind_process *process, const uint8_t 
 
 uint32_t unwind_export_cfi(const struct pe *pe, FILE *out)
 {
-    /* the callback only reads: unwinders are given the dead process as it is */
+    /* the callback only reads; the cast is needed because unwinders take a struct without const */
     union {
         const struct pe *pe;
         void *self;

@@ -1,9 +1,9 @@
-/* The dead process as the unwinders see it, and what a walk over it gives.
+/* The crashed process as the unwinders see it, and the result of a walk.
  *
- * The unwinders know nothing of dumps or files.  They ask a struct unwind_process: what bytes
- * are at an address (memory, or the image where the memory lacks them), which module holds an
- * address, and which PDB belongs to a module.  So unwind data, code bytes and stack are all read
- * in one way, by the dead process's addresses. */
+ * The unwinders know nothing about dumps or files. They ask a struct unwind_process which bytes are
+ * at an address (from memory, or from the image where the memory lacks them), which module contains
+ * an address, and which PDB belongs to a module. So unwind data, code bytes and the stack are all
+ * read in the same way, by address in the crashed process. */
 #ifndef UNWIND_PROCESS_H
 #define UNWIND_PROCESS_H
 
@@ -21,7 +21,7 @@ struct pdb; /* format/pdb/pdb.h */
 
 /* One RUNTIME_FUNCTION of generated code. */
 struct unwind_entry {
-    uint64_t base_va;                        /* what the RVAs count from */
+    uint64_t base_va;                        /* the base of the RVAs */
     uint32_t begin_rva, end_rva, unwind_rva; /* unwind_rva 0: code, but without unwind data */
 };
 
@@ -34,9 +34,9 @@ struct unwind_process {
     struct pdb *(*pdb)(void *self, const struct module *module);
     /* Generated code at VA, with its unwind data if there is any.  May be NULL itself. */
     bool (*generated)(void *self, uint64_t va, struct unwind_entry *out);
-    struct unwind_tables *tables; /* what is known of modules; see tables.h */
-    /* Not Windows: by convention rbp points to the caller's frame, so a chain is tried before a
-     * scan. */
+    struct unwind_tables *tables; /* what is known about modules; see tables.h */
+    /* Set for other systems than Windows: rbp points to the caller's frame by convention, so the
+     * chain is tried before a scan. */
     bool chains_frames;
 };
 
@@ -48,12 +48,12 @@ struct unwind_frame {
     const struct module *module; /* NULL: no module */
     enum pc_kind kind;
     enum found_by found_by;
-    const char *note; /* what was special on the way here; NULL */
+    const char *note; /* what was special about this step; or NULL */
     /* How the caller of this frame was found: */
     enum unwind_where where;
     uint32_t function_begin_rva, function_end_rva; /* of the unwind data used; 0: none */
     uint64_t unwind_data_va;                       /* 0: none */
-    uint64_t return_slot_va;                       /* where the caller's pc was read; 0: register */
+    uint64_t return_slot_va; /* address the caller's pc was read from; 0: a register */
     uint64_t caller_sp_va;
 };
 
@@ -64,7 +64,7 @@ struct unwind_stack {
     enum stop_reason stop; /* why the walk ended; never STOP_NONE */
 };
 
-/* Read one number of the dead process; false when its bytes are not all known. */
+/* Read one number of the crashed process; false unless all its bytes are known. */
 bool unwind_read_u32(const struct unwind_process *process, uint64_t va, uint32_t *out);
 bool unwind_read_u64(const struct unwind_process *process, uint64_t va, uint64_t *out);
 

@@ -1,4 +1,4 @@
-/* What unwinders learn of a module from its headers in the dead process's address space:
+/* What unwinders learn about a module from its headers in the crashed process's address space:
  * executable sections, .pdata, and the range of ntdll's KiUserExceptionDispatcher. */
 #include "unwind/tables.h"
 
@@ -30,7 +30,8 @@ struct unwind_tables *unwind_tables_new(struct arena *keep)
     return tables;
 }
 
-/* The name of export NUMBER compared with WANT: < 0, 0, > 0; *known false when unreadable. */
+/* Compares the name of export NUMBER with WANT: < 0, 0, > 0; sets *known to false when
+ * unreadable. */
 static int compare_export(const struct unwind_process *process, uint64_t base_va,
                           uint32_t names_rva, uint32_t number, const char *want, bool *known)
 {
@@ -75,7 +76,7 @@ static uint32_t find_export(const struct unwind_process *process, uint64_t base_
     return 0;
 }
 
-/* Where the export after the one at RVA starts, at most 0x100 bytes later. */
+/* Where the next export after RVA starts, at most 0x100 bytes later. */
 static uint32_t next_export(const struct unwind_process *process, uint64_t base_va,
                             uint32_t directory_rva, uint32_t rva)
 {
@@ -100,8 +101,8 @@ static uint32_t next_export(const struct unwind_process *process, uint64_t base_
     return next;
 }
 
-/* The range of a dispatcher: the caller of a frame in it was interrupted. On x64 the unwind data
- * of Windows has a machine frame there and that of Wine does not, so the name decides. */
+/* The range of a dispatcher: the caller of a frame in it was interrupted. On x64, Windows marks it
+ * with a machine frame in its unwind data and Wine does not, so the export name decides. */
 static struct unwind_range find_dispatcher(const struct unwind_process *process,
                                            const struct unwind_module *facts, uint32_t export_rva,
                                            uint32_t entry_bytes, const char *name)
@@ -121,8 +122,8 @@ static struct unwind_range find_dispatcher(const struct unwind_process *process,
     return (struct unwind_range){rva, end};
 }
 
-/* A dump may hold the first part of a header only: the sections that cannot be read may be code,
- * so then no address of the module is known not to be code. */
+/* A dump may hold only the first part of a header. The unreadable sections may be code, so any
+ * address of the module must then be treated as possible code. */
 static void read_sections(const struct unwind_process *process, struct unwind_module *facts,
                           uint64_t table_va, uint32_t count)
 {
@@ -196,7 +197,7 @@ static struct table_node *node_of(const struct unwind_process *process, const st
         struct table_node *node = *at;
         if (node->facts.module != module)
             continue;
-        *at = node->next; /* to the front: a walk visits few modules */
+        *at = node->next; /* move to the front: a walk visits few modules */
         node->next = tables->first;
         tables->first = node;
         return node;

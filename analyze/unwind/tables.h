@@ -1,4 +1,4 @@
-/* What the unwinders learn of modules from their headers, once for each module of a process. */
+/* What the unwinders learn about modules from their headers, once for each module of a process. */
 #ifndef UNWIND_TABLES_H
 #define UNWIND_TABLES_H
 
@@ -14,7 +14,7 @@ struct unwind_range {
     uint32_t begin_rva, end_rva;
 };
 
-/* What is known of one module from its headers, wherever they were read. */
+/* What is known about one module from its headers, from memory or from the image. */
 struct unwind_module {
     const struct module *module;
     bool has_headers, is_x86;
@@ -23,26 +23,26 @@ struct unwind_module {
     uint32_t pdata_rva, pdata_count;
     struct unwind_range code[UNWIND_CODE_RANGES_MAX]; /* executable sections */
     uint32_t code_count;
-    struct unwind_range exceptions; /* KiUserExceptionDispatcher; empty: not here */
-    struct unwind_range apcs;       /* x86: KiUserApcDispatcher; empty: not here */
+    struct unwind_range exceptions; /* KiUserExceptionDispatcher; empty: not in this module */
+    struct unwind_range apcs;       /* x86: KiUserApcDispatcher; empty: not in this module */
     struct unwind_range frames;     /* x86: `.eh_frame`; empty: none */
-    uint32_t preferred_base_va;     /* x86: as the headers say */
+    uint32_t preferred_base_va;     /* x86: from the headers */
 };
 
-/* Never NULL for a module while memory lasts. */
+/* NULL only when out of memory. */
 const struct unwind_module *unwind_module_of(const struct unwind_process *process,
                                              const struct module *module);
 
-/* The call frame information of an x86 image, read when it is first asked for; NULL: none. */
+/* The call frame information of an x86 image, read on first use; NULL: none. */
 struct cfi_table;
 const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
                                       const struct module *module);
 
-/* What .pdata says of an address.  UNREADABLE is not NONE: there may be a row. */
+/* What .pdata says about an address. UNREADABLE differs from NONE: there may be an entry. */
 enum unwind_row { UNWIND_ROW_NONE, UNWIND_ROW_FOUND, UNWIND_ROW_UNREADABLE };
 
-/* The RUNTIME_FUNCTION that covers RVA; ENTRY_BYTES 12 (x64) or 8 (arm64, where the end is not
- * in the row: the last row at or before RVA is given, end_rva 0). */
+/* Finds the RUNTIME_FUNCTION that covers RVA. ENTRY_BYTES is 12 (x64) or 8 (arm64, where the entry
+ * does not hold the end: the last entry at or before RVA is returned, with end_rva 0). */
 enum unwind_row unwind_pdata_find(const struct unwind_process *process,
                                   const struct unwind_module *module, uint32_t rva,
                                   uint32_t entry_bytes, struct unwind_entry *out);

@@ -1,5 +1,5 @@
-/* The walk itself: frames are emitted, steps taken, progress and limits watched.  What a step
- * is depends on the processor: x64.c, x86.c, arm64.c. */
+/* The walk itself: emits frames, takes steps, checks progress and limits. The steps of each
+ * processor are in x64.c, x86.c and arm64.c. */
 #include "unwind/unwind.h"
 
 #include <string.h>
@@ -13,11 +13,11 @@
 
 enum {
     WALK_STEPS_MAX = 1 << 20, /* frames walked, of which LIMIT_FRAMES are kept     */
-    CROSSINGS_MAX = 64        /* nested exceptions: only there may sp fall */
+    CROSSINGS_MAX = 64        /* nested exceptions; only these may lower sp */
 };
 
-/* The frames so far: the first LIMIT_FRAMES_HEAD, and the last LIMIT_FRAMES_TAIL of the others
- * in a ring. */
+/* The frames so far: the first LIMIT_FRAMES_HEAD, then a ring with the last LIMIT_FRAMES_TAIL of
+ * the others. */
 struct frame_list {
     struct arena *keep;
     struct unwind_frame *frames;
@@ -98,7 +98,7 @@ static bool in_dispatcher(const struct unwind_walker *w, const struct unwind_fra
     return facts != NULL && unwind_in_range(&facts->exceptions, rva);
 }
 
-/* Leaves one frame. STOP_NONE: the caller is in w->regs; else why the walk ends. */
+/* Leaves one frame. STOP_NONE: the caller is in w->regs; otherwise why the walk ends. */
 static enum stop_reason leave_frame(struct unwind_walker *w)
 {
     struct unwind_frame *frame = w->frame;
@@ -118,7 +118,7 @@ static enum stop_reason leave_frame(struct unwind_walker *w)
         return w->caller_kind == PC_INTERRUPTED ? STOP_NONE : STOP_END;
     if (w->caller_kind == PC_INTERRUPTED)
         return w->regs.sp == sp && w->regs.pc == pc ? STOP_NO_PROGRESS : STOP_NONE;
-    /* arm64 leaves return through a register: the stack pointer may stay equal once */
+    /* arm64 leaf functions return through a register: the stack pointer may stay the same once */
     bool still = w->regs.cpu == CPU_ARM64 && frame->kind == PC_INTERRUPTED && w->regs.sp == sp;
     return w->regs.sp > sp || (still && w->regs.pc != pc) ? STOP_NONE : STOP_NO_PROGRESS;
 }

@@ -7,15 +7,15 @@
  *   arm64  .pdata, packed or full; leaf; frame pointer; scan
  *   x86    call frame information of the image (mingw, Wine); FrameData programs, then FPO data
  *          of the PDB; frame pointer; scan
- * A pc that lies nowhere (0, freed or unmapped code) is given as a frame, one return address
- * is popped and the walk goes on. */
+ * A pc outside all code (0, freed or unmapped code) becomes a frame of its own; one return address
+ * is popped and the walk continues. */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
 
 #include "unwind/process.h"
 
-/* Walks from START, whose pc is of KIND.  A walk that ends early is no fault: see stop.
- * Fails: ERR_UNSUPPORTED no unwinder for that processor; ERR_MEMORY. */
+/* Walks from START, whose pc is of KIND. A walk that ends early is not a fault: see stop. Fails:
+ * ERR_UNSUPPORTED no unwinder for that processor; ERR_MEMORY. */
 enum status unwind_walk(const struct unwind_process *process, const struct registers *start,
                         enum pc_kind kind, struct arena *keep, struct unwind_stack *out,
                         struct fault *fault);

@@ -4,8 +4,8 @@
 #include "unwind/tables.h"
 
 enum {
-    SCAN_WORDS_FIRST = 160, /* how far a scan looks from the innermost frame */
-    SCAN_WORDS = 40,        /* from all other frames                           */
+    SCAN_WORDS_FIRST = 160, /* words that a scan searches from the innermost frame */
+    SCAN_WORDS = 40,        /* and from any other frame                        */
     CALL_BYTES_MAX = 7      /* longest call instruction that ends at a return */
 };
 
@@ -43,7 +43,7 @@ bool unwind_is_code(const struct unwind_walker *w, uint64_t va)
     return false;
 }
 
-/* True when FF /2 with its addressing bytes ends exactly at END. */
+/* True when an FF /2 instruction, with its addressing bytes, ends exactly at END. */
 static bool is_indirect_call(const uint8_t *at, const uint8_t *end)
 {
     if (at[0] != 0xff || (at[1] & 0x38) != 0x10)
@@ -106,7 +106,7 @@ enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, con
 
 uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va)
 {
-    return w->regs.cpu == CPU_ARM64 ? va & 0x0000ffffffffffffull : va; /* users have 48 bits */
+    return w->regs.cpu == CPU_ARM64 ? va & 0x0000ffffffffffffull : va; /* 48 bits for users */
 }
 
 bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register)
@@ -117,7 +117,8 @@ bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register)
         !unwind_read_pointer(w, fp, &next) || !unwind_read_pointer(w, fp + word, &pc))
         return false;
     pc = unwind_strip(w, pc);
-    /* The chain ends in 0; before that it must lead up the stack and into code. */
+    /* The chain ends with 0. Until then each link must point further up the stack, and each return
+     * address into code. */
     if (pc != 0 && (next == fp || !unwind_is_return(w, pc)))
         return false;
     w->frame->return_slot_va = fp + word;
@@ -128,8 +129,9 @@ bool unwind_frame_pointer(struct unwind_walker *w, uint32_t fp_register)
     return true;
 }
 
-/* Functions start at multiples of 16, and every stack holds pointers to functions. Such an
- * address is taken for a pointer when the bytes before it, which could show a call, are unknown. */
+/* Functions start at multiples of 16, and every stack holds pointers to functions. Such an address
+ * is taken as a function pointer, not a return address, when the bytes before it, which could show
+ * a call, are unknown. */
 static bool looks_like_pointer(const struct unwind_walker *w, uint64_t pc)
 {
     uint8_t byte;
@@ -139,7 +141,8 @@ static bool looks_like_pointer(const struct unwind_walker *w, uint64_t pc)
 
 enum stop_reason unwind_scan(struct unwind_walker *w)
 {
-    /* After a generated frame of unknown size, half of what a scan finds is stale. */
+    /* After a generated frame of unknown size, half of the return addresses that a scan finds are
+     * stale. */
     if (w->frame->module == NULL &&
         unwind_is_generated(w, w->regs.pc - (w->frame->kind == PC_RETURN)))
         return STOP_GENERATED_CODE;
@@ -149,7 +152,7 @@ enum stop_reason unwind_scan(struct unwind_walker *w)
     for (uint32_t i = 0; i < words; i++, va += word) {
         uint64_t pc;
         if (va < w->regs.sp || (w->regs.cpu == CPU_X64 && va % 16 != 8))
-            continue; /* x64 calls with the stack aligned to 16: the slot is 8 off */
+            continue; /* x64 aligns the stack to 16 at a call, so the slot's address ends in 8 */
         if (!unwind_read_pointer(w, va, &pc))
             return va == w->regs.sp ? STOP_MEMORY : STOP_SCAN_STACK_END;
         pc = unwind_strip(w, pc);

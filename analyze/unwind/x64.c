@@ -1,9 +1,9 @@
 /* One x64 step.
  *
- * With unwind data: an epilogue is carried out (see x64_epilogue.c), else the codes of the
- * prologue are undone, those that had run, then the chained ones whole. Without: an interrupted
- * leaf pops its return address; where the image is missing, the PDB gives frame sizes; otherwise
- * the stack is scanned. */
+ * With unwind data: an epilogue is executed (see x64_epilogue.c); otherwise the prologue's codes
+ * that had run are undone, then all codes of the chained entries. Without unwind data: an
+ * interrupted leaf pops its return address; where the image is missing, the PDB gives the frame
+ * size; otherwise the stack is scanned. */
 #include "unwind/x64.h"
 
 #include "base/limits.h"
@@ -15,7 +15,7 @@
 /* How much of one frame is undone. */
 struct undo {
     struct unwind_walker *w;
-    uint64_t base_va; /* of saves: the frame register's, or the stack pointer */
+    uint64_t base_va; /* base of saves: from the frame register or the stack pointer */
     bool machine_frame;
 };
 
@@ -73,8 +73,8 @@ static enum stop_reason undo_code(struct undo *u, const struct x64_info *info,
     }
 }
 
-/* Saves count from the frame register once it is set, before that from the stack pointer.  A part
- * that chains to the function's head comes after the head has set it. */
+/* Save offsets count from the frame register once it is set, and from the stack pointer before
+ * that. In a part that chains to the function's head, the head has already set it. */
 static uint64_t save_base(const struct registers *regs, const struct x64_info *info, uint32_t into,
                           bool whole)
 {
@@ -86,7 +86,7 @@ static uint64_t save_base(const struct registers *regs, const struct x64_info *i
     return set ? regs->r[info->frame_register] - info->frame_offset : regs->sp;
 }
 
-/* Undoes one UNWIND_INFO.  INTO: bytes into the function; WHOLE: all of it had run. */
+/* Undoes one UNWIND_INFO. INTO: bytes into the function; WHOLE: the entire prologue had run. */
 static enum stop_reason undo_info(struct undo *u, const struct x64_info *info, uint32_t into,
                                   bool whole)
 {
@@ -104,8 +104,8 @@ static enum stop_reason undo_info(struct undo *u, const struct x64_info *info, u
     return STOP_NONE;
 }
 
-/* The pops of an epilogue that version 2 lists: they mirror the pushes, so that no code bytes
- * are needed.  INTO: bytes into the epilogue; those pops have run. */
+/* Does the pops of an epilogue that version 2 lists: they mirror the pushes, so no code bytes are
+ * needed. INTO: bytes into the epilogue; the pops before it have run. */
 static enum stop_reason undo_listed_epilogue(struct undo *u, const struct x64_info *info,
                                              uint32_t into)
 {
@@ -126,7 +126,7 @@ static enum stop_reason undo_listed_epilogue(struct undo *u, const struct x64_in
     return STOP_NONE;
 }
 
-/* Undoes an entry and all it chains to, then takes the return address. */
+/* Undoes an entry and all entries that it chains to, then pops the return address. */
 static enum stop_reason undo_entry(struct unwind_walker *w, struct unwind_entry entry,
                                    struct x64_info *info, uint32_t into)
 {
@@ -202,11 +202,11 @@ static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry 
         }
     }
     if ((info.flags & X64_CHAINED) != 0 && into < info.prologue_bytes)
-        frame->where = WHERE_PROLOGUE; /* of a part: its own codes are partly run */
+        frame->where = WHERE_PROLOGUE; /* in a separate part: some of its own codes have run */
     return undo_entry(w, entry, &info, into);
 }
 
-/* Without the image: the size of the frame as the PDB states it. */
+/* Without the image: uses the frame size that the PDB states. */
 static bool step_frame_size(struct unwind_walker *w)
 {
     const struct module *module = w->frame->module;
@@ -253,8 +253,9 @@ static bool is_bare(const struct unwind_walker *w, const struct registers *befor
 }
 
 /* Unwind data that only says "a leaf" does not prove one: V8 registers such data for all of its
- * code. A generated function that has called another one is not a leaf, and a leaf returns into
- * code. (In images, Wine's system calls are leaves that call.) */
+ * code. A generated function that has called another one is not a leaf, and a leaf's return address
+ * must be in code. (This does not hold for images: Wine's system calls are described as leaves but
+ * make calls.) */
 static bool is_believable(const struct unwind_walker *w, const struct registers *before)
 {
     if (!is_bare(w, before))
@@ -271,9 +272,9 @@ static enum stop_reason step_leaf(struct unwind_walker *w, const char *note)
     uint64_t pc;
     if (!unwind_read_u64(w->process, w->regs.sp, &pc))
         return STOP_MEMORY;
-    /* The return address is in no image, yet the callee is known: a user APC interrupted a
-     * system call, which is a leaf. Where the module's other functions have unwind data, a leaf
-     * is tried before rbp. */
+    /* The return address is in no image, yet the callee is known: a user APC interrupted a system
+     * call, which is a leaf. When other functions of the module have unwind data, a leaf is tried
+     * before the rbp chain. */
     const bool is_leaf =
         w->frame->module != NULL && unwind_module_of(w->process, w->frame->module)->pdata_count > 0;
     if (is_leaf && unwind_is_return(w, pc))

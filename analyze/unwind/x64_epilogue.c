@@ -3,11 +3,11 @@
  * Version 1 unwind data does not say where epilogues are; the calling convention says what they
  * look like instead:
  *     [add rsp, n | lea rsp, [fp + n]]   pop reg ...   ret | iretq | jmp out of the function
- * So the rest of an epilogue can be recognised and executed from any pc.  A jump counts when it
- * leaves the function, also its chained parts, or goes to its very first byte (a tail call to
- * itself); jumps through registers count with a REX.W prefix, which compilers set for that.
- * iretq takes the machine frame on top and goes on where it was interrupted; the system's own
- * unwinders do not know it.
+ * So the rest of an epilogue can be recognised and executed from any pc. A direct jump ends an
+ * epilogue if it leaves the function and its chained parts, or goes to the function's first byte (a
+ * tail call to itself). A jump through a register ends one only with a REX.W prefix, which
+ * compilers set for this purpose. iretq pops the machine frame and resumes the interrupted code;
+ * Windows' own unwinders do not recognise it.
  * Source: https://learn.microsoft.com/cpp/build/prolog-and-epilog */
 #include "unwind/x64_epilogue.h"
 
@@ -16,7 +16,7 @@
 
 enum { WINDOW_BYTES = 64 };
 
-/* Code bytes from the pc on; zero where unknown, which is no epilogue. */
+/* The code bytes at the pc; zero where unknown, which matches no epilogue. */
 struct window {
     uint8_t code[WINDOW_BYTES];
     uint32_t bytes, at;
@@ -156,7 +156,7 @@ static bool jump_leaves(const struct unwind_process *process, const struct unwin
            rva == ours.begin_rva;
 }
 
-/* The instruction that ends an epilogue: ret in its forms, or a jump that leaves. */
+/* The instruction that ends an epilogue: any form of ret, or a jump out of the function. */
 static bool takes_leave(const struct window *win, const struct unwind_process *process,
                         const struct unwind_entry *entry, const struct x64_info *info,
                         uint64_t pc_va)

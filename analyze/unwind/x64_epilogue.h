@@ -4,9 +4,9 @@
 
 #include "unwind/x64_info.h"
 
-/* Recognises the rest of an epilogue by the code bytes at REGS->pc, and if it is one leaves the
- * frame by doing what it would do.  *RETURN_SLOT_VA as in struct unwind_frame; *INTERRUPTED: the
- * caller's pc is not a return address. */
+/* Recognises the rest of an epilogue by the code bytes at REGS->pc and, if there is one, leaves the
+ * frame by executing it. *RETURN_SLOT_VA is as in struct unwind_frame; *INTERRUPTED: the caller's
+ * pc is not a return address. */
 bool x64_epilogue(const struct unwind_process *process, const struct unwind_entry *entry,
                   const struct x64_info *info, struct registers *regs, uint64_t *return_slot_va,
                   bool *interrupted);

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 
-/* Slots that an operation takes; 0: there is no such operation. */
+/* Slots that an operation occupies; 0: no such operation. */
 static uint32_t slots_of(uint8_t version, uint8_t op, uint8_t info)
 {
     switch (op) {
@@ -110,9 +110,10 @@ const char *x64_op_name(uint8_t op)
     return op < COUNT_OF(names) ? names[op] : "UWOP_UNKNOWN";
 }
 
-/* Version 2 lists epilogues first: the first code holds their size in the place of the prologue
- * offset, and in bit 0 of its info whether there is one at the very end; each further code holds
- * the distance of one epilogue's start from the function's end, in 12 bits; 0 pads. */
+/* Version 2 lists epilogues first. The first code holds their size in place of the prologue
+ * offset; bit 0 of its info says whether there is an epilogue at the very end of the function.
+ * Each further code holds in 12 bits the distance of one epilogue's start from the function's
+ * end; 0 is padding. */
 bool x64_in_listed_epilogue(const struct x64_info *info, const struct unwind_entry *entry,
                             uint32_t pc_rva, uint32_t *into)
 {

@@ -33,7 +33,7 @@ enum x64_op {
 enum { X64_HAS_HANDLER = 1, X64_HAS_TERMINATOR = 2, X64_CHAINED = 4, X64_CODES_MAX = 255 };
 
 struct x64_code {
-    uint8_t prologue_offset; /* of the end of its instruction from the function's start */
+    uint8_t prologue_offset; /* end of its instruction, from the function's start */
     uint8_t op, info;
     uint32_t bytes; /* allocation, or offset of a save from the frame's base */
 };
@@ -48,7 +48,7 @@ struct x64_info {
     struct unwind_entry chained; /* with X64_CHAINED */
 };
 
-/* Reads the UNWIND_INFO at BASE_VA + RVA.  STOP_NONE, or what is wrong with it. */
+/* Reads the UNWIND_INFO at BASE_VA + RVA. Returns STOP_NONE, or what is wrong with it. */
 enum stop_reason x64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t rva,
                                struct x64_info *out);
 

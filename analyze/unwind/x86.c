@@ -16,7 +16,7 @@
 
 enum {
     FPO_FRAME_STANDARD = 3,
-    SEARCH_WORDS = 64, /* arguments on their way to a callee that the frame data does not count */
+    SEARCH_WORDS = 64, /* outgoing arguments that the frame data does not include */
 };
 
 /* Accepts the result of a step, or restores the registers. */
@@ -28,9 +28,10 @@ static bool accept(struct unwind_walker *w, const struct registers *before)
     return false;
 }
 
-/* True when the callee's arguments were pushed, so that the frame data does not count them. The
+/* True when the callee's arguments were pushed, so that the frame data does not include them. The
  * code after the call shows it: `add esp, n` removes pushed arguments, and `sub esp, n` reserves
- * again what the callee removed; there is neither when the callee removed what was pushed. */
+ * again the space that the callee removed. Neither follows when the callee removed pushed
+ * arguments. */
 static bool were_pushed(const struct unwind_walker *w)
 {
     uint8_t code[2];
@@ -40,11 +41,11 @@ static bool were_pushed(const struct unwind_walker *w)
     return code[1] == 0xc4 || (code[1] != 0xec && w->callee_takes_params);
 }
 
-/* What `.raSearch` means: from where the frame data has the return address, the first word up the
- * stack that can be one.  Arguments on their way to the callee stand below that; compilers that
- * make room for them in advance count them among the locals, others push them uncounted, so both
- * places are looked at before those further up, where a frame interrupted among its pushes has it.
- */
+/* What `.raSearch` means: the first word that can be a return address, searching up the stack from
+ * where the frame data places it. Outgoing arguments lie below that place. Compilers that reserve
+ * space for them count them among the locals; others push them, and the frame data does not count
+ * them. So both places are tried before those further up, where the return address is if the frame
+ * was interrupted between its pushes. */
 static uint32_t search_return(const struct unwind_walker *w, uint32_t from_va)
 {
     const bool pushed = were_pushed(w);
@@ -99,7 +100,8 @@ static bool step_fpo(struct unwind_walker *w, struct pdb *pdb, uint32_t rva)
     uint32_t slot = search_return(w, (uint32_t)w->regs.sp + fpo.locals_bytes + saved_bytes);
     if (!unwind_read_u32(w->process, slot, &pc))
         return false;
-    /* ebp as a plain register is saved last, above the locals' other saved registers */
+    /* ebp, when it is an ordinary register, is saved last, above the locals' other saved
+     * registers */
     if (fpo.uses_ebp && saved_bytes >= 4 && unwind_read_u32(w->process, slot - 4, &ebp))
         w->regs.r[REG_X86_EBP] = ebp;
     w->regs.pc = pc;

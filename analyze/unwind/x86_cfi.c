@@ -1,7 +1,7 @@
 /* Leaves an x86 frame by its call frame information; see x86_cfi.h.
  *
- * The instructions build a row of rules, up to the pc: where the frame's upper end is (the CFA),
- * and where the caller's registers are, counted from there. */
+ * The instructions up to the pc build a row of rules: where the frame's upper end (the CFA) is, and
+ * where the caller's registers are relative to it. */
 #include "unwind/x86_cfi.h"
 
 #include "base/array.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    REGISTERS = 9, /* eight of the processor, and eip */
+    REGISTERS = 9, /* the eight general registers and eip */
     STACK_POINTER = 4,
     SAVED_MAX = 16,
     STACK_MAX = 16,
@@ -24,8 +24,8 @@ enum rule_kind {
     RULE_AT,          /* at CFA + n                    */
     RULE_VALUE,       /* CFA + n itself                */
     RULE_REGISTER,    /* in register n                 */
-    RULE_AT_BLOCK,    /* at the address that an expression gives      */
-    RULE_VALUE_BLOCK, /* what an expression gives      */
+    RULE_AT_BLOCK,    /* at the address that an expression yields     */
+    RULE_VALUE_BLOCK, /* the value of an expression    */
 };
 
 struct rule {
@@ -75,7 +75,7 @@ static void restore(struct machine *m, uint64_t reg)
         m->row.r[reg] = m->initial.r[reg];
 }
 
-/* Instructions that say where the CFA is.  False: not one of them. */
+/* Runs an instruction that defines the CFA. False: not one of those. */
 static bool define_cfa(struct machine *m, uint8_t op, struct bytes *r)
 {
     struct row *row = &m->row;
@@ -104,7 +104,7 @@ static bool define_cfa(struct machine *m, uint8_t op, struct bytes *r)
     return true;
 }
 
-/* Instructions that say where a register is.  False: not one of them. */
+/* Runs an instruction that defines where a register is saved. False: not one of those. */
 static bool define_register(struct machine *m, uint8_t op, struct bytes *r)
 {
     static const enum rule_kind kinds[] = {
@@ -166,7 +166,7 @@ static void run_other(struct machine *m, uint8_t op, struct bytes *r)
         else
             m->unknown = true;
         break;
-    case 0x2e: /* GNU_args_size: only for throwing */
+    case 0x2e: /* GNU_args_size: used only for exceptions */
         (void)cfi_unsigned(r);
         break;
     default:
@@ -200,8 +200,8 @@ static bool run(struct machine *m, struct bytes r)
     return !m->unknown && !bytes_failed(&r);
 }
 
-/* The words of expressions that compilers and hand-written code use here: registers plus offsets,
- * constants, reading memory, and plain arithmetic. */
+/* The operations that compilers and hand-written code use in these expressions: registers plus
+ * offsets, constants, memory reads, and simple arithmetic. */
 static bool push_word(const struct registers *regs, uint8_t op, struct bytes *r, uint32_t *out)
 {
     if (op >= 0x30 && op <= 0x4f) { /* lit0 .. lit31 */
@@ -296,7 +296,7 @@ static bool find_cfa(const struct unwind_walker *w, const struct row *row, uint3
     return true;
 }
 
-/* What register INDEX held in the caller; *slot_va: where that was read, 0 if nowhere. */
+/* The caller's value of register INDEX; *slot_va: the address it was read from, or 0. */
 static bool find_register(const struct unwind_walker *w, const struct row *row, uint32_t index,
                           uint32_t cfa, uint64_t *out, uint64_t *slot_va)
 {
@@ -364,7 +364,7 @@ static bool apply(struct unwind_walker *w, const struct machine *m)
     return true;
 }
 
-/* The row that holds at RVA. */
+/* The row of rules that applies at RVA. */
 static bool row_at(const struct cfi_entry *entry, uint32_t rva, struct machine *m)
 {
     *m = (struct machine){.entry = entry, .at_rva = entry->begin_rva, .target_rva = rva};
@@ -374,8 +374,8 @@ static bool row_at(const struct cfi_entry *entry, uint32_t rva, struct machine *
     return run(m, entry->own);
 }
 
-/* How many bytes of arguments the function removes: the n of a `ret n` in it.  Its caller's
- * frame data counts from above them. */
+/* How many bytes of arguments the function removes: the n of a `ret n` in it. The frame data of its
+ * caller counts from above them. */
 static uint32_t params_bytes(const struct unwind_walker *w, const struct cfi_entry *entry)
 {
     uint8_t code[CODE_BYTES];

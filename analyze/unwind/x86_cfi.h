@@ -4,8 +4,8 @@
 
 #include "unwind/walker.h"
 
-/* Leaves a frame by the call frame information of its image.  False: there is none, or it
- * leads nowhere.  The frame has a module. */
+/* Leaves a frame by the call frame information of its image. False: there is none, or it finds no
+ * caller. The frame must have a module. */
 bool unwind_x86_cfi(struct unwind_walker *w);
 
 #endif

@@ -8,7 +8,7 @@ enum {
     CFI_BYTES_MAX = 1 << 26,
     ENTRY_BYTES_MIN = 12,
     AUGMENTATION_MAX = 8,
-    /* encodings of addresses: low four bits the form, next three what they count from */
+    /* encodings of addresses: the low four bits are the form, the next three the base */
     FORM_ABSOLUTE = 0x00,
     FORM_U32 = 0x03,
     FORM_S32 = 0x0b,
@@ -30,7 +30,8 @@ struct cfi_table {
     uint32_t row_count;
 };
 
-/* Seven bits per byte, the lowest first.  *bits: how many there were; *top: the highest of them. */
+/* Reads seven bits per byte, the lowest first. *bits: how many bits there were; *top: the highest
+ * of them. */
 static uint64_t read_groups(struct bytes *r, uint32_t *bits, bool *top)
 {
     uint64_t value = 0;
@@ -73,10 +74,10 @@ bool cfi_begins_at(const struct unwind_process *process, uint64_t va, uint32_t b
            (head[8] == 1 || head[8] == 3) && head[9] == 'z';
 }
 
-/* What the common part of an entry says, while it is read. */
+/* The common part (CIE) of an entry. */
 struct kind {
     struct cfi_entry entry;
-    uint32_t at; /* where it is; all functions of one object share one */
+    uint32_t at; /* its offset; all functions of one object file share one */
     uint8_t address_encoding;
     bool augmented, known;
 };
@@ -91,7 +92,7 @@ static void skip_encoded(struct bytes *r, uint8_t encoding)
         bytes_skip(r, sizes[form]);
 }
 
-/* "zPLR" and the like: each letter has its data, in the letters' order. */
+/* "zPLR" and the like: the letters' data follow in the same order. */
 static bool read_augmentation(struct bytes *r, const char *letters, struct kind *out)
 {
     out->augmented = letters[0] == 'z';
@@ -110,12 +111,13 @@ static bool read_augmentation(struct bytes *r, const char *letters, struct kind 
         else if (*letter == 'S')
             out->entry.interrupts = true;
         else if (*letter != 'B')
-            break; /* unknown: its data cannot be skipped, but its length can */
+            break; /* unknown letter: only the whole augmentation data, whose length is known, can
+                      be skipped */
     }
     return !bytes_failed(r);
 }
 
-/* The record at AT after its first two words: its length, and *ID. */
+/* The record at AT, past its first two words: returns its length and sets *ID. */
 static bool open_record(const struct cfi_table *table, uint32_t at, struct fault *fault,
                         struct bytes *out, uint32_t *id)
 {
@@ -148,8 +150,8 @@ static bool read_kind(const struct cfi_table *table, uint32_t at, struct fault *
     return true;
 }
 
-/* An address as an rva.  Absolute ones are relocated where they were read from memory, and count
- * from the preferred base where they come from the file. */
+/* Converts an address to an rva. Absolute addresses are relocated when they were read from memory,
+ * and count from the preferred base when they come from the file. */
 static bool read_rva(const struct cfi_table *table, struct bytes *r, uint8_t encoding,
                      uint32_t *out)
 {
@@ -215,7 +217,8 @@ static bool next_record(const struct cfi_table *table, uint32_t at, bool *is_fun
     if (length > table->bytes - at - 4)
         return false;
     *is_function = length >= ENTRY_BYTES_MIN - 4 && load_u32(table->data + at + 4) != 0;
-    *next = at + 4 + length; /* a length of 0 ends what one object gave; others may follow */
+    *next =
+        at + 4 + length; /* a length of 0 ends the records of one object file; others may follow */
     return true;
 }
 
@@ -246,7 +249,7 @@ struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t sectio
     uint8_t last;
     if (bytes == 0 || bytes > CFI_BYTES_MAX ||
         !process->read(process->self, section_va + bytes - 1, &last, 1))
-        return NULL; /* no memory is reserved on the word of a header */
+        return NULL; /* never reserve memory because a header says so */
     struct cfi_table *table = ARENA_NEW(keep, struct cfi_table);
     uint8_t *data = arena_alloc(keep, bytes);
     if (table == NULL || data == NULL || !process->read(process->self, section_va, data, bytes))

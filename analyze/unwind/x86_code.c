@@ -1,16 +1,16 @@
 /* x86 prologues and epilogues by their code bytes.
  *
  * Frame data describes function bodies: at a `ret` it still counts locals that are already gone. So
- * the rest of an epilogue is executed, from any pc, as the processor would do it: [add esp, n | lea
- * esp, [ebp + n] | mov esp, ebp | leave]   pop reg ...   ret | jmp out and of a function that no
- * PDB knows, the two first instructions of a frame are known by sight. */
+ * the rest of an epilogue is executed, from any pc, as the processor would: [add esp, n | lea esp,
+ * [ebp + n] | mov esp, ebp | leave] pop reg ... ret | jmp out In a function that has no PDB, the
+ * first two instructions of a frame are also recognised. */
 #include "unwind/x86_code.h"
 
 #include "format/pdb/module.h"
 
 enum { WINDOW_BYTES = 32 };
 
-/* Code bytes from the pc on. */
+/* The code bytes at the pc. */
 struct window {
     uint8_t code[WINDOW_BYTES + 8]; /* zeros at the end, so that short reads need no check */
     uint32_t bytes, at;
@@ -33,7 +33,8 @@ static uint32_t plus_i8(uint64_t value, uint8_t byte)
     return (uint32_t)value + (uint32_t)(int32_t)(int8_t)byte;
 }
 
-/* Executes what frees the locals, if anything does; false when the stack cannot be read. */
+/* Executes the instruction that frees the locals, if there is one; false when the stack cannot be
+ * read. */
 static bool take_release(const struct unwind_walker *w, struct window *win, struct registers *regs)
 {
     const uint8_t *p = win->code + win->at;
@@ -76,7 +77,7 @@ static bool take_pops(const struct unwind_walker *w, struct window *win, struct 
     return true;
 }
 
-/* A jump leaves when it goes to another procedure than that of the pc. */
+/* A jump leaves the function if its target is in another procedure than the pc. */
 static bool jump_leaves(const struct unwind_walker *w, struct pdb *pdb, uint64_t target_va)
 {
     const struct module *module = w->frame->module;
@@ -88,7 +89,7 @@ static bool jump_leaves(const struct unwind_walker *w, struct pdb *pdb, uint64_t
            rva >= (uint64_t)proc.start_rva + proc.code_bytes;
 }
 
-/* *ARGUMENTS: bytes that a `ret n` removes. */
+/* *ARGUMENTS: the number of bytes that a `ret n` removes. */
 static bool takes_leave(const struct unwind_walker *w, struct pdb *pdb, const struct window *win,
                         uint32_t *arguments)
 {
@@ -107,7 +108,8 @@ static bool takes_leave(const struct unwind_walker *w, struct pdb *pdb, const st
         return jump_leaves(w, pdb, here + 5u + load_u32(p + 1));
     if (left >= 2 && p[0] == 0xeb)
         return jump_leaves(w, pdb, plus_i8(here + 2u, p[1]));
-    /* through a pointer: a tail call where the stack was just taken down, else a jump table */
+    /* a jump through a pointer: a tail call if the stack was just unwound, otherwise a jump
+     * table */
     return win->at > 0 && left >= 2 && p[0] == 0xff && (p[1] & 0x38) == 0x20;
 }
 

@@ -1,24 +1,24 @@
-/* Crosses ntdll's two dispatchers on x86: they have no caller; the kernel interrupted other code
+/* Crosses ntdll's two dispatchers on x86. They have no caller: the kernel interrupted other code
  * and left its registers on the stack as a CONTEXT.
  *
  * KiUserExceptionDispatcher gets {EXCEPTION_RECORD *, CONTEXT *}. KiUserApcDispatcher gets the
- * routine and its arguments followed by the CONTEXT, Wine's a pointer to it. No data says how
- * far either has pushed, so the first word up the stack that is such a pointer, or the beginning
- * of a CONTEXT, is taken; what it must look like leaves little room for chance. */
+ * routine and its arguments followed by the CONTEXT, Wine's a pointer to it. No data states how
+ * much either has pushed, so the first word up the stack that is such a pointer, or the start of a
+ * CONTEXT, is used. The checks on a CONTEXT make a false match unlikely. */
 #include "unwind/x86_dispatch.h"
 
 enum {
-    CONTEXT_BYTES = 0xcc, /* up to SegSs: what every form has */
+    CONTEXT_BYTES = 0xcc, /* up to SegSs: the part that every form of CONTEXT has */
     CONTEXT_I386 = 0x10000,
     CONTEXT_CONTROL = 1,
     CONTEXT_KNOWN = 0x1007f,
-    EFLAGS_ALWAYS = 0x202, /* bit 1, and interrupts are enabled */
+    EFLAGS_ALWAYS = 0x202, /* bit 1 is always set, and interrupts are enabled */
     EFLAGS_NEVER = 0x8028,
     SEARCH_WORDS = 128,
     REACH_BYTES = 0x1000,
 };
 
-/* True when there is a CONTEXT at VA that leads further up the stack. */
+/* True when there is a CONTEXT at VA whose stack pointer is further up the stack. */
 static bool read_context(const struct unwind_walker *w, uint64_t va, struct registers *out)
 {
     uint8_t raw[CONTEXT_BYTES];

@@ -30,7 +30,7 @@ static void set_name(struct item *item, const char *name)
     item->name[i] = '\0';
 }
 
-/* Registers go by CodeView's numbers too. */
+/* The registers also have CodeView numbers. */
 static const char *by_number(const char *name)
 {
     static const char *const numbered[] = {"$20",  "$ebx", "$21",  "$esp", "$22",
@@ -126,7 +126,7 @@ static bool run_word(struct machine *m, const char *word)
     return push(m, NULL, negative ? 0u - (uint32_t)number : (uint32_t)number);
 }
 
-/* Where the word at TEXT ends.  Operators need no blanks around them: "+ =$eip" is met. */
+/* Where the word at TEXT ends. Operators need no blanks around them: "+ =$eip" occurs. */
 static size_t word_bytes(const char *text)
 {
     static const char operators[] = "+-*/%@^=";

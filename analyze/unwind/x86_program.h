@@ -18,8 +18,8 @@ struct x86_frame_constants {
     uint32_t locals_bytes, saved_bytes, params_bytes;
 };
 
-/* Runs PROGRAM on REGS.  STOP_NONE when it gave a new eip and esp, else what was wrong; REGS is
- * changed only on success.  */
+/* Runs PROGRAM on REGS. Returns STOP_NONE when it set a new eip and esp, otherwise what was wrong.
+ * REGS changes only on success. */
 enum stop_reason x86_program_run(const struct unwind_process *process, const char *program,
                                  const struct x86_frame_constants *constants,
                                  struct registers *regs);
