@@ -11,6 +11,7 @@ struct dashboard_options {
     const char *const *hosts; /* further names that clients may call us by                 */
     uint32_t host_count;
     const char *database;
+    bool wait;              /* while there is no database, answer as for an empty one */
     const char *known_file; /* the file of known mismatches; NULL: none is shown */
     bool allow_write;
     const char *const *symbol_roots; /* for the resolve page */

@@ -289,7 +289,7 @@ static enum status start(struct dashboard *d, struct fault *fault)
     d->write_lock = mutex_new();
     d->cache = cache_new();
     d->connections = connections_new();
-    d->stores = store_pool_new(d->options.database);
+    d->stores = store_pool_new(d->options.database, d->options.wait);
     if (d->lock == NULL || d->write_lock == NULL || d->cache == NULL || d->connections == NULL ||
         d->stores == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "server");

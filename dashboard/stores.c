@@ -7,20 +7,23 @@
 
 struct store_pool {
     const char *path;
+    bool wait;
     struct mutex *lock;
     struct signal *given;
     struct store *free[STORES_MAX];
     uint32_t free_count, lent_count;
+    struct store *empty[STORES_MAX]; /* lent in place of a missing database; NULL: unused slot */
     struct mutex *watch_lock;
     struct store *watcher; /* asked for the version, and for nothing else */
 };
 
-struct store_pool *store_pool_new(const char *path)
+struct store_pool *store_pool_new(const char *path, bool wait)
 {
     struct store_pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL)
         return NULL;
     pool->path = path;
+    pool->wait = wait;
     pool->lock = mutex_new();
     pool->given = signal_new();
     pool->watch_lock = mutex_new();
@@ -46,6 +49,23 @@ void store_pool_free(struct store_pool *pool)
     free(pool);
 }
 
+/* An empty database in memory, remembered so that it is closed when it is given back: the next
+ * request must see the file if it exists by then. */
+static enum status lend_empty(struct store_pool *pool, struct store **out, struct fault *fault)
+{
+    if (study_open(":memory:", STORE_WRITE, out, fault) != ERR_NONE)
+        return fault->code;
+    mutex_lock(pool->lock);
+    for (uint32_t i = 0; i < STORES_MAX; i++) {
+        if (pool->empty[i] == NULL) {
+            pool->empty[i] = *out;
+            break;
+        }
+    }
+    mutex_unlock(pool->lock);
+    return ERR_NONE;
+}
+
 enum status store_pool_take(struct store_pool *pool, struct store **out, struct fault *fault)
 {
     struct store *store = NULL;
@@ -61,6 +81,10 @@ enum status store_pool_take(struct store_pool *pool, struct store **out, struct 
     enum status status = ERR_NONE;
     if (store == NULL)
         status = study_open(pool->path, STORE_READ, &store, fault);
+    if (status == ERR_ABSENT && pool->wait) {
+        fault_clear(fault);
+        status = lend_empty(pool, &store, fault);
+    }
     if (status != ERR_NONE)
         store_pool_give(pool, NULL);
     *out = store;
@@ -69,12 +93,20 @@ enum status store_pool_take(struct store_pool *pool, struct store **out, struct 
 
 void store_pool_give(struct store_pool *pool, struct store *store)
 {
+    struct store *closing = NULL;
     mutex_lock(pool->lock);
     pool->lent_count--;
-    if (store != NULL)
+    for (uint32_t i = 0; i < STORES_MAX && store != NULL; i++) {
+        if (pool->empty[i] == store) {
+            pool->empty[i] = NULL;
+            closing = store;
+        }
+    }
+    if (store != NULL && closing == NULL)
         pool->free[pool->free_count++] = store;
     signal_wake_all(pool->given);
     mutex_unlock(pool->lock);
+    study_close(closing);
 }
 
 uint64_t store_pool_version(struct store_pool *pool)

@@ -9,8 +9,9 @@ struct store_pool;
 
 enum { STORES_MAX = 12 };
 
-/* Opens nothing yet.  NULL when out of memory.  PATH is borrowed. */
-struct store_pool *store_pool_new(const char *path);
+/* Opens nothing yet.  NULL when out of memory.  PATH is borrowed.  WAIT: while PATH is missing or
+ * empty, handles are of an empty database in memory. */
+struct store_pool *store_pool_new(const char *path, bool wait);
 void store_pool_free(struct store_pool *pool);
 
 /* Waits until a handle is free.  Fails as study_open(). */

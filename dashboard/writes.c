@@ -29,8 +29,11 @@ static enum status set_baseline(struct exchange *x, const char *body, size_t byt
     branch = json_get_string(tree, "branch", &x->keep, fault);
     platform = json_get_string(tree, "platform", &x->keep, fault);
     cJSON_Delete(tree);
-    if (fault->code != ERR_NONE ||
-        study_open(x->dashboard->options.database, STORE_WRITE, &store, fault) != ERR_NONE)
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    if (!path_is_file(x->dashboard->options.database)) /* opening it for writing would make one */
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "run");
+    if (study_open(x->dashboard->options.database, STORE_WRITE, &store, fault) != ERR_NONE)
         return fault->code;
     (void)study_set_baseline(store, *run_id, branch, platform, fault);
     study_close(store);

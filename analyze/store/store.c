@@ -93,7 +93,7 @@ static enum status check_version(struct store *store, struct fault *fault)
         return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "database",
                               "it belongs to another program");
     if (tables == 0 && store->mode != STORE_WRITE)
-        return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "database",
+        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "database",
                               "it is empty; `twinstack run` fills it");
     if (version > STORE_SCHEMA_VERSION)
         return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",

@@ -34,14 +34,14 @@ static void open_browser(const char *url, struct arena *keep)
 
 /* Reports a wrong path or a foreign file before serving. A database of another version is served:
  * the pages say which of the two is older, and what to do. */
-static bool check_database(const char *path, int *exit_code)
+static bool check_database(const struct dashboard_options *options, int *exit_code)
 {
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
-    const enum status status = study_open(path, STORE_READ, &store, &fault);
+    const enum status status = study_open(options->database, STORE_READ, &store, &fault);
     if (status == ERR_NONE)
         study_close(store);
-    if (status == ERR_NONE || status == ERR_UNSUPPORTED)
+    if (status == ERR_NONE || status == ERR_UNSUPPORTED || (status == ERR_ABSENT && options->wait))
         return true;
     *exit_code = stored_fault(&fault, true);
     return false;
@@ -53,7 +53,7 @@ static int serve(const struct serve_words *words, struct arena *keep)
     struct fault fault = FAULT_INIT;
     int code = EXIT_GOOD;
 
-    if (!check_database(words->options.database, &code))
+    if (!check_database(&words->options, &code))
         return code;
     process_catch_interrupts();
     if (dashboard_start(&words->options, &dashboard, &fault) != ERR_NONE)
@@ -87,6 +87,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--allow-remote", OPTION_FLAG, &words.options.allow_remote, NULL,
          "listen where other machines reach; all data then needs the token"},
         {"--read-only", OPTION_FLAG, &words.read_only, NULL, "refuse --allow-write"},
+        {"--wait", OPTION_FLAG, &words.options.wait, NULL,
+         "serve before there is a database; the pages show it once a run makes it"},
         {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
     };
     struct arena keep;
@@ -113,7 +115,7 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_serve = {
     .name = "serve",
     .summary = "the dashboard, on loopback",
-    .usage = "[--db FILE] [--listen ADDRESS:PORT]",
+    .usage = "[--db FILE] [--listen ADDRESS:PORT] [--wait]",
     .details =
         "Prints the address and serves until Ctrl-C.  Only this machine can reach it unless\n"
         "--allow-remote is given; nothing is written unless --allow-write is.\n"
@@ -124,6 +126,6 @@ const struct verb verb_serve = {
     .exits = "  0  ended by Ctrl-C\n"
              "  2  wrong words, or an address that other machines reach\n"
              "  3  the address is taken, or a file cannot be read\n"
-             "  4  the database is missing, damaged, or another program's file",
+             "  4  the database is missing (unless --wait), damaged, or another program's file",
     .run = run,
 };

@@ -18,6 +18,19 @@ import e2e  # noqa: E402
 NO_NETWORK = ["unshare", "--net"]
 
 
+def servers():
+    """Dashboards of ./run in this tree, by process."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"serve" in words and os.fsencode(e2e.BUILD / "twinstack.db") in words:
+            found.append(int(path.parent.name))
+    return sorted(found)
+
+
 @unittest.skipUnless(e2e.BUILD == e2e.ROOT / "build", "another build folder than the one of ./run")
 class Run(e2e.Case):
     def run_script(self, *argv, prefix=(), limit_s=240):
@@ -54,6 +67,7 @@ class Run(e2e.Case):
         self.assertIn("null_write", done.stdout)
 
     def test_serves_at_the_end_and_stops_on_ctrl_c(self):
+        before = servers()
         child = subprocess.Popen([e2e.ROOT / "run", "-k", "null_write.ob"], stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, text=True, start_new_session=True, stdin=subprocess.DEVNULL)
         try:
@@ -68,13 +82,41 @@ class Run(e2e.Case):
             self.assertIsNotNone(address)
             with urllib.request.urlopen(f"{address}/healthz", timeout=10) as answer:
                 self.assertEqual(answer.status, 200)
+            self.assertNotIn("victims ", "".join(said), "the address comes before the victims are built")
+            while not said[-1].startswith(address):  # the same one again, after the report
+                said.append(child.stdout.readline())
+                self.assertTrue(said[-1], "it ended before it served:\n" + "".join(said[-40:]))
+            self.assertIn("null_write", "".join(said))
+            with urllib.request.urlopen(f"{address}/healthz", timeout=10) as answer:
+                self.assertEqual(answer.status, 200)
             os.killpg(child.pid, signal.SIGINT)
             self.assertIn(child.wait(timeout=20), (0, 130))
+            self.assertEqual(servers(), before)
         finally:
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
             child.stdout.close()
+
+    def test_an_interrupted_run_leaves_no_server(self):
+        before = servers()
+        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(sign=sign), subprocess.Popen([e2e.ROOT / "run", "-k", "null_write.ob"], stdout=subprocess.DEVNULL, text=True,
+                                                           stderr=subprocess.PIPE, start_new_session=True, stdin=subprocess.DEVNULL) as child:
+                said = []
+                while not said or "http://" not in said[-1]:
+                    said.append(child.stderr.readline())
+                    self.assertTrue(said[-1], "".join(said))
+                self.assertEqual(len(servers()), len(before) + 1)
+                (os.kill if sign == signal.SIGKILL else os.killpg)(child.pid, sign)
+                child.wait(timeout=20)
+                end = time.monotonic() + 10
+                while servers() != before and time.monotonic() < end:
+                    time.sleep(0.1)
+                left = servers()
+                if sign == signal.SIGKILL:
+                    os.killpg(child.pid, signal.SIGKILL)  # what the killed script had started
+                self.assertEqual(left, before)
 
     def test_nothing_is_written_outside_the_build_folder(self):
         self.assertFalse((e2e.ROOT / "twinstack.db").exists())

@@ -1,6 +1,6 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
 import { axeSource, browser, check, openPage, root, runAll, same, scratch, seed, serve, settled, shot, test } from './web/world.mjs';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const chromium = await browser();
@@ -286,6 +286,24 @@ test('an_empty_database_says_how_to_fill_it', async () => {
   await shot(page, 'empty');
   await page.context().close();
   await empty.stop();
+});
+
+test('a_database_that_is_not_there_yet_is_waited_for', async () => {
+  const db = scratch('later.db');
+  const early = await serve('--wait', '--db', db);
+  same((await fetch(`${early.base}/healthz`)).status, 200, 'health');
+  const { data } = await (await fetch(`${early.base}/api/v1/overview`)).json();
+  same([data.total_runs, data.run], [0, null], 'as of an empty database');
+  check(!existsSync(db), 'serving makes no database');
+  const page = await open(`${early.base}/`);
+  await page.waitForSelector('.state');
+  check((await page.textContent('.state')).includes('No run yet: waiting'), 'it says that it waits');
+  await shot(page, 'waiting');
+  seed('later.db', 1, 4, 0);
+  await page.waitForSelector('.tiles', { timeout: 15000 });
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+  same(await early.stop(), 0, 'how it ended');
 });
 
 test('a_file_that_is_no_database_ends_the_start', async () => {

@@ -1,5 +1,5 @@
 // The first page: is it right, how fast, since when.
-import { useData } from '../api.js';
+import { useData, useLive } from '../api.js';
 import { CountsBar, Empty, Link, Loaded, Page, Verdict, Wrong, ago, caseName, casePath, Command, duration, html, number, percent, plural, words } from '../ui.js';
 
 const tiles = [
@@ -59,10 +59,18 @@ function Failing({ failing, run }) {
     ${failing.total > failing.cases.length && html`<li><${Link} to=${`/runs/${run}/mismatches`}>and ${number(failing.total - failing.cases.length)} more</${Link}></li>`}</ul>`;
 }
 
+// Before the first finished run: the run in progress, else what starts one.
+function Waiting() {
+  const [run] = useLive().running;
+  if (run) return html`<${Empty} title="The first run is in progress">
+    <p role="status"><${Link} to=${`/runs/${run.id}`}>Run ${run.id}</${Link}>: ${plural(run.case_count, 'case')} judged so far. The summary appears here when it ends.</p></${Empty}>`;
+  return html`<${Empty} title="No run yet: waiting for the first">
+    <p role="status">This page shows it as soon as it starts. If none is starting, take every crash both ways:</p><p><${Command}>twinstack run</${Command}></p></${Empty}>`;
+}
+
 function Shown({ data }) {
   const { run } = data;
-  if (!run) return html`<${Empty} title="No finished run yet">
-    <p>Take every crash both ways, and it appears here by itself:</p><p><${Command}>twinstack run</${Command}></p></${Empty}>`;
+  if (!run) return html`<${Waiting} />`;
   const ratio = data.trends;
   const newest = (name) => ratio[name].points.filter((point) => point.value !== null).at(-1)?.value;
   return html`<section class="strip"><div><${Link} to=${`/runs/${run.id}`} class="strong">Run ${run.id}</${Link}>
