@@ -281,9 +281,11 @@ enum { SUBSECTION_IMPORTS = 0xf7, SUBSECTION_EXPORTS = 0xf8, CROSS_MODULE = 1 };
 
 static const uint8_t *subsection(const struct pdb_module *module, uint32_t wanted, uint32_t *bytes)
 {
-    const uint8_t *c13 = module->data + module->symbol_bytes + module->c11_bytes;
     uint32_t at = 0;
     *bytes = 0;
+    if (module->data == NULL)
+        return NULL;
+    const uint8_t *c13 = module->data + module->symbol_bytes + module->c11_bytes;
     while (at <= module->c13_bytes && module->c13_bytes - at >= 8) {
         const uint32_t kind = load_u32(c13 + at), size = load_u32(c13 + at + 4);
         if (size > module->c13_bytes - at - 8)

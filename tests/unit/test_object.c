@@ -18,8 +18,10 @@ struct file {
 
 static void put_at(struct file *f, size_t at, uint64_t value, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++)
-        f->data[at + i] = (uint8_t)(value >> 8 * (f->big ? bytes - 1 - i : i));
+    for (size_t i = 0; i < bytes; i++) {
+        const size_t byte = f->big ? bytes - 1 - i : i;
+        f->data[at + i] = byte < 8 ? (uint8_t)(value >> 8 * byte) : 0;
+    }
 }
 
 static void put(struct file *f, uint64_t value, size_t bytes)
