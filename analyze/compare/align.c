@@ -1,9 +1,9 @@
 /* Sequence alignment: many stacks and the truth into one table of rows.
  *
- * Columns are merged one after another into the table by the alignment of highest summed
- * similarity, gaps being free, so that a frame that one stack lacks is a gap there and shifts no
- * other frame. Frames with nothing in common never share a row. Equal heads and ends are paired
- * first, without a search, so a deep recursion costs no more than its length. */
+ * Columns are merged one after another into the table by the alignment with the highest total
+ * similarity. Gaps are free, so a frame that one stack lacks leaves a gap there and shifts no other
+ * frame. Frames with nothing in common never share a row. Equal heads and ends are paired first,
+ * without a search, so a deep recursion costs no more than its length. */
 #include "compare/align.h"
 
 #include <string.h>
@@ -12,25 +12,26 @@
 #include "base/text.h"
 #include "compare/names.h"
 
-/* Most cells of one search; without the equal heads and ends of both sides. */
+/* The largest search, in cells, after the equal heads and ends of both sides are removed. */
 #define ALIGN_CELLS_MAX ((uint64_t)64 << 20)
 
 enum {
-    SCORE_SAME = 100,        /* place and name equal, both physical         */
+    SCORE_SAME = 100,        /* place and name are equal, both frames physical */
     SCORE_SAME_INLINE = 90,  /* ... both inline                             */
-    SCORE_PLACE = 60,        /* place equal, another name, both physical    */
-    SCORE_PLACE_INLINE = 40, /* ... both inline, equally deep               */
-    SCORE_NAME = 50,         /* name equal at another place                 */
-    SCORE_NAME_MIXED = 30,   /* ... one of them inline                      */
-    SCORE_LINE = 5,          /* on top of a name at another place: same line */
+    SCORE_PLACE = 60,        /* place is equal, name is not, both physical */
+    SCORE_PLACE_INLINE = 40, /* ... both inline, at the same depth */
+    SCORE_NAME = 50,         /* name is equal, place is not */
+    SCORE_NAME_MIXED = 30,   /* ... one of them is inline */
+    SCORE_LINE = 5,          /* added to a matching name at another place: same line */
     TRUTH_NAME = 100,
     TRUTH_FILE = 10,
     TRUTH_LINE = 20,
     TRUTH_NAMELESS = 5,
     TRUTH_OTHER_NAME = 1,
     TRUTH_BEST = TRUTH_NAME + TRUTH_FILE + TRUTH_LINE,
-    /* A frame that a subject has right outweighs every row that only reference engines have: a
-     * walker that stops inside a recursion must not pull the truth away from the subjects. */
+    /* A frame that a subject has right outweighs every row that only reference engines have.
+     * Otherwise a walker that stops inside a recursion would pull the truth away from the
+     * subjects. */
     TRUTH_SUBJECT = LIMIT_FRAMES * TRUTH_BEST,
 };
 
@@ -80,11 +81,12 @@ static int32_t truth_similarity(const struct frame_key *truth, const struct fram
 
 /* ---- the search ----------------------------------------------------------------------- */
 
-/* Similarity of position I of one side and J of the other; *best when none can be higher. */
+/* Similarity of position I of one side and J of the other; sets *best when no higher value
+ * exists. */
 typedef int32_t pair_fn(const void *context, uint32_t i, uint32_t j, bool *best);
 
 struct pairing {
-    int32_t *partner; /* of each position of the first side; -1: a gap */
+    int32_t *partner; /* for each position of the first side; -1: a gap */
     uint64_t score;
 };
 
@@ -192,7 +194,7 @@ bool frames_same_module(const struct frame *a, const struct frame *b)
     return same_module(a->module, name_of_module(a), b->module, name_of_module(b));
 }
 
-/* Code outside all images is compared by address, not by the name it was registered with. */
+/* Code outside all images is compared by address, not by its registered name. */
 static bool is_outside_images(const struct frame *frame)
 {
     return frame->module == NULL && (frame->module_name == NULL ||
@@ -332,10 +334,10 @@ struct merge {
     const struct table *table;
     const struct column *column;
     const char *root;
-    const uint32_t *rows; /* the rows that may be paired with */
+    const uint32_t *rows; /* the rows that may be paired */
 };
 
-/* A frame against a row: the most similar of the row's frames counts. */
+/* A frame compared with a row: the most similar of the row's frames counts. */
 static int32_t pair_row(const void *context, uint32_t i, uint32_t j, bool *best)
 {
     const struct merge *m = context;

@@ -4,19 +4,19 @@
 
 #include "compare/input.h"
 
-/* What alignment needs of a frame, made once. */
+/* What alignment needs to know about a frame, computed once. */
 struct frame_key {
     uint64_t name, last_name; /* hashes; 0: unknown                       */
     uint64_t offset;
     const char *file;
-    uint32_t module; /* number of the module in this case; 0: none */
+    uint32_t module; /* number of the module in this case; 0: no module */
     uint32_t line;
     uint16_t inline_depth;
     bool own;       /* can be compared with the truth                  */
-    bool nameless;  /* of an own image, but its name is unreliable */
+    bool nameless;  /* in an own image, but its name is unreliable */
     bool mark;      /* truth: a mark, not a frame                     */
     bool tail;      /* truth: demanded absent                         */
-    bool qualified; /* truth: the name has a "::"                     */
+    bool qualified; /* truth: the name contains "::" */
 };
 
 /* One column of a thread's table: the truth or one engine's stack. */
@@ -25,7 +25,7 @@ struct column {
     const struct stack *stack;        /* NULL: nothing to show      */
     const struct truth_thread *truth;
     const struct frame_key *keys;
-    uint32_t count; /* frames up to the thread's start; later ones are cut */
+    uint32_t count; /* frames up to the thread's start; later ones are cut off */
 };
 
 /* The table of one thread. */
@@ -57,12 +57,12 @@ enum status table_build(struct table *table, const char *root, struct arena *scr
 enum status column_similarity(const struct column *a, const struct column *b, struct arena *scratch,
                               uint64_t *out, struct fault *fault);
 
-/* The frame at ROW of an engine's column, or NULL. */
+/* The frame at ROW of an engine's column, NULL: none. */
 const struct frame *table_frame(const struct table *table, uint32_t row, uint32_t column);
 const struct truth_frame *table_truth(const struct table *table, uint32_t row);
 const struct frame_key *table_key(const struct table *table, uint32_t row, uint32_t column);
 
-/* Same module, by identity where both know one, else by name. */
+/* Same module: by identity where both sides know one, else by name. */
 bool frames_same_module(const struct frame *a, const struct frame *b);
 
 /* Same module and offset. */

@@ -1,8 +1,8 @@
-/* Which engine caused a difference: a vote of all engines that can see the place. Engines that
- * share the part in question are one voter, however many they are. The truth is a voter like any
- * other: it can be wrong.
+/* Which engine caused a difference: a vote of all engines that can see the place. All engines that
+ * share the part in question count as one voter. The truth is a voter like any other: it can be
+ * wrong.
  *
- *   where a frame lies   each walk is a voter; who takes another's frames votes with it
+ *   where a frame lies   each walk is a voter; an engine that takes another's frames votes with it
  *   what it is called    our symbol lookup is one voter, each other program one
  *
  * The reference column has one vote, like any other. */
@@ -20,7 +20,7 @@ struct poll {
     uint32_t row;
 };
 
-/* Masks of columns: bit C is column C, and bit 0 the truth. */
+/* Masks of columns: bit C is column C, bit 0 is the truth. */
 typedef uint32_t voter_fn(const struct table *t, uint32_t column);
 
 static uint32_t parts_of(const struct table *t, uint32_t column)
@@ -28,8 +28,8 @@ static uint32_t parts_of(const struct table *t, uint32_t column)
     return column == 0 ? 0 : engine_claim_parts(t->columns[column].claim);
 }
 
-/* The column whose walk COLUMN shows: its own, unless it takes the record's frames or walks by the
- * unwinder of another. */
+/* The column whose walk COLUMN shows: its own, unless it takes the record's frames or uses another
+ * column's unwinder. */
 static uint32_t walk_of(const struct table *t, uint32_t column)
 {
     const uint32_t parts = parts_of(t, column);
@@ -41,7 +41,7 @@ static uint32_t walk_of(const struct table *t, uint32_t column)
     return column;
 }
 
-/* Voters for names: all that use our lookup are the first of them. */
+/* Voters for names: all engines that use our lookup count as the first of them. */
 static uint32_t namer_of(const struct table *t, uint32_t column)
 {
     if ((parts_of(t, column) & ENGINE_SHARES_SYMBOLS) == 0)
@@ -63,7 +63,7 @@ static uint32_t weigh(const struct table *t, uint32_t mask, voter_fn *voter)
     return weight;
 }
 
-/* True when COLUMN votes on ROW: it has a frame there, or a stack that continues after it or
+/* True when COLUMN votes on ROW: it has a frame there, or its stack continues after the row or
  * ended well. */
 static bool reaches(const struct table *t, uint32_t column, uint32_t row)
 {
@@ -105,7 +105,7 @@ static bool says(const struct poll *p, uint32_t column, const struct frame *want
                            compare_files(frame->file, want->file, root)));
 }
 
-/* Which columns have a frame at KEY's place in the row, and which have none or another one. */
+/* Which columns have a frame at KEY's place in the row, and which have none or a different one. */
 static void vote_place(const struct poll *p, const struct frame_key *key, uint32_t *have,
                        uint32_t *lack)
 {
@@ -134,7 +134,7 @@ static void vote_place(const struct poll *p, const struct frame_key *key, uint32
     }
 }
 
-/* Which columns agree with COLUMN about the row, and which do not. */
+/* Which columns agree with COLUMN about the row, and which disagree. */
 static void vote_name(const struct poll *p, uint32_t column, bool with_line, uint32_t *same,
                       uint32_t *other)
 {
@@ -180,7 +180,7 @@ static void settle(const struct poll *p, struct finding *f, enum blame blame, ui
     f->witnesses = witnesses_of(p, witnesses);
 }
 
-/* The same offset in another module: the list of modules is wrong, not the walk. */
+/* The same offset in another module: the module list is wrong, not the walk. */
 static bool is_other_module(const struct poll *p, uint32_t loser, uint32_t winners)
 {
     const struct frame_key *mine = table_key(p->table, p->row, loser);
@@ -193,7 +193,7 @@ static bool is_other_module(const struct poll *p, uint32_t loser, uint32_t winne
     return false;
 }
 
-/* The part that gave COLUMN its frames, to blame when they are wrong. */
+/* The part that produced COLUMN's frames. It gets the blame when they are wrong. */
 static enum blame blame_of_place(const struct poll *p, uint32_t column, uint32_t losers,
                                  uint32_t winners)
 {
@@ -221,7 +221,7 @@ static uint32_t lookups_among(const struct table *t, uint32_t mask)
     return count;
 }
 
-/* Two engines that share the lookup and differ used different addresses, so the lookup is not to
+/* Two engines that share the lookup but differ used different addresses, so the lookup is not to
  * blame. */
 static enum blame blame_of_names(const struct poll *p, uint32_t column, uint32_t losers,
                                  uint32_t winners)
@@ -232,7 +232,7 @@ static enum blame blame_of_names(const struct poll *p, uint32_t column, uint32_t
                : BLAME_SYMBOLS;
 }
 
-/* True when the frame in question is inline, so that symbols made it, or failed to. */
+/* True when the frame in question is inline: symbols produced it, or failed to. */
 static bool is_inline_row(const struct poll *p, const struct finding *f)
 {
     for (uint32_t c = 1; c < p->table->column_count; c++) {
@@ -243,7 +243,7 @@ static bool is_inline_row(const struct poll *p, const struct finding *f)
     return f->cause == CAUSE_INLINE_ONLY;
 }
 
-/* A frame that one side lacks, or has at another address. */
+/* A frame that one side lacks or has at another address. */
 static void blame_place(const struct poll *p, struct finding *f, uint32_t column, uint32_t against)
 {
     const struct table *t = p->table;
@@ -266,7 +266,7 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
         return;
     }
     if ((losers >> loser & 1) == 0 || loser == 0)
-        return; /* both columns of the pair are on one side: the vote blames a third */
+        return; /* both columns of the pair are on one side: the vote blames a third one */
     if (!inlined)
         loser = walk_of(t, loser);
     settle(p, f,
@@ -306,7 +306,7 @@ static void blame_called(const struct poll *p, struct finding *f, uint32_t colum
     settle(p, f, blame_of_names(p, loser, losers, winners), loser, winners);
 }
 
-/* The same addresses in the same order on both sides: no frame is missing, the alignment is
+/* Both sides have the same addresses in the same order: no frame is missing, the alignment is
  * wrong. */
 static bool is_misaligned(const struct poll *p, uint32_t column, uint32_t against)
 {

@@ -4,8 +4,9 @@
 
 #include "compare/align.h"
 
-/* Fills blame, blame_engine, witnesses and, where the vote decides, wrong.  TABLE is of the
- * finding's thread; texts are borrowed or in KEEP.  BLAME_UNKNOWN stays where the vote is even. */
+/* Fills blame, blame_engine, witnesses and, where the vote decides, wrong. TABLE belongs to the
+ * finding's thread. Texts are borrowed or live in KEEP. BLAME_UNKNOWN remains when the vote is
+ * even. */
 void finding_blame(const struct compare_input *in, const struct table *table, struct arena *keep,
                    struct finding *f);
 

@@ -1,10 +1,10 @@
-/* Why two stacks differ: a table of rules, the most specific first.  Each rule looks at one
- * difference and either gives its evidence or passes.  No rule guesses: what no rule can prove
- * is CAUSE_UNEXPLAINED.
+/* Why two stacks differ: a table of rules, the most specific first. Each rule looks at one
+ * difference and either gives its evidence or passes. No rule guesses: a difference that no rule
+ * can prove is CAUSE_UNEXPLAINED.
  *
- * A difference is a row in which a column and what it is compared with do not agree.  The rows
- * around it that do not agree either are its block: a cause is often found in a neighbour
- * (the frame that an unwinder could not step over), so rules may look at the whole block. */
+ * A difference is a row in which a column disagrees with the column it is compared with. Adjacent
+ * rows that disagree too form its block: a cause is often found in a neighbour (the frame that an
+ * unwinder could not step over), so rules may look at the whole block. */
 #include "compare/cause.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static rule_fn *const rules[] = {
     because_frame_pointer,
 };
 
-/* What is not explained, as precisely as possible. */
+/* Describes an unexplained difference as precisely as possible. */
 static const char *unexplained_line(const struct difference *d, struct arena *keep)
 {
     const struct frame *own = rule_mine(d), *other = rule_theirs(d);

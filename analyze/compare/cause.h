@@ -4,7 +4,8 @@
 
 #include "compare/difference.h"
 
-/* Finds the cause: the first rule that holds, else CAUSE_UNEXPLAINED.  Evidence in KEEP. */
+/* Finds the cause: the first rule that holds, else CAUSE_UNEXPLAINED. The evidence lives in
+ * KEEP. */
 enum status difference_explain(const struct difference *d, struct arena *keep,
                                struct explanation *out, struct fault *fault);
 

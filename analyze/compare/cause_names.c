@@ -1,5 +1,5 @@
 /* Rules about the name of a frame: whether the module at its address is certain, which symbols gave
- * the name, at which address they were looked up, and which of several names is meant. */
+ * the name, which address was looked up, and which of several names is meant. */
 #include "compare/cause_names.h"
 
 #include "compare/names.h"
@@ -9,7 +9,7 @@
 enum {
     SYMBOLS_ASKED_MAX = 64,
     LINES_ASKED_MAX = 64,
-    LOWEST_CODE_VA = 0x10000, /* below it nothing is ever mapped: a call through null */
+    LOWEST_CODE_VA = 0x10000, /* nothing is ever mapped below this address: a call through null */
 };
 
 static bool is_ambiguous(const struct frame *frame)
@@ -30,7 +30,7 @@ typedef bool frame_test(const struct frame *frame);
 static const struct frame *block_find(const struct difference *d, frame_test *test,
                                       uint32_t *column)
 {
-    /* A frame that the truth demands and this stack lacks may be in the reference. */
+    /* A frame that the truth demands and this stack lacks may exist in the reference. */
     const uint32_t columns[2] = {d->column, d->against != 0 ? d->against : d->table->reference};
     for (int i = 0; i < 2; i++) {
         if (columns[i] == 0)
@@ -77,7 +77,7 @@ bool because_generated_code(const struct difference *d, struct arena *keep, stru
                                      rule_engine(d, column), rule_where(frame, keep)));
 }
 
-/* Looks at what gave the name, the line or the inline frames in question. */
+/* Looks at what produced the name, the line or the inline frames in question. */
 static bool because_symbols(const struct difference *d, struct arena *keep, struct explanation *out,
                             enum cause cause, unsigned answered, const char *words)
 {

@@ -10,7 +10,7 @@
 #include "compare/names.h"
 
 enum {
-    CUT_NEIGHBOURS = 8, /* frames on each side of a cut that show what recurs there */
+    CUT_NEIGHBOURS = 8, /* frames on each side of a cut that show which functions recur there */
 };
 
 static bool is_handler_frame(const struct frame *frame)
@@ -74,8 +74,8 @@ bool because_scan(const struct difference *d, struct arena *keep, struct explana
     return false;
 }
 
-/* True when NAME is a function next to the place where frames were left out to keep to the limit.
- */
+/* True when NAME is a function next to the place where frames were left out to stay within the
+ * limit. */
 static bool is_cut_function(const struct column *column, uint64_t name)
 {
     uint32_t cut = UINT32_MAX;
@@ -128,7 +128,7 @@ bool because_tail_call(const struct difference *d, struct arena *keep, struct ex
                                      rule_name(truth->function)));
 }
 
-/* True when COLUMN has a physical frame at the place of HAVE at or below the row. */
+/* True when COLUMN has a physical frame at HAVE's place, in ROW or below. */
 static bool holds_place(const struct difference *d, uint32_t column, const struct frame_key *have)
 {
     for (uint32_t row = d->row; row < d->table->row_count; row++) {
@@ -209,7 +209,7 @@ bool because_inline_only(const struct difference *d, struct arena *keep, struct 
             rule_name(table_frame(d->table, d->row, rule_having(d))->function), have->offset));
 }
 
-/* Frames are missing at the outer end, where the walk stopped, or at the inner end, where it
+/* Frames are missing at the outer end, where the walk stopped, or at the inner end, where the walk
  * started too late. */
 bool because_truncated(const struct difference *d, struct arena *keep, struct explanation *out)
 {
@@ -253,7 +253,8 @@ static uint32_t next_row(const struct difference *d, uint32_t row, uint32_t colu
     return row;
 }
 
-/* True when COLUMN and WITNESS continue alike after this row: with the same frame, or both end. */
+/* True when COLUMN and WITNESS continue in the same way after this row: with the same frame, or
+ * both end. */
 static bool goes_on_alike(const struct difference *d, uint32_t column, uint32_t witness)
 {
     const uint32_t row = next_row(d, d->row, column);
@@ -266,7 +267,8 @@ static bool goes_on_alike(const struct difference *d, uint32_t column, uint32_t 
     return keys_same_place(a, b);
 }
 
-/* Some walkers follow frame pointers and do not say so.  One that says so is the witness. */
+/* Some walkers follow frame pointers without reporting it. A walker that reports it is the
+ * witness. */
 static bool follows_chain(const struct difference *d, uint32_t *witness)
 {
     for (uint32_t c = 1; c < d->table->column_count; c++) {
@@ -293,7 +295,7 @@ bool because_frame_pointer(const struct difference *d, struct arena *keep, struc
                                                  rule_where(frame, keep)));
         }
     }
-    uint32_t witness = 0; /* a subject says how it found a frame, so it needs no witness */
+    uint32_t witness = 0; /* a subject reports how it found a frame, so it needs no witness */
     if (!rule_is_gap(d) || d->table->columns[d->column].claim->subject ||
         !follows_chain(d, &witness))
         return false;

@@ -1,4 +1,4 @@
-/* Rules about the shape of a stack: where a walk began, how it went on, and where it ended. */
+/* Rules about the shape of a stack: where a walk began, how it continued, and where it ended. */
 #ifndef COMPARE_CAUSE_SHAPE_H
 #define COMPARE_CAUSE_SHAPE_H
 

@@ -13,8 +13,8 @@
 #include "compare/score.h"
 #include "compare/verdict.h"
 
-/* Consecutive findings between the same two columns with the same cause become one finding: a stack
- * that stops early lacks many frames for one reason. */
+/* Consecutive findings between the same two columns with the same cause are merged: a stack that
+ * stops early lacks many frames for one reason. */
 struct streak {
     int32_t finding; /* -1: none */
     enum cell_mark mark;
@@ -84,8 +84,8 @@ static const char *column_name(const struct table *table, uint32_t column)
     return column == 0 ? FINDING_TRUTH : table->columns[column].claim->engine;
 }
 
-/* Between two engines a named cause is an excuse, but not for another address or kind in one frame:
- * one of them has read it wrongly, whatever the frame then looks like. */
+/* Between two engines, a named cause is an excuse, except for another address or kind in the same
+ * frame: then one of the engines read it wrongly, whatever else the frame shows. */
 static bool is_excused(const struct explanation *why, uint32_t against, enum cell_mark mark)
 {
     if (against == 0)
@@ -257,7 +257,7 @@ static enum status judge_reference(struct judge *j, const struct table *t,
     for (uint32_t column = 1; column < t->column_count; column++) {
         if (column == t->reference || t->columns[column].count == 0)
             continue;
-        /* Rows after the place where a stack says it stopped do not fail the case. */
+        /* Rows after the place where a stack reported its stop do not fail the case. */
         const uint32_t end_a = last_row(t, column), end_b = last_row(t, t->reference);
         const bool a_stopped = !stop_is_end(t->columns[column].stack->stop);
         const bool b_stopped = !stop_is_end(t->columns[t->reference].stack->stop);
@@ -289,7 +289,8 @@ static const struct truth_thread *truth_of(const struct truth *truth, uint32_t i
     return suspect && truth != NULL && truth->thread_count == 1 ? &truth->threads[0] : NULL;
 }
 
-/* Adds the threads of claim C, or of the truth when C is past the claims: the suspects or all. */
+/* Adds the threads of claim C, or of the truth when C is past the claims: only the suspects or all
+ * threads. */
 static void list_threads_of(const struct compare_input *in, uint32_t c, bool suspects_only,
                             uint32_t *ids, uint32_t *count)
 {
@@ -336,8 +337,8 @@ static bool stack_is_of(const struct stack *stack, uint32_t id, bool suspect)
     return stack->thread_id == id || (stack->thread_id == 0 && suspect);
 }
 
-/* Picks one stack of the thread for each claim.  For a thread that was sampled more than once,
- * pick_samples() then chooses the pair that is most alike. */
+/* Picks one stack of the thread for each claim. For a thread that was sampled more than once,
+ * pick_samples() then chooses the most similar pair. */
 static enum status pick_stacks(struct judge *j, struct table *t, uint32_t id, bool suspect)
 {
     for (uint32_t c = 1; c < t->column_count; c++) {
@@ -359,7 +360,7 @@ static enum status pick_stacks(struct judge *j, struct table *t, uint32_t id, bo
     return ERR_NONE;
 }
 
-/* How alike two stacks are. */
+/* How similar two stacks are. */
 static enum status stacks_similarity(struct judge *j, const struct stack *a, const struct stack *b,
                                      uint64_t *out)
 {
@@ -374,10 +375,10 @@ static enum status stacks_similarity(struct judge *j, const struct stack *a, con
     return j->fault->code;
 }
 
-/* Among the samples of COLUMN and of the reference, picks the pair that is most alike. */
+/* Among the samples of COLUMN and of the reference, picks the most similar pair. */
 static enum status pick_samples(struct judge *j, struct table *t, uint32_t id, bool suspect)
 {
-    bool moved = false; /* the first column that can chooses the reference's sample, once */
+    bool moved = false; /* the first column that can do so chooses the reference's sample, once */
     for (uint32_t c = 1; c < t->column_count; c++) {
         if (t->reference == 0 || c == t->reference || t->columns[c].stack == NULL ||
             t->columns[c].stack->state != STACK_OK)
@@ -450,8 +451,8 @@ static enum status thread_lay_out(struct judge *j, const struct table *t,
     return ERR_NONE;
 }
 
-/* Not every walker can walk from outside the process, as a watcher does.  So a walker that is
- * missing in a record that only the watcher wrote is excused. */
+/* Not every walker can walk from outside the process, as a watcher does. A walker that is missing
+ * from a record written only by the watcher is therefore excused. */
 static bool is_beyond_watcher(const struct crash_case *crash, const struct stack *stack)
 {
     return stack != NULL && stack->state == STACK_NOT_APPLICABLE && crash != NULL &&
@@ -464,7 +465,7 @@ static bool is_without_tables(const struct stack *stack)
     return stack != NULL && stack->state == STACK_NOT_APPLICABLE && stack->stop == STOP_NO_TABLES;
 }
 
-/* An imported case has only a dump or only a stack; the other one is not missing. */
+/* An imported case has only a dump or only a stack; the missing one is excused. */
 static bool was_never_given(const struct crash_case *crash, const struct column *column)
 {
     const bool absent = column->claim->skipped ||
@@ -497,7 +498,8 @@ static enum status note_absent(struct judge *j, const struct table *t, struct th
     return ERR_NONE;
 }
 
-/* Where nothing was captured, the verdict says so; there is no finding for each missing stack. */
+/* If nothing was captured, the verdict states it once instead of one finding for each missing
+ * stack. */
 static bool something_captured(const struct compare_input *in)
 {
     return in->crash == NULL || case_is_captured(in->crash);
@@ -528,7 +530,7 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
         return j->fault->code;
 
     if (thread->role == THREAD_ROLE_CAPTURE)
-        return ERR_NONE; /* the thread that takes the stacks moves while they are taken */
+        return ERR_NONE; /* the thread that takes the stacks keeps moving while they are taken */
     const bool hang = j->in->crash != NULL && j->in->crash->kind == CASE_KIND_HANG;
     const bool demanded =
         something_captured(j->in) && (suspect || (hang && t.columns[0].truth != NULL));

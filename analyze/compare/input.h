@@ -1,4 +1,4 @@
-/* What a comparison is given: a case, its truth, the claims, and a source of symbols. */
+/* The input of a comparison: a case, its truth, the claims, and a source of symbols. */
 #ifndef COMPARE_INPUT_H
 #define COMPARE_INPUT_H
 
@@ -6,8 +6,8 @@
 #include "base/fault.h"
 #include "model/result.h"
 
-/* Symbol queries that test a possible cause ("does pc instead of pc-1 give
- * that name?").  Any function may be NULL: then such a cause cannot be found. */
+/* Symbol queries that test a possible cause ("does pc instead of pc-1 give that name?"). Any
+ * function may be NULL; causes that need it are then never found. */
 struct compare_symbols {
     void *context;
     /* Logical frames at OFFSET of FRAME's module, innermost first; returns their number.
@@ -21,14 +21,14 @@ struct compare_symbols {
 };
 
 struct compare_input {
-    const struct crash_case *crash; /* NULL: two stacks given by hand              */
+    const struct crash_case *crash; /* NULL: the two stacks were given directly */
     const struct truth *truth;      /* NULL: none was stated                       */
     const struct engine_claim *claims;
     uint32_t claim_count;                  /* at most CLAIMS_MAX */
     const struct compare_symbols *symbols; /* NULL: no symbols          */
-    const char *unsupported;               /* why this host cannot show it; NULL  */
+    const char *unsupported;               /* why this host cannot run it; NULL: it can */
     const char *harness_error;             /* the victim did not start, ...; NULL */
-    uint32_t levels_ignored;               /* 1: lines decide nothing; 2: functions neither     */
+    uint32_t levels_ignored;               /* 1: ignore lines; 2: ignore functions too */
 };
 
 #endif

@@ -151,7 +151,7 @@ static bool any_matches(const char *patterns, const char *word)
     return false;
 }
 
-/* Every failing cause of the case is one that the acceptance names. */
+/* True when the acceptance names every failing cause of the case. */
 static bool covers(const struct known *k, const struct run_case *c)
 {
     char word[256];
@@ -178,7 +178,7 @@ uint32_t known_wrong_lines(const struct engine_score *s)
     return s->lines_judged - s->lines_right;
 }
 
-/* The pin of ENGINE: "engine=functions/lines" among the words; false: none. */
+/* The pin of ENGINE, "engine=functions/lines" among the words; false: none. */
 static bool find_pin(const char *pins, const char *engine, unsigned long *functions,
                      unsigned long *lines)
 {
@@ -196,7 +196,7 @@ static bool find_pin(const char *pins, const char *engine, unsigned long *functi
     return false;
 }
 
-/* In what C is worse than was accepted; NULL: in nothing. */
+/* How C is worse than what was accepted; NULL: it is not. */
 static const char *beyond(const struct known *k, const struct run_case *c, struct arena *keep)
 {
     for (uint32_t i = 0; k->pins != NULL && i < c->result.score_count; i++) {

@@ -3,7 +3,7 @@
  *     [recursion-record]                  any id, unique in the file
  *     scope: recursion.ob2                which cases: "scenario.variant", with * and ?
  *     cause: offset:rtl=truncated         what may be wrong: engine=cause, with * and ?;
- *                                         several words: each may be, nothing else
+ *                                         several words: each one may occur, nothing else
  *     reason: the record keeps 1,024 frames
  *     pins: offset:rtl=2/5 dump=0/1       optional: how much may be wrong, functions/lines
  *     issue: https://...                  optional
@@ -28,7 +28,7 @@
 enum status known_parse(const char *text, size_t bytes, struct arena *keep, struct known_list *out,
                         struct fault *fault);
 
-/* The first acceptance that covers the case on TODAY ("2027-01-31"), or NULL. */
+/* The first acceptance that covers the case on TODAY ("2027-01-31"); NULL: none. */
 const struct known *known_match(const struct known_list *list, const struct run_case *c,
                                 const char *today);
 
@@ -37,7 +37,7 @@ const struct known *known_match(const struct known_list *list, const struct run_
 enum status known_apply(struct known_list *list, struct run_case *cases, uint32_t count,
                         const char *today, struct arena *keep, bool *changed, struct fault *fault);
 
-/* What the pins of an engine count. */
+/* The numbers that an engine's pins limit. */
 uint32_t known_wrong_functions(const struct engine_score *score);
 uint32_t known_wrong_lines(const struct engine_score *score);
 
@@ -46,7 +46,7 @@ uint32_t known_wrong_lines(const struct engine_score *score);
 const char *known_problem(const struct known *known, bool whole, struct arena *keep);
 
 /* What is wrong with the acceptances that a stored run used, in the words of known_problem(), on
- * the day it ended; none while it is not complete, since they are applied last. */
+ * the day it ended. An incomplete run has none, because acceptances are applied last. */
 enum status known_problems_of(const struct run_info *run, const struct run_case *cases,
                               uint32_t count, struct arena *keep, const char ***out,
                               uint32_t *out_count, struct fault *fault);
@@ -59,16 +59,16 @@ enum status known_add(const char *text, const struct known_list *list, const str
                       const struct known_words *words, struct arena *keep, const char **out,
                       const char **block, struct fault *fault);
 
-/* TEXT without the blocks of the items that DROP marks; every other byte stays.  NULL: memory. */
+/* TEXT without the items that DROP marks; every other byte is unchanged. NULL: out of memory. */
 char *known_drop(const char *text, size_t bytes, const struct known_list *list, const bool *drop,
                  struct arena *keep, size_t *out_bytes);
 
-/* TEXT where the items that END marks hold until DAY at most; every other line stays.  NULL:
- * memory. */
+/* TEXT in which the items that END marks expire on DAY at the latest; every other line is
+ * unchanged. NULL: out of memory. */
 char *known_end(const char *text, size_t bytes, const struct known_list *list, const bool *end,
                 const char *day, struct arena *keep, size_t *out_bytes);
 
-/* True when C is of K's scope, whatever its verdict. */
+/* True when C is in K's scope, whatever its verdict. */
 bool known_covers(const struct known *k, const struct run_case *c);
 
 /* Today in UTC, "YYYY-MM-DD". */

@@ -56,7 +56,7 @@ static bool is_there(const struct known_list *list, const char *scope, const cha
     return false;
 }
 
-/* "pins: offset:rtl=2/5 dump=0/1\n" of what is wrong in C now; "": nothing could be judged. */
+/* "pins: offset:rtl=2/5 dump=0/1\n" for what is wrong in C now; "": nothing could be judged. */
 static const char *make_pins(const struct run_case *c, struct arena *keep)
 {
     const char *text = "";
@@ -98,7 +98,7 @@ enum status known_add(const char *text, const struct known_list *list, const str
                            head, id, words->scope != NULL ? words->scope : name, cause, pins,
                            words->reason, issue ? "issue: " : "", issue ? words->issue : "",
                            issue ? "\n" : "", words->expires);
-    struct known_list again; /* what is written must still be such a file */
+    struct known_list again; /* the result must still be a valid file */
     if (whole == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
     *out = whole;

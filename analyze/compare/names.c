@@ -1,6 +1,6 @@
-/* Equality of function names and of source files, as compare.h states it.  Names come from
- * PDBs, other tools and the victim's own __func__, each with its own spelling.  They are read
- * through a cursor that gives one common spelling, so nothing is copied and no name is too long. */
+/* Equality of function names and of source files, as compare.h states it. Names come from PDBs,
+ * other tools and the victim's own __func__, each with its own spelling. A cursor reads them in one
+ * common spelling, so nothing is copied and there is no length limit. */
 #include "compare/names.h"
 
 #include <ctype.h>
@@ -120,7 +120,7 @@ static const char *last_component(const char *name, const char *end)
     const char *last = name;
     for (const char *at = name; at + 1 < end; at++) {
         if (has_at(at, end, "operator") && (at == name || !is_word(at[-1])))
-            break; /* the brackets of operator< and similar open nothing */
+            break; /* the brackets of operator< and similar names open nothing */
         if (*at == '<' || *at == '(' || *at == '`')
             depth++;
         else if (*at == '>' || *at == ')' || *at == '\'')
@@ -138,7 +138,7 @@ static bool is_unqualified(const char *name)
     return strstr(name, "::") == NULL;
 }
 
-/* The last component, without template arguments: what __func__ says. */
+/* The last component without template arguments, as __func__ gives it. */
 static struct name_cursor cursor_over_last(const char *name)
 {
     struct name_cursor c = cursor_over(name);
@@ -178,13 +178,13 @@ uint64_t compare_last_name_hash(const char *name)
     return name == NULL ? 0 : cursor_hash(cursor_over_last(name));
 }
 
-/* One character of a path, as paths compare. */
+/* One character of a path, normalized for comparison. */
 static char path_char(char c)
 {
     return c == '\\' ? '/' : (char)tolower((unsigned char)c);
 }
 
-/* PATH relative to ROOT when it lies below it, else PATH. */
+/* PATH relative to ROOT when it is inside ROOT, else PATH. */
 static const char *below_root(const char *path, const char *root)
 {
     if (root == NULL || root[0] == 0)

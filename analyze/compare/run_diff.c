@@ -102,7 +102,7 @@ static bool same_case(const struct run_case *x, const struct run_case *y)
     return strcmp(x->scenario, y->scenario) == 0 && strcmp(x->variant, y->variant) == 0;
 }
 
-/* A case that one run repeated more often than the other is neither added nor gone. */
+/* A case that one run repeated more often than the other counts as neither added nor gone. */
 static bool is_other_repeat(const struct run_case *c, const struct run_case *const *others,
                             uint32_t count, uint32_t near)
 {
@@ -115,7 +115,7 @@ static const struct run_case *case_of(const struct diff_row *row)
     return row->b != NULL ? row->b : row->a;
 }
 
-/* Repeats of one case stand together: each group counts the case once. */
+/* Repeats of one case are adjacent: each group counts the case once. */
 static void count_rows(struct run_diff *out)
 {
     bool met[DIFF_GROUPS] = {false};

@@ -1,5 +1,5 @@
-/* Two runs compared: first what was different around them, then what is new,
- * fixed or differs for another reason, then times. */
+/* Compares two runs: first what differed around them, then what is new, fixed or has another cause,
+ * then times. */
 #ifndef COMPARE_RUN_DIFF_H
 #define COMPARE_RUN_DIFF_H
 

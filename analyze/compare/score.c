@@ -1,5 +1,5 @@
-/* Figures of one engine on one case, counted from the marked tables.  Counts only: rates and
- * their intervals are made where they are shown, so that runs can add them up. */
+/* Figures of one engine on one case, counted from the marked tables. These are only counts, so that
+ * runs can add them up; rates and intervals are computed where they are shown. */
 #include "compare/score.h"
 
 #include "compare/align.h"
@@ -37,8 +37,9 @@ static bool is_own_row(const struct thread_result *thread, uint32_t row)
     return false;
 }
 
-/* Inline in this build: no engine found the frame as a physical one.  (An engine that looks up
- * another address may name the wrong function, but never turns an inline frame physical.) */
+/* The frame is inline in this build: no engine found it as a physical frame. (An engine that looks
+ * up another address may name the wrong function, but it never turns an inline frame into a
+ * physical one.) */
 static bool is_inline_row(const struct thread_result *thread, uint32_t row,
                           const struct truth_frame *truth)
 {
@@ -67,7 +68,7 @@ static void score_truth(const struct thread_result *thread, uint32_t column, con
             *wrong = *wrong || (!wanted && !cause_is_innocent(cell->cause));
         }
         if (!wanted || (frame == NULL && cell->cause == CAUSE_RECURSION_ELIDED))
-            continue; /* frames left out to keep to the limit are not demanded */
+            continue; /* frames left out to stay within the limit are not demanded */
         demanded++;
         out->truth_frames++;
         const bool right = frame != NULL && compare_names(truth->function, frame->function);

@@ -44,7 +44,7 @@ static int word_index(const char *word, const char *const *words, int count)
     return -1;
 }
 
-/* The next word of the line, or NULL; the last one takes the rest. */
+/* The next word of the line, or NULL; the last one takes the rest of the line. */
 static const char *next_word(const char **at, const char *end, bool last, struct arena *keep)
 {
     while (*at < end && (**at == ' ' || **at == '\t'))
@@ -138,7 +138,7 @@ const char *signature_of(const struct signature_rules *rules, const struct stack
         if (action == ACTION_SKIP || name == NULL)
             continue;
         if (last != NULL && strcmp(last, name) == 0)
-            continue; /* a recursion is one word, however deep */
+            continue; /* a recursion becomes one word, however deep it is */
         text = text == NULL ? name : arena_printf(keep, "%s | %s", text, name);
         if (text == NULL)
             return NULL;

@@ -9,9 +9,9 @@
 
 /* Texts live in the arena that was given to signature_tally_add. */
 struct signature_tally {
-    struct signature_count *items; /* in order of first sight; after ranking: most first */
+    struct signature_count *items; /* in order of first occurrence; ranked: most frequent first */
     uint32_t count, room;
-    uint32_t *slots; /* by hash: 1 + index, 0: free; gone after ranking */
+    uint32_t *slots; /* by hash: 1 + index, 0: free; released by ranking */
     uint32_t slot_count;
     uint64_t stacks;
 };
@@ -20,7 +20,7 @@ struct signature_tally {
 enum status signature_tally_add(struct signature_tally *tally, const char *text,
                                 const char *example, struct arena *keep, struct fault *fault);
 
-/* Sorts, most first, and ranks; nothing can be added after that. */
+/* Sorts by frequency, highest first, and ranks; nothing can be added after that. */
 void signature_tally_rank(struct signature_tally *tally);
 
 /* The signature's row, or NULL; linear once ranked. */

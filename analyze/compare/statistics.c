@@ -60,8 +60,8 @@ double statistics_median(double *values, size_t count)
     return statistics_quantile(values, count, 0.5);
 }
 
-/* P(U <= u) for samples of N and M without ties: the share of the orders of N + M values in
- * which U is that small.  ways[i][u] counts orders with i values of the first side. */
+/* P(U <= u) for samples of N and M without ties: the share of all orders of N + M values whose U is
+ * that small. ways[i][u] counts orders with i values of the first side. */
 static double exact_tail(size_t n, size_t m, size_t u)
 {
     static const size_t width = EXACT_MAX * EXACT_MAX + 1;
@@ -202,7 +202,7 @@ double statistics_signed_rank(const double *before, const double *now, size_t co
     return p < 1 ? p : 1;
 }
 
-/* xorshift64*: small, and the same everywhere. */
+/* xorshift64*: small, and identical on every platform. */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state >> 12;

@@ -26,16 +26,16 @@ struct interval statistics_ratio(const double *a, size_t a_count, const double *
                                  uint64_t seed, double *scratch);
 
 /* Two-sided Wilcoxon signed-rank test of pairs: the probability that the logarithms of NOW[i] /
- * BEFORE[i] lie so far from 0 by chance. For the same cases measured twice: cases that are a
- * hundred times slower than others do not hide the others. Exact up to 25 pairs without ties,
- * else the normal approximation. All values are above 0; 1 when there is no pair that differs. */
+ * BEFORE[i] are so far from 0 by chance. For the same cases measured twice: cases that are a
+ * hundred times slower than others do not hide the others. Exact up to 25 pairs without ties, else
+ * the normal approximation. All values are above 0; 1 when there is no pair that differs. */
 double statistics_signed_rank(const double *before, const double *now, size_t count);
 
 /* Bootstrap 95 % interval of the median of A, as statistics_ratio. */
 struct interval statistics_median_interval(const double *a, size_t count, uint64_t seed,
                                            double *scratch);
 
-/* Q3 + 3 IQR of a history: a value above it is unusual.  Infinity under 4 values. */
+/* Q3 + 3 IQR of a history: a value above it is unusual. Infinity for fewer than 4 values. */
 double statistics_fence(const double *history, size_t count, double *scratch);
 
 double statistics_geometric_mean(const double *values, size_t count);
@@ -51,7 +51,7 @@ struct change_verdict statistics_change_paired(const double *before, const doubl
                                                size_t count, double noise, double fence,
                                                double *scratch);
 
-/* A history's fence over its median, less 1: how far runs usually vary.  0: under 4 values. */
+/* A history's fence over its median, less 1: how much runs usually vary. 0: fewer than 4 values. */
 double statistics_fence_share(const double *history, size_t count, double *scratch);
 
 #endif

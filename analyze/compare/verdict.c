@@ -31,8 +31,8 @@ bool case_is_captured(const struct crash_case *crash)
     return has_role(crash, ROLE_RECORD) || has_role(crash, ROLE_DUMP);
 }
 
-/* The first subject that could not read its input.  That is a fault of ours, never an expected one.
- */
+/* The first subject that could not read its input. That is our own fault and never an expected
+ * failure. */
 static const struct engine_claim *failed_subject(const struct compare_input *in)
 {
     for (uint32_t c = 0; c < in->claim_count; c++)

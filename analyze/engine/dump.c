@@ -1,5 +1,5 @@
-/* Opening a dump for walking: its memory, backed by the images of its modules, under the
- * identities that count; and the `dump` engine over it. */
+/* Opens a dump for walking: its memory, backed by the images of its modules, each found by the
+ * authoritative identity. The `dump` engine works on top of it. */
 #include "engine/dump.h"
 
 #include <stdlib.h>
@@ -22,11 +22,11 @@ struct dump_session {
     struct minidump dump;
     struct symbol_store *symbols; /* borrowed; NULL */
     struct module *modules;       /* index = position                      */
-    struct image_slot *images;    /* one for each module                   */
+    struct image_slot *images;    /* one per module */
     uint32_t *by_base;            /* positions, sorted by base             */
     uint32_t module_count;
-    bool overlaps; /* a module reaches over the next one's base */
-    uint32_t last; /* position in by_base of the last answer: walks stay near */
+    bool overlaps; /* a module extends past the next one's base */
+    uint32_t last; /* position in by_base of the last answer: walks stay near it */
     struct unwind_process process;
 };
 
@@ -35,8 +35,8 @@ static bool still_loaded(const struct module *module)
     return module->unloaded_at_ns == MODULE_STILL_LOADED;
 }
 
-/* Modules of the user stream that are loaded, then those of the dump's own list whose base is
- * not among them.  Where the dump has our stream, identities come from there alone. */
+/* The loaded modules of the user stream, then those of the dump's own list whose base is not among
+ * them. If the dump has our stream, identities come from that stream alone. */
 static enum status gather_modules(struct dump_session *s, struct arena *keep, struct fault *fault)
 {
     const struct minidump *dump = &s->dump;
@@ -97,7 +97,8 @@ static const struct module *module_at(void *self, uint64_t va)
         else
             high = middle;
     }
-    /* The nearest base below is the module's; where modules overlap, one further below may be. */
+    /* The module with the nearest base below; where modules overlap, one with a lower base may be
+     * right. */
     const uint32_t reach = s->overlaps ? OVERLAPS_MAX : 1;
     for (uint32_t back = 0; back < reach && low > back; back++) {
         if (!module_holds(s, low - 1 - back, va))
@@ -121,7 +122,7 @@ static const struct pe *image_of(struct dump_session *s, const struct module *mo
     return slot->open ? &slot->pe : NULL;
 }
 
-/* The dump's memory, else the image's: real dumps leave code out. */
+/* Reads the dump's memory, else the image: real dumps leave code out. */
 static bool read_memory(void *self, uint64_t va, void *out, size_t bytes)
 {
     struct dump_session *s = self;
@@ -173,7 +174,7 @@ static bool table_entry(const struct dump_session *s, uint64_t va, struct unwind
     return false;
 }
 
-/* Generated code by the dump's own tables, else by what the program registered. */
+/* Generated code, found by the dump's own tables, else by what the program registered. */
 static bool generated_entry(void *self, uint64_t va, struct unwind_entry *out)
 {
     const struct dump_session *s = self;
@@ -259,8 +260,8 @@ uint32_t dump_suspect(const struct dump_session *session, const char **why)
     return minidump_suspect(&session->dump, why);
 }
 
-/* No exception led here (abort, a capture on demand): the context was made by
- * RtlCaptureContext, and its pc is where that call returns to. */
+/* There was no exception (abort, a capture on demand): RtlCaptureContext made the context, so its
+ * pc is the return address of that call. */
 static bool is_captured(const struct record *user)
 {
     return user != NULL && user->kind != RECORD_KIND_HANG &&
@@ -310,8 +311,8 @@ static bool holds(const struct module *module, uint64_t va)
     return va >= module->base_va && va - module->base_va < module->image_bytes;
 }
 
-/* Which module stood at VA before it was unloaded, the last of several; NULL: none did. The user
- * stream comes first: it has the PDBs of unloaded modules, and Wine writes no list of unloaded
+/* The module that was loaded at VA before it was unloaded, the last of several; NULL: none. The
+ * user stream comes first: it has the PDBs of unloaded modules, and Wine writes no list of unloaded
  * modules. */
 static const struct module *unloaded_at(const struct dump_session *s, uint64_t va)
 {

@@ -14,26 +14,26 @@
 #include "unwind/unwind.h"
 
 struct symbol_store; /* symbol/store.h */
-struct dump_session; /* lives in the arena it was opened with; end it with dump_close() */
+struct dump_session; /* lives in the arena it was opened with; release it with dump_close() */
 
-/* Opens PATH.  SYMBOLS is borrowed and may be NULL: then no image or PDB is used.
- * Fails as file_map and minidump_read. */
+/* Opens PATH. SYMBOLS is borrowed and may be NULL: then no image or PDB is used. Fails like
+ * file_map and minidump_read. */
 enum status dump_open(const char *path, struct symbol_store *symbols, struct arena *keep,
                       struct dump_session **out, struct fault *fault);
 void dump_close(struct dump_session *session);
 
-/* Reads what minidump_read() leaves to minidump_read_details(): for showing the whole dump. */
+/* Reads what minidump_read() leaves to minidump_read_details(), for showing the whole dump. */
 enum status dump_tell(struct dump_session *session, struct arena *keep, struct fault *fault);
 
 const struct minidump *dump_minidump(const struct dump_session *session);
 
-/* Modules with the identities that count: the user stream's where the dump has one, else the
- * module list's.  module.index is the position. */
+/* Modules with their authoritative identities: from the user stream if the dump has one, else from
+ * the module list. module.index is the position. */
 const struct module *dump_modules(const struct dump_session *session, uint32_t *count);
 
 uint32_t dump_suspect(const struct dump_session *session, const char **why);
 
-/* Walks a thread from the exception's context where it is the crashed one. */
+/* Walks a thread; the crashed thread starts from the exception's context. */
 enum status dump_walk(struct dump_session *session, uint32_t thread_id, struct arena *keep,
                       struct unwind_stack *out, struct fault *fault);
 
@@ -42,12 +42,12 @@ enum status dump_stack(struct dump_session *session, uint32_t thread_id,
                        const struct unwind_stack *walk, struct arena *keep, struct stack *out,
                        struct fault *fault);
 
-/* The registers a walk of that thread starts from, and what kind of address its pc is.
- * Fails: ERR_ABSENT no such thread or context; ERR_MISMATCH the context is another thread's. */
+/* The registers a walk of that thread starts from, and what kind of address its pc is. Fails:
+ * ERR_ABSENT no such thread or context; ERR_MISMATCH the context belongs to another thread. */
 enum status dump_registers(const struct dump_session *session, uint32_t thread_id,
                            struct registers *out, enum pc_kind *kind, struct fault *fault);
 
-/* The dead process as the unwinders see it, for explaining a frame. */
+/* The dead process as the unwinders see it, used to explain a frame. */
 const struct unwind_process *dump_process(const struct dump_session *session);
 
 #endif

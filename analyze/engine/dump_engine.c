@@ -60,7 +60,7 @@ struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, stru
                           .stop_detail = text != NULL ? text : why->what};
 }
 
-/* One thread's stack; a thread that cannot be walked is a stack that says so. */
+/* One thread's stack; for a thread that cannot be walked, a stack that says so. */
 static enum status add_thread(struct dump_session *session, const struct engine_input *in,
                               uint32_t thread_id, struct arena *keep, struct engine_result *out,
                               struct fault *fault)
@@ -87,8 +87,8 @@ static enum status add_thread(struct dump_session *session, const struct engine_
     return ERR_NONE;
 }
 
-/* A dump that was cut while it was written does not say which thread crashed; the first thread
- * would be a guess. */
+/* A dump that was cut off during writing does not say which thread crashed; the first thread would
+ * be a guess. */
 static bool names_suspect(const struct minidump *dump)
 {
     return dump->exception.present || dump->breakpad.present ||

@@ -5,13 +5,13 @@
 #include "engine/dump.h"
 #include "engine/engine.h"
 
-/* Walks, converts and resolves one thread, with the cost of each stage.  SYMBOLS NULL: the
- * physical frames alone. */
+/* Walks, converts and resolves one thread, and measures the cost of each stage. If SYMBOLS is NULL,
+ * the stack has physical frames only. */
 enum status dump_thread_stack(struct dump_session *session, uint32_t thread_id,
                               struct symbol_store *symbols, struct arena *keep, struct stack *out,
                               struct fault *fault);
 
-/* The stack of a thread that could not be walked: no frames, and why. */
+/* The stack of a thread that could not be walked: no frames, and the reason. */
 struct stack dump_failed_stack(uint32_t thread_id, const struct fault *why, struct arena *keep);
 
 extern const struct engine engine_dump;

@@ -1,5 +1,5 @@
-/* Why each frame of a dump's stack was found where it was: for pages that show a case when the
- * dump is no longer available. */
+/* Records why each frame of a dump's stack was found where it was, for pages that show a case when
+ * the dump is no longer available. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { CODE_BYTES = 16 };
 
-/* What an unwind code did, in the words of the format and of the processor. */
+/* What an unwind code did, in the terms of the format and of the processor. */
 static const char *step_text(const struct x64_code *code, bool ran, struct arena *keep)
 {
     const char sign = ran ? '+' : '-', *name = x64_op_name(code->op);
@@ -55,7 +55,7 @@ static const char *steps_of(const struct dump_session *session, const struct unw
     return out;
 }
 
-/* BYTES of code at VA as hexadecimal, as many of them as are known; NULL: none. */
+/* BYTES of code at VA as hexadecimal, or as many of them as are known; NULL: none. */
 static const char *code_text(const struct dump_session *session, uint64_t va, size_t bytes,
                              struct arena *keep)
 {

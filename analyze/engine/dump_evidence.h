@@ -5,8 +5,8 @@
 #include "engine/dump.h"
 
 /* Walks the thread of STACK once more and notes why each physical frame was found, for the first
- * DUMP_EVIDENCE_MAX of them; nothing where the thread cannot be walked. A separate walk, so that
- * it is not timed. Fails: ERR_MEMORY. */
+ * DUMP_EVIDENCE_MAX of them. Notes nothing if the thread cannot be walked. This is a separate walk,
+ * so that it does not count in the timings. Fails: ERR_MEMORY. */
 enum { DUMP_EVIDENCE_MAX = 128 };
 enum status dump_add_evidence(struct dump_session *session, struct arena *keep, struct stack *stack,
                               struct fault *fault);

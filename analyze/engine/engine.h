@@ -1,6 +1,6 @@
-/* An engine claims stacks for a case.  Engines never call each other and never see a
- * case's truth; each says what it shares with the others, because agreement is only as
- * good as independence. */
+/* An engine claims stacks for a case. Engines never call each other and never see a case's truth;
+ * each states what it shares with the others, because agreement means something only between
+ * independent engines. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -26,21 +26,21 @@ struct engine_result {
     struct stack *stacks; /* suspect first; for hangs every thread */
     uint32_t stack_count;
     struct engine_cost cost;
-    const char *version; /* of a judge's program; NULL: ours */
+    const char *version; /* version of a judge's program; NULL: our own engine */
 };
 
 struct engine {
     const char *name; /* stable: printed, stored, in URLs: "offset:rtl", "dump", "judge:..." */
     enum engine_kind kind;
-    const char *shares; /* our code it has in common with others, in words */
-    uint32_t parts;     /* and as flags, for votes: enum engine_share */
+    const char *shares; /* our code that other engines use too, in words */
+    uint32_t parts;     /* the same as flags, for votes: enum engine_share */
     bool subject;       /* decides verdict and exit code; else a reference engine */
-    bool reads_dump;    /* another program reads and walks the dump: the comparison's baseline */
-    uint32_t walker;    /* of ENGINE_KIND_OFFSET: RECORD_WALKER_*; else 0 */
+    bool reads_dump; /* another program reads and walks the dump: the baseline of the comparison */
+    uint32_t walker; /* of ENGINE_KIND_OFFSET: RECORD_WALKER_*; else 0 */
     /* False: reported as skipped, with why. */
     bool (*available)(const struct engine_input *in, const char **why);
-    /* A stack that is absent from the case (walker not applicable) is a stack with that
-     * state, not a fault.  Results live in KEEP. */
+    /* A stack that the case does not have (walker not applicable) is returned as a stack with that
+     * state, not as a fault. Results live in KEEP. */
     enum status (*run)(const struct engine *self, const struct engine_input *in, struct arena *keep,
                        struct engine_result *out, struct fault *fault);
 };

@@ -8,7 +8,7 @@
 extern const struct engine *const engines[];
 extern const uint32_t engine_count;
 
-/* NULL: there is none of that name. */
+/* NULL: no engine has that name. */
 const struct engine *engine_find(const char *name);
 
 #endif

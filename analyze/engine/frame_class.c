@@ -11,9 +11,9 @@ static bool starts_with(const char *text, size_t length, const char *start)
     return length >= start_length && strncmp(text, start, start_length) == 0;
 }
 
-/* CMake puts the objects of a target into TARGET.dir, with every generator; the innermost such
- * folder names the target that the object belongs to. A target's folder asm/ holds replacements
- * for parts of the C runtime (__chkstk), which no truth mentions. */
+/* With every generator, CMake puts the objects of a target into TARGET.dir. The innermost such
+ * folder names the object's target. A target's folder asm/ holds replacements for parts of the C
+ * runtime (__chkstk), which no truth mentions. */
 enum frame_class frame_class_of_compiland(const char *compiland)
 {
     enum frame_class found = CLASS_RUNTIME;

@@ -15,11 +15,11 @@
 #include "model/case.h"
 #include "model/stack.h"
 
-/* Sets frame_class of every frame of STACK.  A case without own images (an imported dump)
- * has no truth to compare with: images with a PDB count as own. */
+/* Sets frame_class of every frame of STACK. A case without own images (an imported dump) has no
+ * truth to compare with, so images with a PDB count as own. */
 void frame_class_assign(const struct crash_case *crash, struct stack *stack);
 
-/* The class that an object file's path gives to code in an image of our own. */
+/* The class of code in one of our own images, from the path of its object file. */
 enum frame_class frame_class_of_compiland(const char *compiland);
 
 #endif

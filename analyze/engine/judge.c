@@ -1,4 +1,5 @@
-/* What all judges need: a folder to work in, a way to run, a way to read answers. */
+/* What all judges need: a folder to work in, a way to run a program, and a way to read its
+ * answer. */
 #include "engine/judge.h"
 
 #include <inttypes.h>
@@ -66,7 +67,7 @@ static bool has_images(const struct crash_case *crash)
     return false;
 }
 
-/* An imported case has no images of its own: those that the symbol store knows by the dump's
+/* An imported case has no images of its own. The images that the symbol store knows by the dump's
  * identities are written out, with their PDBs. */
 static enum status stage_from_store(const struct engine_input *in, const struct judge_stage *stage,
                                     struct arena *keep, struct fault *fault)
@@ -250,7 +251,7 @@ static const char *compiland_of(const struct engine_input *in, const struct fram
 }
 
 /* Tools number threads differently. An id that is not in the dump is a position in its list
- * (Breakpad); for the crashed thread it becomes 0, the crashed thread. */
+ * (Breakpad). The crashed thread's id becomes 0. */
 static void settle_thread(const struct minidump *dump, struct stack *stack)
 {
     if (minidump_thread_find(dump, stack->thread_id) != NULL)

@@ -1,8 +1,8 @@
-/* Judges: engines whose code is not ours. They are reference engines: scored and shown, never
- * deciding. A judge's answer is used as it is.
+/* Judges: engines whose code is not ours. They are reference engines: scored and shown, but they
+ * decide no verdict. A judge's answer is used as it is.
  *
- * Every judge works in a staging folder of its own that holds the case's dump and, flat beside
- * it, the case's images and PDBs, because that is where such tools look first. */
+ * Every judge works in a staging folder of its own that holds the case's dump and, next to it
+ * without subfolders, the case's images and PDBs, because such tools look there first. */
 #ifndef ENGINE_JUDGE_H
 #define ENGINE_JUDGE_H
 
@@ -14,7 +14,7 @@ struct judge_stage {
     const char *folder, *dump;
 };
 
-/* Makes the folder and links the case's files into it.  Fails: ERR_IO, ERR_MEMORY. */
+/* Creates the folder and links the case's files into it. Fails: ERR_IO, ERR_MEMORY. */
 enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
                              struct judge_stage *out, struct fault *fault);
 
@@ -24,14 +24,14 @@ enum status judge_stage_add(const struct judge_stage *stage, const char *path, s
 
 void judge_stage_close(const struct judge_stage *stage);
 
-/* Runs a program in the folder under JUDGE_LIMIT_MS.  Another exit code than 0 is
- * ERR_IO with the judge's name as `what`; ERR_TIMEOUT; else as process_run(). */
+/* Runs a program in the folder under JUDGE_LIMIT_MS. Fails: ERR_IO with the judge's name as `what`
+ * for any exit code but 0; ERR_TIMEOUT; else like process_run(). */
 enum status judge_run(const struct judge_stage *stage, const char *const *argv, const void *input,
                       size_t input_bytes, struct arena *keep, struct process_result *out,
                       struct fault *fault);
 
-/* Asks one judge in a stage of its own, which is gone afterwards, and says whose code each frame
- * of its answer is.  Fails as `ask`, or as judge_stage_open(). */
+/* Asks one judge in a stage of its own, which is removed afterwards, and sets the class of each
+ * frame of its answer. Fails like `ask` or judge_stage_open(). */
 typedef enum status judge_ask_fn(const struct engine *self, const struct engine_input *in,
                                  const struct judge_stage *stage, struct arena *keep,
                                  struct engine_result *out, struct fault *fault);
@@ -51,16 +51,16 @@ const char *const *judge_windows_argv(const struct engine_input *in, const char 
 enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
                               struct arena *keep, struct engine_result *out, struct fault *fault);
 
-/* True when the case has a dump; else *why says so. */
+/* True when the case has a dump; else *why gives the reason. */
 bool judge_has_dump(const struct engine_input *in, const char **why);
 
-/* Says whose code each frame is, by our own symbols: a judge's answer is scored by the functions
- * of the case's own code, and no judge knows which those are. Frames that name a module get its
- * identity from the dump's list. */
+/* Sets each frame's class (whose code it is) by our own symbols: a judge's answer is scored by the
+ * functions of the case's own code, and no judge knows which those are. Frames that name a module
+ * get its identity from the dump's module list. */
 void judge_classify(const struct engine_input *in, struct arena *keep, struct engine_result *out);
 
-/* Slow judges run only when TWINSTACK_JUDGES ("all", or names with commas) names them; else *why
- * says so. */
+/* Slow judges run only when TWINSTACK_JUDGES ("all", or a comma-separated list) names them; else
+ * *why gives the reason. */
 bool judge_is_wanted(const char *name, const char **why);
 
 /* First line of `PROGRAM --version`, read once per process; NULL: unknown. */

@@ -1,4 +1,4 @@
-/* judge:NAME, any outside program as a judge.  The protocol is in engine/README.md. */
+/* judge:NAME: any outside program as a judge. The protocol is in engine/README.md. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* judge:dbghelp, the traditional way: Windows's own library opens, walks and names the dump.  Its
- * program is ours (capture/judge) and a Windows one; under Wine it needs a launcher. */
+/* judge:dbghelp, the traditional way: Windows's own library opens the dump, walks it and names the
+ * frames. The program that calls it is ours (capture/judge). It is a Windows program, so on other
+ * systems it needs a launcher (Wine). */
 #include "engine/judge.h"
 
 #include <string.h>
@@ -7,8 +8,8 @@
 #include "base/files.h"
 #include "format/context/registers.h"
 
-/* Wine's dbghelp gives no names for the other bitness. That of Windows does, so either program
- * works there. */
+/* Wine's dbghelp gives no names for the other bitness. Windows's does, so either program works
+ * there. */
 static const char program_x64[] = "twinstack-dbghelp.exe";
 static const char program_x86[] = "twinstack-dbghelp-x86.exe";
 

@@ -1,8 +1,9 @@
 /* judge:winedbg and judge:lldb: two debuggers that open the dump and print a backtrace.
  *
  *   winedbg  "=>0 0xADDR name+0xOFF(arguments) [folder\file:line] in module (0xframe)"; inline
- *            frames share the address.  It looks return addresses up without the -1, so lines and
- *            inline frames of callers are often the next statement's: a second opinion only.
+ *            frames share the address.  It looks up return addresses without the -1, so lines and
+ *            inline frames of callers are often those of the next statement: only a second
+ *            opinion.
  *   lldb     asked for one form: F|index|address|module|function|file|line, with
  *            "outer [inlined] inner" as the function of an inline frame.
  *
@@ -27,7 +28,7 @@ struct backtrace {
     uint64_t pc_va;
 };
 
-#define WINEDBG_DUMP "winedbg.dmp" /* the staged dump, its modules in the staging folder */
+#define WINEDBG_DUMP "winedbg.dmp" /* the staged dump; its modules are in the staging folder */
 enum { BACKTRACE_FRAMES_MAX = LIMIT_FRAMES * 4 };
 
 /* Ends the group: its last frame is the physical one, the others were inlined into it. */
@@ -66,7 +67,7 @@ static void add_frame(struct backtrace *b, const char *function, const char *fil
     frame->line = line <= UINT32_MAX && frame->file != NULL ? (uint32_t)line : 0;
 }
 
-/* True when FUNCTION is already in the group: another frame of a recursion begins. */
+/* True when FUNCTION is already in the group: the next frame of a recursion begins. */
 static bool repeats(const struct backtrace *b, const char *function)
 {
     for (uint32_t i = b->group; i < b->count; i++)
@@ -125,7 +126,7 @@ static void read_winedbg(struct backtrace *b, char *text, const char *folder)
             *end = '\0';
         bool frame = strncmp(line, "=>", 2) == 0 || strncmp(line, "  ", 2) == 0;
         if (!frame)
-            break; /* only the first backtrace counts: it is printed again at the end */
+            break; /* only the first backtrace counts; it is printed again at the end */
         read_winedbg_line(b, line, folder);
         line = end;
     }
@@ -206,8 +207,8 @@ static enum status write_commands(const struct judge_stage *stage, const char *c
     return file_write(path, commands, strlen(commands), fault);
 }
 
-/* The launcher's environment keeps winedbg from starting at each crash. Here it must start, so
- * the override is given again, before the launcher's last word, which is Wine itself. */
+/* The launcher's environment keeps winedbg from starting at each crash. Here it must start, so the
+ * override is passed again, before the launcher's last word, which is Wine itself. */
 static const char *const *winedbg_argv(const struct engine_input *in, struct arena *keep)
 {
     const char **argv = ARENA_ARRAY(keep, JUDGE_WORDS_MAX + 8, const char *);

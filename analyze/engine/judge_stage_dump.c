@@ -1,8 +1,8 @@
-/* A dump that names the modules of the staging folder, for a debugger that looks for images only
- * where the dump says they were: Wine's opens V:\app.exe, whatever file that is.
+/* A dump that names the modules of the staging folder, for a debugger that looks for images only at
+ * the paths in the dump: Wine's debugger opens V:\app.exe, whatever file that is.
  *
- * Only the places of names change: each staged image gets a new name after the dump's own
- * bytes, and its module's row points there. */
+ * Only the locations of names change: each staged image gets a new name after the dump's own bytes,
+ * and its module's row points there. */
 #include <string.h>
 
 #include "base/array.h"
@@ -28,7 +28,7 @@ static void put_u32(uint8_t *to, uint32_t value)
         to[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* Appends Z:\folder\NAME; false where it is not plain ASCII or there is no room. */
+/* Appends Z:\folder\NAME; false when it is not plain ASCII or there is no room. */
 static bool add_name(struct renaming *r, const char *name)
 {
     const char *const parts[] = {"Z:", r->stage->folder, "\\", name};

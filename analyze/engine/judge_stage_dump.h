@@ -4,8 +4,8 @@
 
 #include "engine/judge.h"
 
-/* Writes the stage's dump once more as NAME, with the paths of those modules that are staged
- * leading there (Z: is the root folder).  Fails as minidump_read(); ERR_IO. */
+/* Writes another copy of the stage's dump as NAME, in which the paths of staged modules point to
+ * the staging folder (Z: is the root folder). Fails like minidump_read(); ERR_IO. */
 enum status judge_stage_dump(const struct judge_stage *stage, const char *name, struct arena *keep,
                              struct fault *fault);
 

@@ -1,5 +1,5 @@
 /* judge:llvm-symbolizer: LLVM's PDB reader names the physical frames that the walker rtl recorded
- * (where it recorded none, as on x86: those of our dump walk).  It judges names, not walks. */
+ * (or, where rtl recorded none, as on x86, those of our dump walk). It judges names, not walks. */
 #include "engine/judge.h"
 
 #include <inttypes.h>
@@ -43,7 +43,7 @@ static enum status stack_of_record(const struct engine_input *in, struct arena *
         record_stack_find(&record, RECORD_WALKER_RTL, record.suspect_id, 0);
     if (found == NULL || found->frame_count == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "rtl stack of the record");
-    fault_clear(fault); /* a cut record: its complete sections were read */
+    fault_clear(fault); /* a truncated record: its complete sections were read */
     *out = (struct stack){.thread_id = found->thread_id,
                           .role = THREAD_ROLE_SUSPECT,
                           .frames = found->frames,
@@ -98,7 +98,8 @@ static char *write_requests(const struct judge_stage *stage, const struct stack 
     return text;
 }
 
-/* Adds one answer, a list of symbols innermost first, as the logical frames of PHYSICAL. */
+/* Adds one answer, a list of symbols with the innermost first, as the logical frames of
+ * PHYSICAL. */
 static uint32_t add_answer(const cJSON *answer, const struct frame *physical, struct arena *keep,
                            struct frame *out, uint32_t room)
 {

@@ -9,8 +9,8 @@ extern const struct engine engine_judge_symbolizer;
 extern const struct engine engine_judge_winedbg;
 extern const struct engine engine_judge_lldb;
 
-/* `judge:NAME`, any program: TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names it.  See
- * engine/README.md for what it is given and what it has to answer. */
+/* `judge:NAME`, any program: TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names it. engine/README.md
+ * describes its input and its answer. */
 extern const struct engine engine_judge_adapter;
 
 #endif

@@ -16,8 +16,8 @@ static bool always_available(const struct engine_input *in, const char **why)
     return true;
 }
 
-/* Opens the symbols of every module that the stack passes, so that loading and resolving
- * are timed apart. */
+/* Opens the symbols of every module in the stack, so that loading and resolving are timed
+ * separately. */
 static void load_modules(struct symbol_store *symbols, const struct stack *stack)
 {
     for (uint32_t i = 0; i < stack->frame_count; i++)
@@ -46,14 +46,14 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
     return ERR_NONE;
 }
 
-/* x86 has no unwind tables, so the capture is right to have no stack of this walker. */
+/* x86 has no unwind tables, so it is right that the capture has no stack of this walker. */
 static bool is_tableless(const struct engine *self, const struct engine_input *in)
 {
     return (record_walker(self->walker)->traits & RECORD_WALKER_TRAIT_TABLES) != 0 &&
            in->crash->arch != NULL && strcmp(in->crash->arch, cpu_name(CPU_X86)) == 0;
 }
 
-/* A case that holds no stack of this walker says so with one stack that has no frames. */
+/* A case without a stack of this walker reports one stack without frames. */
 static enum status say_absent(const struct engine *self, const struct engine_input *in,
                               const struct record *record, enum stop_reason why, struct arena *keep,
                               struct engine_result *out, struct fault *fault)

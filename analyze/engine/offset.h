@@ -1,5 +1,5 @@
-/* The offset engines: what the walkers inside the dying process recorded as module + offset,
- * turned into logical frames.  One engine per walker. */
+/* The offset engines resolve what the walkers inside the dying process recorded (module + offset)
+ * into logical frames. There is one engine per walker. */
 #ifndef ENGINE_OFFSET_H
 #define ENGINE_OFFSET_H
 

@@ -11,7 +11,7 @@ enum { LINE_BYTES = 16 }; /* granularity of the image bytes that a packed file k
 struct steps_image {
     bool asked, open;
     struct pe pe;
-    uint8_t *touched; /* a bit for each line that was read; NULL: none yet */
+    uint8_t *touched; /* one bit for each line that was read; NULL: none yet */
 };
 
 struct steps_session {
@@ -112,7 +112,7 @@ void steps_session_close(struct steps_session *session)
 
 /* One claimed stack for one step. */
 struct claim {
-    const struct step_walk *walk;      /* of a walker; or  */
+    const struct step_walk *walk;      /* of a walker, or */
     const struct unwind_stack *unwind; /* ours             */
     uint32_t count;
 };
@@ -262,7 +262,7 @@ static void put_image(struct packing *p, const struct module *module,
         const uint32_t rva = (uint32_t)(line * LINE_BYTES);
         const uint8_t *from = pe_at(&image->pe, rva, bytes);
         for (; from == NULL && bytes > 1; from = pe_at(&image->pe, rva, bytes))
-            bytes--; /* the last line goes past the section's end */
+            bytes--; /* the last line extends past the section's end */
         line = end - 1;
         if (from == NULL)
             continue;

@@ -1,11 +1,11 @@
 /* Judges a walk at every instruction (format/record/steps.h): how often each walker was right, and
- * how often our own x64 unwinder is over the same states.
+ * how often our own x64 unwinder is right for the same states.
  *
  *   right  the frames are the truth, from the pc to the thread's start, and end there
  *   early  they are the truth, but the walk ended too early
  *   wrong  some frame is not the truth's
  *
- * Ours must also have the right stack pointer for every frame. */
+ * Our unwinder must also have the right stack pointer for every frame. */
 #ifndef ENGINE_STEPS_H
 #define ENGINE_STEPS_H
 
@@ -30,7 +30,7 @@ struct steps_tally {
     const char *walker; /* "ours", "rtl", "dbghelp", ... */
     uint32_t right, early, wrong;
     bool missed;             /* any early or wrong */
-    struct steps_miss first; /* the first wrong one, else the first early one */
+    struct steps_miss first; /* the first wrong one, else the first that ended early */
     bool first_is_wrong;
 };
 
@@ -40,21 +40,21 @@ struct steps_verdict {
     uint32_t tally_count;
 };
 
-/* A file of steps, with the images of its modules where the file lacks their bytes. */
+/* A file of steps, with the images of its modules in case the file lacks their bytes. */
 struct steps_session;
 
-/* SYMBOLS is borrowed, NULL: the packed memory alone.  The session maps PATH and lives in KEEP.
- * Fails as steps_open. */
+/* SYMBOLS is borrowed; NULL: use only the packed memory. The session maps PATH and lives in KEEP.
+ * Fails like steps_open. */
 enum status steps_session_open(const char *path, struct symbol_store *symbols, struct arena *keep,
                                struct steps_session **out, struct fault *fault);
 void steps_session_close(struct steps_session *session); /* NULL is fine */
 
-/* Reads all steps, once.  Fails as steps_next; ERR_MEMORY. */
+/* Reads all steps once. Fails like steps_next; ERR_MEMORY. */
 enum status steps_session_judge(struct steps_session *session, struct steps_verdict *out,
                                 struct fault *fault);
 
-/* After judging: writes the file anew with those bytes of the images that were read, so that it
- * can be judged without them.  Fails: ERR_IO, ERR_MEMORY. */
+/* After judging: rewrites the file with those image bytes that were read, so that it can be judged
+ * without the images. Fails: ERR_IO, ERR_MEMORY. */
 enum status steps_session_pack(struct steps_session *session, const char *path,
                                struct fault *fault);
 
