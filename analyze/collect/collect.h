@@ -48,6 +48,11 @@ struct collect_options {
     /* True for runs that are not wanted, e.g. since their cases exist; NULL: all are wanted. */
     bool (*skip)(const void *context, const struct scenario *scenario, uint32_t repeat);
     const void *skip_context;
+    bool ask_victims; /* for their scenarios, even if their lists are kept from before */
+    /* Called every 100 ms while another process uses the prefix; false: give up (ERR_TIMEOUT).
+     * NULL: wait until the prefix is free. */
+    bool (*keeps_waiting)(void *context);
+    void *wait_context;
     bool reuse_sealed; /* a case that is already sealed in its folder is used as it is */
 };
 
@@ -71,7 +76,8 @@ struct collected {
     uint64_t wall_ns;
 };
 
-/* Asks every victims-*.exe of the folder for its scenarios, sorted by name, then variant.
+/* The scenarios of every victims-*.exe of the folder, sorted by name, then variant.  What a program
+ * listed before is kept under its hash; programs not asked before are started.
  * Fails: ERR_ABSENT no victims there; ERR_IO; ERR_MALFORMED. */
 enum status collect_list(const struct collect_options *options, struct arena *keep,
                          struct scenario **out, uint32_t *count, struct fault *fault);

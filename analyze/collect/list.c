@@ -119,13 +119,11 @@ uint32_t program_machine(const char *program)
     return machine;
 }
 
-/* The prefix has the system's 32-bit DLLs; Wine without them makes an empty folder. */
-static bool runs_32_bits(const struct runner *runner, struct arena *keep)
+bool prefix_runs_32_bits(const char *prefix, struct arena *keep)
 {
-    if (runner->prefix == NULL)
+    if (prefix == NULL)
         return true;
-    const char *dll =
-        arena_printf(keep, "%s/drive_c/windows/syswow64/kernel32.dll", runner->prefix);
+    const char *dll = arena_printf(keep, "%s/drive_c/windows/syswow64/kernel32.dll", prefix);
     return dll != NULL && host_absolute_path(dll, keep) != NULL;
 }
 
@@ -150,7 +148,7 @@ static enum status borrow_list(const char *program, const char *variant, struct 
 
 static bool is_for_wine32(const struct runner *runner, const char *program, struct arena *keep)
 {
-    return program_machine(program) == PE_MACHINE_X86 && !runs_32_bits(runner, keep);
+    return program_machine(program) == PE_MACHINE_X86 && !prefix_runs_32_bits(runner->prefix, keep);
 }
 
 /* Runs PROGRAM --list; *why: NULL when it answered. A Wine that has just started sometimes loses a
@@ -176,27 +174,91 @@ static enum status ask_twice(struct runner *runner, const char *program, struct 
     }
 }
 
-static enum status ask_program(struct runner *runner, const char *program, const char *variant,
+/* The programs of one folder, and what is needed to ask them. */
+struct asking {
+    struct collect_options options; /* the caller's, but with our own keeps_waiting */
+    const struct collect_options *given;
+    struct list_cache cache;
+    struct runner runner;
+    bool is_open;          /* the runner: opened only when a program must be started */
+    const char *list_path; /* of the program in question; NULL: nothing is kept */
+};
+
+/* Another process that runs the same victims keeps their lists first thing. */
+static bool keeps_waiting(void *context)
+{
+    const struct asking *a = context;
+    if (a->given->keeps_waiting != NULL && !a->given->keeps_waiting(a->given->wait_context))
+        return false;
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    const bool arrived = list_cache_read(a->list_path, &scratch) != NULL;
+    arena_free(&scratch);
+    return !arrived;
+}
+
+static const char *read_list(const struct asking *a, bool may_borrow, struct arena *keep)
+{
+    const char *text = list_cache_read(a->list_path, keep);
+    return text != NULL && (text[0] != '\0' || may_borrow) ? text : NULL;
+}
+
+/* What PROGRAM printed before; NULL: nothing, and then the runner is open, or FAULT says why not.
+ */
+static const char *read_kept(struct asking *a, const char *program, bool may_borrow,
+                             struct arena *keep, struct fault *fault)
+{
+    a->list_path = a->given->ask_victims ? NULL : list_cache_path(&a->cache, program, keep);
+    const char *text = read_list(a, may_borrow, keep);
+    if (text != NULL || a->is_open)
+        return text;
+    if (runner_open(&a->options, 0, &a->runner, fault) == ERR_NONE) {
+        a->is_open = true;
+        return NULL;
+    }
+    runner_close(&a->runner);
+    text = fault->code == ERR_TIMEOUT ? read_list(a, may_borrow, keep) : NULL;
+    if (text != NULL)
+        fault_clear(fault);
+    return text;
+}
+
+/* What PROGRAM lists, kept or asked for now; "": this host cannot start it.  NULL: see FAULT. */
+static const char *list_text(struct asking *a, const char *program, bool may_borrow,
+                             struct arena *keep, struct fault *fault)
+{
+    struct process_result answer;
+    const char *why = NULL, *kept = read_kept(a, program, may_borrow, keep, fault);
+
+    if (kept != NULL || fault->code != ERR_NONE)
+        return kept;
+    if (ask_twice(&a->runner, program, keep, &answer, &why, fault) != ERR_NONE)
+        return NULL;
+    const bool borrows = why != NULL && may_borrow && is_for_wine32(&a->runner, program, keep);
+    if (why != NULL && !borrows) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program", why);
+        fault_set_path(fault, program);
+        return NULL;
+    }
+    const char *text = borrows ? "" : answer.output;
+    list_cache_write(&a->cache, list_cache_path(&a->cache, program, keep), text);
+    return text;
+}
+
+static enum status ask_program(struct asking *a, const char *program, const char *variant,
                                struct arena *keep, struct scenario **list, uint32_t *count,
                                struct fault *fault)
 {
-    struct process_result answer;
-    const char *why = NULL;
+    const char *text = list_text(a, program, *count > 0, keep, fault);
 
-    if (ask_twice(runner, program, keep, &answer, &why, fault) != ERR_NONE)
+    if (text == NULL)
         return fault->code;
-    if (why != NULL && *count > 0 && is_for_wine32(runner, program, keep))
+    if (text[0] == '\0')
         return borrow_list(program, variant, keep, list, count, fault);
-    if (why != NULL) {
-        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "list of a victim program", why);
-        fault_set_path(fault, program);
-        return fault->code;
-    }
-    const uint32_t lines = count_lines(answer.output);
-    struct scenario *wider = widen_list(list, *count, lines, keep, fault);
+    struct scenario *wider = widen_list(list, *count, count_lines(text), keep, fault);
     if (wider == NULL)
         return fault->code;
-    return read_answer(answer.output, program, variant, keep, wider, count, fault);
+    return read_answer(text, program, variant, keep, wider, count, fault);
 }
 
 static int compare_scenarios(const void *a, const void *b)
@@ -217,22 +279,21 @@ const char *program_variant(const char *name, const char *start, struct arena *k
     return arena_text(keep, name + before, length - before - after);
 }
 
-static enum status ask_all(const struct collect_options *options, struct runner *runner,
-                           struct arena *keep, struct scenario **out, uint32_t *count,
-                           struct fault *fault)
+static enum status ask_all(struct asking *a, struct arena *keep, struct scenario **out,
+                           uint32_t *count, struct fault *fault)
 {
     const char **names = NULL;
     size_t name_count = 0;
-    const char *folder = host_absolute_path(options->victims_folder, keep);
+    const char *folder = host_absolute_path(a->given->victims_folder, keep);
 
     if (folder == NULL)
-        folder = options->victims_folder;
+        folder = a->given->victims_folder;
     if (folder_list(folder, keep, &names, &name_count, fault) != ERR_NONE)
         return fault->code;
     for (size_t i = 0; i < name_count && fault->code == ERR_NONE; i++) {
         const char *variant = program_variant(names[i], "victims-", keep);
         if (variant != NULL)
-            (void)ask_program(runner, path_join(keep, folder, names[i]), variant, keep, out, count,
+            (void)ask_program(a, path_join(keep, folder, names[i]), variant, keep, out, count,
                               fault);
     }
     if (fault->code == ERR_NONE && *count == 0) {
@@ -248,7 +309,7 @@ static enum status ask_all(const struct collect_options *options, struct runner 
 enum status collect_list(const struct collect_options *options, struct arena *keep,
                          struct scenario **out, uint32_t *count, struct fault *fault)
 {
-    struct runner runner;
+    struct asking a;
 
     *out = NULL;
     *count = 0;
@@ -258,8 +319,14 @@ enum status collect_list(const struct collect_options *options, struct arena *ke
         fault_set_path(fault, options->victims_folder);
         return fault->code;
     }
-    if (runner_open(options, 0, &runner, fault) == ERR_NONE)
-        (void)ask_all(options, &runner, keep, out, count, fault);
-    runner_close(&runner);
+    memset(&a, 0, sizeof a);
+    a.given = options;
+    a.options = *options;
+    a.options.keeps_waiting = keeps_waiting;
+    a.options.wait_context = &a;
+    list_cache_open(options, keep, &a.cache);
+    (void)ask_all(&a, keep, out, count, fault);
+    if (a.is_open)
+        runner_close(&a.runner);
     return fault->code;
 }

@@ -17,7 +17,8 @@ struct runner {
 };
 
 /* WORKER 0 gets the prefix itself, made when missing; the others a clone.  Fails: ERR_ABSENT
- * the launcher is not there; ERR_IO; ERR_TIMEOUT; ERR_INTERRUPTED. */
+ * the launcher is not there; ERR_IO; ERR_TIMEOUT, also when options->keeps_waiting() gave up;
+ * ERR_INTERRUPTED. */
 enum status runner_open(const struct collect_options *options, uint32_t worker, struct runner *out,
                         struct fault *fault);
 
@@ -37,6 +38,31 @@ const char *runner_guest_path(const struct runner *runner, const char *path, str
 /* The file on this host that a Windows path names; NULL when there is none. */
 const char *runner_host_path(const struct runner *runner, const char *windows_path,
                              struct arena *keep);
+
+/* The prefix has the system's 32-bit DLLs; Wine without them makes an empty folder.  True when
+ * PREFIX is NULL. */
+bool prefix_runs_32_bits(const char *prefix, struct arena *keep);
+
+/* What victims listed before, one file per program, in the Wine prefix: whoever only wants the
+ * scenarios starts no Windows program and so waits for no run.  The name of a file is a hash of the
+ * program, the launcher, the host, the Wine and whether that Wine runs 32-bit programs. */
+struct list_cache {
+    const char *folder; /* NULL: no prefix, so nothing is kept */
+    const char *facts;
+};
+void list_cache_open(const struct collect_options *options, struct arena *keep,
+                     struct list_cache *out);
+
+/* The file of PROGRAM's list, whether it exists or not; NULL: none is kept. */
+const char *list_cache_path(const struct list_cache *cache, const char *program,
+                            struct arena *keep);
+
+/* The list as the program printed it; "": this host could not start the program.  NULL: PATH is
+ * NULL, missing or damaged. */
+const char *list_cache_read(const char *path, struct arena *keep);
+
+/* Puts the file in place whole.  Failures are ignored: then the program is asked again. */
+void list_cache_write(const struct list_cache *cache, const char *path, const char *text);
 
 /* An absolute path; NULL when the file does not exist or memory is out. */
 char *host_absolute_path(const char *path, struct arena *keep);

@@ -12,6 +12,7 @@
 #define _XOPEN_SOURCE 700
 #include <ctype.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ enum {
     SERVER_LIMIT_MS = 15000,
     ARGUMENTS_MAX = 32,
     ENVIRON_MAX_BYTES = 1 << 20,
-    ROW_MARK = 0, /* rows of runner.environment */
+    HOLDER_MAX_BYTES = 120, /* of its command line */
+    ROW_MARK = 0,           /* rows of runner.environment */
     ROW_PREFIX = 1,
 };
 
@@ -235,30 +237,66 @@ static pthread_mutex_t holders_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned holders;
 static int held_file = -1;
 
-static enum status wait_for_prefix(const char *prefix, struct arena *keep, struct fault *fault)
+static const uint64_t SAY_AGAIN_NS = UINT64_C(30000000000);
+
+/* "process 123 (twinstack run --db a.db)": who holds held_file. */
+static const char *describe_holder(struct arena *keep)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char words[HOLDER_MAX_BYTES];
+
+    if (fcntl(held_file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK || lock.l_pid <= 0)
+        return "another process";
+    const char *path = arena_printf(keep, "/proc/%ld/cmdline", (long)lock.l_pid);
+    FILE *file = path != NULL ? fopen(path, "rb") : NULL;
+    const size_t bytes = file != NULL ? fread(words, 1, sizeof words - 1, file) : 0;
+    if (file != NULL)
+        (void)fclose(file);
+    words[bytes] = '\0';
+    for (size_t i = 0; i + 1 < bytes; i++)
+        if (words[i] == '\0' || iscntrl((unsigned char)words[i]))
+            words[i] = ' ';
+    const char *holder = arena_printf(keep, "process %ld (%s)", (long)lock.l_pid, words);
+    return holder != NULL ? holder : "another process";
+}
+
+static enum status wait_for_prefix(const char *prefix, const struct collect_options *options,
+                                   struct arena *keep, struct fault *fault)
 {
     static const struct timespec pause = {.tv_nsec = 100000000};
     const char *path = arena_printf(keep, "%s.lock", prefix);
-    bool said = false;
+    const uint64_t since_ns = clock_ns();
+    uint64_t said_ns = 0;
 
     held_file = path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
     while (held_file >= 0 && lockf(held_file, F_TLOCK, 0) != 0) {
-        if (!said)
-            log_warn("prefix=%s another twinstack uses it: waiting until it is done", prefix);
-        said = true;
-        if (process_interrupted()) {
+        const bool gives_up =
+            options->keeps_waiting != NULL && !options->keeps_waiting(options->wait_context);
+        if (gives_up || process_interrupted()) {
             (void)close(held_file);
-            return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "Wine prefix");
+            return gives_up ? fault_set_hint(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "Wine prefix",
+                                             "another process uses it; --prefix DIR takes another")
+                            : fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "Wine prefix");
+        }
+        const uint64_t now_ns = clock_ns();
+        if (said_ns == 0 || now_ns - said_ns > SAY_AGAIN_NS) {
+            log_warn("prefix=%s waiting for %s, which uses it (for %" PRIu64
+                     " s so far; --prefix DIR takes another and does not wait)",
+                     prefix, describe_holder(keep), (now_ns - since_ns) / 1000000000U);
+            said_ns = now_ns;
         }
         (void)nanosleep(&pause, NULL);
     }
-    return ERR_NONE; /* if no file can be made, Wine will report why */
+    if (said_ns != 0)
+        log_warn("prefix=%s free after %" PRIu64 " s", prefix,
+                 (clock_ns() - since_ns) / 1000000000U);
+    return ERR_NONE; /* where no file can be made, Wine will say why */
 }
 
 static enum status hold_prefix(struct runner *runner, const char *prefix, struct fault *fault)
 {
     (void)pthread_mutex_lock(&holders_lock);
-    if (holders > 0 || wait_for_prefix(prefix, &runner->keep, fault) == ERR_NONE) {
+    if (holders > 0 || wait_for_prefix(prefix, runner->options, &runner->keep, fault) == ERR_NONE) {
         holders++;
         runner->holds_prefix = true;
     }

@@ -26,6 +26,7 @@ struct doctor {
     bool as_json;
     struct arena *keep;
     struct collect_options collect;
+    bool prefix_busy; /* another process runs Windows programs in the prefix */
     struct diagnosis rows[DIAGNOSES_MAX];
     uint32_t row_count;
 };
@@ -63,6 +64,14 @@ static void look_at_host(struct doctor *d)
             host.wine != NULL ? host.wine : "no Wine: install wine, or name another --launcher");
 }
 
+/* The doctor starts Windows programs only in a prefix that is free. */
+static bool see_busy(void *context)
+{
+    bool *busy = context;
+    *busy = true;
+    return false;
+}
+
 /* Starts the victims for their lists: the proof that Windows programs run here. */
 static void look_at_victims(struct doctor *d)
 {
@@ -70,15 +79,22 @@ static void look_at_victims(struct doctor *d)
     uint32_t count = 0, unsupported = 0;
     struct fault fault = FAULT_INIT;
 
-    if (collect_list(&d->collect, d->keep, &list, &count, &fault) != ERR_NONE) {
-        say_fault(d, "victims", MISSING, &fault);
+    (void)collect_list(&d->collect, d->keep, &list, &count, &fault);
+    if (fault.code == ERR_TIMEOUT && d->prefix_busy) {
+        fault_clear(&fault);
+        d->collect.ask_victims = false;
+        (void)collect_list(&d->collect, d->keep, &list, &count, &fault);
+    }
+    if (fault.code != ERR_NONE) {
+        say_fault(d, "victims", d->prefix_busy ? OPTIONAL : MISSING, &fault);
         return;
     }
     for (uint32_t i = 0; i < count; i++)
         unsupported += list[i].unsupported != NULL;
     say(d, "victims", FOUND,
-        arena_printf(d->keep, "%u scenarios in all variants, %u unsupported here", (unsigned)count,
-                     (unsigned)unsupported));
+        arena_printf(d->keep, "%u scenarios in all variants, %u unsupported here%s",
+                     (unsigned)count, (unsigned)unsupported,
+                     d->prefix_busy ? "; not started now: another process uses the prefix" : ""));
 }
 
 static void look_at_judges(struct doctor *d)
@@ -99,6 +115,9 @@ static void look_at_judges(struct doctor *d)
     in.crash = &full;
     if (collect_session_open(&d->collect, &windows, &fault) == ERR_NONE) {
         in.launcher = collect_session_launcher(windows);
+        in.judge_folder = d->collect.victims_folder;
+    } else if (d->prefix_busy) { /* whether a judge is ready does not depend on the prefix */
+        in.launcher = d->collect.launcher;
         in.judge_folder = d->collect.victims_folder;
     }
     for (uint32_t i = 0; i < engine_count; i++) {
@@ -162,6 +181,9 @@ static int examine(const struct verb *self, struct doctor *d)
 {
     if (!harness_options(&d->harness, &d->collect))
         return verb_usage_error(self, "--launcher has too many words");
+    d->collect.ask_victims = true;
+    d->collect.keeps_waiting = see_busy;
+    d->collect.wait_context = &d->prefix_busy;
     look_at_host(d);
     look_at_victims(d);
     look_at_judges(d);
@@ -208,9 +230,9 @@ const struct verb verb_doctor = {
     .name = "doctor",
     .summary = "what this host has, what is missing, what to do",
     .usage = "[--db FILE] [--json]",
-    .details =
-        "Starts the victims for their lists, asks every judge whether it is ready, and opens\n"
-        "the database.",
+    .details = "Starts the victims for their lists (unless a run uses the Wine prefix), asks every "
+               "judge whether it is ready, and opens\n"
+               "the database.",
     .exits = "  0  everything that a run needs is there\n  2  usage\n  3  something is missing",
     .run = run,
 };

@@ -1,0 +1,123 @@
+"""Who waits for the Wine prefix that a run uses, who does not, and what is said meanwhile."""
+
+import fcntl
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+# In place of Wine: lists one scenario, and notes every start of a program.
+WINE = f"""#!{sys.executable}
+import json, sys
+if "--list" in sys.argv:
+    open(sys.argv[0] + ".starts", "a").write("list ")
+    print(json.dumps(dict(name="fails", kind="crash", group="A1", limit_ms=1, doors=[])))
+"""
+
+
+@unittest.skipIf(os.name == "nt", "no Wine prefix there")
+class Waits(e2e.Case):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
+            (self.folder / name).chmod(0o755)
+        self.words = ["--victims", self.folder / "victims", "--prefix", self.folder / "prefix"]
+        self.env = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+
+    def starts(self):
+        path = self.folder / "bin/wine.starts"
+        return path.read_text().count("list") if path.exists() else 0
+
+    def hold(self):
+        """As a run does that goes on until the returned file is closed."""
+        held = open(self.folder / "prefix.lock", "a", encoding="utf-8")  # pylint: disable=consider-using-with
+        self.addCleanup(held.close)
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        return held
+
+    def list(self, **more):
+        return self.run_twinstack("list", *self.words, env=self.env, limit_s=10, **more).stdout
+
+    def test_list_is_kept_and_waits_for_no_run(self):
+        listed = self.list()
+        self.assertEqual(self.starts(), 1)
+        self.hold()
+        self.assertEqual(self.list(), listed)
+        self.assertEqual(self.starts(), 1)
+
+    def test_other_victims_and_another_wine_are_asked_again(self):
+        for number, changed in enumerate(("victims/victims-ob2.exe", "bin/wine"), 2):
+            self.list()
+            with (self.folder / changed).open("a") as file:
+                file.write("# another\n")
+            self.list()
+            self.assertEqual(self.starts(), number, changed)
+
+    def test_a_damaged_list_is_asked_again(self):
+        listed = self.list()
+        (kept,) = (self.folder / "prefix/twinstack-lists").iterdir()
+        whole = kept.read_bytes()
+        for number, damaged in enumerate((b"", whole[:64], whole[:-2], whole.replace(b"fails", b"f\0ils"), whole + b"x"), 2):
+            kept.write_bytes(damaged)
+            self.assertEqual(self.list(), listed)
+            self.assertEqual((self.starts(), kept.read_bytes()), (number, whole))
+
+    def test_doctor_waits_for_no_run(self):
+        self.hold()
+        for kept in (False, True):
+            done = self.run_twinstack("doctor", *self.words, env=self.env, limit_s=20, exit_code=None)
+            self.assertRegex(done.stdout, r"ok +victims +1 scenarios.*another process" if kept else r"none +victims .*another process")
+            self.assertEqual(self.starts(), int(kept))
+            if not kept:
+                self.doctor_before_is_free()
+
+    def doctor_before_is_free(self):
+        """Releases the prefix for one list."""
+        held = self.hold()  # same process: the lock is already ours
+        held.close()        # closing any file of it lets it go
+        self.list()
+        self.hold()
+
+    def test_who_must_wait_says_for_whom_and_goes_on(self):
+        held = self.hold()
+        with subprocess.Popen([str(word) for word in [e2e.PROGRAM, "list", *self.words]], env={**os.environ, **self.env},
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            line = child.stderr.readline()
+            self.assertIn(f"waiting for process {os.getpid()} (", line)
+            self.assertIn("--prefix DIR", line)
+            self.assertIsNone(child.poll())
+            held.close()
+            out, errors = child.communicate(timeout=20)
+        self.assertEqual(child.returncode, 0, errors)
+        self.assertIn("fails", out)
+        self.assertRegex(errors, r"free after \d+ s")
+
+    def test_who_waits_for_a_list_goes_on_when_it_is_kept(self):
+        self.list()
+        (kept,) = (self.folder / "prefix/twinstack-lists").iterdir()
+        whole = kept.read_bytes()
+        kept.unlink()
+        self.hold()
+        with subprocess.Popen([str(word) for word in [e2e.PROGRAM, "list", *self.words]], env={**os.environ, **self.env},
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            child.stderr.readline()
+            time.sleep(0.3)
+            self.assertIsNone(child.poll())
+            kept.write_bytes(whole)
+            out, errors = child.communicate(timeout=10)
+        self.assertEqual(child.returncode, 0, errors)
+        self.assertIn("fails", out)
+        self.assertEqual(self.starts(), 1)
+
+
+e2e.main()
