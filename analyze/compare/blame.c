@@ -341,6 +341,16 @@ static void blame_absence(const struct poll *p, struct finding *f, uint32_t colu
                column, have);
 }
 
+/* A walk that starts inside the exception handler, by the word of all that do not. */
+static void blame_handler(const struct poll *p, struct finding *f, uint32_t column)
+{
+    uint32_t others = 0;
+    for (uint32_t c = 1; c < p->table->column_count; c++)
+        if (p->table->columns[c].count > 0 && table_key(p->table, 0, c) == NULL)
+            others |= 1U << c;
+    settle(p, f, BLAME_WALK, walk_of(p->table, column), others);
+}
+
 static uint32_t column_of(const struct table *t, const char *engine)
 {
     for (uint32_t c = 1; c < t->column_count; c++)
@@ -368,6 +378,10 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
     const bool gap = f->frame_a < 0 || f->frame_b < 0;
     if (cause_is_innocent(f->cause))
         return;
+    if (f->cause == CAUSE_HANDLER_CONTEXT && f->wrong != NULL) {
+        blame_handler(&p, f, column_of(table, f->wrong));
+        return;
+    }
     if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
         blame_place(&p, f, column, against);
     else

@@ -35,12 +35,60 @@ static bool is_handler_frame(const struct frame *frame)
     return false;
 }
 
+/* The first frame of an exception handler that COLUMN has above the row, where OTHER has none at
+ * all; NULL: it does not start in one.  COUNT: its frames there. */
+static const struct frame *handler_above(const struct difference *d, uint32_t column,
+                                         uint32_t other, uint32_t *count)
+{
+    const struct frame *handler = NULL;
+    *count = 0;
+    for (uint32_t row = 0; row < d->row && table_key(d->table, row, other) == NULL; row++) {
+        const struct frame *frame = table_frame(d->table, row, column);
+        *count += frame != NULL;
+        if (handler == NULL && frame != NULL && is_handler_frame(frame))
+            handler = frame;
+    }
+    return handler;
+}
+
+/* The frame that crashed is a return address to a walk that starts inside the exception handler. */
+static bool handler_changes_kind(const struct difference *d, struct arena *keep,
+                                 struct explanation *out)
+{
+    if (d->mark != CELL_PHYSICAL || d->against == 0 || !rule_row_agrees(d, d->row))
+        return false;
+    const uint32_t pair[2] = {d->column, d->against};
+    for (int i = 0; i < 2; i++) {
+        uint32_t frames = 0;
+        const uint32_t column = pair[i], other = pair[1 - i];
+        const struct frame *frame = table_frame(d->table, d->row, column);
+        const struct frame *handler = handler_above(d, column, other, &frames);
+        if (handler == NULL || frame->kind != PC_RETURN)
+            continue;
+        for (uint32_t row = 0; row < d->row; row++) {
+            const struct frame_key *key = table_key(d->table, row, other);
+            if (key != NULL && key->inline_depth == 0)
+                return false; /* further out than the frame that crashed */
+        }
+        return rule_explain(
+            out, CAUSE_HANDLER_CONTEXT, column,
+            arena_printf(keep,
+                         "%s starts inside the exception handler: %u extra frames, %s on top, and "
+                         "%s is a return address to it, but crashed, says %s",
+                         rule_engine(d, column), frames, rule_name(handler->function),
+                         rule_where(frame, keep), rule_engine(d, other)));
+    }
+    return false;
+}
+
 /* The stack starts with frames of the exception handler, above the frames that crashed. */
 bool because_handler_context(const struct difference *d, struct arena *keep,
                              struct explanation *out)
 {
     const uint32_t column = rule_having(d);
-    if (!rule_is_gap(d) || column == 0)
+    if (!rule_is_gap(d))
+        return handler_changes_kind(d, keep, out);
+    if (column == 0)
         return false;
     uint32_t frames = 0;
     const struct frame *handler = NULL;

@@ -93,7 +93,8 @@ static bool is_excused(const struct explanation *why, uint32_t against, enum cel
     if (why->cause == CAUSE_UNEXPLAINED)
         return false;
     return mark != CELL_PHYSICAL ||
-           (why->cause != CAUSE_LOOKUP_ADDRESS && why->cause != CAUSE_GENERATED_CODE);
+           (why->cause != CAUSE_LOOKUP_ADDRESS && why->cause != CAUSE_GENERATED_CODE &&
+            why->cause != CAUSE_HANDLER_CONTEXT);
 }
 
 /* Explains a difference, marks its cell and adds the finding. */

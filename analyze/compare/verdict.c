@@ -199,8 +199,10 @@ static const char *finding_reason(struct judgement *j, const struct finding *wor
     const char *whose = finding_blame_text(worst, blame);
     if (failing > 1)
         (void)snprintf(more, sizeof more, " (%" PRIu32 " findings in all)", failing);
-    return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s", worst->engine, cause_name(worst->cause),
-                        worst->evidence, more, whose[0] != '\0' ? "; blame: " : "", whose,
+    const bool walk = worst->cause == CAUSE_HANDLER_CONTEXT && worst->wrong != NULL;
+    return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s", walk ? worst->wrong : worst->engine,
+                        cause_name(worst->cause), worst->evidence, more,
+                        whose[0] != '\0' ? "; blame: " : "", whose,
                         worst->witnesses != NULL ? ", by the word of " : "",
                         worst->witnesses != NULL ? worst->witnesses : "");
 }

@@ -49,6 +49,7 @@ class Port(e2e.Case):
                                "--out", self.folder / fault, "--source-root", self.folder, "--no-judges", "--json",
                                "-k", "null_write or handled_exception", exit_code=exit_code, env={"PORT_FAULT": fault},
                                limit_s=120)
+        self.reasons = {c["scenario"]: c["reason"] for c in report["cases"]}
         return {c["scenario"]: (c["verdict"], {f["cause"] for f in c["findings"]
                                                if "offset:rtl" in (f["engine"], f["against"])} - {"symbols_missing"})
                 for c in report["cases"]}
@@ -62,7 +63,9 @@ class Port(e2e.Case):
         self.assertEqual(self.ask("drop_top", 1)["null_write"], ("FAIL", {"truncated", "lookup_address"}))
         verdict, causes = self.ask("absolute", 1)["null_write"]
         self.assertEqual((verdict, "generated_code" in causes), ("FAIL", True))  # code that no image holds
-        self.assertIn("handler_context", self.ask("handler_context", 0)["null_write"][1])
+        self.assertEqual(self.ask("handler_context", 1)["null_write"], ("FAIL", {"handler_context"}))
+        self.assertRegex(self.reasons["null_write"],
+                         "^offset:rtl, handler_context: .*; blame: walk of offset:rtl, by the word of dump$")
 
 
 if __name__ == "__main__":
