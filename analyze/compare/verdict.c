@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
+
 struct judgement {
     const struct compare_input *in;
     struct arena *keep;
@@ -70,6 +72,39 @@ static const char *unmet_expectation(struct judgement *j)
     return NULL;
 }
 
+static bool has_stack_text(const struct crash_case *crash)
+{
+    for (uint32_t i = 0; i < crash->file_count; i++)
+        if (crash->files[i].bytes > 0 && crash->files[i].path != NULL &&
+            strcmp(path_base(crash->files[i].path), "stack.txt") == 0)
+            return true;
+    return false;
+}
+
+/* A calm program goes on and ends as it does without a capture, and leaves nothing that says it
+ * crashed. A record without a hook is a capture on demand. */
+static void decide_calm(struct judgement *j)
+{
+    const struct crash_case *c = j->in->crash;
+    const bool captured = case_is_captured(c);
+    if (has_role(c, ROLE_DUMP) || (captured && c->got.door_count > 0))
+        decide(j, VERDICT_FAIL, "a calm program was reported as crashed or hanging");
+    else if (!captured && has_stack_text(c))
+        decide(j, VERDICT_FAIL, "a calm program was reported as crashed: stack.txt has a stack");
+    else if (c->got.ended_by == CASE_ENDING_TIME_LIMIT)
+        decide(j, VERDICT_FAIL, "a calm program did not end before the time limit");
+    else if (c->got.ended_by == CASE_ENDING_EXIT && c->got.exit_code != c->expect.exit_code)
+        decide(j, VERDICT_FAIL,
+               arena_printf(j->keep,
+                            "a calm program ended with exit code 0x%08" PRIX64
+                            ", expected 0x%08" PRIX64,
+                            c->got.exit_code, c->expect.exit_code));
+    else
+        decide(j, VERDICT_PASS,
+               captured ? "captures on demand only; no hook saw a crash"
+                        : "nothing was captured, as expected");
+}
+
 /* True when the case is decided without looking at any stack. */
 static bool decide_by_capture(struct judgement *j)
 {
@@ -81,16 +116,9 @@ static bool decide_by_capture(struct judgement *j)
         return decide(j, VERDICT_UNSUPPORTED, in->unsupported), true;
     if (c == NULL)
         return false;
-    const bool captured = case_is_captured(c);
-    if (c->kind == CASE_KIND_CALM) {
-        const bool taken = has_role(c, ROLE_DUMP) || (captured && c->got.door_count > 0);
-        return decide(j, taken ? VERDICT_FAIL : VERDICT_PASS,
-                      taken      ? "a calm program was reported as crashed or hanging"
-                      : captured ? "captures on demand only; no hook saw a crash"
-                                 : "nothing was captured, as expected"),
-               true;
-    }
-    if (captured)
+    if (c->kind == CASE_KIND_CALM)
+        return decide_calm(j), true;
+    if (case_is_captured(c))
         return false;
     if (c->expect.door_count == 0)
         return decide(j, VERDICT_NOT_CAPTURED_AS_EXPECTED,

@@ -468,6 +468,44 @@ TEST(verdicts_before_any_stack)
     }
 }
 
+TEST(a_calm_program_ends_as_it_would_alone)
+{
+    static const struct {
+        const char *name;
+        enum case_ending ended_by;
+        uint64_t exit_code, expected;
+        struct case_file file;
+        enum verdict verdict;
+    } cases[] = {
+        {"as expected", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
+        {"its own error", CASE_ENDING_EXIT, 5, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
+        {"its error is lost", CASE_ENDING_EXIT, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
+        {"killed", CASE_ENDING_EXIT, 0xC0000005, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
+        {"never ended", CASE_ENDING_TIME_LIMIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
+        {"a stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 9, ""}, VERDICT_FAIL},
+        {"an empty stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 0, ""}, VERDICT_PASS},
+        {"on demand", CASE_ENDING_EXIT, 0, 0, {ROLE_RECORD, "record.rec", 9, ""}, VERDICT_PASS},
+        {"imported", CASE_ENDING_NONE, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        struct case_file file = cases[i].file;
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        struct crash_case crash = {.kind = CASE_KIND_CALM, .files = &file, .file_count = 1};
+        crash.got.ended_by = cases[i].ended_by;
+        crash.got.exit_code = cases[i].exit_code;
+        crash.expect.exit_code = cases[i].expected;
+        const struct compare_input in = {.crash = &crash};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
+            tell(&r);
+        arena_free(&keep);
+    }
+}
+
 /* The watcher has no `rtl` walker; inside the process, a missing `rtl` stack is a failure. */
 TEST(a_watcher_is_asked_for_no_stack_that_it_cannot_take)
 {
