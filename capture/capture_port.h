@@ -18,7 +18,8 @@
  *               `?!0xADDRESS` outside of modules; the first is an interrupted place, the others
  *               return addresses, unless @i or @r says otherwise.  Or record.rec, as
  *               capture/record.h has it
- *   dump.dmp    a minidump, if it writes any
+ *   dump.dmp    a minidump, if it writes any; one that writes none says so when the victims are
+ *               built, by -DTWINSTACK_SUBJECTS=offset:rtl, and is judged by its stacks alone
  * A library returns false for what it cannot do, and ignores options that it does not have. */
 #ifndef CAPTURE_CAPTURE_PORT_H
 #define CAPTURE_CAPTURE_PORT_H

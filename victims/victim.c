@@ -116,6 +116,9 @@ static void print_json(const struct scenario *s)
             printf("%s\"%s\"", comma, door_names[i].name);
             comma = ",";
         }
+#ifdef VICTIM_SUBJECTS
+    printf("],\"subjects\":[" VICTIM_SUBJECTS);
+#endif
     printf("],\"limit_ms\":%u,\"supported\":%s,\"reason\":",
            (unsigned)(s->limit_ms != 0 ? s->limit_ms : LIMIT_MS),
            reason == NULL ? "true" : "false");

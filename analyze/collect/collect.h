@@ -31,6 +31,8 @@ struct scenario {
     uint64_t limit_ms;
     const char **doors; /* expected                                        */
     uint32_t door_count;
+    const char **subjects; /* engines that the capture declares; none: all that are subjects */
+    uint32_t subject_count;
     const char *unsupported; /* why this host cannot show it; NULL: it can  */
 };
 

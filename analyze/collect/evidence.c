@@ -301,6 +301,8 @@ static void describe(struct draft *d)
     c->expect.exit_code = d->scenario->exit_code;
     c->expect.doors = d->scenario->doors;
     c->expect.door_count = d->scenario->door_count;
+    c->expect.subjects = d->scenario->subjects;
+    c->expect.subject_count = d->scenario->subject_count;
     c->own.source_root = evidence->options->source_root;
     c->host.os = evidence->host.os;
     c->host.wine = evidence->host.wine;

@@ -11,27 +11,27 @@
 
 enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096 };
 
-static const char **read_doors(const cJSON *row, struct arena *keep, uint32_t *count,
-                               struct fault *fault)
+static const char **read_texts(const cJSON *row, const char *key, struct arena *keep,
+                               uint32_t *count, struct fault *fault)
 {
-    const cJSON *list = json_get_array(row, "doors", fault);
+    const cJSON *list = json_get_array(row, key, fault);
     const cJSON *item;
-    const char **doors = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(list) + 1, const char *);
+    const char **texts = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(list) + 1, const char *);
 
     *count = 0;
-    if (doors == NULL) {
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "doors");
+    if (texts == NULL) {
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, key);
         return NULL;
     }
     cJSON_ArrayForEach(item, list)
     {
         if (!cJSON_IsString(item)) {
-            fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "doors");
+            fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key);
             return NULL;
         }
-        doors[(*count)++] = arena_string(keep, item->valuestring);
+        texts[(*count)++] = arena_string(keep, item->valuestring);
     }
-    return doors;
+    return texts;
 }
 
 static void read_scenario(const cJSON *row, struct arena *keep, struct scenario *out,
@@ -44,7 +44,8 @@ static void read_scenario(const cJSON *row, struct arena *keep, struct scenario 
     out->code = json_get_hex(row, "code", 0, fault);
     out->exit_code = json_get_hex(row, "exit_code", 0, fault);
     out->limit_ms = json_get_uint(row, "limit_ms", 20000, fault);
-    out->doors = read_doors(row, keep, &out->door_count, fault);
+    out->doors = read_texts(row, "doors", keep, &out->door_count, fault);
+    out->subjects = read_texts(row, "subjects", keep, &out->subject_count, fault);
     if (!json_get_bool(row, "supported", true, fault)) {
         const char *reason = json_get_string(row, "reason", keep, fault);
         out->unsupported = reason != NULL ? reason : "this host cannot show it";

@@ -89,7 +89,7 @@ static void decide_calm(struct judgement *j)
     const bool captured = case_is_captured(c);
     if (has_role(c, ROLE_DUMP) || (captured && c->got.door_count > 0))
         decide(j, VERDICT_FAIL, "a calm program was reported as crashed or hanging");
-    else if (!captured && has_stack_text(c))
+    else if (has_stack_text(c))
         decide(j, VERDICT_FAIL, "a calm program was reported as crashed: stack.txt has a stack");
     else if (c->got.ended_by == CASE_ENDING_TIME_LIMIT)
         decide(j, VERDICT_FAIL, "a calm program did not end before the time limit");

@@ -228,6 +228,7 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
     out->expect.code = json_get_hex(part, "code", 0, fault);
     out->expect.exit_code = json_get_hex(part, "exit_code", 0, fault);
     out->expect.doors = read_texts(part, "doors", &out->expect.door_count, keep, fault);
+    out->expect.subjects = read_texts(part, "subjects", &out->expect.subject_count, keep, fault);
 
     part = json_get_object(root, "got", fault);
     out->got.code = json_get_hex(part, "code", 0, fault);
@@ -389,6 +390,8 @@ static void write_outcome(struct json *j, const struct crash_case *c)
     write_code(j, "code", c->expect.code);
     write_code(j, "exit_code", c->expect.exit_code);
     write_texts(j, "doors", c->expect.doors, c->expect.door_count);
+    if (c->expect.subject_count > 0)
+        write_texts(j, "subjects", c->expect.subjects, c->expect.subject_count);
     json_object_end(j);
 
     json_key(j, "got");

@@ -86,6 +86,8 @@ struct crash_case {
         uint64_t exit_code; /* full 32 bits                     */
         const char **doors;
         uint32_t door_count;
+        const char **subjects; /* engines that the capture declares; none: all subjects */
+        uint32_t subject_count;
     } expect;
     struct {
         uint64_t code; /* as the record has it; 0: no record */

@@ -46,6 +46,15 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
     arena_free(&scratch);
 }
 
+/* A port says which subjects its capture feeds; one that says nothing feeds all. */
+static bool is_declared(const struct crash_case *crash, const char *engine)
+{
+    for (uint32_t i = 0; crash != NULL && i < crash->expect.subject_count; i++)
+        if (strcmp(crash->expect.subjects[i], engine) == 0)
+            return true;
+    return crash == NULL || crash->expect.subject_count == 0;
+}
+
 /* Times a subject that starts cold, with symbols of its own: modules loaded by another engine must
  * not count for it. Then runs it once with the session's symbols, so that the next measurement is
  * warm for every engine. */
@@ -85,7 +94,7 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->kind = engine->kind;
     out->shares = engine->shares;
     out->parts = engine->parts;
-    out->subject = engine->subject;
+    out->subject = engine->subject && is_declared(in->crash, engine->name);
     if (!engine->available(in, &why)) {
         out->skipped = true;
         out->why = why;

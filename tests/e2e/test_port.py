@@ -39,9 +39,13 @@ class Port(e2e.Case):
         must("clang-19", "--target=x86_64-w64-mingw32", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-D_WIN32_WINNT=0x0A00",
              f"-I{folder}", "-c", e2e.ROOT / "tests/port/worse.c", "-o", folder / "worse.obj")
         must("llvm-ar-19", "rcs", folder / "libworse.a", folder / "worse.obj")
-        must("cmake", "-G", "Ninja", "-S", folder / "victims", "-B", folder / "build", "-DTWINSTACK_VARIANTS=ob2",
-             f"-DTWINSTACK_CAPTURE={folder}/libworse.a", "--toolchain", folder / "cmake/wine-clang.cmake")
-        must("ninja", "-C", folder / "build", "victims-ob2", "twinstack-launch")
+        cls.build()
+
+    @classmethod
+    def build(cls, *options):
+        must("cmake", "-G", "Ninja", "-S", cls.folder / "victims", "-B", cls.folder / "build", "-DTWINSTACK_VARIANTS=ob2",
+             f"-DTWINSTACK_CAPTURE={cls.folder}/libworse.a", "--toolchain", cls.folder / "cmake/wine-clang.cmake", *options)
+        must("ninja", "-C", cls.folder / "build", "victims-ob2", "twinstack-launch")
 
     def ask(self, fault, exit_code):
         """{scenario: (verdict, causes in what the offset way claims)} with FAULT built in."""
@@ -66,6 +70,16 @@ class Port(e2e.Case):
         self.assertEqual(self.ask("handler_context", 1)["null_write"], ("FAIL", {"handler_context"}))
         self.assertRegex(self.reasons["null_write"],
                          "^offset:rtl, handler_context: .*; blame: walk of offset:rtl, by the word of dump$")
+
+    def test_without_dumps_as_it_declares(self):
+        self.assertEqual(self.ask("no_dump", 1)["null_write"][0], "FAIL")
+        self.build("-DTWINSTACK_SUBJECTS=offset:rtl")
+        try:
+            shutil.rmtree(self.folder / "no_dump")
+            self.assertEqual(self.ask("no_dump", 0), {"null_write": ("PASS", set()), "handled_exception": ("PASS", set())})
+            self.assertEqual(self.ask("drop_top", 1)["null_write"][0], "FAIL")
+        finally:
+            self.build("-DTWINSTACK_SUBJECTS=")
 
 
 if __name__ == "__main__":

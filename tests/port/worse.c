@@ -2,6 +2,7 @@
  *   drop_top          forgets the innermost frame
  *   absolute          addresses without modules
  *   handler_context   walks from its own handler instead of from the exception
+ *   no_dump           leaves stack.txt alone
  *   none              right
  * Crashes only; it keeps to capture/capture_port.h and leaves stack.txt and dump.dmp. */
 #include <stdio.h>
@@ -81,6 +82,8 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
         print_stack(text, context);
         fclose(text);
     }
+    if (is_fault("no_dump"))
+        TerminateProcess(GetCurrentProcess(), pointers->ExceptionRecord->ExceptionCode);
     open_path(L"dump.dmp", path);
     HANDLE dump = CreateFileW(path, GENERIC_READ | GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL);
     MiniDumpWriteDump(GetCurrentProcess(), GetCurrentProcessId(), dump, MiniDumpNormal, &who, NULL,

@@ -48,6 +48,7 @@ static const char truth_json[] =
 static const char *sealed(struct crash_case *c)
 {
     static const char *doors[] = {"vectored", "unhandled"};
+    static const char *subjects[] = {"offset:rtl"};
     static const char *images[] = {"victims-ob2.exe", "plug\"in.dll"};
     static struct named_version tools[] = {{"twinstack", "0.1.0"}};
     static struct case_file files[3];
@@ -75,6 +76,8 @@ static const char *sealed(struct crash_case *c)
     c->expect.code = c->got.code = 0xC0000005;
     c->expect.exit_code = c->got.exit_code = 0xC0000005;
     c->expect.doors = doors;
+    c->expect.subjects = subjects;
+    c->expect.subject_count = 1;
     c->expect.door_count = 2;
     c->got.doors = doors;
     c->got.door_count = 1;
@@ -108,6 +111,8 @@ TEST(a_sealed_case_reads_back)
     CHECK_HEX(r.got.exit_code, 0xC0000005);
     REQUIRE(r.expect.door_count == 2 && r.got.door_count == 1);
     CHECK_STR(r.expect.doors[1], "unhandled");
+    REQUIRE(r.expect.subject_count == 1);
+    CHECK_STR(r.expect.subjects[0], "offset:rtl");
     CHECK_EQ(r.got.wall_ms, 812);
     CHECK_EQ(r.got.ended_by, CASE_ENDING_EXIT);
     REQUIRE(r.own.image_count == 2);
@@ -134,7 +139,8 @@ TEST(the_members_of_case_json_and_their_order)
         "{\n  \"schema_version\": 1,\n  \"scenario\": \"null_write\",\n  \"variant\": \"ob2\",\n"
         "  \"arch\": \"x64\",\n  \"kind\": \"crash\",\n"
         "  \"expect\": {\n    \"code\": \"0xc0000005\",\n    \"exit_code\": \"0xc0000005\",\n"
-        "    \"doors\": [\n      \"vectored\",\n      \"unhandled\"\n    ]\n  },\n"
+        "    \"doors\": [\n      \"vectored\",\n      \"unhandled\"\n    ],\n"
+        "    \"subjects\": [\n      \"offset:rtl\"\n    ]\n  },\n"
         "  \"got\": {\n    \"code\": \"0xc0000005\",\n    \"exit_code\": \"0xc0000005\",\n"
         "    \"doors\": [\n      \"vectored\"\n    ],\n    \"wall_ms\": 812,\n"
         "    \"ended_by\": \"exit\"\n  },\n"
