@@ -196,11 +196,24 @@ void cap_crash_walk_not(struct cap_walk *out, uint32_t state, const char *reason
 /* Index in walk->frames of the I-th frame that was kept, innermost first. */
 uint32_t cap_crash_frame_at(const struct cap_walk *walk, uint32_t i);
 
-/* First frame `interrupted`, or `return` when the context was captured in a call. */
-void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
-                        struct cap_walk *out);
-void cap_crash_walk_framepointer(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
-                                 struct cap_walk *out);
+/* Walks from SEED into OUT, which cap_crash_walk_begin() prepared.  The first frame is
+ * `interrupted`, or `return` when the context was captured in a call.  THREAD is NULL where the
+ * walker does not need it.  A walker with RECORD_WALKER_TRAIT_OWN_THREAD runs on the thread that
+ * it walks: SEED is where the handler's frames end and the crash starts. */
+typedef void cap_walk_fn(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                         bool seed_is_return, struct cap_walk *out);
+#define CAP_WALKER(ID, NUMBER, NAME, WALK, TRAITS, SHARES) cap_walk_fn WALK;
+RECORD_WALKERS(CAP_WALKER)
+#undef CAP_WALKER
+
+/* The rows of RECORD_WALKERS by number; number 0 is nobody's. */
+struct cap_walker {
+    const char *name;
+    cap_walk_fn *walk;
+    uint32_t traits; /* RECORD_WALKER_TRAIT_* */
+};
+extern const struct cap_walker cap_walkers[RECORD_WALKER_COUNT];
+
 /* What walks where time is short, or the thread is not the suspect. */
 #if defined(_WIN64)
 #define CAP_WALKER_FIRST RECORD_WALKER_RTL
@@ -209,12 +222,6 @@ void cap_crash_walk_framepointer(const CONTEXT *seed, struct cap_bounds bounds, 
 #define CAP_WALKER_FIRST RECORD_WALKER_FRAME_POINTER
 #define cap_crash_walk_first cap_crash_walk_framepointer
 #endif
-/* Own thread only.  SEED is where the handler's frames end and the crash starts. */
-void cap_crash_walk_backtrace(const CONTEXT *seed, bool seed_is_return, struct cap_walk *out);
-void cap_walk_dbghelp(const CONTEXT *seed, HANDLE thread, bool seed_is_return,
-                      struct cap_walk *out);
-void cap_walk_dbghelp_own(const CONTEXT *seed, HANDLE thread, bool seed_is_return,
-                          struct cap_walk *out);
 
 /* ---- ring.c: captures on demand ---- */
 /* BYTES 0: no ring.  False: too small, or no memory. */

@@ -94,8 +94,11 @@ static bool start_monitor(void)
 
 static bool uses_dbghelp(void)
 {
-    const uint32_t both = 1u << RECORD_WALKER_DBGHELP | 1u << RECORD_WALKER_DBGHELP_OWN;
-    return cap.options.walkers == 0 || (cap.options.walkers & both) != 0;
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
+        if ((cap_walkers[i].traits & RECORD_WALKER_TRAIT_DBGHELP) != 0 &&
+            (cap.options.walkers == 0 || (cap.options.walkers & 1u << i) != 0))
+            return true;
+    return false;
 }
 
 void cap_start_clock(void)

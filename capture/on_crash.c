@@ -125,7 +125,7 @@ static NOINLINE void store_candidate(const EXCEPTION_POINTERS *pointers, struct 
     candidate->code = pointers->ExceptionRecord->ExceptionCode;
     candidate->address_va = (uintptr_t)pointers->ExceptionRecord->ExceptionAddress;
     cap_crash_walk_begin(&candidate->walk, RECORD_WALKER_RTL, me);
-    cap_crash_walk_rtl(pointers->ContextRecord, bounds, false, &candidate->walk);
+    cap_crash_walk_rtl(pointers->ContextRecord, NULL, bounds, false, &candidate->walk);
 }
 
 /* Keeps its own frame small: after a stack overflow a page is left, half of it used. */
@@ -254,7 +254,7 @@ void cap_crash_take(void)
     const EXCEPTION_RECORD *record = crash->pointers->ExceptionRecord;
 
     cap_crash_walk_begin(&suspect_walk, RECORD_WALKER_RTL, crash->thread_id);
-    cap_crash_walk_rtl(crash->pointers->ContextRecord, crash->bounds, crash->captured_context,
+    cap_crash_walk_rtl(crash->pointers->ContextRecord, NULL, crash->bounds, crash->captured_context,
                        &suspect_walk);
     cap_crash_record_begin(RECORD_KIND_CRASH, crash->thread_id, record, crash->doors);
     cap_crash_record_modules();

@@ -86,7 +86,7 @@ static void rescue(void *argument)
 static void walk_stopped(uint32_t i, struct cap_walk *out)
 {
     cap_crash_walk_begin(out, CAP_WALKER_FIRST, threads[i].id);
-    cap_crash_walk_first(&contexts[i], threads[i].bounds, false, out);
+    cap_crash_walk_first(&contexts[i], NULL, threads[i].bounds, false, out);
     if (rescued)
         cap_crash_walk_not(out, RECORD_STATE_BLOCKED, "stood in a lock that the thread held");
 }

@@ -349,29 +349,35 @@ enum {
     RECORD_STAGE_HANG_FOUND = 7,   /* past hang_ms when it was found */
 };
 
-/* The walkers, one row each: WALKER(ID, NUMBER, NAME, TRAITS, SHARES).
+/* The walkers, one row each: WALKER(ID, NUMBER, NAME, WALK, TRAITS, SHARES).
  *
  * ID      RECORD_WALKER_ID is the row's NUMBER, which records hold: never change or reuse one
  * NAME    what people read and type; the analyser's engine is called offset:NAME
+ * WALK    the function in capture/ that walks; only capture/cap.h uses this column
  * TRAITS  RECORD_WALKER_TRAIT_*: what the walker may do in the dying process, and what it needs
  * SHARES  what else uses the same code, for people: agreement is only worth its independence
  *
  * RTL first: its stack of the suspect is on disk before any other walker runs. */
 #define RECORD_WALKERS(WALKER)                                                                     \
-    WALKER(RTL, 1, "rtl", RECORD_WALKER_TRAIT_TABLES | RECORD_WALKER_TRAIT_SYSTEM,                 \
+    WALKER(RTL, 1, "rtl", cap_crash_walk_rtl,                                                      \
+           RECORD_WALKER_TRAIT_TABLES | RECORD_WALKER_TRAIT_SYSTEM,                                \
            "symbol lookup with the dump engine; nothing of the walk")                              \
-    WALKER(DBGHELP, 2, "dbghelp", RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_DBGHELP,         \
+    WALKER(DBGHELP, 2, "dbghelp", cap_walk_dbghelp,                                                \
+           RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_DBGHELP,                                \
            "symbol lookup with the dump engine; nothing of the walk")                              \
-    WALKER(DBGHELP_OWN, 3, "dbghelp-own", RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_DBGHELP, \
+    WALKER(DBGHELP_OWN, 3, "dbghelp-own", cap_walk_dbghelp_own,                                    \
+           RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_DBGHELP,                                \
            "symbol lookup with the dump engine; function tables with offset:rtl")                  \
-    WALKER(BACKTRACE, 4, "backtrace", RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_SYSTEM,      \
+    WALKER(BACKTRACE, 4, "backtrace", cap_crash_walk_backtrace,                                    \
+           RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_SYSTEM |                                \
+               RECORD_WALKER_TRAIT_OWN_THREAD,                                                     \
            "symbol lookup with the dump engine; the system's unwinder with offset:rtl")            \
-    WALKER(FRAME_POINTER, 5, "framepointer", 0,                                                    \
+    WALKER(FRAME_POINTER, 5, "framepointer", cap_crash_walk_framepointer, 0,                       \
            "symbol lookup with the dump engine; nothing of the walk")
 
-#define RECORD_WALKER_NUMBER(ID, NUMBER, NAME, TRAITS, SHARES) RECORD_WALKER_##ID = (NUMBER),
+#define RECORD_WALKER_NUMBER(ID, NUMBER, NAME, WALK, TRAITS, SHARES) RECORD_WALKER_##ID = (NUMBER),
 /* NOLINTNEXTLINE(bugprone-macro-parentheses) terms of a sum */
-#define RECORD_WALKER_ONE(ID, NUMBER, NAME, TRAITS, SHARES) +1
+#define RECORD_WALKER_ONE(ID, NUMBER, NAME, WALK, TRAITS, SHARES) +1
 
 enum { RECORD_WALKERS(RECORD_WALKER_NUMBER) };
 
@@ -379,10 +385,11 @@ enum { RECORD_WALKERS(RECORD_WALKER_NUMBER) };
 enum { RECORD_WALKER_COUNT = 1 RECORD_WALKERS(RECORD_WALKER_ONE) };
 
 enum {
-    RECORD_WALKER_TRAIT_TABLES = 1,  /* unwinds by tables, which x86 does not have       */
-    RECORD_WALKER_TRAIT_WAITS = 2,   /* may take locks: own thread, under a time limit   */
-    RECORD_WALKER_TRAIT_DBGHELP = 4, /* runs in dbghelp.dll, one caller at a time        */
-    RECORD_WALKER_TRAIT_SYSTEM = 8,  /* walks by the unwinder of ntdll, as others may    */
+    RECORD_WALKER_TRAIT_TABLES = 1,      /* unwinds by tables, which x86 does not have       */
+    RECORD_WALKER_TRAIT_WAITS = 2,       /* may take locks: own thread, under a time limit   */
+    RECORD_WALKER_TRAIT_DBGHELP = 4,     /* runs in dbghelp.dll, one caller at a time        */
+    RECORD_WALKER_TRAIT_SYSTEM = 8,      /* walks by the unwinder of ntdll, as others may    */
+    RECORD_WALKER_TRAIT_OWN_THREAD = 16, /* walks the thread it runs on, no other */
 };
 
 #define RECORD_NO_MODULE 0xFFFFFFFFu

@@ -92,7 +92,7 @@ NOINLINE bool capture_now(const char *label)
     const uint64_t start_ns = cap_crash_now_ns();
     RtlCaptureContext(&context);
     cap_crash_walk_begin(&walk, RECORD_WALKER_RTL, GetCurrentThreadId());
-    cap_crash_walk_first(&context, cap_crash_own_bounds(), true, &walk);
+    cap_crash_walk_first(&context, NULL, cap_crash_own_bounds(), true, &walk);
     store_entry(words, build_entry(&walk, label, words));
 
     const LONG64 cost_ns = (LONG64)(cap_crash_now_ns() - start_ns);

@@ -8,7 +8,7 @@
 enum { PROBE_MS = 2000, PROBE_BYTES = 100000 };
 
 struct walk_job {
-    void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *);
+    cap_walk_fn *walk;
     const struct cap_subject *subject;
     struct cap_walk *out;
 };
@@ -20,7 +20,8 @@ static struct walk_job walk_jobs[RECORD_WALKER_COUNT];
 static void run_walk(void *argument)
 {
     const struct walk_job *job = argument;
-    job->walk(job->subject->seed, job->subject->thread, job->subject->seed_is_return, job->out);
+    const struct cap_subject *from = job->subject;
+    job->walk(from->seed, from->thread, from->bounds, from->seed_is_return, job->out);
 }
 
 static void write_walk(const struct cap_subject *subject, struct cap_walk *walk)
@@ -44,78 +45,65 @@ static bool wanted(uint32_t walker)
     return cap.options.walkers == 0 || (cap.options.walkers & 1u << walker) != 0;
 }
 
-static void walk_on_runner(const struct cap_subject *subject, uint32_t walker,
-                           void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *))
+static bool has(uint32_t walker, uint32_t trait)
+{
+    return (cap_walkers[walker].traits & trait) != 0;
+}
+
+static void walk_on_runner(const struct cap_subject *subject, uint32_t walker)
 {
     struct walk_job *job = &walk_jobs[walker];
-    *job = (struct walk_job){walk, subject, &walks[walker]};
+    const bool own_thread = has(walker, RECORD_WALKER_TRAIT_OWN_THREAD);
+    *job = (struct walk_job){cap_walkers[walker].walk, subject, &walks[walker]};
     cap_crash_walk_begin(job->out, walker, subject->thread_id);
-    if (cap_crash_run(CAP_RUNNER_WALK, run_walk, job, CAP_WALK_LIMIT_MS))
-        write_walk(subject, job->out);
-    else
-        write_blocked(subject, walker, "no answer in time");
-}
-
-static void walk_with_dbghelp(const struct cap_subject *subject, uint32_t walker,
-                              void (*walk)(const CONTEXT *, HANDLE, bool, struct cap_walk *))
-{
-    if (!wanted(walker))
-        return;
-    if (cap_crash_busy(CAP_RUNNER_DUMP) || cap_crash_busy(CAP_RUNNER_CRASHED))
-        write_blocked(subject, walker, "the dump is still in dbghelp");
-    else
-        walk_on_runner(subject, walker, walk);
-}
-
-static void run_backtrace(void *argument)
-{
-    const struct walk_job *job = argument;
-    cap_crash_walk_backtrace(job->subject->seed, job->subject->seed_is_return, job->out);
-}
-
-static void walk_backtrace(const struct cap_subject *subject)
-{
-    struct walk_job *job = &walk_jobs[RECORD_WALKER_BACKTRACE];
-    *job = (struct walk_job){NULL, subject, &walks[RECORD_WALKER_BACKTRACE]};
-    if (!wanted(RECORD_WALKER_BACKTRACE))
-        return;
-    cap_crash_walk_begin(job->out, RECORD_WALKER_BACKTRACE, subject->thread_id);
-    if (!subject->can_run)
+    if (own_thread && !subject->can_run)
         cap_crash_walk_not(job->out, RECORD_STATE_NOT_APPLICABLE, subject->no_backtrace);
-    else if (!cap_crash_run(CAP_RUNNER_CRASHED, run_backtrace, job, CAP_WALK_LIMIT_MS)) {
-        write_blocked(subject, RECORD_WALKER_BACKTRACE, "no answer in time");
+    else if (!cap_crash_run(own_thread ? CAP_RUNNER_CRASHED : CAP_RUNNER_WALK, run_walk, job,
+                            CAP_WALK_LIMIT_MS)) {
+        write_blocked(subject, walker, "no answer in time");
         return;
     }
     write_walk(subject, job->out);
 }
 
-/* The walkers that neither allocate nor wait: they run here, on the monitor. */
-static const struct cheap_walker {
-    uint32_t walker;
-    void (*walk)(const CONTEXT *, struct cap_bounds, bool, struct cap_walk *);
-} cheap_walkers[] = {
-    {RECORD_WALKER_FRAME_POINTER, cap_crash_walk_framepointer},
-};
+static void walk_here(const struct cap_subject *subject, uint32_t walker)
+{
+    struct cap_walk *out = &walks[walker];
+    cap_crash_walk_begin(out, walker, subject->thread_id);
+    cap_walkers[walker].walk(subject->seed, subject->thread, subject->bounds,
+                             subject->seed_is_return, out);
+    write_walk(subject, out);
+}
+
+/* `rtl` has walked before; the samples of a hang are walks of the first walker. */
+static bool has_walked(const struct cap_subject *subject, uint32_t walker)
+{
+    return walker == RECORD_WALKER_RTL ||
+           (walker == CAP_WALKER_FIRST && subject->exception == NULL);
+}
 
 void cap_crash_cheap_walkers(const struct cap_subject *subject)
 {
-    walk_backtrace(subject);
-    for (size_t i = 0; i < sizeof cheap_walkers / sizeof cheap_walkers[0]; i++) {
-        const uint32_t walker = cheap_walkers[i].walker;
-        struct cap_walk *out = &walks[walker];
-        /* The samples of a hang are walks of the first walker. */
-        if (!wanted(walker) || (walker == CAP_WALKER_FIRST && subject->exception == NULL))
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++) {
+        if (!wanted(i) || has_walked(subject, i) || has(i, RECORD_WALKER_TRAIT_DBGHELP))
             continue;
-        cap_crash_walk_begin(out, walker, subject->thread_id);
-        cheap_walkers[i].walk(subject->seed, subject->bounds, subject->seed_is_return, out);
-        write_walk(subject, out);
+        if (has(i, RECORD_WALKER_TRAIT_WAITS))
+            walk_on_runner(subject, i);
+        else
+            walk_here(subject, i);
     }
 }
 
 void cap_crash_dbghelp_walkers(const struct cap_subject *subject)
 {
-    walk_with_dbghelp(subject, RECORD_WALKER_DBGHELP, cap_walk_dbghelp);
-    walk_with_dbghelp(subject, RECORD_WALKER_DBGHELP_OWN, cap_walk_dbghelp_own);
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++) {
+        if (!wanted(i) || !has(i, RECORD_WALKER_TRAIT_DBGHELP))
+            continue;
+        if (cap_crash_busy(CAP_RUNNER_DUMP) || cap_crash_busy(CAP_RUNNER_CRASHED))
+            write_blocked(subject, i, "the dump is still in dbghelp");
+        else
+            walk_on_runner(subject, i);
+    }
 }
 
 /* ---- dumps ---- */

@@ -1,5 +1,9 @@
-/* What all walkers share: adding frames under the record's limit. */
+/* What all walkers share: their table, adding frames under the record's limit. */
 #include "capture/cap.h"
+
+#define WALKER_ROW(ID, NUMBER, NAME, WALK, TRAITS, SHARES) [NUMBER] = {NAME, WALK, TRAITS},
+const struct cap_walker cap_walkers[RECORD_WALKER_COUNT] = {RECORD_WALKERS(WALKER_ROW)};
+#undef WALKER_ROW
 
 void cap_crash_walk_begin(struct cap_walk *out, uint32_t walker, uint32_t thread_id)
 {

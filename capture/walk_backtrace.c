@@ -54,8 +54,11 @@ static uint64_t place_va(const CONTEXT *seed)
 #endif
 }
 
-void cap_crash_walk_backtrace(const CONTEXT *seed, bool seed_is_return, struct cap_walk *out)
+void cap_crash_walk_backtrace(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                              bool seed_is_return, struct cap_walk *out)
 {
+    (void)thread;
+    (void)bounds;
     const uint64_t start_ns = cap_crash_now_ns();
     uint32_t count = 0, first = 0;
     __try {

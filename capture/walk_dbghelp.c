@@ -41,8 +41,10 @@ static NOINLINE uint32_t walk(CONTEXT *context, HANDLE thread, bool seed_is_retu
     return RECORD_STOP_LIMIT;
 }
 
-void cap_walk_dbghelp(const CONTEXT *seed, HANDLE thread, bool seed_is_return, struct cap_walk *out)
+void cap_walk_dbghelp(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                      bool seed_is_return, struct cap_walk *out)
 {
+    (void)bounds;
     CONTEXT context = *seed;
     const uint64_t start_ns = cap_crash_now_ns();
     __try {

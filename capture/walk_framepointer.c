@@ -34,9 +34,10 @@ static NOINLINE uint32_t walk(uint64_t fp, struct cap_bounds bounds, struct cap_
     return RECORD_STOP_LIMIT;
 }
 
-void cap_crash_walk_framepointer(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
-                                 struct cap_walk *out)
+void cap_crash_walk_framepointer(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                                 bool seed_is_return, struct cap_walk *out)
 {
+    (void)thread;
     const uint64_t start_ns = cap_crash_now_ns();
     cap_crash_walk_add(out, PC(seed), seed_is_return ? RECORD_FRAME_RETURN : 0u,
                        RECORD_FOUND_CONTEXT);

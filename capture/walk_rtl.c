@@ -163,9 +163,10 @@ static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct
     return RECORD_STOP_LIMIT;
 }
 
-void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
-                        struct cap_walk *out)
+void cap_crash_walk_rtl(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                        bool seed_is_return, struct cap_walk *out)
 {
+    (void)thread;
     CONTEXT context = *seed;
     const uint64_t start_ns = cap_crash_now_ns();
     __try {
@@ -178,9 +179,10 @@ void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed
 
 #else
 
-void cap_crash_walk_rtl(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
-                        struct cap_walk *out)
+void cap_crash_walk_rtl(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                        bool seed_is_return, struct cap_walk *out)
 {
+    (void)thread;
     (void)seed, (void)bounds, (void)seed_is_return;
     cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "no table-based unwinding on x86");
 }

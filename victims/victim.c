@@ -33,7 +33,7 @@ static const struct {
     uint32_t bit;
     const char *name;
 } walker_names[] = {
-#define WALKER_NAME(ID, NUMBER, NAME, TRAITS, SHARES) {NUMBER, NAME},
+#define WALKER_NAME(ID, NUMBER, NAME, WALK, TRAITS, SHARES) {NUMBER, NAME},
     RECORD_WALKERS(WALKER_NAME)
 #undef WALKER_NAME
 };

@@ -1,4 +1,4 @@
-/* The table of engines: subjects first, then the engines that are only scored and shown. */
+/* The table of engines: subjects first, then those that are only scored and shown. */
 #include "engine/engines.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 
 enum { DUMP_AT = 1, JUDGES_AT = RECORD_WALKER_COUNT };
 
-/* The walkers by number, except the first one: it is a subject, like `dump`, which comes second. */
-#define OFFSET_ENGINE(ID, NUMBER, NAME, TRAITS, SHARES)                                            \
+/* The walkers by number, except the first: it is a subject, like `dump`, which comes second. */
+#define OFFSET_ENGINE(ID, NUMBER, NAME, WALK, TRAITS, SHARES)                                      \
     [(NUMBER) == RECORD_WALKER_RTL ? 0 : (NUMBER)] = &engine_offset[NUMBER],
 
 const struct engine *const engines[] = {

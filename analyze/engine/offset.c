@@ -126,7 +126,7 @@ static enum status run(const struct engine *self, const struct engine_input *in,
      (((TRAITS) & RECORD_WALKER_TRAIT_SYSTEM) != 0 ? ENGINE_SHARES_SYSTEM_UNWINDER : 0))
 
 /* NOLINTBEGIN(bugprone-macro-parentheses) names are put together from literals */
-#define OFFSET_ENGINE(ID, NUMBER, NAME, TRAITS, SHARES)                                            \
+#define OFFSET_ENGINE(ID, NUMBER, NAME, WALK, TRAITS, SHARES)                                      \
     [NUMBER] = {.name = "offset:" NAME,                                                            \
                 .kind = ENGINE_KIND_OFFSET,                                                        \
                 .shares = SHARES,                                                                  \

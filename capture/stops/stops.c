@@ -27,10 +27,15 @@ enum {
     START_LIMIT_MS = 60000,
 };
 
+/* dbghelp on a process of its own, as the watcher walks. */
+#define OUTSIDE "watcher"
+
 static HANDLE started; /* set by the target when it begins */
 
 struct bench {
-    const struct stop_walker *walker;
+    const struct cap_walker *walker;
+    const char *name; /* the walker's, or OUTSIDE */
+    bool outside;     /* of another process       */
     HANDLE thread;
     struct cap_bounds bounds;
     CONTEXT context;
@@ -51,53 +56,24 @@ static void rescue(void *argument)
     ResumeThread(b->thread);
 }
 
-static void walk_rtl(struct bench *b)
-{
-    cap_crash_walk_rtl(&b->context, b->bounds, false, &b->walk);
-}
-
-static void walk_framepointer(struct bench *b)
-{
-    cap_crash_walk_framepointer(&b->context, b->bounds, false, &b->walk);
-}
-
-static void walk_dbghelp(struct bench *b)
-{
-    cap_walk_dbghelp(&b->context, b->thread, false, &b->walk);
-}
-
-static void walk_dbghelp_own(struct bench *b)
-{
-    cap_walk_dbghelp_own(&b->context, b->thread, false, &b->walk);
-}
-
-struct stop_walker {
-    const char *name;
-    void (*walk)(struct bench *);
-    bool may_wait; /* runs under a limit           */
-    bool outside;  /* of another process           */
-};
-
-static const struct stop_walker stop_walkers[] = {
-    {"rtl", walk_rtl, false, false},
-    {"framepointer", walk_framepointer, false, false},
-    {"dbghelp-own", walk_dbghelp_own, true, false},
-    {"dbghelp", walk_dbghelp, true, false},
-    {"watcher", walk_dbghelp, false, true},
-};
-
 static void run_walk(void *argument)
 {
     struct bench *b = argument;
-    b->walker->walk(b);
+    b->walker->walk(&b->context, b->thread, b->bounds, false, &b->walk);
+}
+
+/* From outside nothing that the target holds can stop the walk. */
+static bool may_wait(const struct bench *b)
+{
+    return (b->walker->traits & RECORD_WALKER_TRAIT_WAITS) != 0 && !b->outside;
 }
 
 /* Returns false when the walk had to be given up. */
 static bool walk_in_time(struct bench *b)
 {
-    if (b->walker->may_wait)
+    if (may_wait(b))
         return cap_crash_run(CAP_RUNNER_WALK, run_walk, b, LIMIT_MS);
-    b->walker->walk(b);
+    run_walk(b);
     return !b->rescued;
 }
 
@@ -111,7 +87,7 @@ static bool wait_for_runner(void)
 /* Stops, walks and resumes once.  False: the runner never came back. */
 static bool stop_once(struct bench *b)
 {
-    const bool guarded = !b->walker->may_wait;
+    const bool guarded = !may_wait(b);
     b->rescued = 0;
     ResetEvent(cap.walked);
     if (guarded && !cap_crash_start(CAP_RUNNER_WALK, rescue, b))
@@ -162,7 +138,7 @@ static void print_figures(struct bench *b, const char *target)
     printf("{\"schema_version\":1,\"walker\":\"%s\",\"target\":\"%s\",\"stops\":%u,\"blocked\":%u,"
            "\"gone\":%u,\"ended_early\":%u,\"left_suspended\":%u,\"stop_median_ns\":%llu,"
            "\"stop_worst_ns\":%llu,\"walk_median_ns\":%llu}\n",
-           b->walker->name, target, b->count, b->blocked, b->gone, b->early, b->left_suspended,
+           b->name, target, b->count, b->blocked, b->gone, b->early, b->left_suspended,
            n > 0 ? (unsigned long long)b->stops_ns[n / 2] : 0,
            n > 0 ? (unsigned long long)b->stops_ns[n - 1] : 0,
            n > 0 ? (unsigned long long)b->walks_ns[n / 2] : 0);
@@ -190,7 +166,7 @@ static bool start_target(struct bench *b, const struct stop_target *target, HAND
     PROCESS_INFORMATION child;
     swprintf(name, NAME_UNITS, L"Local\\stops-%lu", GetCurrentProcessId());
     started = CreateEventW(NULL, TRUE, FALSE, name);
-    if (!b->walker->outside) {
+    if (!b->outside) {
         b->thread = CreateThread(NULL, 0, run_target, (void *)(uintptr_t)target, 0, NULL);
         return b->thread != NULL && wait_for_start(b->thread) &&
                cap_crash_thread_bounds(b->thread, &b->bounds);
@@ -240,6 +216,33 @@ static int run(struct bench *b, const struct stop_target *target)
     return 1;
 }
 
+/* A walker that walks its own thread cannot walk a suspended one. */
+static bool can_walk(const struct cap_walker *walker)
+{
+    return (walker->traits & RECORD_WALKER_TRAIT_OWN_THREAD) == 0;
+}
+
+static void choose_walker(struct bench *b, const char *name)
+{
+    b->outside = strcmp(name, OUTSIDE) == 0;
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
+        if (can_walk(&cap_walkers[i]) && strcmp(cap_walkers[i].name, name) == 0)
+            b->walker = &cap_walkers[i];
+    if (b->outside)
+        b->walker = &cap_walkers[RECORD_WALKER_DBGHELP];
+    b->name = b->outside ? OUTSIDE : b->walker != NULL ? b->walker->name : NULL;
+}
+
+static int print_usage(void)
+{
+    fprintf(stderr, "usage: twinstack-stops ");
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
+        if (can_walk(&cap_walkers[i]))
+            fprintf(stderr, "%s|", cap_walkers[i].name);
+    fprintf(stderr, OUTSIDE " heap|loader|dbghelp|stdio|exceptions|calls COUNT\n");
+    return EXIT_USAGE;
+}
+
 int wmain(int argc, wchar_t **argv)
 {
     static struct bench b;
@@ -253,17 +256,12 @@ int wmain(int argc, wchar_t **argv)
     if (argc == 4) {
         snprintf(walker, sizeof walker, "%ls", argv[1]);
         snprintf(name, sizeof name, "%ls", argv[2]);
-        for (size_t i = 0; i < sizeof stop_walkers / sizeof stop_walkers[0]; i++)
-            if (strcmp(stop_walkers[i].name, walker) == 0)
-                b.walker = &stop_walkers[i];
+        choose_walker(&b, walker);
         b.count = (uint32_t)wcstoul(argv[3], NULL, 10);
     }
     const struct stop_target *target = argc == 4 ? stop_target_find(name) : NULL;
-    if (b.walker == NULL || target == NULL || b.count == 0 || b.count > COUNT_MOST) {
-        fprintf(stderr, "usage: twinstack-stops rtl|framepointer|dbghelp-own|dbghelp|watcher "
-                        "heap|loader|dbghelp|stdio|exceptions|calls COUNT\n");
-        return EXIT_USAGE;
-    }
+    if (b.walker == NULL || target == NULL || b.count == 0 || b.count > COUNT_MOST)
+        return print_usage();
     b.stops_ns = calloc(b.count, sizeof *b.stops_ns);
     b.walks_ns = calloc(b.count, sizeof *b.walks_ns);
     return b.stops_ns != NULL && b.walks_ns != NULL ? run(&b, target) : EXIT_NOT_STARTED;

@@ -74,7 +74,7 @@ static void write_walk(uint32_t i, const CONTEXT *context)
         cap_crash_record_stack(&walk);
     }
     cap_crash_walk_begin(&walk, RECORD_WALKER_DBGHELP, threads[i].id);
-    cap_walk_dbghelp(context, threads[i].handle, false, &walk);
+    cap_walk_dbghelp(context, threads[i].handle, threads[i].bounds, false, &walk);
     cap_crash_record_stack(&walk);
     if (i == 0)
         cap_crash_record_timing(RECORD_STAGE_WALK, RECORD_WALKER_DBGHELP, walk.walk_ns, 0);

@@ -30,15 +30,10 @@ STREAM = 0x54570099
 EDITS = {
     "scenario": [],
     "walker": [
-        ("capture/CMakeLists.txt", "  walk.c walk_rtl.c", " walk_innermost.c"),
-        ("capture/cap.h", "void cap_crash_walk_framepointer(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,\n"
-         "                                 struct cap_walk *out);",
-         "\nvoid cap_crash_walk_innermost(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,\n"
-         "                              struct cap_walk *out);"),
-        ("capture/take.c", "    {RECORD_WALKER_FRAME_POINTER, cap_crash_walk_framepointer},",
-         "\n    {RECORD_WALKER_INNERMOST, cap_crash_walk_innermost},"),
-        ("capture/record.h", 'WALKER(FRAME_POINTER, 5, "framepointer", 0, \\ "symbol lookup with the dump engine; nothing of the walk")',
-         ' \\\n    WALKER(INNERMOST, 6, "innermost", 0, "symbol lookup with the dump engine; nothing of the walk")'),
+        ("capture/record.h", 'WALKER(FRAME_POINTER, 5, "framepointer", cap_crash_walk_framepointer, 0, \\ '
+         '"symbol lookup with the dump engine; nothing of the walk")',
+         ' \\\n    WALKER(INNERMOST, 6, "innermost", cap_crash_walk_innermost, 0, '
+         '"symbol lookup with the dump engine; nothing of the walk")'),
     ],
     "judge": [
         ("analyze/engine/CMakeLists.txt", "judge.c", " judge_recipe.c"),

@@ -22,18 +22,6 @@ enum {
     EXIT_CUT = 4,
 };
 
-static const struct {
-    const wchar_t *name;
-    uint32_t walker;
-} walker_names[] = {
-    {L"rtl", RECORD_WALKER_RTL},
-    {L"dbghelp", RECORD_WALKER_DBGHELP},
-    {L"dbghelp-own", RECORD_WALKER_DBGHELP_OWN},
-    {L"backtrace", RECORD_WALKER_BACKTRACE},
-    {L"framepointer", RECORD_WALKER_FRAME_POINTER},
-};
-enum { NAMES = sizeof walker_names / sizeof walker_names[0] };
-
 static uint32_t wanted; /* bits 1 << RECORD_WALKER_* */
 static struct cap_walk walks[STEPS_WALKS];
 static uint32_t step_count;
@@ -63,7 +51,7 @@ static void find_thread_start(const CONTEXT *context, struct cap_bounds bounds)
     static struct cap_walk start;
     const uint64_t slot_va = context->Rsp + STEPS_THREAD_FRAME;
     cap_crash_walk_begin(&start, RECORD_WALKER_RTL, GetCurrentThreadId());
-    cap_crash_walk_rtl(context, bounds, false, &start);
+    cap_crash_walk_rtl(context, NULL, bounds, false, &start);
     for (uint32_t i = start.total; i-- > 2;)
         push_caller(start.frames[i].pc_va, 0);
     push_caller(*(const uint64_t *)(uintptr_t)slot_va, slot_va + 8);
@@ -97,25 +85,7 @@ static void walk(uint32_t walker, CONTEXT *context, struct cap_bounds bounds)
 {
     struct cap_walk *out = &walks[walker];
     cap_crash_walk_begin(out, walker, GetCurrentThreadId());
-    switch (walker) {
-    case RECORD_WALKER_RTL:
-        cap_crash_walk_rtl(context, bounds, false, out);
-        break;
-    case RECORD_WALKER_DBGHELP:
-        cap_walk_dbghelp(context, GetCurrentThread(), false, out);
-        break;
-    case RECORD_WALKER_DBGHELP_OWN:
-        cap_walk_dbghelp_own(context, GetCurrentThread(), false, out);
-        break;
-    case RECORD_WALKER_BACKTRACE:
-        cap_crash_walk_backtrace(context, false, out);
-        break;
-    case RECORD_WALKER_FRAME_POINTER:
-        cap_crash_walk_framepointer(context, bounds, false, out);
-        break;
-    default:
-        break;
-    }
+    cap_walkers[walker].walk(context, GetCurrentThread(), bounds, false, out);
 }
 
 static void take_step(CONTEXT *context)
@@ -123,7 +93,7 @@ static void take_step(CONTEXT *context)
     const struct cap_walk *done[STEPS_WALKS];
     struct steps_state state = {context, callers, caller_count, done, 0};
     const struct cap_bounds bounds = cap_crash_own_bounds();
-    for (uint32_t walker = 0; walker < STEPS_WALKS; walker++) {
+    for (uint32_t walker = 1; walker < STEPS_WALKS; walker++) {
         if ((wanted & 1u << walker) == 0)
             continue;
         walk(walker, context, bounds);
@@ -156,17 +126,27 @@ static LONG CALLBACK on_step(EXCEPTION_POINTERS *pointers)
 
 /* ---- the program ---- */
 
+/* The number of the walker whose name is the LENGTH units at NAME; 0: there is none. */
+static uint32_t find_walker(const wchar_t *name, size_t length)
+{
+    enum { NAME_UNITS = 32 };
+    wchar_t wide[NAME_UNITS];
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++) {
+        swprintf(wide, NAME_UNITS, L"%hs", cap_walkers[i].name);
+        if (wcslen(wide) == length && wcsncmp(wide, name, length) == 0)
+            return i;
+    }
+    return 0;
+}
+
 static bool parse_walkers(const wchar_t *list)
 {
     while (*list != 0) {
         const size_t length = wcscspn(list, L",");
-        uint32_t i = 0;
-        while (i < NAMES && (wcslen(walker_names[i].name) != length ||
-                             wcsncmp(walker_names[i].name, list, length) != 0))
-            i++;
-        if (i == NAMES)
+        const uint32_t walker = find_walker(list, length);
+        if (walker == 0)
             return false;
-        wanted |= 1u << walker_names[i].walker;
+        wanted |= 1u << walker;
         list += length + (list[length] != 0);
     }
     return true;
@@ -183,7 +163,10 @@ static HANDLE open_file(const wchar_t *path)
 
 static bool prepare(const wchar_t *path)
 {
-    const uint32_t dbghelp = 1u << RECORD_WALKER_DBGHELP | 1u << RECORD_WALKER_DBGHELP_OWN;
+    bool dbghelp = false;
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
+        dbghelp = dbghelp || ((wanted & 1u << i) != 0 &&
+                              (cap_walkers[i].traits & RECORD_WALKER_TRAIT_DBGHELP) != 0);
     cap_start_clock();
     cap.process = GetCurrentProcess();
     cap.process_id = GetCurrentProcessId();
@@ -193,7 +176,7 @@ static bool prepare(const wchar_t *path)
     cap.record = open_file(path);
     if (cap.record == INVALID_HANDLE_VALUE || !cap_modules_start())
         return false;
-    if ((wanted & dbghelp) != 0) {
+    if (dbghelp) {
         SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);
         SymInitialize(GetCurrentProcess(), NULL, TRUE);
     }
@@ -205,8 +188,8 @@ int wmain(int argc, wchar_t **argv)
     DWORD id = 0;
     if (argc < 2 || argc > 3 || !parse_walkers(argc == 3 ? argv[2] : L""))
         return EXIT_USAGE;
-    for (uint32_t i = 0; i < NAMES && argc == 2; i++)
-        wanted |= 1u << walker_names[i].walker;
+    for (uint32_t i = 1; i < RECORD_WALKER_COUNT && argc == 2; i++)
+        wanted |= 1u << i;
     if (!prepare(argv[1]))
         return EXIT_NOT_MADE;
     HANDLE thread =

@@ -7,7 +7,7 @@
 #include "format/record/record.h"
 #include "model/case.h"
 
-#define WALKER_ROW(ID, NUMBER, NAME, TRAITS, SHARES) [NUMBER] = {NAME, SHARES, TRAITS},
+#define WALKER_ROW(ID, NUMBER, NAME, WALK, TRAITS, SHARES) [NUMBER] = {NAME, SHARES, TRAITS},
 
 static const struct record_walker walkers[RECORD_WALKER_COUNT] = {RECORD_WALKERS(WALKER_ROW)};
 

@@ -3,10 +3,11 @@
  * May call: nothing. */
 #include "capture/cap.h"
 
-void cap_crash_walk_innermost(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
-                              struct cap_walk *out)
+void cap_crash_walk_innermost(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                              bool seed_is_return, struct cap_walk *out)
 {
     const uint64_t start_ns = cap_crash_now_ns();
+    (void)thread;
     (void)bounds;
 #if defined(_WIN64)
     const uint64_t pc_va = seed->Rip;
