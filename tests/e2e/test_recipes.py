@@ -62,9 +62,9 @@ EDITS = {
          "\n  { at: '/recipe', part: Recipe, title: 'Recipe', rail: 'Recipe' },"),
     ],
     "format": [
-        ("analyze/format/CMakeLists.txt", "    pe/pe.c", " elf/elf.c"),
+        ("analyze/format/CMakeLists.txt", "    pe/pe.c", " te/te.c"),
         ("tests/CMakeLists.txt", "unit_test(msfz ROOMS format SOURCES test_msfz.c)",
-         "\nunit_test(elf ROOMS format SOURCES test_elf.c)\nfuzz_target(elf ROOMS format)"),
+         "\nunit_test(te ROOMS format SOURCES test_te.c)\nfuzz_target(te ROOMS format)"),
     ],
 }
 
@@ -94,6 +94,8 @@ def copy_sources(to):
 
 def apply(name, to):
     for file in new_files(name):
+        if (to / file).exists():
+            raise AssertionError(f"recipe {name}: {file} exists in the sources; name the recipe's file differently")
         (to / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(RECIPES / name / file, to / file)
     for file, there, more in EDITS[name]:
@@ -114,7 +116,7 @@ class Recipes(e2e.Case):
             apply(name, cls.copy)
         cls.build = cls.copy / "build"
         must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0")
-        must("ninja", "-C", cls.build, "twinstack", "unit_elf", "fuzz_elf", "seed_store")
+        must("ninja", "-C", cls.build, "twinstack", "unit_te", "fuzz_te", "seed_store")
         cls.program = cls.build / "bin/twinstack"
 
     def ask(self, *argv, **more):
@@ -145,8 +147,8 @@ class Recipes(e2e.Case):
         self.assertEqual((found["content"]["answer"], found["content"]["flags"]), (42, "0x10"))
 
     def test_format(self):
-        self.assertRegex(must(self.build / "tests/unit_elf"), r"(?m)^tally 2 0 0$")
-        must(self.build / "tests/fuzz_elf", CASE / "dump.dmp")
+        self.assertRegex(must(self.build / "tests/unit_te"), r"(?m)^tally 2 0 0$")
+        must(self.build / "tests/fuzz_te", CASE / "dump.dmp")
 
     def test_page(self):
         base = self.folder / "made.db"
