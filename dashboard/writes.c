@@ -145,7 +145,7 @@ int answer_known_add(struct exchange *x)
 
 static enum status drop_known(struct exchange *x, const char *id, struct fault *fault)
 {
-    struct acceptance file;
+    struct acceptance file = {.path = NULL};
     uint32_t found = 0;
     if (read_file(x, &file, fault) != ERR_NONE)
         return fault->code;

@@ -342,7 +342,7 @@ static void write_directory(struct msfz *msfz, const struct layout *layout)
     for (uint64_t i = 0; i < layout->directory_blocks; i++)
         put_u32(list + 4 * i, (uint32_t)(directory_block + i));
     put_u32(directory, msfz->stream_count);
-    for (uint32_t i = 0; i < msfz->stream_count; i++) {
+    for (uint32_t i = 0; msfz->streams != NULL && i < msfz->stream_count; i++) {
         struct msfz_stream *stream = &msfz->streams[i];
         put_u32(directory + 4 + 4 * (size_t)i,
                 stream->absent ? UINT32_MAX : (uint32_t)stream->bytes);
