@@ -27,10 +27,8 @@ enum {
     LIMIT_JSON_DEPTH = 128       /* nesting of JSON, whose parser recurses on any thread */
 };
 
-#define LIMIT_ARENA_BYTES                                                                          \
-    ((size_t)4 << 30)                        /* one arena, unless arena_init() sets another limit  \
-                                              */
-#define LIMIT_FILE_BYTES ((uint64_t)1 << 40) /* one input file, which is mapped, not read   */
+#define LIMIT_ARENA_BYTES ((size_t)4 << 30)      /* one arena by default                        */
+#define LIMIT_FILE_BYTES ((uint64_t)1 << 40)     /* one input file, which is mapped, not read   */
 #define LIMIT_UNPACKED_BYTES ((uint64_t)8 << 30) /* the unpacked size of one packed file        */
 #define LIMIT_INDEX_CODE_BYTES                                                                     \
     ((uint64_t)512 << 20) /* code that one symbol index covers           */

@@ -1,5 +1,5 @@
-/* All the names that a PDB gives one piece of code; see store.h.  Under identical-code folding
- * several functions are one, and a stack shows the name of only one of them. */
+/* All the names that a PDB gives one piece of code; see store.h. Identical-code folding merges
+ * several functions into one, and a stack shows only one of their names. */
 #include <string.h>
 
 #include "format/pdb/pdb.h"
@@ -9,13 +9,13 @@
 
 struct alias_search {
     const struct pdb *pdb;
-    struct pdb_place place; /* where the function starts, or a jump leads */
+    struct pdb_place place; /* start of the function, or target of the jump */
     symbol_name_fn *each;
     void *context;
     struct pdb_names names;
 };
 
-/* Where the function around RVA starts; for a jump, where its target does. */
+/* Where the function around RVA starts; for a jump, where its target starts. */
 static bool start_of(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
 {
     struct arena copies;
@@ -49,7 +49,7 @@ static bool search_publics(struct alias_search *s)
 
     arena_init(&copies, 0);
     uint32_t low = 0, high = s->pdb->address_map_count;
-    while (low < high) { /* the first public at the place */
+    while (low < high) { /* the first public at this address */
         const uint32_t middle = low + (high - low) / 2;
         const bool read = pdb_public(s->pdb, middle, NULL, &pub);
         if (read && (pub.place.section < s->place.section ||

@@ -1,4 +1,4 @@
-/* Reading, asking and writing symbol tables as text; see csv.h. */
+/* Reads, queries and writes symbol tables as text; see csv.h. */
 #include "symbol/csv.h"
 
 #include <inttypes.h>
@@ -9,12 +9,12 @@
 #include "base/limits.h"
 #include "base/text.h"
 
-/* A public says where it starts and not where it ends; the next row ends it, and this, so that
- * the last one of a section does not name megabytes. */
+/* The most bytes that a public can name. A public states its start but not its end, which is the
+ * next row; this limit keeps the last public of a section from naming megabytes. */
 enum { CSV_PUBLIC_BYTES = 4096 };
 
-/* How far back a lookup goes among rows that start before the address: a table with one giant row
- * over a million small ones costs time, not correctness. */
+/* How many rows before the address a lookup visits. It bounds the time spent on a table with one
+ * giant row over a million small ones. */
 enum { CSV_BACK_ROWS = 1 << 16 };
 
 static const struct {
@@ -45,7 +45,7 @@ static struct span span_unquote(struct span s)
     return s;
 }
 
-/* Takes a field without commas off the front. */
+/* Removes a field without commas from the front. */
 static bool take_front(struct span *row, struct span *field)
 {
     const char *comma = memchr(row->at, ',', span_bytes(*row));
@@ -56,7 +56,7 @@ static bool take_front(struct span *row, struct span *field)
     return true;
 }
 
-/* Takes a field off the end: a quoted one reaches back to its opening quote. */
+/* Removes a field from the end: a quoted one reaches back to its opening quote. */
 static bool take_back(struct span *row, struct span *field)
 {
     const char *at = row->end;
@@ -78,7 +78,7 @@ static bool span_uint(struct span s, uint64_t *out)
     return text_parse_uint(s.at, span_bytes(s), out);
 }
 
-/* True for a row that counts; false with *bad for one that does not have the form. */
+/* True for a row to keep; false and *bad set for a malformed one. */
 static bool parse_row(struct span row, uint64_t base, struct csv_row *out, struct span *name,
                       struct span *file, bool *bad)
 {
@@ -116,7 +116,7 @@ static bool parse_row(struct span row, uint64_t base, struct csv_row *out, struc
     return span_bytes(*name) > 0;
 }
 
-/* A total order, so that the same file gives the same table. */
+/* A total order, so that the same file always gives the same table. */
 static int compare_rows(const void *left, const void *right)
 {
     const struct csv_row *a = left;
@@ -262,7 +262,7 @@ static void note_row(struct found_rows *found, const struct csv_row *row)
 {
     switch ((enum csv_kind)row->kind) {
     case CSV_FUNCTION:
-        /* of several names at one place (folded code) the table's first */
+        /* if one address has several names (folded code), the table's first */
         if (found->function == NULL || found->function->rva == row->rva)
             found->function = row;
         break;
@@ -290,7 +290,7 @@ static void find_rows(const struct csv_table *table, uint32_t rva, struct found_
         return;
     for (uint32_t left = CSV_BACK_ROWS; left > 0 && table->reach[i] > rva; left--, i--) {
         const struct csv_row *row = &table->rows[i];
-        /* nothing before the function can belong to the address */
+        /* no row before the function can belong to the address */
         if (found->function != NULL && row->rva < found->function->rva)
             break;
         if (row->end_rva > rva)
@@ -319,8 +319,8 @@ uint32_t csv_lookup(const struct csv_table *table, uint64_t rva, struct csv_fram
             out[count++] =
                 (struct csv_frame){row->name, row->file, row->line, function->rva, (uint16_t)depth};
     }
-    /* A function's row says where it is defined, which is not where the frame stands: without
-     * ranges the file is known and the line is not. */
+    /* A function's row states the line of its definition, not the line of the frame: without ranges
+     * the file is known but the line is not. */
     const bool own_line = found.line != NULL && found.line->rva >= function->rva;
     out[count++] = (struct csv_frame){
         .name = function->name,

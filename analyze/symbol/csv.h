@@ -3,18 +3,18 @@
  *     "40cd51",22,"SymTagFunction","std::`dynamic initializer for 'initlocks''","D:\a\xlock.cpp",60
  *      address  size tag            name                                        file line
  *
- * Address: hexadecimal, with the load base that the exporter chose (0x400000 in the article).
- * Text is quoted and nothing in it is escaped, so a name may hold commas and quotes: a row is read
- * from both ends, and the name is what is left between the tag and the file, which on Windows
- * cannot hold a quote.  "?" and 0 are unknown.  Fields without quotes are read too.  Functions,
- * thunks and publics count; other tags are skipped; a bad row is skipped and counted.
+ * Address: hexadecimal, with the load base that the exporter chose (0x400000 in the article). Text
+ * is quoted and nothing in it is escaped, so a name may hold commas and quotes: a row is read from
+ * both ends, and the name is what is left between the tag and the file, which on Windows cannot
+ * hold a quote. "?" and 0 mean unknown. Fields without quotes are also accepted. Functions, thunks
+ * and publics are read; other tags are skipped; a malformed row is skipped and counted.
  *
- * The form with inline ranges (`symbols export --inlines`) has one column more:
+ * The form with inline ranges (`symbols export --inlines`) has one more column:
  *
  *     "40cd51",4,"SymTagInlineSite","f","D:\a\x.h",31,1
  *
- * a range in which inlined code stands with one line, the line as it is inside that function,
- * and the inline depth; the function's own ranges are rows of the tag SymTagLine with depth 0.  */
+ * Such a row is a range of inlined code with one line: its line within the inlined function, and
+ * the inline depth. The function's own ranges are rows with the tag SymTagLine and depth 0. */
 #ifndef SYMBOL_CSV_H
 #define SYMBOL_CSV_H
 
@@ -39,19 +39,19 @@ struct csv_row {
     const char *file;      /* NULL: unknown                               */
 };
 
-/* Sorted by rva, then functions before publics, lines and inline sites, then as in the file: of
- * several names at one place (folded code) the first one stands. */
+/* Sorted by rva, then functions before publics, lines and inline sites, then in file order: if one
+ * address has several names (folded code), the first one is used. */
 struct csv_table {
     struct csv_row *rows;
     uint32_t *reach; /* largest end_rva of this and all rows before */
     uint32_t count;
-    bool has_ranges;         /* rows that say where which line stands */
+    bool has_ranges;         /* rows that map ranges to lines */
     uint32_t bad_rows;       /* skipped: not in this form       */
     uint64_t first_bad_foff; /* where the first of them starts  */
 };
 
-/* Reads a mapped file.  BASE is taken off every address; rows below it are bad.  All text is
- * copied into KEEP.  Fails: ERR_MALFORMED no good row in the file; ERR_LIMIT; ERR_MEMORY. */
+/* Reads a mapped file. BASE is subtracted from every address; rows below it are malformed. All text
+ * is copied into KEEP. Fails: ERR_MALFORMED no valid row in the file; ERR_LIMIT; ERR_MEMORY. */
 enum status csv_read(const struct file_map *map, uint64_t base, struct arena *keep,
                      struct csv_table *out, struct fault *fault);
 
@@ -66,7 +66,7 @@ struct csv_frame {
 uint32_t csv_lookup(const struct csv_table *table, uint64_t rva, struct csv_frame *out,
                     uint32_t max);
 
-/* Prints one row in the same form; DEPTH is a column of CSV_LINE and CSV_INLINE alone. */
+/* Prints one row in the same form; only CSV_LINE and CSV_INLINE have the column DEPTH. */
 void csv_write(FILE *out, uint64_t address, uint32_t size, enum csv_kind kind, const char *name,
                const char *file, uint32_t line, uint32_t depth);
 

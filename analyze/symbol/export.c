@@ -1,7 +1,7 @@
-/* Counting and exporting what a PDB holds; see export.h.
+/* Counts and exports the contents of a PDB; see export.h.
  *
- * Ranges are found by asking pdb_lookup() at every place where an answer can change: where a line
- * starts and where inlined code starts or ends.  So the export says what a lookup says. */
+ * Ranges are found by calling pdb_lookup() at every address where the answer can change: where a
+ * line starts and where inlined code starts or ends. So the export always agrees with a lookup. */
 #include "symbol/export.h"
 
 #include <stdlib.h>
@@ -119,7 +119,7 @@ static void break_at_site(void *context, const uint8_t *annotations, uint32_t by
     free(rows);
 }
 
-/* Fills e->breaks, sorted: every distance from the procedure's start where an answer may change. */
+/* Fills e->breaks, sorted: every offset from the procedure's start where the answer may change. */
 static bool find_breaks(struct exporter *e, const struct pdb_unit *unit,
                         const struct pdb_procedure *procedure)
 {
@@ -144,7 +144,7 @@ static bool find_breaks(struct exporter *e, const struct pdb_unit *unit,
     return to.enough;
 }
 
-/* A row that the next segment may still lengthen. */
+/* A row that the next segment may still extend. */
 struct open_row {
     const char *name, *file;
     uint32_t line, start_rva;
@@ -201,7 +201,7 @@ static void export_ranges(struct exporter *e, const struct pdb_procedure *proced
         close_row(e, &rows[depth], depth, rva + procedure->bytes);
 }
 
-/* Of several functions at one place (identical code folded) a lookup answers with one. */
+/* If several functions share one address (identical-code folding), a lookup returns one of them. */
 static bool is_alias(struct exporter *e, const char *name, uint32_t rva)
 {
     struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -210,8 +210,8 @@ static bool is_alias(struct exporter *e, const char *name, uint32_t rva)
            strcmp(frames[count - 1].function, name) != 0;
 }
 
-/* ALIASES: the names that a lookup does not answer with, else those that it does; a reader takes
- * the first of several at one place. */
+/* ALIASES: prints the names that a lookup does not return, otherwise those that it does; a reader
+ * uses the first of several names at one address. */
 static bool export_unit(struct exporter *e, const struct pdb_unit *unit, bool aliases)
 {
     for (uint32_t i = 0; i < unit->code_count; i++) {
@@ -287,7 +287,7 @@ void export_close(struct exporter *e)
 enum status export_all(struct exporter *e)
 {
     struct arena arena;
-    const uint32_t passes = e->breakpad != NULL ? 1 : 2; /* a .sym file has one name per place */
+    const uint32_t passes = e->breakpad != NULL ? 1 : 2; /* a .sym file has one name per address */
 
     arena_init(&arena, 0);
     for (uint32_t pass = 0; pass < passes; pass++) {

@@ -1,4 +1,4 @@
-/* What a PDB holds: counted, and as the symbol table that the article's pdbdump prints. */
+/* The contents of a PDB: counts, and the symbol table that the article's pdbdump prints. */
 #ifndef SYMBOL_EXPORT_H
 #define SYMBOL_EXPORT_H
 
@@ -25,12 +25,12 @@ struct symbol_export {
     bool inlines; /* also ranges of lines and inlined code; see csv.h */
 };
 
-/* Prints functions in the order of the modules, then code that only a public names.
- * Fails: ERR_MEMORY; ERR_IO when OUT does not take it. */
+/* Prints functions in the order of the modules, then code that only a public names. Fails:
+ * ERR_MEMORY; ERR_IO when writing to OUT fails. */
 enum status symbol_export_csv(const struct pdb *pdb, const struct symbol_export *how, FILE *out,
                               struct fault *fault);
 
-/* What the first lines of a Breakpad file say beside the PDB's id. */
+/* What the first lines of a Breakpad file state besides the PDB's id. */
 struct symbol_export_head {
     const char *pdb_name;   /* file name */
     const char *image_name; /* NULL: the image is not known */
@@ -38,9 +38,9 @@ struct symbol_export_head {
 };
 
 /* Prints the PDB as a Breakpad symbol file (format/breakpad/breakpad.h): functions, lines, inlined
- * calls, publics, and STACK WIN of x86 PDBs.  STACK CFI of x64 is unwind_export_cfi()'s, from the
- * image.  Of several functions at one place the one that a lookup answers with is written.
- * Fails: as above. */
+ * calls, publics, and STACK WIN of x86 PDBs. STACK CFI of x64 is unwind_export_cfi()'s, from the
+ * image. If several functions share one address, the one that a lookup returns is written. Fails:
+ * as above. */
 enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_export *how,
                                    const struct symbol_export_head *head, FILE *out,
                                    struct fault *fault);

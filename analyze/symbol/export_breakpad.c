@@ -1,5 +1,5 @@
-/* A PDB as a Breakpad symbol file; see export.h.  Files and inlined functions have numbers that
- * come before the functions, so the functions are written to memory first. */
+/* A PDB as a Breakpad symbol file; see export.h. The numbered lists of files and inlined functions
+ * precede the functions that refer to them, so the functions are written to memory first. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct numbered {
     uint32_t slot_count;
 };
 
-/* A call that was inlined and may go on in the next segment. */
+/* An inlined call that may continue in the next segment. */
 struct open_call {
     const char *name, *file; /* of the callee; of the call */
     uint32_t line, start_rva;
@@ -64,7 +64,7 @@ static bool grow_slots(struct numbered *list)
     return true;
 }
 
-/* The number of TEXT; a new one when it was not met before. */
+/* The number of TEXT; a new one if TEXT is new. */
 static uint32_t number_of(struct breakpad_writer *w, struct numbered *list, const char *text)
 {
     if (list->count * 2 >= list->slot_count && !grow_slots(list)) {
@@ -164,8 +164,8 @@ static int by_level(const void *left, const void *right)
     return (a->start_rva > b->start_rva) - (a->start_rva < b->start_rva);
 }
 
-/* The outer call goes first: where two have the same range, Breakpad's processor takes the later
- * one for the inner. */
+/* The outer call goes first: if two have the same range, Breakpad's processor treats the later one
+ * as the inner. */
 static void put_calls(struct breakpad_writer *w)
 {
     if (w->call_count > 1)
@@ -200,7 +200,8 @@ static void close_line(struct breakpad_writer *w, uint32_t end_rva)
     PUT(w, lines, text, (size_t)bytes);
 }
 
-/* FRAMES hold from AT on: goes on with what is open, or closes it and opens anew. */
+/* FRAMES apply from AT on: continues the open calls that match, closes the others and opens new
+ * ones. */
 static void add_segment(struct breakpad_writer *w, const struct symbol_frame *frames,
                         uint32_t count, uint32_t at)
 {
@@ -271,7 +272,7 @@ static void add_frame_data(struct breakpad_writer *w, const struct pdb *pdb)
     struct arena copies;
     struct pdb_frame_data data;
     if (pdb->omap_to_source.at != NULL)
-        return; /* those records are in the address space before the image was rearranged */
+        return; /* these records use addresses from before the image was rearranged */
     arena_init(&copies, 0);
     for (uint32_t i = 0; i < FRAME_DATA_MAX && pdb_frame_data(pdb, i, &copies, &data); i++) {
         if (data.program[0] == '\0' || data.code_bytes == 0)
@@ -347,7 +348,7 @@ enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_ex
         else
             print(writer, pdb, head, out);
     }
-    export_close(&e); /* the texts that were printed live until now */
+    export_close(&e); /* the printed texts had to live until here */
     if (ferror(out) != 0)
         fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "output");
     close_writer(writer);

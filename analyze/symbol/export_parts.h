@@ -16,7 +16,7 @@ struct exporter {
     struct pdb_names names;
     struct pdb_lookup *lookup;
     struct breakpad_writer *breakpad; /* NULL: CSV.  Else with the two below: */
-    /* Adds a FUNC record for PROCEDURE, whose breaks were found.  False: out of memory. */
+    /* Adds a FUNC record for PROCEDURE, whose breaks are known. False: out of memory. */
     bool (*add_function)(struct exporter *e, const struct pdb_procedure *procedure, uint32_t rva,
                          const char *name);
     bool (*add_public)(struct breakpad_writer *writer, uint32_t rva, const char *name);
@@ -26,11 +26,11 @@ struct exporter {
     uint32_t break_count, break_room;
 };
 
-/* export_close() is due after export_open(), even after a fault. */
+/* Call export_close() after export_open(), even after a fault. */
 enum status export_open(struct exporter *e);
 void export_close(struct exporter *e);
 
-/* Goes through all functions, then through the code that only publics name. */
+/* Visits all functions, then the code that only publics name. */
 enum status export_all(struct exporter *e);
 
 #endif

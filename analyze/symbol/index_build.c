@@ -1,5 +1,6 @@
-/* See symbol_index.h.  Building, each step side by side: workers turn modules into pieces; the
- * tables that all share are made; each packs the pieces of a part of the addresses into buckets. */
+/* See symbol_index.h. Builds an index in steps, each of which runs in parallel: workers turn
+ * modules into pieces; the shared tables are made; each worker packs the pieces of one address
+ * range into buckets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ struct claim {
     uint32_t end, next; /* offsets: of its own end, and of the next claim's start */
     uint32_t module;    /* NO_MODULE: the head of a section */
     uint32_t worker, first_piece, piece_count;
-    uint64_t rva, end_rva; /* its pieces and the code after it are within these */
+    uint64_t rva, end_rva; /* its pieces, and those of the code after it */
     uint32_t same_module;  /* next claim of the same module + 1 */
 };
 
@@ -50,7 +51,7 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Reads the places of all publics.  The linker sorted them; damage is sorted here. */
+/* Reads the addresses of all publics. The linker sorted them; a damaged list is sorted here. */
 static bool read_publics(struct build *build)
 {
     const struct pdb *pdb = build->pdb;
@@ -65,7 +66,7 @@ static bool read_publics(struct build *build)
         if (!pdb_public(pdb, i, NULL, &pub) || pub.place.section == 0 ||
             pub.place.section > pdb->section_count ||
             pub.place.offset >= pdb->sections[pub.place.section - 1].virtual_bytes)
-            continue; /* of no place in its section */
+            continue; /* not at an address of its section */
         keys[used] = (uint64_t)pdb_source_rva(pdb, pub.place) << 32 | i;
         sorted = sorted && (used == 0 || keys[used - 1] <= keys[used]);
         used++;
@@ -102,8 +103,8 @@ static struct claim *add_claim(struct build *build, uint16_t section, uint32_t o
     return claim;
 }
 
-/* Claims in the order of the contributions, each section's first one preceded by a head.
- * False when the contributions are not sorted: then searching finds what no index can. */
+/* Claims in the order of the contributions, each section's first one preceded by a head. False when
+ * the contributions are not sorted: an index could not reproduce what a search then finds. */
 static bool read_claims(struct build *build, struct fault *fault)
 {
     const struct pdb *pdb = build->pdb;
@@ -182,7 +183,7 @@ static void run_worker(void *context)
     }
 }
 
-/* Runs BODY once a worker, side by side. */
+/* Runs BODY once per worker, in parallel. */
 static void run_side_by_side(struct build *build, void (*body)(void *))
 {
     struct thread *threads[THREADS_MAX];
@@ -239,7 +240,7 @@ static bool sort_claims(struct build *build)
     return good;
 }
 
-/* Cuts the buckets into parts where a claim starts with a bucket, and opens them. */
+/* Splits the buckets into parts, at claims that start at a bucket, and opens the parts. */
 static bool open_parts(struct build *build)
 {
     const struct claim *claims = build->claims;
@@ -309,7 +310,8 @@ static void close_build(struct build *build)
         mutex_free(build->lock);
 }
 
-/* Buckets cost memory for each byte of code, also where a section only claims to have them. */
+/* Buckets need memory for each byte of code, even of a section that only claims to have that
+ * size. */
 static bool too_much_code(const struct pdb *pdb)
 {
     uint64_t first = UINT64_MAX, end = 0;

@@ -1,5 +1,5 @@
-/* See index_pieces.h.  What a contribution holds: procedures, and between them what publics
- * and the rule of frame_without_procedure() in pdb_lookup.c say. */
+/* See index_pieces.h. The pieces of a contribution: procedures, and between them the names from
+ * publics and the rule of frame_without_procedure() in pdb_lookup.c. */
 #include <string.h>
 
 #include "base/array.h"
@@ -15,7 +15,7 @@ struct namer {
 struct stretch {
     struct piece_worker *worker;
     uint16_t section;
-    uint32_t section_rva, from; /* from: names before it are not ours */
+    uint32_t section_rva, from; /* start: names before it do not apply */
     int64_t code;               /* of unit.codes: the last that started; -1: none */
     uint32_t code_text;
 };
@@ -46,7 +46,7 @@ static uint32_t code_text(struct stretch *s)
     return s->code_text;
 }
 
-/* The name of code at offset AT, and in *NEXT where that changes at the latest. */
+/* The name of code at offset AT; *NEXT: the latest offset at which it changes. */
 static struct namer name_at(struct stretch *s, uint32_t at, uint32_t *next)
 {
     struct piece_worker *worker = s->worker;
@@ -120,7 +120,7 @@ void index_worker_contribution(struct piece_worker *worker, struct pdb_place sta
                         -1,     UINT32_MAX};
     struct span *spans = worker->codes.at;
     uint32_t code = index_first_span(&worker->codes, start.section, start.offset);
-    uint32_t open[64], opened = 0; /* those that hold, the last started on top */
+    uint32_t open[64], opened = 0; /* those that apply, the last started on top */
     for (uint32_t at = start.offset, to; at < end && !worker->failed; at = to) {
         for (; code < worker->codes.count && spans[code].section == start.section &&
                spans[code].start <= at;

@@ -46,7 +46,8 @@ enum {
     BUCKET_BYTES = 1 << BUCKET_SHIFT,
     INDEX_HEADER_BYTES = 192,
     INDEX_SECTIONS = 6,
-    INDEX_SLACK_BYTES = 1024, /* after the last section: no block, damaged or not, ends past it */
+    INDEX_SLACK_BYTES =
+        1024, /* after the last section, so that no block, even a damaged one, ends past the file */
 };
 
 /* Of a block. */
@@ -122,10 +123,10 @@ static inline void store_u64(uint8_t *to, uint64_t value)
     store_u32(to + 4, (uint32_t)(value >> 32));
 }
 
-/* A sum of 64 bits that notices what torn writes and flipped bits do. */
+/* A 64-bit checksum that detects torn writes and flipped bits. */
 uint64_t index_sum(const void *data, uint64_t bytes);
 
-/* The same over bytes in several places: start with all zeroes. */
+/* The same over bytes in several pieces: start with all zeroes. */
 struct index_summer {
     uint64_t lanes[4], bytes;
     uint8_t pending[32];

@@ -44,7 +44,7 @@ static bool grow_blob(struct index_part *part)
     return true;
 }
 
-/* Writes the block of the bucket in work; returns its bytes. */
+/* Writes the block of the current bucket; returns its size. */
 static uint32_t put_block(const struct index_part *part, uint8_t *to)
 {
     const struct block_entry *entries = part->entries;
@@ -81,7 +81,7 @@ static uint32_t put_block(const struct index_part *part, uint8_t *to)
     return (uint32_t)(at - to) + (pending_bits != 0);
 }
 
-/* Packs the bucket in work and goes on to the next. */
+/* Packs the current bucket and moves to the next. */
 static void close_bucket(struct index_part *part)
 {
     uint32_t *bucket = &part->buckets[part->bucket - part->first];
@@ -111,7 +111,7 @@ static void change_at(struct index_part *part, uint64_t rva, uint32_t scope, uin
         close_bucket(part);
     const uint32_t offset = (uint32_t)from & (BUCKET_BYTES - 1);
     if (part->entries[part->entry_count - 1].offset == offset)
-        part->entry_count--; /* nothing is there any more */
+        part->entry_count--; /* nothing left */
     part->entries[part->entry_count++] = (struct block_entry){offset, scope, line};
     part->plain = part->plain && offset != 0;
     part->packed_rva = rva;

@@ -1,21 +1,21 @@
-/* From pieces to buckets and their blocks (index_layout.h).  The address space is cut between
- * buckets into parts, which are packed side by side. */
+/* From pieces to buckets and their blocks (index_layout.h). The address space is split at bucket
+ * boundaries into parts, which are packed in parallel. */
 #ifndef SYMBOL_INDEX_PACK_H
 #define SYMBOL_INDEX_PACK_H
 
 #include "symbol/index_pieces.h"
 
 struct block_entry {
-    uint32_t offset, scope, line; /* what holds from that byte of the bucket on */
+    uint32_t offset, scope, line; /* what applies from that byte of the bucket on */
 };
 
 struct index_part {
     uint32_t first_rva;                       /* of bucket 0 of the index */
     uint32_t first, end;                      /* its buckets */
-    uint32_t bucket;                          /* the one in work */
+    uint32_t bucket;                          /* the current one */
     uint64_t packed_rva;                      /* nothing may be packed before it */
-    uint32_t scope, line;                     /* that hold now */
-    struct block_entry entries[BUCKET_BYTES]; /* of the bucket in work */
+    uint32_t scope, line;                     /* that apply now */
+    struct block_entry entries[BUCKET_BYTES]; /* of the current bucket */
     uint32_t entry_count;
     bool plain; /* the last block has one entry */
     bool failed;
@@ -23,21 +23,20 @@ struct index_part {
     uint32_t *buckets; /* of END - FIRST blocks: where they start in the blob */
     uint8_t *blob;
     uint64_t blob_bytes, blob_room;
-    uint64_t piece_count; /* for those who ask what it cost */
+    uint64_t piece_count; /* for reporting the cost */
 };
 
 /* Prepares PART, whose first_rva, first and end are set. */
 void index_pack_open(struct index_part *part);
 void index_pack_close(struct index_part *part);
 
-/* The pieces of a claim that starts at RVA; claims come in the order of addresses, and what does
- * not is left out.  SCOPES are those of their worker, FIRST_SLOT what their slots start at in the
- * file. */
+/* Adds the pieces of a claim that starts at RVA. Claims must come in address order; others are
+ * ignored. SCOPES are those of their worker; FIRST_SLOT is where their slots start in the file. */
 void index_pack_pieces(struct index_part *part, uint64_t rva, const struct scope_slot *scopes,
                        uint32_t first_slot, const struct piece *pieces, uint32_t count);
 /* Nothing is known from RVA on. */
 void index_pack_gap(struct index_part *part, uint64_t rva);
-/* Packs what is left. */
+/* Packs the rest. */
 void index_pack_end(struct index_part *part);
 
 #endif

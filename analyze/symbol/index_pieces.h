@@ -1,5 +1,5 @@
-/* From one module to pieces of code: "from here on: this scope, this line".  Every piece says
- * what pdb_lookup() would say of each of its bytes. */
+/* From one module to pieces of code: "from here on: this scope, this line". Every piece gives the
+ * answer of pdb_lookup() for each of its bytes. */
 #ifndef SYMBOL_INDEX_PIECES_H
 #define SYMBOL_INDEX_PIECES_H
 
@@ -10,8 +10,8 @@
 #include "symbol/pdb_names.h"
 #include "symbol/pdb_unit.h"
 
-/* u10 bytes of code since the piece before (a longer way is several pieces), u24 line, u30
- * scope of the worker; scope 0: nothing is known. */
+/* u10 bytes of code since the previous piece (a longer distance takes several pieces), u24 line,
+ * u30 scope of the worker; scope 0: nothing is known. */
 struct piece {
     uint64_t packed;
 };
@@ -48,7 +48,7 @@ struct scope_slot {
     uint32_t line;   /* of the call; of a procedure: its number among the roots */
 };
 
-struct scope_root { /* what only a procedure has */
+struct scope_root { /* fields that only a procedure has */
     uint32_t start_rva, compiland;
     enum symbols_from from;
 };
@@ -75,7 +75,7 @@ struct scope_memo {
     uint32_t parent, name, file, line, slot;
 };
 
-/* Something that holds from start to end, unless something that starts later does. */
+/* Something that applies from start to end, except where something that starts later applies. */
 struct event {
     uint32_t start, end;
     uint32_t line, file;
@@ -103,18 +103,18 @@ struct piece_worker {
     const struct pdb *pdb;
     const struct public_list *publics;
     struct pdb_names names;
-    bool failed; /* out of memory: what there is means nothing */
+    bool failed; /* out of memory: the contents are invalid */
 
     struct buffer pieces, scopes, roots; /* struct piece, struct scope_slot, struct scope_root */
     struct buffer texts, files;          /* struct index_text; the text of each file */
-    uint32_t piece_rva;                  /* where the next piece is reckoned from */
+    uint32_t piece_rva;                  /* where the next piece counts from */
     uint32_t *id_texts;                  /* the text of each id's name + 1; 0: not asked for yet */
     uint32_t id_count;
     struct known_text *known; /* texts of files and publics */
     uint32_t known_count, known_room;
     struct scope_memo *memo;
 
-    /* Of the module in work; memory is used again and again. */
+    /* Of the current module; the memory is reused. */
     struct arena keep;
     struct pdb_unit unit;
     uint32_t compiland;
@@ -122,7 +122,7 @@ struct piece_worker {
     uint32_t inlinee_count, inlinee_room, stamp;
     struct buffer codes, ranges; /* struct span */
 
-    /* Of the procedure in work. */
+    /* Of the current procedure. */
     struct buffer inlines, lines, sites, rows, keys, spare;
 };
 
@@ -133,12 +133,12 @@ void index_worker_close(struct piece_worker *worker);
 /* Opens module NUMBER for index_worker_contribution(). */
 void index_worker_module(struct piece_worker *worker, uint32_t number);
 
-/* Appends the pieces of a contribution of that module, from its start to END, and of what lies
- * between it and NEXT (offsets in its section). */
+/* Appends the pieces of a contribution of that module, from its start to END, and of the code
+ * between END and NEXT (offsets in its section). */
 void index_worker_contribution(struct piece_worker *worker, struct pdb_place start, uint32_t end,
                                uint32_t next);
 
-/* Appends the pieces of what lies in a section before any contribution. */
+/* Appends the pieces of the code before the first contribution of a section. */
 void index_worker_head(struct piece_worker *worker, struct pdb_place start, uint32_t end);
 
 /* For the files index_*.c. */
@@ -157,7 +157,7 @@ uint32_t index_inlined(struct piece_worker *worker, uint32_t parent, uint32_t na
 struct inlinee_slot *index_inlinee(struct piece_worker *worker, uint32_t id);
 uint32_t index_inlinee_name(struct piece_worker *worker, struct inlinee_slot *slot);
 
-/* Sorts events by start; of equal starts the later in the array stays later. */
+/* Sorts events by start; the sort is stable. */
 void index_sort_events(struct piece_worker *worker, struct buffer *events);
 
 /* Reads the line rows between FROM and END into worker->lines, sorted. */

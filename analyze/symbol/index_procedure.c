@@ -1,10 +1,9 @@
-/* See index_pieces.h.  A procedure's lines and inline sites, drawn over each other from left to
- * right.
+/* See index_pieces.h. Merges a procedure's lines and inline sites into pieces, in address order.
  *
- * An event holds from its start to its end, and of several that hold the one that started last
- * counts; so at each level the open events form a stack, linked by `below`.  Level d holds the
- * rows of sites nested d deep, and there only rows whose site hangs on the site chosen at level
- * d - 1 can be chosen.  A piece ends where the next event starts or a chosen one ends. */
+ * An event applies from its start to its end; of several that apply, the one that started last is
+ * chosen. So at each level the open events form a stack, linked by `below`. Level d has the rows of
+ * sites nested d deep. Only rows whose site is a child of the site chosen at level d - 1 can be
+ * chosen. A piece ends where the next event starts or a chosen one ends. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -30,7 +29,7 @@ static void merge_runs(const uint64_t *from, uint32_t a, uint32_t n, uint64_t *t
         to[k++] = from[j++];
 }
 
-/* Sorts keys by merging the runs that are already there: rows of one site or table are. */
+/* Sorts keys by merging runs that are already sorted, as the rows of one site or table are. */
 static uint64_t *sort_keys(uint64_t *keys, uint64_t *spare, uint32_t count)
 {
     for (;;) {
@@ -107,8 +106,8 @@ void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t fr
 {
     const struct span *spans = worker->ranges.at;
     worker->lines.count = 0;
-    /* Tables that share an address count in the order of the file: few, so search for the
-     * next number each time. */
+    /* Tables that share an address are used in file order. They are few, so search for the next
+     * number each time. */
     const uint32_t first = index_first_span(&worker->ranges, section, from);
     uint32_t last = first;
     while (last < worker->ranges.count && spans[last].section == section && spans[last].start < end)
@@ -181,7 +180,7 @@ static bool add_site(struct piece_worker *worker, const struct pdb_procedure *pr
 /* Walks the records of a procedure and adds its sites, in the order of the file. */
 static void read_sites(struct piece_worker *worker, const struct pdb_procedure *procedure)
 {
-    uint32_t open[LIMIT_SCOPE_DEPTH]; /* the site around, at each nesting of scopes */
+    uint32_t open[LIMIT_SCOPE_DEPTH]; /* the enclosing site, at each nesting level of scopes */
     uint32_t depth = 0, around = NO_SITE;
     struct pdb_symbol symbol;
     worker->sites.count = 0;
@@ -211,9 +210,9 @@ static void read_sites(struct piece_worker *worker, const struct pdb_procedure *
 
 struct level {
     int64_t top;               /* its last open event */
-    const struct event *event; /* the one that was chosen last, NULL: none yet */
-    uint32_t parent, line;     /* the scope and line that it was then put into */
-    uint32_t scope;            /* which made this scope */
+    const struct event *event; /* the one chosen last; NULL: none yet */
+    uint32_t parent, line;     /* the scope and line that enclosed it */
+    uint32_t scope;            /* the scope that was made for it */
 };
 
 struct sweep {
@@ -248,7 +247,7 @@ static int64_t below(const struct event *event)
     return event->below == UINT32_MAX ? NO_EVENT : (int64_t)event->below;
 }
 
-/* The open event of a level that started last and hangs on PARENT. */
+/* The open event of a level that started last and is a child of PARENT. */
 static const struct event *choose(const struct sweep *sweep, struct level *level, uint32_t parent,
                                   uint32_t at)
 {
@@ -267,8 +266,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Puts the chosen events of all levels into SCOPE, which is at *LINE of its procedure; returns
- * the innermost scope, its line in *LINE, and in *NEXT where that ends at the latest. */
+/* Nests the chosen events of all levels in SCOPE, which is at *LINE of its procedure. Returns the
+ * innermost scope, its line in *LINE, and in *NEXT the latest offset at which it ends. */
 static uint32_t nest(struct sweep *sweep, uint32_t scope, uint32_t at, uint32_t *line,
                      uint32_t *next)
 {

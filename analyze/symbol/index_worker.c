@@ -1,5 +1,5 @@
-/* See index_pieces.h.  What a worker keeps: texts, scopes, pieces, and the tables of the module
- * in work. */
+/* See index_pieces.h. The data of a worker: texts, scopes, pieces, and the tables of the current
+ * module. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ void index_worker_close(struct piece_worker *worker)
     pdb_names_close(&worker->names);
 }
 
-/* True for text in a copy of the module's stream, which goes when the module is done. */
+/* True for text in a copy of the module's stream, which is freed when the module is done. */
 static bool passes(const struct piece_worker *worker, const char *text)
 {
     const struct pdb_module *module = &worker->unit.module;
@@ -232,7 +232,7 @@ static uint32_t add_scope(struct piece_worker *worker, struct scope_slot scope)
 uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file,
                     enum symbols_from from, uint32_t start_rva, uint32_t compiland)
 {
-    /* No scope has a number this large, so that roots and inlined scopes do not mix. */
+    /* Larger than any scope number, so that keys of roots and of inlined scopes never collide. */
     const uint32_t kind = 1U << 31 | (uint32_t)from << 24 | (compiland & 0xffffff);
     struct scope_memo *memo = memo_of(worker, kind, name, file, start_rva);
     if (remembers(memo, kind, name, file, start_rva))
@@ -258,7 +258,7 @@ uint32_t index_inlined(struct piece_worker *worker, uint32_t parent, uint32_t na
     return memo->slot;
 }
 
-/* Inlinees of the module, by id: an open table, emptied by a new stamp. */
+/* Inlinees of the module, by id: an open-addressing table, emptied by changing the stamp. */
 static struct inlinee_slot *inlinee_slot(struct piece_worker *worker, uint32_t id)
 {
     uint32_t at = (id * 0x9e3779b1u) >> 8;

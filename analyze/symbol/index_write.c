@@ -66,7 +66,7 @@ static bool append(struct index_strings *strings, const char *text)
     return true;
 }
 
-/* Gives TEXT the place of the equal one before it, or a new one. */
+/* Gives TEXT the offset of an earlier equal text, or a new one. */
 static bool place_text(struct index_strings *strings, struct index_text *text)
 {
     if (strings->used * 2 >= strings->slot_count && !grow_slots(strings))
@@ -87,7 +87,7 @@ static bool place_text(struct index_strings *strings, struct index_text *text)
     return append(strings, text->at);
 }
 
-/* Asks for the memory of a text whose turn comes soon. */
+/* Prefetches a text that is needed soon. */
 static void expect_text(const struct index_strings *strings, const struct index_text *text)
 {
     PREFETCH(text->at);
@@ -194,13 +194,13 @@ bool index_tables_number(struct index_tables *tables)
         if (tables->slots[i].failed || slots > UINT32_MAX - 1)
             return false;
     }
-    tables->slot_count = (uint32_t)slots + 1; /* the last may be looked at as if it were two */
+    tables->slot_count = (uint32_t)slots + 1; /* the last slot may be read as if it were two */
     return true;
 }
 
 enum { FILE_PARTS_MAX = 3 * INDEX_SHARES_MAX + INDEX_SHARES_MAX + 4 * INDEX_SECTIONS };
 
-struct image { /* the file in the making */
+struct image { /* the file being written */
     uint8_t head[INDEX_HEADER_BYTES];
     struct file_part parts[FILE_PARTS_MAX];
     uint32_t part_count;

@@ -1,7 +1,8 @@
 /* The tables of a symbol index (strings, files, scopes) and its file; see index_layout.h.
  *
- * Made side by side: strings in shares by hash, so that equal texts meet; then each worker's
- * scopes.  What a share or a worker counts from 0 follows what those before it have in the file. */
+ * They are made in parallel: first the strings, in shares by hash so that equal texts are in the
+ * same share; then each worker's scopes. Each share and worker counts from 0; in the file its items
+ * follow those of the previous ones. */
 #ifndef SYMBOL_INDEX_WRITE_H
 #define SYMBOL_INDEX_WRITE_H
 
@@ -15,7 +16,7 @@ struct string_slot {
     uint32_t place; /* offset + 1; 0: free */
 };
 
-struct index_strings { /* of one share: equal texts once */
+struct index_strings { /* of one share, without duplicates */
     uint8_t *at;
     uint64_t bytes, room;
     uint64_t first;            /* offset in the file's strings */
@@ -51,7 +52,7 @@ bool index_tables_files(struct index_tables *tables);
 void index_tables_scopes(struct index_tables *tables, uint32_t worker); /* side by side */
 bool index_tables_number(struct index_tables *tables);
 
-struct index_source { /* what the index is of */
+struct index_source { /* the PDB that the index is for */
     const struct pdb *pdb;
     const struct file_map *pdb_file;
     enum symbol_names spelling;

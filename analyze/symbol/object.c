@@ -108,7 +108,7 @@ static bool find_debug_file(struct symbol_object *object, const char *image_path
     return false;
 }
 
-/* The file that dwz put what several files share into. */
+/* The file into which dwz moved the data that several files share. */
 static const struct object_debug *find_alternate(struct symbol_object *object,
                                                  const struct object_file *file,
                                                  const struct object_candidate *candidates,
@@ -134,7 +134,8 @@ static const struct object_debug *find_alternate(struct symbol_object *object,
     return NULL;
 }
 
-/* Everything that holds units of split DWARF; which of them belong here, their ids say. */
+/* Opens every file with units of split DWARF; the ids of the units decide which belong to this
+ * image. */
 static void find_splits(struct symbol_object *object, const struct object_debug *own,
                         const struct object_candidate *candidates, uint32_t count,
                         struct dwarf_input *input)

@@ -1,13 +1,13 @@
 /* Names of one image that has no PDB, whatever its container: DWARF of the image or of the files
  * that belong to it, then symbol tables, then exports.
  *
- * What belongs to an image is looked for among the files that were named, never beside it:
+ * The files of an image are searched among the files that the user named, never beside the image:
  *   ELF     the file of its build id, of .gnu_debuglink (by name and CRC), of .gnu_debugaltlink;
  *           .dwo and .dwp files by the ids of their units; the image in .gnu_debugdata
  *   Mach-O  the dSYM of its LC_UUID; else the objects and archives of its debug map
  *   PE      the file of .gnu_debuglink
  *
- * One struct is for one thread at a time. */
+ * Only one thread at a time may use a struct. */
 #ifndef SYMBOL_OBJECT_H
 #define SYMBOL_OBJECT_H
 
@@ -25,18 +25,18 @@ struct object_candidate {
     char id[ELF_BUILD_ID_BYTES];   /* as in struct object_file */
     char debug_id[DEBUG_ID_BYTES]; /* likewise */
     const char *arch;              /* a constant; NULL: a file of no code */
-    bool is_code;                  /* an image, or the debug file of one: can answer for a module */
+    bool is_code;                  /* an image or its debug file: can answer for a module */
     bool has_code;                 /* its code is in it: the image itself */
     bool has_split;                /* holds units of split DWARF */
 };
 
-/* Says what the bytes of a file (of one of its slices) are.  False: as object_file_open() says.
- * Path and name are left alone. */
+/* Identifies the bytes of a file, or of one of its slices. False when object_file_open() fails.
+ * Does not change path and name. */
 bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
                            struct object_candidate *out, struct fault *fault);
 
-/* Opens the names of IMAGE, whose bytes must outlive the struct.  Parts that cannot be read are as
- * if absent.  Fails: ERR_MEMORY. */
+/* Opens the names of IMAGE, whose bytes must outlive the struct. Unreadable parts are treated as
+ * absent. Fails: ERR_MEMORY. */
 enum status symbol_object_open(const struct object_file *image, const char *image_path,
                                const struct object_candidate *candidates, uint32_t count,
                                enum symbol_names names, struct symbol_object **out,
@@ -47,7 +47,7 @@ void symbol_object_close(struct symbol_object *object);
 uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
                               struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
-/* As dwarf_lines(). */
+/* See dwarf_lines(). */
 uint32_t symbol_object_lines(struct symbol_object *object, uint32_t offset, uint32_t *out,
                              uint32_t max);
 

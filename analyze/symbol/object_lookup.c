@@ -1,4 +1,4 @@
-/* One offset asked of an image without a PDB; see object.h. */
+/* Looks up one offset in an image without a PDB; see object.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Row of the function table of x64 and arm64 images: 12 bytes {begin, end, unwind} on x64; the
- * other does not state ends. */
+/* A row of the function table of x64 and arm64 images: 12 bytes {begin, end, unwind} on x64; arm64
+ * does not state ends. */
 enum { FUNCTION_ROW_BYTES = 12 };
 
 /* Where the function around RVA starts (0: the table has none), and in *end where that changes. */
@@ -95,7 +95,8 @@ static bool pe_reach(const struct symbol_object *object, const struct object_sym
     return offset - symbol->offset < OBJECT_EXPORT_BYTES;
 }
 
-/* The symbol that names the code at OFFSET; NULL: none.  *end: where that changes at the latest. */
+/* The symbol that names the code at OFFSET; NULL: none. *end: the latest offset at which that
+ * changes. */
 static const struct object_symbol *symbol_at(const struct symbol_object *object,
                                              const struct object_symbols *symbols, uint32_t offset,
                                              enum symbols_from *from, uint64_t *end)
@@ -106,7 +107,7 @@ static const struct object_symbol *symbol_at(const struct symbol_object *object,
 
     if (next != NULL && next < symbols->at + symbols->count)
         *end = least(*end, next->offset);
-    if (code == NULL) { /* a header: at its very place, it is named */
+    if (code == NULL) { /* a header symbol names only its exact address */
         const bool same = symbol != NULL && symbol->offset == offset;
         *end = same ? (uint64_t)offset + 1 : least(*end, next_code(object, offset));
         return same ? symbol : NULL;
@@ -151,7 +152,7 @@ static const struct object_piece *piece_at(const struct symbol_object *object, u
     return piece;
 }
 
-/* The part that knows OFFSET, and where that is in it; NULL: none. */
+/* The part that covers OFFSET, and the offset within that part; NULL: none. */
 static struct dwarf *part_at(const struct symbol_object *object, uint32_t offset,
                              uint32_t *part_offset, uint64_t *end)
 {

@@ -1,5 +1,5 @@
-/* The debug map of a Mach-O image: which function of which object file lies where.  The objects
- * and archives are looked for among the named files by the end of their paths; see object.h. */
+/* The debug map of a Mach-O image: where each function of each object file lies. The objects and
+ * archives are searched among the named files by the end of their paths; see object.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static bool split_path(const char *path, struct map_path *out)
     return true;
 }
 
-/* How many letters at the end of two paths are equal. */
+/* The length of the common suffix of two paths. */
 static size_t common_end(const char *a, const char *b)
 {
     const size_t x = strlen(a), y = strlen(b);
@@ -127,7 +127,8 @@ static bool find_name(const struct macho_name *names, uint32_t count, const char
     return false;
 }
 
-/* Reads one object file, and adds the pieces of the functions of MAPPED, which are all of it. */
+/* Reads one object file, and adds the pieces of the functions in MAPPED, all of which are from that
+ * file. */
 static void add_object(struct symbol_object *object, const struct macho *file,
                        const struct macho_mapped *mapped, uint32_t count)
 {

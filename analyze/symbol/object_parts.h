@@ -12,8 +12,8 @@
 
 enum {
     OBJECT_FILES_MAX = 4096,    /* files that one image may need */
-    OBJECT_EXPORT_BYTES = 4096, /* what a symbol of no stated size names at most, where nothing else
-                                   says where its function ends */
+    OBJECT_EXPORT_BYTES = 4096, /* the most bytes that a symbol without a size names when nothing
+                                 * else gives the end of its function */
 };
 
 /* A file with DWARF for the image, or for some of its functions. */
@@ -21,7 +21,7 @@ struct object_part {
     struct dwarf *dwarf; /* NULL: it has none */
 };
 
-/* Where a function of the image lies in an object file. */
+/* Maps a function of the image to its place in an object file. */
 struct object_piece {
     uint32_t start, bytes; /* in the image */
     uint32_t part;
@@ -62,20 +62,20 @@ struct object_part *object_add_part(struct symbol_object *object, const struct d
 void object_read_debug_map(struct symbol_object *object, const struct object_candidate *candidates,
                            uint32_t count);
 
-/* What is known of one offset. */
+/* What is known about one offset. */
 struct object_answer {
     const struct dwarf_scope *scope; /* NULL: no function of DWARF */
-    uint32_t scope_shift; /* what is added to a scope's start to have an image's offset */
+    uint32_t scope_shift;            /* add this to a scope's start to get an offset in the image */
     const char *file;
     uint32_t line;
     const struct object_symbol *symbol; /* where scope is NULL; NULL: none */
     enum symbols_from from;
-    uint64_t end; /* the first offset where anything else may hold */
+    uint64_t end; /* the first offset at which the answer may differ */
 };
 void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out);
 
-/* The readable name of the function around OFFSET: that of DWARF, or of the symbol where DWARF has
- * none, or one without the names around it. */
+/* The readable name of the function around OFFSET: from DWARF, or from the symbol if DWARF has no
+ * name or one without its enclosing scopes. */
 const char *symbol_object_function(struct symbol_object *object, const struct object_answer *answer,
                                    const struct dwarf_scope *function, uint32_t offset);
 

@@ -11,7 +11,7 @@ struct pdb_lookup {
     const struct pdb *pdb;
     struct pdb_names names;
     struct arena keep, scratch;
-    struct pdb_unit **units; /* by module index; NULL: not met yet */
+    struct pdb_unit **units; /* by module index; NULL: not read yet */
 };
 
 enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, struct pdb_lookup **out,
@@ -102,9 +102,9 @@ static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_
     return depth + 1;
 }
 
-/* No procedure holds PLACE: what starts last before it, in its contribution or the last one
- * before, names it: a procedure (then this is padding after it) or a public (then this may be
- * code without a procedure).  A name from before that contribution is none of its. */
+/* No procedure contains PLACE. The name is that of the last procedure or public that starts before
+ * it, in its contribution or the one before: after a procedure this is padding, after a public it
+ * may be code without a procedure. Names from before that contribution do not apply. */
 static uint32_t frame_without_procedure(struct pdb_lookup *lookup,
                                         const struct pdb_contribution *contribution,
                                         struct pdb_place place, struct symbol_frame *out)
@@ -153,7 +153,7 @@ uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
         if (code >= 0)
             return frames_in_procedure(lookup, unit, (uint32_t)code, place, out);
     } else if (lookup->pdb->fastlink) {
-        return 0; /* publics are all there is, and do not say where code ends */
+        return 0; /* there are only publics, which do not state where code ends */
     }
     return frame_without_procedure(lookup, &contribution, place, out);
 }

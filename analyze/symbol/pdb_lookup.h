@@ -1,8 +1,8 @@
-/* Address → chain of logical frames, straight from a PDB: lazily, touching only the streams,
- * modules and procedures that an address needs.
+/* Address → chain of logical frames, directly from a PDB. It is lazy: only the streams, modules and
+ * procedures that an address needs are read.
  *
- * One struct is for one thread at a time; several may share one struct pdb.  The rules by
- * which an address is named are in symbol/README.md. */
+ * Only one thread at a time may use a struct; several structs may share one struct pdb. The rules
+ * by which an address is named are in symbol/README.md. */
 #ifndef SYMBOL_PDB_LOOKUP_H
 #define SYMBOL_PDB_LOOKUP_H
 
@@ -18,10 +18,10 @@ enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, stru
                             struct fault *fault);
 void pdb_lookup_close(struct pdb_lookup *lookup);
 
-/* Logical frames that cover RVA, innermost first, the procedure last; 0 when nothing does.
- * `from` is SYMBOLS_PDB, or SYMBOLS_PDB_PUBLIC for the nearest public symbol before, which is
- * undecorated as the lookup's names ask.  Distances count from the procedure's start, for
- * inline frames too.  Strings live until pdb_lookup_close(). */
+/* Logical frames that cover RVA, innermost first, the procedure last; 0 when nothing does. `from`
+ * is SYMBOLS_PDB, or SYMBOLS_PDB_PUBLIC for the nearest preceding public symbol, which is
+ * undecorated in the lookup's spelling. Distances count from the procedure's start, for inline
+ * frames too. Strings live until pdb_lookup_close(). */
 uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
                     struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "format/pe/pe.h"
 
-/* The kind of a name is the top of its key, what it names the rest. */
+/* The top bits of a key are the kind of the name; the rest identify what it names. */
 enum name_kind { NAME_ID = 1, NAME_PROCEDURE, NAME_FILE, NAME_MODULE_FILE, NAME_PUBLIC };
 
 static uint64_t name_key(enum name_kind kind, uint32_t high, uint32_t low)
@@ -115,7 +115,8 @@ static const char *readable(struct pdb_names *names, const char *text, bool link
     return arena_string(&names->keep, out);
 }
 
-/* "scope::name" and what follows; made for every inlined function, so without printf. */
+/* Joins "scope::name" and the suffix; without printf, because it runs for every inlined
+ * function. */
 static const char *join(struct arena *keep, const char *scope, const char *name, const char *tail)
 {
     const size_t a = strlen(scope), b = strlen(name), c = strlen(tail), colons = a != 0 ? 2 : 0;
@@ -129,7 +130,7 @@ static const char *join(struct arena *keep, const char *scope, const char *name,
     return out;
 }
 
-/* NAME followed by the parameters of its type, when the spelling asks for them. */
+/* NAME followed by the parameters of its type, if the spelling includes them. */
 static const char *with_parameters(struct pdb_names *names, const char *scope, const char *name,
                                    uint32_t function_type)
 {
@@ -167,8 +168,8 @@ static const char *decorated_at(struct pdb_names *names, struct pdb_place place)
     return pub.name;
 }
 
-/* A jump is called what it leads to: the public there, which costs one search; functions that are
- * private to their module have none. */
+/* A jump gets the name of its target: the public there, which takes one search. Functions that are
+ * private to their module have no public. */
 static const char *target_name(struct pdb_names *names, const struct pdb_procedure *trampoline)
 {
     struct pdb_unit unit;
@@ -193,7 +194,7 @@ static const char *trampoline_name(struct pdb_names *names, const struct pdb_uni
         return slot != NULL ? slot->text : NULL;
     const char *text = target_name(names, trampoline);
     arena_reset(&names->scratch);
-    slot = name_slot(names, key); /* the target's name may have moved it */
+    slot = name_slot(names, key); /* naming the target may have moved the table */
     return slot != NULL ? keep_name(names, slot, key, text) : NULL;
 }
 
@@ -300,7 +301,7 @@ static const uint8_t *subsection(const struct pdb_module *module, uint32_t wante
     return NULL;
 }
 
-/* The id in the exporting module that import number NUMBER of import MODULE refers to. */
+/* The id that import number NUMBER of import MODULE refers to in the exporting module. */
 static bool import_at(const struct pdb_module *module, uint32_t import, uint32_t number,
                       uint32_t *module_name, uint32_t *id)
 {
@@ -337,7 +338,7 @@ static bool export_of(struct pdb_names *names, uint32_t module_index, uint32_t i
     return false;
 }
 
-/* Modules by name, in a hash table made when it is first wanted. */
+/* Modules by name, in a hash table that is built on first use. */
 static bool module_named(struct pdb_names *names, const char *name, uint32_t *out)
 {
     struct pdb_module module;

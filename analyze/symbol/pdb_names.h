@@ -1,5 +1,5 @@
-/* Names of procedures, inlined functions, publics and files, in one spelling, each made once
- * and kept.  For one thread at a time. */
+/* Names of procedures, inlined functions, publics and files, in one spelling; each is made once and
+ * kept. Only one thread at a time may use it. */
 #ifndef SYMBOL_PDB_NAMES_H
 #define SYMBOL_PDB_NAMES_H
 
@@ -27,7 +27,7 @@ struct pdb_names {
 };
 
 void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pdb_names *out);
-/* Prepares for many questions: every id's place is noted in one pass. */
+/* Prepares for many lookups: records the place of every id in one pass. */
 void pdb_names_index(struct pdb_names *names);
 void pdb_names_close(struct pdb_names *names);
 
@@ -35,7 +35,7 @@ void pdb_names_close(struct pdb_names *names);
 const char *pdb_names_procedure(struct pdb_names *names, const struct pdb_unit *unit,
                                 const struct pdb_procedure *procedure);
 const char *pdb_names_inlinee(struct pdb_names *names, const struct pdb_unit *unit, uint32_t id);
-/* The same for an id that pdb_names_global_id() gave; made anew each time. */
+/* The same for an id from pdb_names_global_id(); not cached. */
 const char *pdb_names_id(struct pdb_names *names, uint32_t global_id);
 const char *pdb_names_file(struct pdb_names *names, const struct pdb_unit *unit,
                            struct pdb_file file);

@@ -25,7 +25,7 @@ static uint32_t walk_codes(const struct pdb_module *module, struct unit_code *ou
     return count;
 }
 
-/* Where a procedure or a table of lines starts, to find those that start alike. */
+/* Where a procedure or a line table starts, to find those with equal starts. */
 struct start_key {
     uint64_t start; /* section, then offset */
     uint32_t number;
@@ -50,7 +50,7 @@ static void sort_starts(struct start_key *keys, uint32_t count)
         qsort(keys, count, sizeof *keys, compare_starts);
 }
 
-/* How many of the sorted KEYS from AT on start alike. */
+/* How many of the sorted KEYS from AT on have the same start. */
 static uint32_t alike(const struct start_key *keys, uint32_t count, uint32_t at)
 {
     uint32_t end = at;
@@ -77,9 +77,9 @@ static bool same_bytes(const struct pdb_unit *unit, const struct start_key *keys
     return true;
 }
 
-/* Folded code: several procedures of one module at one place, each with a table of lines, in the
- * same order.  The first procedure names the place, so only the first table may give its line.
- * Where there are more of one than of the other, tables and procedures cannot be matched. */
+/* Folded code: several procedures of one module at one address, each with a line table, in the same
+ * order. The first procedure gives the name, so only the first table may give the line. If their
+ * numbers differ, tables and procedures cannot be matched. */
 static bool drop_folded_lines(struct pdb_unit *unit, struct arena *keep)
 {
     struct start_key *codes = NULL, *keys = ARENA_ARRAY(keep, unit->range_count, struct start_key);
@@ -256,7 +256,7 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
             struct pdb_inline_row row = {0, 0, 0, 0};
             soff = pdb_symbol_next(&unit->module, &symbol);
             if (symbol.kind == PDB_BLOCK32 || symbol.kind == PDB_WITH32)
-                soff = symbol.end_soff; /* sites may hide in lexical blocks */
+                soff = symbol.end_soff; /* sites may be inside lexical blocks */
             if (!pdb_unit_read_site(&symbol, &inlinee, &annotations, &bytes))
                 continue;
             if (bytes > room_bytes) {
@@ -292,7 +292,7 @@ bool pdb_unit_inlinee(const struct pdb_unit *unit, uint32_t id, struct pdb_inlin
     struct pdb_inlinee one;
     bool found = false;
     while (pdb_inlinee_next(&unit->module, &cursor, &one)) {
-        if (one.id == id) { /* of several the last counts, as for lines */
+        if (one.id == id) { /* of several the last is used, as for lines */
             *out = one;
             found = true;
         }

@@ -1,6 +1,6 @@
 /* One module of a PDB, prepared for questions about addresses: which procedure, which chain of
- * inline sites, which lines.  The rules that decide are here and nowhere else; the lazy lookup
- * and the builder of the index both go through this file. */
+ * inline sites, which lines. These rules are only here: both the lazy lookup and the index builder
+ * use this file. */
 #ifndef SYMBOL_PDB_UNIT_H
 #define SYMBOL_PDB_UNIT_H
 
@@ -28,12 +28,12 @@ struct pdb_unit {
     uint32_t range_count;
 };
 
-/* Reads module INDEX; KEEP owns all that could not stay in the file.  False: out of memory or
- * no such module. */
+/* Reads module INDEX; KEEP owns everything that is not borrowed from the file. False: out of memory
+ * or no such module. */
 bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, struct pdb_unit *out);
 
-/* The code that holds PLACE: of several the one that starts last, and of those the first record.
- * -1: none. */
+/* The code that contains PLACE: of several the one that starts last; of equal starts the first
+ * record. -1: none. */
 int64_t pdb_unit_code_at(const struct pdb_unit *unit, struct pdb_place place);
 
 /* The code that starts last at or before PLACE in its section; of several the first record.
@@ -66,7 +66,7 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
 bool pdb_unit_read_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
                         const uint8_t **annotations, uint32_t *bytes);
 
-/* Where the inlinee's lines start.  False: the module does not say. */
+/* Where the inlinee's lines start. False: the module does not state it. */
 bool pdb_unit_inlinee(const struct pdb_unit *unit, uint32_t id, struct pdb_inlinee *out);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { MODULES_REMEMBERED = 32 };
 
-/* The modules of one stack: few, and they come again and again. */
+/* The modules of one stack: few, and they recur. */
 struct stack_modules {
     const struct module *modules[MODULES_REMEMBERED];
     struct source_view views[MODULES_REMEMBERED];
@@ -41,7 +41,7 @@ static struct frame *add_frames(struct resolved *out, uint32_t count, struct are
     return at;
 }
 
-/* A physical frame without names of its module says why. */
+/* Notes why a physical frame has no name. */
 static void set_unresolved(struct frame *frame, const struct symbol_module *sources)
 {
     frame->symbols = sources->without;
@@ -66,7 +66,7 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
     struct symbol_frame found[SYMBOL_FRAMES_MAX];
     uint32_t count = store_view_lookup(view, lookup_offset(view->sources, in), found);
     if (count == 1 && found[0].function == NULL && found[0].line == 0)
-        count = 0; /* a place that is known and has no name is no answer */
+        count = 0; /* a known place without a name is not an answer */
     struct frame *to = add_frames(out, count > 0 ? count : 1, keep);
 
     if (to == NULL)

@@ -1,5 +1,5 @@
-/* The stream of stacks: bytes, lines, the form, and what all forms share; see stack_input.h.
- * Text: stack_text.c.  JSON: stack_json.c. */
+/* The stream of stacks: detecting the form, and what all forms share; see stack_input.h. Text:
+ * stack_text.c. JSON: stack_json.c. */
 #include "symbol/stack_input.h"
 
 #include <errno.h>
@@ -97,8 +97,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Skips white space that is in the buffer or can be read, up to a line's limit; the place of
- * what follows it, or NULL at the end. */
+/* Skips white space, reading more of the stream up to the limit of a line. Returns the first other
+ * character, or NULL at the end. */
 static const char *after_space(struct stack_input *input, size_t from)
 {
     for (;;) {
@@ -111,7 +111,7 @@ static const char *after_space(struct stack_input *input, size_t from)
     }
 }
 
-/* The end of the line that starts at FROM, or NULL when it is longer than a line may be. */
+/* The end of the line that starts at FROM, or NULL when the line exceeds the limit. */
 static const char *line_end(struct stack_input *input, size_t from)
 {
     for (;;) {
@@ -125,8 +125,8 @@ static const char *line_end(struct stack_input *input, size_t from)
     }
 }
 
-/* True when the input may still turn out to start with MAGIC, so that a short line need not wait.
- */
+/* True while the input may still start with MAGIC. Otherwise a short line need not wait for more
+ * bytes. */
 static bool may_become(const struct stack_input *input, const char *magic, size_t bytes)
 {
     return input->end < bytes && memcmp(input->buffer, magic, input->end) == 0;
@@ -136,7 +136,7 @@ static bool may_become(const struct stack_input *input, const char *magic, size_
  * if the first line is a whole object or the second line starts another one. */
 static enum stack_input_form find_text_form(struct stack_input *input)
 {
-    input_to_front(input); /* places below count from the buffer's start */
+    input_to_front(input); /* offsets below count from the buffer's start */
     const char *at = after_space(input, input->start);
     if (at != NULL && *at == '[')
         return INPUT_JSON;
@@ -173,7 +173,7 @@ static enum stack_input_form find_form(struct stack_input *input)
     return find_text_form(input);
 }
 
-/* What shells of Windows make of `>`: said once, not line by line. */
+/* UTF-16 is what Windows shells write for `>`: report it once, not for every line. */
 static bool next_utf16(struct stack_input *input, struct stack_item *out)
 {
     if (input->reported)
@@ -183,7 +183,7 @@ static bool next_utf16(struct stack_input *input, struct stack_item *out)
     return true;
 }
 
-/* Bad lines at the start say nothing about the form of the lines after them. */
+/* Bad lines at the start do not determine the form of the lines after them. */
 static void reconsider_form(struct stack_input *input)
 {
     if (input->builder.count > 0 || input->has_label || input->document != NULL ||
@@ -238,7 +238,7 @@ static void describe_recorded(const struct record *record, const struct record_s
     out->label = out->stack.label;
 }
 
-/* What was captured on demand is played back by time; the label says when. */
+/* Stacks captured on demand are replayed by time; the label states the time. */
 static void next_capture(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     struct record_stack stack;

@@ -54,18 +54,18 @@ enum stack_input_form {
     INPUT_JSON,
     INPUT_NDJSON,
     INPUT_RECORD,
-    INPUT_UTF16, /* not read: one fault says so */
+    INPUT_UTF16, /* not readable: one fault reports it */
 };
 
 struct stack_input;
 
-/* One stack, or one thing that could not be read.  For a fault, `what` and `hint` are constants and
+/* One stack, or one thing that could not be read. In a fault, `what` and `hint` are constants, and
  * fault.offset counts from the stream's start. */
 struct stack_item {
     struct stack stack; /* valid when fault.code is ERR_NONE; physical frames only */
     struct fault fault;
-    const char *label; /* of the stack, or of the one that has the bad line; NULL  */
-    bool goes_on;      /* the next stack is more of this one: see stack_input_prompt() */
+    const char *label; /* of the stack, or of the stack with the bad line; or NULL */
+    bool goes_on;      /* the next item continues this stack: see stack_input_prompt() */
 };
 
 /* STREAM is borrowed until stack_input_close(); NAME is for messages.  Fails: ERR_MEMORY. */
@@ -76,14 +76,14 @@ void stack_input_close(struct stack_input *input);
 /* Opens PATH ("-": standard input).  Fails: ERR_ABSENT, ERR_IO, ERR_MEMORY. */
 enum status stack_input_open_path(const char *path, struct stack_input **out, struct fault *fault);
 
-/* The next item; everything in it lives in KEEP or as long as the input.  Returns false at the end.
- * A stream that breaks off (ERR_IO) is an item with that fault, then the end. */
+/* The next item; everything in it lives in KEEP or as long as the input. Returns false at the end.
+ * A read error (ERR_IO) gives an item with that fault, then the end. */
 bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out);
 
-/* From now on a text stack that is not whole is handed out in parts rather than kept until more
- * of it comes; parts but the first have no label, and their frames count on. */
+/* From now on an incomplete text stack is returned in parts instead of being held until the rest
+ * arrives. Only the first part has a label; frame numbers continue across parts. */
 void stack_input_prompt(struct stack_input *input);
-/* True when the next item has to wait, longer than WAIT_MS, for whoever writes the stream. */
+/* True when the next item would have to wait longer than WAIT_MS for the writer of the stream. */
 bool stack_input_waits(const struct stack_input *input, uint32_t wait_ms);
 
 /* Known after the first stack_input_next(). */

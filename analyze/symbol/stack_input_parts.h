@@ -1,8 +1,8 @@
 /* What the parts of the stack reader share; no other file includes this.
  *
- * Frames are gathered in a builder that outlives a call of stack_input_next(), since a bad line
- * is handed out while the stack around it goes on; text that is not interned waits in `scratch`
- * and is copied when the stack ends. */
+ * A builder that outlives a call of stack_input_next() collects the frames, because a bad line is
+ * returned while the stack around it continues. Text that is not interned stays in `scratch` and is
+ * copied when the stack ends. */
 #ifndef SYMBOL_STACK_INPUT_PARTS_H
 #define SYMBOL_STACK_INPUT_PARTS_H
 
@@ -12,24 +12,25 @@
 
 enum {
     INPUT_BUFFER_BYTES = 1 << 18,
-    INPUT_PROMPT_MS = 50,       /* a stack's next line has so long before what is there is shown */
-    INPUT_NAMES_MAX = 1 << 14,  /* distinct module names that are kept for good */
+    INPUT_PROMPT_MS =
+        50, /* how long to wait for a stack's next line before showing what has arrived */
+    INPUT_NAMES_MAX = 1 << 14,  /* distinct module names that are kept permanently */
     INPUT_NAME_SLOTS = 1 << 15, /* a power of two, above the former             */
 };
 
-/* Gathers one stack, keeping the first 768 and the last 256 frames. */
+/* Collects one stack, keeping the first 768 and the last 256 frames. */
 struct stack_builder {
     struct frame *frames; /* owned; LIMIT_FRAMES of them          */
-    uint64_t count;       /* all that were given, kept or not     */
-    uint64_t handed;      /* of those, already handed out         */
-    uint64_t left_out;    /* besides, as the input itself says    */
+    uint64_t count;       /* all frames received, kept or not     */
+    uint64_t handed;      /* of those, already returned           */
+    uint64_t left_out;    /* further ones, as stated by the input */
 };
 
 struct stack_line {
     const char *at; /* borrowed from the buffer, not terminated */
     size_t bytes;
     uint64_t offset; /* in the stream */
-    bool too_long;   /* only the start is here */
+    bool too_long;   /* only the start of the line is here */
 };
 
 struct stack_input {
@@ -38,41 +39,41 @@ struct stack_input {
     bool prompt;
     const char *name;
     enum stack_input_form form;
-    bool understood; /* something of that form was read */
+    bool understood; /* at least one item of that form was read */
 
     char *buffer; /* owned; LIMIT_LINE_BYTES + 1 at most, grown on demand */
     size_t room, start, end;
     uint64_t offset; /* in the stream, of buffer[start] */
     bool ended, broken, reported;
 
-    struct arena arena;   /* owned: what lives as long as the input */
+    struct arena arena;   /* owned: data that lives as long as the input */
     struct arena scratch; /* owned: of the stack being gathered     */
     struct stack_builder builder;
     const char *label;     /* of the stack being gathered, in scratch; NULL */
-    bool has_label;        /* a header line was seen: an empty stack counts */
+    bool has_label;        /* a header line was seen: an empty stack is returned too */
     struct module **names; /* interned modules by name and identity, open addressing */
     const struct module *
-        *stated;              /* by the slot of a bare name: what `# module` says; NULL: nothing */
+        *stated; /* by the slot of a bare name: the module stated by `# module`; NULL: none */
     const char *fault_module; /* of an event log's record, for its next line; NULL */
     uint32_t name_count;
 
-    /* JSON: the document being handed out */
+    /* JSON: the document being returned */
     cJSON *document; /* owned */
     uint64_t document_offset;
-    const cJSON *object, *thread, *walk; /* next to hand out, borrowed from document */
+    const cJSON *object, *thread, *walk; /* next to return, borrowed from document */
     const struct json_modules *modules;  /* of `object`, in scratch */
-    bool many;                           /* the object has several stacks: labels say which  */
+    bool many;                           /* the object has several stacks: labels tell them apart */
 
     struct record record; /* form INPUT_RECORD */
     struct fault record_fault;
     uint32_t next_capture, next_stack;
 };
 
-/* Reads more of the stream after what is there, growing the buffer up to MAX bytes.  False at the
- * end of the stream or when the buffer is full. */
+/* Appends more of the stream to the buffer, which grows up to MAX bytes. False at the end of the
+ * stream or when the buffer is full. */
 bool input_fill(struct stack_input *input, size_t max);
 
-/* Moves what is in the buffer to its start. */
+/* Moves the unread bytes to the start of the buffer. */
 void input_to_front(struct stack_input *input);
 
 /* Drops BYTES from the front of the buffer. */
@@ -81,7 +82,7 @@ void input_skip(struct stack_input *input, size_t bytes);
 /* Reads the next line, without its end.  False at the end of the stream. */
 bool input_read_line(struct stack_input *input, struct stack_line *out);
 
-/* Reads what is left of the stream whole into input->arena, at most MAX bytes. */
+/* Reads the rest of the stream into input->arena, at most MAX bytes. */
 enum status input_read_rest(struct stack_input *input, size_t max, char **out, size_t *bytes,
                             struct fault *fault);
 
@@ -89,13 +90,13 @@ enum status input_read_rest(struct stack_input *input, size_t max, char **out, s
  * interned, or in scratch when the table is full; NULL when out of memory. */
 const struct module *input_module(struct stack_input *input, const char *name, size_t bytes);
 
-/* The module of that name and identity, either part of which may be empty.  NULL: out of memory,
- * or what should be an id is none. */
+/* The module of that name and identity, either part of which may be empty. NULL: out of memory, or
+ * an invalid id. */
 const struct module *input_identified(struct stack_input *input, const char *name, size_t bytes,
                                       const char *code_id, size_t code_bytes, const char *debug_id,
                                       size_t debug_bytes);
 
-/* From now on input_module() answers NAME with that identity.  False: as above. */
+/* From now on input_module() returns that identity for NAME. False: as above. */
 bool input_state_module(struct stack_input *input, const char *name, size_t bytes,
                         const char *code_id, size_t code_bytes, const char *debug_id,
                         size_t debug_bytes);
@@ -112,7 +113,7 @@ bool spelled_gdb(const struct stack_line *line);
 /* Adds a frame, whose index it sets. */
 void builder_add(struct stack_builder *builder, struct frame frame);
 
-/* Moves what was gathered and not yet handed out to KEEP as one stack.  WHOLE: the stack ends
+/* Moves the collected frames that were not returned yet to KEEP as one stack. WHOLE: the stack ends
  * here, and the builder is empty afterwards. */
 enum status builder_finish(struct stack_input *input, bool whole, struct arena *keep,
                            struct stack *out);

@@ -1,11 +1,11 @@
-/* The JSON form of offset stacks, one document or one object a line.
+/* The JSON form of offset stacks: one document, or one object per line.
  *
  * {schema_version, label, modules: [{index, name, code_id, debug_id, base, size, ...}],
  *  threads: [{id, name, role, stacks: [{walker, stop, walk_ns, frames: [{module, offset or address,
  *  kind, gap}]}]}]}; `frames` in place of `stacks`, and either in place of `threads`, are fine.
  *
- * Facts: the contract "Offset stack, JSON form".  Of the modules only those that a frame
- * names are read, so that a stack costs what it holds. */
+ * Facts: the contract "Offset stack, JSON form". Only the modules that a frame names are read, so
+ * that the cost depends on the stack alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static enum status list_modules(struct stack_input *input, struct fault *fault)
 }
 
 /* Copies an identity as model/module.h spells it: hex digits in upper case, no braces or dashes.
- * Anything else is no identity. */
+ * Anything else is not an identity. */
 static bool copy_id(const char *text, bool upper, char *out, size_t room)
 {
     size_t n = 0;
@@ -104,7 +104,7 @@ static const struct module *read_module(struct json_module *item, struct arena *
     if (!copy_id(debug_id, true, module->debug_id, sizeof module->debug_id))
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "debug_id",
                        "expected the GUID's 32 hexadecimal digits and the age");
-    /* the timestamp is spelt in upper case, the size in lower: compare what others wrote */
+    /* the timestamp is in upper case, the size in lower case, so that ids compare equal */
     for (size_t i = 0; module->code_id[i] != '\0'; i++) {
         char *c = &module->code_id[i];
         if (i < 8 && *c >= 'a' && *c <= 'f')
@@ -285,7 +285,7 @@ static void start_object(struct stack_input *input, const cJSON *object, struct 
     }
 }
 
-/* Steps past the walk that was handed out. */
+/* Moves past the walk that was returned. */
 static void next_walk(struct stack_input *input)
 {
     const cJSON *walk = input->walk;
@@ -362,7 +362,7 @@ static bool next_object(struct stack_input *input, struct stack_item *out)
 
 bool input_next_json(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
-    while (input->walk == NULL) /* objects without threads have nothing to say */
+    while (input->walk == NULL) /* an object without threads gives no stack */
         if (!next_object(input, out))
             return out->fault.code != ERR_NONE;
     read_stack(input, input->walk, keep, out);

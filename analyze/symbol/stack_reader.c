@@ -1,5 +1,5 @@
-/* What every form of a stack input uses: bytes and lines of the stream, module names, the builder
- * that collects a stack.  Uses no other file of the stack input. */
+/* What every form of a stack input uses: bytes and lines of the stream, module names, and the
+ * builder that collects a stack. It depends on no other file of the stack input. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,7 +114,7 @@ enum status input_read_rest(struct stack_input *input, size_t max, char **out, s
 }
 
 /* Copies the BYTES of an id as model/module.h spells it: the first UPPER digits in upper case, the
- * others in lower.  False: they are no id. */
+ * others in lower case. False: not an id. */
 static bool copy_id(const char *text, size_t bytes, size_t upper, char *out, size_t room)
 {
     size_t n = 0;
@@ -221,7 +221,7 @@ void builder_add(struct stack_builder *builder, struct frame frame)
     builder->frames[at] = frame;
 }
 
-/* Copies what lives in scratch. */
+/* Copies data that is in scratch. */
 static bool copy_frame(struct frame *frame, struct arena *keep)
 {
     if (frame->symbols == SYMBOLS_JIT) {

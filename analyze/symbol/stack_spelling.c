@@ -1,5 +1,5 @@
-/* Frames as other tools print them; the grammar is in stack_input.h.  Only lines that are no frame
- * of our own form come here, so nothing of that form changes its meaning. */
+/* Frames as other tools print them; the grammar is in stack_input.h. Only lines that are not a
+ * frame of our own form get here, so our own form keeps its meaning. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { MACHINE_FIELDS = 8 };
 
 static const char *const note_named = "named by the input, which states no offset in the module";
 
-/* Text that is not read yet. */
+/* Text that has not been parsed yet. */
 struct rest {
     const char *at, *end;
 };
@@ -100,7 +100,7 @@ static const char *keep(struct stack_input *input, struct rest text)
     return left(text) > 0 ? arena_text(&input->scratch, text.at, left(text)) : NULL;
 }
 
-/* A function whose place in its module is not stated. */
+/* A function without a stated offset in its module. */
 static bool set_named(struct stack_input *input, struct rest module, struct rest function,
                       struct frame *out)
 {
@@ -257,7 +257,7 @@ static bool read_lldb(struct stack_input *input, struct rest r, struct frame *ou
     return set_named(input, module, (struct rest){tick + 1, r.end}, out);
 }
 
-/* Windows' event log: the module and the offset come on lines of their own. */
+/* Windows' event log: the module and the offset are on separate lines. */
 static enum spelled read_event(struct stack_input *input, struct rest r, struct frame *out)
 {
     static const char *const passed[] = {"Faulting ", "Exception code:", "Report Id:"};

@@ -19,7 +19,7 @@ static void trim(struct stack_line *line)
         line->bytes--;
 }
 
-/* Finds the last '!' or '+' that "0x" follows. */
+/* Finds the last '!' or '+' before "0x". */
 static const char *find_number(const struct stack_line *line, char before)
 {
     for (size_t i = line->bytes; i > 3; i--) {
@@ -30,7 +30,7 @@ static const char *find_number(const struct stack_line *line, char before)
     return NULL;
 }
 
-/* Takes "@i" or "@r" off the end. */
+/* Removes "@i" or "@r" from the end. */
 static enum pc_kind take_kind(struct stack_line *line, enum pc_kind usual)
 {
     if (line->bytes < 2 || line->at[line->bytes - 2] != '@')
@@ -57,7 +57,7 @@ static bool parse_generated(struct stack_input *input, const struct stack_line *
     return out->function != NULL;
 }
 
-/* Takes "{debug id}" off the end; empty when there is none. */
+/* Removes "{debug id}" from the end; empty when there is none. */
 static struct stack_line take_identity(struct stack_line *line)
 {
     struct stack_line id = {line->at, 0, 0, false};
@@ -74,7 +74,7 @@ static struct stack_line take_identity(struct stack_line *line)
     return id;
 }
 
-/* Reads one frame.  False: the line is none. */
+/* Reads one frame. False: the line is not a frame. */
 static bool parse_frame(struct stack_input *input, struct stack_line line, struct frame *out)
 {
     const struct stack_line id = take_identity(&line);
@@ -109,7 +109,8 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
     return true;
 }
 
-/* Hands out what was gathered; WHOLE when the stack ends here.  False when there is nothing. */
+/* Returns the collected frames as a stack; WHOLE when the stack ends here. False when there are
+ * none. */
 static bool finish(struct stack_input *input, bool whole, struct arena *keep,
                    struct stack_item *out)
 {
@@ -131,8 +132,8 @@ static bool finish(struct stack_input *input, bool whole, struct arena *keep,
     return any;
 }
 
-/* True when what was gathered is to be handed out now.  Only of the frames that are kept for
- * certain: which of the last ones are is known at the stack's end. */
+/* True when the collected frames should be returned now. Only the first frames are certain to be
+ * kept; which of the later ones are kept is known only at the stack's end. */
 static bool may_part(const struct stack_input *input)
 {
     const struct stack_builder *builder = &input->builder;
@@ -191,7 +192,7 @@ static void read_module_line(struct stack_input *input, struct stack_line line)
                                  debug.bytes);
 }
 
-/* A line that is no frame of our form and no label. */
+/* Reads a line that is neither a frame of our form nor a label. */
 static bool take_other(struct stack_input *input, const struct stack_line *line)
 {
     struct frame frame;

@@ -80,7 +80,7 @@ void symbol_store_close(struct symbol_store *store)
     free(store);
 }
 
-/* Bindings keep the order in which they were given: the first that fits answers. */
+/* Bindings keep their order on the command line: the first that matches is used. */
 static enum status add_binding(struct symbol_store *store, const char *name,
                                struct store_binding sources, struct fault *fault)
 {
@@ -132,7 +132,7 @@ enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, 
     return add_binding(store, name, sources, fault);
 }
 
-/* The identity that the file states; "" of a CSV. */
+/* The identity that the file states; "" for a CSV. */
 static const char *binding_id(const struct store_binding *binding)
 {
     return binding->pdb != NULL        ? binding->pdb->debug_id
@@ -140,7 +140,7 @@ static const char *binding_id(const struct store_binding *binding)
                                        : "";
 }
 
-/* Whether the file is that of the module by name. */
+/* Whether the file matches the module by name. */
 static bool binding_fits(const struct store_binding *binding, const struct module *module)
 {
     return binding->breakpad != NULL
@@ -148,10 +148,10 @@ static bool binding_fits(const struct store_binding *binding, const struct modul
                : binding->pdb != NULL && store_pdb_name_fits(binding->pdb->path, module);
 }
 
-/* Whether a bare file is that of the module, by identity where the module has one. */
+/* Whether a bare file matches the module, by identity if the module has one. */
 static bool is_own(const struct store_binding *binding, const struct module *module)
 {
-    if (binding->csv != NULL) /* the name of a CSV says nothing, unless it is the module's */
+    if (binding->csv != NULL) /* the name of a CSV means nothing unless it is the module's */
         return store_pdb_name_fits(binding->csv->path, module);
     if (module->debug_id[0] != '\0')
         return strcmp(module->debug_id, binding_id(binding)) == 0;
@@ -168,7 +168,7 @@ static bool is_bound(const struct symbol_store *store, const char *name)
     return false;
 }
 
-/* A module that states its identity is never named by a bare PDB of another one. */
+/* A module that states its identity never gets names from a bare PDB with another identity. */
 static bool may_take(const struct symbol_store *store, const struct store_binding *binding,
                      const struct module *module)
 {
@@ -183,8 +183,9 @@ static void take(struct symbol_store *store, struct store_binding *binding, cons
         store->bare_open--;
 }
 
-/* A file whose own image's name never came answers for the first name that could be it, and a
- * second such file for none: it would name frames that are not its own. */
+/* If no module has the name of a bare file's own image, the file is used for the first module that
+ * it could belong to. A second such file is not used at all: it would give names to frames of other
+ * modules. */
 static void offer(struct symbol_store *store, const struct module *module)
 {
     for (struct store_binding *b = store->bindings; b != NULL; b = b->next) {
@@ -228,7 +229,7 @@ void symbol_store_expect(struct symbol_store *store, const struct stack *stack)
     mutex_unlock(store->mutex);
 }
 
-/* Fills *sources from what was named on the command line.  False: nothing fits. */
+/* Fills *sources from the files named on the command line. False: none matches. */
 static bool find_bound(struct symbol_store *store, struct symbol_module *sources)
 {
     const struct module *module = &sources->identity;

@@ -1,12 +1,12 @@
 /* The symbol store: from a module's identity to names.
  *
  * Roots are folders in the Windows symbol-server layout (name.pdb/GUIDAGE/name.pdb,
- * name.dll/TIMESTAMPSIZE/name.dll), plain folders (indexed by the identity inside the
- * files, not by name), or single files.  A module whose PDB does not match its identity
- * is SYMBOLS_MISMATCH, and nothing is guessed from it.
+ * name.dll/TIMESTAMPSIZE/name.dll), plain folders (indexed by the identity inside the files, not by
+ * name), or single files. A module whose PDB does not match its identity gets SYMBOLS_MISMATCH,
+ * never guessed names.
  *
- * A store keeps what it opened (mapped PDBs, indexes) until symbol_store_close().  It is
- * safe to look up from several threads once opened. */
+ * A store keeps what it opened (mapped PDBs, indexes) until symbol_store_close(). Once it is open,
+ * several threads may look up at the same time. */
 #ifndef SYMBOL_STORE_H
 #define SYMBOL_STORE_H
 
@@ -28,18 +28,18 @@ struct symbol_store_options {
     const char *const *roots; /* folders or files */
     uint32_t root_count;
     enum symbol_names names;
-    bool system;              /* also where the system keeps its modules: Wine's, _NT_SYMBOL_PATH */
-    bool use_index;           /* read index files, and make them where they pay */
+    bool system;              /* also search the system's own folders: Wine's, _NT_SYMBOL_PATH */
+    bool use_index;           /* read index files, and build them where they pay off */
     const char *arch;         /* which slice of fat files answers: "arm64"; NULL: the first  */
     const char *index_folder; /* NULL: the user's cache; beside the PDB is read only */
 };
 
-/* A missing root is ERR_ABSENT; anything else inside roots is met lazily. */
+/* A missing root is ERR_ABSENT; everything inside the roots is opened lazily. */
 enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
                               struct fault *fault);
 void symbol_store_close(struct symbol_store *store);
 
-/* Maps a PDB or an image; what is packed in a cabinet (app.pd_) is unpacked, and *unpacked says so.
+/* Maps a PDB or an image; a file packed in a cabinet (app.pd_) is unpacked, and *unpacked is set.
  * Fails: as file_map(), or the cabinet's damage. */
 enum status symbol_file_map(const char *path, struct file_map *map, bool *unpacked,
                             struct fault *fault);
@@ -50,28 +50,29 @@ enum status symbol_store_open_again(const struct symbol_store *store, struct sym
                                     struct fault *fault);
 
 /* Binds a PDB file (or a pdbdump CSV) to a module name, as `--pdb NAME=FILE` and `--csv NAME=FILE`
- * do; NAME NULL: a bare file, which answers for the image that its own name fits, else for the
- * first module named in the input that is not of the system, and for no second one.  CSV_BASE is
- * the load base that the CSV's addresses include. */
+ * do; NAME NULL: a bare file, which is used for the module that its own name matches, otherwise for
+ * the first module in the input that is not a system module, and for no other. CSV_BASE is the load
+ * base that the CSV's addresses include. */
 enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, const char *path,
                                   struct fault *fault);
 enum status symbol_store_bind_csv(struct symbol_store *store, const char *name, const char *path,
                                   uint64_t csv_base, struct fault *fault);
 
-/* Says which modules the next stack names.  A bare file chooses its module among them: its own
- * image's name, else the first that is no system module.  symbol_resolve_stack() does this by
- * itself; whoever resolves stacks in another order than the input's says them in order first. */
+/* Announces the modules of the next stack. A bare file is matched to one of them: by its own
+ * image's name, otherwise to the first that is not a system module. symbol_resolve_stack() calls
+ * this itself. A caller that resolves stacks in another order than the input's must announce them
+ * in input order first. */
 void symbol_store_expect(struct symbol_store *store, const struct stack *stack);
 
-/* True when --pdb or --csv named a file for modules of that name, so that its answer needs no
- * identity: the user chose it. */
+/* True when --pdb or --csv named a file for modules of that name. The user chose it, so no identity
+ * is needed. */
 bool symbol_store_is_bound(struct symbol_store *store, const char *name);
 
-/* A module that comes with Windows or with a compiler, by its name. */
+/* True for a module that comes with Windows or with a compiler, judged by its name. */
 bool symbol_is_system_module(const char *name);
 
-/* The module's sources, opened on first use and kept.  Never NULL: a module without any
- * answers SYMBOLS_NONE (or SYMBOLS_MISMATCH), and the note of each frame says why. */
+/* The module's sources, opened on first use and kept. Never NULL: a module without sources gives
+ * SYMBOLS_NONE or SYMBOLS_MISMATCH, and the note of each frame says why. */
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module);
 
 /* One logical frame of an address. */
@@ -94,19 +95,20 @@ uint32_t symbol_lookup(struct symbol_module *sources, uint64_t offset,
                        struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
 /* The lines that the module's DWARF gives to the address where OFFSET's line starts, in the order
- * of its table; readers differ in which one they take.  Returns their number; 0 for a PDB. */
+ * of its table; readers differ in which one they use. Returns their number; 0 for a PDB. */
 uint32_t symbol_lines(struct symbol_module *sources, uint64_t offset, uint32_t *out, uint32_t max);
 
-/* Calls EACH with every name that the module's PDB gives the function around OFFSET: of folded
- * functions all, of a jump of an incremental link its target's.  Ends with true when EACH returns
- * true.  Reads the records of all object files: for doubts, not for every frame. */
+/* Calls EACH with every name that the module's PDB gives the function around OFFSET: all names of
+ * folded functions, and for an incremental-link jump those of its target. Stops and returns true
+ * when EACH returns true. It reads the records of all object files, so use it only in doubt, not
+ * for every frame. */
 typedef bool symbol_name_fn(void *context, const char *name);
 bool symbol_each_name(struct symbol_module *sources, uint64_t offset, symbol_name_fn *each,
                       void *context);
 
-/* Expands physical frames into logical ones: looks up each frame of IN at
- * frame_lookup_offset() and writes the result, in KEEP, to OUT.  The one way in which
- * every engine of ours turns addresses into names.  Fails: ERR_MEMORY. */
+/* Expands physical frames into logical ones: looks up each frame of IN at frame_lookup_offset() and
+ * writes the result, in KEEP, to OUT. Every engine of this project turns addresses into names only
+ * through this function. Fails: ERR_MEMORY. */
 enum status symbol_resolve_stack(struct symbol_store *store, const struct stack *in,
                                  struct arena *keep, struct stack *out, struct fault *fault);
 

@@ -1,11 +1,11 @@
-/* Breakpad .sym files of the symbol store: opened once, asked without a lock; see store.h. */
+/* Breakpad .sym files of the symbol store: opened once, then read without a lock; see store.h. */
 #include <string.h>
 
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-/* Makes linker names readable, once; most writers have done so already, and have taken off what
- * x86 puts before C names. */
+/* Makes linker names readable, once. Most writers have already done so, and have removed the x86
+ * decorations of C names. */
 static void read_name(const char **name, enum symbol_names names, struct breakpad *file)
 {
     char text[UNDECORATED_BYTES];

@@ -1,12 +1,12 @@
-/* Which file answers for a module: symbol-server folders by path, plain folders and single files
- * by the identity inside them; see store.h. */
+/* Finds the file for a module: in symbol-server folders by path, in plain folders and single files
+ * by the identity inside the files; see store.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-/* FOLDER/NAME, or the entry of FOLDER that differs from NAME in case alone; NULL: none. */
+/* FOLDER/NAME, or the entry of FOLDER that differs from NAME only in case; NULL: none. */
 static char *find_entry(const char *folder, const char *name, struct arena *scratch)
 {
     struct fault fault = FAULT_INIT;
@@ -24,8 +24,8 @@ static char *find_entry(const char *folder, const char *name, struct arena *scra
     return NULL;
 }
 
-/* The folder of all builds of NAME: ROOT/NAME, or ROOT/NA/NAME, as large servers have it (those
- * with a file index2.txt); NULL: none. */
+/* The folder of all builds of NAME: ROOT/NAME, or ROOT/NA/NAME, as on large servers (those with a
+ * file index2.txt); NULL: none. */
 static char *find_builds(const char *root, const char *name, struct arena *scratch)
 {
     const char letters[3] = {name[0], name[0] != '\0' ? name[1] : '\0', '\0'};
@@ -230,7 +230,8 @@ static bool is_image_of(const char *code_id, const char *debug_id, const struct 
     return text_equal_nocase(code_id, module->code_id) && !clash;
 }
 
-/* The image of the module's identity; *other says that only another build of that name is there. */
+/* The image with the module's identity; *other is set when only another build of that name
+ * exists. */
 static struct store_image *find_image(struct symbol_store *store, const struct module *module,
                                       struct arena *scratch, bool *other)
 {
@@ -300,7 +301,7 @@ static void find_by_identity(struct symbol_store *store, struct symbol_module *s
     }
 }
 
-/* What a search by name alone has met so far. */
+/* What a search by name alone has found so far. */
 struct name_search {
     struct store_image *image;
     struct store_pdb *pdb;
@@ -310,7 +311,7 @@ struct name_search {
     const char *note;
 };
 
-/* Of a fat file the first slice answers, unless an architecture was named. */
+/* The first slice of a fat file is used, unless the user named an architecture. */
 static void meet_image(struct symbol_store *store, struct name_search *found, const char *path,
                        uint32_t slice)
 {
@@ -355,8 +356,8 @@ static void meet_breakpad(struct symbol_store *store, struct name_search *found,
         found->breakpads_differ = true;
 }
 
-/* A server's folder is called as the identity of the PDB in it.  What cannot be read says so when
- * it is met. */
+/* A symbol server names each folder after the identity of the PDB in it. Unreadable files are
+ * reported when they are opened. */
 static bool is_under_its_key(struct symbol_store *store, const char *path, const char *key)
 {
     struct fault fault = FAULT_INIT;
@@ -398,8 +399,8 @@ static bool is_arch(const struct symbol_store *store, const struct store_file *f
            strcmp(store->arch, file->object.arch) == 0;
 }
 
-/* A named ELF or Mach-O file answers for its own name, else for the first other name that is none
- * of the system's, as a bare PDB does. */
+/* A named ELF or Mach-O file is used for its own name, otherwise for the first other name that is
+ * not a system module, like a bare PDB. */
 static void offer_files(struct symbol_store *store, const struct module *module,
                         struct name_search *found)
 {

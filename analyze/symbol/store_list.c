@@ -1,4 +1,4 @@
-/* The files of plain folders and single files, listed by what is in them; see store.h. */
+/* Lists the files of plain folders, and single files, by their contents; see store.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static enum status list_breakpad(struct symbol_store *store, const char *path, b
     return fault->code;
 }
 
-/* Adds a PDB with its identity, or a cabinet, whose identity is not known before it is opened. */
+/* Adds a PDB with its identity, or a cabinet, whose identity is unknown until it is unpacked. */
 static enum status list_pdb(struct symbol_store *store, const char *path, bool root, bool packed,
                             const struct file_map *map, struct fault *fault)
 {
@@ -77,7 +77,7 @@ static enum status list_pdb(struct symbol_store *store, const char *path, bool r
     return fault->code;
 }
 
-/* Adds what an object file is, each slice of a fat one by itself. */
+/* Adds an object file; each slice of a fat file is a separate entry. */
 static enum status list_object(struct symbol_store *store, const char *path, bool root,
                                const struct file_map *map, struct fault *fault)
 {
@@ -156,7 +156,7 @@ void store_list_files(struct symbol_store *store)
     if (store->files_listed)
         return;
     store->files_listed = true;
-    for (uint32_t i = 0; i < store->root_count; i++) /* files were listed when opening */
+    for (uint32_t i = 0; i < store->root_count; i++) /* single files were listed on opening */
         if (!path_is_file(store->roots[i]))
             list_folder(store, store->roots[i], STORE_FOLDER_DEPTH);
 }

@@ -1,4 +1,5 @@
-/* What names say: which file a module's symbols may be in, which modules are the system's. */
+/* Rules on names: which file may have a module's symbols, and which modules belong to the
+ * system. */
 #include <string.h>
 
 #include "base/array.h"
@@ -6,7 +7,7 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-/* The PDB of module M is called M with .pdb in place of the extension, or appended. */
+/* The PDB of module M is named M with .pdb in place of the extension, or appended. */
 bool store_pdb_name_fits(const char *pdb_path, const struct module *module)
 {
     const char *name = path_base(pdb_path);

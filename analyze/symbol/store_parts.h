@@ -7,7 +7,7 @@
  *   store_breakpad.c  Breakpad .sym files, opened and asked
  *   resolve.c       a whole stack
  *
- * Everything but asking happens under store->mutex. */
+ * Everything except lookups happens under store->mutex. */
 #ifndef SYMBOL_STORE_PARTS_H
 #define SYMBOL_STORE_PARTS_H
 
@@ -24,9 +24,10 @@
 #include "symbol/symbol_index.h"
 
 enum {
-    STORE_MODULES_MAX = 1 << 16,  /* modules remembered; beyond, those with no file share one  */
+    STORE_MODULES_MAX =
+        1 << 16, /* modules remembered; above this, modules without files share one entry */
     STORE_FILES_MAX = 1 << 16,    /* files indexed in plain folders                           */
-    STORE_FOLDER_DEPTH = 8,       /* folders in folders that are looked into                  */
+    STORE_FOLDER_DEPTH = 8,       /* depth of nested folders that are searched                */
     STORE_INDEX_AFTER = 4096,     /* lookups in one PDB after which its index pays for itself */
     STORE_MODULE_SLOTS = 1 << 12, /* hash chains of the module table                          */
 };
@@ -35,12 +36,12 @@ enum {
 struct store_pdb {
     const char *path;
     struct file_map map;
-    bool unpacked; /* map.data came out of a cabinet and is freed, not unmapped */
+    bool unpacked; /* map.data was unpacked from a cabinet and is freed, not unmapped */
     struct pdb pdb;
     char debug_id[DEBUG_ID_BYTES];
     struct mutex *mutex;        /* over what follows */
     struct pdb_lookup *lookup;  /* NULL until the first question */
-    struct symbol_index *index; /* once it is there, it answers and nothing needs the mutex */
+    struct symbol_index *index; /* once set, it answers lookups without the mutex */
     bool index_tried;           /* reading it */
     bool index_built;           /* or tried to */
     uint64_t lookup_count;
@@ -61,7 +62,7 @@ struct store_image {
     struct store_image *next;
 };
 
-/* An opened Breakpad .sym file; nothing of it changes after it was opened. */
+/* An opened Breakpad .sym file; immutable once opened. */
 struct store_breakpad {
     const char *path;
     struct file_map map;
@@ -79,7 +80,7 @@ struct store_csv {
 /* What --pdb or --csv named. */
 struct store_binding {
     const char *name;  /* NULL: a bare file */
-    const char *taken; /* bare: the module name that it answers for; NULL: not yet */
+    const char *taken; /* bare: the module name that it is used for; NULL: none yet */
     struct store_pdb *pdb;
     struct store_csv *csv;
     struct store_breakpad *breakpad;
@@ -93,9 +94,9 @@ struct store_file {
     bool image;             /* its code or its debug information */
     bool pdb;
     bool breakpad;     /* a .sym file: NAME is that of its module */
-    bool packed;       /* in a cabinet: the identity is not known before it is opened */
-    bool root;         /* named itself, not its folder */
-    const char *taken; /* the module of another name that it answers for; NULL: none */
+    bool packed;       /* in a cabinet: the identity is unknown until it is unpacked */
+    bool root;         /* the user named the file, not its folder */
+    const char *taken; /* the module of another name that it is used for; NULL: none */
     struct object_candidate object;
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
 };
@@ -109,7 +110,8 @@ struct symbol_module {
     struct store_breakpad *breakpad;
     enum symbols_from without; /* of a frame without a name: NONE or MISMATCH */
     enum identity_state state;
-    const char *note; /* why there are no names, or how they were found; a constant or NULL */
+    const char
+        *note; /* a constant that says why there are no names or how they were found; or NULL */
     struct symbol_module *next;
 };
 
@@ -119,18 +121,19 @@ struct symbol_store {
     enum symbol_names names;
     bool use_index, with_system;
     const char *index_folder;
-    const char **system_folders; /* looked into without being named; see store_system.c */
+    const char *
+        *system_folders; /* searched although the user did not name them; see store_system.c */
     uint32_t system_count;
     uint32_t server_count; /* of these, the first: laid out as symbol servers are */
     const char *arch;      /* of fat files; NULL: the first that they have */
     const char **roots;
     uint32_t root_count;
-    struct store_file *files; /* of plain folders and single files; sorted by nothing */
+    struct store_file *files; /* of plain folders and single files; unsorted */
     uint32_t file_count, file_room;
     bool files_listed;
     struct store_binding *bindings;
     uint32_t bare_open; /* bare files that have not been assigned to a module yet   */
-    bool first_taken;   /* a bare file answers for a name that is not its own image's */
+    bool first_taken;   /* a bare file is used for a name other than its own image's */
     struct store_pdb *pdbs;
     struct store_image *images;
     struct store_csv *csvs;
@@ -159,19 +162,19 @@ void store_close_sources(struct symbol_store *store);
 /* Finds the files for sources->identity in the roots and fills the rest of *sources. */
 void store_find(struct symbol_store *store, struct symbol_module *sources);
 
-/* Adds one file to the list, by what is in it.  Fails: ERR_UNSUPPORTED a file of no kind that is
- * read; as file_map(), or the file's damage.  For files of folders that is no news. */
+/* Adds one file to the list, by its contents. Fails: ERR_UNSUPPORTED an unknown kind of file; as
+ * file_map(); the fault of a damaged file. Callers ignore this for files found in folders. */
 enum status store_list_file(struct symbol_store *store, const char *path, bool root,
                             struct fault *fault);
 
 /* Finds the folders of the system. */
 void store_system_open(struct symbol_store *store);
 
-/* The system's own image of that identity; NULL: none.  A name alone is no identity. */
+/* The system's own image of that identity; NULL: none. A name alone is not an identity. */
 struct store_image *store_system_image(struct symbol_store *store, const struct module *module,
                                        struct arena *scratch);
 
-/* Folder NUMBER of all that are laid out as symbol servers: the roots, then the system's. */
+/* Folder NUMBER of all folders with a symbol-server layout: the roots, then the system's. */
 static inline const char *store_server(const struct symbol_store *store, uint32_t number)
 {
     return number < store->root_count ? store->roots[number]
@@ -181,16 +184,16 @@ static inline const char *store_server(const struct symbol_store *store, uint32_
 /* Lists the files of all roots, once. */
 void store_list_files(struct symbol_store *store);
 
-/* True when the PDB's file name is that of the module's PDB, as far as names can say. */
+/* True when the PDB's file name matches the module's PDB; a name alone proves nothing more. */
 bool store_pdb_name_fits(const char *pdb_path, const struct module *module);
 
 /* The same of the module that a .sym file names. */
 bool store_breakpad_name_fits(const struct breakpad *file, const struct module *module);
 
-/* Why a PDB answers less than one would think; NULL: it does not. */
+/* Why a PDB gives fewer names than expected; NULL: it is complete. */
 const char *store_pdb_note(const struct pdb *pdb);
 
-/* Which sources answer, decided once a stack and module, so that frames need no lock. */
+/* The sources to use, decided once per stack and module, so that frames need no lock. */
 struct source_view {
     struct symbol_module *sources;
     const struct symbol_index *index;

@@ -1,4 +1,4 @@
-/* Opened files of the symbol store, and one address asked of them; see store.h. */
+/* Opened files of the symbol store, and the lookup of one address in them; see store.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "format/cab/cab.h"
 #include "symbol/store_parts.h"
 
-/* What a PDB may grow to when it comes out of a cabinet. */
+/* The largest PDB to unpack from a cabinet. */
 #define STORE_UNPACKED_BYTES ((size_t)1 << 30)
 
 enum status symbol_file_map(const char *path, struct file_map *map, bool *unpacked,
@@ -175,9 +175,9 @@ static const char *cache_folder(struct arena *keep)
     return home != NULL && home[0] != '\0' ? arena_printf(keep, "%s/.cache/twinstack", home) : NULL;
 }
 
-/* Opens the index: beside the PDB, where `symbols index` puts it, or in the cache.  BUILD: makes
- * it first, in the cache, because a folder of symbols may be a sealed case or a shared folder.
- * The caller holds the PDB's mutex. */
+/* Opens the index: beside the PDB, where `symbols index` puts it, or in the cache. BUILD: builds it
+ * first, in the cache, because a symbol folder may be read-only or shared. The caller holds the
+ * PDB's mutex. */
 static void open_index(const struct symbol_store *store, struct store_pdb *pdb, bool build)
 {
     struct arena scratch;
@@ -254,8 +254,8 @@ static uint32_t lookup_pdb(struct symbol_store *store, struct store_pdb *pdb, ui
     return count;
 }
 
-/* Opens what the image has in place of a PDB, with the files that belong to it.  The caller holds
- * the image's mutex. */
+/* Opens the names that the image has instead of a PDB, with the files that belong to it. The caller
+ * holds the image's mutex. */
 static bool open_names(struct symbol_store *store, struct store_image *image)
 {
     struct fault fault = FAULT_INIT;
@@ -273,7 +273,7 @@ static bool open_names(struct symbol_store *store, struct store_image *image)
     return image->names != NULL;
 }
 
-/* No lock is free of waiting here, but images without a PDB are not where speed is asked for. */
+/* Threads wait for this lock; that is acceptable, because images without a PDB need not be fast. */
 static uint32_t lookup_image(struct symbol_store *store, struct store_image *image, uint64_t offset,
                              struct symbol_frame *out)
 {

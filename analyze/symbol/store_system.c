@@ -1,6 +1,6 @@
-/* Where the system keeps its own modules and their symbols: folders that are looked into without
- * being named.  Nothing in them is listed: a module is opened by its name there, and answers only
- * when its identity is the one that was asked for.  See symbol_store_options.system. */
+/* The folders in which the system keeps its own modules and symbols, searched although the user did
+ * not name them. Their files are not listed: a module is opened there by name, and used only if its
+ * identity matches. See symbol_store_options.system. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void add_wine(struct symbol_store *store)
 }
 
 /* One element of _NT_SYMBOL_PATH: a folder, or "srv*FOLDER*...", "symsrv*DLL*FOLDER*...",
- * "cache*FOLDER".  What is on a network by URL is left out here. */
+ * "cache*FOLDER". URLs are ignored here. */
 static void add_element(struct symbol_store *store, char *element)
 {
     for (char *next; element != NULL; element = next) {
@@ -52,7 +52,7 @@ static void add_element(struct symbol_store *store, char *element)
         if (next != NULL)
             *next++ = '\0';
         if (element[0] != '\0' && strstr(element, "://") == NULL)
-            add_folder(store, element); /* "srv" and a DLL's name are no folders */
+            add_folder(store, element); /* "srv" and a DLL's name are not folders */
     }
 }
 
@@ -82,7 +82,7 @@ void store_system_open(struct symbol_store *store)
     add_wine(store);
 }
 
-/* FOLDER/NAME, as it is spelt or in small letters; NULL: no such file. */
+/* FOLDER/NAME, as spelt or in lower case; NULL: no such file. */
 static const char *find_file(const char *folder, const char *name, struct arena *scratch)
 {
     char small[NAME_MAX_BYTES];

@@ -1,5 +1,5 @@
-/* See symbol_index.h and index_layout.h.  Every offset read from the file is checked before it
- * is used, so that a damaged file gives wrong names at worst; the sums notice that. */
+/* See symbol_index.h and index_layout.h. Every offset read from the file is checked before use, so
+ * that at worst a damaged file gives wrong names, which the checksums detect. */
 #include "symbol/symbol_index.h"
 
 #include <stdlib.h>
@@ -204,8 +204,8 @@ static inline uint32_t low_bits(uint64_t value, uint32_t count)
     return (uint32_t)(value & ((1ULL << count) - 1));
 }
 
-/* Without a branch: which way one would go is as random as the address.  The file's slack is
- * after the last entry that a damaged block could name. */
+/* This avoids a branch, which would be as unpredictable as the address. The slack at the end of the
+ * file covers the last entry that a damaged block could name. */
 static inline void read_block(const struct symbol_index *index, const uint8_t *at,
                               struct spot *spot)
 {
@@ -237,7 +237,7 @@ static const uint8_t *slot_at(const struct symbol_index *index, uint32_t scope)
     return index->sections[INDEX_SCOPES].at + (size_t)scope * INDEX_SLOT_BYTES;
 }
 
-/* Completes frames with what their procedure, at SLOT, knows. */
+/* Completes frames with the data of their procedure, at SLOT. */
 static void finish(const struct symbol_index *index, uint32_t rva, const uint8_t *slot,
                    struct symbol_frame *out, uint32_t count)
 {
@@ -302,11 +302,11 @@ uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
     return expand(index, &spot, out, SYMBOL_FRAMES_MAX);
 }
 
-/* Addresses go through stages in groups, and each stage first asks for the memory that the next
- * one reads; so the misses of a group overlap instead of following each other. */
+/* Addresses pass through the stages in groups. Each stage prefetches the memory that the next one
+ * reads, so the cache misses of a group overlap. */
 enum { GROUP = 32, CHAIN_STEPS = 6 };
 
-/* Brings in the scopes that these hang on, one step of all chains at a time. */
+/* Prefetches the parent scopes of these, one step of all chains at a time. */
 static void warm_chains(const struct symbol_index *index, const struct spot *spots, uint32_t count)
 {
     uint32_t scopes[GROUP + 1], live = 0;

@@ -1,10 +1,10 @@
-/* The symbol index: a file made once from a PDB that answers an address in one or two cache
- * misses.  Position independent and checksummed; used through one read-only mapping by any
- * number of threads and processes.  Answers are exactly those of pdb_lookup().
+/* The symbol index: a file made once from a PDB that answers an address in one or two cache misses.
+ * Position independent and checksummed; used through one read-only mapping by any number of threads
+ * and processes. Answers are exactly those of pdb_lookup().
  *
  * An index belongs to one PDB (identity, size, time of change), one spelling of names and one
- * version of this code; any other is made anew.  Builders write beside the target and rename,
- * so that several at once do no harm. */
+ * version of this code; any mismatch means that it is rebuilt. Builders write a temporary file and
+ * rename it, so that several may run at once. */
 #ifndef SYMBOL_INDEX_H
 #define SYMBOL_INDEX_H
 
@@ -16,9 +16,9 @@
 
 struct symbol_index;
 
-/* Opens the index at PATH if it is that of PDB_FILE with NAMES.  Fails: ERR_ABSENT; ERR_MISMATCH
- * of another PDB, spelling or version; ERR_MALFORMED, ERR_TRUNCATED damaged.  In all of these
- * build anew. */
+/* Opens the index at PATH if it is that of PDB_FILE with NAMES. Fails: ERR_ABSENT; ERR_MISMATCH of
+ * another PDB, spelling or version; ERR_MALFORMED, ERR_TRUNCATED damaged. After any of these, build
+ * a new one. */
 enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
                               enum symbol_names names, struct symbol_index **out,
                               struct fault *fault);
@@ -36,17 +36,17 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
                                enum symbol_names names, uint32_t threads, const char *path,
                                struct symbol_index_cost *cost, struct fault *fault);
 
-/* Sums the whole file.  Opening does so only for small ones, where it costs nothing; damage in
- * a large one gives wrong names at worst, never a crash.  Fails: ERR_MALFORMED. */
+/* Verifies the checksum of the whole file. Opening does so only for small files, where it is cheap;
+ * at worst damage in a large file gives wrong names, never a crash. Fails: ERR_MALFORMED. */
 enum status symbol_index_verify(const struct symbol_index *index, struct fault *fault);
 
 /* As pdb_lookup(); safe from several threads.  Strings live as long as the index. */
 uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
                              struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
-/* Many addresses with their cache misses overlapped.  Frames of all answers are written one
- * after another to OUT (room for FRAME_MAX); COUNTS[i] is how many belong to RVAS[i].  Returns
- * how many addresses were answered: fewer than COUNT when OUT has less room left than
+/* Looks up many addresses while their cache misses overlap. Frames of all answers are written one
+ * after another to OUT (room for FRAME_MAX); COUNTS[i] is how many belong to RVAS[i]. Returns how
+ * many addresses were answered: fewer than COUNT when OUT has less room left than
  * SYMBOL_FRAMES_MAX. */
 uint32_t symbol_index_lookup_batch(const struct symbol_index *index, const uint32_t *rvas,
                                    uint32_t count, struct symbol_frame *out, uint32_t frame_max,

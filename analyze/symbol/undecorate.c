@@ -1,5 +1,5 @@
-/* Linker names to readable ones: which kind of decoration it is, and the simple kinds; see
- * undecorate.h.  MSVC's C++ names: undecorate_msvc.c. */
+/* Turns linker names into readable ones: detects the kind of decoration and handles the simple
+ * kinds; see undecorate.h. MSVC's C++ names: undecorate_msvc.c. */
 #include "symbol/undecorate.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static size_t undecorate_itanium(const char *name, enum symbol_names names, char
     return bytes;
 }
 
-/* The count of argument bytes at the end of "name@8"; 0 when NAME does not end so. */
+/* The length of the argument-bytes suffix of "name@8"; 0 when NAME has none. */
 static size_t stack_suffix(const char *name, size_t bytes)
 {
     size_t digits = 0;
@@ -134,7 +134,7 @@ size_t undecorate(const char *name, enum symbol_names names, bool x86, char *out
     out[0] = '\0';
     if (names == NAMES_DECORATED)
         return 0;
-    if (name[0] == '#' && name[1] != '\0') { /* arm64ec code; its other names are as everywhere */
+    if (name[0] == '#' && name[1] != '\0') { /* arm64ec code; its other names are the usual ones */
         bytes = undecorate(name + 1, names, x86, out, out_bytes);
         return bytes != 0 ? bytes : write_text(name + 1, strlen(name + 1), out, out_bytes);
     }

@@ -1,10 +1,10 @@
-/* Linker names to the names that people read: MSVC's C++ decoration ("?f@ns@@YAHH@Z"),
- * the decorations of C on x86 (_name, _name@8, @fast@8, name@@16), and Rust's legacy and v0 forms.
+/* Turns linker names into names that people read: MSVC's C++ decoration ("?f@ns@@YAHH@Z"), the
+ * decorations of C on x86 (_name, _name@8, @fast@8, name@@16), and Rust's legacy and v0 forms.
  *
- * Only what is understood to the last character is rewritten; anything else is left as
- * it is, never half done.  NAMES_SHORT is what Visual Studio shows in a call stack without
- * parameters: scopes, name and template arguments.  NAMES_FULL adds parameters and "const"
- * of the member function.  Both leave out return type, access and calling convention.
+ * A name is rewritten only if every character of it is understood; otherwise it is left unchanged.
+ * NAMES_SHORT is what Visual Studio shows in a call stack without parameters: scopes, name and
+ * template arguments. NAMES_FULL adds parameters and "const" of the member function. Both leave out
+ * return type, access and calling convention.
  *
  * Form of the decoration: https://llvm.org/doxygen/MicrosoftDemangle_8cpp_source.html and
  * https://en.wikiversity.org/wiki/Visual_C%2B%2B_name_mangling (facts, not code). */
@@ -19,14 +19,13 @@ enum symbol_names { NAMES_SHORT, NAMES_FULL, NAMES_DECORATED };
 /* Enough for nearly every name; longer ones stay decorated. */
 enum { UNDECORATED_BYTES = 16384 };
 
-/* True for a name that only a linker would show as it stands: the decorations of C++ and Rust, and
+/* True for a name that should not be shown unchanged: the decorations of C++ and Rust, and
  * arm64ec's thunks; not those of C. */
 bool undecorate_is_decorated(const char *name);
 
-/* Writes the readable form of NAME (NUL-terminated) to OUT, with a NUL, and returns its
- * length without it; 0: not understood, too long or NAMES_DECORATED, and OUT is "": show
- * NAME as it stands.  X86: also undo the C decorations of 32-bit x86, which on other
- * machines would be plain names. */
+/* Writes the readable form of NAME (NUL-terminated) to OUT, with a NUL, and returns its length
+ * without it; 0: not understood, too long or NAMES_DECORATED, and OUT is "": show NAME unchanged.
+ * X86: also undo the C decorations of 32-bit x86, which on other machines would be plain names. */
 size_t undecorate(const char *name, enum symbol_names names, bool x86, char *out, size_t out_bytes);
 
 #endif

@@ -67,7 +67,7 @@ static const char *const operators_2[] = {
     ['M'] = "operator<=>",
 };
 
-/* What a symbol's own name is, beyond its text. */
+/* What kind of name a symbol has, beyond its text. */
 struct symbol_name {
     const char *text;
     bool constructor, destructor, conversion, table;
@@ -89,7 +89,7 @@ static const char *back_reference(struct msvc *d)
     return index < d->name_count ? d->names[index] : msvc_fail(d);
 }
 
-/* Letters up to '@'. */
+/* Reads letters up to '@'. */
 static const char *simple_name(struct msvc *d)
 {
     const char *end = strchr(d->at, '@');
@@ -414,7 +414,7 @@ static const char *read_symbol(struct msvc *d)
     } else {
         name = msvc_join(d, scope, own.text, NULL);
     }
-    /* of managed code, or for either kind of processor: no part of what people read */
+    /* managed code, or a processor kind: not shown to people */
     (void)(msvc_take_text(d, "$$F") || msvc_take_text(d, "$$H") || msvc_take_text(d, "$$h"));
     const char c = *d->at;
     if (c >= 'A' && c <= 'Z')
@@ -449,7 +449,8 @@ size_t undecorate_msvc(const char *name, enum symbol_names names, char *out, siz
     size_t bytes = 0;
 
     arena_init(&arena, MSVC_ARENA_BYTES);
-    const bool literal = strncmp(name, "??_C@_", 6) == 0; /* its text may be cut: name the kind */
+    const bool literal =
+        strncmp(name, "??_C@_", 6) == 0; /* its text may be truncated: name only the kind */
     const char *text = literal ? "`string'" : msvc_symbol(&d);
     if (literal || (!d.failed && *d.at == '\0'))
         bytes = strlen(text);

@@ -1,9 +1,9 @@
-/* MSVC's C++ decoration; use it through undecorate.h.  A recursive descent in three files:
+/* MSVC's C++ decoration; use it through undecorate.h. A recursive descent in three files:
  * undecorate_msvc_text.c reads characters, undecorate_type.c types, undecorate_msvc.c names and
  * symbols.
  *
- * Every text lives in an arena of limited size, which bounds what back references can make
- * of a short name.  The first thing that is not understood ends it: `failed`. */
+ * Every text lives in an arena of limited size, which bounds what back references can make of a
+ * short name. Anything that is not understood sets `failed` and stops. */
 #ifndef SYMBOL_UNDECORATE_MSVC_H
 #define SYMBOL_UNDECORATE_MSVC_H
 
@@ -39,7 +39,7 @@ struct msvc {
     uint32_t name_count, type_count;
 };
 
-/* Joins texts until NULL; "" when memory or the limit ends. */
+/* Joins texts until NULL; "" when out of memory or over the limit. */
 const char *msvc_join(struct msvc *d, const char *first, ...);
 
 bool msvc_take(struct msvc *d, char c);

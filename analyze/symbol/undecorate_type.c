@@ -45,7 +45,7 @@ static const char *qualify(struct msvc *d, const char *before, const char *quali
     return msvc_join(d, before, qualifiers, NULL);
 }
 
-/* E: 64 bit, which goes without saying; I restrict; F unaligned; $A of managed memory. */
+/* E: 64-bit, not shown; I: restrict; F: unaligned; $A: managed memory. */
 static const char *pointer_extras(struct msvc *d, bool *managed)
 {
     const char *text = "";
@@ -144,7 +144,7 @@ const char *msvc_parameters(struct msvc *d)
     return msvc_join(d, "(", list, ")", exceptions, NULL);
 }
 
-/* What stands between a function type's result and its parameters is the pointer's part. */
+/* The pointer goes between a function type's result and its parameters. */
 static struct msvc_type function_pointer(struct msvc *d, const char *scope, const char *mark)
 {
     const char *this_qualifiers = scope != NULL ? msvc_this_qualifiers(d) : "";

@@ -164,8 +164,7 @@ static void add_saved_registers(struct builder *b, const struct arm64_packed *p)
         add(b, ARM64_SAVE_REG, 30, lead ? save_bytes : int_bytes - 8, lead);
     }
     add_saves(b, ARM64_SAVE_FREGP, 8, fp_count, int_bytes, save_bytes);
-    if (p->homes) { /* four stores of arguments; the first one moves sp unless an earlier save did
-                     */
+    if (p->homes) { /* four stores of arguments; the first moves sp unless an earlier save did */
         if (int_bytes + fp_count * 8 == 0)
             add(b, ARM64_ALLOC, 0, save_bytes, false);
         else
