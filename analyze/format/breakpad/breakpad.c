@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/text.h"
 
-/* Text of one line that is not read yet. */
+/* The rest of a line that has not been parsed yet. */
 struct words {
     const char *at, *end;
 };
@@ -23,7 +23,7 @@ static void skip_blanks(struct words *w)
         w->at++;
 }
 
-/* Takes the next word; empty at the end. */
+/* Removes and returns the next word; empty at the end. */
 static struct words next_word(struct words *w)
 {
     skip_blanks(w);
@@ -51,7 +51,7 @@ static bool next_hex(struct words *w, uint64_t *out)
     return text_parse_hex(word.at, (size_t)(word.end - word.at), out);
 }
 
-/* Decimal; Breakpad's writers say -1 where they know nothing: 0. */
+/* Reads a decimal number. Breakpad's writers use -1 for unknown, which is read as 0. */
 static bool next_number(struct words *w, uint32_t *out)
 {
     const struct words word = next_word(w);
@@ -65,7 +65,7 @@ static bool next_number(struct words *w, uint32_t *out)
     return true;
 }
 
-/* What is left of the line, as a name. */
+/* The rest of the line, as a name. */
 static const char *rest_of(struct breakpad *file, struct words w)
 {
     skip_blanks(&w);
@@ -77,14 +77,14 @@ static const char *keep_word(struct breakpad *file, struct words word)
     return arena_text(&file->names, word.at, (size_t)(word.end - word.at));
 }
 
-/* An end that does not wrap; false for ranges that do, and empty ones. */
+/* The end of a range; false for ranges that wrap around or are empty. */
 static bool end_of(uint64_t rva, uint64_t bytes, uint64_t *end)
 {
     *end = rva + bytes;
     return bytes != 0 && *end > rva;
 }
 
-/* Room for one more element in FILE->FIELD; false without memory. */
+/* Makes room for one more element in FILE->FIELD; false when out of memory. */
 #define MORE(file, field, fields)                                                                  \
     (more_room((void **)&(file)->fields, &(file)->field##_room, (file)->field##_count,             \
                sizeof *(file)->fields))
@@ -100,7 +100,8 @@ static bool more_room(void **items, uint32_t *room, uint32_t count, size_t size)
 
 enum parsed { PARSED, PARSED_DAMAGED, PARSED_NO_MEMORY };
 
-/* 32 hex digits and an age, or what other writers put there; spelt as debug_id is everywhere. */
+/* 32 hex digits and an age, or another writer's form; converted to the usual spelling of
+ * debug_id. */
 static void spell_id(struct words word, char out[DEBUG_ID_BYTES])
 {
     size_t n = 0;
@@ -186,7 +187,7 @@ static enum parsed read_function(struct breakpad *file, struct words w)
     if (!next_hex(&w, &entry.rva) || !next_hex(&w, &bytes) || !next_hex(&w, &parameters))
         return PARSED_DAMAGED;
     if (!end_of(entry.rva, bytes, &entry.end))
-        entry.end = entry.rva; /* covers nothing; its lines are of no use */
+        entry.end = entry.rva; /* covers no code, so its lines are useless */
     entry.name = rest_of(file, w);
     if (entry.name == NULL || !MORE(file, function, functions))
         return PARSED_NO_MEMORY;
@@ -300,7 +301,7 @@ bool breakpad_recognize(const void *data, size_t bytes)
     return bytes >= 7 && memcmp(data, "MODULE ", 7) == 0;
 }
 
-/* Cuts the next line off; at the end false. */
+/* Removes the next line from the text; false at the end. */
 static bool next_line(const char **at, const char *end, struct words *out)
 {
     if (*at == end)
@@ -337,7 +338,7 @@ static enum status read_head(const char **at, const char *end, struct breakpad *
 enum status breakpad_read_identity(const void *data, size_t bytes, struct breakpad *out,
                                    struct fault *fault)
 {
-    enum { LINES_MAX = 8 }; /* INFO lines follow MODULE at once */
+    enum { LINES_MAX = 8 }; /* INFO lines directly follow MODULE */
     const char *at = data, *end = at + bytes;
     struct words w;
     if (read_head(&at, end, out, fault) != ERR_NONE)

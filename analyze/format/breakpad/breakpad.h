@@ -1,4 +1,4 @@
-/* Breakpad symbol files (.sym): one text line per record.  Addresses are hexadecimal and count from
+/* Breakpad symbol files (.sym): one text line per record. Addresses are hexadecimal and count from
  * the image's base.
  *
  *     MODULE os arch id name
@@ -13,7 +13,7 @@
  * Source: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md; the
  * older forms are those of Breakpad's SymbolParseHelper.
  *
- * A line that is damaged costs that line: `damaged` counts them. */
+ * A damaged line is skipped; `damaged` counts them. */
 #ifndef FORMAT_BREAKPAD_H
 #define FORMAT_BREAKPAD_H
 
@@ -35,7 +35,7 @@ struct breakpad_line {
 struct breakpad_inline {
     uint64_t rva, end;
     uint32_t level, origin;
-    uint32_t line, file; /* of the call; file BREAKPAD_NO_FILE: the record does not say */
+    uint32_t line, file; /* of the call; file BREAKPAD_NO_FILE: not stated */
 };
 #define BREAKPAD_NO_FILE UINT32_MAX
 
@@ -68,11 +68,10 @@ struct breakpad_stack {
 struct breakpad {
     const char *os, *arch;
     const char *module;  /* file name of the PDB or image */
-    const char *image;   /* file name of the image, where INFO CODE_ID says it; NULL */
-    const char *code_id; /* as INFO CODE_ID says it; NULL */
+    const char *image;   /* file name of the image, from INFO CODE_ID; or NULL */
+    const char *code_id; /* from INFO CODE_ID; or NULL */
     char debug_id[DEBUG_ID_BYTES];
-    struct breakpad_function
-        *functions; /* sorted by address; of equal ones the first stays first */
+    struct breakpad_function *functions; /* sorted by address; equal ones stay in file order */
     struct breakpad_line *lines;
     struct breakpad_inline *inlines;
     struct breakpad_public *publics; /* sorted by address */
@@ -87,12 +86,13 @@ struct breakpad {
 
 bool breakpad_recognize(const void *data, size_t bytes);
 
-/* Reads only the identity: the MODULE line and INFO CODE_ID.  breakpad_close() is due even after a
- * fault.  Fails: ERR_UNSUPPORTED no such file; ERR_MALFORMED no whole MODULE line; ERR_MEMORY. */
+/* Reads only the identity: the MODULE line and INFO CODE_ID. Call breakpad_close() even after a
+ * fault. Fails: ERR_UNSUPPORTED not a symbol file; ERR_MALFORMED incomplete MODULE line;
+ * ERR_MEMORY. */
 enum status breakpad_read_identity(const void *data, size_t bytes, struct breakpad *out,
                                    struct fault *fault);
 
-/* Reads all.  DATA must outlive the struct (for STACK records).  Fails: as above. */
+/* Reads the whole file. DATA must outlive the struct (for STACK records). Fails: as above. */
 enum status breakpad_read(const void *data, size_t bytes, struct breakpad *out,
                           struct fault *fault);
 void breakpad_close(struct breakpad *file);
@@ -108,8 +108,8 @@ struct breakpad_frame {
 
 enum { BREAKPAD_FRAMES_MAX = LIMIT_INLINE_DEPTH + 1 };
 
-/* Frames at RVA, innermost first, the function last; 0: nothing covers it.  A public names what
- * follows it up to the next public, unless a function starts after it. */
+/* Frames at RVA, innermost first, the function last; 0: nothing covers it. A public names the code
+ * up to the next public, unless a function starts in between. */
 uint32_t breakpad_lookup(const struct breakpad *file, uint64_t rva,
                          struct breakpad_frame out[BREAKPAD_FRAMES_MAX]);
 

@@ -1,4 +1,4 @@
-/* One address asked of a Breakpad symbol file; see breakpad.h.  The rules are those of Breakpad's
+/* Looks up one address in a Breakpad symbol file; see breakpad.h. The rules are those of Breakpad's
  * BasicSourceLineResolver. */
 #include <string.h>
 
@@ -38,7 +38,7 @@ static const struct breakpad_function *function_before(const struct breakpad *fi
     if (low == 0)
         return NULL;
     while (low > 1 && file->functions[low - 2].rva == file->functions[low - 1].rva)
-        low--; /* of several at one place the first counts */
+        low--; /* of several at one address the first is used */
     return &file->functions[low - 1];
 }
 
@@ -77,7 +77,7 @@ static void set_line(const struct breakpad *file, const struct breakpad_function
     out->file = out->line != 0 ? file_name(file, lines[low - 1].file) : NULL;
 }
 
-/* The calls around RVA that were inlined, outermost first. */
+/* The inlined calls around RVA, outermost first. */
 static uint32_t calls_at(const struct breakpad *file, const struct breakpad_function *function,
                          uint64_t rva, const struct breakpad_inline *out[LIMIT_INLINE_DEPTH])
 {

@@ -1,7 +1,7 @@
 /* Cabinets through libmspack, from memory to memory; see cab.h.
  *
- * libmspack speaks of file names only to its own system calls, which are these: "in" is the
- * cabinet and "out" what comes out of it. */
+ * libmspack passes file names only to the system calls that it is given, which are these: "in" is
+ * the cabinet and "out" the unpacked file. */
 #include "format/cab/cab.h"
 
 #include <mspack.h>

@@ -1,5 +1,5 @@
-/* Cabinets of one file, as symbol servers hold them: name.pd_ for name.pdb.  Unpacking is
- * libmspack's. */
+/* Cabinets with one file, as on symbol servers: name.pd_ for name.pdb. libmspack does the
+ * unpacking. */
 #ifndef FORMAT_CAB_H
 #define FORMAT_CAB_H
 
@@ -8,8 +8,8 @@
 
 #include "base/fault.h"
 
-/* Unpacks the first file of the cabinet to memory that the caller frees.  A file of more than
- * MAX_BYTES is ERR_LIMIT.  Fails: ERR_UNSUPPORTED no cabinet; ERR_MALFORMED; ERR_MEMORY. */
+/* Unpacks the first file of the cabinet to memory that the caller frees. A file of more than
+ * MAX_BYTES is ERR_LIMIT. Fails: ERR_UNSUPPORTED not a cabinet; ERR_MALFORMED; ERR_MEMORY. */
 enum status cab_unpack(const void *data, size_t bytes, size_t max_bytes, uint8_t **out,
                        size_t *out_bytes, struct fault *fault);
 

@@ -1,11 +1,10 @@
-/* The registers of one thread, as an unwinder needs them, for every processor we read.
+/* The registers of one thread that an unwinder needs, for every supported processor.
  *
- * r[] is numbered as the processor's own encoding numbers its registers, since unwind
- * data speaks in those numbers:
+ * r[] uses the register numbers of the processor's own encoding, because unwind data uses them too:
  *   x86    eax ecx edx ebx esp ebp esi edi
  *   x64    rax rcx rdx rbx rsp rbp rsi rdi r8 .. r15
  *   arm64  x0 .. x28, x29 (frame pointer), x30 (return address)
- * The stack pointer is `sp` alone: r[4] of x86 and x64 is never read or written. */
+ * The stack pointer is only in `sp`: r[4] of x86 and x64 is never read or written. */
 #ifndef FORMAT_REGISTERS_H
 #define FORMAT_REGISTERS_H
 
@@ -34,15 +33,15 @@ struct registers {
     uint64_t r[REG_COUNT];
     uint64_t vector[REG_VECTOR_COUNT][2]; /* xmm0-15; arm64: d0-31 in [0] */
     uint32_t flags;
-    uint32_t context_flags; /* as the CONTEXT says: which groups it holds */
-    uint64_t shadow_sp; /* x64 with CET: where return addresses are kept a second time; 0: none */
+    uint32_t context_flags; /* from the CONTEXT: which register groups it holds */
+    uint64_t shadow_sp;     /* x64 with CET: the shadow stack pointer; 0: none */
 };
 
-/* Reads a Windows CONTEXT of CPU at R, with or without extended state after it.
- * Breakpad's own arm64 form is read too.  Fails: ERR_TRUNCATED, ERR_UNSUPPORTED. */
+/* Reads a Windows CONTEXT of CPU at R, with or without extended state after it. Breakpad's own
+ * arm64 form is also accepted. Fails: ERR_TRUNCATED, ERR_UNSUPPORTED. */
 enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out);
 
-/* Reads an x86 CONTEXT as WoW64 keeps it in 64-bit memory: the same form. */
+/* Reads an x86 CONTEXT that WoW64 keeps in 64-bit memory; it has the same form. */
 const char *cpu_name(enum cpu cpu); /* "x86", "x64", "arm64", "unknown" */
 uint32_t cpu_pointer_bytes(enum cpu cpu);
 

@@ -1,4 +1,4 @@
-/* Units of DWARF, and the one that an offset lies in; see dwarf.h. */
+/* DWARF units, and finding the one that covers an offset; see dwarf.h. */
 #include "format/dwarf/dwarf.h"
 #include "base/array.h"
 
@@ -46,8 +46,8 @@ static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *co
     return unit;
 }
 
-/* Lists the unit with its ranges.  One that states none is read at once: compilers of old wrote
- * only those of functions. */
+/* Lists the unit with its ranges. A unit without ranges is read at once: old compilers stated them
+ * only for functions. */
 static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
 {
     struct range_target to = {dwarf, dwarf->unit_count, false};
@@ -104,7 +104,7 @@ static enum status open_objects(const struct dwarf_input *input, struct dwarf *d
                                 struct fault *fault)
 {
     if (input->alternate != NULL) {
-        struct fault ignored = FAULT_INIT; /* what it holds is as if absent then */
+        struct fault ignored = FAULT_INIT; /* its contents are then treated as absent */
         dwarf->alternate =
             dwarf_object_new(input->alternate->own, input->alternate, false, &ignored);
     }
@@ -154,8 +154,8 @@ void dwarf_close(struct dwarf *dwarf)
     free(dwarf);
 }
 
-/* The unit that OFFSET lies in, read, and in *end where another one may hold; NULL: none.  Of
- * several the one that started last holds. */
+/* The unit that covers OFFSET, already read; NULL: none. *end: the first offset at which another
+ * unit may apply. Of several the one that started last applies. */
 static struct dwarf_unit *unit_at(struct dwarf *dwarf, uint32_t offset, uint64_t *end)
 {
     uint32_t low = 0, high = dwarf->range_count;

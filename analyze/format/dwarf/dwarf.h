@@ -1,9 +1,8 @@
-/* DWARF 2 to 5 of any container: address → inline frames, function, file and line.  Entries and
- * line programs are read by libdwarf; the container readers hand over the sections (object.h).
- * Split DWARF (.dwo files and .dwp packages) and what dwz took out of a file are read where they
- * are given.
+/* DWARF 2 to 5 from any container: address → inline frames, function, file and line. libdwarf reads
+ * the entries; the container readers supply the sections (object.h). Split DWARF (.dwo files and
+ * .dwp packages) and the data that dwz moved out of a file are read if the files are given.
  *
- * One struct is for one thread at a time. */
+ * Only one thread at a time may use a struct. */
 #ifndef FORMAT_DWARF_H
 #define FORMAT_DWARF_H
 
@@ -24,34 +23,34 @@ struct dwarf_input {
     uint32_t split_count;
 };
 
-/* Opening reads the ranges of every unit and nothing else; a unit's functions and lines are read
- * when the first address falls into it, and kept.
- * Fails: ERR_ABSENT no DWARF; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY. */
+/* Opening reads only the ranges of every unit. A unit's functions and lines are read on the first
+ * lookup in it, and kept. Fails: ERR_ABSENT no DWARF; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY. */
 enum status dwarf_open(const struct dwarf_input *input, struct dwarf **out, struct fault *fault);
 void dwarf_close(struct dwarf *dwarf);
 
 /* A function, or a call that was inlined into another scope.  Lives until dwarf_close(). */
 struct dwarf_scope {
     const struct dwarf_scope *around; /* NULL: this is a function */
-    const char *name; /* the linkage name where there is one, else the plain one; NULL: unknown */
+    const char
+        *name; /* the linkage name if there is one, otherwise the plain name; NULL: unknown */
     const char *call_file; /* where it was inlined; NULL: unknown */
     uint32_t call_line;
     uint32_t start; /* offset of its first range */
 };
 
-/* What holds from one offset on, up to END. */
+/* What applies from one offset up to END. */
 struct dwarf_place {
-    const struct dwarf_scope *scope; /* the innermost; NULL: no function is known here */
+    const struct dwarf_scope *scope; /* the innermost; NULL: no known function */
     const char *file;                /* NULL: unknown */
     uint32_t line;                   /* 0: unknown */
-    uint64_t end;                    /* the first offset where anything else may hold */
+    uint64_t end;                    /* the first offset at which the answer may differ */
 };
 
-/* Says what holds at OFFSET from the image's base. */
+/* Finds what applies at OFFSET from the image's base. */
 void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out);
 
 /* The lines that the table gives to the address where OFFSET's line starts, in its order: often
- * several, of which dwarf_at() takes the last one.  Returns their number. */
+ * several, of which dwarf_at() uses the last. Returns their number. */
 uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32_t max);
 
 #endif

@@ -91,7 +91,7 @@ static uint32_t count_strings(struct line_cursor c)
     return count;
 }
 
-/* Versions 2 to 4: folders and files are lists that an empty name ends, and count from 1. */
+/* Versions 2 to 4: folders and files are lists that end with an empty name and count from 1. */
 static bool read_old_files(struct line_table *table, struct line_cursor *c, const char *folder,
                            struct arena *keep)
 {
@@ -150,7 +150,7 @@ static const char *text_of(struct object_bytes section, uint64_t offset)
     return (const char *)section.data + offset;
 }
 
-/* Reads one value: *text of a path, else its number. */
+/* Reads one value: a path into *text, or a number. */
 static uint64_t read_value(const struct line_table *table, struct line_cursor *c, uint64_t form,
                            const char **text)
 {
@@ -202,7 +202,7 @@ static uint64_t read_value(const struct line_table *table, struct line_cursor *c
     case DW_FORM_block1:
         line_skip(c, line_fixed(c, 1));
         return 0;
-    default: /* its length is not known */
+    default: /* its length is unknown */
         c->failed = true;
         return 0;
     }

@@ -1,8 +1,8 @@
-/* A line table of .debug_line, versions 2 to 5: files, and rows by way of its program.
+/* A line table of .debug_line, versions 2 to 5: its files, and the rows that its program makes.
  *
- * Own code and not libdwarf's: that of 2021 begins a program of version 5 with file 0 in place of 1
- * (and so names the including file), believes folder numbers without a check, and makes up texts
- * where the file of an alternate link is missing.  Source: DWARF 5, 6.2. */
+ * This is own code because libdwarf of 2021 starts a version 5 program with file 0 instead of 1
+ * (and so names the wrong file), does not check folder numbers, and invents texts when the file of
+ * an alternate link is missing. Source: DWARF 5, 6.2. */
 #ifndef FORMAT_DWARF_LINE_TABLE_H
 #define FORMAT_DWARF_LINE_TABLE_H
 
@@ -12,7 +12,7 @@
 struct line_cursor {
     struct object_bytes bytes;
     uint64_t at, end;
-    bool big_endian, failed; /* failed: from then on all numbers are 0 */
+    bool big_endian, failed; /* failed: all later numbers are 0 */
 };
 
 struct line_table {
@@ -33,8 +33,8 @@ int64_t line_signed(struct line_cursor *c);
 const char *line_string(struct line_cursor *c);
 void line_skip(struct line_cursor *c, uint64_t bytes);
 
-/* Reads the header at OFFSET.  FOLDER is where the compiler ran; "" unknown.  False: there is no
- * sound header; files after a damaged one are left out. */
+/* Reads the header at OFFSET. FOLDER is where the compiler ran; "" unknown. False: there is no
+ * valid header. Files after a damaged one are left out. */
 bool line_table_open(const struct dwarf_context *unit, uint64_t offset, const char *folder,
                      struct arena *keep, struct line_table *out);
 

@@ -20,7 +20,7 @@ enum {
     EXTENDED_SET_ADDRESS = 2,
 };
 
-/* The machine that a program runs on. */
+/* The state machine that runs a line program. */
 struct machine {
     const struct dwarf *dwarf;
     const struct line_table *table;
@@ -160,7 +160,7 @@ static void run_program(struct machine *m)
             add_row(m, false);
         }
     }
-    m->count = m->sequence_start; /* one that does not end is damaged */
+    m->count = m->sequence_start; /* a sequence without an end is damaged */
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -170,7 +170,7 @@ static int compare_rows(const void *left, const void *right)
     if (a->offset != b->offset)
         return a->offset < b->offset ? -1 : 1;
     if (a->ends != b->ends)
-        return a->ends ? -1 : 1; /* an end gives way to what starts there */
+        return a->ends ? -1 : 1; /* a row that starts at the same address replaces an end */
     return (a->order > b->order) - (a->order < b->order);
 }
 

@@ -1,9 +1,9 @@
-/* Sections of a container as libdwarf asks for them; see dwarf.h.
+/* Supplies the sections of a container to libdwarf; see dwarf.h.
  *
  * libdwarf asks through callbacks; sections count from 1, because it takes number 0 for the empty
- * one of ELF.  Only those are shown that it has to parse: what is looked up by an offset or an
- * index alone (texts by index, addresses, range lists) is read in values.c, where every offset is
- * checked and where sections of other files can be used. */
+ * one of ELF. It gets only the sections that it has to parse. Data that is looked up by an offset
+ * or index (texts by index, addresses, range lists) is read in values.c, where every offset is
+ * checked and sections of other files can be used. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int load_section(void *object, Dwarf_Half index, Dwarf_Small **out, int *
     (void)error;
     if (index == 0 || index > SHOWN)
         return DW_DLV_NO_ENTRY;
-    /* libdwarf's type lacks the const that it keeps: without relocations it only reads */
+    /* libdwarf's type lacks const, but without relocations it only reads */
     union {
         const uint8_t *from;
         Dwarf_Small *to;
@@ -110,7 +110,7 @@ static uint64_t signature_number(const Dwarf_Sig8 *signature, bool big_endian)
     return value;
 }
 
-/* Lists every unit; pointers into the list are taken when it is complete. */
+/* Lists every unit. Take pointers into the list only when it is complete. */
 static enum status list_contexts(struct dwarf_object *object, struct fault *fault)
 {
     Dwarf_Error error = NULL;

@@ -25,7 +25,7 @@ enum {
     DWARF_RANGES_MAX = 1 << 22, /* ranges of functions and inlined calls of one unit */
     DWARF_TREE_DEPTH = 256,     /* nesting of entries of any kind */
     DWARF_LIST_MAX = 1 << 20,   /* ranges of one entry */
-    DWARF_NAME_STEPS = 8,       /* abstract origins and specifications on the way to a name */
+    DWARF_NAME_STEPS = 8,       /* abstract origins and specifications followed to find a name */
 };
 
 struct dwarf_object;
@@ -39,7 +39,7 @@ struct dwarf_context {
     uint8_t offset_bytes, address_bytes;
     bool big_endian;
     uint64_t dwo_id;  /* 0: none */
-    uint64_t base_va; /* what its range lists count from */
+    uint64_t base_va; /* the base of its range lists */
     uint64_t address_base, string_base, list_base, old_list_base;
     struct object_bytes addresses, strings, string_offsets, old_lists, lists;
     bool bases_read;
@@ -70,7 +70,7 @@ struct scope_range {
 
 struct dwarf_row {
     uint32_t offset, line;
-    uint32_t order; /* in the table: of several rows for one address the last one counts */
+    uint32_t order; /* in the table: of several rows for one address the last is used */
     uint32_t sequence;
     const char *file;
     bool ends; /* nothing follows until the next row */
@@ -86,7 +86,7 @@ struct dwarf_span {
 
 struct dwarf_unit {
     struct dwarf_context *skeleton; /* has the line table */
-    struct dwarf_context *full;     /* has the functions: another one in split DWARF */
+    struct dwarf_context *full;     /* has the functions: a different unit in split DWARF */
     bool read;
     const struct dwarf_scope *scopes; /* in the arena */
     struct dwarf_row *rows;           /* in the arena, sorted */
@@ -128,7 +128,7 @@ void dwarf_object_free(struct dwarf_object *object);
 /* The unit that the entry at OFFSET lies in; NULL: none. */
 struct dwarf_context *dwarf_object_context(struct dwarf_object *object, Dwarf_Off offset);
 
-/* Reads what the first entry of a unit says about its other entries' values. */
+/* Reads from the first entry of a unit how to read the values of its other entries. */
 void dwarf_context_read(struct dwarf_context *context, Dwarf_Die die);
 
 /* A number of BYTES bytes at OFFSET of a section; false: outside. */
@@ -144,12 +144,12 @@ const char *dwarf_text(const struct dwarf_context *context, Dwarf_Die die, Dwarf
 /* Text NUMBER of .debug_str_offsets; NULL: none. */
 const char *dwarf_text_number(const struct dwarf_context *context, uint64_t number);
 
-/* Calls FOUND for each range of code that DIE covers.  Returns false when DIE does not say. */
+/* Calls FOUND for each range of code that DIE covers. Returns false when DIE states none. */
 typedef void dwarf_range_fn(void *context, uint64_t low_va, uint64_t high_va);
 bool dwarf_ranges(const struct dwarf_context *unit, Dwarf_Die die, dwarf_range_fn *found,
                   void *context);
 
-/* Offsets of a range of code; false: it is empty, or no code of this image. */
+/* The offsets of a range of code; false: it is empty or not code of this image. */
 bool dwarf_is_code(const struct dwarf *dwarf, uint64_t low_va, uint64_t high_va, uint32_t *low,
                    uint32_t *high);
 
@@ -160,7 +160,7 @@ enum status dwarf_add_splits(struct dwarf *dwarf, const struct object_debug *deb
 /* The unit that the skeleton names; NULL: it was not given. */
 struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, const struct dwarf_context *skeleton);
 
-/* Reads functions, inlined calls and lines; what cannot be read is left out. */
+/* Reads functions, inlined calls and lines; unreadable parts are left out. */
 void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit);
 
 /* Calls EACH for every range of a function of the unit. */

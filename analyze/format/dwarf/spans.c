@@ -1,14 +1,14 @@
 /* Scopes and lines of a unit as one list by address; see dwarf.h.
  *
- * Of scopes that cover an address the last one in the order of the entries holds: what is nested
- * comes after what it is nested in, and of two functions that overlap the later one was written
- * over the earlier (as llvm-symbolizer has it). */
+ * If several scopes cover an address, the last one in the order of the entries applies: a nested
+ * scope comes after its parent, and of two overlapping functions the later one overrides the
+ * earlier, as in llvm-symbolizer. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/dwarf/parts.h"
 
-/* Ranges that hold, as a heap: the last in the order of the entries on top. */
+/* The ranges that apply, as a heap: the last in the order of the entries on top. */
 struct open_ranges {
     const struct scope_range *ranges;
     uint32_t *heap;
@@ -66,10 +66,10 @@ struct sweep {
     uint32_t range_count, next_range;
     struct open_ranges open;
     uint32_t next_row;
-    const struct dwarf_row *row; /* that holds; NULL: none */
+    const struct dwarf_row *row; /* that applies; NULL: none */
 };
 
-/* Moves on to OFFSET and says what holds there. */
+/* Advances to OFFSET and returns what applies there. */
 static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
 {
     const struct dwarf_unit *unit = s->unit;
@@ -84,7 +84,7 @@ static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
         if (!row->ends)
             s->row = row;
         else if (s->row != NULL && s->row->sequence == row->sequence)
-            s->row = NULL; /* the end of another sequence ends nothing of this one */
+            s->row = NULL; /* the end of another sequence does not end this one */
     }
     return (struct dwarf_span){
         .start = offset,
@@ -94,7 +94,7 @@ static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
     };
 }
 
-/* Every offset where something starts or ends, sorted, each once.  Owned by the caller. */
+/* Every offset where something starts or ends, sorted, without duplicates. Owned by the caller. */
 static uint32_t *find_bounds(const struct dwarf_unit *unit, const struct scope_range *ranges,
                              uint32_t range_count, uint32_t *count)
 {

@@ -72,7 +72,7 @@ static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object
     return object;
 }
 
-/* The section that a column of the index is about; DEBUG_SECTIONS: one that is not read. */
+/* The section that a column of the index describes; DEBUG_SECTIONS: one that is not read. */
 static enum debug_section column_section(uint64_t number, uint64_t version)
 {
     switch (number) {
@@ -217,7 +217,7 @@ struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, const struct dwarf_c
     }
     struct dwarf_context *full =
         split->object != NULL ? dwarf_object_context(split->object, split->offset) : NULL;
-    if (full != NULL) { /* what lies in the image */
+    if (full != NULL) { /* sections that are in the image */
         full->addresses = skeleton->addresses;
         full->address_base = skeleton->address_base;
         full->old_lists = skeleton->old_lists;

@@ -7,7 +7,7 @@
 
 enum { NAME_SLOTS = 1024 };
 
-/* A scope while the unit is read: scopes around it come earlier. */
+/* A scope while the unit is read: its parents come earlier. */
 struct raw_scope {
     const char *name;
     uint32_t around; /* number + 1; 0: a function */
@@ -15,7 +15,7 @@ struct raw_scope {
     uint32_t start;
 };
 
-struct known_name { /* of an entry that others were made from */
+struct known_name { /* of an entry that is the origin of others */
     const struct dwarf_object *object;
     Dwarf_Off offset;
     const char *name;
@@ -28,7 +28,7 @@ struct reader {
     uint32_t scope_count, scope_room;
     struct scope_range *ranges; /* owned */
     uint32_t range_count, range_room;
-    bool first; /* of the scope in work */
+    bool first; /* of the current scope */
     struct known_name names[NAME_SLOTS];
 };
 
@@ -85,8 +85,8 @@ static void prepare(const struct dwarf_context *context)
     dwarf_dealloc_die(die);
 }
 
-/* The linkage name, else the name, of DIE or of what it was made from: abstract origins and
- * specifications, followed a few steps. */
+/* The linkage name, otherwise the name, of DIE or of its origin: follows abstract origins and
+ * specifications for a few steps. */
 static const char *entry_name(const struct dwarf_context *context, Dwarf_Die die)
 {
     const char *name = NULL;
@@ -116,7 +116,7 @@ static const char *entry_name(const struct dwarf_context *context, Dwarf_Die die
     return name;
 }
 
-/* The name of DIE; what several entries were made from is asked once. */
+/* The name of DIE; the name of an origin that several entries share is looked up once. */
 static const char *scope_name(struct reader *reader, const struct dwarf_context *context,
                               Dwarf_Die die)
 {
@@ -174,8 +174,8 @@ static bool room_for_scope(struct reader *reader)
     return true;
 }
 
-/* Takes DIE in when it is a function or an inlined call that has code; returns the number + 1 of
- * the scope that the entries below it lie in. */
+/* Adds DIE as a scope if it is a function or an inlined call that has code. Returns the number + 1
+ * of the scope that contains its child entries. */
 static uint32_t take_entry(struct reader *reader, Dwarf_Die die, Dwarf_Half tag, uint32_t around)
 {
     const struct dwarf_context *context = reader->unit->full;
@@ -223,7 +223,7 @@ static bool may_hold_code(Dwarf_Half tag)
     }
 }
 
-/* Walks the entries below PARENT; AROUND is the number + 1 of the scope that they lie in. */
+/* Walks the entries below PARENT; AROUND is the number + 1 of the scope that contains them. */
 static void walk_entries(struct reader *reader, Dwarf_Die parent, uint32_t around, uint32_t depth)
 {
     Dwarf_Debug debug = reader->unit->full->object->debug;

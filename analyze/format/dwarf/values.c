@@ -1,5 +1,5 @@
-/* Values of attributes, also those by way of an index into another section; see dwarf.h.
- * Forms: DWARF 5, 7.5.6; range lists: 2.17.3 and 7.25; split DWARF of version 4:
+/* Values of attributes, including those that are an index into another section; see dwarf.h. Forms:
+ * DWARF 5, 7.5.6; range lists: 2.17.3 and 7.25; split DWARF of version 4:
  * https://gcc.gnu.org/wiki/DebugFission. */
 #include <string.h>
 
@@ -199,7 +199,7 @@ static void old_ranges(const struct dwarf_context *unit, uint64_t offset, dwarf_
     }
 }
 
-/* A list of .debug_rnglists as it is read. */
+/* Reading state of a list in .debug_rnglists. */
 struct list {
     const struct dwarf_context *unit;
     uint64_t offset;
@@ -270,7 +270,7 @@ static bool list_entry(struct list *list, uint64_t *base, uint64_t *low, uint64_
         *low = list_address(list);
         *high = *low + list_number(list);
         break;
-    default: /* DW_RLE_end_of_list, or what is not known: its length is neither */
+    default: /* DW_RLE_end_of_list, or an unknown entry, whose length is unknown too */
         return false;
     }
     return list->good;

@@ -1,4 +1,4 @@
-/* What ELF sections hold: unpacking, symbols, debug information; see elf.h. */
+/* Contents of ELF sections: unpacking, symbols, debug information; see elf.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ enum {
     SYMBOL_NOTYPE = 0,
     SYMBOL_FUNCTION = 2,
     SYMBOL_IFUNC = 10,
-    SYMBOL_RESERVED = 0xff00, /* section numbers from here on are none, but for 0xffff */
+    SYMBOL_RESERVED = 0xff00, /* from here on these are not section numbers, except 0xffff */
     MACHINE_ARM = 40,
     SEGMENT_LOAD = 1,
     SEGMENT_CODE = 1,
@@ -77,7 +77,8 @@ enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct obj
     return object_unpack(PACKED_XZ, packed, 0, keep, out, fault);
 }
 
-/* Marks of the assembler for code and data ("$x", "$d.1"), and its local labels. */
+/* True for the assembler's mapping symbols for code and data ("$x", "$d.1") and its local
+ * labels. */
 static bool is_mark(const char *name)
 {
     return name[0] == '$' || strncmp(name, ".L", 2) == 0 || name[0] == '\0';
@@ -157,7 +158,7 @@ static int compare_ranges(const void *left, const void *right)
     return a->start_va < b->start_va ? -1 : a->start_va > b->start_va;
 }
 
-/* Code is what executable sections hold; of a file without section headers, executable segments. */
+/* Code is in executable sections or, without section headers, in executable segments. */
 static void find_code(const struct elf *elf, struct arena *keep, struct object_debug *out)
 {
     const uint32_t room = elf->section_count + elf->segment_count;

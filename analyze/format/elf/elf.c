@@ -53,10 +53,10 @@ bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *out)
 {
     const uint32_t size = elf->is_64 ? SECTION_BYTES_64 : SECTION_BYTES_32;
     const uint32_t word = elf->is_64 ? 8 : 4;
-    const uint8_t *at =
-        index < elf->section_count
-            ? elf_at(elf, elf->section_foff + (uint64_t)index * size, size) /* no wrap: checked */
-            : NULL;
+    const uint8_t *at = index < elf->section_count
+                            ? elf_at(elf, elf->section_foff + (uint64_t)index * size,
+                                     size) /* cannot wrap: checked above */
+                            : NULL;
     struct elf_section names;
 
     if (at == NULL)
@@ -90,7 +90,7 @@ bool elf_section_named(const struct elf *elf, const char *name, struct elf_secti
     return false;
 }
 
-/* Section 0 holds the numbers that the header has no room for. */
+/* Section 0 holds the numbers that do not fit into the header. */
 static void read_extended(struct elf *elf)
 {
     const bool many = elf->section_count == 0 && elf->section_foff != 0;

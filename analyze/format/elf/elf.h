@@ -1,12 +1,11 @@
-/* ELF images, objects and debug files, read from file bytes: sections (unpacked where they are
- * packed), identity, links to debug files, symbols.  32 and 64 bits, both byte orders.
+/* ELF images, objects and debug files, read from file bytes: sections (unpacked if necessary),
+ * identity, links to debug files, symbols. 32 and 64 bits, both byte orders.
  *
- * Everything is borrowed from the file's memory, which must outlive the struct, or lies in the
- * arena KEEP that a function was given.
+ * All data is borrowed from the file's memory, which must outlive the struct, or is in the arena
+ * KEEP passed to a function.
  *
- * Source: System V ABI, chapters 4 and 5, https://refspecs.linuxfoundation.org/elf/gabi4+/;
- * notes and links:
- * https://sourceware.org/gdb/current/onlinedocs/gdb.html/Separate-Debug-Files.html. */
+ * Source: System V ABI, chapters 4 and 5, https://refspecs.linuxfoundation.org/elf/gabi4+/; notes
+ * and links: https://sourceware.org/gdb/current/onlinedocs/gdb.html/Separate-Debug-Files.html. */
 #ifndef FORMAT_ELF_H
 #define FORMAT_ELF_H
 
@@ -38,7 +37,7 @@ struct elf_section {
 
 bool elf_recognize(const void *data, size_t bytes);
 
-/* Fails: ERR_UNSUPPORTED no ELF file; ERR_TRUNCATED; ERR_MALFORMED. */
+/* Fails: ERR_UNSUPPORTED not an ELF file; ERR_TRUNCATED; ERR_MALFORMED. */
 enum status elf_open(const void *data, size_t bytes, struct elf *out, struct fault *fault);
 
 /* The section of INDEX; false when there is none. */
@@ -58,7 +57,8 @@ bool elf_build_id(const struct elf *elf, char out[ELF_BUILD_ID_BYTES]);
 /* .gnu_debuglink: the name of the debug file and the CRC of its bytes.  False: there is none. */
 bool elf_debug_link(const struct elf *elf, const char **name, uint32_t *crc);
 
-/* .gnu_debugaltlink: the name and the build id of what dwz took out.  False: there is none. */
+/* .gnu_debugaltlink: the name and the build id of the file that dwz moved data to. False: there is
+ * none. */
 bool elf_alternate_link(const struct elf *elf, const char **name,
                         char build_id[ELF_BUILD_ID_BYTES]);
 
@@ -67,13 +67,14 @@ bool elf_alternate_link(const struct elf *elf, const char **name,
 enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct object_bytes *out,
                            struct fault *fault);
 
-/* Adds the functions of .symtab and of .dynsym.  Fails: ERR_MEMORY, ERR_LIMIT; tables that are
- * damaged end where the damage is. */
+/* Adds the functions of .symtab and .dynsym. A damaged table ends at the damage. Fails: ERR_MEMORY,
+ * ERR_LIMIT. */
 enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct object_symbols *out,
                             struct fault *fault);
 
-/* Sections of debug information and where code lies.  True when there is a .debug_info or a
- * .debug_info.dwo; what cannot be unpacked is as if absent, and *fault says why. */
+/* Finds the sections of debug information and the ranges of code. True when there is a .debug_info
+ * or a .debug_info.dwo. A section that cannot be unpacked is treated as absent, and *fault says
+ * why. */
 bool elf_debug(const struct elf *elf, struct arena *keep, struct object_debug *out,
                struct fault *fault);
 

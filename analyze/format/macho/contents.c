@@ -1,7 +1,7 @@
-/* What Mach-O files hold: symbols, the debug map, sections of debug information; see macho.h.
+/* Contents of Mach-O files: symbols, the debug map, sections of debug information; see macho.h.
  *
- * A symbol is 16 bytes (12 with 32 bits): u32 name, u8 type, u8 section, u16 description, u64
- * [u32] value. */
+ * A symbol is 16 bytes (12 with 32 bits): u32 name, u8 type, u8 section, u16 description, u64 [u32]
+ * value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ struct symbol {
     uint64_t value;
 };
 
-/* Symbol NUMBER; false: it is not in the file, or its name is not. */
+/* Reads symbol NUMBER; false: it or its name is outside the file. */
 static bool symbol_at(const struct macho *macho, uint32_t number, struct symbol *out)
 {
     const uint32_t size = macho->is_64 ? 16 : 12;
@@ -58,7 +58,7 @@ static bool is_code(const struct macho_section *section)
            (section->flags & 0xff) != SECTION_ZERO_FILL;
 }
 
-/* The sections by number, of which 0 is none. */
+/* The sections by number; 0 means none. */
 struct sections {
     struct macho_section at[SECTIONS_MAX + 1];
     uint32_t count;
@@ -192,7 +192,7 @@ enum status macho_names(const struct macho *macho, struct arena *keep, struct ma
     return ERR_NONE;
 }
 
-/* Adds to the number at AT, of 4 or 8 bytes. */
+/* Adds to the number of 4 or 8 bytes at AT. */
 static void add_at(uint8_t *at, uint32_t bytes, uint64_t value)
 {
     const uint64_t sum = (bytes == 8 ? load_u64(at) : load_u32(at)) + value;
@@ -200,9 +200,9 @@ static void add_at(uint8_t *at, uint32_t bytes, uint64_t value)
         at[i] = (uint8_t)(sum >> 8 * i);
 }
 
-/* Relocates a section of an object.  A relocation is u32 offset, u24 symbol or section, u1
- * relative, u2 logarithm of the bytes, u1 symbol, u4 type.  One that names a section has its
- * address in place already; one that names a symbol has only what is added to it. */
+/* Relocates a section of an object. A relocation is u32 offset, u24 symbol or section, u1 relative,
+ * u2 logarithm of the bytes, u1 symbol, u4 type. If it names a section, the data already holds the
+ * address; if it names a symbol, the data holds only the addend. */
 static struct object_bytes relocate(const struct macho *macho, const struct macho_section *section,
                                     struct object_bytes data, struct arena *keep)
 {

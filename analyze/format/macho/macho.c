@@ -40,7 +40,7 @@ static bool is_thin(const uint8_t *data, size_t bytes)
     return magic == MAGIC_32 || magic == MAGIC_64 || magic == MAGIC_32_BIG || magic == MAGIC_64_BIG;
 }
 
-/* The number of slices; 0: no fat file. */
+/* The number of slices; 0: not a fat file. */
 static uint32_t slice_count(const uint8_t *data, size_t bytes)
 {
     if (bytes < 8 || (big_u32(data) != MAGIC_FAT && big_u32(data) != MAGIC_FAT_64))
@@ -232,7 +232,7 @@ static uint64_t decimal(const uint8_t *at, size_t bytes)
     return value;
 }
 
-/* Copies a name that ends with NUL, with '/' and a line end, or with its room. */
+/* Copies a name that ends at a NUL, at '/' and a newline, or at the end of its field. */
 static void copy_name(const uint8_t *at, size_t bytes, char out[256])
 {
     size_t n = 0;
@@ -259,7 +259,7 @@ bool archive_next(const void *data, size_t bytes, uint64_t *at, struct archive_m
         return false;
     out->data = (struct object_bytes){head + 60, (size_t)size};
     *at += 60 + size + (size & 1);
-    if (memcmp(head, "#1/", 3) == 0) { /* BSD: the name is in front of the bytes */
+    if (memcmp(head, "#1/", 3) == 0) { /* BSD: the name precedes the bytes */
         const uint64_t length = decimal(head + 3, 13);
         if (length > size)
             return false;

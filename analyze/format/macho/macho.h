@@ -1,8 +1,8 @@
 /* Mach-O images, objects and dSYM files, thin and fat, little-endian, 32 and 64 bits: sections,
  * identity, symbols, and the debug map that the linker leaves in place of debug information.
  *
- * Everything is borrowed from the file's memory, which must outlive the struct, or lies in the
- * arena KEEP that a function was given.
+ * All data is borrowed from the file's memory, which must outlive the struct, or is in the arena
+ * KEEP passed to a function.
  *
  * Source: https://github.com/apple-oss-distributions/xnu/tree/main/EXTERNAL_HEADERS/mach-o. */
 #ifndef FORMAT_MACHO_H
@@ -22,7 +22,7 @@ struct macho {
     bool is_64;
     uint32_t cpu, cpu_subtype, type;
     uint32_t command_count, command_bytes;
-    uint64_t base_va; /* of the mach header: where __TEXT begins; of an object 0 */
+    uint64_t base_va; /* of the mach header, where __TEXT begins; 0 for an object */
     bool has_uuid;
     uint8_t uuid[16];
     uint32_t symbols_foff, symbol_count, names_foff, names_bytes;
@@ -38,11 +38,11 @@ struct macho_section {
 /* True for thin and for fat files. */
 bool macho_recognize(const void *data, size_t bytes);
 
-/* Slice INDEX of a fat file; a thin file is its own slice 0.  False: there is none, or it is not
- * inside the file.  The slice may be something else than a Mach-O file (an archive). */
+/* Slice INDEX of a fat file; a thin file is its own slice 0. False: there is none, or it is not
+ * inside the file. The slice may be something other than a Mach-O file, such as an archive. */
 bool macho_slice(const void *data, size_t bytes, uint32_t index, struct object_bytes *out);
 
-/* Opens one slice.  Fails: ERR_UNSUPPORTED no Mach-O file, or a big-endian one; ERR_TRUNCATED;
+/* Opens one slice. Fails: ERR_UNSUPPORTED not a Mach-O file, or a big-endian one; ERR_TRUNCATED;
  * ERR_MALFORMED. */
 enum status macho_open(const void *data, size_t bytes, struct macho *out, struct fault *fault);
 
@@ -55,19 +55,19 @@ void macho_uuid(const struct macho *macho, char out[MACHO_UUID_BYTES]);
 /* The section of INDEX, counted from 0 through all segments; false when there is none. */
 bool macho_section(const struct macho *macho, uint32_t index, struct macho_section *out);
 
-/* Adds the functions of LC_SYMTAB, without their leading underscores.  They end where the next
- * one starts.  Fails: ERR_MEMORY, ERR_LIMIT; a damaged table ends where the damage is. */
+/* Adds the functions of LC_SYMTAB, without their leading underscores. They end where the next one
+ * starts. A damaged table ends at the damage. Fails: ERR_MEMORY, ERR_LIMIT. */
 enum status macho_add_symbols(const struct macho *macho, struct arena *keep,
                               struct object_symbols *out, struct fault *fault);
 
 /* Where functions start (offsets from the base), as LC_FUNCTION_STARTS lists them; *count 0: the
- * file does not say.  Fails: ERR_MEMORY. */
+ * file does not state them. Fails: ERR_MEMORY. */
 enum status macho_function_starts(const struct macho *macho, struct arena *keep, uint32_t **out,
                                   uint32_t *count, struct fault *fault);
 
-/* Sections of debug information (relocated, when the file is an object) and where code lies.
- * True when there is a __debug_info; what cannot be unpacked is as if absent, and *fault says
- * why. */
+/* Sections of debug information (relocated, when the file is an object) and ranges of code. True
+ * when there is a __debug_info. A section that cannot be unpacked is treated as absent, and *fault
+ * says why. */
 bool macho_debug(const struct macho *macho, struct arena *keep, struct object_debug *out,
                  struct fault *fault);
 
@@ -92,10 +92,11 @@ struct macho_name {
 enum status macho_names(const struct macho *macho, struct arena *keep, struct macho_name **out,
                         uint32_t *count, struct fault *fault);
 
-/* Archives ("!<arch>"), BSD's and GNU's names. */
+/* Archives ("!<arch>"), with BSD or GNU names. */
 bool archive_recognize(const void *data, size_t bytes);
 
-/* The member at *AT (0: the first), and where the next one is in *AT.  False: there is no more. */
+/* Reads the member at *AT (0: the first) and moves *AT to the next one. False: there are no
+ * more. */
 struct archive_member {
     char name[256];
     struct object_bytes data;

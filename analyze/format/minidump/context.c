@@ -1,9 +1,9 @@
-/* Registers out of a minidump, also of 32-bit threads in a 64-bit dump.
+/* Registers from a minidump, including 32-bit threads in a 64-bit dump.
  *
- * A WoW64 thread has two contexts.  A 64-bit dump writer stores the 64-bit one.  While the
- * thread runs 32-bit code (code segment 0x23) that one holds the 32-bit registers; else the
- * 32-bit context is where WoW64 keeps it: slot 1 of the 64-bit TEB's TLS array points to
- * WOW64_CPURESERVED, two 16-bit words and then a 32-bit CONTEXT. */
+ * A WoW64 thread has two contexts. A 64-bit dump writer stores the 64-bit one. While the thread
+ * runs 32-bit code (code segment 0x23), it holds the 32-bit registers. Otherwise the 32-bit context
+ * is where WoW64 keeps it: slot 1 of the 64-bit TEB's TLS array points to WOW64_CPURESERVED, two
+ * 16-bit words and then a 32-bit CONTEXT. */
 #include <string.h>
 
 #include "format/minidump/core.h"
@@ -16,7 +16,7 @@ enum {
     SEGMENT_WOW64 = 0x23,
     CONTEXT_XSTATE = 0x40,
     X64_CONTEXT_BYTES = 1232,
-    XSAVE_LEGACY_BYTES = 512, /* before the header, which is where a CONTEXT's part starts */
+    XSAVE_LEGACY_BYTES = 512, /* before the header, where the CONTEXT's part starts */
 };
 
 static void narrow(struct registers *regs)

@@ -95,7 +95,7 @@ const char *minidump_utf16(struct minidump_reader *m, struct bytes *r, uint64_t 
             c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
             i++;
         } else if (c >= 0xd800 && c < 0xe000) {
-            c = 0xfffd; /* half a pair: names come from dying processes */
+            c = 0xfffd; /* half a surrogate pair: names come from crashing processes */
         }
         out = put_utf8(out, c);
     }

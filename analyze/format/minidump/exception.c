@@ -196,7 +196,7 @@ static const char *find(const struct number_name *rows, size_t count, uint64_t n
     return NULL;
 }
 
-/* Other systems' crash reporters put signals or Mach's exceptions into the code's place. */
+/* Crash reporters on other systems store signals or Mach exceptions in the code. */
 const char *minidump_code_name(const struct minidump *dump)
 {
     const uint32_t platform = dump->system.platform, code = dump->exception.code;
@@ -245,6 +245,6 @@ uint64_t minidump_crash_va(const struct minidump *dump)
 {
     const struct minidump_exception *exception = &dump->exception;
     uint64_t va = is_access(exception) ? exception->info[1] : exception->address_va;
-    /* 32-bit writers sign-extend addresses: a known trap of real dumps */
+    /* some 32-bit writers sign-extend addresses */
     return dump->cpu == CPU_X86 ? va & UINT32_MAX : va;
 }

@@ -41,7 +41,7 @@ void minidump_read_tables(struct minidump_reader *m, struct bytes r)
     }
 }
 
-/* RUNTIME_FUNCTIONs of 12 bytes (x64) or 8 (arm64: their end stands elsewhere). */
+/* RUNTIME_FUNCTIONs of 12 bytes (x64) or 8 (arm64, whose end is elsewhere). */
 void minidump_detail_tables(struct minidump_value_list *list, struct bytes r)
 {
     static const struct minidump_field x64[] = {

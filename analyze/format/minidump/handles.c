@@ -31,7 +31,8 @@ void minidump_read_handles(struct minidump_reader *m, struct bytes r)
     out->handle_count = count;
 }
 
-/* MINIDUMP_HANDLE_OBJECT_INFORMATION: next, type, bytes; the bytes differ from system to system. */
+/* MINIDUMP_HANDLE_OBJECT_INFORMATION: next, type, bytes; the bytes differ between Windows
+ * versions. */
 static void add_object_infos(struct minidump_value_list *list, uint64_t handle, uint32_t foff)
 {
     enum { CHAIN_MAX = 16 };

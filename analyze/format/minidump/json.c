@@ -1,4 +1,4 @@
-/* A minidump as JSON: all that its streams say. */
+/* Writes a minidump as JSON: everything in its streams. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void write_place(struct json *j, const char *key, struct minidump_place p
     json_object_end(j);
 }
 
-/* An identity, a version: "" and 0 are unknown. */
+/* Writes an identity or a version: "" and 0 mean unknown. */
 static void key_known(struct json *j, const char *key, const char *text)
 {
     json_key_string(j, key, text != NULL && text[0] != '\0' ? text : NULL);

@@ -1,4 +1,4 @@
-/* Memory of the dead process that a minidump holds, and its map of regions.
+/* The crashed process's memory in a minidump, and its map of regions.
  *
  *   MEMORY DESCRIPTOR (16)
  *   start va               0
@@ -60,7 +60,8 @@ void minidump_read_memory64(struct minidump_reader *m, struct bytes r)
         uint64_t have = bytes < left ? bytes : left;
         if (have > 0)
             out->memory[out->memory_count++] = (struct minidump_memory){start_va, {foff, have}};
-        if (have < bytes) { /* the file was cut: what is there of the range still counts */
+        if (have < bytes) { /* the file is truncated: the part of the range that is present is still
+                               used */
             (void)fault_set(m->damage, ERR_TRUNCATED, at, "bytes of a memory range");
             break;
         }
@@ -95,8 +96,7 @@ void minidump_read_regions(struct minidump_reader *m, struct bytes r)
     out->region_count = count;
 }
 
-/* True when X goes before Y: by address, of one address the longer, then the earlier in the file.
- */
+/* True when X sorts before Y: by address, then the longer one, then the earlier in the file. */
 static bool goes_before(const struct minidump_memory *x, const struct minidump_memory *y)
 {
     if (x->start_va != y->start_va)
@@ -106,7 +106,7 @@ static bool goes_before(const struct minidump_memory *x, const struct minidump_m
     return x->place.foff < y->place.foff;
 }
 
-/* Where the run that starts at FROM ends: nothing in it is out of order. */
+/* Where the sorted run that starts at FROM ends. */
 static uint32_t run_end(const struct minidump_memory *rows, uint32_t from, uint32_t count)
 {
     uint32_t end = from + (from < count);
@@ -115,7 +115,8 @@ static uint32_t run_end(const struct minidump_memory *rows, uint32_t from, uint3
     return end;
 }
 
-/* Merges the first two runs of FROM, then the next two, into TO; returns how many were left. */
+/* Merges the first two runs of FROM, then the next two, into TO; returns the number of ranges after
+ * the merge. */
 static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_memory *to,
                            uint32_t count)
 {
@@ -132,8 +133,8 @@ static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_m
     return runs;
 }
 
-/* Writers list thousands of ranges in a few runs (stacks, what registers point to, one area after
- * the other), so runs are merged as they come. */
+/* Writers list thousands of ranges in a few sorted runs (stacks, memory that registers point to,
+ * one area after the other), so existing runs are merged. */
 static enum status sort_ranges(struct minidump *dump, struct arena *keep)
 {
     uint32_t count = dump->memory_count;

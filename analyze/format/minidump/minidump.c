@@ -8,11 +8,11 @@ enum {
     MINIDUMP_MAGIC = 0x504d444d,
     MINIDUMP_VERSION = 0xa793,
     VALUES_MAX = 4 << 20,      /* 32 bytes each; and no more than the file has bytes   */
-    TEXT_FILE_BYTES = 1 << 28, /* what larger files have beyond this is memory, no text */
+    TEXT_FILE_BYTES = 1 << 28, /* in larger files the rest is memory, not text */
 };
 
-/* Reads the first stream of KIND, if there is one.  Its fault is either what the straight-line
- * reader met or what was noted as damage on the way. */
+/* Reads the first stream of KIND, if there is one. Its fault is either the reader's own or the
+ * damage noted during reading. */
 static void read_stream(struct minidump_reader *m, const struct minidump_stream_kind *kind)
 {
     struct minidump *out = m->out;
@@ -32,7 +32,7 @@ static void read_stream(struct minidump_reader *m, const struct minidump_stream_
     }
 }
 
-/* Files that are called dumps and are none of this kind get an answer of their own. */
+/* Files that are called dumps but are not minidumps get their own message. */
 static enum status refuse_magic(uint32_t magic, struct fault *fault)
 {
     static const struct {
@@ -51,8 +51,8 @@ static enum status refuse_magic(uint32_t magic, struct fault *fault)
                           "this is not a minidump (.dmp) file");
 }
 
-/* Windows CE's dumps of a context, a system, or all: the same header and directory under other
- * names and numbers of a version, with streams of their own. */
+/* Windows CE dumps (context, system or complete): the same header and directory with other
+ * signatures and version numbers, and with their own streams. */
 static bool is_ce_magic(uint32_t magic)
 {
     return magic == 0x58444543 || magic == 0x53444543 || magic == 0x43444543; /* "CEDX" ... */
@@ -114,7 +114,7 @@ static bool is_wow64(const struct minidump *dump)
     return false;
 }
 
-/* Names and roles of threads that only our own user stream knows. */
+/* Adds thread names and roles that only our own user stream has. */
 static void take_user_threads(struct minidump *dump)
 {
     if (dump->user == NULL)
@@ -160,7 +160,7 @@ enum status minidump_read(const void *data, size_t bytes, struct arena *keep, st
     if (minidump_sort_memory(out, keep) != ERR_NONE)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "minidump");
     take_user_threads(out);
-    if (!out->system.present) /* a dump that was cut, or a writer of threads alone */
+    if (!out->system.present) /* a truncated dump, or a writer that stores only threads */
         out->dump_cpu = minidump_context_cpu(out, out->thread_count > 0 ? out->threads[0].context
                                                                         : out->exception.context);
     out->cpu = is_wow64(out) ? CPU_X86 : out->dump_cpu;

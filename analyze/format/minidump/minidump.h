@@ -1,7 +1,7 @@
-/* Minidumps: every stream that real writers write, read without trust.
+/* Minidumps: reads every stream that known writers emit, without trusting the file.
  *
- * Source of the format: https://learn.microsoft.com/windows/win32/api/minidumpapiset/
- * and, for the extras, Breakpad's minidump_format.h and Crashpad's minidump_extensions.h.
+ * Source of the format: https://learn.microsoft.com/windows/win32/api/minidumpapiset/ and, for the
+ * extras, Breakpad's minidump_format.h and Crashpad's minidump_extensions.h.
  *
  *   HEADER            OFFSET SIZE      DIRECTORY entry   OFFSET SIZE
  *   "MDMP"                 0    4      stream type            0    4
@@ -14,12 +14,12 @@
  *                         32
  *
  * Every stream is reported: by the structs below, as a tree of values, or as its bytes where only
- * the writer knows the type.  streams.c has the table.
- * A damaged stream costs that stream and no other: its row of `streams` keeps the fault,
- * what was read of it before stays, and `partial` is raised.  Only a damaged header or
- * directory fails the whole dump.  Of two streams of one type the first is believed.
+ * the writer knows the type. streams.c has the table. Damage to one stream does not affect the
+ * others: its row of `streams` keeps the fault, the part read before the damage is kept, and
+ * `partial` is set. Only a damaged header or directory fails the whole dump. Of two streams of one
+ * type the first is used.
  *
- * Everything points into the arena or the caller's bytes; both must outlive the struct. */
+ * All data is in the arena or in the caller's bytes; both must outlive the struct. */
 #ifndef FORMAT_MINIDUMP_H
 #define FORMAT_MINIDUMP_H
 
@@ -94,8 +94,8 @@ struct minidump_place {
     uint64_t bytes;
 };
 
-/* What a stream says where no struct below is for it: values in the order of the stream, nested by
- * OBJECT or ARRAY ... END.  A list that was cut by damage may lack its last ENDs. */
+/* The contents of a stream that no struct below covers: values in stream order, nested by OBJECT or
+ * ARRAY ... END. A list that damage cut short may lack its last ENDs. */
 enum minidump_value_kind {
     VALUE_OBJECT,
     VALUE_ARRAY,
@@ -117,12 +117,13 @@ struct minidump_value {
 struct minidump_stream {
     uint32_t type;
     struct minidump_place place;
-    struct fault fault;      /* code ERR_NONE: sound, or not looked at */
-    const char *json_member; /* member of the JSON that has its facts; NULL: none has */
+    struct fault fault;      /* code ERR_NONE: valid, or not examined */
+    const char *json_member; /* member of the JSON that has its facts; NULL: none */
     const struct minidump_value *values;
     uint32_t value_count;
-    const char *text;    /* of a stream that only its writer knows, if it is text; NULL */
-    uint64_t text_bytes; /* of the stream, that `text` was made of; it ends or a zero follows */
+    const char *text;    /* of a stream of unknown type, if it is text; or NULL */
+    uint64_t text_bytes; /* number of bytes that `text` was made from; the stream ends or a zero
+                            follows */
 };
 
 struct minidump_text { /* "key: value" rows of Crashpad's annotations; a stream that is text */
@@ -131,7 +132,7 @@ struct minidump_text { /* "key: value" rows of Crashpad's annotations; a stream 
 };
 
 struct minidump_module {
-    struct module module; /* identity as the dump's own module list states it */
+    struct module module; /* identity, as stated by the dump's module list */
     uint32_t timestamp, checksum;
     uint64_t file_version, product_version;  /* 4 x 16 bits; 0: none stated */
     uint32_t file_flags, file_os, file_type; /* of VS_FIXEDFILEINFO */
@@ -153,8 +154,8 @@ struct minidump_thread {
     uint64_t teb_va;
     uint64_t stack_start_va;
     struct minidump_place stack, context, backing_store;
-    const char *name;      /* ThreadNames stream, else our user stream; NULL */
-    enum thread_role role; /* our user stream says it */
+    const char *name;      /* from the ThreadNames stream, otherwise our user stream; or NULL */
+    enum thread_role role; /* stated by our user stream */
     bool has_info;         /* ThreadInfoList */
     uint32_t dump_flags, dump_error, exit_status;
     uint64_t create_time, exit_time, kernel_time, user_time, start_va, affinity;
@@ -247,7 +248,7 @@ struct minidump_crashpad {
     char report_id[40], client_id[40];
     const struct minidump_text *annotations;
     uint32_t annotation_count;
-    uint64_t address_mask; /* bits of addresses that count; 0: not stated */
+    uint64_t address_mask; /* significant bits of addresses; 0: not stated */
 };
 
 struct minidump {
@@ -279,7 +280,7 @@ struct minidump {
     const struct record *user;   /* our user stream; NULL: the dump has none */
     uint32_t stream_count, module_count, unloaded_count, thread_count, memory_count, region_count,
         handle_count, table_count, token_count, text_count;
-    uint32_t memory_listed; /* ranges as listed, before overlaps were cut */
+    uint32_t memory_listed; /* ranges as listed, before overlaps were removed */
 };
 
 /* Reads a dump.  DATA is borrowed.  Fails: ERR_TRUNCATED, ERR_MALFORMED (not a dump),
@@ -287,23 +288,23 @@ struct minidump {
 enum status minidump_read(const void *data, size_t bytes, struct arena *keep, struct minidump *out,
                           struct fault *fault);
 
-/* Reads what people want to see and no walk needs: streams that no struct above is for, and what
- * some others say beyond theirs.  Once after minidump_read(), which leaves these streams without
- * values, texts and faults.  Fails: ERR_MEMORY. */
+/* Reads the data that only people need and no walk does: streams that no struct above covers, and
+ * the parts of others that their structs lack. Call it once after minidump_read(), which leaves
+ * these streams without values, texts and faults. Fails: ERR_MEMORY. */
 enum status minidump_read_details(struct minidump *dump, struct arena *keep, struct fault *fault);
 
-/* Copies SIZE bytes of the dead process at VA.  False when the dump lacks any of them. */
+/* Copies SIZE bytes of the crashed process at VA. False when the dump lacks any of them. */
 bool minidump_memory_read(const struct minidump *dump, uint64_t va, void *out, size_t bytes);
 
-/* The dump's bytes at VA (borrowed), and in *BYTES how many follow without a gap; NULL: none. */
+/* The dump's bytes at VA (borrowed); NULL: none. *BYTES: how many there are up to the next gap. */
 const uint8_t *minidump_memory_at(const struct minidump *dump, uint64_t va, uint64_t *bytes);
 
 /* The thread of that id, or NULL. */
 const struct minidump_thread *minidump_thread_find(const struct minidump *dump, uint32_t id);
 
-/* Registers of a thread, from its CONTEXT in the thread list.  In a WoW64 process this is the
- * x86 context, found through the 64-bit TEB (TLS slot 1), and *WOW64 says so.
- * Fails: ERR_ABSENT no context, ERR_TRUNCATED, ERR_UNSUPPORTED. */
+/* Registers of a thread, from its CONTEXT in the thread list. In a WoW64 process this is the x86
+ * context, found through the 64-bit TEB (TLS slot 1), and *WOW64 is set. Fails: ERR_ABSENT no
+ * context, ERR_TRUNCATED, ERR_UNSUPPORTED. */
 enum status minidump_thread_registers(const struct minidump *dump,
                                       const struct minidump_thread *thread, struct registers *out,
                                       bool *wow64, struct fault *fault);
@@ -316,20 +317,22 @@ enum status minidump_exception_registers(const struct minidump *dump, struct reg
  * Breakpad's requesting thread, then the first thread.  *why names the source. */
 uint32_t minidump_suspect(const struct minidump *dump, const char **why);
 
-/* Writes everything above as one JSON object; streams that no struct or value holds as bytes. */
+/* Writes everything above as one JSON object; streams that no struct or value covers are written as
+ * bytes. */
 void minidump_write_json(struct json *j, const struct minidump *dump);
 
 const char *minidump_stream_name(uint32_t type);       /* "ThreadList"; NULL: unknown   */
 const char *minidump_fast_fail_name(uint64_t subcode); /* "FAST_FAIL_FATAL_APP_EXIT"    */
-/* "EXCEPTION_ACCESS_VIOLATION", "SIGSEGV", "EXC_BAD_ACCESS": as the dump's system calls the code of
- * its exception; NULL: unknown. */
+/* "EXCEPTION_ACCESS_VIOLATION", "SIGSEGV", "EXC_BAD_ACCESS": the name of the exception code on the
+ * dump's system; NULL: unknown. */
 const char *minidump_code_name(const struct minidump *dump);
 /* "EXCEPTION_ACCESS_VIOLATION_WRITE", with the fast-fail or access kind; never NULL. */
 const char *minidump_reason(const struct minidump *dump, struct arena *keep);
-/* What the fault touched for access violations, else the exception's address. */
+/* The address accessed, for access violations; otherwise the exception's address. */
 uint64_t minidump_crash_va(const struct minidump *dump);
-/* False: written of a Linux, macOS, ... process by Breakpad or Crashpad.  Its streams are read; its
- * exception codes are signals or Mach's exceptions, and no unwind data of its images is known. */
+/* False: Breakpad or Crashpad wrote it for a process on Linux, macOS or the like. Its streams are
+ * read; its exception codes are signals or Mach exceptions, and its images have no known unwind
+ * data. */
 bool minidump_is_windows(const struct minidump *dump);
 const char *minidump_os_name(const struct minidump *dump, struct arena *keep);
 

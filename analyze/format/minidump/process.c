@@ -82,8 +82,8 @@ static void add_zone(struct minidump_value_list *list, struct bytes r)
     minidump_add_end(list);
 }
 
-/* What the process's struct leaves out: of MISC INFO from 36, of its third version from 56, of its
- * fifth from 832 on. */
+/* Adds what the process's struct leaves out: MISC INFO from offset 36, its third version from 56,
+ * its fifth from 832. */
 void minidump_detail_misc(struct minidump_value_list *list, struct bytes r)
 {
     static const struct minidump_field idle[] = {{"max_idle_state", FIELD_UINT, 4},
@@ -115,7 +115,7 @@ void minidump_detail_misc(struct minidump_value_list *list, struct bytes r)
     minidump_add_end(list);
 }
 
-/* Where a dump has both comments, the wide one is reported: it has lost no letters. */
+/* If a dump has both comments, the UTF-16 one is reported, because it has lost no characters. */
 void minidump_read_comment_a(struct minidump_reader *m, struct bytes r)
 {
     m->superseded = m->out->comment != NULL;

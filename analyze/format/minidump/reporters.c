@@ -74,7 +74,7 @@ static void read_annotations(struct minidump_reader *m, struct bytes r, uint32_t
     }
 }
 
-/* The bytes of an annotation that is no text (count, bytes), as hexadecimal digits. */
+/* The bytes of an annotation that is not text (count, bytes), as hexadecimal digits. */
 static const char *annotation_bytes(struct minidump_reader *m, uint32_t foff)
 {
     if (foff == 0)
@@ -186,5 +186,5 @@ void minidump_read_user(struct minidump_reader *m, struct bytes r)
         return;
     }
     (void)record_read_stream(r, m->keep, record);
-    m->out->user = record; /* also a damaged one: what is whole of it is true */
+    m->out->user = record; /* even from a damaged record: its complete parts are valid */
 }

@@ -2,8 +2,8 @@
  *
  * Numbers: MINIDUMP_STREAM_TYPE of Microsoft's minidumpapiset.h, Windows CE's among them; then
  * Wine's dbghelp, Crashpad's minidump_extensions.h, Breakpad's minidump_format.h, and Mozilla's, as
- * rust-minidump's minidump-common has them.  Those without reader and teller have no published
- * layout; they are shown as bytes, like all that this table lacks. */
+ * rust-minidump's minidump-common has them. Rows without a reader or a function for details have no
+ * published layout; they are shown as bytes, like all streams that are not in this table. */
 #include "format/minidump/streams.h"
 #include "base/text.h"
 
@@ -90,7 +90,7 @@ static bool is_printable(uint32_t c)
     return (c >= 0x20 && c != 0x7f) || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Takes BYTES from the text budget.  Even looking at a stream is expensive, since many streams may
+/* Charges BYTES to the text budget. Even examining a stream is charged, because many streams may
  * share one place. */
 static bool spend(struct minidump_reader *m, uint64_t bytes)
 {
@@ -99,8 +99,8 @@ static bool spend(struct minidump_reader *m, uint64_t bytes)
     return enough;
 }
 
-/* True when COUNT characters followed by REST are a text.  Some writers store a whole fixed buffer,
- * which has leftovers after the text. */
+/* True when COUNT characters followed by REST are text. Some writers store an entire fixed buffer,
+ * with leftovers after the text. */
 static bool is_text(struct minidump_reader *m, uint64_t count, const uint8_t *rest,
                     uint64_t rest_bytes)
 {
@@ -139,8 +139,8 @@ static bool read_utf8(struct minidump_reader *m, struct minidump_stream *stream)
     return text != NULL;
 }
 
-/* UTF-16 of scripts whose letters have numbers below 0x600, or with a mark at its start; what is
- * above cannot be distinguished from numbers. */
+/* UTF-16 with characters below 0x600, or with a byte order mark; characters above that cannot be
+ * distinguished from numbers. */
 static bool read_utf16(struct minidump_reader *m, struct minidump_stream *stream)
 {
     struct bytes r = minidump_at(m->out, stream->place, &m->scratch);
@@ -194,7 +194,7 @@ void minidump_detail_streams(struct minidump_reader *m)
         if (stream->type == STREAM_UNUSED || stream->place.bytes == 0 ||
             stream->json_member != NULL || stream->value_count > 0)
             continue;
-        struct fault ignored = FAULT_INIT; /* a text beyond the limits is shown as bytes */
+        struct fault ignored = FAULT_INIT; /* text above the limits is shown as bytes */
         m->damage = &ignored;
         if (!read_utf8(m, stream))
             (void)read_utf16(m, stream);

@@ -1,5 +1,5 @@
-/* The table of streams, and the functions that it names: one reader per stream, in the file that
- * the stream's subject names.  To add a stream, write its reader there, declare it here and add a
+/* The table of streams, and the functions that it names: one reader per stream, in the file named
+ * after the stream's subject. To add a stream, write its reader there, declare it here and add a
  * row to the table in streams.c. */
 #ifndef FORMAT_MINIDUMP_STREAMS_H
 #define FORMAT_MINIDUMP_STREAMS_H
@@ -16,8 +16,8 @@ minidump_stream_fn minidump_read_modules, minidump_read_unloaded, minidump_read_
     minidump_read_comment_a, minidump_read_comment_w, minidump_read_breakpad,
     minidump_read_assertion, minidump_read_crashpad, minidump_read_user, minidump_read_text;
 
-/* Adds the values of a stream that no struct holds; damage of what the stream points to goes to
- * list->m->damage. */
+/* Adds the values of a stream that no struct holds; damage to data that the stream points to goes
+ * to list->m->damage. */
 typedef void minidump_detail_fn(struct minidump_value_list *list, struct bytes r);
 minidump_detail_fn minidump_detail_auxv, minidump_detail_dso, minidump_detail_mac_crash,
     minidump_detail_mac_boot, minidump_detail_wine_modules, minidump_detail_handle_operations,
@@ -32,8 +32,8 @@ struct minidump_stream_kind {
     uint32_t type;
     const char *name;
     const char *json_member;    /* where `read` puts it in the JSON; NULL: `read` is NULL too */
-    minidump_stream_fn *read;   /* into the structs of minidump.h; NULL: no struct is for it  */
-    minidump_detail_fn *detail; /* what no struct holds of it; NULL: nothing, or its bytes    */
+    minidump_stream_fn *read;   /* fills the structs of minidump.h; NULL: no struct covers it */
+    minidump_detail_fn *detail; /* adds the values that no struct has; NULL: none, or only bytes */
 };
 extern const struct minidump_stream_kind minidump_stream_kinds[];
 extern const size_t minidump_stream_kind_count;

@@ -1,4 +1,4 @@
-/* The system that wrote a minidump's process: processor, version, name.
+/* The system on which a minidump's process ran: processor, version, name.
  *
  *   SYSTEM INFO (56)
  *   architecture      0
@@ -9,8 +9,7 @@
  *   platform         20
  *   service pack     24
  *   suite            28
- *   CPU              32
- */
+ *   CPU              32 */
 #include <inttypes.h>
 #include <string.h>
 

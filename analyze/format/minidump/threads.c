@@ -1,5 +1,4 @@
-/* Threads of a minidump: the list in both its forms, their names, their times; and which one
- * crashed.
+/* Threads of a minidump: both forms of the list, names, times, and which thread crashed.
  *
  *   THREAD (48)
  *   id                   0
@@ -10,15 +9,14 @@
  *   stack descriptor    24
  *   context place       40
  *
- * THREAD EX (64) adds the descriptor of a backing store at 48.
- */
+ * THREAD EX (64) adds the descriptor of a backing store at 48. */
 #include "base/limits.h"
 #include "format/minidump/streams.h"
 
 static void read_thread_list(struct minidump_reader *m, struct bytes r, bool extended)
 {
     struct minidump *out = m->out;
-    m->superseded = out->threads != NULL; /* a dump with both lists: the plain one was read */
+    m->superseded = out->threads != NULL; /* the dump has both lists: the plain one was read */
     if (m->superseded)
         return;
     uint32_t count =
@@ -57,7 +55,7 @@ void minidump_read_threads_ex(struct minidump_reader *m, struct bytes r)
 static struct minidump_thread *thread_of(struct minidump *dump, uint32_t id, uint32_t hint)
 {
     if (hint < dump->thread_count && dump->threads[hint].id == id)
-        return &dump->threads[hint]; /* writers keep the order of the thread list */
+        return &dump->threads[hint]; /* writers use the same order as the thread list */
     for (uint32_t i = 0; i < dump->thread_count; i++)
         if (dump->threads[i].id == id)
             return &dump->threads[i];

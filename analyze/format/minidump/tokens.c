@@ -5,7 +5,7 @@ void minidump_read_tokens(struct minidump_reader *m, struct bytes r)
 {
     struct minidump *out = m->out;
     struct bytes whole = r;
-    (void)bytes_u32(&r); /* list bytes: the directory says so too */
+    (void)bytes_u32(&r); /* size of the list, which the directory also states */
     uint32_t count = bytes_u32(&r), header = bytes_u32(&r), head_bytes = bytes_u32(&r);
     if (bytes_failed(&r))
         return;

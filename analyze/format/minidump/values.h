@@ -1,4 +1,4 @@
-/* Trees of values: what a stream says for which minidump.h has no struct. */
+/* Trees of values: stream contents that no struct of minidump.h covers. */
 #ifndef FORMAT_MINIDUMP_VALUES_H
 #define FORMAT_MINIDUMP_VALUES_H
 
@@ -30,23 +30,24 @@ enum minidump_field_kind {
     FIELD_SKIP,
 };
 
-/* One member of a structure.  `bytes` is its size; 0 means a pointer of the dead process. */
+/* One member of a structure. `bytes` is its size; 0 means a pointer of the crashed process. */
 struct minidump_field {
     const char *key;
     enum minidump_field_kind kind;
     uint8_t bytes;
 };
 
-/* Reads COUNT members from R and adds them, up to the first that R lacks (R keeps that fault). */
+/* Reads COUNT members from R and adds them, up to the first that is past R's end (R keeps that
+ * fault). */
 void minidump_add_fields(struct minidump_value_list *list, struct bytes *r,
                          const struct minidump_field *fields, size_t count);
 
-/* As minidump_add_fields(), in an object of its own. */
+/* Like minidump_add_fields(), but in a new object. */
 void minidump_add_record(struct minidump_value_list *list, const char *key, struct bytes *r,
                          const struct minidump_field *fields, size_t count);
 
-/* Writes what no other member of the JSON has of a stream, as the value of a key that was just
- * written.  *SHOWN counts the raw bytes written for all streams: never more than the file has. */
+/* Writes the data of a stream that no other member of the JSON has, as the value of the key just
+ * written. *SHOWN counts the raw bytes written for all streams: never more than the file has. */
 void minidump_write_content(struct json *j, const struct minidump *dump,
                             const struct minidump_stream *stream, uint64_t *shown);
 

@@ -1,11 +1,14 @@
-/* Writes what no other member of the JSON has of a stream: trees of values, texts, bytes. */
+/* Writes the data of a stream that no other member of the JSON has: trees of values, texts,
+ * bytes. */
 #include <string.h>
 
 #include "format/minidump/values.h"
 
-enum { BYTES_SHOWN_MAX = 16 << 10 }; /* of one stream or value; the whole size stands beside it */
+enum {
+    BYTES_SHOWN_MAX = 16 << 10
+}; /* of one stream or value; its full size is written next to it */
 
-/* The first of BYTES as hexadecimal digits; returns how many there was room for. */
+/* Writes the first of BYTES as hexadecimal digits; returns how many fitted. */
 static uint64_t write_hex(struct json *j, const uint8_t *at, uint64_t bytes, uint64_t room)
 {
     static const char digits[] = "0123456789abcdef";
@@ -75,7 +78,7 @@ static void write_values(struct json *j, const struct minidump *dump,
             break;
         }
     }
-    while (depth > 0) /* the list was cut */
+    while (depth > 0) /* the list was cut short */
         if (in_array[--depth])
             json_array_end(j);
         else

@@ -16,7 +16,7 @@ enum object_kind object_recognize(const void *data, size_t bytes)
     return bytes >= 2 && memcmp(data, "MZ", 2) == 0 ? OBJECT_PE : OBJECT_NONE;
 }
 
-/* The debug id of a build id: its first 16 bytes as a GUID, age 0, as Breakpad has it. */
+/* The debug id of a build id: its first 16 bytes as a GUID and age 0, as in Breakpad. */
 static void build_debug_id(struct object_file *file)
 {
     uint8_t guid[16] = {0};

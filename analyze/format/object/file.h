@@ -8,7 +8,7 @@
 #include "format/pe/pe.h"
 
 enum object_kind {
-    OBJECT_NONE, /* nothing that is read here */
+    OBJECT_NONE, /* not a kind that is read here */
     OBJECT_PE,
     OBJECT_ELF,
     OBJECT_MACHO,
@@ -27,11 +27,11 @@ struct object_file {
     char debug_id[DEBUG_ID_BYTES]; /* as in model/module.h; "" none */
 };
 
-/* What the bytes are, by their first ones. */
+/* Detects the kind of file by its first bytes. */
 enum object_kind object_recognize(const void *data, size_t bytes);
 
-/* Opens slice SLICE of a fat Mach-O file, or the one file that others are.
- * Fails: ERR_ABSENT there is no such slice; ERR_UNSUPPORTED; ERR_TRUNCATED; ERR_MALFORMED. */
+/* Opens slice SLICE of a fat Mach-O file, or any other file (its only slice is 0). Fails:
+ * ERR_ABSENT there is no such slice; ERR_UNSUPPORTED; ERR_TRUNCATED; ERR_MALFORMED. */
 enum status object_file_open(const void *data, size_t bytes, uint32_t slice,
                              struct object_file *out, struct fault *fault);
 

@@ -1,8 +1,8 @@
-/* What the container readers (PE, ELF, Mach-O) find in an image or in its debug file, in one form
- * for all of them: sections of debug information, where the code lies, and symbols.
+/* The common result of the container readers (PE, ELF, Mach-O) for an image or its debug file:
+ * sections of debug information, ranges of code, and symbols.
  *
- * Memory is borrowed from the file, or lies in the arena that the reader was given (unpacked or
- * relocated sections). */
+ * Memory is borrowed from the file, or is in the arena passed to the reader (unpacked or relocated
+ * sections). */
 #ifndef FORMAT_OBJECT_H
 #define FORMAT_OBJECT_H
 
@@ -41,14 +41,14 @@ struct object_debug {
     struct object_bytes own[DEBUG_SECTIONS];
     struct object_bytes split[DEBUG_SECTIONS]; /* those whose names end with ".dwo" */
     uint64_t base_va;                          /* the address that offset 0 belongs to */
-    const struct object_range *code;           /* sorted; where code can lie */
+    const struct object_range *code;           /* sorted; where code can be */
     uint32_t code_count;
     uint8_t address_bytes;
     bool big_endian;
 };
 
 /* Where the section of that name belongs in DEBUG: ".debug_info", ".zdebug_info", "__debug_info",
- * ".debug_info.dwo".  NULL: it is none that is read. */
+ * ".debug_info.dwo". NULL: not a section that is read. */
 struct object_bytes *object_debug_slot(struct object_debug *debug, const char *name);
 
 /* True when VA lies in code. */
@@ -56,7 +56,7 @@ bool object_is_code(const struct object_debug *debug, uint64_t va);
 
 struct object_symbol {
     uint32_t offset; /* from the image's base */
-    uint32_t bytes;  /* 0: the container does not say how far it reaches */
+    uint32_t bytes;  /* 0: the container does not state its size */
     const char *name;
     bool global;
 };
@@ -70,7 +70,7 @@ struct object_symbols { /* sorted by offset, one for each */
 enum status object_symbol_add(struct object_symbols *symbols, struct arena *keep,
                               struct object_symbol symbol, struct fault *fault);
 
-/* Sorts; of several at one offset the largest stays, of those a global one, then the first. */
+/* Sorts; of several at one offset it keeps the largest, then a global one, then the first. */
 void object_symbols_sort(struct object_symbols *symbols);
 
 /* The last symbol that starts at or before OFFSET; NULL: none. */
@@ -79,8 +79,8 @@ const struct object_symbol *object_symbol_before(const struct object_symbols *sy
 
 enum object_packing { PACKED_ZLIB, PACKED_ZSTD, PACKED_XZ };
 
-/* Unpacks DATA into KEEP.  BYTES is the size that the container states; for PACKED_XZ 0: the
- * stream's own index says it.  Fails: ERR_MALFORMED, ERR_LIMIT, ERR_MEMORY. */
+/* Unpacks DATA into KEEP. BYTES is the size that the container states; for PACKED_XZ pass 0,
+ * because the stream's own index states it. Fails: ERR_MALFORMED, ERR_LIMIT, ERR_MEMORY. */
 enum status object_unpack(enum object_packing packing, struct object_bytes data, uint64_t bytes,
                           struct arena *keep, struct object_bytes *out, struct fault *fault);
 

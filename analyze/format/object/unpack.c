@@ -7,8 +7,8 @@
 
 #include "format/object/object.h"
 
-/* What one section may grow to, and how many bytes one packed byte can unpack to at most: a stated
- * size beyond that is damage and is not allocated. */
+/* The largest unpacked section, and the most bytes that one packed byte can yield. A stated size
+ * above that is damage and is not allocated. */
 #define UNPACKED_BYTES_MAX ((uint64_t)2 << 30)
 enum { ZLIB_FACTOR = 1 << 11, ZSTD_FACTOR = 1 << 17 };
 enum { XZ_MEMORY_BYTES = 256 << 20, XZ_FIRST_BYTES = 1 << 16 };
@@ -16,7 +16,7 @@ enum { XZ_MEMORY_BYTES = 256 << 20, XZ_FIRST_BYTES = 1 << 16 };
 static bool unpack_zlib(struct object_bytes data, uint8_t *to, size_t bytes)
 {
     z_stream stream = {0};
-    /* zlib's type lacks the const that it keeps */
+    /* zlib's type lacks const, but zlib does not write here */
     union {
         const uint8_t *from;
         Bytef *to;
@@ -33,7 +33,7 @@ static bool unpack_zlib(struct object_bytes data, uint8_t *to, size_t bytes)
     return good;
 }
 
-/* The sizes of the blocks add up only at the end, so the memory grows with what comes out. */
+/* The total size is known only at the end, so the memory grows with the output. */
 static enum status unpack_xz(struct object_bytes data, struct arena *keep, struct object_bytes *out,
                              struct fault *fault)
 {

@@ -1,6 +1,5 @@
-/* See pdb.h.  Places, rvas, contributions and publics: all that is found by
- * searching a table that the linker sorted by address.  Tables that are not sorted (damage)
- * give wrong answers, never a crash. */
+/* See pdb.h. Places, rvas, contributions and publics: everything found by searching a table that
+ * the linker sorted by address. A damaged, unsorted table gives wrong answers, never a crash. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -36,7 +35,7 @@ static uint32_t last_at_or_before(struct pdb_table table, uint32_t row_bytes, ui
     return low == 0 ? table.count : low - 1;
 }
 
-/* An OMAP row holds until the next one; target 0 means that nothing corresponds. */
+/* An OMAP row applies up to the next one; target 0 means that there is no counterpart. */
 static bool omap_translate(struct pdb_table omap, uint32_t rva, uint32_t *out)
 {
     const uint32_t row = last_at_or_before(omap, 8, rva);
@@ -179,8 +178,8 @@ bool pdb_public(const struct pdb *pdb, uint32_t index, struct arena *copies, str
            public_read(pdb, load_u32(at), copies, out);
 }
 
-/* Of the publics at one place (folded functions) the one whose record comes first: the linker
- * sorted the map by address and, there, by anything. */
+/* Of several publics at one place (folded functions), returns the one whose record comes first: the
+ * linker sorted the map by address only. */
 static bool first_record(const struct pdb *pdb, uint32_t last, struct arena *copies,
                          struct pdb_public *out)
 {

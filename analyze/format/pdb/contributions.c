@@ -11,7 +11,7 @@ static int compare_contributions(const void *left, const void *right)
     return after != 0 ? after : (a->module > b->module) - (a->module < b->module);
 }
 
-/* Adds the procedures of all modules to the list; without one, only counts. */
+/* Adds the procedures of all modules to the list; without a list, only counts them. */
 static uint32_t list_procedures(struct pdb *pdb, struct pdb_contribution *list, uint32_t room)
 {
     struct arena copies;
@@ -43,7 +43,7 @@ void pdb_make_contributions(struct pdb *pdb)
     if (list == NULL || count == 0 || list_procedures(pdb, list, count) != count)
         return;
     qsort(list, count, sizeof *list, compare_contributions);
-    for (uint32_t i = 0; i < count; i++) /* of folded functions the first module's counts */
+    for (uint32_t i = 0; i < count; i++) /* of folded functions the first module's is used */
         if (kept == 0 || pdb_place_after(list[i].start, list[kept - 1].start))
             list[kept++] = list[i];
     pdb->contributions = list;

@@ -1,14 +1,14 @@
-/* See lines.h.  The annotations of an inline site: a byte code that draws the site's
- * ranges and lines.
+/* See lines.h. The annotations of an inline site: a byte code that describes the site's ranges and
+ * lines.
  *
- * State: code offset, file, line.  A row begins where an operation moves the offset (0x03,
- * 0x0b, 0x0c) and ends at the next such, or where a length says so.  Only 0x04 advances the
- * offset by its length; this one reading fits MSVC, clang and rustc alike (conpty.pdb,
+ * State: code offset, file, line. A row begins where an operation moves the offset (0x03, 0x0b,
+ * 0x0c) and ends at the next such operation or at a stated length. Only 0x04 advances the offset by
+ * its length. This is the only interpretation that fits MSVC, clang and rustc alike (conpty.pdb,
  * WriteArgument.pdb and the rustc file of the fixtures).
  *
- * 0x02 says to which piece of the function the rows belong: 0 is the one of the site's scope,
- * the others are separated parts (cvinfo.h of microsoft-pdb: "nth separated code
- * chunk").  Offsets there count from elsewhere, so their rows are left out. */
+ * 0x02 states the part of the function that the rows belong to: 0 is the part of the site's scope,
+ * others are separated parts (cvinfo.h of microsoft-pdb: "nth separated code chunk"). Offsets in
+ * those have another base, so their rows are left out. */
 #include "base/bytes.h"
 #include "format/pdb/lines.h"
 
@@ -128,7 +128,7 @@ static void apply(struct row_writer *w, uint32_t op, struct annotation_reader *r
         if (w->chunk == 0)
             close_row(w, w->offset + value);
         break;
-    default: /* columns, line ends, kinds of range: not wanted */
+    default: /* columns, line ends, kinds of range: not needed */
         break;
     }
 }

@@ -56,7 +56,7 @@ static bool next_subsection(const struct pdb_module *module, uint32_t *next, uin
     return true;
 }
 
-enum { C11_FILE_TABLE_BYTES = 12 }; /* what a file's record says of each of its tables */
+enum { C11_FILE_TABLE_BYTES = 12 }; /* what a file's record states about each of its tables */
 
 /* Table NUMBER of the file whose record lies at AT; false when there is none or it is damaged. */
 static bool c11_table(const struct pdb_module *module, uint32_t at, uint32_t number,
@@ -89,8 +89,8 @@ static bool c11_table(const struct pdb_module *module, uint32_t at, uint32_t num
     return true;
 }
 
-/* The next C11 table that makes sense.  Each takes room of its own in a file that is not made to
- * fool us, so there are no more than fit. */
+/* Finds the next valid C11 table. In a well-formed file the tables do not overlap, so there cannot
+ * be more of them than fit into the file. */
 static bool next_c11(const struct pdb_module *module, struct pdb_line_cursor *cursor,
                      struct pdb_line_range *out)
 {

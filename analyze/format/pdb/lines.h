@@ -49,14 +49,14 @@ struct pdb_line_row {
 const char *pdb_file_name(const struct pdb_module *module, struct pdb_file file,
                           struct arena *copies);
 
-/* The subsections of a module that are looked into again and again. */
+/* The subsections of a module that are used repeatedly. */
 struct pdb_subsections {
     const uint8_t *checksums; /* of files */
     uint32_t checksum_bytes;
 };
 void pdb_subsections_find(const struct pdb_module *module, struct pdb_subsections *out);
 
-/* Calls EACH for all rows of a table in the order of the file. */
+/* Calls EACH for all rows of a table in file order. */
 typedef void pdb_line_fn(void *context, const struct pdb_line_row *row);
 void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range *range,
                    const struct pdb_subsections *subsections, pdb_line_fn *each, void *context);
@@ -79,7 +79,7 @@ bool pdb_inlinee_next(const struct pdb_module *module, struct pdb_inlinee_cursor
 /* The file that a checksum offset refers to. */
 struct pdb_file pdb_checksum_file(const struct pdb_subsections *subsections, uint32_t offset);
 
-/* Lines have 24 bits everywhere in the format; a sum that has more is damage: 0. */
+/* Line numbers have 24 bits throughout the format; a larger sum is damage and gives 0. */
 static inline uint32_t pdb_line_sane(uint32_t line)
 {
     return line >> 24 == 0 ? line : 0;

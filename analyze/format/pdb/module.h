@@ -1,9 +1,9 @@
 /* One module (object file) of a PDB: its symbol records and its line information.
  *
- * A module's stream: 4-byte signature and symbol records, C11 lines, C13 subsections.  Every
- * record is a 2-byte length, a 2-byte kind and data; those that open a scope hold the offset
- * of the record that closes it, so a reader of procedures jumps from one to the next and
- * touches nothing between.
+ * A module's stream: 4-byte signature and symbol records, C11 lines, C13 subsections. Every record
+ * is a 2-byte length, a 2-byte kind and data; those that open a scope hold the offset of the record
+ * that closes it, so a reader of procedures goes from one to the next without touching the records
+ * in between.
  * Source: cvinfo.h of microsoft-pdb; https://llvm.org/docs/PDB/ModiStream.html */
 #ifndef FORMAT_PDB_MODULE_H
 #define FORMAT_PDB_MODULE_H
@@ -23,11 +23,11 @@ struct pdb_module {
     uint32_t symbol_bytes, c11_bytes, c13_bytes; /* in that order */
 };
 
-/* Only names and sizes, nothing of the stream.  False when there is no such module. */
+/* Reads only names and sizes, not the stream. False when there is no such module. */
 bool pdb_module_info(const struct pdb *pdb, uint32_t index, struct pdb_module *out);
 
-/* With the stream: in place when it lies together, else copied to COPIES.  False as above; a
- * module whose stream is absent or damaged has data NULL and sizes 0. */
+/* Also reads the stream: in place if it is contiguous, otherwise copied to COPIES. False as above;
+ * a module whose stream is absent or damaged has data NULL and sizes 0. */
 bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies,
                      struct pdb_module *out);
 
@@ -76,9 +76,9 @@ struct pdb_symbol {
     uint32_t bytes;      /* of data */
 };
 
-/* These three are asked of every record of a program, so they are here.
+/* These three run for every record of a program, so they are inline.
  *
- * The record at SOFF (4 for the first); false at the end and where records make no sense. */
+ * Reads the record at SOFF (4 for the first); false at the end and at a damaged record. */
 static inline bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff,
                                  struct pdb_symbol *out)
 {
@@ -146,8 +146,8 @@ struct pdb_procedure {
     enum pdb_code_kind kind;
     struct pdb_place start;
     uint32_t bytes;
-    struct pdb_place parent; /* of a separated part: where its procedure starts; of a jump:
-                              * where it leads */
+    struct pdb_place parent; /* of a separated part: the start of its procedure; of a jump: its
+                              * target */
     uint32_t soff;           /* of the record in the module's stream */
     uint32_t end_soff;       /* of the record that closes its scope */
     uint32_t type;           /* in TPI, or in IPI when type_is_id; 0: unknown */
@@ -161,12 +161,12 @@ struct pdb_procedure {
 bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol *symbol,
                         struct pdb_procedure *out);
 
-/* The procedure that holds PLACE, by the contribution's module; several that do: the one that
- * starts last, and of those the first record.  COPIES owns what had to be copied. */
+/* The procedure that contains PLACE, in the contribution's module; of several the one that starts
+ * last, and of equal starts the first record. COPIES owns copied data. */
 bool pdb_procedure_at(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
                       struct pdb_module *module, struct pdb_procedure *out);
 
-/* S_FRAMEPROC of the procedure that holds RVA of the loaded image. */
+/* S_FRAMEPROC of the procedure that contains RVA of the loaded image. */
 struct pdb_frame_proc {
     uint32_t start_rva; /* of the procedure */
     uint32_t code_bytes;

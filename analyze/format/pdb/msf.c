@@ -13,7 +13,7 @@ static const char msf2_magic[] = "Microsoft C/C++ program database 2.00";
 
 enum { SUPERBLOCK_BYTES = 52, NO_STREAM_BYTES = -1 };
 
-/* Of the container's own lists, which are no streams. */
+/* For the container's own lists, which are not streams. */
 #define NO_STREAM_INDEX UINT32_MAX
 
 static enum status msf_check_magic(const void *data, size_t bytes, struct fault *fault)
@@ -34,12 +34,12 @@ static enum status msf_check_magic(const void *data, size_t bytes, struct fault 
     return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "PDB signature", "this file is no PDB");
 }
 
-/* Reads what follows the magic, up to the list of map blocks. */
+/* Reads the fields after the magic, up to the list of map blocks. */
 static enum status msf_read_superblock(struct bytes r, struct msf *out)
 {
     const uint64_t start = r.offset;
     out->block_bytes = bytes_u32(&r);
-    (void)bytes_u32(&r); /* free block map: only writers need it */
+    (void)bytes_u32(&r); /* free block map: needed only by writers */
     out->block_count = bytes_u32(&r);
     out->directory_bytes = bytes_u32(&r);
     (void)bytes_u32(&r); /* unknown */
@@ -50,8 +50,8 @@ static enum status msf_read_superblock(struct bytes r, struct msf *out)
         return fault_set(r.fault, ERR_MALFORMED, start, "MSF block size");
     while (1U << out->block_shift < size)
         out->block_shift++;
-    /* Writers put the directory anywhere: what is cut off need not hold it, and then procedures
-     * would be missing in silence.  The last block may be short. */
+    /* Writers put the directory anywhere, so a truncated file may still have its directory, and
+     * procedures would be missing silently. The last block may be short. */
     if (out->block_count != 0 && out->bytes <= (uint64_t)(out->block_count - 1) << out->block_shift)
         return fault_set_hint(r.fault, ERR_TRUNCATED, out->bytes, "PDB",
                               "its header promises more: copy or fetch it again");
@@ -82,7 +82,7 @@ const uint8_t *msf_at(const struct msf_stream *stream, uint32_t soff, uint32_t *
     const uint64_t foff = ((uint64_t)block << shift) + (soff & mask);
     if (block >= msf->block_count || foff >= msf->bytes)
         return NULL;
-    uint32_t at = first; /* a few blocks are enough for any string */
+    uint32_t at = first; /* a few blocks hold any string */
     while (at < last && at - first < 16 &&
            load_u32(stream->list + 4 * ((size_t)at + 1)) == block + (at + 1 - first))
         at++;
@@ -115,7 +115,7 @@ bool msf_copy(const struct msf_stream *stream, uint32_t soff, uint32_t bytes, vo
     return true;
 }
 
-/* True when BYTES at SOFF lie together in the file; checks no more blocks than they span. */
+/* True when BYTES at SOFF are contiguous in the file; checks only the blocks that they span. */
 static bool lies_together(const struct msf_stream *stream, uint32_t soff, uint32_t bytes)
 {
     const struct msf *msf = stream->msf;
@@ -141,7 +141,7 @@ const uint8_t *msf_view(const struct msf_stream *stream, uint32_t soff, uint32_t
         const uint32_t block = load_u32(stream->list + 4 * (size_t)(soff >> msf->block_shift));
         return msf->data + ((size_t)block << msf->block_shift) + (soff & (msf->block_bytes - 1));
     }
-    if (bytes > msf->bytes) /* the same block again and again: no real file does that */
+    if (bytes > msf->bytes) /* the same block repeatedly: no valid file does that */
         return NULL;
     uint8_t *copy = arena_alloc(copies, bytes);
     return copy != NULL && msf_copy(stream, soff, bytes, copy) ? copy : NULL;
@@ -180,7 +180,8 @@ struct msf_stream msf_stream(const struct msf *msf, uint32_t index)
     return out;
 }
 
-/* Streams' lists follow each other in the directory; their places are sums. */
+/* The streams' block lists follow each other in the directory, so their offsets are sums of the
+ * sizes. */
 static enum status msf_place_lists(struct msf *msf, struct arena *copies, struct fault *fault)
 {
     if (msf->directory_bytes < 4)
@@ -203,8 +204,8 @@ static enum status msf_place_lists(struct msf *msf, struct arena *copies, struct
     return ERR_NONE;
 }
 
-/* The directory is a stream whose block list fills blocks of its own.  The superblock ends with
- * the numbers of those: one in most files, more when the directory is large for its blocks. */
+/* The directory is a stream whose block list fills blocks of its own. The superblock ends with the
+ * numbers of those blocks: usually one, more for a large directory. */
 static enum status msf_open_directory(struct msf *out, struct arena *copies, struct fault *fault)
 {
     const uint64_t list_bytes = 4 * (uint64_t)blocks_of(out, out->directory_bytes);

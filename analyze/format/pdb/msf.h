@@ -1,8 +1,8 @@
-/* MSF 7.00, the container of PDB files: a file of equal blocks, and streams that are lists
- * of blocks.
+/* MSF 7.00, the container of PDB files: a file of equal blocks, and streams that are lists of
+ * blocks.
  *
- * Opening reads the superblock and the stream directory and nothing else; streams are read
- * in place wherever their blocks follow each other in the file, as they mostly do.
+ * Opening reads only the superblock and the stream directory. Streams are read in place if their
+ * blocks are contiguous in the file, as they usually are.
  *
  *     OFFSET SIZE  superblock
  *          0   32  "Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0"
@@ -34,7 +34,7 @@ struct msf {
     const uint8_t *directory; /* in the file, or a copy in the arena when scattered */
     uint32_t directory_bytes;
     uint32_t *list_at;   /* per stream: offset of its block list in the directory */
-    struct msfz *packed; /* owned; NULL: the file is no MSFZ container.  Else DATA is its image */
+    struct msfz *packed; /* owned; NULL: not an MSFZ container. Otherwise DATA is its image */
 };
 
 struct msf_stream {
@@ -44,10 +44,10 @@ struct msf_stream {
     uint32_t index;
 };
 
-/* Opens an MSF file, or an MSFZ container (msfz.h), which answers as the MSF file that it was made
- * from.  Fails: ERR_UNSUPPORTED MSF 2.00, portable PDB or no PDB at all, each named;
- * ERR_TRUNCATED; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY.  COPIES owns what could not stay
- * in the file.  After a fault too, msf_close() is due. */
+/* Opens an MSF file, or an MSFZ container (msfz.h), which then behaves like the MSF file that it
+ * was made from. Fails: ERR_UNSUPPORTED MSF 2.00, portable PDB or not a PDB, each with its own
+ * message; ERR_TRUNCATED; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY. COPIES owns copied data. Call
+ * msf_close() even after a fault. */
 enum status msf_open(const void *data, size_t bytes, struct arena *copies, struct msf *out,
                      struct fault *fault);
 void msf_close(struct msf *msf);
@@ -55,15 +55,15 @@ void msf_close(struct msf *msf);
 /* Unpacks all of a container, so that data and bytes are a whole MSF file.  False: damaged. */
 bool msf_unpack(const struct msf *msf);
 
-/* Stream INDEX; an empty stream when there is none of that number. */
+/* Stream INDEX; an empty stream if there is none with that number. */
 struct msf_stream msf_stream(const struct msf *msf, uint32_t index);
 
-/* BYTES of the stream from SOFF on: in place when they lie together in the file, else copied
- * to COPIES.  NULL when the stream is shorter, the file damaged, or memory short. */
+/* BYTES of the stream from SOFF on: in place if they are contiguous in the file, otherwise copied
+ * to COPIES. NULL when the stream is too short, the file is damaged or memory runs out. */
 const uint8_t *msf_view(const struct msf_stream *stream, uint32_t soff, uint32_t bytes,
                         struct arena *copies);
 
-/* Copies BYTES (a small record) to TO; false as msf_view. */
+/* Copies BYTES (a small record) to TO; false when msf_view() would return NULL. */
 bool msf_copy(const struct msf_stream *stream, uint32_t soff, uint32_t bytes, void *to);
 
 /* Where the byte at SOFF lies in the file and how many follow it there, up to the stream's

@@ -58,7 +58,7 @@ struct msfz_stream {
 struct msfz {
     const uint8_t *data; /* borrowed */
     size_t data_bytes;
-    struct mutex *mutex; /* over what is done and the image's streams */
+    struct mutex *mutex; /* guards the state of chunks and the image's streams */
     struct chunk *chunks;
     uint32_t chunk_count;
     struct fragment *fragments; /* in the directory's order */
@@ -70,7 +70,7 @@ struct msfz {
     uint64_t image_bytes;
 };
 
-/* What the header says of the directory and the chunk table. */
+/* The header's fields about the directory and the chunk table. */
 struct header {
     uint64_t directory_foff, table_foff;
     uint32_t compression, packed_bytes, directory_bytes, table_bytes;
@@ -93,7 +93,7 @@ static bool inflate_raw(const uint8_t *from, uint32_t packed, uint8_t *to, uint3
     memset(&z, 0, sizeof z);
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
         return false;
-    /* zlib's input is not const in every version, and it does not write there */
+    /* zlib's input is not const in every version, but zlib does not write to it */
     union {
         const uint8_t *from;
         Bytef *in;
@@ -279,8 +279,8 @@ static int by_place(const void *left, const void *right)
     return a->at != b->at ? (a->at < b->at ? -1 : 1) : 0;
 }
 
-/* Sorts the fragments in chunks, so that a chunk finds its own.  That no two of them share bytes
- * is what bounds the work. */
+/* Sorts the fragments in chunks, so that each chunk can find its own. The work is bounded because
+ * no two fragments share bytes. */
 static enum status sort_fragments(struct msfz *msfz, struct fault *fault)
 {
     uint32_t count = 0;
@@ -304,7 +304,7 @@ static uint64_t blocks_of(uint64_t bytes, uint32_t block_bytes)
     return (bytes + block_bytes - 1) / block_bytes;
 }
 
-/* The places of everything in the image, for blocks of a size. */
+/* The layout of the image for a given block size. */
 struct layout {
     uint32_t block_bytes;
     uint64_t stream_blocks, directory_bytes, directory_blocks, list_blocks, blocks;
@@ -354,8 +354,8 @@ static void write_directory(struct msfz *msfz, const struct layout *layout)
     }
 }
 
-/* Blocks are so large that the free block maps at the front are the only ones, and that the list
- * of the directory has its numbers in the superblock. */
+/* Chooses a block size so large that only the free block maps at the front are needed, and that the
+ * superblock has room for the block numbers of the directory's list. */
 static enum status make_image(struct msfz *msfz, struct fault *fault)
 {
     struct layout layout = lay_out(msfz, 4096);
@@ -416,7 +416,7 @@ const uint8_t *msfz_image(const struct msfz *msfz, size_t *bytes)
     return msfz->image;
 }
 
-/* Copies what the chunk has of each fragment to the image. */
+/* Copies the chunk's part of each fragment to the image. */
 static void scatter(struct msfz *msfz, const struct chunk *chunk, const uint8_t *bytes)
 {
     const uint64_t end = chunk->start + chunk->bytes;
@@ -457,7 +457,7 @@ static bool fill_chunk(struct msfz *msfz, struct chunk *chunk)
     return chunk->good;
 }
 
-/* The chunk that holds AT, among the bytes of all. */
+/* The chunk that contains AT, an offset among the bytes of all chunks. */
 static uint32_t chunk_of(const struct msfz *msfz, uint64_t at)
 {
     uint32_t low = 0, high = msfz->chunk_count;

@@ -11,15 +11,15 @@
  *         68    4  bytes of the stream directory
  *         72    4  chunks
  *         76    4  bytes of the chunk table
- * Directory: per stream its fragments {u32 bytes, u64 location} and a u32 0; a stream that does
- * not exist is one u32 0xffffffff.  Location: bit 63 clear, the file offset; bit 63 set, a chunk
- * (bits 32 to 62) and an offset in it (bits 0 to 31).
- * Chunk: u64 file offset, u32 compression, u32 bytes in the file, u32 bytes.  Unpacked, the chunks
- * in the table's order are one run of bytes, and a fragment may cross from one into the next.
+ * Directory: per stream its fragments {u32 bytes, u64 location} and a u32 0; a stream that does not
+ * exist is one u32 0xffffffff. Location: bit 63 clear, the file offset; bit 63 set, a chunk (bits
+ * 32 to 62) and an offset in it (bits 0 to 31). Chunk: u64 file offset, u32 compression, u32 bytes
+ * in the file, u32 bytes. Unpacked, the chunks in the table's order are one run of bytes, and a
+ * fragment may cross from one into the next.
  * Source: https://github.com/microsoft/pdb-rs/blob/03034ba2/docs/pdb/msfz.md
  *
- * The image has every stream in one piece.  A chunk is unpacked when a stream that it has bytes of
- * is asked for, and once.  Only msf.c includes this. */
+ * Every stream is contiguous in the image. A chunk is unpacked once, when a stream with bytes in it
+ * is first requested. Only msf.c includes this. */
 #ifndef FORMAT_MSFZ_H
 #define FORMAT_MSFZ_H
 
@@ -42,8 +42,8 @@ void msfz_close(struct msfz *msfz);
 /* The image, a whole MSF file once all streams are filled; owned by MSFZ. */
 const uint8_t *msfz_image(const struct msfz *msfz, size_t *bytes);
 
-/* Makes stream INDEX readable in the image; safe from several threads.  False: its bytes in the
- * file are damaged, or memory is short. */
+/* Makes stream INDEX readable in the image; safe from several threads. False: its bytes in the file
+ * are damaged, or out of memory. */
 bool msfz_fill(struct msfz *msfz, uint32_t index);
 
 #endif

@@ -1,7 +1,7 @@
-/* See pdb.h.  Opening the file: information stream, DBI stream, what they point at.
+/* See pdb.h. Opens the file: information stream, DBI stream and the streams that they refer to.
  *
- * Two ages.  The information stream counts every writer (a tool that adds a source-server
- * stream raises it), the DBI stream only linkers; images carry the linker's.
+ * Two ages. The information stream counts every writer (a tool that adds a source-server stream
+ * raises it), the DBI stream only linkers; images carry the linker's.
  *
  *     OFFSET SIZE  information stream     OFFSET SIZE  DBI header
  *          0    4  version                     0    4  -1
@@ -115,7 +115,7 @@ static enum status open_info(struct pdb *pdb, struct fault *fault)
         memcpy(pdb->guid, head + 12, 16);
     }
 
-    /* Damage in what follows costs "/names" and the features, not the file. */
+    /* Damage from here on loses "/names" and the features, not the file. */
     struct fault ignored = FAULT_INIT;
     struct bytes r = info_names(pdb, &pdb->arena, &ignored);
     const int32_t names = named_stream(&r, "/names");
@@ -135,14 +135,14 @@ static enum status open_info(struct pdb *pdb, struct fault *fault)
     return ERR_NONE;
 }
 
-/* The modules' records follow each other and hold two strings each: note where they start. */
+/* The modules' records follow each other and have two strings each: record where they start. */
 static enum status open_modules(struct pdb *pdb, uint32_t bytes, struct fault *fault)
 {
     pdb->module_info = msf_view(&pdb->dbi, DBI_HEADER_BYTES, bytes, &pdb->arena);
     if (pdb->module_info == NULL)
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB module list");
     pdb->module_info_bytes = bytes;
-    for (int pass = 0; pass < 2; pass++) { /* count, then note */
+    for (int pass = 0; pass < 2; pass++) { /* first pass counts, second records */
         struct bytes r = bytes_over(pdb->module_info, bytes, fault);
         uint32_t count = 0;
         while (r.left >= MODULE_HEADER_BYTES) {
@@ -197,7 +197,7 @@ static struct pdb_section *read_sections(struct pdb *pdb, uint16_t stream_index,
         out[i].rva = load_u32(row + 12);
         out[i].flags = load_u32(row + 36);
     }
-    *count = out != NULL ? rows : 0; /* all or none: places count from the first */
+    *count = out != NULL ? rows : 0; /* all or none: section numbers count from the first */
     return out;
 }
 
@@ -288,7 +288,7 @@ static enum status open_dbi(struct pdb *pdb, struct fault *fault)
 enum status pdb_open(const void *data, size_t bytes, struct pdb *out, struct fault *fault)
 {
     memset(out, 0, sizeof *out);
-    /* No honest file makes us copy more than itself, twice for the lists' sake. */
+    /* A valid file never needs copies larger than itself; twice that allows for the lists. */
     arena_init(&out->arena, 2 * bytes + (1U << 20));
     out->fpo_stream = UINT16_MAX;
     out->frame_data_stream = UINT16_MAX;

@@ -1,12 +1,12 @@
-/* PDB files: what is inside the streams that belong to the whole program.
+/* PDB files: the contents of the streams that describe the whole program.
  *
- * pdb_open() reads headers only.  Afterwards the struct never changes, so any number of
- * threads may read it; whatever a function has to copy or build goes to the caller's arena.
- * Modules (object files) and what is in them: module.h.  Types and ids: types.h.
+ * pdb_open() reads headers only. Afterwards the struct never changes, so any number of threads may
+ * read it; anything that a function has to copy or build goes to the caller's arena. Modules
+ * (object files) and their contents: module.h. Types and ids: types.h.
  *
- * Addresses.  Symbols speak of section:offset.  An rva is a place in the image as it was
- * loaded.  A program that was rearranged after linking has OMAP tables: its symbols live in
- * the image before, and pdb_place_of_rva() and pdb_rva_of_place() go through them.
+ * Addresses. Symbols use section:offset. An rva is a location in the loaded image. A program that
+ * was rearranged after linking has OMAP tables: its symbols refer to the image before that, and
+ * pdb_place_of_rva() and pdb_rva_of_place() translate through these tables.
  *
  * Source: https://llvm.org/docs/PDB/ and github.com/microsoft/microsoft-pdb (facts only). */
 #ifndef FORMAT_PDB_H
@@ -25,7 +25,7 @@ struct pdb_section {
     uint32_t rva, virtual_bytes, flags; /* flags: IMAGE_SCN_... */
 };
 
-/* section:offset; section is 1-based, 0 is no place. */
+/* section:offset; sections count from 1, and 0 means none. */
 struct pdb_place {
     uint16_t section;
     uint32_t offset;
@@ -53,19 +53,19 @@ struct pdb {
     struct arena arena; /* owned */
 
     uint8_t guid[16];
-    uint32_t age;       /* of the DBI stream: the one that images carry; see pdb.c */
+    uint32_t age;       /* of the DBI stream: the age stored in images; see pdb.c */
     uint32_t info_age;  /* of the information stream */
     uint32_t signature; /* a timestamp; identity of NB10 images */
     bool nb10;          /* no GUID in the file */
-    uint16_t machine;   /* enum pe_machine; 0: the file does not say */
+    uint16_t machine;   /* enum pe_machine; 0: not stated */
     bool has_dbi, incremental, stripped, fastlink;
 
     struct pdb_section *sections; /* of the address space that symbols use */
     uint32_t section_count;
     struct pdb_section *sections_final; /* of the image; the same without OMAP */
     uint32_t section_final_count;
-    struct pdb_table omap_to_source;   /* 8 bytes: rva, rva before; 0: nothing was there */
-    struct pdb_table omap_from_source; /* 8 bytes: rva before, rva */
+    struct pdb_table omap_to_source;   /* 8 bytes: rva, previous rva; 0: none */
+    struct pdb_table omap_from_source; /* 8 bytes: previous rva, rva */
 
     struct msf_stream dbi;
     const uint8_t *module_info; /* records of the modules */
@@ -83,7 +83,7 @@ struct pdb {
     uint16_t fpo_stream, frame_data_stream;       /* 0xffff: none */
 };
 
-/* True when DATA starts like a PDB of any form that is known by name, readable or not. */
+/* True when DATA starts like any known form of PDB, readable or not. */
 bool pdb_recognize(const void *data, size_t bytes);
 
 /* DATA must outlive the struct.  Fails: as msf_open; ERR_UNSUPPORTED a version before 1995.
@@ -98,7 +98,7 @@ void pdb_debug_id(const struct pdb *pdb, char out[DEBUG_ID_BYTES]);
  * inserted after linking. */
 bool pdb_place_of_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out);
 
-/* The other way.  False when the place was removed or does not exist. */
+/* The inverse. False when the place was removed or does not exist. */
 bool pdb_rva_of_place(const struct pdb *pdb, struct pdb_place place, uint32_t *rva);
 
 /* The same without OMAP: an rva in the address space of the symbols. */
@@ -112,14 +112,14 @@ bool pdb_rva_before_omap(const struct pdb *pdb, uint32_t rva, uint32_t *out);
 /* True when PLACE lies in a section that can be executed. */
 bool pdb_is_code(const struct pdb *pdb, struct pdb_place place);
 
-/* The contribution that holds PLACE; false when none does. */
+/* The contribution that contains PLACE; false when none does. */
 bool pdb_contribution_at(const struct pdb *pdb, struct pdb_place place,
                          struct pdb_contribution *out);
 /* The last contribution of PLACE's section that starts at or before it, and is not empty. */
 bool pdb_contribution_before(const struct pdb *pdb, struct pdb_place place,
                              struct pdb_contribution *out);
 
-/* Makes the contributions of a file that has none out of its procedures.  pdb_open() calls it. */
+/* Makes contributions from the procedures of a file that has none. pdb_open() calls it. */
 void pdb_make_contributions(struct pdb *pdb);
 /* By number, in the order of the file (sorted by address). */
 bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribution *out);
@@ -127,7 +127,7 @@ bool pdb_contribution(const struct pdb *pdb, uint32_t index, struct pdb_contribu
 /* A string of "/names" by its offset; "" when there is none.  COPIES: see msf_string. */
 const char *pdb_name(const struct pdb *pdb, uint32_t offset, struct arena *copies);
 
-/* A public symbol: the linker's name of a place. */
+/* A public symbol: the linker's name for a place. */
 struct pdb_public {
     struct pdb_place place;
     uint32_t flags;   /* 1 code, 2 function, 4 managed, 8 MSIL */

@@ -174,8 +174,9 @@ struct type_writer {
     struct arena *scratch;
     char *out;
     size_t bytes, at;
-    uint32_t steps; /* left: bounds what hostile types can cost */
-    size_t inside;  /* where a pointer to what was put last goes: "void (*|)()"; 0: after it  */
+    uint32_t steps; /* steps left: bounds the cost of hostile types */
+    size_t
+        inside; /* where to insert a pointer to the last type written: "void (*|)()"; 0: after it */
     bool failed;
 };
 
@@ -195,7 +196,8 @@ static void put_string(struct type_writer *w, const char *text)
     put(w, text, strlen(text));
 }
 
-/* Puts a mark of the pointer itself after it, or into the brackets of a pointer to a function. */
+/* Adds a qualifier of the pointer itself after it, or inside the parentheses of a pointer to a
+ * function. */
 static void put_qualifier(struct type_writer *w, const char *mark)
 {
     const size_t bytes = strlen(mark);
@@ -209,7 +211,7 @@ static void put_qualifier(struct type_writer *w, const char *mark)
     w->at += bytes;
 }
 
-/* The mark of a pointer to the type that was put last. */
+/* Adds the mark of a pointer to the last type written. */
 static void put_mark(struct type_writer *w, const char *mark)
 {
     if (w->inside == 0)
@@ -237,7 +239,7 @@ static void put_arguments(struct type_writer *w, uint32_t list, uint32_t depth)
         if (i != 0)
             put_string(w, ", ");
         if (index == 0)
-            put_string(w, "..."); /* no type, and last: more arguments may follow */
+            put_string(w, "..."); /* no type as the last argument means "..." */
         else
             put_type(w, index, depth + 1);
     }
@@ -350,7 +352,7 @@ static void put_type(struct type_writer *w, uint32_t index, uint32_t depth)
         return;
     }
     w->steps--;
-    w->inside = 0; /* only a pointer to a function leaves another */
+    w->inside = 0; /* only a pointer to a function sets another position */
     if (index < 0x1000) {
         put_simple(w, index);
         return;

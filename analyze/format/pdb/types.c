@@ -1,6 +1,6 @@
-/* See types.h.  A stream of types: a header, then records of 2 bytes length, 2 bytes kind.
- * Every record has the next index; a sparse table (every 8 KiB or so) says where some of them
- * are, and from there one steps. */
+/* See types.h. A stream of types: a header, then records of 2 bytes length, 2 bytes kind. Every
+ * record has the next index; a sparse table (every 8 KiB or so) gives the offsets of some records;
+ * the others are found by stepping from there. */
 #include "format/pdb/types.h"
 
 #include <string.h>
@@ -88,7 +88,7 @@ bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copie
               struct pdb_type *out)
 {
     uint32_t at_index, at, left = 0;
-    const uint8_t *run = NULL; /* bytes that lie together in the file: stepping needs no copies */
+    const uint8_t *run = NULL; /* contiguous bytes of the file: stepping needs no copies */
     uint8_t head[4];
     if (index < types->first || index >= types->end)
         return false;

@@ -22,11 +22,11 @@ struct pdb_types {
 
 enum { PDB_STREAM_TPI = 2, PDB_STREAM_IPI = 4 };
 
-/* Opens TPI or IPI; false (and an empty table) when absent or of a form not read (VS 2003). */
+/* Opens TPI or IPI; false (and an empty table) when absent or in an unsupported form (VS 2003). */
 bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *out);
 
-/* Notes where every record is, for those who will ask for most of them.  Without memory, or
- * with a damaged stream, nothing changes. */
+/* Records the offset of every record, for callers that need most of them. Out of memory or with a
+ * damaged stream, nothing changes. */
 void pdb_types_index(struct pdb_types *types, struct arena *keep);
 
 struct pdb_type {
@@ -52,9 +52,9 @@ struct pdb_id_name {
 bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types, uint32_t id,
                      struct arena *copies, struct pdb_id_name *out);
 
-/* Writes "(int, const char *)" and, for a const member function, " const" to OUT, as Visual
- * Studio spells them.  Returns its length, 0 when the type is no function or cannot be read
- * (then OUT is ""). */
+/* Writes "(int, const char *)" and, for a const member function, " const" to OUT, as Visual Studio
+ * spells them. Returns its length; 0 when the type is not a function or cannot be read (OUT is then
+ * ""). */
 size_t pdb_type_parameters(const struct pdb_types *types, uint32_t function_type,
                            struct arena *scratch, char *out, size_t out_bytes);
 

@@ -1,11 +1,11 @@
-/* DWARF in PE images, as mingw and Wine make them: its sections and where code lies; see pe.h. */
+/* DWARF in PE images from mingw and Wine: its sections and the ranges of code; see pe.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "format/pe/pe.h"
 
-/* The bytes of a section: in the file it is padded. */
+/* The bytes of a section without its padding in the file. */
 static bool section_bytes(const struct pe *pe, const struct pe_section *section,
                           struct object_bytes *out)
 {

@@ -219,7 +219,7 @@ static const char *string_at(const struct pe *pe, uint32_t rva)
     return at != NULL && memchr(at, 0, left) != NULL ? (const char *)at : NULL;
 }
 
-/* Names by ordinal, so that exports are read in one pass over each table. */
+/* Collects the names by ordinal, so that exports are read in one pass over each table. */
 static enum status collect_exports(const struct pe *pe, const uint8_t *head, struct arena *keep,
                                    struct pe_symbol **out, uint32_t *count, struct fault *fault)
 {
@@ -313,7 +313,8 @@ enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe
         if ((p[16] != COFF_EXTERNAL && p[16] != COFF_STATIC) || load_u16(p + 12) == 0 ||
             !pe_section(pe, load_u16(p + 12) - 1U, &s))
             continue;
-        if ((load_u16(p + 14) & 0x30) != COFF_FUNCTION && /* thunks and assembler have no type */
+        if ((load_u16(p + 14) & 0x30) !=
+                COFF_FUNCTION && /* thunks and assembly functions have no type */
             (p[16] != COFF_EXTERNAL || (s.flags & PE_SECTION_EXECUTE) == 0))
             continue;
         const char *name = coff_name(pe, p, keep);

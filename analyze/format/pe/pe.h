@@ -37,7 +37,7 @@ struct pe_directory {
 };
 
 struct pe_section {
-    char name[9]; /* as in the header; "/123" names of mingw stay so, see pe_section_name() */
+    char name[9]; /* as in the header; pe_section_name() resolves mingw's "/123" */
     uint32_t rva, virtual_bytes;
     uint32_t foff, raw_bytes;
     uint32_t flags;
@@ -64,7 +64,7 @@ enum status pe_open(const void *data, size_t bytes, struct pe *out, struct fault
 /* The section of INDEX (0-based); false when there is none. */
 bool pe_section(const struct pe *pe, uint32_t index, struct pe_section *out);
 
-/* The section that RVA lies in; false when none does. */
+/* The section that contains RVA; false when none does. */
 bool pe_section_of_rva(const struct pe *pe, uint32_t rva, struct pe_section *out);
 
 /* The section by its name, long names of mingw included ("/4" → ".debug_info"). */
@@ -76,10 +76,11 @@ const char *pe_section_name(const struct pe *pe, const struct pe_section *sectio
 /* BYTES file-backed bytes at RVA, borrowed; NULL when any of them is not in the file. */
 const uint8_t *pe_at(const struct pe *pe, uint32_t rva, uint32_t bytes);
 
-/* As many file-backed bytes as follow RVA in its section; *bytes 0 and NULL when none. */
+/* All file-backed bytes from RVA to the end of its section; NULL and *bytes 0 when there are
+ * none. */
 const uint8_t *pe_tail(const struct pe *pe, uint32_t rva, uint32_t *bytes);
 
-/* What the debug directory says about the PDB. */
+/* The PDB's identity in the debug directory. */
 struct pe_codeview {
     uint8_t guid[16];   /* as in the file; zero for NB10          */
     uint32_t signature; /* NB10's timestamp; 0 for RSDS           */
@@ -100,9 +101,9 @@ struct pe_symbol {
     const char *name; /* borrowed, or in KEEP */
 };
 
-/* Exported functions and data that lie in the image (no forwarders), sorted by rva; exports
- * by ordinal alone are named "#N".  An image without exports has 0.
- * Fails: ERR_TRUNCATED, ERR_MALFORMED, ERR_LIMIT, ERR_MEMORY. */
+/* Exported functions and data in the image (no forwarders), sorted by rva; exports without a name
+ * are named "#N". An image without exports has 0. Fails: ERR_TRUNCATED, ERR_MALFORMED, ERR_LIMIT,
+ * ERR_MEMORY. */
 enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
                        uint32_t *count, struct fault *fault);
 
@@ -110,8 +111,8 @@ enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol
 enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe_symbol **out,
                               uint32_t *count, struct fault *fault);
 
-/* Sections of DWARF and where code lies.  True when there is a .debug_info; what cannot be unpacked
- * is as if absent, and *fault says why. */
+/* Finds the DWARF sections and the ranges of code. True when there is a .debug_info. A section that
+ * cannot be unpacked is treated as absent, and *fault says why. */
 bool pe_debug(const struct pe *pe, struct arena *keep, struct object_debug *out,
               struct fault *fault);
 

@@ -1,7 +1,7 @@
 /* Captures on demand in a record: see record.h; layout in capture/record.h.
  *
- * There may be 10^5 of them, so their frames stay the words that they are in the file until one
- * is asked for; only then is the time line of the modules searched. */
+ * There may be 10^5 of them, so the frames stay in the file's form until a capture is requested;
+ * only then are their modules looked up by time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +67,8 @@ void record_captures_sort(struct record *record)
         qsort(record->captures, record->capture_count, sizeof *record->captures, compare_times);
 }
 
-/* The module that lay over VA at that time; else the last that did, since a notice of loading or
- * unloading may come a moment late. */
+/* The module that covered VA at that time; otherwise the last one that did, because a load or
+ * unload notification may arrive slightly late. */
 static const struct module *module_at(const struct record *record, uint64_t va, uint64_t at_ns)
 {
     const struct module *last = NULL;

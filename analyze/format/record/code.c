@@ -1,4 +1,4 @@
-/* What a record knows of generated code: names, unwind data, and the bytes of both. */
+/* A record's data about generated code: names, unwind data, and the bytes of both. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* The record reader: see record.h; layout in capture/record.h.
  *
- * Two passes.  The first walks the section headers and counts, so that every array is
- * allocated once and no count is believed that the bytes cannot hold.  The second reads
- * the sections: MODULES first, wherever they are, since frames point into them.  A fault
- * inside a section ends the reading there; what came before it is kept. */
+ * Two passes. The first walks the section headers and counts, so that every array is allocated once
+ * and a count larger than the bytes allow is rejected. The second reads the sections: MODULES
+ * first, wherever they are, because frames refer to them. A fault inside a section ends the reading
+ * there; everything before it is kept. */
 #include "format/record/record.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static enum status read_header(struct bytes *r, struct record *out, uint64_t *fi
     out->pointer_bytes = bytes_u32(r);
     out->writer = bytes_u32(r);
     out->doors = bytes_u32(r);
-    bytes_skip(r, 4); /* keeps what follows 8-aligned */
+    bytes_skip(r, 4); /* keeps the following data 8-aligned */
     out->stop_rtl_ns = bytes_u64(r);
     out->stop_dump_ns = bytes_u64(r);
     out->sample_count = bytes_u32(r);
@@ -157,7 +157,7 @@ static void read_module(struct bytes r, struct arena *keep, struct module *out)
         return;
     }
     out->path = path;
-    out->name = path != NULL ? path_base(path) : ""; /* unknown to the capture */
+    out->name = path != NULL ? path_base(path) : ""; /* the capture did not know it */
     out->pdb_name = pdb != NULL ? path_base(pdb) : NULL;
     if (timestamp != 0 || out->image_bytes != 0)
         module_code_id(timestamp, (uint32_t)out->image_bytes, out->code_id);
@@ -215,7 +215,7 @@ static void read_frame(struct bytes *r, const struct record *record, uint32_t in
         fault_set(r->fault, ERR_MALFORMED, start + RECORD_F_FLAGS, "how a frame was found");
         return;
     }
-    out->found_by = (enum found_by)found; /* the two enums have one order */
+    out->found_by = (enum found_by)found; /* both enums have the same order */
     if (module == RECORD_NO_MODULE) {
         out->pc_va = out->offset;
         return;
@@ -337,8 +337,8 @@ static bool allocate(struct reading *reading, const struct totals *total)
            out->functions != NULL && out->memory != NULL;
 }
 
-/* Reads the sections in R.  The fault that stands afterwards is the first in the file:
- * damage inside a section comes before where the walk over the sections ended. */
+/* Reads the sections in R. The fault reported is the first in the file: damage inside a section
+ * comes before the point where the walk over the sections ended. */
 static void read_body(struct bytes r, struct arena *keep, struct record *out)
 {
     struct fault shape = FAULT_INIT, inner = FAULT_INIT;

@@ -1,9 +1,9 @@
-/* Reads what a capture left: capture/record.h into model structs.
+/* Reads the record that a capture wrote (capture/record.h) into model structs.
  *
- * A record is a header and whole sections below its committed length.  Everything here
- * borrows nothing: texts are copied into the arena, so the file may be unmapped at once.
+ * A record is a header and complete sections within its committed length. Nothing is borrowed:
+ * texts are copied into the arena, so the file may be unmapped at once.
  *
- * Three states, never mixed:
+ * There are three separate states:
  *   sound    ERR_NONE.  Bytes past the committed length are a section that the dying
  *            process did not finish; they are counted in uncommitted_bytes and not read.
  *   cut      ERR_TRUNCATED: the file ends before the committed length.  The sections that
@@ -32,7 +32,7 @@ struct record_thread {
     const char *name; /* NULL: it has none   */
 };
 
-/* One walk of one thread by one walker.  Frames are physical: no symbols were asked. */
+/* One walk of one thread by one walker. Frames are physical: without symbols. */
 struct record_stack {
     uint32_t walker, state, stop; /* RECORD_WALKER_*, RECORD_STATE_*, RECORD_STOP_* */
     uint32_t thread_id, sample, left_out;
@@ -55,7 +55,7 @@ struct record_code {
 
 /* Unwind data of generated code: one RUNTIME_FUNCTION. */
 struct record_function {
-    uint64_t base_va; /* what the RVAs count from */
+    uint64_t base_va; /* the base of the RVAs */
     uint32_t begin_rva, end_rva, unwind_rva;
 };
 
@@ -79,10 +79,10 @@ struct record {
     uint32_t exception_code, exception_flags;
     uint64_t exception_va, exception_info[2];
     uint64_t started_100ns;             /* since 1601, UTC                    */
-    uint64_t stop_rtl_ns, stop_dump_ns; /* how long the target stood; 0: no hang */
+    uint64_t stop_rtl_ns, stop_dump_ns; /* how long the target was hung; 0: no hang */
     uint32_t sample_count;
-    uint32_t left_suspended;    /* threads that were not resumed as often as stopped */
-    bool partial;               /* cut or damaged: not all that was written is here */
+    uint32_t left_suspended;    /* threads resumed fewer times than they were suspended */
+    bool partial;               /* truncated or damaged: some of what was written is missing */
     uint64_t uncommitted_bytes; /* past the committed length, unread                */
     struct module *modules;     /* module.index is the position here                */
     struct record_thread *threads;
@@ -93,9 +93,9 @@ struct record {
     struct record_function *functions;
     struct record_memory *memory; /* sorted by va */
     uint32_t function_count, memory_count;
-    struct record_capture *captures; /* those that the ring still had, by time */
+    struct record_capture *captures; /* those still in the ring, by time */
     uint32_t capture_count;
-    uint64_t captures_asked, captures_cost_ns, captures_dearest_ns; /* of all there ever were */
+    uint64_t captures_asked, captures_cost_ns, captures_dearest_ns; /* total ever made */
 };
 
 /* Reads a record file's bytes.  Fails: see the states above; ERR_MEMORY. */
@@ -109,8 +109,8 @@ enum status record_read_file(const char *path, struct arena *keep, struct record
  * length is used when the header leaves the committed length 0. */
 enum status record_read_stream(struct bytes r, struct arena *keep, struct record *out);
 
-/* Capture INDEX as a stack, walker `rtl`: its modules are those of its time.
- * Fails: ERR_MEMORY. */
+/* Capture INDEX as a stack, walker `rtl`: with the modules loaded at that time. Fails:
+ * ERR_MEMORY. */
 enum status record_capture_stack(const struct record *record, uint32_t index, struct arena *keep,
                                  struct record_stack *out, struct fault *fault);
 
@@ -139,9 +139,9 @@ const struct record_timing *record_timing_find(const struct record *record, uint
 enum thread_role record_thread_role(const struct record *record,
                                     const struct record_thread *thread);
 
-/* Recorded stack FROM as the model has it: physical frames without names, no engine's name; it
- * borrows from RECORD.  The thread that the header names is the suspect even when the list of
- * threads is lost. */
+/* Converts recorded stack FROM to the model: physical frames without names, no engine name; it
+ * borrows from RECORD. The thread named in the header is the suspect even if the thread list is
+ * lost. */
 void record_stack_describe(const struct record *record, const struct record_stack *from,
                            struct stack *out);
 
@@ -154,7 +154,7 @@ void record_write_json(struct json *j, const struct record *record);
 /* Writes one stack in the offset stack's text form ("> label" first when LABEL is given). */
 void record_write_text(FILE *out, const struct record_stack *stack, const char *label);
 
-/* A row of the table of walkers, RECORD_WALKERS; NULL: no walker has that number. */
+/* The row of a walker in the table RECORD_WALKERS; NULL: no walker has that number. */
 struct record_walker {
     const char *name, *shares;
     uint32_t traits; /* RECORD_WALKER_TRAIT_* */

@@ -1,4 +1,4 @@
-/* A recorded stack as the model has it: see record.h. */
+/* Converts a recorded stack to the model: see record.h. */
 #include "format/record/record.h"
 
 /* RECORD_H_MACHINE: IMAGE_FILE_MACHINE_I386. */
@@ -18,7 +18,7 @@ static enum stack_state state_of(const struct record_stack *from)
     }
 }
 
-/* A record that was cut may lack the list of threads; its header still names the suspect. */
+/* A truncated record may lack the thread list; its header still names the suspect. */
 static enum thread_role role_of(const struct record *record, uint32_t thread_id)
 {
     const struct record_thread *thread = record_thread_find(record, thread_id);

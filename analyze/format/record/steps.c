@@ -21,7 +21,7 @@ static void read_stack_bounds(struct record_section section, struct steps *out)
     out->stack_high_va = high;
 }
 
-/* First pass: where the stack lies. */
+/* First pass: finds the address range of the stack. */
 static void survey(struct bytes r, struct arena *keep, struct steps *out)
 {
     struct record_section section;

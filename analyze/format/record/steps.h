@@ -1,8 +1,8 @@
 /* Reads the walk at every instruction: a record (format/record/record.h) with STEPS sections, as
- * victims/steps writes them, and MEMORY sections where it was packed to be replayed without
- * images.  Layout: capture/record.h.
+ * victims/steps writes them, and MEMORY sections where it was packed to be replayed without images.
+ * Layout: capture/record.h.
  *
- * A step states what changed since the step before, so steps are read in order, once. */
+ * Each step states what changed since the previous one, so steps are read once and in order. */
 #ifndef FORMAT_STEPS_H
 #define FORMAT_STEPS_H
 
@@ -11,15 +11,15 @@
 
 enum { STEPS_CALLERS_MAX = 64, STEPS_WALKS_MAX = 16 };
 
-/* A caller that waits: where it goes on, and its stack pointer there (0: not stated). */
+/* A caller: its return address, and its stack pointer there (0: not stated). */
 struct step_caller {
     uint64_t pc_va, sp_va;
 };
 
-/* What one walker said at this step. */
+/* One walker's result at this step. */
 struct step_walk {
     uint32_t walker, state, stop; /* RECORD_WALKER_*, RECORD_STATE_*, RECORD_STOP_*       */
-    bool as_truth;                /* its frames are the pc and the callers: none in pcs   */
+    bool as_truth;                /* its frames equal the pc and the callers, so pcs has none */
     uint32_t frame_count;
     const uint8_t *pcs; /* frame_count little-endian va, borrowed; NULL when as_truth */
 };
@@ -34,10 +34,10 @@ struct step {
 };
 
 struct steps {
-    struct record record; /* modules and memory; nothing else of it is of use here */
-    struct step step;     /* the one that steps_next() read last        */
+    struct record record; /* only its modules and memory are used here */
+    struct step step;     /* the last one that steps_next() read        */
     uint64_t stack_low_va, stack_high_va;
-    uint8_t *stack;                 /* of [low, high), as far as stated */
+    uint8_t *stack;                 /* of [low, high), as far as known */
     struct bytes sections, entries; /* still to be read  */
     uint32_t entries_left;
     uint32_t steps_read;
@@ -47,18 +47,18 @@ struct steps {
  * ERR_UNSUPPORTED another processor; ERR_MALFORMED; ERR_LIMIT a stack over 16 MB. */
 enum status steps_open(struct bytes file, struct arena *keep, struct steps *out);
 
-/* Reads the next step into steps->step.  False at the end, and with a fault in FILE's:
- * ERR_TRUNCATED, ERR_MALFORMED, ERR_LIMIT. */
+/* Reads the next step into steps->step. False at the end and on a fault in FILE: ERR_TRUNCATED,
+ * ERR_MALFORMED, ERR_LIMIT. */
 bool steps_next(struct steps *steps);
 
 /* Copies BYTES at VA: stack from the step's stack pointer on, or packed memory.  False unless
  * all are known. */
 bool steps_read(const struct steps *steps, uint64_t va, void *out, size_t bytes);
 
-/* The frames as they are: the pc, then the callers, innermost first. */
+/* The true frames: the pc, then the callers, innermost first. */
 uint64_t steps_truth_pc(const struct step *step, uint32_t index);
 
-/* What WALK says of frame INDEX. */
+/* The address of frame INDEX in WALK. */
 uint64_t steps_walk_pc(const struct step *step, const struct step_walk *walk, uint32_t index);
 
 #endif

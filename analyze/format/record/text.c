@@ -1,4 +1,4 @@
-/* A record in words, as JSON and as text: see record.h. */
+/* Writes a record as JSON and as text: see record.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,7 +148,8 @@ void record_write_json(struct json *j, const struct record *record)
     json_object_end(j);
 }
 
-/* The text form's default is: the first frame interrupted, the others return addresses. */
+/* By default in the text form, the first frame is interrupted and the others are return
+ * addresses. */
 void record_write_text(FILE *out, const struct record_stack *stack, const char *label)
 {
     if (label != NULL)

@@ -1,9 +1,9 @@
-/* Reading what rust-minidump (JSON) and Breakpad (`minidump_stackwalk -m`) print.
+/* Reads the output of rust-minidump (JSON) and Breakpad (`minidump_stackwalk -m`).
  *
  * Breakpad's lines: header rows (OS|, CPU|, GPU|, Crash|reason|address|thread, Module|...), an
- * empty line, then thread|frame|module|function|file|line|offset, where the offset counts from
- * the line, else from the function, else from the module.  So an address is only known for frames
- * without a function. */
+ * empty line, then thread|frame|module|function|file|line|offset, where the offset counts from the
+ * line, otherwise from the function, otherwise from the module. So the address is known only for
+ * frames without a function. */
 #include "format/stack/foreign.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static enum found_by found_of(const char *trust)
     return FOUND_GIVEN;
 }
 
-/* A stack that grows; the arena keeps the arrays that were outgrown. */
+/* A growing stack; the arena keeps the outgrown arrays. */
 struct growing {
     struct arena *keep;
     struct frame *frames;
@@ -109,7 +109,7 @@ static enum status read_rust_frame(const cJSON *from, uint32_t index, struct gro
     frame.line = (uint32_t)json_get_uint(from, "line", 0, fault);
     frame.symbol_distance = json_get_hex(from, "function_offset", 0, fault);
     frame.symbols = frame.function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
-    /* the tool prints return addresses one lower, at the call */
+    /* the tool prints return addresses minus one, inside the call */
     uint64_t back = frame.kind == PC_RETURN ? foreign_rust_back(g->arm64) : 0;
     frame.pc_va = json_get_hex(from, "offset", 0, fault) + back;
     frame.offset = frame.module_name != NULL ? json_get_hex(from, "module_offset", 0, fault) + back
@@ -274,7 +274,7 @@ static bool read_machine_line(struct machine_reader *m, char *line)
     struct growing before = m->frames;
     if (!read_machine_frame(fields, &m->frames, &thread))
         return false;
-    if (m->open && thread != m->thread) { /* that frame begins the next thread */
+    if (m->open && thread != m->thread) { /* this frame begins the next thread */
         struct frame first = m->frames.frames[m->frames.count - 1];
         m->frames = before;
         if (!close_thread(m))
@@ -317,7 +317,8 @@ static enum status read_machine(const char *text, size_t bytes, struct arena *ke
             crashed = i;
     move_to_front(m.stacks, m.count, crashed);
     if (crashed < m.count)
-        m.stacks[0].thread_id = 0; /* what is printed is a position, no id: it is the suspect */
+        m.stacks[0].thread_id =
+            0; /* the tool prints a position, not an id; this thread is the suspect */
     *out = m.stacks;
     *count = m.count;
     return ERR_NONE;

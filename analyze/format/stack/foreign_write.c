@@ -1,4 +1,4 @@
-/* Writing rust-minidump's JSON schema, so that what reads its output reads ours.
+/* Writes rust-minidump's JSON schema, so that readers of its output can read ours.
  * Source: the json-schema.md of rust-minidump's minidump-processor (facts only). */
 #include <ctype.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void write_crash(const struct writer *w, struct arena *scratch)
 static void write_registers(const struct writer *w)
 {
     const struct registers *regs = w->registers;
-    /* by name, in the alphabet's order, as the other tool sorts them */
+    /* by name in alphabetical order, as in rust-minidump */
     struct {
         const char *name;
         uint64_t value;
@@ -152,7 +152,8 @@ static void write_frame(const struct writer *w, const struct stack *stack, uint3
 {
     const struct frame *frame = &stack->frames[at];
     struct json *j = w->j;
-    /* the schema's addresses are of instructions: of callers', one back on arm64, else one byte */
+    /* the schema states instruction addresses: for callers one instruction back on arm64, otherwise
+     * one byte */
     uint64_t back = frame->index > 0 ? foreign_rust_back(w->dump->cpu == CPU_ARM64)
                                      : (uint64_t)(frame->kind == PC_RETURN);
     json_object(j);
@@ -203,7 +204,7 @@ static void write_stack(const struct writer *w, uint32_t number, bool crashed)
     json_object_end(j);
 }
 
-/* Did any frame get a name?  If not, no symbols were given, and none are missing. */
+/* True when any frame has a name. If not, no symbols were given, so none count as missing. */
 static bool any_named(const struct writer *w)
 {
     for (uint32_t s = 0; s < w->stack_count; s++)

@@ -1,7 +1,7 @@
-/* Reading resolved stacks as we and judges print them: `resolve --json`, `--ndjson`, `dump --stacks
- * --json` and the answers of the adapter's protocol.
+/* Reads resolved stacks in the form that this program and the judges print: `resolve --json`,
+ * `--ndjson`, `dump --stacks --json` and the answers of the adapter's protocol.
  *
- * One stack is {"frames": [...]}.  A document is one stack, an array of stacks, one stack per line,
+ * One stack is {"frames": [...]}. A document is one stack, an array of stacks, one stack per line,
  * or {"threads": [...]} whose members are stacks or hold one as "stack". */
 #include <string.h>
 
@@ -94,7 +94,7 @@ static enum status read_document(struct reader *r, const char *text, size_t byte
     return fault->code;
 }
 
-/* The first line is a whole object, and others follow? */
+/* True when the first line is a complete object and others follow. */
 static bool is_lines(const char *text, size_t bytes)
 {
     const char *end = memchr(text, '\n', bytes);

@@ -12,7 +12,7 @@
  */
 #include "format/minidump/streams.h"
 
-/* Files of /proc and /etc whole; between the words of a command line stand zeros. */
+/* Complete files of /proc and /etc; zeros separate the words of a command line. */
 void minidump_read_text(struct minidump_reader *m, struct bytes r)
 {
     struct minidump *out = m->out;
@@ -132,7 +132,8 @@ void minidump_detail_dso(struct minidump_value_list *list, struct bytes r)
     minidump_add_uint(list, "version", version);
     minidump_add_fields(list, &r, head, COUNT_OF(head));
     minidump_add_array(list, "link_map");
-    if (count > 0 && !bytes_failed(&r)) { /* of its own fault: what follows here may be sound */
+    if (count > 0 &&
+        !bytes_failed(&r)) { /* with its own fault: the data that follows here may be valid */
         struct bytes maps = minidump_from(list->m->out, map_foff, list->m->damage);
         count = bytes_count(&maps, count, 4 + gap + 2 * (size_t)pointer);
         for (uint32_t i = 0; i < count && !list->full; i++)

@@ -49,7 +49,7 @@ void minidump_detail_mac_crash(struct minidump_value_list *list, struct bytes r)
     }
     for (uint32_t i = 0; i < count && !bytes_failed(&r); i++) {
         struct minidump_place place = minidump_location(list->m, &r, "macOS crash record");
-        struct fault fault = FAULT_INIT; /* a damaged record costs no other */
+        struct fault fault = FAULT_INIT; /* a damaged record does not affect the others */
         if (place.bytes > 0)
             add_mac_record(list, minidump_at(list->m->out, place, &fault), texts_at);
         if (fault.code != ERR_NONE)

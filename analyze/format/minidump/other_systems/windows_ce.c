@@ -76,7 +76,7 @@ struct ce_column {
     bool is_text; /* an offset of a text */
 };
 
-/* One cell: a number where its size is one, else its bytes. */
+/* One cell: a number if it has the size of one, otherwise its bytes. */
 static void add_cell(struct minidump_value_list *list, struct bytes *r,
                      const struct ce_column *column)
 {
