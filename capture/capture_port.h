@@ -33,7 +33,7 @@ extern "C" {
 
 enum { CAPTURE_VERSION = 1, CAPTURE_POLL_MS = 10 };
 
-/* Exit code of a process that the capture ended after it had recorded a hang. */
+/* Exit code of a process that the capture ended after recording a hang. */
 #define CAPTURE_EXIT_HANG 0xCA970001u
 
 struct capture_options {
@@ -45,11 +45,12 @@ struct capture_options {
     bool end_after_hang;    /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */
     uint32_t hang_samples;  /* looks at the hanging thread, 20 ms apart; 0: 5                */
     uint64_t ring_bytes;    /* memory for capture_now(); 0: none                             */
-    bool from_outside;      /* hook nothing in; a watcher process takes all, by dbghelp      */
+    bool from_outside;      /* install no hooks; a watcher process captures everything, with
+                             * dbghelp */
     bool tuned_dump;        /* also write the dump in its cheapest form                      */
     void (*on_crash)(void); /* on the crashed thread, once everything is on disk; NULL: none */
-    uint32_t keep_count;    /* captures to keep in the folder; 0: 32                         */
-    uint64_t keep_bytes;    /* and their size in all; 0: 512 MB                              */
+    uint32_t keep_count;    /* number of captures to keep in the folder; 0: 32 */
+    uint64_t keep_bytes;    /* and their total size; 0: 512 MB */
 };
 
 /* One capture that an ended process left in a folder.  Strings are valid during the call. */
@@ -58,46 +59,48 @@ struct capture_report {
     const wchar_t *record;     /* path; NULL: none                                   */
     const wchar_t *dump;       /* path; NULL: none                                   */
     const wchar_t *dump_tuned; /* path; NULL: none                                   */
-    uint64_t bytes;            /* of all these files                                 */
+    uint64_t bytes;            /* total size of these files */
 };
 
-/* Removes the oldest captures beyond keep_count and keep_bytes, then installs.  False: the options
- * are not of this version, the files could not be opened or the helper threads not be started. */
+/* Removes the oldest captures beyond keep_count and keep_bytes, then installs. False: the options
+ * have another version, or the files could not be opened, or the helper threads could not be
+ * started. */
 bool capture_install(const struct capture_options *options);
 
-/* Takes the hooks out again and removes the files if nothing was captured. */
+/* Removes the hooks, and removes the files if nothing was captured. */
 void capture_uninstall(void);
 
 /* Calls TAKE for each capture that ended processes left in FOLDER, the oldest first, and returns
- * how many there were.  TAKE returns true to have the files removed (they were sent, or copied),
- * false to keep them for the next time; NULL: only count.  Allocates nothing; may be called before
- * and after capture_install(). */
+ * how many there were. TAKE returns true to remove the files (because they were sent or copied),
+ * false to keep them for the next time. If TAKE is NULL, captures are only counted. Allocates
+ * nothing; may be called before and after capture_install(). */
 uint32_t capture_pending(const wchar_t *folder,
                          bool (*take)(const struct capture_report *report, void *context),
                          void *context);
 
 void capture_heartbeat(void);
 
-/* The terminate door, for std::set_terminate: the hook belongs to the host's C++ library. */
+/* The hook for std::set_terminate; it belongs to the host's C++ library. */
 void capture_on_terminate(void);
 
-/* The calling thread means to rest: no hang until its next heartbeat. */
+/* The calling thread is about to idle: no hang is reported until its next heartbeat. */
 void capture_heartbeat_pause(void);
 
 /* One function of code made at run time, so that its frames get names, in offset stacks and in
- * dumps.  Register it after its function table, if it has one: dumps cannot be walked through it
- * without, and the crash path does not ask the system for it.  NAME is copied.  False: no room
- * left. */
+ * dumps. Register it after its function table, if it has one: without a table, dumps cannot be
+ * walked through it, and the crash path does not ask the system for one. NAME is copied. False: no
+ * room left. */
 bool capture_register_code(const char *name, const void *start, uint64_t bytes);
 
-/* Puts the calling thread's stack into the ring: a few microseconds, no lock, no file.  The
- * ring keeps the last captures that fit, each some 100 to 300 bytes.  LABEL is copied, up to
- * 128 bytes; NULL: none.  They come into the record of a crash or hang, or into one of their
- * own by capture_flush() and capture_uninstall().  False: there is no ring. */
+/* Puts the calling thread's stack into the ring: a few microseconds, no lock, no file. The ring
+ * keeps the last captures that fit, each some 100 to 300 bytes. LABEL is copied, up to 128 bytes;
+ * NULL: none. They go into the record of a crash or hang, or capture_flush() and
+ * capture_uninstall() write them to a record of their own. False: there is no ring. */
 bool capture_now(const char *label);
 
-/* Writes what the ring holds now; a later record takes this one's place, with what the ring
- * holds then.  False: nothing to write, a crash or another flush is under way, or no answer. */
+/* Writes the current content of the ring. A later record replaces this one, with the ring's content
+ * at that time. False: there was nothing to write, a crash or another flush is in progress, or the
+ * monitor did not answer. */
 bool capture_flush(void);
 
 #ifdef __cplusplus

@@ -23,7 +23,7 @@ static const uint64_t KEEP_BYTES = 512ull << 20;
 
 static const wchar_t *const suffixes[FILE_KINDS] = {L".rec", L".dmp", L"-tuned.dmp"};
 
-/* One capture in a folder: what capture_pending() gives out. */
+/* One capture in a folder, as capture_pending() reports it. */
 struct pending {
     wchar_t stem[STEM_UNITS], path[FILE_KINDS][PATH_UNITS];
     bool is_there[FILE_KINDS];
@@ -57,7 +57,7 @@ static HANDLE open_new(const wchar_t *stem, enum file_kind kind)
     return file;
 }
 
-/* A name that is still free: the next millisecond's, if need be. */
+/* A free name; if the name is taken, tries the next millisecond. */
 static HANDLE open_record(wchar_t stem[STEM_UNITS])
 {
     HANDLE file = INVALID_HANDLE_VALUE;
@@ -101,9 +101,9 @@ void cap_files_close(void)
     }
 }
 
-/* ---- what earlier processes left ---- */
+/* ---- captures that earlier processes left ---- */
 
-/* The name of a capture's file without its suffix.  False: it is no such file. */
+/* The name of a capture's file without its suffix. False: not a capture's file. */
 static bool stem_of(const wchar_t *name, wchar_t stem[STEM_UNITS])
 {
     const size_t length = wcslen(name);
@@ -119,7 +119,7 @@ static bool stem_of(const wchar_t *name, wchar_t stem[STEM_UNITS])
     return false;
 }
 
-/* The first stem in FOLDER after AFTER, in the order of names.  False: there is none. */
+/* The first stem in FOLDER after AFTER, in the order of names. False: there is none. */
 static bool next_stem(const wchar_t *folder, const wchar_t *after, wchar_t next[STEM_UNITS])
 {
     wchar_t path[PATH_UNITS], stem[STEM_UNITS];
@@ -150,12 +150,12 @@ static bool holds_sections(HANDLE file)
     return memcmp(header, RECORD_MAGIC, 8) == 0 && committed > RECORD_HEADER_BYTES;
 }
 
-/* Looks at one file.  False: a process still has it open.  A file that holds nothing, as a power
- * failure may leave one, is removed. */
+/* Looks at one file. False: a process still has it open. An empty file, such as a power failure may
+ * leave, is removed. */
 static bool look_at(struct pending *p, enum file_kind kind)
 {
     LARGE_INTEGER size = {0};
-    /* Not shared for writing: that fails as long as the capture has it open. */
+    /* Not shared for writing: opening fails as long as the capture has the file open. */
     HANDLE file = CreateFileW(p->path[kind], GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE,
                               NULL, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
     p->is_there[kind] = false;
@@ -171,7 +171,7 @@ static bool look_at(struct pending *p, enum file_kind kind)
     return true;
 }
 
-/* The next capture after P->stem that no process is writing any more.  False: that was the last. */
+/* The next capture after P->stem that no process is still writing. False: there are no more. */
 static bool next_pending(const wchar_t *folder, struct pending *p)
 {
     wchar_t after[STEM_UNITS];

@@ -1,5 +1,5 @@
-/* Installing and uninstalling: everything that the crash path will need is opened, made
- * and measured here, while the program is well. */
+/* Installing and uninstalling: everything that the crash path needs is opened, created and measured
+ * here, while the program is healthy. */
 #include "capture/cap.h"
 
 #include <dbghelp.h>
@@ -55,7 +55,7 @@ static DWORD WINAPI monitor(void *argument)
     return 0;
 }
 
-/* Code range of an exported function: from its unwind data, else the first page of it. */
+/* Code range of an exported function: from its unwind data, else its first page. */
 struct cap_bounds cap_code_of(const char *name)
 {
     struct cap_bounds range = {0, 0};
@@ -107,7 +107,8 @@ void cap_start_clock(void)
     QueryPerformanceCounter(&cap.installed_at);
 }
 
-/* Options that an older or newer host was compiled with: what both sides know is taken. */
+/* Options may come from a host compiled with an older or newer version: the fields that both sides
+ * know are used. */
 static bool take_options(const struct capture_options *options)
 {
     const uint32_t bytes = options->size < sizeof cap.options ? options->size : sizeof cap.options;
@@ -150,7 +151,7 @@ void capture_uninstall(void)
     if (!cap.installed)
         return;
     if (cap_outside_pause())
-        return; /* the watcher ends with the process */
+        return; /* the watcher ends when this process ends */
     (void)capture_flush();
     cap_doors_close();
     InterlockedExchange(&cap.quitting, 1);
@@ -175,7 +176,7 @@ bool capture_register_code(const char *name, const void *start, uint64_t bytes)
     code->start_va = (uintptr_t)start;
     code->code_bytes = bytes;
 #if defined(_WIN64)
-    /* Asked now: for generated code the system looks under a lock. */
+    /* Queried now: for generated code the system's lookup takes a lock. */
     const RUNTIME_FUNCTION *function = RtlLookupFunctionEntry(code->start_va, &code->base_va, NULL);
     if (function != NULL) {
         code->begin_rva = function->BeginAddress;

@@ -194,7 +194,7 @@ const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va)
         (const RUNTIME_FUNCTION *)(uintptr_t)(module->base_va + module->functions_rva);
     uint32_t low = 0, high = module->functions_count;
     *base_va = module->base_va;
-    while (low < high) { /* the first that starts past it */
+    while (low < high) { /* the first entry that starts after it */
         const uint32_t middle = low + (high - low) / 2;
         if (table[middle].BeginAddress <= rva)
             low = middle + 1;

@@ -24,7 +24,7 @@ enum {
     ABORT_EXIT = 3,
     PURE_CALL_EXIT = 255,
     CANDIDATE_STACK_BYTES = 16 << 10, /* a candidate is only walked with this much room left */
-    HOST_LIMIT_MS = 5000,             /* for the host's on_crash()                    */
+    HOST_LIMIT_MS = 5000,             /* reserved for the host's on_crash() */
 };
 
 static void *vectored;
@@ -32,12 +32,12 @@ static LPTOP_LEVEL_EXCEPTION_FILTER previous_filter;
 static void (*previous_abort)(int);
 static _invalid_parameter_handler previous_invalid_parameter;
 static _purecall_handler previous_pure_call;
-static uint32_t claimed_exit_code; /* what the process ends with, whichever thread ends it */
+static uint32_t claimed_exit_code; /* the exit code, whichever thread ends the process */
 
 /* ---- claiming ---- */
 
-/* Waits while a hang is being taken: it may turn out to be none, and then the crash counts.
- * False: another crash was first, or a hang was recorded and the program went on. */
+/* Waits while a hang is being captured: if it turns out not to be a hang, the crash counts. False:
+ * another crash came first, or a hang was recorded and the program continued. */
 static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t exit_code, bool captured,
                   bool stack_usable)
 {
@@ -45,7 +45,7 @@ static bool claim(EXCEPTION_POINTERS *pointers, uint32_t doors, uint32_t exit_co
     LONG owner;
     while ((owner = InterlockedCompareExchange(&cap.crash.claimed_by, (LONG)me, 0)) ==
            CAP_CLAIMED_BY_HANG)
-        if (!stack_usable) /* no room for a wait */
+        if (!stack_usable) /* no room to wait */
             PAUSE();
         else
             WaitForSingleObject(cap.hang_over, INFINITE);
@@ -71,7 +71,7 @@ static uint64_t context_pc(const CONTEXT *context)
 #endif
 }
 
-/* A hang was recorded and the program went on: no second capture. */
+/* A hang was recorded and the program continued: no second capture. */
 static bool is_over(void)
 {
     return cap.crash.claimed_by == CAP_HANG_TAKEN;
@@ -121,14 +121,15 @@ static NOINLINE void store_candidate(const EXCEPTION_POINTERS *pointers, struct 
     const uint32_t me = GetCurrentThreadId();
     struct cap_candidate *candidate = candidate_of(me);
     if (candidate == NULL)
-        return; /* more threads raise than we keep: the filter walks anyway */
+        return; /* more threads raise exceptions than we keep candidates for: the filter walks
+                 * anyway */
     candidate->code = pointers->ExceptionRecord->ExceptionCode;
     candidate->address_va = (uintptr_t)pointers->ExceptionRecord->ExceptionAddress;
     cap_crash_walk_begin(&candidate->walk, RECORD_WALKER_RTL, me);
     cap_crash_walk_rtl(pointers->ContextRecord, NULL, bounds, false, &candidate->walk);
 }
 
-/* Keeps its own frame small: after a stack overflow a page is left, half of it used. */
+/* Keeps its own frame small: after a stack overflow only one page is left, half of it used. */
 static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
 {
     const uint32_t code = pointers->ExceptionRecord->ExceptionCode;
@@ -142,7 +143,7 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *pointers)
     }
     if (code == EXCEPTION_STACK_OVERFLOW) {
         if (claim(pointers, RECORD_DOOR_VECTORED, code, false, false) || !is_over())
-            for (;;) /* no room for a wait; the monitor polls and ends the process */
+            for (;;) /* no room to wait; the monitor polls and ends the process */
                 PAUSE();
         return EXCEPTION_CONTINUE_SEARCH;
     }
@@ -159,7 +160,7 @@ static LONG WINAPI on_unhandled(EXCEPTION_POINTERS *pointers)
 {
     const EXCEPTION_RECORD *record = pointers->ExceptionRecord;
     const uint32_t me = GetCurrentThreadId();
-    /* The capture itself crashed: keep what is on disk. */
+    /* The capture itself crashed: keep what is already on disk. */
     if (cap_crash_is_ours(me) || cap.crash.claimed_by == (LONG)me)
         TerminateProcess(GetCurrentProcess(), record->ExceptionCode);
     uint32_t doors = RECORD_DOOR_UNHANDLED;
@@ -185,7 +186,7 @@ static void on_runtime_door(uint32_t code, uint32_t door, uint32_t exit_code)
     static volatile LONG user; /* of the three above */
     const LONG me = (LONG)GetCurrentThreadId();
     if (cap.crash.claimed_by == me)
-        return; /* the host's own crash handler gives up: keep what is on disk */
+        return; /* the host's own crash handler aborts: keep what is already on disk */
     if (InterlockedCompareExchange(&user, me, 0) != 0)
         give_way(exit_code);
     RtlCaptureContext(&context);
@@ -280,7 +281,8 @@ void cap_crash_take(void)
         if (threads[i].id == crash->thread_id)
             subject.thread = threads[i].handle;
     if (!crash->own_stack_usable)
-        SuspendThread(subject.thread); /* it spins: the time is better spent on the dump */
+        SuspendThread(subject.thread); /* the thread spins, so the time is better spent on the
+                                        * dump */
     cap_crash_cheap_walkers(&subject);
     cap_crash_record_captures();
     if (cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS) && cap.options.tuned_dump)

@@ -19,7 +19,7 @@ static struct cap_walk samples[CAP_HANG_SAMPLES_MOST]; /* of the suspect */
 static struct cap_walk walks[HANG_THREADS];            /* of the others, by thread */
 static CONTEXT contexts[HANG_THREADS];
 static volatile LONG
-    stopped[CAP_THREADS]; /* by us: how often it was before, plus one; 0: it runs */
+    stopped[CAP_THREADS]; /* suspended by us: previous suspend count plus one; 0: running */
 static uint32_t left_suspended;
 static volatile LONG rescued;
 static bool taken;
@@ -33,7 +33,7 @@ static void close_threads(void)
     thread_count = 0;
 }
 
-/* The suspect comes first, in the record as in time.  False: it is gone. */
+/* The suspect comes first, in the record as well as in time. False: the thread is gone. */
 static bool list_threads(uint32_t suspect_id)
 {
     close_threads();
@@ -48,7 +48,7 @@ static bool list_threads(uint32_t suspect_id)
     return thread_count > 0 && threads[0].id == suspect_id;
 }
 
-/* Stops the thread and seeds its walk.  False: it is gone, or not to be stopped. */
+/* Suspends the thread and seeds its walk. False: it is gone or cannot be suspended. */
 static bool stop_thread(uint32_t i)
 {
     if ((threads[i].flags & RECORD_THREAD_CAPTURE) != 0)
@@ -91,7 +91,7 @@ static void walk_stopped(uint32_t i, struct cap_walk *out)
         cap_crash_walk_not(out, RECORD_STATE_BLOCKED, "stood in a lock that the thread held");
 }
 
-/* One sample: suspend, walk, resume.  False: the thread is gone. */
+/* One sample: suspend, walk, resume. False: the thread is gone. */
 static bool look_at_suspect(struct cap_walk *out)
 {
     const bool ok = stop_thread(0);
@@ -101,7 +101,7 @@ static bool look_at_suspect(struct cap_walk *out)
     return ok;
 }
 
-/* The innermost frame aside, which is where a loop differs from turn to turn. */
+/* Compares all frames but the innermost, which differs between iterations of a loop. */
 static bool is_same_stack(const struct cap_walk *a, const struct cap_walk *b)
 {
     const uint32_t count = a->total < CAP_FRAMES ? a->total : CAP_FRAMES;
@@ -111,7 +111,8 @@ static bool is_same_stack(const struct cap_walk *a, const struct cap_walk *b)
     return same;
 }
 
-/* Numbers the samples, heaviest first; among equals the last, which the dump shares. */
+/* Numbers the samples, heaviest first. Among equals the last one comes first: the dump shows it
+ * too. */
 static void rank_samples(uint32_t count)
 {
     uint32_t weights[CAP_HANG_SAMPLES_MOST];
@@ -196,14 +197,14 @@ static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late
         cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
 }
 
-/* A thread that has ended sends no heartbeats, which is no hang. */
+/* A thread that has ended sends no heartbeats; that is not a hang. */
 static bool nobody_there(int64_t beat_ns)
 {
     InterlockedCompareExchange64(&cap.beat_ns, 0, beat_ns);
     return false;
 }
 
-/* False: the thread went on, so it was no hang, or it is gone. */
+/* False: the thread continued, so it was not a hang, or it is gone. */
 static bool take_hang(int64_t beat_ns, uint64_t late_ns)
 {
     const uint32_t suspect_id = (uint32_t)cap.watched_id, sample_count = sample_target();
@@ -216,7 +217,7 @@ static bool take_hang(int64_t beat_ns, uint64_t late_ns)
         if (cap.beat_ns != beat_ns)
             return false;
     }
-    if (!list_threads(suspect_id)) /* who came and went meanwhile */
+    if (!list_threads(suspect_id)) /* threads that started or ended meanwhile */
         return nobody_there(beat_ns);
     const uint64_t start_ns = cap_crash_now_ns();
     if (!stop_thread(0) || cap.beat_ns != beat_ns) {

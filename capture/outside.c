@@ -39,7 +39,7 @@ static bool watcher_path(wchar_t path[PATH_UNITS])
     return true;
 }
 
-/* Waits until the watcher is attached, or has given up. */
+/* Waits until the watcher has attached or given up. */
 bool cap_outside_start(const struct capture_options *options)
 {
     wchar_t path[PATH_UNITS], command[2 * PATH_UNITS], name[64];

@@ -1,5 +1,5 @@
-/* The one place for compiler extensions in victims/ and capture/: what C11 cannot say and
- * MSVC, clang-cl and clang for mingw-w64 say differently. */
+/* The one place for compiler extensions in victims/ and capture/: what C11 cannot express and MSVC,
+ * clang-cl and clang for mingw-w64 spell differently. */
 #ifndef CAPTURE_PORT_H
 #define CAPTURE_PORT_H
 
@@ -22,8 +22,8 @@
 #define IN_SECTION(name) __attribute__((section(name), used))
 #endif
 
-/* Naked functions with AT&T assembler of x64 inside: clang only.  What needs them is not there
- * elsewhere, and says so. */
+/* Naked functions with AT&T assembler of x64 inside: clang only. Other compilers leave out the code
+ * that needs them, and report that. */
 #if defined(__clang__) && defined(__x86_64__)
 #define HAVE_NAKED 1
 #define NAKED __attribute__((naked, noinline))
@@ -47,7 +47,7 @@
 #define ILLEGAL() __asm__ volatile("ud2")
 #endif
 
-/* 32-bit headers leave these to the compiler without saying so. */
+/* 32-bit headers silently leave these to the compiler. */
 #if defined(__clang__) && defined(__i386__) && !defined(__cplusplus)
 long long _InterlockedExchangeAdd64(long long volatile *, long long);
 long long _InterlockedExchange64(long long volatile *, long long);

@@ -1,10 +1,11 @@
 /* capture_now(): stacks on demand, kept in a ring in memory until the record is written.
  *
  * The ring is made of granules of 64 bytes, with numbers that never repeat: a tag, then 56 bytes of
- * an entry in the record's form.  A writer takes as many granules as its entry needs by one
- * addition, without a lock, and sets each granule's tag to its number once the bytes are written.
- * A reader believes an entry if every tag has the number that it must have; so one that was
- * overwritten, or whose writer was stopped or killed half way, is left out, and hurts no other. */
+ * an entry in the record's form. A writer takes as many granules as its entry needs by one
+ * addition, without a lock, and sets each granule's tag to its number once the bytes are written. A
+ * reader believes an entry if every tag has the number that it must have; so an entry that was
+ * overwritten, or whose writer was stopped or killed halfway, is skipped without affecting
+ * others. */
 #include "capture/cap.h"
 
 enum { GRANULE_WORDS = 8, PAYLOAD_WORDS = 7, HEAD_WORDS = RECORD_CAPTURE_BYTES / 8 };
@@ -12,7 +13,7 @@ enum { GRANULE_WORDS = 8, PAYLOAD_WORDS = 7, HEAD_WORDS = RECORD_CAPTURE_BYTES /
 static struct {
     volatile uint64_t *words; /* NULL: no ring */
     uint64_t granule_count;
-    volatile LONG64 next; /* granules handed out so far */
+    volatile LONG64 next; /* granules allocated so far */
     volatile LONG64 asked_count, cost_ns, dearest_ns;
 } ring;
 
@@ -115,7 +116,7 @@ bool cap_crash_ring_totals(uint64_t *asked, uint64_t *cost_ns, uint64_t *dearest
     return ring.words != NULL && ring.next != 0;
 }
 
-/* The entry that starts at NUMBER: its words, or 0 if none is whole there. */
+/* The length in words of the entry that starts at NUMBER; 0 if no complete entry is there. */
 static uint32_t read_entry(uint64_t number, uint64_t *out)
 {
     if (granule(number)[0] != tag_of(number, true))
@@ -125,7 +126,7 @@ static uint32_t read_entry(uint64_t number, uint64_t *out)
         return 0;
     for (uint32_t at = 0; at < count; at++)
         out[at] = granule(number + at / PAYLOAD_WORDS)[1 + at % PAYLOAD_WORDS];
-    for (uint64_t g = 0; g < granules_of(count); g++) /* after the bytes, as they were written */
+    for (uint64_t g = 0; g < granules_of(count); g++) /* checked after the bytes were read */
         if (granule(number + g)[0] != tag_of(number + g, g == 0))
             return 0;
     return count;

@@ -1,7 +1,7 @@
-/* Runners: threads that do what may block, while the monitor waits with a time limit.  Two
- * are made at install; the third is the crashed thread itself, for what must or should run
- * there.  A runner that does not come back keeps its job; its results are then never looked
- * at, and further jobs for it are refused. */
+/* Runners: threads that do what may block, while the monitor waits with a time limit. Two are made
+ * at install; the third is the crashed thread itself, for jobs that must or should run there. A
+ * runner that does not return keeps its job; its results are then ignored, and further jobs for it
+ * are refused. */
 #include "capture/cap.h"
 
 enum { THREADS = 2, RUNNERS = 3, RUNNER_STACK_BYTES = 256 << 10, START_LIMIT_MS = 5000 };
@@ -18,7 +18,7 @@ static void run_job(struct runner *runner)
     __try {
         runner->job(runner->argument);
     } __except (EXCEPTION_EXECUTE_HANDLER) {
-        /* a damaged heap, say */
+        /* for example, a damaged heap */
         InterlockedExchange(&runner->failed, 1);
     }
     InterlockedExchange(&runner->busy, 0);
@@ -62,7 +62,7 @@ bool cap_runners_start(void)
             return false;
         if (i >= THREADS)
             continue;
-        /* A small stack: under Wine the dump holds all of it. */
+        /* A small stack, because under Wine the dump contains all of it. */
         runners[i].thread = CreateThread(NULL, RUNNER_STACK_BYTES, serve, &runners[i],
                                          STACK_SIZE_PARAM_IS_A_RESERVATION, &id);
         if (runners[i].thread == NULL || !cap_wait_for_thread())

@@ -80,7 +80,7 @@ static struct cap_bounds bounds_of_teb(const uint8_t *teb)
         .low_va = (uintptr_t)*(void *const *)(teb + TEB_DEALLOCATION_STACK),
         .high_va = (uintptr_t)tib->StackBase,
     };
-    /* A fiber's or a hand-made stack may leave the reserve's start stale. */
+    /* A fiber or a hand-made stack may leave the reserve's start stale. */
     if (bounds.low_va == 0 || bounds.low_va > (uintptr_t)tib->StackLimit)
         bounds.low_va = (uintptr_t)tib->StackLimit;
     return bounds;
@@ -100,7 +100,7 @@ static bool query_thread(HANDLE thread, struct thread_basic *out)
            (uintptr_t)out->teb >= NEVER_MAPPED_BYTES;
 }
 
-/* It may end while its TEB is read. */
+/* The thread may end while its TEB is read. */
 static bool read_bounds(const struct thread_basic *basic, struct cap_bounds *out)
 {
     __try {
@@ -117,7 +117,7 @@ bool cap_crash_thread_bounds(HANDLE thread, struct cap_bounds *out)
     return query_thread(thread, &basic) && read_bounds(&basic, out);
 }
 
-/* UTF-16 to UTF-8; a lone surrogate becomes U+FFFD.  Stops before what does not fit. */
+/* UTF-16 to UTF-8; a lone surrogate becomes U+FFFD. Stops before a character that does not fit. */
 uint32_t cap_crash_utf8(const wchar_t *text, uint32_t units, char *out, uint32_t room_bytes)
 {
     uint32_t used = 0;

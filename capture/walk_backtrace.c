@@ -5,7 +5,7 @@
  * May call: RtlCaptureStackBackTrace, RtlLookupFunctionEntry. */
 #include "capture/cap.h"
 
-enum { DEPTH = 4096, SLICE = 60 }; /* older systems refuse more than 62 at a time */
+enum { DEPTH = 4096, SLICE = 60 }; /* older systems refuse more than 62 frames per call */
 
 /* Static: the crashed thread's stack may be small.  Only one crash is ever taken. */
 static void *addresses[DEPTH];
@@ -24,9 +24,9 @@ static NOINLINE uint32_t fetch(void)
     return count;
 }
 
-/* Is PC where the crash starts?  A context that a function captured itself means any later
- * place in that function.  On x86 the frames of the handler are followed by the caller of
- * the place: the chain of frame pointers holds return addresses alone. */
+/* True when PC is where the crash starts. A context that a function captured itself means any later
+ * place in that function. On x86 the frames of the handler are followed by the caller of the place:
+ * the chain of frame pointers holds return addresses alone. */
 static bool is_place(uint64_t pc, const CONTEXT *seed, bool seed_is_return)
 {
 #if defined(_WIN64)
@@ -71,11 +71,11 @@ void cap_crash_walk_backtrace(const CONTEXT *seed, HANDLE thread, struct cap_bou
 
     while (first < count && !is_place((uintptr_t)addresses[first], seed, seed_is_return))
         first++;
-    if (first < count) { /* a thread that captured its own context has gone on since */
+    if (first < count) { /* a thread that captured its own context has run on since */
         cap_crash_walk_add(out, place_va(seed), seed_is_return ? RECORD_FRAME_RETURN : 0u,
                            RECORD_FOUND_UNWIND);
-        first += sizeof(void *) == 8; /* that was the place itself */
-    } else { /* the place is not in it: give what there is, handler and all */
+        first += sizeof(void *) == 8; /* that frame was the place itself */
+    } else { /* the place was not found: return all frames, including the handler's */
         first = 0;
     }
     for (uint32_t i = first; i < count; i++) {

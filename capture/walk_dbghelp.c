@@ -1,8 +1,8 @@
-/* The walker `dbghelp`: StackWalk64 exactly as the article does it: SymInitialize once at
- * the start, one walk at a time, the library's own callbacks, no read routine.
+/* The walker `dbghelp`: StackWalk64 exactly as in the article: SymInitialize once at the start, one
+ * walk at a time, the library's own callbacks, no read routine.
  *
- * May call: StackWalk64, SymFunctionTableAccess64, SymGetModuleBase64.  They allocate, so it runs
- * on a runner under a limit. */
+ * May call: StackWalk64, SymFunctionTableAccess64, SymGetModuleBase64. They allocate, so it runs on
+ * a runner under a limit. */
 #include "capture/cap.h"
 
 #include <dbghelp.h>

@@ -1,10 +1,10 @@
-/* The walker `dbghelp-own`: StackWalk64 with callbacks of our own: memory by plain copies,
- * function tables from the system's lists, module bases from our table, and a call to
- * nowhere popped beforehand.  Faster by orders of magnitude than dbghelp's own callbacks,
- * and it knows DLLs that were loaded late.
+/* The walker `dbghelp-own`: StackWalk64 with callbacks of our own: memory by plain copies, function
+ * tables from the system's lists, module bases from our table, and a call to an invalid address
+ * popped beforehand. Faster by orders of magnitude than dbghelp's own callbacks, and it knows DLLs
+ * that were loaded late.
  *
- * May call: StackWalk64, RtlLookupFunctionEntry, GetCurrentProcess.  The first allocates, so it
- * runs on a runner under a limit. */
+ * May call: StackWalk64, RtlLookupFunctionEntry, GetCurrentProcess. The first allocates, so it runs
+ * on a runner under a limit. */
 #include "capture/cap.h"
 
 #include <dbghelp.h>
@@ -65,8 +65,8 @@ static DWORD64 CALLBACK module_base(HANDLE process, DWORD64 va)
     return module < 0 ? 0 : cap.modules[module].base_va;
 }
 
-/* On x86 a process that dbghelp knows nothing of: no PDB is looked into, since there is none where
- * the program is used, and what is left are frame pointers. */
+/* On x86 it uses a process handle that dbghelp does not know, so that it looks into no PDB: there
+ * are none where the program is deployed. What remains is frame pointers. */
 static HANDLE process_of_walk(void)
 {
     static const char nobody[1];

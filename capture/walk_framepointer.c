@@ -1,5 +1,5 @@
-/* The walker `framepointer`: the classic `while (fp)` loop, with checked reads.  Right only
- * where every function keeps its frame pointer, which it cannot know; x64 code rarely does.
+/* The walker `framepointer`: the classic `while (fp)` loop, with checked reads. It is right only if
+ * every function keeps its frame pointer, which it cannot check; x64 code rarely does.
  *
  * May call: nothing. */
 #include "capture/cap.h"

@@ -23,9 +23,9 @@ enum {
 
 enum codes { CODES_PLAIN, CODES_MACHINE_FRAME, CODES_UNKNOWN };
 
-/* Does the function save its caller as an interrupted place, or does it use an undefined
- * unwind code, so that RtlVirtualUnwind could only guess?  Reads UNWIND_INFO: version and flags,
- * prologue size, count of codes, frame register, then 2-byte codes. */
+/* True when the function saves its caller as an interrupted place, or uses an undefined unwind
+ * code, so that RtlVirtualUnwind could only guess. Reads UNWIND_INFO: version and flags, prologue
+ * size, count of codes, frame register, then 2-byte codes. */
 static enum codes codes_of(uint64_t base_va, const RUNTIME_FUNCTION *function)
 {
     const uint8_t *info = (const uint8_t *)(uintptr_t)(base_va + function->UnwindData);
@@ -59,7 +59,7 @@ static bool is_executable(uint64_t va)
            info.State == MEM_COMMIT && (info.Protect & executable) != 0;
 }
 
-/* Pops a return address, as a leaf's RET would.  False: there is none to pop. */
+/* Pops a return address, as a leaf's RET would. False: there is nothing to pop. */
 static bool pop_return(CONTEXT *context, struct cap_bounds bounds)
 {
     if (!cap_crash_within(bounds, context->Rsp) || context->Rsp + 8 > bounds.high_va)
@@ -75,8 +75,8 @@ static bool top_is_code(const CONTEXT *context, struct cap_bounds bounds)
            is_executable(*(const uint64_t *)(uintptr_t)context->Rsp - 1);
 }
 
-/* Code made at run time without unwind data, which mostly keeps frame pointers: one is followed
- * only if the frame is further up the stack and returns into code. */
+/* Code made at run time without unwind data usually keeps frame pointers. A frame pointer is
+ * followed only if the frame is further up the stack and returns into code. */
 static bool pop_frame_pointer(CONTEXT *context, struct cap_bounds bounds)
 {
     const uint64_t fp = context->Rbp;
@@ -92,11 +92,11 @@ static bool pop_frame_pointer(CONTEXT *context, struct cap_bounds bounds)
 }
 
 struct step {
-    bool is_return; /* of the frame in hand, then of the next  */
+    bool is_return; /* of the current frame, then of the next */
     uint32_t found; /* how the next frame was found            */
 };
 
-/* Moves CONTEXT to the caller.  Returns RECORD_STOP_LIMIT to go on, else the reason to stop. */
+/* Moves CONTEXT to the caller. Returns RECORD_STOP_LIMIT to continue, else the stop reason. */
 static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first, struct step *step)
 {
     const uint64_t pc = context->Rip, lookup = step->is_return ? pc - 1 : pc;
@@ -107,8 +107,8 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
     if (!(first && !is_executable(pc)))
         function = cap_crash_function_at(lookup, &base);
     if (function == NULL) {
-        /* A call to nowhere and a leaf both leave the return address at the top.  In code of
-         * unknown origin a frame pointer is the better guess. */
+        /* After a call to an invalid address, and in a leaf, the return address is at the top of
+         * the stack. In code of unknown origin a frame pointer is the better guess. */
         if (is_executable(lookup) && !cap_crash_in_loaded_module(lookup) &&
             !(first && top_is_code(context, bounds))) {
             if (!pop_frame_pointer(context, bounds))

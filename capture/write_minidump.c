@@ -1,6 +1,6 @@
-/* The minidump: plain as the article writes it (MiniDumpNormal), with one user stream of ours, and
- * once more in its cheapest form.  Runs on a runner: MiniDumpWriteDump
- * allocates and stops every other thread. */
+/* The minidump: plain as in the article (MiniDumpNormal), with one user stream of ours, and a
+ * second time in its cheapest form. Runs on a runner: MiniDumpWriteDump allocates and stops every
+ * other thread. */
 #include "capture/cap.h"
 
 #include <dbghelp.h>
@@ -12,8 +12,8 @@
 #define wide_contains(text, part) (wcsstr((text), (part)) != NULL)
 #endif
 
-/* Leaves out what a system module contributes: the unwind data of each of its functions,
- * one memory range each, takes nearly all of a plain dump's time. */
+/* Leaves out the data of system modules: the unwind data of each function is a memory range of its
+ * own, and writing these takes nearly all of a plain dump's time. */
 static BOOL CALLBACK drop_system(PVOID context, PMINIDUMP_CALLBACK_INPUT input,
                                  PMINIDUMP_CALLBACK_OUTPUT output)
 {

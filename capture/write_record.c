@@ -16,7 +16,7 @@ static uint8_t stream_memory[CAP_BUFFER_BYTES / 2];
 static uint8_t header[RECORD_HEADER_BYTES];
 static struct buffer section = {record_memory, 0, sizeof record_memory};
 
-/* The threads written last: the dump's user stream repeats them. */
+/* The threads written last; the dump's user stream repeats them. */
 static struct cap_thread threads_seen[CAP_THREADS];
 static uint32_t threads_seen_count;
 
@@ -32,7 +32,7 @@ static void put64(uint8_t *to, uint64_t value)
     put32(to + 4, (uint32_t)(value >> 32));
 }
 
-/* BYTES zeroed bytes at the end, or NULL when they do not fit: the entry is left out. */
+/* Adds BYTES zeroed bytes at the end; NULL when they do not fit, and the entry is left out. */
 static uint8_t *extend(struct buffer *b, uint32_t bytes)
 {
     if (bytes > b->room - b->used)
@@ -201,7 +201,7 @@ static void build_functions(struct buffer *b)
         section_end(b, start, count);
 }
 
-/* The program may have freed it: then there are no bytes. */
+/* The program may have freed it; then there are no bytes. */
 static NOINLINE bool copy_if_there(void *to, uint64_t va, uint32_t bytes)
 {
     __try {
@@ -273,7 +273,7 @@ static void write_header(void)
 extern NTSTATUS NTAPI NtSetInformationFile(HANDLE, PIO_STATUS_BLOCK, PVOID, ULONG,
                                            FILE_INFORMATION_CLASS);
 
-/* From now on the record holds something: it must outlive the process (see files.c). */
+/* From now on the record has content, so it must outlive the process (see files.c). */
 static void keep_file(void)
 {
     enum { FILE_DISPOSITION_INFORMATION = 13 };
@@ -324,7 +324,7 @@ void cap_crash_record_begin(uint32_t kind, uint32_t thread_id, const EXCEPTION_R
     put32(header + RECORD_H_POINTER_BYTES, sizeof(void *));
     put32(header + RECORD_H_WRITER, cap.writer);
     put32(header + RECORD_H_DOORS, doors);
-    if (cap.record_bytes > RECORD_HEADER_BYTES) { /* flushed before: this one takes its place */
+    if (cap.record_bytes > RECORD_HEADER_BYTES) { /* flushed before: this record replaces it */
         SetFilePointer(cap.record, RECORD_HEADER_BYTES, NULL, FILE_BEGIN);
         SetEndOfFile(cap.record);
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Runs one fuzzer for a short while: first everything that was ever found (tests/fuzz/found/NAME),
-then new inputs grown from there and from the seeds (corpus, fixtures).  A find is kept beside the
-old ones, to be committed with the fix: from then on it is replayed for ever.
+"""Runs one fuzzer for a short while: first every earlier find (tests/fuzz/found/NAME), then new
+inputs grown from those and from the seeds (corpus, fixtures). A new find is stored with the old
+ones, to be committed with the fix; from then on it is always replayed.
 
 usage: fuzz.py build/sanitize/tests/fuzz_NAME [SECONDS]
 """
@@ -24,7 +24,7 @@ SEEDS = {
 
 
 def seeds(name, folder):
-    """Copies small seed files into FOLDER, so that the fuzzer never writes beside the originals."""
+    """Copies small seed files into FOLDER, so that the fuzzer never writes next to the originals."""
     roots = [ROOT / "corpus", ROOT / "tests/golden",
              pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))]
     for root in roots:

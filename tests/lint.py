@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 CODE_FOLDERS = ("analyze", "dashboard", "capture", "victims", "tests", "cmake")
 FILE_LINES_MAX = 600
-# What has a bounded twin or hides an error; each with what to use instead.
+# Functions that have a bounded counterpart or hide an error, each with its replacement.
 BANNED = {
     "strcpy": "arena_string or snprintf", "strcat": "snprintf", "sprintf": "snprintf", "vsprintf": "vsnprintf",
     "gets": "fgets", "atoi": "text_parse_uint", "atol": "text_parse_uint", "strtok": "strcspn",

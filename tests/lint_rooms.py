@@ -21,7 +21,7 @@ def code_of(text):
 
 
 def outermost(text):
-    """The text outside of every brace; `{}` marks where one was."""
+    """The text outside all braces; `{}` marks where a pair was."""
     out, depth = [], 0
     for piece in re.split(r"([{}])", text):
         if piece == "{":

@@ -13,7 +13,7 @@ SUFFIXES = {".c", ".h", ".cpp", ".S", ".js", ".mjs", ".css", ".html", ".py", ".m
 # Folders that still have such words.  This list only shrinks.
 NOT_YET = ()
 
-# A letter in brackets keeps a row from being found by its own pattern.
+# A letter in brackets prevents a row from matching its own pattern.
 WORDS = [
     (r"t[o]ld", "reported, printed, stated"),
     (r"t[e]lls?(?! (?:\w+ ){0,6}apart)", "reports, prints, says"),
@@ -75,7 +75,7 @@ def prose(suffix, text, only_comments=False):
 
 
 def comments(suffix, text):
-    """As prose(), without string literals."""
+    """Like prose(), without string literals."""
     if suffix == ".py":
         return python_prose(text, strings=False)
     pattern = HASH_COMMENT if suffix in (".cmake", ".txt", ".sh") else C_COMMENT

@@ -30,7 +30,7 @@ RUNNERS = {".py": ["/usr/bin/python3"], ".mjs": ["node"], ".sh": ["bash"]}
 SLOWEST_SHOWN = 10
 CORES = os.cpu_count() or 1
 PROGRESS_S = 30
-# What --quick takes of tests/e2e: a few seconds each, no Wine and no browser.
+# The programs of tests/e2e that --quick includes: a few seconds each, no Wine and no browser.
 QUICK_E2E = {"check", "corpus", "damaged", "dump", "dump_streams", "symbols", "verdict"}
 
 
@@ -42,7 +42,7 @@ class Program:
         self.own_env = env or {}
 
     def env(self):
-        """Its environment; TWINSTACK_TEST_SLOWNESS is by how much its own time limits grow."""
+        """Its environment; TWINSTACK_TEST_SLOWNESS is the factor by which its own time limits grow."""
         slowness = float(self.own_env.get("TWINSTACK_TEST_SLOWNESS", 1)) * max(1, round(overload()))
         return {**os.environ, "TWINSTACK_BUILD": str(BUILD), **self.own_env, "TWINSTACK_TEST_SLOWNESS": f"{slowness:.0f}"}
 
@@ -76,7 +76,7 @@ def programs():
     yield Program("lint", ["/usr/bin/python3", ROOT / "tests/lint.py"], 1500)
     for file in sorted((ROOT / "tests/e2e").glob("test_*")):
         if file.suffix in RUNNERS:
-            # What captures or measures wants a quiet machine; it says so in its first lines.
+            # Programs that capture or measure need a quiet machine; their first lines say so.
             alone = "runs alone" in file.read_text(encoding="utf-8")[:2000]
             yield Program(f"e2e_{file.stem[5:]}", [*RUNNERS[file.suffix], file], 900, alone=alone)
 
@@ -96,7 +96,7 @@ def stop_all():
 
 
 def wait_for(child, limit_s):
-    """Returns what CHILD printed; ends it after LIMIT_S seconds of a core's time."""
+    """Returns the output of CHILD; ends it after LIMIT_S seconds of a core's time."""
     had_s, step_s = 0.0, 5
     while had_s < limit_s:
         try:
@@ -108,7 +108,8 @@ def wait_for(child, limit_s):
 
 
 def report_progress(done, total):
-    """Says on stderr, every PROGRESS_S seconds, what has been running for longer than that."""
+    """Prints to stderr, every PROGRESS_S seconds, the programs that have been running for longer
+    than that."""
     while True:
         time.sleep(PROGRESS_S)
         now = time.monotonic()

@@ -18,7 +18,7 @@ enum {
     CASE_JSON_MAX_BYTES = 4 << 20,
     SEAL_MAX_BYTES = 256,
     SHA256_DIGITS = 64,
-    CASE_LEVELS_UP = 2, /* cases/SCENARIO.VARIANT, to the run's folder */
+    CASE_LEVELS_UP = 2, /* from cases/SCENARIO.VARIANT to the run's folder */
 };
 
 static const char *const role_names[] = {
@@ -35,7 +35,8 @@ const char *case_role_name(enum case_role role)
 static enum case_role role_find(const char *name)
 {
     const int found = name_index(role_names, ROLE_OTHER, name);
-    return found < 0 ? ROLE_OTHER : (enum case_role)found; /* of a newer program: kept, not used */
+    return found < 0 ? ROLE_OTHER : (enum case_role)found; /* written by a newer program: kept, not
+                                                            * used */
 }
 
 static const char *const kind_names[CASE_KIND_COUNT] = {
@@ -121,7 +122,7 @@ static bool is_sha256(const char *text)
            strspn(text, "0123456789abcdef") == SHA256_DIGITS;
 }
 
-/* Reads "texts": ["a", ...].  A missing member is an empty list. */
+/* Reads "texts": ["a", ...]. If the member is missing, the list is an empty list. */
 static const char **read_texts(const cJSON *object, const char *key, uint32_t *count,
                                struct arena *keep, struct fault *fault)
 {
@@ -254,7 +255,7 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
     return fault->code;
 }
 
-/* The seal is checked over the very bytes that are parsed. */
+/* The seal is checked over exactly the bytes that are parsed. */
 static enum status check_seal(const char *folder, const char *text, size_t bytes,
                               struct arena *keep, struct fault *fault)
 {
@@ -316,7 +317,7 @@ enum status case_read(const char *folder, struct arena *keep, struct crash_case 
     return fault->code != ERR_NONE ? fault->code : check_sizes(out, keep, fault);
 }
 
-/* Hashes FILE, a file of the case in FOLDER; its size in *bytes. */
+/* Hashes FILE, a file of the case in FOLDER, and sets *bytes to its size. */
 static enum status hash_file(const char *folder, const struct case_file *file, uint64_t *bytes,
                              char sha256[SHA256_DIGITS + 1], struct fault *fault)
 {

@@ -34,13 +34,13 @@ enum case_kind {
     CASE_KIND_NONE, /* not stated, or a word of a newer program */
     CASE_KIND_CRASH,
     CASE_KIND_HANG,
-    CASE_KIND_CALM,   /* nothing that a capture may take for a death */
+    CASE_KIND_CALM,   /* nothing that a capture may mistake for a crash */
     CASE_KIND_STACKS, /* no case: stacks given by hand */
     CASE_KIND_COUNT
 };
 
-/* The hooks by which a capture sees a crash: "doors" in case.json.  The order is that of the bits
- * of RECORD_DOOR_*; CASE_HOOK_IMPORT is the hook of cases that were made from a single file. */
+/* The hooks by which a capture sees a crash: "doors" in case.json. In the order of the
+ * RECORD_DOOR_* bits. CASE_HOOK_IMPORT is the hook of cases that were made from a single file. */
 enum case_hook {
     CASE_HOOK_VECTORED,
     CASE_HOOK_UNHANDLED,
@@ -57,7 +57,7 @@ enum case_hook {
 /* How a victim's run ended. */
 enum case_ending { CASE_ENDING_NONE, CASE_ENDING_EXIT, CASE_ENDING_TIME_LIMIT, CASE_ENDING_COUNT };
 
-/* Entries of a stated truth that are no frames. */
+/* Entries of a stated truth that are not frames. */
 enum truth_gap {
     TRUTH_GAP_NONE, /* a frame */
     TRUTH_GAP_SYSTEM,
@@ -90,7 +90,7 @@ struct crash_case {
         uint32_t subject_count;
     } expect;
     struct {
-        uint64_t code; /* as the record has it; 0: no record */
+        uint64_t code; /* as in the record; 0: no record */
         uint64_t exit_code;
         const char **doors;
         uint32_t door_count;
@@ -118,9 +118,9 @@ struct crash_case {
 struct truth_frame {
     const char *function, *file;
     uint32_t line;
-    bool tail;          /* left by a jump: must be absent where the build jumps */
+    bool tail;          /* left by a tail jump: must be absent if the build uses the jump */
     enum truth_gap gap; /* a mark, not a frame, unless TRUTH_GAP_NONE */
-    uint32_t gap_count; /* frames that the mark replaces, when it says; else 0 */
+    uint32_t gap_count; /* number of frames that the mark replaces, if stated; else 0 */
 };
 
 struct truth_thread {
@@ -148,11 +148,11 @@ enum status case_verify(const struct crash_case *c, struct fault *fault);
 /* Fills bytes and sha256 of every file, writes case.json and seal into FOLDER. */
 enum status case_seal(const char *folder, struct crash_case *c, struct fault *fault);
 
-/* First file of a role, or NULL; full path in KEEP, or NULL when the case has none. */
+/* The first file of a role; NULL: none. The full path in KEEP; NULL: the case has none. */
 const struct case_file *case_file(const struct crash_case *c, enum case_role role);
 char *case_path(const struct crash_case *c, enum case_role role, struct arena *keep);
 
-/* Fails as case_read; ERR_ABSENT when the case states no truth (imported dumps). */
+/* Fails like case_read; ERR_ABSENT when the case states no truth (imported dumps). */
 enum status truth_read(const struct crash_case *c, struct arena *keep, struct truth *out,
                        struct fault *fault);
 
@@ -172,8 +172,8 @@ bool case_only_hook(const struct crash_case *c, enum case_hook hook);
 const char *case_ending_name(enum case_ending ending);
 enum case_ending case_ending_parse(const char *text);
 
-/* "system", "thread_start", "elided"; NULL for a frame.  A mark of any other name is taken as
- * TRUTH_GAP_SYSTEM: frames that are not the program's. */
+/* "system", "thread_start", "elided"; NULL for a frame. A mark with any other name is read as
+ * TRUTH_GAP_SYSTEM: frames that do not belong to the program. */
 const char *truth_gap_name(enum truth_gap gap);
 enum truth_gap truth_gap_parse(const char *text);
 

@@ -1,5 +1,5 @@
-/* What differs between two runs, and between two series of numbers.  Made by compare out of two
- * runs, shown by the faces. */
+/* What differs between two runs and between two series of numbers. compare produces it; reports and
+ * pages show it. */
 #ifndef MODEL_DIFFERENCE_H
 #define MODEL_DIFFERENCE_H
 
@@ -8,12 +8,12 @@
 
 #include "model/run.h"
 
-/* An interval with its point in the middle. */
+/* An interval and the value in its middle. */
 struct interval {
     double low, value, high;
 };
 
-/* Fewer samples than this get no verdict. */
+/* A comparison with fewer samples gets no verdict. */
 enum { STATISTICS_MIN_SAMPLES = 8 };
 
 enum change { CHANGE_TOO_FEW, CHANGE_NONE, CHANGE_SLOWER, CHANGE_FASTER };
@@ -26,25 +26,25 @@ struct change_verdict {
 };
 
 enum diff_group {
-    DIFF_NEW,          /* fails now, did not before (or was not there) */
-    DIFF_FIXED,        /* failed before, does not now                  */
+    DIFF_NEW,          /* fails now, did not fail before (or did not exist) */
+    DIFF_FIXED,        /* failed before, does not fail now */
     DIFF_CHANGED,      /* another verdict or another cause             */
     DIFF_STILL,        /* fails as before                              */
     DIFF_SAME,         /* nothing to say                               */
-    DIFF_ADDED,        /* only in the new run, does not fail           */
+    DIFF_ADDED,        /* only in the new run, where it does not fail */
     DIFF_GONE,         /* only in the old run                          */
-    DIFF_ACCEPTED,     /* failed before, and now by an acceptance only */
-    DIFF_NOT_SELECTED, /* only in the old run: the new one was not asked for it */
+    DIFF_ACCEPTED,     /* failed before, and now fails too but is accepted */
+    DIFF_NOT_SELECTED, /* only in the old run: the new run was not asked to take it */
     DIFF_GROUPS
 };
 
 struct diff_row {
     enum diff_group group;
-    const struct run_case *a, *b; /* before and now; NULL: not there */
-    bool counts; /* in its group: of a case that ran more than once, only one row does */
+    const struct run_case *a, *b; /* before and now; NULL: not in that run */
+    bool counts; /* in its group: if a case ran more than once, only one row is marked */
 };
 
-/* A fact of the environment that is not the same on both sides. */
+/* A fact about the environment that differs between the two runs. */
 struct diff_fact {
     const char *name, *a, *b; /* NULL: unknown there */
 };
@@ -69,12 +69,12 @@ struct run_diff {
     uint32_t time_count;
 };
 
-/* What an effect on times must exceed, beside 3 %: shares, 0: unknown. */
+/* The threshold for an effect on times, besides 3 %: shares, 0: unknown. */
 struct diff_limits {
-    double noise; /* what the machine shows between equal runs, or what the user tolerates */
+    double noise; /* measured between equal runs on this machine, or tolerated by the user */
     struct diff_fence {
         const char *engine;
-        double share; /* how far the engine's earlier runs were ever out */
+        double share; /* the largest deviation among the engine's earlier runs */
     } fences[CLAIMS_MAX];
     uint32_t fence_count;
 };

@@ -10,10 +10,10 @@
 
 struct known {
     const char *id, *scope, *cause, *reason, *issue, *expires; /* issue: NULL: none */
-    const char *pins; /* NULL: unpinned, whatever differs for the cause is accepted */
+    const char *pins; /* NULL: no pin; any amount of difference with this cause is accepted */
     uint32_t line;
-    uint32_t seen;           /* cases of the scope, whatever their verdict; and, filled with it */
-    uint32_t in_scope, hits; /* by known_apply: those that were judged, and that needed it      */
+    uint32_t seen;           /* cases in the scope, whatever their verdict; also, set */
+    uint32_t in_scope, hits; /* by known_apply: cases that were judged, and cases that needed it */
     bool expired;
 };
 
@@ -22,10 +22,10 @@ struct known_list {
     uint32_t count;
 };
 
-/* What a new acceptance says. */
+/* The content of a new acceptance. */
 struct known_words {
     const char *reason, *issue, *expires; /* issue: NULL: none */
-    const char *scope;                    /* NULL: this case alone */
+    const char *scope;                    /* NULL: only this case */
 };
 
 #endif

@@ -22,7 +22,7 @@ struct module {
     char debug_id[DEBUG_ID_BYTES];
     uint64_t base_va;
     uint64_t image_bytes;
-    uint64_t loaded_at_ns;   /* since the record began; 0: before it                */
+    uint64_t loaded_at_ns;   /* since the record began; 0: before that */
     uint64_t unloaded_at_ns; /* UINT64_MAX: still there                             */
 };
 
@@ -30,11 +30,11 @@ struct module {
 
 void module_code_id(uint32_t timestamp, uint32_t image_bytes, char out[CODE_ID_BYTES]);
 
-/* GUID is the 16 bytes as RSDS and PDB files hold them. */
+/* GUID is the 16 bytes as stored in RSDS records and PDB files. */
 void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYTES]);
 
-/* Same image, as far as the identities known on both sides say; by name (case folded)
- * only where neither id is known on both sides. */
+/* Same image, as far as the identities known on both sides say; by name (case folded) only if no id
+ * is known on both sides. */
 bool module_same(const struct module *a, const struct module *b);
 
 #endif

@@ -11,22 +11,22 @@
 #include "model/finding.h"
 #include "model/stack.h"
 
-/* Most engines that are compared in one case. */
+/* The maximum number of engines compared in one case. */
 enum { CLAIMS_MAX = 16 };
 
-/* Whose work an engine's stack is.  The first part of an engine's name says it: "offset:rtl". */
+/* Who produced an engine's stack. The first part of the engine's name states it: "offset:rtl". */
 enum engine_kind {
-    ENGINE_KIND_OTHER,  /* stacks given by hand, and names of newer programs */
+    ENGINE_KIND_OTHER,  /* stacks given directly, and names written by newer programs */
     ENGINE_KIND_OFFSET, /* a walker inside the dying process; symbols are ours */
     ENGINE_KIND_DUMP,   /* our own reader and unwinder */
     ENGINE_KIND_JUDGE,  /* another program */
     ENGINE_KIND_COUNT
 };
 
-/* What engines can have in common: their agreement on it counts once. */
+/* What engines can have in common. Engines that share a part count once when they agree on it. */
 enum engine_share {
     ENGINE_SHARES_SYMBOLS = 1,         /* our symbol lookup: names, lines, inline frames      */
-    ENGINE_SHARES_SYSTEM_UNWINDER = 2, /* walks by the unwinder of the system it runs on      */
+    ENGINE_SHARES_SYSTEM_UNWINDER = 2, /* walks with the unwinder of the system it runs on */
     ENGINE_SHARES_RECORD_FRAMES = 4,   /* takes the physical frames of the record's first walk */
 };
 
@@ -35,27 +35,27 @@ struct engine_claim {
     const char *engine; /* "offset:rtl", "dump", "judge:..."                 */
     enum engine_kind kind;
     uint32_t parts;       /* the same as flags, enum engine_share                 */
-    const char *shares;   /* our code it has in common with others; NULL: none */
-    const char *version;  /* of a judge's program; NULL: ours                  */
+    const char *shares;   /* our code that it shares with other engines; NULL: none */
+    const char *version;  /* version of a judge's program; NULL: our own engine */
     bool subject;         /* decides the verdict; else a reference             */
-    bool skipped;         /* not asked, and `why` says why                     */
-    const char *why;      /* also why it failed; NULL                          */
-    struct stack *stacks; /* suspect first; hangs: every thread and sample     */
+    bool skipped;         /* not asked; `why` gives the reason */
+    const char *why;      /* also the reason for a failure; NULL */
+    struct stack *stacks; /* suspect first; for hangs every thread and sample */
     uint32_t stack_count;
     struct engine_cost cost;
 };
 
-/* How one cell of the alignment table compares with the truth's cell, or, where the row has none,
+/* How one cell of the alignment table compares with the truth's cell or, if the row has no truth,
  * with the reference engine's. */
 enum cell_mark {
-    CELL_GAP,      /* nothing here, and nothing was demanded                     */
+    CELL_GAP,      /* no frame here, and none was demanded */
     CELL_SAME,     /* agrees at every level that could be judged                 */
     CELL_LINE,     /* same function, another file or line                        */
     CELL_FUNCTION, /* same place in the stack, another function                  */
     CELL_PHYSICAL, /* another address, module or kind                            */
     CELL_MISSING,  /* a gap where a frame was demanded                           */
     CELL_EXTRA,    /* a frame that the other side lacks                          */
-    CELL_UNJUDGED, /* shown only: nothing to compare it with                     */
+    CELL_UNJUDGED, /* shown only: there is nothing to compare it with */
     CELL_MARK_COUNT
 };
 
@@ -72,8 +72,8 @@ struct thread_result {
     const char *name; /* NULL: unknown */
     enum thread_role role;
     const char *role_word;            /* of THREAD_ROLE_NAMED; else NULL      */
-    const struct truth_thread *truth; /* NULL: the truth does not have it */
-    const struct stack **stacks;      /* claim_count; NULL: that engine has none */
+    const struct truth_thread *truth; /* NULL: the truth does not have this thread */
+    const struct stack **stacks;      /* claim_count; NULL: that engine has no stack */
     uint32_t row_count, column_count; /* 1 + claim_count           */
     uint32_t reference;               /* column that the others were compared with; 0: none */
     struct align_cell *cells;         /* row_count x column_count, row by row  */
@@ -86,10 +86,11 @@ struct engine_score {
     bool subject;
     enum stack_state state; /* of the suspect's stack                            */
     const char *reason;     /* why there is no stack; NULL                       */
-    bool judged;            /* there was a truth, and a stack to compare with it  */
-    bool exact;             /* function, file and line of every demanded frame, no wrong extra */
+    bool judged;            /* a truth and a stack to compare with it exist */
+    bool exact;             /* function, file and line of every demanded frame are right, and there
+                             * is no wrong extra frame */
     bool top1, top5;        /* innermost own frame(s) right        */
-    bool reference;         /* the stack that others were compared with */
+    bool reference;         /* the stack that the others were compared with */
     uint32_t truth_frames;  /* demanded by the truth               */
     uint32_t own_frames;    /* `own` logical frames it claimed     */
     uint32_t right_frames;  /* function right, in order            */
@@ -102,9 +103,9 @@ struct engine_score {
 
 struct case_result {
     enum verdict verdict;
-    const char *reason; /* one line: why this verdict                 */
-    const char *right; /* which engines are right: "all", "offset:rtl", ...; NULL: cannot be said */
-    const char *signature;         /* of the worst findings, for `accept`; NULL  */
+    const char *reason;    /* one line: why this verdict                 */
+    const char *right;     /* which engines are right: "all", "offset:rtl", ...; NULL: unknown */
+    const char *signature; /* of the worst findings, for `accept`; NULL  */
     struct thread_result *threads; /* suspect first */
     uint32_t thread_count;
     struct engine_score *scores; /* one per claim, in their order */
@@ -116,7 +117,7 @@ struct case_result {
 /* From a whole engine name, or NULL. */
 enum engine_kind engine_kind_of(const char *engine);
 
-/* The parts a claim states, else those that all engines of its kind have. */
+/* The parts that a claim states, else those that all engines of its kind share. */
 uint32_t engine_claim_parts(const struct engine_claim *claim);
 
 const char *cell_mark_name(enum cell_mark mark); /* "gap", "same", ... */
@@ -125,7 +126,7 @@ const char *cell_mark_name(enum cell_mark mark); /* "gap", "same", ... */
 const struct align_cell *thread_result_cell(const struct thread_result *thread, uint32_t row,
                                             uint32_t column);
 
-/* The reverse of names that are stored and typed; false when there is no such word. */
+/* The reverse lookup, for names that are stored or typed; false when the word is unknown. */
 bool verdict_parse(const char *name, enum verdict *out);
 bool cause_parse(const char *name, enum cause *out);
 

@@ -1,5 +1,5 @@
-/* A run: many cases taken and judged together, and what was true around them.
- * The form in which verbs hand runs to the store and the store to reports and dashboard. */
+/* A run: many cases captured and judged together, and the environment they ran in. Verbs pass runs
+ * to the store in this form, and the store passes them to reports and the dashboard. */
 #ifndef MODEL_RUN_H
 #define MODEL_RUN_H
 
@@ -18,13 +18,13 @@ struct case_timing {
     uint64_t record_write_ns; /* record on disk                                 */
     uint64_t dump_write_ns;
     uint64_t record_bytes, dump_bytes;
-    uint64_t capture_now_ns; /* one capture on demand, the mean of them all            */
+    uint64_t capture_now_ns; /* mean over all captures on demand */
     uint64_t hang_late_ns;   /* how long after its time limit a hang was found         */
     uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump in its cheapest form */
 };
 
-/* A small file that a case is made of, kept by content: "case", "truth", "record", and each
- * "source" that the truth or an own frame names. */
+/* A small file of a case, stored by content: "case", "truth", "record", and each "source" that the
+ * truth or an own frame names. */
 enum artifact_role {
     ARTIFACT_NONE,
     ARTIFACT_CASE,
@@ -36,22 +36,22 @@ enum artifact_role {
 
 struct case_artifact {
     enum artifact_role role;
-    const char *name; /* as the case has it; of a source: as frames spell it, '/' separated */
+    const char *name; /* path as in the case; for a source as frames spell it, '/' separated */
     char sha256[65];
     const void *data;
     size_t bytes;
 };
 
-/* One case of a run.  In lists `claims`, `artifacts` and `result.threads` are empty; result's
- * verdict, reason, signature, scores and findings are always there. */
+/* One case of a run. In lists `claims`, `artifacts` and `result.threads` are empty; the result's
+ * verdict, reason, signature, scores and findings are always set. */
 struct run_case {
-    uint64_t id; /* in the store; 0: not yet there */
+    uint64_t id; /* in the store; 0: not stored yet */
     uint64_t run_id;
     const char *scenario, *variant, *arch;
     enum case_kind kind;
     uint32_t repeat;                        /* 0-based */
-    const char *folder;                     /* the sealed case; NULL: there is none */
-    const char *case_sha256;                /* of case.json, what `seal` holds; NULL */
+    const char *folder;                     /* path of the sealed case; NULL: none */
+    const char *case_sha256;                /* hash of case.json, as in `seal`; NULL */
     const char *expected_doors, *got_doors; /* comma separated; NULL */
     uint64_t expected_code, got_code, expected_exit_code, got_exit_code;
     uint64_t wall_ms;
@@ -69,22 +69,23 @@ enum run_state { RUN_RUNNING, RUN_COMPLETE, RUN_INTERRUPTED, RUN_STATE_COUNT };
 
 struct run_info {
     uint64_t id;
-    const char *uuid; /* the same run in any database */
+    const char *uuid; /* identical for this run in every database */
     enum run_state state;
     const char *label;                /* "run", "check", "regrade of 3", "bench", ... */
     uint64_t started_ns, finished_ns; /* since 1970, UTC; 0: not yet */
-    const char *commit, *branch;      /* of the code under test; NULL: unknown */
+    const char *commit, *branch;      /* commit of the code under test; NULL: unknown */
     const char *platform;             /* "linux x86-64, wine 8.0"      */
     const char *compiler, *flags, *cpu;
     const char *command;         /* the command line                    */
     struct named_version *tools; /* twinstack itself first              */
     uint32_t tool_count;
-    struct named_version *environment; /* everything else that may matter     */
+    struct named_version *environment; /* other facts that may influence results */
     uint32_t environment_count;
     uint32_t case_count;
     uint32_t verdicts[VERDICT_COUNT]; /* true totals, never filtered */
     const char *known_text;           /* the acceptances that this run used; NULL: none */
-    const char *process;              /* that writes it: see base/process.h; NULL: unknown */
+    const char *process;              /* process that writes it: see base/process.h; NULL:
+                                       * unknown */
 };
 
 /* "case", "truth", "record", "source"; NULL for none.  The reverse: none for any other text. */
@@ -94,7 +95,7 @@ enum artifact_role artifact_role_parse(const char *text);
 const char *run_state_name(enum run_state state); /* "running", "complete", "interrupted" */
 bool run_state_parse(const char *name, enum run_state *out);
 
-/* The exit code's half that verdicts decide: true when none of them fails a run. */
+/* The verdicts' part of the exit code: true when no verdict fails the run. */
 bool run_verdict_fails(enum verdict verdict);
 
 /* Totals per engine over the cases of a run, in order of first appearance. */
@@ -112,7 +113,7 @@ struct engine_total {
 enum status run_total_engines(const struct run_case *cases, uint32_t count, struct arena *keep,
                               struct engine_total **out, uint32_t *out_count, struct fault *fault);
 
-/* The documented JSON forms: see report/README.md. */
+/* The documented JSON forms; see report/README.md. */
 void run_info_write_json(struct json *j, const struct run_info *run);
 void run_case_write_json(struct json *j, const struct run_case *c, bool with_stacks);
 void finding_write_json(struct json *j, const struct finding *finding);

@@ -3,10 +3,9 @@
  * A stack is a list of logical frames, innermost first. Inline frames come before the physical
  * frame that holds them, with the same index and falling inline_depth; the physical frame has
  * inline_depth 0. pc is the saved address; the byte that symbols are asked about (the lookup
- * address) is the same place for an interrupted frame and one byte earlier for a frame waiting
- * in a call, since a call that never returns may be the last instruction of its function.
- * frame_lookup_offset() is the one place that knows. Strings live as long as the arena of the
- * stack. */
+ * address) is the same place for an interrupted frame and one byte earlier for a frame waiting in a
+ * call, since a call that never returns may be the last instruction of its function. Only
+ * frame_lookup_offset() computes it. Strings live as long as the arena of the stack. */
 #ifndef MODEL_STACK_H
 #define MODEL_STACK_H
 
@@ -32,7 +31,7 @@ enum found_by {
     FOUND_INLINED,
 };
 
-/* What gave a frame its name. */
+/* What produced a frame's name. */
 enum symbols_from {
     SYMBOLS_NONE,
     SYMBOLS_PDB,
@@ -42,12 +41,12 @@ enum symbols_from {
     SYMBOLS_EXPORT,
     SYMBOLS_CSV,
     SYMBOLS_JIT,
-    SYMBOLS_MISMATCH,        /* the file is of another build and was not used */
+    SYMBOLS_MISMATCH,        /* the file belongs to another build and was not used */
     SYMBOLS_BREAKPAD,        /* a function of a Breakpad .sym file  */
-    SYMBOLS_BREAKPAD_PUBLIC, /* a public of one: the nearest before */
+    SYMBOLS_BREAKPAD_PUBLIC, /* a public symbol of such a file: the nearest one before */
     SYMBOLS_SYMTAB,          /* the symbol table of an ELF or Mach-O file */
-    SYMBOLS_NEAREST,         /* the last symbol before it, whose size is unknown */
-    SYMBOLS_COUNT,           /* new ones come before it: the numbers are stored */
+    SYMBOLS_NEAREST,         /* the last symbol before it, of unknown size */
+    SYMBOLS_COUNT,           /* add new values before this one: the numbers are stored */
 };
 
 /* Whose code a frame is: by the compiland (DBI module) that holds the function. */
@@ -60,7 +59,7 @@ enum frame_class {
     CLASS_GENERATED,
 };
 
-/* Whether the module that a frame lies in was still there when the process died. */
+/* Whether the module that a frame is in was still loaded when the process died. */
 enum module_state { MODULE_STATE_LOADED, MODULE_STATE_UNLOADED };
 
 enum identity_state { IDENTITY_CHECKED, IDENTITY_UNCHECKED, IDENTITY_AMBIGUOUS };
@@ -76,14 +75,14 @@ struct frame {
     enum module_state module_state;
     uint64_t pc_va;              /* 0: unknown (text stacks have only offsets)    */
     const struct module *module; /* NULL: pc lies in no known module              */
-    const char *module_name;     /* also when only a name is known; NULL: none    */
-    uint64_t offset;             /* of pc from the module's base; the va if no module */
+    const char *module_name;     /* also set when only a name is known; NULL: none */
+    uint64_t offset;             /* of pc from the module's base; the va if there is no module */
     const char *function;        /* undecorated UTF-8; NULL: unknown              */
     const char *file;            /* as spelt in the PDB; NULL: unknown            */
     uint32_t line;               /* 1-based; 0: unknown                           */
     uint64_t symbol_distance;    /* bytes past the symbol's start             */
     const char *compiland;       /* object file that holds the function; NULL     */
-    const char *note;            /* why something is missing, or how found; NULL  */
+    const char *note;            /* why something is missing, or how it was found; NULL */
 };
 
 /* Why a physical frame's caller was found where it was: what an unwinder saw and did.  Numbers of
@@ -96,16 +95,18 @@ struct frame_evidence {
     uint64_t unwind_data_va;
     uint64_t return_slot_va; /* where the caller's pc was read; 0: in a register   */
     uint64_t caller_sp_va;
-    /* One unwind code per line, each after '+' (had run, was undone) or '-' (had not); NULL. */
+    /* One unwind code per line, each after '+' (had run and was undone) or '-' (had not run);
+     * NULL. */
     const char *steps;
     const char *code_before, *code_after; /* bytes around pc, hexadecimal; NULL: not known */
 };
 
-/* What it cost an engine, nanoseconds of wall time; 0: not done or not known. */
+/* The cost for an engine, in nanoseconds of wall time; 0: not done or not known. */
 struct engine_cost {
     uint64_t open_ns, unwind_ns, load_ns, resolve_ns, total_ns;
-    uint64_t cold_ns;    /* total_ns with nothing of the case opened or looked up before */
-    uint64_t peak_bytes; /* a program's largest size; of an engine in this process what it added */
+    uint64_t cold_ns;    /* total_ns when nothing of the case was opened or looked up before */
+    uint64_t peak_bytes; /* a program's peak size; for an engine in this process, the memory it
+                          * added */
 };
 
 enum stack_state { STACK_OK, STACK_NOT_APPLICABLE, STACK_BLOCKED, STACK_FAILED, STACK_SKIPPED };
@@ -118,30 +119,30 @@ struct stack {
     enum thread_role role;
     const char *role_word; /* of THREAD_ROLE_NAMED; else NULL                 */
     enum stack_state state;
-    enum stop_reason stop;   /* why the walk ended, or why there is none      */
-    const char *stop_detail; /* more than the reason's name says; NULL        */
+    enum stop_reason stop;   /* why the walk ended, or why there is no stack */
+    const char *stop_detail; /* details beyond the reason's name; NULL */
     struct frame *frames;
     uint32_t frame_count;
     uint32_t left_out;            /* physical frames elided between head and tail  */
     uint32_t sample;              /* hang records: which sample, 0 the heaviest    */
     uint64_t walk_ns, stopped_ns; /* in the dying process                  */
     struct engine_cost cost;
-    const struct frame_evidence *evidence; /* rising by index; not every frame has some */
+    const struct frame_evidence *evidence; /* ascending index; some frames have none */
     uint32_t evidence_count;
 };
 
 /* The offset that symbols are asked about: one byte before a return address. */
 uint64_t frame_lookup_offset(const struct frame *frame);
 
-/* Why the walk ended, for people: the detail where there is one, else the reason's name; NULL:
- * not stated. */
+/* Why the walk ended, for people: the detail if there is one, else the reason's name; NULL: not
+ * stated. */
 const char *stack_stop_text(const struct stack *stack);
 
-/* Takes back what stack_stop_text() gave; TEXT is borrowed when it is no reason's name. */
+/* The reverse of stack_stop_text(). TEXT is borrowed if it is not a reason's name. */
 void stack_set_stop_text(struct stack *stack, const char *text);
 
-/* As stack_stop_text() and its reverse, for roles: "suspect", "main", "worker"; NULL: not stated.
- */
+/* Like stack_stop_text() and its reverse, for roles: "suspect", "main", "worker"; NULL: not
+ * stated. */
 const char *stack_role_text(const struct stack *stack);
 void stack_set_role_text(struct stack *stack, const char *text);
 

@@ -1,6 +1,6 @@
-/* Questions about stored runs, and the rows that answer them.  `store` answers, `study` hands the
- * answers on, the faces show them.  All texts live in the arena that the question was asked with.
- */
+/* Queries about stored runs and the rows that answer them. `store` answers them, `study` passes the
+ * answers on, reports and pages show them. All texts live in the arena that was passed with the
+ * query. */
 #ifndef MODEL_STORED_H
 #define MODEL_STORED_H
 
@@ -10,9 +10,9 @@
 #include "model/run.h"
 
 enum store_mode {
-    STORE_READ,     /* must exist; nothing can be written through it                     */
-    STORE_READ_OLD, /* the same; an older one is read through an upgraded copy in memory */
-    STORE_WRITE,    /* made when missing, upgraded when older                            */
+    STORE_READ,     /* must exist; cannot be written through this handle */
+    STORE_READ_OLD, /* likewise; an older version is read through an upgraded copy in memory */
+    STORE_WRITE,    /* created when missing, upgraded when older */
 };
 
 enum {
@@ -22,27 +22,27 @@ enum {
 
 struct run_query {
     const char *branch, *platform, *label; /* NULL: any                                 */
-    bool with_running;                     /* also those that have not ended            */
+    bool with_running;                     /* include runs that have not ended */
     bool oldest_first;
     uint64_t after; /* the last page's `next`; 0: from the start */
     uint32_t limit; /* 0: 50                                     */
 };
 
 struct run_page {
-    struct run_info *runs; /* tools and environment are empty: read the run for them */
+    struct run_info *runs; /* tools and environment are empty: read the run to get them */
     uint32_t count;
-    uint64_t total; /* of the filter, whatever the page */
+    uint64_t total; /* matching the filter, on all pages */
     uint64_t next;  /* 0: this was the last page        */
 };
 
 struct case_query {
-    uint64_t run_id;                       /* 0: of any finished run */
+    uint64_t run_id;                       /* 0: any finished run */
     const char *scenario, *variant;        /* exact; NULL: any       */
     const char *kind;                      /* NULL: any              */
     const char *verdict, *cause;           /* words; NULL: any       */
     const char *search;                    /* part of "scenario.variant"; NULL: any */
     bool newest_first;                     /* by falling id: a scenario's history   */
-    bool without_scores, without_findings; /* faster, where they are not shown      */
+    bool without_scores, without_findings; /* faster, for lists that do not show them */
     uint64_t after;
     uint32_t limit; /* 0: 50 */
 };
@@ -62,13 +62,13 @@ struct case_cost {
     uint32_t frames;
 };
 
-/* How often a cause was found in a run. */
+/* How often a cause occurred in a run. */
 struct cause_count {
     enum cause cause;
     uint64_t findings, cases, subject_findings;
 };
 
-/* Which hooks were to see a case's crash, and which did. */
+/* Which hooks were expected to see a case's crash, and which did. */
 struct door_row {
     uint64_t case_id;
     const char *scenario, *variant, *expected, *got; /* comma separated */
@@ -82,15 +82,15 @@ struct signature_row {
     uint32_t rank_before;
 };
 
-/* How often a signature was seen in a run or stream. */
+/* How often a signature occurred in a run or stream. */
 struct signature_count {
-    const char *text, *example; /* example: where it was first seen in this tally */
-    const char *first_seen;     /* the run or stream in which it was ever first seen */
+    const char *text, *example; /* example: where it first occurred in this tally */
+    const char *first_seen;     /* the run or stream in which it first occurred ever */
     uint64_t count;
-    uint32_t rank, rank_before; /* 1: most often; rank_before 0: was not there */
+    uint32_t rank, rank_before; /* 1: most frequent; rank_before 0: did not occur */
 };
 
-/* A module that a run's frames name, and what gave their functions. */
+/* A module that a run's frames name, and where the names of its functions came from. */
 struct symbol_row {
     const char *module, *code_id, *debug_id, *symbols;
     uint64_t frames, inlined;
@@ -99,11 +99,11 @@ struct symbol_row {
 /* A figure of one run. */
 struct trend_point {
     uint64_t run_id, started_ns;
-    double value;   /* NaN: that run cannot say                */
-    uint64_t count; /* how many samples or frames it is out of */
+    double value;   /* NaN: the run has no such figure */
+    uint64_t count; /* number of samples or frames it is based on */
 };
 
-/* One lane's stage in one round of a bench: nanoseconds per case. */
+/* One lane's stage in one round of a benchmark: nanoseconds per case. */
 struct bench_sample {
     const char *subject; /* "dump", "offset", "offset-control", ... */
     const char *stage;   /* "total", "unwind", ...                  */

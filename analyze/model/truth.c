@@ -7,7 +7,7 @@
 #include "model/case.h"
 #include "model/names.h"
 
-/* The victim leaves out frames as all engines do; marks come in addition to its frames. */
+/* The victim leaves out frames as every engine does; marks are added to its frames. */
 enum { TRUTH_FRAMES_MAX = 2 * LIMIT_FRAMES, TRUTH_JSON_MAX_BYTES = 64 << 20 };
 
 static const char *const gap_names[TRUTH_GAP_COUNT] = {

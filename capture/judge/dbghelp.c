@@ -22,7 +22,8 @@ static wchar_t *windows_path(const wchar_t *from)
     return path;
 }
 
-/* The hooks of the C runtime capture their context in a call: its first frame is `return`. */
+/* The hooks of the C runtime capture their context in a call, so the first frame is a return
+ * address. */
 static bool seed_is_return(bool crashed)
 {
     uint32_t bytes = 0, doors, kind;
@@ -34,7 +35,8 @@ static bool seed_is_return(bool crashed)
     return kind == RECORD_KIND_CRASH && (doors & RECORD_DOORS_FAULT) == 0;
 }
 
-/* What StackWalk64 begins with, by the dump's processor.  32 bits know nothing of x64. */
+/* The frame that StackWalk64 starts from, by the dump's processor. A 32-bit program knows nothing
+ * of x64. */
 union seed {
 #ifdef _WIN64
     CONTEXT x64;
@@ -89,7 +91,7 @@ static uint32_t walk(union seed *context, uint64_t pcs[])
                        SymFunctionTableAccess64, SymGetModuleBase64, NULL) &&
            (frame.AddrPC.Offset != 0 || total == 0)) {
         if (total > 1 && frame.AddrPC.Offset == last_pc && frame.AddrStack.Offset == last_sp)
-            break; /* no progress: it would loop for ever */
+            break; /* no progress: it would loop forever */
         last_pc = frame.AddrPC.Offset;
         last_sp = frame.AddrStack.Offset;
         uint32_t at = total++;

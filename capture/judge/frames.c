@@ -1,12 +1,12 @@
-/* One physical frame into its logical frames, by dbghelp's inline interface.
- * Asking at the byte of the call, not after it, gives the line of the call; StackWalkEx
- * asks at the return address and would give the next one. */
+/* Splits one physical frame into its logical frames, using dbghelp's inline interface. A query at
+ * the byte of the call, not after it, gives the line of the call; StackWalkEx queries the return
+ * address and would give the next line. */
 #include <stdio.h>
 #include <string.h>
 
 #include "capture/judge/judge.h"
 
-/* mingw-w64 10 declares none of these, and for 32 bits has none to link with. */
+/* mingw-w64 10 declares none of these and has no import library for the 32-bit ones. */
 static struct {
     DWORD(WINAPI *trace)(HANDLE, DWORD64);
     BOOL(WINAPI *query)(HANDLE, DWORD64, DWORD, DWORD64, DWORD64, LPDWORD, LPDWORD);
@@ -58,7 +58,7 @@ static void print_known(const char *key, const char *text)
         printf("null");
 }
 
-/* Wine's dbghelp puts the current folder before a relative path of a PDB. */
+/* Wine's dbghelp prepends the current folder to relative paths in a PDB. */
 static const char *without_folder(const char *file)
 {
     char folder[JUDGE_PATH_UNITS];

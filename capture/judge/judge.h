@@ -35,13 +35,13 @@ extern struct judge judge;
 /* ---- dump.c ---- */
 uint64_t judge_now_ns(void);
 
-/* Maps the dump.  False: it cannot be read, or is no minidump. */
+/* Maps the dump. False: it cannot be read or is not a minidump. */
 bool judge_open_dump(const wchar_t *path);
 
 /* A stream of the dump, or NULL; its size in *BYTES. */
 void *judge_stream(uint32_t type, uint32_t *bytes);
 
-/* BYTES of the dump at OFFSET, or NULL when they lie outside of the file. */
+/* BYTES of the dump at OFFSET, or NULL when they are outside the file. */
 void *judge_at(uint64_t offset, uint64_t bytes);
 
 /* ---- modules.c: finds and loads every module of the dump ---- */

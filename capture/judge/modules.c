@@ -39,7 +39,8 @@ static uint8_t *lay_out(const wchar_t *path, uint32_t timestamp, uint32_t image_
     return image;
 }
 
-/* Where the image of that identity is: the path in the dump, else one of the folders. */
+/* The path of the image with that identity: the path in the dump, else a file in one of the
+ * folders. */
 static uint8_t *find_image(const wchar_t *dumped, const MINIDUMP_MODULE *m, wchar_t *path)
 {
     const wchar_t *name = wcsrchr(dumped, L'\\') != NULL ? wcsrchr(dumped, L'\\') + 1 : dumped;

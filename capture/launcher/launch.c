@@ -136,8 +136,8 @@ static void take_name(const struct job *job, const wchar_t *suffix, const wchar_
     MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING);
 }
 
-/* False, and removes it, if it is empty: a library that opens its files beforehand did not need it.
- */
+/* Returns false for an empty file and removes it: a library that opens its files beforehand did not
+ * need it. */
 static bool keep(const struct job *job, const wchar_t *name)
 {
     wchar_t path[PATH_UNITS + 32];
@@ -200,7 +200,7 @@ int wmain(int argc, wchar_t **argv)
     take_name(&job, L".dmp", L"dump.dmp");
     take_name(&job, L"-tuned.dmp", L"dump-tuned.dmp");
     bool has_record = keep(&job, L"record.rec");
-    if (!has_record) /* another capture library may have left a text */
+    if (!has_record) /* another capture library may have written a text */
         has_record = stack_text_to_record(job.out, job.program);
     const bool kept[3] = {has_record, keep(&job, L"dump.dmp"), keep(&job, L"dump-tuned.dmp")};
     file = open_out(&job, L"outcome.json", L"wb");

@@ -38,7 +38,7 @@ struct text {
 
 /* ---- the identity of a module, from its file ---- */
 
-/* RVA of a file that is not mapped as an image; NULL: outside. */
+/* Data at RVA in a file that is not mapped as an image; NULL: outside the file. */
 static const uint8_t *at_rva(const IMAGE_NT_HEADERS64 *nt, const uint8_t *file, uint32_t rva)
 {
     const IMAGE_SECTION_HEADER *section = IMAGE_FIRST_SECTION(nt);
@@ -49,7 +49,7 @@ static const uint8_t *at_rva(const IMAGE_NT_HEADERS64 *nt, const uint8_t *file, 
     return NULL;
 }
 
-/* The images are ours or the system's, so their headers are believed. */
+/* The images are ours or the system's, so their headers are trusted. */
 static void read_identity(const uint8_t *file, struct module *out)
 {
     const IMAGE_NT_HEADERS64 *nt =
@@ -119,7 +119,7 @@ static uint32_t find_module(struct text *text, const char *name, const wchar_t *
 
 /* ---- the text ---- */
 
-/* MODULE!0xHEX[@i|@r]; anything else is not a frame. */
+/* Parses MODULE!0xHEX[@i|@r]; anything else is not a frame. */
 static void read_frame(struct text *text, char *line, const wchar_t *program)
 {
     char *mark = strrchr(line, '!'), *end;

@@ -23,8 +23,8 @@ void json_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* The literal at VA, from the copies of the images, the newest first: an image may have
- * come to where another one was.  NULL: none there. */
+/* The literal at VA, from the copies of the images, newest first, because an image may have been
+ * loaded where another one was. NULL: no image holds VA. */
 static const char *literal(const struct truth_map *truth, uint64_t va)
 {
     const int count = truth->image_count < TRUTH_IMAGES ? truth->image_count : TRUTH_IMAGES;

@@ -9,8 +9,8 @@
 /* TEXT as a JSON string with its quotes. */
 void json_text(FILE *to, const char *text);
 
-/* {"threads": [{"id", "role", "frames": [...]}]}, frames innermost first.  The mapping was
- * written by a process that may have run wild: every number and pointer is checked. */
+/* {"threads": [{"id", "role", "frames": [...]}]}, frames innermost first. The mapping was written
+ * by a process that may be corrupt, so every number and pointer is checked. */
 void truth_print(FILE *to, const struct truth_map *truth);
 
 #endif

@@ -21,8 +21,8 @@ enum {
     EXIT_NOT_STARTED = 3,
     COUNT_MOST = 100000,
     LIMIT_MS = CAP_WALK_LIMIT_MS, /* as in a capture; on a busy machine dbghelp needs much of it */
-    FREE_MS = 5000,               /* a rescued walker comes back                */
-    PAUSE_US = 200,               /* at most, between two stops                 */
+    FREE_MS = 5000,               /* a rescued walker returns */
+    PAUSE_US = 200,               /* maximum pause between two stops */
     NAME_UNITS = 32,
     START_LIMIT_MS = 60000,
 };
@@ -68,7 +68,7 @@ static bool may_wait(const struct bench *b)
     return (b->walker->traits & RECORD_WALKER_TRAIT_WAITS) != 0 && !b->outside;
 }
 
-/* Returns false when the walk had to be given up. */
+/* Returns false when the walk had to be abandoned. */
 static bool walk_in_time(struct bench *b)
 {
     if (may_wait(b))
@@ -84,7 +84,7 @@ static bool wait_for_runner(void)
     return !cap_crash_busy(CAP_RUNNER_WALK);
 }
 
-/* Stops, walks and resumes once.  False: the runner never came back. */
+/* Suspends, walks and resumes once. False: the runner never returned. */
 static bool stop_once(struct bench *b)
 {
     const bool guarded = !may_wait(b);
@@ -116,7 +116,7 @@ static bool stop_once(struct bench *b)
 
 /* ---- the run ---- */
 
-/* Lets the target run on to another place. */
+/* Lets the target run to another place. */
 static void pause_a_little(uint32_t turn)
 {
     const uint64_t until_ns = cap_crash_now_ns() + turn * 7919u % PAUSE_US * 1000u;

@@ -36,7 +36,7 @@ static DWORD WINAPI in_dbghelp(void *unused)
     static SYMBOL_INFO symbol = {.SizeOfStruct = sizeof symbol};
     DWORD64 distance = 0;
     (void)unused;
-    SymInitialize(GetCurrentProcess(), NULL, TRUE); /* fails where the capture did it before */
+    SymInitialize(GetCurrentProcess(), NULL, TRUE); /* fails if the capture already did it */
     for (;; turns++)
         SymFromAddr(GetCurrentProcess(), (uintptr_t)in_dbghelp + turns % 64, &distance, &symbol);
 }

@@ -1,4 +1,4 @@
-/* Threads that are busy for ever in places that can block a walker. */
+/* Threads that are busy forever in places that can block a walker. */
 #ifndef CAPTURE_STOPS_TARGETS_H
 #define CAPTURE_STOPS_TARGETS_H
 
@@ -9,7 +9,7 @@ struct stop_target {
     DWORD(WINAPI *run)(void *unused); /* does not return */
 };
 
-/* NULL: there is none of that name. */
+/* NULL: there is no target of that name. */
 const struct stop_target *stop_target_find(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* What a watched process shares with its watcher: a mapping named WATCH_BEAT_NAME with the process
- * id filled in.  The process makes it before the watcher starts; a process without a heartbeat
- * needs none.  Both sides read and write single words. */
+ * id filled in. The process makes it before the watcher starts; a process without a heartbeat needs
+ * no mapping. Both sides read and write single words. */
 #ifndef CAPTURE_WATCHER_BEAT_H
 #define CAPTURE_WATCHER_BEAT_H
 

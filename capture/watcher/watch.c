@@ -1,10 +1,10 @@
-/* twinstack-watch PID FOLDER: watches a process from outside, debugger-style, and takes record and
- * dump of what no hook inside the process sees: fail-fast, a handler that was replaced, a hang with
- * the heap or the loader locked.  Signals the process's event (beat.h) once it is attached, and
- * looks at its heartbeat, if it shares one.
+/* twinstack-watch PID FOLDER: watches a process from outside, debugger-style, and writes record and
+ * dump for crashes that no hook inside the process sees: fail-fast, a handler that was replaced, a
+ * hang with the heap or the loader locked. Signals the process's event (beat.h) once it is
+ * attached, and looks at its heartbeat, if it shares one.
  *
  * A second-chance exception stops the process, and for a hang every thread is stopped here, so
- * everything is read at one moment and nothing runs in it.  `rtl` walks only its own process; from
+ * everything is read at one moment while nothing in it runs. `rtl` walks only its own process; from
  * here dbghelp walks. */
 #include <stdlib.h>
 #include <wchar.h>
@@ -29,7 +29,7 @@ static void add_module(void *base, HANDLE file)
     static wchar_t room[ROOM];
     wchar_t *path = room;
     DWORD units = K32GetModuleFileNameExW(cap.process, base, room, ROOM);
-    if (units == 0 && file != NULL) { /* on its way in, and in no list of the loader yet */
+    if (units == 0 && file != NULL) { /* being loaded and not yet in the loader's lists */
         units = GetFinalPathNameByHandleW(file, room, ROOM, 0);
         units = units > PREFIX && units < ROOM ? units - PREFIX : 0;
         path = room + PREFIX;
@@ -39,7 +39,7 @@ static void add_module(void *base, HANDLE file)
         CloseHandle(file);
 }
 
-/* The suspect comes first.  False: it is gone. */
+/* The suspect comes first. False: the thread is gone. */
 static bool list_threads(uint32_t suspect_id)
 {
     thread_count = cap_crash_threads(threads, CAP_THREADS, suspect_id, cap.main_id);
@@ -87,7 +87,7 @@ static void write_dump(EXCEPTION_POINTERS *pointers)
         cap_crash_record_timing(RECORD_STAGE_DUMP_WRITE, 0, ns, bytes);
 }
 
-/* ---- a crash: the debug event holds the process still ---- */
+/* ---- a crash: the debug event keeps the process stopped ---- */
 
 static void take_crash(uint32_t thread_id, EXCEPTION_RECORD *record)
 {
@@ -129,7 +129,7 @@ static void take_hang(LONG64 ticks, uint64_t late_ns)
 {
     static CONTEXT contexts[CAP_THREADS];
     static bool walkable[CAP_THREADS];
-    start_dbghelp(); /* takes longest of all, so before any thread is suspended */
+    start_dbghelp(); /* takes longest of all, so it runs before any thread is suspended */
     if (!list_threads((uint32_t)beat->thread_id)) {
         close_threads();
         return;
@@ -138,7 +138,7 @@ static void take_hang(LONG64 ticks, uint64_t late_ns)
     for (uint32_t i = 0; i < thread_count; i++)
         walkable[i] = stop_thread(i, &contexts[i]);
     const uint64_t suspend_ns = cap_crash_now_ns() - start_ns;
-    taken = walkable[0] && beat->ticks == ticks; /* else it went on in time */
+    taken = walkable[0] && beat->ticks == ticks; /* otherwise the thread continued in time */
     if (taken) {
         cap_crash_record_begin(RECORD_KIND_HANG, threads[0].id, NULL, RECORD_DOOR_WATCHER);
         cap_crash_record_modules();
@@ -174,11 +174,11 @@ static void check_beat(void)
 
 /* ---- events ---- */
 
-/* Returns how the event is to be continued. */
+/* Returns how to continue after the event. */
 static DWORD on_exception(const DEBUG_EVENT *event)
 {
     EXCEPTION_DEBUG_INFO info = event->u.Exception;
-    static bool greeted; /* attaching makes one breakpoint of its own */
+    static bool greeted; /* attaching itself raises one breakpoint */
     if (info.dwFirstChance && info.ExceptionRecord.ExceptionCode == EXCEPTION_BREAKPOINT &&
         !greeted) {
         greeted = true;
@@ -241,7 +241,7 @@ int wmain(int argc, wchar_t **argv)
         return EXIT_NOT_ATTACHED;
     DebugSetProcessKillOnExit(FALSE);
 
-    /* The system first reports what is loaded already; a while without events ends that. */
+    /* The system first reports what is already loaded; a period without events ends that. */
     while (WaitForDebugEvent(&event, QUIET_MS))
         if (!on_event(&event))
             return 0;

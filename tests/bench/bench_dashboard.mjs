@@ -30,7 +30,8 @@ test('views', async () => {
   for (const path of views) {
     const took = [];
     let bytes = 0;
-    for (let i = 0; i < 5; i++) { // a word that no view knows keeps the answer out of the cache
+    for (let i = 0; i < 5; i++) { // a parameter that no view knows keeps the answer out of the
+                                  // cache
       const start = performance.now();
       const answer = await fetch(`${server.base}${path}${path.includes('?') ? '&' : '?'}round=${i}`);
       bytes = (await answer.arrayBuffer()).byteLength;

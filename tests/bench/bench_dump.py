@@ -33,7 +33,7 @@ LLDB = ("lldb-19", "--no-lldbinit", "-b", "-o", "settings set target.exec-search
 
 
 def functions(image):
-    """(rva of a place in the body, bytes of the frame) of plain functions."""
+    """(rva of a place in the body, frame size in bytes) of plain functions."""
     for row in range(image.pdata[1] // 12):
         begin, end, info = image.at(image.pdata[0] + 12 * row, "<III")
         head, prologue, slots, frame = image.at(info, "<4B")
@@ -85,7 +85,7 @@ def processor_s():
 
 
 def measure(argv, folder, rounds):
-    """Median, least, least of the processor; what was printed."""
+    """Median and minimum wall time, minimum processor time, and the output."""
     times, worked, text = [], [], ""
     for _ in range(rounds):
         before = processor_s()
@@ -101,8 +101,8 @@ def measure(argv, folder, rounds):
 
 
 def session_peak_kb(session):
-    """The largest peak of the processes that live in a session: programs under Wine are no
-    children of what was started."""
+    """The largest peak of the processes in a session: programs under Wine are not children of the
+    process that was started."""
     most = 0
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -117,8 +117,8 @@ def session_peak_kb(session):
 
 
 def peak_mb(argv, folder):
-    """Polled, since the kernel's figure for a child starts from what its parent weighs.  A short
-    run may end between two looks: the largest of several runs is taken."""
+    """Polled, because the kernel's figure for a child starts from the size of its parent. A short
+    run may end between two polls, so the largest of several runs counts."""
     most, started = 0, time.perf_counter()
     for _ in range(9):
         child = subprocess.Popen(argv, cwd=folder, stdout=subprocess.DEVNULL,
@@ -145,7 +145,7 @@ def tools(build, dump):
 
 
 def frames_in(text):
-    """Lines of a backtrace that are in the program, as each of the tools prints them."""
+    """Lines of a backtrace that are in the program, in the form in which each tool prints them."""
     marks = ("program.dll!", "program.dll`", " in program", "|program.dll|")
     return sum(any(mark in line for mark in marks) and not line.startswith("Module|")
                for line in text.splitlines())

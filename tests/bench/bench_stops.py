@@ -25,7 +25,7 @@ ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_D
 
 
 def stops(walker, target, count, limit_s=3600):
-    """The figures of one run; an error of the program is raised with what it said."""
+    """The figures of one run; an error of the program is raised with its message."""
     done = subprocess.run(["wine", str(BIN / "twinstack-stops.exe"), walker, target, str(count)], env=ENV,
                           capture_output=True, text=True, timeout=limit_s, check=False)
     if done.returncode != 0:

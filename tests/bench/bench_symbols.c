@@ -42,7 +42,7 @@ static uint64_t random_next(uint64_t *state)
     return *state;
 }
 
-/* Addresses spread over the bodies of procedures, each byte as likely as any other. */
+/* Addresses spread over the bodies of procedures; every byte is equally likely. */
 static uint32_t *function_addresses(const struct pdb *pdb, uint32_t count)
 {
     uint32_t room = 1 << 16, used = 0;
@@ -122,8 +122,8 @@ static uint64_t best_batched(const struct symbol_index *index, const uint32_t *r
     return best;
 }
 
-/* What one load costs that has to wait for the one before, over BYTES of memory: the measure
- * for all lookups, which are a few of those each. */
+/* The cost of a load that has to wait for the previous one, over BYTES of memory. It is the
+ * yardstick for all lookups, each of which is a few such loads. */
 static double dependent_load_ns(uint64_t bytes)
 {
     enum { LINE = 64, LOADS = 2000000 };

@@ -18,7 +18,7 @@ def base_name(path):
 
 
 def plain(name):
-    """NAME without its parameters, blanks and words that compilers spell or leave out."""
+    """NAME without its parameters, blanks and words that only some compilers print."""
     name = re.sub(r"\b(class|struct|enum|union) |[ +](0x[0-9a-f]+)?$| ", "", name)
     return re.sub(r"(?<!operator)\((?!anonymous).*", "", name)
 

@@ -108,7 +108,7 @@ def write_stacks(path, module, rvas):
 
 
 def measure_filter(row, twinstack, pdb, stem, module, rvas, peer):
-    """Frames a second of a long stream, with the index prepared in a cache of its own."""
+    """Frames per second of a long stream, with the index prepared in a cache of its own."""
     few, many = stem + ".few", stem + ".many"
     write_stacks(few, module, rvas[:len(rvas) // 10])
     write_stacks(many, module, rvas)

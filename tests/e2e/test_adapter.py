@@ -1,5 +1,6 @@
-"""The adapter scores outside programs: Breakpad's minidump_stackwalk (npm's package `minidump`), and lldb through a
-script of a few lines that speaks our own form.  Both are skipped aloud where they are not there."""
+"""The adapter scores outside programs: Breakpad's minidump_stackwalk (npm's package `minidump`),
+and lldb through a short script that uses our own form. If a program is missing, its tests are
+skipped with a reason."""
 
 import json
 import os
@@ -19,7 +20,8 @@ EXAMPLE = e2e.ROOT / "tests/lib/adapter_lldb.py"
 
 
 def stackwalk():
-    """Where $TWINSTACK_STACKWALK, PATH or `npm install --prefix build/tools minidump` has it."""
+    """The path of minidump_stackwalk: from $TWINSTACK_STACKWALK, PATH or `npm install --prefix
+    build/tools minidump`."""
     named = os.environ.get("TWINSTACK_STACKWALK") or shutil.which("minidump_stackwalk")
     built = e2e.BUILD / "tools/node_modules/minidump/bin/linux-x64/minidump_stackwalk"
     path = pathlib.Path(named) if named else built
@@ -59,7 +61,7 @@ class Adapter(e2e.Case):
                 self.assertEqual(score["state"], "ok")
                 self.assertTrue(score["judged"])
                 self.assertGreater(score["frames"], 1)
-                # It reads no PDB: it names nothing, but where the crash was it knows.
+                # It reads no PDB, so it names nothing, but it knows where the crash was.
                 self.assertEqual(score["right_frames"], 0)
                 self.assertGreaterEqual(score["physical_same"], 1)
                 self.assertFalse(score["exact"])
@@ -78,7 +80,7 @@ class Adapter(e2e.Case):
         self.assertIn(engine["version"], done.stdout)
 
     def test_our_own_form(self):
-        """A program that says what is true is exact; one that errs in every line is not."""
+        """A program that reports the truth is exact; a program that is wrong in every line is not."""
         dump = CASES / "null_write.ob2/dump.dmp"
         stack = self.run_json("dump", dump, "--stacks", "--json", "--symbols", SYMBOLS)["threads"][0]["stack"]
         for wrong in (0, 7):

@@ -1,6 +1,8 @@
-"""Victims, launcher and capture, run for real under Wine; runs alone, since hangs are found by the clock.
+"""Victims, launcher and capture, run under Wine; runs alone, because hangs are detected by the
+clock.
 
-The stacks are compared with the truth by llvm-symbolizer, so none of our analyser is in it."""
+llvm-symbolizer names the stacks that are compared with the truth, so the test uses none of our
+analyser."""
 
 import json
 import os
@@ -22,7 +24,7 @@ DOORS = ["vectored", "unhandled", "sigabrt", "invalid_parameter", "pure_call", "
 RTL, DBGHELP, MODULES, THREADS, STACK = 1, 2, 1, 2, 3
 HEAD, TAIL = 768, 256
 
-# Each proves a different thing; the full matrix is `twinstack run`.
+# Each one covers something different; the full matrix is `twinstack run`.
 SUBSET = ["null_write", "null_call", "stack_overflow", "abort_call", "inline_chain", "noreturn_tail", "crash_in_dll",
           "second_thread", "fiber", "generated_table", "unwind_chained", "same_name", "module_reloaded", "module_unloaded", "decoys", "deadlock", "heap_locked",
           "handled_exception", "short_hang", "fast_fail", "fast_fail_watched", "crash_in_handler", "two_threads"]
@@ -74,13 +76,13 @@ class Record:
 
 
 class Symbols:
-    """Logical frames of victims/ by llvm-symbolizer, asked once an address."""
+    """Logical frames of victims/ by llvm-symbolizer, which is asked once per address."""
 
     def __init__(self):
         self.known = {}
 
     def own(self, module, offset):
-        """MODULE is a Windows path; only images of our own are looked at."""
+        """MODULE is a Windows path; only our own images are looked up."""
         image = pathlib.Path(module.removeprefix("Z:"))
         if not image.is_relative_to(BIN):
             return []
@@ -150,7 +152,7 @@ class Runs(e2e.Case):
         self.assertEqual(record.committed, len(record.data))
         threads = {t["id"]: t for t in truth["threads"]}
         walks = [s for s in record.stacks if s["walker"] == RTL]
-        if expected["doors"] == ["watcher"]:  # from outside only dbghelp walks
+        if expected["doors"] == ["watcher"]:  # only dbghelp can walk from outside
             self.assertEqual([s["state"] for s in walks], [1])
             self.assertIn("dump.dmp", outcome["files"])
             walks = [s for s in record.stacks if s["walker"] == DBGHELP]

@@ -1,4 +1,5 @@
-"""No start of a program destroys what an earlier one captured, and no kill leaves half a file; runs alone.
+"""Starting a program never destroys an earlier capture, and killing it never leaves half a file;
+runs alone.
 
 The example host program is linked with the capture and crashed, restarted and killed under Wine."""
 
@@ -55,7 +56,7 @@ class Files(e2e.Case):
                                 env=ENV, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def run_host(self, *words, **more):
-        """(exit status, [(record, dump)] of what it found at its start)"""
+        """(exit status, [(record, dump)] that it found at its start)"""
         process = self.start(*words, **more)
         said, _ = process.communicate(timeout=120)
         lines = said.splitlines()
@@ -64,7 +65,7 @@ class Files(e2e.Case):
         return process.returncode, found
 
     def wait_until_all_hold_something(self):
-        """Wine's server removes the files of a killed process a moment after it."""
+        """Wine's server removes the files of a killed process a moment later."""
         end = time.monotonic() + WAIT_S
         while (empty := [f.name for f in self.folder.glob("capture-*") if f.stat().st_size == 0]) and time.monotonic() < end:
             time.sleep(0.05)
@@ -118,7 +119,8 @@ class Files(e2e.Case):
         start = time.monotonic()
         self.run_host("crash")
         whole_s = time.monotonic() - start
-        kept = before = set(files(self.folder))  # `before` may hold half a dump that is about to vanish
+        kept = before = set(files(self.folder))  # `before` may include an unfinished dump that is
+                                                 # about to disappear
         moments = random.Random(1)
         for _ in range(KILLS):
             process = self.start("crash")

@@ -1,5 +1,6 @@
-"""`case import`: anybody's dump, stack and truth become a sealed case that `check` judges; `check --stacks` on what
-three tools print; any two engines over a folder of dumps, with times and peak memory."""
+"""`case import`: a dump, a stack and a truth of any origin become a sealed case that `check`
+judges; `check --stacks` on the output of three tools; any two engines over a folder of dumps, with
+times and peak memory."""
 
 import json
 import os
@@ -146,7 +147,7 @@ class CaseImport(e2e.Case):
         self.assertIn(done.returncode, (0, 1), done.stderr)
 
     def test_two_engines_over_a_folder_of_dumps(self):
-        """An outside program against ours, each with its times and its peak memory."""
+        """An outside program against ours, each with its times and peak memory."""
         dumps = [self.fixture(G13 + "/sigsegv.dmp"), self.fixture("g15-dumps/tiny-exe-fastfail.dmp"), CASE / "dump.dmp"]
         folders = [self.made("--dump", dump, "--name", f"d{i}")[0] for i, dump in enumerate(dumps)]
         other = f"other={e2e.PROGRAM} dump {{dump}} --format stackwalk-json --symbols {{folder}}"

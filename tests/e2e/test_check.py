@@ -1,4 +1,4 @@
-"""`check` on sealed cases and on stacks given by hand: no Wine, no database, and exit codes that can be relied on."""
+"""`check` on sealed cases and on two given stacks: no Wine, no database, and reliable exit codes."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ def change(path):
 
 
 def reseal(case, edit):
-    """Seals what a stranger made of a case."""
+    """Seals a case that another party wrote."""
     document = json.loads((case / "case.json").read_text())
     edit(document)
     text = json.dumps(document).encode()
@@ -52,7 +52,7 @@ class Check(e2e.Case):
         for case in cases:
             exact = {s["engine"]: s["exact"] for s in case["scores"]}
             self.assertTrue(exact["dump"], case["scenario"])
-            if case["arch"] == "x64":  # x86 has no tables to walk by
+            if case["arch"] == "x64":  # x86 has no unwind tables
                 self.assertTrue(exact["offset:rtl"], case["scenario"])
 
     def test_a_copied_case_is_enough(self):

@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
-# What the project promises to have; more is fine.
+# The verbs that the project promises; more are allowed.
 PROMISED = {"list", "run", "resolve", "dump", "symbols", "check", "report", "compare", "gate", "accept", "known",
             "baseline", "regrade", "db", "bench", "signatures", "serve", "doctor", "version", "case", "review"}
 STACK = "capture-stack.exe!0xc155a\ncapture-stack.exe!0x51723\nntdll.dll!0x67bbe\n"
@@ -57,7 +57,7 @@ class Commands(e2e.Case):
         self.assertRegex(self.run_json("version", "--json")["version"], r"^\d+\.\d+\.\d+$")
 
 
-# In place of Wine: lists the scenarios and then behaves as each is called.
+# A replacement for Wine: lists the scenarios, then behaves as each scenario's name says.
 WINE = f"""#!{sys.executable}
 import json, sys, time
 if "--list" in sys.argv:
@@ -77,7 +77,7 @@ class ExitCodes(e2e.Case):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def made_up(self, verb):
-        """A verb with options for victims and a Wine that are made up, and its environment."""
+        """A verb with options for made-up victims and a made-up Wine, and its environment."""
         for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
             (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
@@ -108,7 +108,7 @@ class ExitCodes(e2e.Case):
     def test_4_database(self):
         for argv in (["report"], ["compare", "1", "2"], ["gate"], ["signatures"], ["regrade", "1"]):
             with self.subTest(argv=argv):
-                # a file that is no database
+                # a file that is not a database
                 self.run_twinstack(*argv, "--db", e2e.ROOT / "README.md", exit_code=4)
 
     def test_1_and_exit_zero(self):
@@ -133,7 +133,7 @@ class ExitCodes(e2e.Case):
         self.run_twinstack("signatures", "-", stdin="", exit_code=5)
 
     def test_124_time_limit(self):
-        # The launcher has 45 s beyond its victim's own limit, for dump and record.
+        # The launcher gets 45 s more than its victim's own limit, for dump and record.
         argv, env = self.made_up("run")
         done = self.run_twinstack(*argv, "-k", "hangs", "--timeout", "1ms", env=env, exit_code=124, limit_s=90)
         self.assertIn("neither the victim nor its launcher ended in time", done.stdout)

@@ -1,4 +1,5 @@
-"""The corpus is what its README says: made by its scripts, small, free of system images, good without Wine."""
+"""The corpus matches its README: made by its scripts, small, free of system images, usable without
+Wine."""
 
 import filecmp
 import pathlib
@@ -30,7 +31,8 @@ class Corpus(e2e.Case):
             self.assertIn(scenario, words["chosen_x86" if variant.startswith("x86") else "chosen"])
 
     def test_another_reader_names_the_frames_of_x86_alike(self):
-        """Without an rtl stack, llvm-symbolizer is asked about the dump's; the cases are right in every frame."""
+        """If there is no rtl stack, llvm-symbolizer names the dump's stack. The cases are right in
+        every frame."""
         cases = [c for c in CASES if c.name.endswith(".x86-ob2")]
         engines = {e["engine"]: e for e in self.run_json("check", *cases, "--json")["engines"]}
         self.assertGreater(len(cases), 2)

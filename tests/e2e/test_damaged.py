@@ -15,7 +15,7 @@ STACK = "crash.exe!0x2755\ncrash.exe!0x2a3d\n"
 PDB = CORPUS / "crash-x86/crash.pdb"
 CASE = CORPUS / "cases/null_write.ob2"
 
-# name: arguments, what standard error has to say (all of it), exit code
+# name: arguments, the complete standard error, exit code
 ROWS = {
     "missing dump": (["dump", "no-such.dmp"], ["no-such.dmp", "absent"], 3),
     "empty dump": (["dump", BROKEN / "empty.dmp"], ["empty.dmp", "truncated"], 3),
@@ -74,7 +74,7 @@ class Damaged(e2e.Case):
 
 
 class Sealed(e2e.Case):
-    """A case is believed only as it was sealed."""
+    """A case is accepted only exactly as it was sealed."""
 
     def setUp(self):
         if not CASE.is_dir():

@@ -1,4 +1,5 @@
-"""`dump` on real dumps and on made ones: text, JSON, stacks, rust-minidump's schema; damage is reported and does no harm."""
+"""`dump` on real and hand-made dumps: text, JSON, stacks, rust-minidump's schema; damage is
+reported and does no harm."""
 
 import json
 import pathlib
@@ -14,7 +15,7 @@ CASE = e2e.ROOT / "corpus/cases/inline_chain.ob2"
 SYMBOLS = e2e.ROOT / "corpus/symbols"
 HEX = re.compile(r"0x[0-9a-f]+$")
 
-# rust-minidump's json-schema.md: what a field holds.  Every field may be null.
+# rust-minidump's json-schema.md: the type of each field. Every field may be null.
 U32, TEXT, HEXSTRING, BOOL = int, str, HEX, bool
 FRAME = {"frame": U32, "trust": ("context", "cfi", "cfi_scan", "frame_pointer", "scan", "prewalked", "inlined"),
          "registers": {}, "offset": HEXSTRING, "module": TEXT, "module_offset": HEXSTRING,
@@ -41,7 +42,7 @@ SCHEMA = {"status": ("OK",), "pid": U32, "process_uptime": U32,
 
 
 def against(schema, value, place="document"):
-    """Yields what of VALUE is not as SCHEMA has it."""
+    """Yields the parts of VALUE that do not match SCHEMA."""
     if value is None or schema is None:
         return
     if isinstance(schema, dict):
@@ -70,12 +71,12 @@ def against(schema, value, place="document"):
 
 
 def snapshot(path):
-    """The JSON in an insta snapshot: what follows the second line of dashes."""
+    """The JSON in an insta snapshot: everything after the second line of dashes."""
     return json.loads(path.read_text().split("---\n", 2)[2])
 
 
 def keys_of(value, place=""):
-    """All paths of keys, whatever they hold."""
+    """All paths of keys, whatever their values."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield f"{place}.{key}"

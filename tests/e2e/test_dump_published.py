@@ -1,4 +1,5 @@
-"""`dump` against what others published of the same files: symbolicator's stacks of g01, minidump_dump's listing of g05."""
+"""`dump` compared with published results for the same files: symbolicator's stacks of g01,
+minidump_dump's listing of g05."""
 
 import pathlib
 import re
@@ -28,7 +29,7 @@ def snapshot_threads(text):
 
 
 def listing(text, kind):
-    """The objects of that kind that minidump_dump prints, each a dictionary of its rows."""
+    """The objects of that kind that minidump_dump prints, each as a dictionary of its rows."""
     for block in re.split(r"\n(?=MDRaw|mDirectory|MinidumpMemory)", text):
         if block.startswith(kind + "\n"):
             yield dict(re.findall(r"^ +(\S+) += (.*)$", block, re.M))
@@ -54,7 +55,8 @@ class Published(e2e.Case):
                         for f in thread["stack"]["frames"] if not f["inlined"]]
                 places = [pc for pc, _, _ in ours]
                 order = []
-                for address, function, line in frames:  # of named frames it prints the call's last byte
+                for address, function, line in frames:  # for named frames it prints the call's last
+                                                        # byte
                     place = places.index(address if address in places else address + 1)
                     order.append(place)
                     if function is not None:
@@ -69,7 +71,7 @@ class Published(e2e.Case):
         published, crashed = snapshot_threads(text), raw["exception"]["thread_id"]
         for thread in raw["threads"]:
             if thread["id"] == crashed:
-                continue  # there the exception's are printed
+                continue  # there it prints the registers of the exception
             ours = {"eip": "pc", "esp": "sp", "eflags": "flags"}
             for name, value in published[thread["id"]][0].items():
                 self.assertEqual(int(thread["registers"][ours.get(name, name)], 16), value, name)

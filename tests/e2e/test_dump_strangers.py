@@ -1,4 +1,5 @@
-"""`dump` on what others write: other systems, signed pointers, modules over one another, threads alone."""
+"""`dump` on dumps of other writers: other systems, signed pointers, overlapping modules, threads
+without modules."""
 
 import json
 import pathlib
@@ -11,7 +12,7 @@ import e2e  # noqa: E402
 
 STACK = 0x10000
 EXE, LIBRARY = 0x140000000, 0x7F0000000000
-SIGNED = 0x0037 << 48  # what pointer authentication puts above an address
+SIGNED = 0x0037 << 48  # the bits that pointer authentication puts above an address
 
 
 def stack_of(words, size=0x200):
@@ -29,7 +30,7 @@ class Strangers(e2e.Case):
         return [(f["module"], f["offset"], f["found_by"]) for f in self.threads(dump)[0]["stack"]["frames"]]
 
     def chained(self, platform):
-        """rbp leads over a pointer into code that a scan would take first."""
+        """rbp leads past a pointer into code that a scan would take first."""
         dump = dump_maker.Dump(platform=platform)
         dump.module("a", EXE, 0x10000)
         dump.module("b", LIBRARY, 0x10000)
@@ -61,7 +62,7 @@ class Strangers(e2e.Case):
                 self.assertEqual(said, None if name.startswith("0x") else name.removesuffix("_WRITE"))
 
     def signed(self, lr=0):
-        """fp leads to the caller, whose address is signed; lr as it may stand while fp holds."""
+        """fp leads to the caller, whose address is signed; lr may hold any value while fp is valid."""
         dump = dump_maker.Dump("arm64")
         dump.module("a.exe", EXE, 0x10000)
         registers = [0] * 31
@@ -72,13 +73,14 @@ class Strangers(e2e.Case):
         return dump
 
     def test_signed_return_addresses(self):
-        for lr in (0, 5, SIGNED | EXE + 0x1110):  # the last: nothing was called yet
+        for lr in (0, 5, SIGNED | EXE + 0x1110):  # the last one: nothing has been called yet
             with self.subTest(hex(lr)):
                 self.assertEqual(self.frames(self.signed(lr)), [("a.exe", "0x1000", "context"),
                                                                 ("a.exe", "0x1110", "frame_pointer")])
 
     def test_lr_of_a_call_that_is_over(self):
-        """No image, a PDB: the function of the pc called something before, and lr still points there."""
+        """No image, but a PDB: the function of the pc called something before, and lr still points
+        there."""
         image = dump_maker.Image(self.fixture("g20-arm64/ARM64_CETShadowStack_NotApplicable.exe"))
         pdb = self.fixture("g20-arm64/ARM64_CETShadowStack_NotApplicable.pdb")
         places = self.run_twinstack("resolve", "--pdb", pdb, "--json", stdin="".join(
@@ -86,7 +88,7 @@ class Strangers(e2e.Case):
         bodies = {}
         for place in json.loads(places):
             frame = place["frames"][-1]
-            if frame["line"] is not None:  # assembler has neither lines nor a frame
+            if frame["line"] is not None:  # assembler code has neither lines nor a frame
                 bodies.setdefault(frame["function"], []).append(int(place["label"], 16))
         longest = sorted(bodies.values(), key=len)[-2:]
         own, caller = longest[0], longest[1][len(longest[1]) // 2]

@@ -23,7 +23,7 @@ def fixed(text, units):
 
 def unloaded(d):
     name = d.put(dump_maker.text("C:\\x\\gone.dll"))
-    # a header and entries longer than today's: their sizes count, not ours
+    # a header and entries longer than today's: the file's sizes count, not ours
     d.stream(14, struct.pack("<III4x", 16, 28, 1) + struct.pack("<QIIII4x", 0x7FF700000000, 0x9000, 0x77, 0x5A5B5C5D,
                                                                name))
     return {"unloaded_modules.0": {"name": "gone.dll", "path": "C:\\x\\gone.dll", "base": "0x7ff700000000",
@@ -369,7 +369,8 @@ class DumpStreams(e2e.Case):
                     self.assertEqual({key: got[key] for key in want}, want, path)
 
     def test_each_structure_cut_short(self):
-        """A stream that ends early is damage, or says less: nothing else happens to it or the others."""
+        """A stream that ends early is reported as damaged or with less content; nothing else
+        changes for it or the others."""
         for name, fill in ROWS.items():
             with self.subTest(name):
                 dump = dump_maker.Dump("arm64" if "arm64" in name else "x64")

@@ -1,7 +1,8 @@
-"""The unwinders at every instruction of compiled functions, compared with what was really called.
+"""The unwinders at every instruction of compiled functions, compared with the actual calls.
 
-An emulator runs tests/e2e/emulated/shapes.c, built for each processor; before each instruction that was not
-met before, a dump of that moment is made, and `dump` has to find the calls that wait.  No Windows, no Wine."""
+An emulator runs tests/e2e/emulated/shapes.c, built for each processor. Before each instruction that
+it meets for the first time, a dump of that moment is written, and `dump` has to find the waiting
+callers. No Windows, no Wine."""
 
 import collections
 import concurrent.futures
@@ -62,14 +63,14 @@ class MachineX64(Machine):
         self.cpu.reg_write(x86.UC_X86_REG_RCX, 7)
 
     def called(self, code, size, pc):
-        """Where a call goes on, or None where these bytes are none."""
+        """The return address of the call in these bytes, or None when they are not a call."""
         if code[0] == 0xE8 or (code[0] == 0xFF and code[1] & 0x38 == 0x10) or (
                 code[0] & 0xF0 == 0x40 and code[1] == 0xFF and code[2] & 0x38 == 0x10):
             return pc + size
         return None
 
     def settle(self, waiting, before):
-        """Takes off the stack what has returned: it ends when its return address is popped."""
+        """Pops the calls that have returned: a call ends when its return address is popped."""
         while waiting and self.get(self.sp) > waiting[-1][1]:
             waiting.pop()
 
@@ -111,7 +112,8 @@ Moment = collections.namedtuple("Moment", "pc sp r stack truth")
 
 
 def moments(machine):
-    """What the machine is like before each instruction that it had not met, and who waits then."""
+    """The state of the machine before each instruction met for the first time, and the callers that
+    wait then."""
     seen, out, waiting = set(), [], []
     state = {"code": None, "call": None}
 
@@ -151,7 +153,7 @@ def build(folder, triple, flags):
 
 
 def ask(folder, dll, machine, number, moment):
-    """What `dump` says of a moment: offsets, and how each frame was found."""
+    """The result of `dump` for one moment: offsets, and how each frame was found."""
     d = dump_maker.Dump(machine.arch)
     d.module(dll.name, machine.image.base, machine.image.size, machine.image.stamp, machine.image.codeview())
     place = d.thread(1, moment.pc, moment.sp, moment.r, stack=moment.stack)

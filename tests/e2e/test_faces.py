@@ -1,5 +1,6 @@
-"""One set of figures: the command line, the reports and the dashboard show the same numbers, on a run of more
-cases than one page of the database holds, on two noisy runs, and on a regraded run with damaged cases."""
+"""One set of figures: the command line, the reports and the dashboard show the same numbers, for a
+run with more cases than one page of the database holds, for two noisy runs, and for a regraded run
+with damaged cases."""
 
 import contextlib
 import json
@@ -16,7 +17,7 @@ import e2e  # noqa: E402
 
 SEED = e2e.BUILD / "tests" / "seed_store"
 CASES = e2e.ROOT / "corpus/cases"
-# What the report and the dashboard call one engine's shares: [right, total].
+# The name that the report and the dashboard use for each of an engine's shares: [right, total].
 SHARES = {"exact": ("exact", "judged"), "top1": ("top1", "judged"), "top5": ("top5", "judged"),
           "precision": ("right_frames", "own_frames"), "recall": ("right_frames", "truth_frames"),
           "inline_recall": ("inline_right", "inline_demanded"), "lines": ("lines_right", "lines_judged"),
@@ -39,7 +40,7 @@ class Faces(e2e.Case):
 
     @contextlib.contextmanager
     def dashboard(self):
-        """The dashboard over this database: a function from a path to what is there."""
+        """Serves this database; gives a function from a path to the document there."""
         server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0"],
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
@@ -56,7 +57,7 @@ class Faces(e2e.Case):
             server.stdout.close()
 
     def assert_same_figures(self, get):
-        """The newest run has the same figures everywhere; returns its document."""
+        """Checks that the newest run has the same figures everywhere; returns its document."""
         run = json.loads(self.run_db("report", "latest", "--json", "-", "--exit-zero").stdout)
         metrics = self.run_db("report", "latest", "--openmetrics", "-", "--exit-zero").stdout
         stored = dict(self.sql("SELECT verdict, count(*) FROM crash_case WHERE run_id = ? GROUP BY 1", run["run"]["id"]))
@@ -121,7 +122,7 @@ class Faces(e2e.Case):
 
         with self.dashboard() as get:
             self.assertEqual(change(), "slower")
-            # What the machine shows between equal runs: the control of the newest bench is a quarter off.
+            # The noise between equal runs: the control of the newest bench is a quarter off.
             self.sql("INSERT INTO run (uuid, state, label, started_ns) VALUES ('b', 'complete', 'bench', 1)")
             for subject, ns in (("offset", 1000), ("offset-control", 1250)):
                 for round_ in range(9):

@@ -1,4 +1,5 @@
-"""The unit test framework itself: a program of tests that fail in every way has a known tally."""
+"""The unit test framework itself: a program of tests that fail in every possible way has a known
+tally."""
 
 import pathlib
 import subprocess

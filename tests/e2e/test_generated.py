@@ -1,7 +1,7 @@
 """Generated code, in offset stacks and in dumps: captured under Wine, so it runs alone.
 
-With a function table and without: both ways must show the frame by the name that the program registered and go
-on below it, or end there and call it a hole.  ./run has the other kinds too."""
+With a function table and without: both ways must show the frame under the name that the program
+registered and continue below it, or end there and report a hole. ./run has the other kinds too."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ import e2e  # noqa: E402
 
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) / "bin"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
-# scenario: the frames from the top that belong to it, as both ways have to name them
+# scenario: its frames from the top, with the names that both ways must give
 CROSSED = {
     "generated_table": ["poke", "jit!generated_call", "run_generated_table"],
     "generated_callback": ["poke", "jit!generated_call", "run_generated_callback"],
@@ -49,7 +49,7 @@ class Generated(e2e.Case):
             self.skipTest("no Wine, or the Windows programs are not built")
 
     def both(self, scenario):
-        """The suspect's stack by rtl, and by the dump."""
+        """The suspect's stack: the one recorded by rtl, and the one from the dump."""
         case = self.out / "cases" / f"{scenario}.ob2"
         symbols = ("--symbols", self.out / "symbols")
         lines = self.run_twinstack("resolve", *symbols, "--ndjson", case / "record.rec").stdout.splitlines()

@@ -1,4 +1,5 @@
-"""Images and symbol files that are no PE with a plain PDB: every row on which two other tools agree."""
+"""Images and symbol files other than a PE with a plain PDB: every row on which two other tools
+agree."""
 
 import gzip
 import json
@@ -22,7 +23,7 @@ IDENTITY = "3249D99D0C4049318610F4E4FB0B69361"
 
 
 def bare(text):
-    """A name up to its parameter list, as far as tools agree on names."""
+    """A name up to its parameter list, the part on which tools agree."""
     return text.split("(")[0].split("<")[0].strip()
 
 
@@ -48,7 +49,8 @@ class Images(e2e.Case):
                     got, want = ([f for f in frames if f["function"] or f["line"]]
                                  for frames in (json.loads(line)["frames"], row["frames"]))
                     self.assertEqual([f["line"] or 0 for f in got], [f["line"] or 0 for f in want], row)
-                    if not entry["id"].endswith(".old"):  # that form does not say in which file a call is
+                    if not entry["id"].endswith(".old"):  # that form does not state the file of a
+                                                          # call
                         self.assertEqual([pathlib.PureWindowsPath(f["file"] or "").name for f in got],
                                          [pathlib.PureWindowsPath(f["file"] or "").name for f in want], row)
                     if entry["kind"] == "breakpad":
@@ -56,7 +58,7 @@ class Images(e2e.Case):
 
 
 class Kinds(e2e.Case):
-    """`symbols list`, `verify` and `add` know every kind of file, and refuse what is none."""
+    """`symbols list`, `verify` and `add` know every kind of file, and refuse other files."""
 
     FILES = {"breakpad": "i30-breakpad/xul.sym", "elf": "i12-elf-dump_syms/basic.full",
              "macho": "i02-macho-arm64-simple/mac-dsym/main", "pdb": "i50-msfz/ms-plain/crash.pdb",
@@ -91,7 +93,7 @@ class Kinds(e2e.Case):
 
 
 class Identity(e2e.Case):
-    """What the input says of the build, and what happens when it says nothing."""
+    """What the input states about the build, and what happens when it states nothing."""
 
     STORES = "images/i70-symstores"
     ID = "7DD47A9FC2E8499AA78EC14AE2C965A21"
@@ -169,7 +171,7 @@ class Written(e2e.Case):
     BASE, CODE = 0x140000000, 0x1000
 
     def files(self, pdb, image):
-        """The written file in Breakpad's layout; its folder, its text, its head."""
+        """The exported file in Breakpad's folder layout; its folder, its text, its first line."""
         pdb, image = (next(path for path in (e2e.ROOT / "corpus" / p).rglob("*") if path.is_file()) if
                       (e2e.ROOT / "corpus" / p).is_dir() else e2e.ROOT / "corpus" / p for p in (pdb, image))
         done = self.run_twinstack("symbols", "export", "--format", "breakpad", "--image", image, pdb)
@@ -259,7 +261,7 @@ class Written(e2e.Case):
         starts = [a for a, _ in functions]
         covered = [(int(w[3], 16), int(w[4], 16)) for w in (line.split(" ") for line in text.splitlines())
                    if w[:3] == ["STACK", "CFI", "INIT"]]
-        # in the prologue and in the body; every slot of the stack is the return address of another place
+        # in the prologue and in the body; every slot of the stack is a different return address
         places = [a + part for a, n in covered for part in (0, 1, min(12, n - 1), n // 2)
                   if any(s <= a < s + z for s, z in functions)][:600]
         slots = [starts[(i * 37) % len(starts)] + 1 for i in range(900)]

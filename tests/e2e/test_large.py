@@ -1,4 +1,5 @@
-"""Files larger than 4 and 8 GiB: a PDB and a dump, made sparse, answer as the small ones do."""
+"""Files larger than 4 and 8 GiB: a PDB and a dump, both sparse, give the same answers as the small
+ones."""
 
 import json
 import pathlib
@@ -37,7 +38,8 @@ def msf_streams(data):
 
 
 def write_msf(path, streams, size, first_block):
-    """Writes the streams to blocks of SIZE bytes from FIRST_BLOCK on; what is before stays a hole."""
+    """Writes the streams to blocks of SIZE bytes from FIRST_BLOCK on; everything before stays a
+    hole."""
     at, lists = first_block, []
     with open(path, "wb") as file:
         def put(data):

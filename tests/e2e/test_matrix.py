@@ -1,8 +1,9 @@
-"""Every scenario for real under Wine, each in one of the four builds by turns, taken both ways and judged; runs alone.
+"""Every scenario under Wine, each in one of the four builds in turn, captured both ways and judged;
+runs alone.
 
-A scenario that does not come out as expected is taken twice more, said aloud, and must come out right both times: a
-busy machine may cost one capture its time limit, but nothing may be wrong twice.  ./run takes every scenario in every
-build."""
+A scenario with an unexpected result is reported, run twice more, and must be right both times: on a
+busy machine one capture may exceed its time limit, but nothing may be wrong twice. ./run runs every
+scenario in every build."""
 
 import collections
 import os

@@ -1,5 +1,6 @@
-"""Faults that are put into the sources on purpose are noticed: the few of tests/mutation/faults.toml that name a unit
-test.  `./run mutation` tries all of them on every level."""
+"""Faults put into the sources on purpose are detected. This runs the few faults of
+tests/mutation/faults.toml that name a unit test; `./run mutation` runs all of them on every level.
+"""
 
 import pathlib
 import subprocess

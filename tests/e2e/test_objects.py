@@ -1,5 +1,6 @@
-"""Images that are no PE with a PDB: the published files and their reference rows, and what is said of files that
-cannot be used.  The rows are those on which independent tools agree; exceptions are named with their reason."""
+"""Images that are no PE with a PDB: the published files and their reference rows, and the messages
+for files that cannot be used. The rows are those on which independent tools agree; exceptions are
+named with their reason."""
 
 import json
 import pathlib
@@ -20,7 +21,7 @@ EXCEPTIONS = {
     "i20-pe-dwarf/hello-debuglink": {"outer": 2, "depth": 2, "chain": 2},
 }
 GROUPS = ("i0[123]*", "i1[0123]*", "i20*")
-# Wine of Debian 12, as the corpus was made with it.
+# Wine of Debian 12, with which the corpus was made.
 WINE = pathlib.Path("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows")
 
 
@@ -38,7 +39,7 @@ class Rows(e2e.Case):
         for group in GROUPS:
             for key, got in self.score(group).items():
                 if key.endswith("-sym") or key == "i03-macho-fat/fat-arm64":
-                    continue  # read elsewhere; asked below
+                    continue  # read elsewhere; tested below
                 with self.subTest(key):
                     wrong = {metric: got["judged"][metric] - hits for metric, hits in got["hits"].items()}
                     self.assertEqual({m: n for m, n in wrong.items() if n}, EXCEPTIONS.get(key, {}))
@@ -49,7 +50,7 @@ class Rows(e2e.Case):
 
 
 class Named(e2e.Case):
-    """What is named on the command line is used, or it is an error."""
+    """A file named on the command line is used, or it is an error."""
 
     def resolve(self, *argv, text="> s\nmain!0x3ac0\n"):
         return e2e.twinstack("resolve", "--ndjson", *argv, "-", stdin=text)
@@ -90,7 +91,7 @@ class Named(e2e.Case):
 
 
 class System(e2e.Case):
-    """Modules of the system answer without being named, by their identity alone."""
+    """Modules of the system are found by their identity, without being named."""
 
     def dump(self, **env):
         path = e2e.ROOT / "corpus/cases/inline_chain.ob2/dump.dmp"

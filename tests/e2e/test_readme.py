@@ -1,9 +1,10 @@
-"""Every command of the README files is run, and what it prints is what they show.
+"""Runs every command of the README files and compares its output with the text.
 
-A fenced block marked `console` is a session: lines that start with "$ " are commands, run in order by one
-shell in the source tree with `twinstack` on the PATH; what follows a command is its output (both streams),
-where a line "..." matches any lines and "..." inside a line any text.  Blocks marked `sh` hold
-commands only; those of ./run are tested by test_run.py, which must know each of them.  runs alone"""
+A fenced block marked `console` is a session: lines that start with "$ " are commands, run in order
+by one shell in the source tree with `twinstack` on the PATH; the lines after a command are its
+output (both streams), where a line "..." matches any lines and "..." inside a line matches any
+text. Blocks marked `sh` hold commands only; those of ./run are tested by test_run.py, which must
+know each of them. runs alone"""
 
 import os
 import pathlib
@@ -89,7 +90,7 @@ class Readme(e2e.Case):
         self.assertGreater(tried, 5)
 
     def workflow(self):
-        """[(command, only when main's runs are there)] of the CI example, as far as it is ours."""
+        """[(command, only when main's runs exist)] of the CI example: the commands that are ours."""
         found, restored = [], False
         for block in (block for _, block in blocks("README.md", "yaml")):
             for line in map(str.strip, block.splitlines()):
@@ -111,7 +112,8 @@ class Readme(e2e.Case):
                 self.assertIn(f"def {ELSEWHERE[command]}(", tests)
 
     def push(self, scratch, number, restored):
-        """One push: the commands of the CI example in their order, over one scenario and a database of its own."""
+        """One push: the commands of the CI example in order, over one scenario and a separate
+        database."""
         env = {**os.environ, "GITHUB_STEP_SUMMARY": f"{scratch}/summary.md"}
         (scratch / "summary.md").write_text("", encoding="utf-8")
         for command, needs_main in self.workflow():
@@ -123,7 +125,7 @@ class Readme(e2e.Case):
             line = line.replace("build/bin/twinstack", str(e2e.PROGRAM)).replace(" build/", f" {scratch}/")
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", line], cwd=e2e.ROOT, env=env, timeout=200,
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-            # No promise is made about times on a busy machine.
+            # Times on a busy machine are not guaranteed.
             good = (0, 1) if any(word in command for word in (" bench ", " compare ", " gate ")) else (0,)
             self.assertIn(done.returncode, good, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         return (scratch / "summary.md").read_text(encoding="utf-8")

@@ -1,8 +1,10 @@
-"""The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; runs alone: it starts Wine.
+"""The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; runs alone: it
+starts Wine.
 
-A recipe is a folder of new files (tests/recipes/NAME) and the lines that join them to the project, below.  All of them are
-applied to one copy and built once, without optimisation.  When a test here fails after a change elsewhere, the
-recipe in CONTRIBUTING.md is probably wrong as well: change both."""
+A recipe is a folder of new files (tests/recipes/NAME) and the lines that join them to the project,
+below. All recipes are applied to one copy, which is built once, without optimisation. When a test
+here fails after a change elsewhere, the recipe in CONTRIBUTING.md is probably wrong as well: change
+both."""
 
 import os
 import pathlib
@@ -26,7 +28,7 @@ COPIED = ["analyze", "capture", "cmake", "dashboard", "victims", "tests", "CMake
 LEFT_OUT = {"node_modules", "__pycache__", "golden", "lua"}
 STREAM = 0x54570099
 
-# NAME -> [(file, line that is there, line to put after it)]
+# NAME -> [(file, existing line, line to insert after it)]
 EDITS = {
     "scenario": [],
     "walker": [
@@ -99,7 +101,7 @@ def apply(name, to):
         (to / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(RECIPES / name / file, to / file)
     for file, there, more in EDITS[name]:
-        # Runs of blanks do not matter: alignment changes with the neighbours.
+        # Runs of blanks do not matter: alignment depends on the neighbouring lines.
         pattern = re.compile(r"\s+".join(map(re.escape, there.split())))
         text = (to / file).read_text(encoding="utf-8")
         if len(pattern.findall(text)) < 1:

@@ -1,4 +1,5 @@
-"""A run that is stopped, by Ctrl-C and by force, and goes on as the same run: nothing is taken twice.  runs alone"""
+"""A run that is stopped, by Ctrl-C or by force, continues as the same run: no case is run twice.
+runs alone"""
 
 import os
 import pathlib
@@ -31,7 +32,8 @@ class Resume(e2e.Case):
         return sorted(p.parent for p in self.folder.glob("runs/*/cases*/*/seal") if not p.parent.name.endswith(".part"))
 
     def stop_after(self, sealed_count, number, *argv):
-        """Starts a run, sends it the signal when so many cases are sealed, and returns its exit status."""
+        """Starts a run, sends it the signal once that many cases are sealed, and returns its exit
+        status."""
         child = subprocess.Popen([e2e.PROGRAM, "run", *map(str, argv), "--db", self.db], cwd=e2e.ROOT, env={**os.environ, **ENV},
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + 90
@@ -58,7 +60,7 @@ class Resume(e2e.Case):
 
         self.assertEqual(self.stop_after(len(first) + 1, signal.SIGKILL, "--resume", "last"), -signal.SIGKILL)
         self.assertEqual(self.state()[0][1], "running")
-        # Another compiler than the one it began with: it would not be the same run.
+        # The compiler differs from the one it began with, so it would not be the same run.
         with sqlite3.connect(self.db) as db:
             db.execute("UPDATE run SET compiler = 'another ' || compiler")
         done = self.run_twinstack("run", "--resume", "last", "--db", self.db, env=ENV, exit_code=2)

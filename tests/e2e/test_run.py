@@ -1,5 +1,5 @@
-"""The `run` script: what it prints, that a second run needs neither network nor rebuild, that it serves and
-ends cleanly.  runs alone"""
+"""The `run` script: its output; a second run needs neither network nor rebuild; it serves and ends
+cleanly. runs alone"""
 
 import os
 import pathlib
@@ -57,7 +57,7 @@ class Run(e2e.Case):
             prefix = ["env", "http_proxy=http://127.0.0.1:1", "https_proxy=http://127.0.0.1:1"]
         else:
             prefix = NO_NETWORK
-        # loopback is down in a fresh network namespace, so nothing may listen either: --no-serve
+        # loopback is down in a fresh network namespace, so nothing can listen: --no-serve
         done = self.run_script("--no-serve", "-k", "null_write.ob", prefix=prefix)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:] + done.stdout[-3000:])
         for tree in ("build", "victims"):

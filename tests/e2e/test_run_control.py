@@ -1,5 +1,5 @@
-"""`run` as a whole without Wine: repeats, shards, order, what stays on disk, acceptances, Ctrl-C and going on,
-two runs at a time.  What Wine would leave is copied from a sealed case."""
+"""`run` as a whole without Wine: repeats, shards, order, files left on disk, acceptances, Ctrl-C
+and resuming, two runs at a time. The files that Wine would leave are copied from a sealed case."""
 
 import datetime
 import json
@@ -21,7 +21,7 @@ CASE = e2e.ROOT / "corpus/cases/null_write.ob2"
 LEFT = ("record.rec", "dump.dmp", "truth.json", "outcome.json")
 CRASHES = ("error", "flaky", "good", "slow", "wrong")
 
-# In place of Wine: lists the scenarios, and leaves for each what its name says.
+# A replacement for Wine: lists the scenarios, and for each leaves the files that its name asks for.
 WINE = f"""#!{sys.executable}
 import json, pathlib, shutil, sys, time
 here = pathlib.Path(sys.argv[0]).parent
@@ -80,7 +80,7 @@ class RunControl(e2e.Case):
                 "-j", jobs, "--known", self.known, *argv]
 
     def take(self, *argv, exit_code=0, jobs=1):
-        """Runs it; returns the report as JSON and what standard error said."""
+        """Runs it; returns the report as JSON and the text of standard error."""
         done = self.run_twinstack(*self.words(*argv, "--json", jobs=jobs), env=self.env, exit_code=exit_code, limit_s=120)
         return json.loads(done.stdout), done.stderr
 
@@ -160,7 +160,7 @@ class RunControl(e2e.Case):
                                 env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def stop_in_the_middle(self, number, *argv, meanwhile=None):
-        """Sends the signal when one case is sealed and the next one runs; returns the exit status."""
+        """Sends the signal once one case is sealed and the next one runs; returns the exit status."""
         (self.folder / "bin/wait").touch()
         child = self.start(*argv)
         end = time.monotonic() + 60
@@ -204,7 +204,7 @@ class RunControl(e2e.Case):
 
     def test_killed_in_the_middle(self):
         def meanwhile():
-            for word, code in (("1", 2), ("last", 3)):  # it is going on
+            for word, code in (("1", 2), ("last", 3)):  # it is still running
                 self.run_twinstack("run", "--resume", word, "--db", self.db, env=self.env, exit_code=code)
             self.assertEqual(self.run_json("db", "list", "--json", "--db", self.db)[0]["state"], "running")
 

@@ -1,7 +1,8 @@
-"""The walk at every instruction, made for real under Wine in every build; runs alone, since it has the Wine prefix.
+"""The walk at every instruction, made under Wine in every build; runs alone, because it uses the
+Wine prefix.
 
-`dbghelp` in the article's form reads memory through the Wine server and takes a minute for one build: it is left
-to ./run, and its walk is that of `dbghelp-own`, which is here."""
+`dbghelp` in the article's form reads memory through the Wine server and takes a minute for one
+build: so only ./run includes it. `dbghelp-own`, which is tested here, walks in the same way."""
 
 import os
 import pathlib
@@ -17,7 +18,7 @@ PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 VARIANTS = ["o0", "ob0", "ob2", "ob2-fp"]
 UNSUPPORTED = [v for v in ("x86-ob0", "x86-ob2") if (VICTIMS / f"victims-{v}.exe").is_file()]
 WALKERS = ["rtl", "dbghelp-own", "backtrace", "framepointer"]
-SYSTEM_SHARE = 0.98  # of all instructions: what the system's own unwinders reach
+SYSTEM_SHARE = 0.98  # share of all instructions: what the system's own unwinders reach
 
 
 class Steps(e2e.Case):

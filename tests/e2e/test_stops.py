@@ -1,4 +1,4 @@
-"""Suspending safely, captures on demand, and hangs in samples, for real under Wine; runs alone.
+"""Safe suspension, captures on demand, and sampled hangs, under Wine; runs alone.
 
 The full figures are those of tests/bench/bench_stops.py."""
 
@@ -19,7 +19,8 @@ STACK, TIMING, CAPTURES = 3, 4, 6
 RTL, HANG_FOUND = 1, 7
 SAMPLES, POLL_MS = 5, 10
 LATE_MOST_S = 20  # a busy machine adds seconds
-EARLY_SHARE = 0.05  # of the walks: those out of a tail call's epilogue, which Wine's unwinder takes for a body
+EARLY_SHARE = 0.05  # share of the walks: those out of a tail call's epilogue, which Wine's unwinder
+                    # takes for a body
 
 
 def sections(data):
@@ -88,7 +89,8 @@ class Stops(e2e.Case):
         last = [json.loads(line) for line in captures[-100:]]
         times = [float(stack["label"].split("@")[1].split(" ")[0]) for stack in last]
         self.assertEqual(times, sorted(times))
-        for i, stack in enumerate(last):  # the two plugins lay at one address, one after the other
+        for i, stack in enumerate(last):  # the two plugins were loaded at the same address, one
+                                          # after the other
             names = [f["function"] for f in stack["frames"]]
             self.assertEqual(names[0], "note")
             self.assertIn("plugin_back_one" if i < 50 else "plugin_back_two", names)

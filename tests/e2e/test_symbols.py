@@ -110,7 +110,8 @@ class Symbols(e2e.Case):
             self.assertTrue(path.is_file())
             self.run_twinstack("symbols", "verify", "--symbols", store)
             self.assertIn("5231 inline sites", self.run_twinstack("symbols", "list", "--symbols", store).stdout)
-            cut = path.with_name("cut.pd_")  # a file of its own: PATH may be the fixture itself, by a link
+            cut = path.with_name("cut.pd_")  # a file of its own: PATH may be the fixture itself,
+                                             # through a link
             cut.write_bytes(path.read_bytes()[:100000])
             self.assertIn("cabinet", self.run_twinstack("symbols", "list", cut, exit_code=3).stderr)
 
@@ -127,7 +128,7 @@ class Symbols(e2e.Case):
             index.write_bytes(data)
             done = self.run_twinstack("symbols", "verify", "--symbols", store, exit_code=1)
             self.assertRegex(done.stdout, r"(?m)^damaged +.*twindex$")
-            index.with_name("conpty.pdb").unlink()  # it may be the fixture itself, by a link
+            index.with_name("conpty.pdb").unlink()  # PATH may be the fixture itself, through a link
             shutil.copyfile(fixture, index.with_name("conpty.pdb"))
             done = self.run_twinstack("symbols", "verify", "--symbols", store)
             self.assertRegex(done.stdout, r"(?m)^stale +.*twindex$")
@@ -169,8 +170,8 @@ class Symbols(e2e.Case):
 
 class Judged(e2e.Case):
     def test_every_byte_of_the_victims(self):
-        """llvm-symbolizer has to say the same names, inline frames, files and lines.  Where two rows of a line
-        table start at one byte it takes the first, we the last: a handful of bytes, and only lines."""
+        """llvm-symbolizer has to give the same names, inline frames, files and lines.  Where two rows of a line
+        table start at one byte it takes the first and we take the last: this affects a handful of bytes, and only lines."""
         if not shutil.which("llvm-symbolizer-19"):
             self.skipTest("no llvm-symbolizer-19")
         for variant in ("ob0", "ob2", "lua-ob0", "lua-ob2"):
@@ -181,7 +182,8 @@ class Judged(e2e.Case):
                 self.judge(image, image.with_suffix(".pdb"), 50000)
 
     def test_every_byte_of_the_corpus(self):
-        """The same for the PDBs that the repository holds, so that a fresh clone without fixtures knows a wrong reader."""
+        """The same for the PDBs in the repository, so that a fresh clone without fixtures detects a
+        wrong reader."""
         if not shutil.which("llvm-symbolizer-19"):
             self.skipTest("no llvm-symbolizer-19")
         store = e2e.ROOT / "corpus/symbols"
@@ -202,7 +204,7 @@ class Judged(e2e.Case):
 
 
 def without_spelling(text):
-    """What llvm-undname spells otherwise, and only that."""
+    """The names that llvm-undname spells differently, and no others."""
     text = re.sub(r"\b(class|struct|enum|union) ", "", text).replace("[thunk]:", "").replace(" ", "")
     text = re.sub(r"^const(?=.*`v[fb]table')", "", text).replace("deletingdtor", "deletingdestructor")
     return text.replace("vbasedtor", "vbasedestructor")
@@ -270,7 +272,8 @@ class Names(e2e.Case):
                     literals += ours == "`string'"
                     continue
                 theirs = want.get(name, "nothing")
-                if re.search(r"@@\$\$[FHh]", name):  # managed code: it does not know that mark
+                if re.search(r"@@\$\$[FHh]", name):  # managed code: llvm-undname does not know that
+                                                     # mark
                     continue
                 theirs = without_parameters(theirs) if how == "short" else theirs
                 ours, theirs = without_spelling(ours), without_spelling(theirs)

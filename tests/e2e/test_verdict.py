@@ -22,7 +22,7 @@ CASES = e2e.ROOT / "corpus/cases"
 
 
 class Verdict(e2e.Case):
-    """A database of three runs; what is not complete or does not pass is written into it by hand."""
+    """A database of three runs; incomplete and failing states are written into it by hand."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -45,7 +45,7 @@ class Verdict(e2e.Case):
         self.sql("UPDATE run SET state = 'complete'")
 
     def one(self, verdict, signature=None):
-        """The first case of the newest run gets another verdict; returns its name."""
+        """Gives the first case of the newest run another verdict; returns its name."""
         with sqlite3.connect(self.db) as db:
             case, name = db.execute("SELECT id, scenario || '.' || variant FROM crash_case WHERE run_id = "
                                     "(SELECT max(id) FROM run) ORDER BY id LIMIT 1").fetchone()
@@ -70,7 +70,8 @@ class Verdict(e2e.Case):
         self.sql("UPDATE run SET state = 'interrupted' WHERE id = (SELECT max(id) FROM run)")
         said = self.run_db("report", exit_code=1).stdout
         self.assertRegex(said, r"(?s)\(interrupted\).*\nFAIL   12 cases: 12 PASS\n✗ +the run was interrupted")
-        # Stopped before its first case it is still the latest: the one before is not mistaken for it.
+        # A run stopped before its first case is still the latest: the previous run is not taken
+        # instead.
         self.sql("DELETE FROM crash_case WHERE run_id = 3")
         self.sql("DELETE FROM run_verdict WHERE run_id = 3")
         self.assertIn("FAIL   0 cases", self.run_db("report", exit_code=1).stdout)
@@ -92,7 +93,7 @@ class Verdict(e2e.Case):
                 done = subprocess.run([e2e.PROGRAM, *argv, *where], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(done.returncode, 3)
                 self.assertIn("standard output", done.stderr)
-        # Who has read enough makes no noise.
+        # A reader that closes the pipe early causes no error message.
         done = subprocess.run(["sh", "-c", f"'{e2e.PROGRAM}' check '{CASES / 'null_write.ob2'}' | head -1"],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.stderr), ("twinstack check\n", ""))
@@ -180,7 +181,7 @@ class Verdict(e2e.Case):
         self.run_db("gate", "--min-f1", "nonsense", exit_code=2)
         self.run_db("gate", "--min-f1", "101%", exit_code=1)
         self.run_db("gate", "--engine", "judge:unknown", exit_code=1)
-        # One a branch, and one for all others.
+        # One baseline per branch, and one for all others.
         self.run_db("baseline", "set", "1", "--branch", "main")
         self.run_db("baseline", "set", "2")
         for branch, before in (("main", 1), ("feature", 2)):
@@ -196,7 +197,7 @@ class Verdict(e2e.Case):
         self.run_db("gate", "--against", "baseline", "--max-new", "1")
         self.run_db("gate", "--against", "baseline", "--max-new", "1", "--strict", exit_code=1)
         self.run_db("gate", "--exit-zero")
-        # A case that is gone closes the gate, unless it is named or the run was not asked for it.
+        # A missing case fails the gate, unless it is named or the run was not asked for it.
         name = self.one("PASS").split(".")[0]
         self.run_db("gate", "--against", "baseline")
         self.sql("DELETE FROM crash_case WHERE id = (SELECT min(id) FROM crash_case WHERE run_id = 3)")
@@ -235,7 +236,7 @@ class Verdict(e2e.Case):
             self.run_twinstack("known", "--known", known, "--json", exit_code=1).stdout)], [False, True])
         self.run_twinstack("known", "--known", known, "prune")
         self.assertEqual(known.read_text().count("scope:"), 1)
-        # For all cases like it; the accepted one must be among them.
+        # For all similar cases; the accepted one must be among them.
         self.run_db("accept", name, *argv, "--scope", "*.nothing", exit_code=2)
         self.run_db("accept", name, *argv, "--scope", "*." + name.split(".")[1])
         self.assertEqual(json.loads(self.run_twinstack("known", "--known", known, "--json").stdout)[1]["scope"],
@@ -324,7 +325,7 @@ class Verdict(e2e.Case):
         other = self.folder / "other.db"
         self.assertIn("3 runs copied", self.run_db("db", "export", other).stdout)
         self.assertIn("0 runs copied", self.run_db("db", "import", other).stdout)
-        # Baselines come along, and what was imported later is not the latest for that.
+        # Baselines are imported too, and imported runs do not become the latest.
         self.run_db("baseline", "set", "2", "--branch", "main")
         newer = self.folder / "newer.db"
         self.run_db("db", "export", newer)
@@ -385,7 +386,7 @@ class Verdict(e2e.Case):
         for argv in (("report",), ("baseline", "set", "1"), ("db", "upgrade")):
             self.assertIn("newer", refused("newer.db", *argv))
 
-        # Of the first version: what later ones added is dropped.
+        # A database of the first version: everything that later versions added is dropped.
         old = self.folder / "old.db"
         shutil.copy(self.db, old)
         with sqlite3.connect(old) as db:
@@ -401,7 +402,7 @@ class Verdict(e2e.Case):
             db.execute("PRAGMA journal_mode = DELETE")
         db.close()
         before = old.read_bytes()
-        def told(db):  # whose fault a difference is was not kept then
+        def told(db):  # that version did not store whose fault a difference is
             text = self.run_twinstack("report", "--db", db, "--json", "-").stdout
             return re.sub(r'"blame": ?("[^"]*"|null),\s*"witnesses": ?\[[^]]*\]', "", text)
         here, there = told(self.db), told(old)
@@ -412,7 +413,7 @@ class Verdict(e2e.Case):
         self.run_twinstack("db", "upgrade", "--db", old)
         self.assertEqual(told(old), here)
 
-        # Another process writes: readers go on, writers wait and then say so.
+        # While another process writes, readers continue; writers wait and then report it.
         busy = sqlite3.connect(self.db, isolation_level=None)
         busy.execute("BEGIN IMMEDIATE")
         self.run_db("report")

@@ -1,4 +1,5 @@
-"""How the Windows programs are built: what their flags mean, that builds repeat, and what the crash path calls.
+"""How the Windows programs are built: what their flags mean, that builds are reproducible, and what
+the crash path calls.
 
 Needs clang 19 for mingw-w64 and the tree that ./run builds, but no Wine."""
 
@@ -21,8 +22,8 @@ COMMON = ["-I.", "-D_WIN32_WINNT=0x0A00", "-D__USE_MINGW_ANSI_STDIO=0", '-DVICTI
 MAPPED = {"ob0": ["-O3", "-fno-inline"], "ob1": ["-O3", "-finline-hint-functions"],
           "ob2": ["-O3", "-finline-functions"]}
 LITERAL = {"ob0": ["/O2", "/Ob0"], "ob1": ["/O2", "/Ob1"], "ob2": ["/O2", "/Ob2"]}
-# What makes clang's cl driver compile for mingw-w64's headers; nothing here is about optimisation
-# but the sibling calls, which are off in both.
+# The flags with which clang's cl driver compiles against mingw-w64's headers. None of them concerns
+# optimisation except sibling calls, which are off in both.
 CL = ["clang-19", "--driver-mode=cl", "--target=x86_64-pc-windows-msvc", "/nologo", "/c", "/Z7", "/GS-", "/X",
       "/clang:-fgnuc-version=4.2.1", "-fno-ms-compatibility", "-U_MSC_VER", "-D__MINGW32__=1", "-D__MINGW64__=1",
       "-D__MSVCRT__=1", "/imsvc", "/usr/x86_64-w64-mingw32/include", "/clang:-std=c11",
@@ -46,7 +47,8 @@ def inline_sites(obj):
     sites, function, depth = collections.OrderedDict(), None, 0
     for line in dump.stdout.splitlines():
         if match := re.search(r"S_[GL]PROC32(?:_ID)? \[.*`(.*)`", line):
-            # An exception filter is the one function that the two drivers' targets name differently.
+            # An exception filter is the only function that the two drivers' targets name
+            # differently.
             function, depth = re.sub(r"^\?filt\$\d+@0@(\w+)@@$", r"__filt_\1", match[1]), 0
             sites[function] = []
         elif "S_INLINESITE_END" in line:
@@ -59,7 +61,8 @@ def inline_sites(obj):
 
 
 def parse_windows_h(folder, gnu, cl):
-    """Precompiles <windows.h> with both drivers' flags: it takes most of the time of each compilation."""
+    """Precompiles <windows.h> with both drivers' flags, because it takes most of the time of each
+    compilation."""
     header = pathlib.Path(folder) / "windows_first.h"
     header.write_text("".join(f"#include <{name}.h>\n" for name in ("stdbool", "stdint", "stdlib", "windows")), encoding="utf-8")
     mapped, literal = f"{folder}/m.pch", f"{folder}/l.pch"
@@ -69,7 +72,7 @@ def parse_windows_h(folder, gnu, cl):
 
 
 class Flags(e2e.Case):
-    """/Ob0, /Ob1 and /Ob2 as we spell them give the inline sites of the literal flags."""
+    """Our spellings of /Ob0, /Ob1 and /Ob2 give the same inline sites as the literal flags."""
 
     @staticmethod
     @functools.lru_cache
@@ -141,8 +144,8 @@ class Reproducible(e2e.Case):
                     self.assertNotIn(str(e2e.BUILD).encode(), (here / name).read_bytes())
 
 
-# What may be called between an exception and the bytes on disk: nothing of this allocates from a heap
-# or takes a lock that the victim may hold.
+# The functions that may be called between an exception and the bytes on disk: none of them
+# allocates from a heap or takes a lock that the victim may hold.
 ALLOWED = {
     "memcpy", "memset", "__C_specific_handler",
     "RtlLookupFunctionEntry", "RtlVirtualUnwind", "RtlCaptureStackBackTrace", "RtlCaptureContext", "VirtualQuery",
@@ -152,7 +155,7 @@ ALLOWED = {
     "SuspendThread", "GetThreadContext", "ResumeThread", "Sleep", "TerminateProcess",
     "SetEvent", "ResetEvent", "WaitForSingleObject", "WaitForMultipleObjects", "CloseHandle",
     "WriteFile", "SetFilePointer", "SetEndOfFile", "NtSetInformationFile",
-    "LdrLockLoaderLock", "LdrUnlockLoaderLock",  # tried only, never waited for
+    "LdrLockLoaderLock", "LdrUnlockLoaderLock",  # only tried, never waited for
 }
 # These run on a runner under a time limit and may block; the crash path only hands them over.
 HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write", "probe_heap"}
@@ -175,7 +178,7 @@ def references(folder):
 
 
 def externals(folder):
-    """What the objects of the capture need from elsewhere."""
+    """The symbols that the objects of the capture need from elsewhere."""
     text = subprocess.run(["llvm-nm-19", *map(str, sorted(folder.glob("*.obj")))], capture_output=True, text=True,
                           check=True).stdout
     symbols = [(match[1], match[2]) for match in re.finditer(r"^[0-9a-f ]+ ([A-Za-z]) (\S+)$", text, re.MULTILINE)]
@@ -187,7 +190,8 @@ COMPILERS_OWN = {"memcpy", "memset", "__C_specific_handler"}
 
 
 class Walkers(e2e.Case):
-    """Each walker's file says "May call: ..." at its head, and its object needs nothing else of the system."""
+    """Each walker's file states "May call: ..." in its first comment, and its object needs nothing
+    else of the system."""
 
     def test_each_calls_what_its_head_says(self):
         folder = VICTIMS / "capture/CMakeFiles/capture.dir"

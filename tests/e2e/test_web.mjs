@@ -134,7 +134,8 @@ test('a_page_asks_for_its_data_once', async () => {
     page.on('request', (request) => data.test(request.url()) && asked.push(new URL(request.url()).pathname));
     await page.goto(server.base + path);
     await settled(page);
-    await page.waitForSelector('.live-live, .live-polling'); // pages of other tests may hold all streams
+    await page.waitForSelector('.live-live, .live-polling'); // pages of other tests may occupy all
+                                                             // streams
     await page.waitForTimeout(700); // the stream's first event comes after the data
     same(asked.filter((one, i) => asked.indexOf(one) !== i), [], `${path}: asked twice`);
     await page.context().close();
@@ -365,7 +366,7 @@ test('a_dot_is_named_and_opens_its_case', async () => {
   await page.waitForURL('**/timing?measure=bytes');
   const box = await page.locator('.plot .u-over').first().boundingBox();
   let said = null;
-  for (let y = 2; y < box.height && !said; y += 6) { // some dot lies on the way down
+  for (let y = 2; y < box.height && !said; y += 6) { // some dot is on the way down
     await page.mouse.move(box.x + box.width / 2, box.y + y);
     said = await page.locator('.near a').first().textContent({ timeout: 100 }).catch(() => null);
   }

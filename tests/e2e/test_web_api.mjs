@@ -13,7 +13,7 @@ const server = await serve('--db', db);
 const get = (path, headers = {}) => fetch(server.base + path, { headers });
 const spec = JSON.parse(readFileSync(`${root}/dashboard/web/openapi.json`, 'utf8'));
 
-// fetch() does not let a caller set Host, so the raw client does.
+// fetch() does not let a caller set Host; the raw client does.
 const raw = (path, { method = 'GET', headers = {}, body } = {}) => new Promise((done, fail) => {
   const url = new URL(server.base);
   const asked = request({ host: url.hostname, port: url.port, path, method, headers }, (answer) => {
@@ -407,7 +407,8 @@ test('views_of_large_databases_take_under_300_ms', async () => {
     '/api/v1/timing?run=1', '/api/v1/doors?run=1', '/api/v1/signatures?run=1', '/api/v1/symbols?run=1', '/api/v1/known']) {
     let took = Infinity;
     let answer;
-    for (let i = 0; i < 3; i++) { // the least: other work of the machine is not the view's; never one that was kept
+    for (let i = 0; i < 3; i++) { // the minimum, so that other load on the machine does not count;
+                                  // never a cached answer
       const start = performance.now();
       answer = await fetch(`${large.base}${path}${path.includes('?') ? '&' : '?'}again=${i}`);
       await answer.text();

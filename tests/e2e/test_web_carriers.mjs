@@ -1,5 +1,5 @@
-// One interface, three carriers: the pages live, in one offline file, and from a published
-// read-only database show the same, at the same addresses.
+// One interface, three carriers: live, in one offline file, and from a published read-only
+// database, the pages show the same at the same addresses.
 import { axeSource, browser, check, openPage, runAll, same, scratch, seed, serve, settled, shot, test, twinstack } from './web/world.mjs';
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const file = write(RUNS, 'offline.html');
 const hostile = encodeURIComponent("<script>document.title='owned'</script>");
 const caseAt = `/runs/${RUNS}/mismatches/inline_chain.ob2`;
 
-// Every page, and what its address can say.
+// Every page, and the parameters of its address.
 const views = [
   '/', '/runs', `/runs?after=${RUNS - 49}`, '/runs?branch=main&tick=3', '/runs?branch=none', `/runs/${RUNS}`, '/runs/latest',
   `/runs/${RUNS}?verdict=FAIL`, `/runs/${RUNS}?kind=hang`, `/runs/${RUNS}?search=inline&verdict=PASS`, `/runs/${RUNS}?cause=inline_only`,
@@ -36,7 +36,7 @@ const views = [
   '/signatures', '/known', '/symbols', '/api', '/about',
 ];
 
-// What MAIN holds, with where its links go; without what only one carrier has to say.
+// The content of MAIN with the targets of its links, without the parts that only one carrier shows.
 const read = (page) => page.evaluate(() => {
   const main = document.querySelector('main').cloneNode(true);
   for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();
@@ -44,7 +44,7 @@ const read = (page) => page.evaluate(() => {
   const state = [...main.querySelectorAll('input, select')].map((field) => `${field.value}${field.checked ? '!' : ''}`);
   return { text: main.textContent.replace(/\s+/g, ' '), links, state };
 });
-// What was asked for has come, and nothing has moved for a while.
+// Waits until all requests are answered and nothing has moved for a while.
 const shown = async (page) => {
   await settled(page);
   for (let old = null, tries = 0; ; tries++) {
@@ -57,7 +57,7 @@ const shown = async (page) => {
 };
 const outside = (page) => page.on('request', (asked) => /^(file|data|blob):/.test(asked.url()) || page.complaints.push(`asked for ${asked.url()}`));
 
-// What the live server shows at each address is looked at once.
+// The live server's page at each address is read only once.
 const wanted = new Map();
 async function want(view) {
   if (!wanted.page) wanted.page = await openPage(chromium, live.base);
@@ -73,7 +73,8 @@ test('a_file_shows_what_the_server_shows', async () => {
   const page = await openPage(chromium, file);
   outside(page);
   for (const [i, view] of views.entries()) {
-    if (i % 4 === 0) await page.goto('about:blank'); // so that it is opened at its address, as from a link in a mail
+    if (i % 4 === 0) await page.goto('about:blank'); // so that it is opened by its address, as from
+                                                     // a link in a mail
     await page.goto(`${file}#${view}`);
     const got = { ...await shown(page), title: await page.title() };
     check(!await page.locator('.state.bad').count(), `${view}: ${got.text}`);
@@ -128,7 +129,7 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
     await settled(page);
     const bad = await page.locator('.state.bad').allTextContents();
     const other = /^#\/runs\/(\d+)/.exec(to)?.[1];
-    // Another run has no page of cases here; it says so, and what to do.
+    // Another run has no page of cases here; the page says so and what to do.
     check(bad.length === 0 || (other && other !== String(RUNS)), `${to}: ${bad}`);
     for (const said of bad) check(said.includes(`twinstack report ${other} --html`), `${to}: ${said}`);
     there += bad.length === 0;
@@ -263,7 +264,7 @@ test('a_file_is_usable_by_everybody', async () => {
   }
 });
 
-// Of more cases and runs than it takes, in little time and little room.
+// With more cases and runs than it can hold, it takes little time and space.
 test('a_file_of_a_large_run_stays_bounded', async () => {
   const large = seed('large.db', 220, 4, 2400);
   const start = performance.now();

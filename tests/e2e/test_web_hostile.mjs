@@ -1,5 +1,5 @@
-// Hostile requests in number: afterwards the same process still answers.  The requests are made by
-// rule from a fixed seed, so that a failure can be repeated.
+// Many hostile requests; afterwards the same process still answers. The requests are generated from
+// a fixed seed, so that a failure can be repeated.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { check, root, runAll, same, scratch, seed, serve, test } from './web/world.mjs';
@@ -20,7 +20,7 @@ const ask = (method, path, headers, body) => new Promise((done) => {
       answer.on('end', () => done(answer.statusCode)).on('error', () => done(0));
     });
   } catch {
-    done(0); // not even this client says it
+    done(0); // even this client refuses to send it
     return;
   }
   asked.on('error', () => done(0)).on('timeout', () => asked.destroy());

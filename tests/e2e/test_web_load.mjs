@@ -1,4 +1,4 @@
-// Load, on loopback, bounded in time; runs alone: it measures.  A case page's document, a
+// Load on loopback, limited in time; runs alone because it measures. A case page's document, a
 // cached asset, a slow reader, and 500 idle connections that must not stop others.
 import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
@@ -42,7 +42,9 @@ test('500_idle_connections_stop_nobody', async () => {
     idle.push(new Promise((done) => { socket.on('connect', () => done(socket)); }));
   }
   const sockets = await Promise.all(idle);
-  sockets.forEach((socket, i) => i % 2 && socket.write('GET / HTTP/1.1\r\nHost: ')); // half of them say half a request
+  sockets.forEach((socket, i) => i % 2 && socket.write('GET / HTTP/1.1\r\nHost: ')); // half of them
+                                                                                     // send half a
+                                                                                     // request
   const start = performance.now();
   for (let i = 0; i < 20; i++) same((await fetch(`${server.base}/api/v1/runs`)).status, 200, 'a request beside them');
   const took = performance.now() - start;
@@ -70,7 +72,7 @@ test('a_slow_reader_stops_nobody', async () => {
   for (let i = 0; i < 20; i++) {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => {});
-    socket.pause(); // asks for much and takes nothing
+    socket.pause(); // requests much and reads nothing
     for (let n = 0; n < 40; n++) socket.write(`GET /api/v1/timing HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
     readers.push(socket);
   }

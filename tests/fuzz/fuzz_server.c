@@ -1,9 +1,9 @@
 /* The dashboard as its clients reach it: hostile requests over a socket, through every check and
- * route, backed by a small database, with writing allowed.
+ * route, with a small database and writing allowed.
  *
- * An input is a row of the list of routes, a set of flags, and text: the part before the first NUL
- * replaces the {words} of the path and becomes the query, the part after it is the body.  One flag
- * sends the input as it is instead, as the bytes of a connection. */
+ * An input is an index into the list of routes, a set of flags, and text. The part of the text
+ * before the first NUL replaces the {words} of the path and becomes the query; the part after it is
+ * the body. One flag sends the input unchanged instead, as the bytes of a connection. */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -24,7 +24,7 @@
 enum { ROUTES_MAX = 64, REQUEST_BYTES = 16384, BODY_BYTES = 65536, ANSWER_MS = 2000 };
 
 enum flag {
-    AS_IT_IS = 64 | 128, /* a quarter of them: each costs a connection */
+    AS_IT_IS = 64 | 128, /* a quarter of them: each one needs a connection */
     OTHER_METHOD = 1,
     NO_TOKEN = 2,
     WANTS_PAGE = 4,
@@ -106,7 +106,7 @@ static void start(void)
     (void)atexit(remove_world);
 }
 
-static int connection = -1; /* kept open from request to request */
+static int connection = -1; /* kept open between requests */
 
 static void open_connection(void)
 {
@@ -126,7 +126,7 @@ static void close_connection(void)
     connection = -1;
 }
 
-/* Reads one answer as far as it says; false: the connection is of no more use. */
+/* Reads one answer to its stated end; false: the connection cannot be used any more. */
 static bool read_answer(bool has_body)
 {
     static char answer[65536];
@@ -167,7 +167,7 @@ static void exchange_bytes(const char *head, size_t head_bytes, const void *body
         close_connection();
 }
 
-/* Bytes of no known shape: the server may wait for more, so this side says that it is done. */
+/* Sends bytes of no known shape. The server may wait for more, so this side closes its end. */
 static void send_as_it_is(const void *data, size_t bytes)
 {
     char answer[4096];
@@ -180,7 +180,7 @@ static void send_as_it_is(const void *data, size_t bytes)
     close_connection();
 }
 
-/* PATTERN with each {word} replaced: by real names, or by TEXT as it is. */
+/* PATTERN with each {word} replaced: by real names, or by TEXT unchanged. */
 static void write_path(const char *pattern, bool real, const char *text, char *out, size_t bytes)
 {
     size_t used = 0;

@@ -1,4 +1,4 @@
-/* The walk at every instruction: all its steps, and what each walker said. */
+/* The walk at every instruction: all its steps, and the result of each walker. */
 #include "format/record/steps.h"
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
-/* The symbol index built from a PDB that may be anything: it either cannot be built, or answers
- * whatever address it is asked. */
+/* The symbol index built from arbitrary bytes as a PDB: either it cannot be built, or it answers
+ * for any address. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* A plain main() for a fuzz target: runs every file named on the command line (a folder:
- * every file in it) once, so that what a fuzzer once found is tried for ever. */
+/* A plain main() for a fuzz target: runs every file named on the command line (a folder: every file
+ * in it) once, so that every find of a fuzzer is replayed in each test run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int try_file(const char *path)
         fprintf(stderr, "%s\n", text);
         return 1;
     }
-    /* An exact heap copy, so that a sanitizer sees the first byte too far. */
+    /* An exact heap copy, so that a sanitizer detects a read of one byte too many. */
     uint8_t *copy = malloc(map.bytes ? map.bytes : 1);
     if (copy) {
         memcpy(copy, map.data, map.bytes);

@@ -1,6 +1,6 @@
-"""Reads what `report` wrote with other people's readers: FOLDER is the only argument.
+"""Reads the output of `report` with readers of other projects. FOLDER is the only argument.
 
-Exit status 77: a reader is not installed (said on stdout); else 0 or a traceback."""
+Exit status 77: a reader is not installed (stdout names it); else 0 or a traceback."""
 import json
 import pathlib
 import sys
@@ -13,7 +13,7 @@ except ImportError as missing:
     print(missing)
     sys.exit(77)
 
-# What the formats' owners publish, as npm brings it for the tests of the pages.
+# The schemas that the formats' owners publish, from the npm packages of the page tests.
 PARTS = pathlib.Path(__file__).resolve().parents[2] / "dashboard/web/node_modules"
 SCHEMAS = {"ctrf": PARTS / "ctrf/dist/ctrf-schema-0.0.json",
            "speedscope": PARTS / "speedscope/dist/release/file-format-schema.json"}

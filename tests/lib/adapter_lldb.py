@@ -3,7 +3,7 @@
 
     TWINSTACK_ADAPTER="lldb-script=python3 tests/lib/adapter_lldb.py lldb-19" twinstack check CASE
 
-The case comes on standard input; the working folder holds the dump with images and PDBs beside it."""
+The case comes on standard input; the working folder holds the dump, the images and the PDBs."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Makes minidumps for tests and benches: what is put into them, and no byte more.
+"""Makes minidumps for tests and benchmarks that contain exactly what is put into them.
 
     d = Dump(arch="x64")
     m = d.module("a.exe", base, size, stamp, codeview=b"RSDS...")
@@ -128,7 +128,7 @@ class Dump:
 
 
 class Image:
-    """The few facts of a PE file that a dump of it needs."""
+    """The few facts about a PE file that a dump needs."""
 
     def __init__(self, path):
         with open(path, "rb") as file:

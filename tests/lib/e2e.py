@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: the program, the places, and a main() that ends with a tally.
+"""Shared by the end-to-end tests: the program, the paths, and a main() that ends with a tally.
 
 A test is a method test_* of a unittest.TestCase; it skips with self.skipTest(reason)."""
 
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "bin" / "twinstack"
 FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))
-# What the system has of its own differs from machine to machine: tests ask for it where they mean it.
+# The system's own modules differ between machines, so tests enable them explicitly.
 os.environ.setdefault("TWINSTACK_SYSTEM_SYMBOLS", "0")
 
 
@@ -27,19 +27,19 @@ def twinstack(*argv, stdin="", limit_s=60, env=None):
 
 
 class Case(unittest.TestCase):
-    """A TestCase that shows what the program said when a check on it fails."""
+    """A TestCase that shows the program's output when a check on it fails."""
 
     maxDiff = 4000
 
     @functools.cached_property
     def folder(self):
-        """A folder of this test's own, gone when it ends."""
+        """A folder for this test only, removed when it ends."""
         path = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, path)
         return path
 
     def saved(self, dump, **more):
-        """The path of a dump that dump_maker made."""
+        """The path of a dump made by dump_maker."""
         path = self.folder / "made.dmp"
         dump.save(path, **more)
         return path

@@ -10,9 +10,9 @@ enum { ISOLATE_PASS = 0, ISOLATE_FAIL = 1, ISOLATE_SKIP = 77, TEST_SECONDS = 60 
 /* Runs the body of a test in this process and returns its outcome. */
 typedef int isolate_body_fn(const struct test_case *test);
 
-/* Runs TEST in a child process and waits.  The child runs BODY, or is PROGRAM with "--here" and the
- * test's name.  Returns ISOLATE_PASS, ISOLATE_FAIL or ISOLATE_SKIP; a crash or a time limit fails,
- * and WHY says which (else ""). */
+/* Runs TEST in a child process and waits. The child runs BODY, or is PROGRAM with "--here" and the
+ * test's name. Returns ISOLATE_PASS, ISOLATE_FAIL or ISOLATE_SKIP; a crash or a time limit is a
+ * failure, and WHY names it (else ""). */
 int isolate_run(const struct test_case *test, isolate_body_fn *body, const char *program, char *why,
                 size_t why_bytes);
 

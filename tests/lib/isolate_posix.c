@@ -9,7 +9,7 @@
 
 #include "isolate.h"
 
-/* Slow builds (sanitizers) ask for more of everything. */
+/* Slow builds (sanitizers) need higher limits. */
 static unsigned scaled(unsigned seconds)
 {
     const char *text = getenv("TWINSTACK_TEST_SLOWNESS");

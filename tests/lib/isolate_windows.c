@@ -12,7 +12,7 @@ static DWORD CALLBACK end_late_test(void *seconds)
     return 0;
 }
 
-/* The first limit to pass ends the test, so a test can only shorten its time here. */
+/* The first limit reached ends the test, so a test can only shorten its time here. */
 void isolate_limit(unsigned seconds)
 {
     HANDLE thread = CreateThread(NULL, 0, end_late_test, (void *)(uintptr_t)seconds, 0, NULL);

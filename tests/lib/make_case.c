@@ -1,4 +1,4 @@
-/* The little language of make_case.h.  Tests' own text: anything wrong in it aborts. */
+/* The text format of make_case.h. Only tests write it, so any error in it aborts. */
 #include "make_case.h"
 
 #include <stdio.h>

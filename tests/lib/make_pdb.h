@@ -19,7 +19,7 @@ void bag_text(struct bag *bag, const char *text);   /* with its NUL          */
 void bag_pascal(struct bag *bag, const char *text); /* with its length first */
 void bag_put(struct bag *bag, const void *bytes, uint32_t count);
 void bag_align(struct bag *bag);                                  /* to 4, with zeros */
-void bag_patch_u32(struct bag *bag, uint32_t at, uint32_t value); /* over what is there */
+void bag_patch_u32(struct bag *bag, uint32_t at, uint32_t value); /* over existing bytes */
 
 enum { MAKE_CODE_RVA = 0x1000, MAKE_CODE_BYTES = 0x1000, MAKE_MODULES = 2 };
 
@@ -29,7 +29,7 @@ struct make_pdb {
     struct bag ids; /* records of the IPI stream, from 0x1000 on */
     uint32_t id_count;
     struct bag names;         /* the buffer of "/names"; starts with an empty string */
-    struct bag contributions; /* sorted by whoever adds them */
+    struct bag contributions; /* sorted by the code that adds them */
     struct bag publics, public_map;
     struct bag omap_to_source, omap_from_source; /* empty: none */
     bool without_sections, without_contributions, without_names;

@@ -49,7 +49,7 @@ static void judge(struct arena *keep, struct run_case *c, const char *truth, con
         abort();
 }
 
-/* What stands beside a case: why its frames were found, and a file that others share. */
+/* Stored next to a case: why its frames were found, and a file that other cases share. */
 static void add_beside(struct arena *keep, struct run_case *c)
 {
     static const struct frame_evidence evidence[] = {

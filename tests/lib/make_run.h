@@ -1,4 +1,4 @@
-/* A run with cases of many kinds, judged as in earnest, for tests of store and reports. */
+/* A run with cases of many kinds, judged by the real code, for tests of store and reports. */
 #ifndef TESTS_MAKE_RUN_H
 #define TESTS_MAKE_RUN_H
 

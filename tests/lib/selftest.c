@@ -99,7 +99,7 @@ TEST(damage_is_complete)
     memset(&seen, 0, sizeof seen);
     test_flips(good, sizeof good, look, &seen);
     CHECK_EQ(seen.calls, 16);
-    CHECK_EQ(seen.changed, 15); /* 0xff set to 0xff is no change */
+    CHECK_EQ(seen.changed, 15); /* setting 0xff to 0xff changes nothing */
 
     size_t bytes = 0;
     char path[600];

@@ -15,10 +15,11 @@ static struct test_case *all_tests; /* in the order of the file, by test_registe
 static const struct test_case *running;
 static char row[256];
 static unsigned failures; /* of the running test */
-static char scratch[512]; /* "" until asked for  */
+static char scratch[512]; /* "" until the first request */
 static char skip_reason[256];
 
-/* Prints the failures of one test, at most; a table of ten thousand rows stays readable. */
+/* Limit on the printed failures of one test, so that a table of ten thousand rows stays
+ * readable. */
 enum { FAILURES_SHOWN = 20 };
 
 void test_register(struct test_case *test)
@@ -63,7 +64,7 @@ bool test_check(const char *file, int line, const char *what, bool held)
     return held;
 }
 
-/* Ends the running test at once; what it allocated is the child's, and ends with it. */
+/* Ends the running test at once; its allocations belong to the child process and end with it. */
 static void end_test(int outcome)
 {
     if (scratch[0])
@@ -143,7 +144,7 @@ void test_skip(const char *file, int line, const char *reason)
     end_test(failures ? ISOLATE_FAIL : ISOLATE_SKIP);
 }
 
-/* Keeps what test_fixture and test_source hand out reachable, so that it is no leak. */
+/* Keeps the paths of test_fixture and test_source reachable, so that they are no leak. */
 static const char *path_of(const char *folder, const char *name)
 {
     static char paths[64][768];
@@ -179,7 +180,7 @@ const char *test_scratch(void)
     return scratch;
 }
 
-/* Ends the test over FILE's trouble. */
+/* Ends the test because of an error with FILE. */
 static void give_up(const char *path, const char *what)
 {
     test_fail(__FILE__, __LINE__, "cannot %s %s", what, path);
@@ -202,7 +203,7 @@ uint8_t *test_read(const char *path, size_t *bytes)
     if (!data || fread(data, 1, (size_t)size, file) != (size_t)size)
         give_up(path, "read");
     fclose(file);
-    data[size] = 0; /* not counted: lets text be read as a string */
+    data[size] = 0; /* not counted; lets text be read as a string */
     *bytes = (size_t)size;
     kept[next++ % COUNT_OF(kept)] = data;
     return data;
@@ -282,7 +283,7 @@ static bool wanted(const struct test_case *test, int count, char **filters)
     return count == 0;
 }
 
-/* Runs one test and says what came of it; returns the outcome to count. */
+/* Runs one test and prints its result; returns the outcome to count. */
 static int run_and_report(const struct test_case *test, const char *program, bool verbose)
 {
     char why[128];
@@ -305,7 +306,7 @@ static int run_and_report(const struct test_case *test, const char *program, boo
     return outcome;
 }
 
-/* "--here NAME": the body in this very process, for a child and for a debugger. */
+/* "--here NAME": runs the body in this process, for a child and for a debugger. */
 static int run_one_here(const char *name)
 {
     for (const struct test_case *test = all_tests; test; test = test->next) {

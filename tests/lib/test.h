@@ -1,5 +1,5 @@
 /* A small test framework: tests register themselves, each runs in a process of its own
- * under a time limit, so that a crash or a hang is one counted failure and no more.
+ * under a time limit, so that a crash or a hang counts as just one failure.
  *
  *     TEST(superblock_rejects_what_later_code_would_trust)
  *     {
@@ -13,7 +13,7 @@
  * run (default all), -l lists them, -v prints each with its time.  The last line is
  * "tally PASSED FAILED SKIPPED", which the runner sums; the exit status is 0 or 1.
  *
- * Outcomes: pass, fail, skip with a reason (said aloud and counted), and TODO_TEST, which
+ * Outcomes: pass, fail, skip with a reason (printed and counted), and TODO_TEST, which
  * is known to fail, counts as a skip while it does, and fails once it passes. */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
@@ -64,7 +64,8 @@ void test_row(const char *name);
 /* Gives this test SECONDS from now instead of the usual 60. */
 void test_limit(unsigned seconds);
 
-/* Checks go on after a failure; REQUIRE ends the test, for what later lines rely on. */
+/* Checks continue after a failure; REQUIRE ends the test, for conditions that later lines rely
+ * on. */
 #define CHECK(what) test_check(__FILE__, __LINE__, #what, (what))
 #define REQUIRE(what) test_require(__FILE__, __LINE__, #what, (what))
 #define CHECK_EQ(got, want)                                                                        \
@@ -119,8 +120,8 @@ uint8_t *test_read(const char *path, size_t *bytes);
 /* Writes a file; ends the test when it cannot. */
 void test_write(const char *path, const void *data, size_t bytes);
 
-/* What damage is tried on: must neither crash nor hang nor allocate hugely.  The bytes are
- * a heap block of exactly that size, so that a sanitizer sees the first byte too far. */
+/* Code to run on damaged bytes: it must neither crash nor hang nor allocate hugely. The bytes are a
+ * heap block of exactly that size, so that a sanitizer detects a read of one byte too many. */
 typedef void test_damage_fn(const uint8_t *data, size_t bytes, void *context);
 
 enum { TEST_DAMAGE_CALLS = 20000 };
@@ -129,8 +130,8 @@ enum { TEST_DAMAGE_CALLS = 20000 };
  * them when there are more. */
 void test_truncations(const uint8_t *data, size_t bytes, test_damage_fn *fn, void *context);
 
-/* Calls FN with DATA with one byte changed, four ways a byte (0x00, 0xff, +1, top bit);
- * likewise spread. */
+/* Calls FN with DATA with one byte changed, four ways per byte (0x00, 0xff, +1, top bit); also
+ * spread evenly when there are more. */
 void test_flips(const uint8_t *data, size_t bytes, test_damage_fn *fn, void *context);
 
 #endif

@@ -1,5 +1,5 @@
 /* Undecorates each line of standard input, "short" or "full" by the first argument; "-" for names
- * that stay as they are.  What tests/e2e holds against llvm-undname. */
+ * that stay unchanged. tests/e2e compares the output with that of llvm-undname. */
 #include <stdio.h>
 #include <string.h>
 

@@ -158,7 +158,7 @@ def ask_run():
 
 
 def ask(level, only=()):
-    """What the clean or the faulty copy answers; LEVEL is the most expensive one that is asked."""
+    """The results of the clean or the faulty copy; LEVEL is the most expensive one to run."""
     found = {"unit": ask_unit(only)}
     if level in ("check", "run"):
         found["check"] = ask_check()

@@ -1,4 +1,4 @@
-/* A crash reporter that is worse on purpose, in the way that PORT_FAULT says, for test_port.py:
+/* A crash reporter with a deliberate fault, selected by PORT_FAULT, for test_port.py:
  *   drop_top          forgets the innermost frame
  *   absolute          addresses without modules
  *   handler_context   walks from its own handler instead of from the exception

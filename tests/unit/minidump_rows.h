@@ -8,7 +8,7 @@ struct minidump_row {
     const char *name;
     uint16_t architecture;
     void (*fill)(struct maker *m); /* begins the stream, after what it points to; does not end it */
-    /* In the JSON: the member that holds its facts; a part of its content. */
+    /* In the JSON: the member that holds its values, and a part of its content. */
     const char *json_member, *content;
 };
 

@@ -49,7 +49,7 @@ void pdb_world_each(const char *suffix, void (*fn)(const char *path, void *conte
     arena_free(&keep);
 }
 
-/* Moves past blanks and the words that compilers put before types. */
+/* Skips blanks and the words that compilers put before types. */
 static const char *skip_noise(const char *text, bool at_word)
 {
     static const char *const words[] = {"class ", "struct ", "enum ", "union "};
@@ -92,7 +92,7 @@ char *pdb_world_cut_parameters(const char *name, struct arena *keep)
     char *end = strrchr(text, ')');
     if (end == NULL)
         return text;
-    for (const char *tail = end + 1; *tail != '\0'; tail++) /* " const" and its like */
+    for (const char *tail = end + 1; *tail != '\0'; tail++) /* " const" and similar suffixes */
         if (*tail != ' ' && !is_word(*tail))
             return text;
     int depth = 0;

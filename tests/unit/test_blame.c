@@ -1,5 +1,5 @@
-/* Whose fault a difference is: single faults put into claims that else agree, and the blame that
- * has to come out, with its witnesses. */
+/* Which engine caused a difference: single faults in claims that otherwise agree, and the expected
+ * blame with its witnesses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static const struct {
     const char *name, *truth;
     const char *rtl, *backtrace, *dump, *dbghelp, *symbolizer; /* NULL: not asked */
     const char *blame, *witnesses;                             /* of the finding below */
-    const char *engine; /* whose finding; NULL: the first that fails */
+    const char *engine; /* engine of the finding; NULL: the first that fails */
     const char *right;
 } rows[] = {
     {"rtl lost a frame of the system's", TRUTH, NO_THUNK, NULL, GOOD, GOOD, NULL,
@@ -72,7 +72,7 @@ static const struct {
      "judge:llvm-symbolizer, truth", NULL, "none"},
 };
 
-/* Two stacks of the same frames, of which the table has moved one by a row. */
+/* Two stacks with the same frames, where the table has shifted one of them by a row. */
 TEST(rows_that_are_laid_out_wrong_are_blamed_on_the_alignment)
 {
     struct arena keep;

@@ -37,7 +37,7 @@ TEST(bytes_first_failure_poisons_and_moves_nothing)
     CHECK_EQ(fault.offset, 0);
     CHECK_EQ(bytes_u8(&r), 0);
     CHECK_EQ(r.left, 3);
-    CHECK_EQ(bytes_u8(&other), 0); /* shares the fault, so is poisoned too */
+    CHECK_EQ(bytes_u8(&other), 0); /* shares the fault, so it is poisoned too */
     CHECK_EQ(fault_set(&fault, ERR_LIMIT, 7, "later"), ERR_TRUNCATED);
 }
 

@@ -226,7 +226,7 @@ TEST(paths_that_leave_the_run_are_refused)
     }
 }
 
-/* Seals whatever bytes case.json has, as a hostile sender can. */
+/* Seals case.json whatever its bytes are, as a hostile sender can. */
 static enum status read_resealed(const char *folder, const char *text, struct crash_case *out)
 {
     char seal[128];

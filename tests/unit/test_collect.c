@@ -1,5 +1,5 @@
-/* The collector's parts that need no Windows program: selection, and what it does when the
- * launcher, the victims or their answers are not what they should be. */
+/* The collector's parts that need no Windows program: selection, and its behaviour when the
+ * launcher, the victims or their answers are wrong. */
 #include <stdio.h>
 #include <string.h>
 
@@ -155,7 +155,7 @@ TEST(what_is_missing_is_named)
     arena_free(&keep);
 }
 
-/* One run with a launcher that only plays the part of twinstack-launch.exe. */
+/* One run with a script in place of twinstack-launch.exe. */
 static struct collected run_once(const char *script, struct arena *keep)
 {
     static struct scenario scenario;

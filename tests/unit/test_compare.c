@@ -69,7 +69,7 @@ TEST(files_compare_relative_to_the_root)
     "> app.exe+1005 own poke /src/a.c:10\n> app.exe+1005 own middle /src/a.c:20\n"                 \
     "app.exe+1005 own main /src/a.c:30\n" START BASE
 
-/* Symbols in which one byte on, other names stand: what a return address looks up wrongly. */
+/* Symbols that give other names one byte later: what a wrong lookup of a return address finds. */
 static uint32_t symbols_at(void *context, const struct frame *frame, uint64_t offset,
                            struct frame *out, uint32_t max)
 {
@@ -297,7 +297,7 @@ TEST(a_missing_frame_is_a_gap_and_shifts_nothing)
     arena_free(&keep);
 }
 
-/* dbghelp follows frame pointers without a word of it; a walker that says so is the witness. */
+/* dbghelp follows frame pointers without reporting it; a walker that reports it is the witness. */
 TEST(a_walker_that_does_not_say_how_is_known_by_one_that_does)
 {
     static const struct {
@@ -373,7 +373,7 @@ TEST(a_frame_that_jumped_away_is_told_between_engines_too)
     arena_free(&keep);
 }
 
-/* A recursion so deep that both are cut, one of them a frame off. */
+/* A recursion so deep that both stacks are cut, one of them shifted by a frame. */
 TEST(recursion_is_elided_alike_or_says_so)
 {
     struct arena keep;

@@ -1,4 +1,4 @@
-/* Real dumps walked and named, against what others published about them. */
+/* Real dumps walked and named, compared with published results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void check_logical(const struct frame *frame, const cJSON *want)
     CHECK_EQ(frame->line, line_of(want));
 }
 
-/* Holds a stack against a *.stack.json: {frames: [{module, rva, inline: [...], ...}]}. */
+/* Compares a stack with a *.stack.json: {frames: [{module, rva, inline: [...], ...}]}. */
 static void check_stack_json(const struct stack *stack, const char *name)
 {
     size_t bytes;
@@ -159,7 +159,8 @@ static char *snapshot(const char *name)
     return start;
 }
 
-/* As the verb writes it: all threads in order, the dump's own thread unwalked. */
+/* As the verb writes it: all threads in order, except that the thread that wrote the dump is not
+ * walked. */
 static char *stackwalk_json(struct opened *o)
 {
     const struct minidump *dump = dump_minidump(o->session);

@@ -69,7 +69,7 @@ static uint32_t find_function(const struct pe *pe, const char *name)
     return rva;
 }
 
-/* What is open of a program. */
+/* The open resources of one program. */
 struct opened {
     struct arena keep;
     struct pe pe;
@@ -117,7 +117,7 @@ static void check_chain(int version)
 
     REQUIRE(open_dwarf(data, bytes, &opened, &fault));
     const uint32_t start = find_function(&opened.pe, "outer");
-    uint32_t rva = start; /* which instruction comes first is the compiler's choice */
+    uint32_t rva = start; /* the compiler chooses which instruction comes first */
     while (rva < start + 16 && depth_at(opened.dwarf, rva, &place) < 3)
         rva++;
     REQUIRE(rva < start + 16);

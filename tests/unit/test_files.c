@@ -64,7 +64,7 @@ TEST(files_come_back_as_they_were_written)
 }
 
 #ifndef _WIN32
-/* Everything that is no regular file: as root, a rename would put a file in its place. */
+/* Everything that is not a regular file: as root, a rename would put a file in its place. */
 TEST(a_device_is_written_to_and_stays_a_device)
 {
     struct arena keep;
@@ -293,7 +293,7 @@ TEST(threads_count_together)
 
 enum { MUCH_BYTES = 64 << 20 };
 
-/* Memory that is truly there: no compiler may do without it. */
+/* Memory that is really allocated: the compiler must not optimise it away. */
 static volatile char *take_much(void)
 {
     volatile char *bytes = malloc(MUCH_BYTES);
@@ -312,7 +312,7 @@ TEST(a_peak_begins_anew_and_tells_what_was_added)
     CHECK(memory_peak_beyond(held_bytes) >= MUCH_BYTES / 8 * 7);
 }
 
-/* Nothing is said of a small child of a large process, rather than this process's own size. */
+/* For a small child of a large process no figure is given, rather than this process's own size. */
 TEST(a_small_child_of_a_large_process_has_no_peak)
 {
     struct arena keep;

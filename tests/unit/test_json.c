@@ -1,5 +1,5 @@
-/* base/json and base/text: what goes out is valid JSON whatever the strings are, and what comes in
- * is believed only as far as its types. */
+/* base/json and base/text: output is valid JSON for any strings, and input is used only if its
+ * types are right. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,8 +136,8 @@ TEST(json_parse_takes_one_whole_document)
     }
 }
 
-/* A small thread's stack holds about 500 levels of cJSON's recursion, so depth is refused before.
- */
+/* A small thread's stack has room for about 500 levels of cJSON's recursion, so deeper input is
+ * refused beforehand. */
 TEST(json_parse_refuses_deep_nesting)
 {
     static const struct {

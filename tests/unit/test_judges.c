@@ -1,5 +1,5 @@
-/* Judges: the adapter's protocol with a program that answers from a file, llvm-symbolizer over
- * a real dump, and what is said when a judge is not there. */
+/* Judges: the adapter's protocol with a program that answers from a file, llvm-symbolizer over a
+ * real dump, and the message for a judge that is not available. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static enum status ask_adapter(const char *text, size_t bytes, struct arena *kee
     CHECK_EQ(setenv("TWINSTACK_ADAPTER", spec, 1), 0);
     make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
     const struct engine_input in = {.crash = &crash};
-    process_catch_interrupts(); /* as main() does: a tool need not read what it is given */
+    process_catch_interrupts(); /* as in main(): a tool need not read its input */
     REQUIRE(engine_judge_adapter.available(&in, &why));
     CHECK_STR(engine_judge_adapter.name, "judge:tool");
     return engine_judge_adapter.run(&engine_judge_adapter, &in, keep, out, &fault);
@@ -191,7 +191,7 @@ TEST(a_staged_dump_differs_by_the_places_of_images_alone)
     size_t changed = 0;
     for (size_t i = 0; i < maps[0].bytes; i++)
         changed += maps[0].data[i] != maps[1].data[i];
-    CHECK(changed > 0 && changed <= 4); /* one row's place of a name */
+    CHECK(changed > 0 && changed <= 4); /* one row's position of a name */
     file_unmap(&maps[0]);
     file_unmap(&maps[1]);
     arena_free(&arena);

@@ -97,7 +97,7 @@ TEST(what_an_acceptance_does_to_a_run)
             CHECK_STR(problem != NULL ? problem : "none", "none");
         else
             CHECK_HAS(problem != NULL ? problem : "none", rows[i].problem);
-        /* Of a run that took everything, a scope without a case is a mistake. */
+        /* After a run of all scenarios, a scope without a case is a mistake. */
         if (list.items[0].seen == 0)
             CHECK_HAS(known_problem(&list.items[0], true, &keep), "there is no case elsewhere.*");
         arena_free(&keep);
@@ -118,7 +118,7 @@ TEST(two_runs_environment_first)
     y[0].result.verdict = VERDICT_FAIL; /* new   */
     y[2].result.verdict = VERDICT_PASS; /* fixed */
     y[5].scenario = "renamed";          /* gone and added */
-    x[6] = x[1];                        /* a repeat that the other has not is neither */
+    x[6] = x[1];                        /* a repeat that the other run lacks is neither */
     x[6].repeat = 1;
     x[7] = x[6]; /* an accepted failure is not fixed */
     x[7].scenario = "accepted";

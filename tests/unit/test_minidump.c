@@ -1,4 +1,5 @@
-/* The minidump reader on dumps of real writers, and on what hostile ones could write. */
+/* The minidump reader on dumps of real writers, and on bytes that a hostile writer could
+ * produce. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Streams reported as values, and those reported as bytes: what the JSON says of each, then every
- * dump cut short, every stream cut short, and every number of every stream made huge. */
+/* Streams reported as values, and streams reported as bytes: the JSON of each, then every dump cut
+ * short, every stream cut short, and every number of every stream made huge. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,8 @@ TEST(every_dump_cut_short)
         minidump_row_make(&m, &minidump_rows[i]);
         for (uint32_t size = 0; size < m.at; size++) {
             bool partial = false;
-            uint8_t *copy = malloc(size + 1); /* of its size, so that one byte more is seen */
+            uint8_t *copy = malloc(size + 1); /* exactly its size, so that a read of one more byte
+                                               * is detected */
             REQUIRE(copy != NULL);
             memcpy(copy, m.data, size);
             char *json = details_json(copy, size, &partial, NULL);
@@ -114,11 +115,11 @@ TEST(numbers_made_huge_cost_little)
 static const struct {
     const char *name;
     const char *row;
-    uint32_t from_stream; /* offset into the stream of the number that is made this */
+    uint32_t from_stream; /* offset of the changed number in the stream */
     uint32_t value;
     enum status code;
     const char *what;
-    const char *stays; /* what the JSON still has */
+    const char *stays; /* content that the JSON still has */
 } damages[] = {
     {"vector cut in a pair", "auxiliary vector, 64 bit", UINT32_MAX, 4, ERR_TRUNCATED, "structure",
      "{\"type\":99,\"name\":null,\"value\":\"0x5\"}]}"},
@@ -202,7 +203,7 @@ TEST(a_chain_of_objects_that_bites_its_tail_ends)
     free(json);
 }
 
-/* Call stacks that all lie over the same frames: 90,000 frames in a file of 16 KB. */
+/* Call stacks that all use the same frames: 90,000 frames in a file of 16 KB. */
 TEST(lists_over_one_place_end)
 {
     struct maker m;

@@ -1,4 +1,4 @@
-/* The minidump reader on dumps made by hand: what no available dump has, and damage. */
+/* The minidump reader on hand-made dumps: content that no available dump has, and damage. */
 #include <string.h>
 
 #include "format/minidump/minidump.h"
@@ -178,7 +178,7 @@ TEST(a_damaged_stream_costs_that_stream_alone)
     maker_start(&m);
     maker_system_info(&m, 9);
     maker_stream_begin(&m, STREAM_THREAD_LIST);
-    maker_put(&m, 1000, 4); /* of which none is there */
+    maker_put(&m, 1000, 4); /* of which none exists */
     maker_stream_end(&m);
     maker_stream_begin(&m, STREAM_MISC_INFO);
     maker_put(&m, 24, 4);

@@ -1,5 +1,5 @@
-/* The container of PDB files, made by hand: block sizes, scattered streams, directories so large
- * that their own list takes several blocks. */
+/* The container of PDB files, with hand-made files: block sizes, scattered streams, directories so
+ * large that their own list takes several blocks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "test.h"
 
 /* A file of BLOCK-byte blocks with STREAMS streams of one byte each (its own number's low byte),
- * laid out as Microsoft's writer does: data, directory, its list, each in blocks of descending
- * number, so that nothing lies together. */
+ * laid out as by Microsoft's writer: data, directory, its list, each in blocks of descending
+ * number, so that nothing is contiguous. */
 struct made {
     uint8_t *data;
     uint32_t block_bytes, block_count, next; /* next: the block given out last */

@@ -159,7 +159,7 @@ static void make(const struct plan *plan, struct file *f)
     put(f->data + 76, 20 * chunks, 4);
 }
 
-/* How many bytes of all streams are not what they have to be; unreadable ones count. */
+/* How many bytes of all streams are wrong; unreadable ones count. */
 static uint32_t wrong_bytes(const struct msf *msf, struct arena *copies)
 {
     uint32_t wrong = 0;
@@ -197,7 +197,7 @@ TEST(streams_come_out_as_they_went_in)
     }
 }
 
-/* Opens a damaged file in memory of its own length and reads all; any answer will do. */
+/* Opens a damaged file in memory of exactly its length and reads all; any answer is accepted. */
 static bool survives(const uint8_t *data, uint32_t bytes)
 {
     struct fault fault = FAULT_INIT;

@@ -98,7 +98,7 @@ static void make_elf(struct file *f, bool big)
     put_symbol(f, 0, 0, 0, 0, 0);
     put_symbol(f, 7, 0x12, 1, TEXT_VA + 16, 16); /* second, global function */
     put_symbol(f, 1, 0x02, 1, TEXT_VA, 16);      /* first, local function   */
-    put_symbol(f, 14, 0x00, 1, TEXT_VA + 8, 0);  /* $x: no name of code     */
+    put_symbol(f, 14, 0x00, 1, TEXT_VA + 8, 0);  /* $x: not a name of code */
     put_symbol(f, 1, 0x11, 1, TEXT_VA + 4, 4);   /* an object               */
     rows[2] = (struct section_row){".symtab", 2, 0, 0, start, f->bytes - start, 3};
     rows[3] = (struct section_row){".strtab", 3, 0, 0, f->bytes, sizeof names, 0};
@@ -361,7 +361,7 @@ TEST(fat_files_have_slices_and_archives_members)
 
 /* ---- damage --------------------------------------------------------------------------- */
 
-/* A copy that ends where it ends, so that a read beyond is seen. */
+/* A copy of exactly that length, so that a read beyond it is detected. */
 static void use_copy(const uint8_t *data, size_t bytes)
 {
     uint8_t *copy = malloc(bytes + (bytes == 0));

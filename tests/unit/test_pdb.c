@@ -1,5 +1,5 @@
-/* The PDB reader on damaged files, on forms that it names but does not read, and on what the
- * fixtures are known to hold. */
+/* The PDB reader on damaged files, on forms that it recognises but does not read, and on the known
+ * content of the fixtures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "symbol/symbol_index.h"
 #include "test.h"
 
-/* Opens what may be anything and asks everything of it. */
+/* Opens arbitrary bytes and asks everything of them. */
 static void use_pdb(const uint8_t *data, size_t bytes, void *context)
 {
     static struct symbol_frame frames[SYMBOL_FRAMES_MAX];

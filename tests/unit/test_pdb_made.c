@@ -1,5 +1,5 @@
-/* PDBs made record by record: kinds and forms that no file of the fixtures has.  Each file is
- * asked lazily and through its index, which have to say the same. */
+/* PDBs made record by record: kinds and forms that no fixture has. Each file is queried lazily and
+ * through its index, and both must give the same answer. */
 #include <stdio.h>
 #include <string.h>
 
@@ -414,7 +414,7 @@ TEST(parts_that_a_writer_left_out)
     }
 }
 
-/* C11: one file, one table of two rows; names end with NUL or start with their length. */
+/* C11: one file, one table of two rows; names are NUL-terminated or start with their length. */
 /* The number of the block after that of FIRST's first byte, where the directory names it. */
 static size_t place_of_next_block(const uint8_t *data, size_t bytes, uint32_t block_bytes,
                                   const char *first)
@@ -502,7 +502,7 @@ TEST(of_publics_at_one_place_the_first_record_counts)
     make_public(&m, 0x20, "?second@@YAXXZ");
     make_public(&m, 0x20, "?third@@YAXXZ");
     const uint32_t second = m.public_map.at[8];
-    bag_patch_u32(&m.public_map, 8, m.public_map.at[4]); /* the map's order is another */
+    bag_patch_u32(&m.public_map, 8, m.public_map.at[4]); /* the order of the map differs */
     bag_patch_u32(&m.public_map, 4, second);
     open_made(&w, &m);
     check_at(&w, 0x1011, "before+0x1");

@@ -1,6 +1,6 @@
-/* Every reference row of the fixtures (X.pdb.ref.jsonl): where two other tools agree, ours has
- * to say the same: depth, lines, base file names, and names up to the parameter list.  The
- * other rows are counted by cause; symbol/README.md says which is right and why. */
+/* Every reference row of the fixtures (X.pdb.ref.jsonl): where two other tools agree, ours has to
+ * agree with them: depth, lines, base file names, and names up to the parameter list. The other
+ * rows are counted by cause; symbol/README.md says which is right and why. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "symbol/undecorate.h"
 #include "test.h"
 
-/* Why ours differs from pdb-addr2line in rows on which the two tools differ, too; the table in
- * symbol/README.md says which is right. */
+/* Why ours differs from pdb-addr2line in rows on which the two tools differ from each other; the
+ * table in symbol/README.md says which is right. */
 enum cause {
-    CAUSE_PADDING_LINE,     /* after a procedure: they go on with its last line */
-    CAUSE_PADDING_NAME,     /* after a procedure: they say nothing, we name it */
+    CAUSE_PADDING_LINE,     /* after a procedure: they continue with its last line */
+    CAUSE_PADDING_NAME,     /* after a procedure: they give nothing, we name it */
     CAUSE_PADDING_FASTLINK, /* after a public without a size: they name it, we do not */
     CAUSE_MANAGED,          /* they have no lines for managed code */
-    CAUSE_NO_LINE,          /* code marked as having no line: they go on with the line before */
+    CAUSE_NO_LINE,          /* code marked as having no line: they continue with the line before */
     CAUSE_TABLES,           /* two line tables overlap: llvm-symbolizer takes the one we take */
     CAUSE_FOLDED,           /* folded code: they join one procedure's name to another's line */
     CAUSE_NONE,
@@ -56,7 +56,7 @@ static uint32_t line_of(const cJSON *frame)
     return line > 0 ? (uint32_t)line : 0;
 }
 
-/* "?b@a@@..." is a::b as far as plain names go; other names stay. */
+/* "?b@a@@..." is a::b, as far as simple names go; other names are unchanged. */
 static const char *plain_scopes(const char *name, struct arena *keep)
 {
     const char *parts[16];
@@ -78,7 +78,7 @@ static const char *plain_scopes(const char *name, struct arena *keep)
     return out;
 }
 
-/* llvm-symbolizer's words for what Microsoft's compiler makes, in Microsoft's. */
+/* Replaces llvm-symbolizer's terms for compiler-made functions with Microsoft's. */
 static const char *microsoft_words(const char *name, struct arena *keep)
 {
     const char *dtor = strstr(name, " deleting dtor'");
@@ -89,7 +89,7 @@ static const char *microsoft_words(const char *name, struct arena *keep)
     return arena_printf(keep, "%.*s deleting destructor'", (int)(dtor - name), name);
 }
 
-/* One tool's spelling of a name against ours. */
+/* Converts one tool's spelling of a name to ours. */
 static bool name_matches(const char *ours, const char *theirs, struct arena *keep)
 {
     static char readable[UNDECORATED_BYTES];
@@ -107,7 +107,7 @@ static bool name_matches(const char *ours, const char *theirs, struct arena *kee
            (tail != NULL && ours[0] == '`' && strcmp(plain_scopes(theirs, keep), tail + 3) == 0);
 }
 
-/* What differs first: "depth", "line", "file", "name"; NULL: nothing. */
+/* The first difference: "depth", "line", "file", "name"; NULL: none. */
 static const char *difference(const struct symbol_frame *frames, uint32_t count, const cJSON *row,
                               struct arena *keep)
 {
@@ -138,7 +138,7 @@ static const char *difference(const struct symbol_frame *frames, uint32_t count,
     return NULL;
 }
 
-/* Do several procedures of MODULE start where PROCEDURE does? */
+/* True when several procedures of MODULE start where PROCEDURE does. */
 static bool is_folded(const struct pdb_module *module, const struct pdb_procedure *procedure)
 {
     struct pdb_symbol symbol;

@@ -431,7 +431,7 @@ TEST(an_unfinished_section_is_news_not_damage)
     stack(&d);
     const size_t whole = d.size;
     timings(&d);
-    patch(&d, RECORD_H_COMMITTED, whole, 8); /* the process died before it raised this */
+    patch(&d, RECORD_H_COMMITTED, whole, 8); /* the process died before it raised this number */
     CHECK_EQ(read_draft(d.bytes, d.size - 20, &keep, &r, &fault), ERR_NONE);
     CHECK(!r.partial);
     CHECK_EQ(r.uncommitted_bytes, d.size - 20 - whole);

@@ -1,4 +1,5 @@
-/* Reports: read by other people's readers, capped where they must be, the same bytes twice. */
+/* Reports: readable by other projects' readers, capped where required, and byte-identical when
+ * written twice. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ TEST(other_peoples_readers_read_them)
     set_up(&f);
     for (int form = 0; form < FORM_COUNT; form++)
         (void)write_file(&f, (enum form)form);
-    /* The readers are Debian packages: its own Python has them. */
+    /* The readers are Debian packages, so Debian's own Python has them. */
     const char *python = path_is_file("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
     const char *const argv[] = {python, test_source("tests/golden/read_reports.py"), test_scratch(),
                                 NULL};

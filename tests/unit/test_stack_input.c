@@ -1,4 +1,4 @@
-/* Offset stacks in all their forms, and what is wrong with some. */
+/* Offset stacks in all their forms, valid and faulty. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct stack_input *open_text(const char *text, size_t bytes)
     return input;
 }
 
-/* One line an item: "label: module!0xoffset@kind ..." or "label: !code@offset". */
+/* One line per item: "label: module!0xoffset@kind ..." or "label: !code@offset". */
 static void describe(const struct stack_item *item, char *out, size_t room)
 {
     size_t at = (size_t)snprintf(out, room, "%s:", item->label != NULL ? item->label : "-");
@@ -60,7 +60,7 @@ static const char *read_all(const char *text, size_t bytes)
         describe(&item, out + at, sizeof out - at);
         if (strlen(out) + 2 < sizeof out)
             strcat(out, "\n");
-        arena_reset(&keep); /* the input itself must not live there */
+        arena_reset(&keep); /* the input itself must not be stored there */
     }
     arena_free(&keep);
     stack_input_close(input);
@@ -355,7 +355,7 @@ TEST(the_model_of_a_recorded_stack)
     }
 }
 
-/* What other tools print, cut anywhere, is read or refused. */
+/* Output of other tools, cut anywhere, is either read or refused. */
 TEST(spellings_of_other_tools_survive_damage)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

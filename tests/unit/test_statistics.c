@@ -1,4 +1,4 @@
-/* Statistics against values worked out elsewhere (tables, R, SciPy). */
+/* Statistics compared with values computed elsewhere (tables, R, SciPy). */
 #include <math.h>
 
 #include "compare/statistics.h"
@@ -54,7 +54,7 @@ TEST(mann_whitney)
 
 TEST(signed_rank)
 {
-    /* Worked out by counting all 2^n signs. */
+    /* Computed by counting all 2^n signs. */
     static const double ones[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     static const struct {
         const char *name;

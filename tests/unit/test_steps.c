@@ -1,5 +1,5 @@
 /* The walk at every instruction, replayed: a file that Wine's walkers made, with the truth in it.
- * Ours has to be right at every instruction, stack pointers included. */
+ * Our unwinder has to be right at every instruction, stack pointers included. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static enum status judge(const char *path, struct steps_verdict *out)
         (void)steps_session_judge(session, out, &fault);
         steps_session_close(session);
     }
-    arena_free(&keep); /* the misses' lists go with it: only numbers are looked at */
+    arena_free(&keep); /* frees the lists of misses too: only numbers are checked */
     return fault.code;
 }
 
@@ -44,7 +44,7 @@ TEST(ours_is_right_at_every_instruction)
     CHECK(!verdict.tallies[0].missed);
 }
 
-/* The system's unwinders lose tail calls and interrupt returns, frame pointers nearly all. */
+/* The system's unwinders lose tail calls and interrupt returns; frame pointers lose nearly all. */
 TEST(the_walkers_are_counted_as_they_were)
 {
     static const struct {
@@ -91,7 +91,7 @@ static uint32_t ours_right(const uint8_t *data, size_t bytes)
     return verdict.tallies[0].right;
 }
 
-/* What the verdict rests on, taken away or changed, has to show. */
+/* Removing or changing the data that the verdict rests on must be detected. */
 TEST(the_verdict_can_be_wrong)
 {
     size_t bytes;
@@ -157,7 +157,7 @@ TEST(damage_is_no_crash)
     for (int i = 0; i < 8; i++)
         data[RECORD_H_COMMITTED + i] = (uint8_t)((uint64_t)end >> (8 * i));
     const uint64_t low_va = load_u64(data + steps + RECORD_P_STACK_HIGH) - SHORT_STACK_BYTES;
-    for (int i = 0; i < 8; i++) /* the stack is a megabyte or four, and is asked for every time */
+    for (int i = 0; i < 8; i++) /* the stack is one megabyte or four, and is requested every time */
         data[steps + RECORD_P_STACK_LOW + (size_t)i] = (uint8_t)(low_va >> (8 * i));
     uint32_t steps_read = 0;
     read_all(data, end, &steps_read);

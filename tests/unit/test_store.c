@@ -1,4 +1,5 @@
-/* The store: what goes in comes out, whole or not at all, and what is no database is said so. */
+/* The store: what is written can be read back, completely or not at all, and a file that is not a
+ * database is reported as such. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static void beside_in_words(struct json *j, const struct run_case *c)
     }
 }
 
-/* A case in words, with its alignment table and what stands beside it. */
+/* A case in words, with its alignment table and the data stored next to it. */
 static char *in_words(const struct run_case *c)
 {
     struct json j;
@@ -171,7 +172,7 @@ TEST(an_interrupted_run_can_be_taken_up_again)
     REQUIRE(store_begin_run(f.store, &f.run, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(store_put_case(f.store, f.run.id, &f.cases[0], &f.fault) == ERR_NONE);
     REQUIRE(store_list_runs(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
-    CHECK_EQ(page.total, 0); /* running is not there yet for readers who did not ask */
+    CHECK_EQ(page.total, 0); /* a running run is invisible to readers that did not ask for it */
     query.with_running = true;
     REQUIRE(store_list_runs(f.store, &query, &f.keep, &page, &f.fault) == ERR_NONE);
     CHECK_EQ(page.total, 1);
@@ -399,8 +400,8 @@ TEST(outcomes_are_the_cases_without_their_stacks)
 
 static void script(const char *path, const char *sql);
 
-/* Sums are made when a run ends; a database that never had them gets them when it is upgraded,
- * and a run that is going gets them when asked. */
+/* Sums are computed when a run ends. A database without them gets them when it is upgraded, and an
+ * unfinished run gets them on request. */
 TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
 {
     struct fixture f;

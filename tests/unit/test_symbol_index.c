@@ -1,5 +1,5 @@
-/* The symbol index against the lazy lookup, at the bytes of code of every PDB of the fixtures;
- * and what it does with files that are not its own. */
+/* The symbol index against the lazy lookup, at the bytes of code of every PDB of the fixtures; and
+ * its behaviour on files that it did not write. */
 #include <string.h>
 
 #include "pdb_world.h"
@@ -107,7 +107,7 @@ TEST(every_fixture_answers_as_the_lazy_lookup_does)
     CHECK_EQ(compared.wrong, 0);
 }
 
-/* Files of the repository, so that a clone without fixtures knows a wrong index as well. */
+/* Files of the repository, so that a clone without fixtures detects a wrong index as well. */
 TEST(the_corpus_answers_as_the_lazy_lookup_does)
 {
     static const char *const files[] = {

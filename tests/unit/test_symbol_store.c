@@ -254,7 +254,7 @@ TEST(symbol_store_reads_a_cabinet)
 
 static const struct {
     const char *name, *modules[4]; /* in the order of the input */
-    const char *named;             /* the one that the bare file answers for; NULL: none */
+    const char *named;             /* the module that the bare file answers for; NULL: none */
 } bare[] = {
     {"its own image's name",
      {"Native_x64_VS2022_EnabledExplicitly.exe"},
@@ -344,7 +344,7 @@ TEST(symbol_store_falls_back_to_exports_and_says_so)
         other += frames[0].from != SYMBOLS_EXPORT;
     }
     CHECK(named > 0);
-    CHECK(named < asked / 16); /* an export is not the name of all that follows it */
+    CHECK(named < asked / 16); /* an export does not name everything after it */
     CHECK_EQ(other, 0);
     symbol_store_close(store);
 }

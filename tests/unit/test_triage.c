@@ -1,4 +1,4 @@
-/* study/triage: which trouble a failing case is in, and the sentence for it. */
+/* study/triage: the kind of trouble of a failing case, and the sentence for it. */
 #include <string.h>
 
 #include "study/triage.h"

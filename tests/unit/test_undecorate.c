@@ -1,5 +1,5 @@
-/* Linker names to readable ones.  All public names of the fixtures are compared with
- * llvm-undname by tests/e2e/test_symbols.py; here is one name of each kind. */
+/* Linker names to readable ones. All public names of the fixtures are compared with llvm-undname by
+ * tests/e2e/test_symbols.py; this file has one name of each kind. */
 #include <string.h>
 
 #include "symbol/undecorate.h"
@@ -56,7 +56,7 @@ static const struct {
     {"??", NULL, NULL, false},
     {"main", NULL, NULL, false},
     {"_main", "main", "main", true},
-    {"_main", NULL, NULL, false}, /* elsewhere an underscore is part of the name */
+    {"_main", NULL, NULL, false}, /* elsewhere the underscore is part of the name */
     {"_WinMain@16", "WinMain", "WinMain", true},
     {"@fast@8", "fast", "fast", true},
     {"vector@@16", "vector", "vector", false},

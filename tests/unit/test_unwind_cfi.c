@@ -81,8 +81,8 @@ static const struct {
     uint8_t program[32];
     uint32_t into;
     enum pc_kind kind;
-    int32_t slot;   /* word of the return address; < 0: the frame must not be left so */
-    uint32_t taken; /* words gone from the stack in all */
+    int32_t slot;   /* word of the return address; < 0: the step must fail */
+    uint32_t taken; /* number of words popped from the stack */
     uint32_t reg, word;
     uint32_t from, to; /* word FROM holds the address of word TO */
 } rows[] = {
@@ -236,7 +236,7 @@ TEST(the_bytes_that_ret_takes_are_told_to_the_caller)
     }
 }
 
-/* Every cut and every flipped bit: refused, or the same answer, or another one; never a crash. */
+/* Every cut and every flipped bit must be refused or give some answer, never a crash. */
 TEST(damaged_sections_do_no_harm)
 {
     static struct world w;
@@ -303,7 +303,7 @@ TEST(x86_dispatchers_are_crossed_by_their_context)
             memcpy(sp + (size_t)contexts[i].pointer * 4, &at_va, 4);
         CHECK_EQ(unwind_x86_dispatcher(&walker), contexts[i].crossed);
         if (contexts[i].crossed) {
-            CHECK_HEX(walker.regs.pc, 0); /* the program had jumped to nowhere */
+            CHECK_HEX(walker.regs.pc, 0); /* the program had jumped to an invalid address */
             CHECK_HEX(walker.regs.sp, va + 0x400);
             CHECK_HEX(walker.regs.r[REG_X86_EBP], 0xeb9);
             CHECK_EQ(walker.caller_kind, PC_INTERRUPTED);

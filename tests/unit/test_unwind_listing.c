@@ -1,5 +1,5 @@
-/* The unwind data of whole images, printed as LLVM's tools print it and compared with what they
- * printed; and the call frame information that another tool derived from the same image. */
+/* The unwind data of whole images, printed in the form of LLVM's tools and compared with their
+ * output; and the call frame information that another tool derived from the same image. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static char *gunzip(const char *path, struct arena *keep)
     return result.output;
 }
 
-/* Says the first line that differs, which is worth more than two texts. */
+/* Prints the first line that differs, which is more useful than two whole texts. */
 static void compare(const char *got, const char *want)
 {
     for (unsigned line = 1;; line++) {
@@ -348,7 +348,7 @@ TEST(arm64_images_list_as_llvm_lists_them)
                 say_packed(&l, &info);
             say(&l, "  }\n");
         }
-        struct pe_section section; /* that tool reads on to the section's end, or an empty row */
+        struct pe_section section; /* that tool reads on to the section's end, or to an empty row */
         REQUIRE(pe_section_named(&image.pe, ".pdata", &section));
         if (section.virtual_bytes > image.facts->pdata_count * 8)
             say(&l, "  RuntimeFunction {\n  }\n");
@@ -395,7 +395,7 @@ TEST(frames_end_where_another_tools_frame_information_says)
         }
         if (!parse_cfa(line, reg, &offset))
             continue;
-        /* its rule is that of the body: ask in the middle, where a caller would be */
+        /* its rule is that of the body: query in the middle, where a caller would be */
         struct unwind_frame frame;
         uint32_t sp_word = 64;
         struct unwind_walker walker = world_walker(

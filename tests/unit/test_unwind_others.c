@@ -1,4 +1,4 @@
-/* arm64 and x86 unwinding, and what all processors share: exception dispatchers crossed. */
+/* arm64 and x86 unwinding, and what all processors share: walking through exception dispatchers. */
 #include <string.h>
 
 #include "test.h"
@@ -116,7 +116,7 @@ TEST(arm64_full_data_is_undone)
     }
 }
 
-/* What an exception left on the stack; slots are words from the stack pointer. */
+/* The stack contents after an exception; slots are words from the stack pointer. */
 TEST(arm64_exceptions_are_crossed)
 {
     static const struct {
@@ -157,7 +157,7 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
         uint8_t code[12];
         uint32_t at;    /* of the pc in the code */
         int32_t slot;   /* in 4-byte words from sp, of the return address; < 0: must not match */
-        uint32_t taken; /* words gone from the stack in all */
+        uint32_t taken; /* number of words popped from the stack */
         bool prologue;
     } rows[] = {
         {"ret", {0xc3}, 0, 0, 1, false},
@@ -238,7 +238,7 @@ TEST(a_generated_frame_that_tells_nothing_is_a_hole)
         w.module.base_va = 0x400000;
         w.process.generated = generated_at_7000000;
         world_put(&w, 0x1501 - 5, call, sizeof(call));
-        for (uint32_t k = 0; k < 8; k++) /* something that a scan takes */
+        for (uint32_t k = 0; k < 8; k++) /* a value that a scan takes */
             w.stack[SP + k] = x86 ? 0x40150100401501 : 0x401501;
         struct unwind_walker walker = world_walker(&w, rows[i].cpu, 0, SP, rows[i].kind, &frame);
         walker.regs.pc = frame.pc_va = rows[i].pc_va;

@@ -1,4 +1,4 @@
-/* Whole walks over x64 stacks: what ends them, what they cross, what they keep. */
+/* Whole walks over x64 stacks: what ends them, what they walk through, what they keep. */
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { BEGIN = 0x1100, END = 0x1200, SP = 64 };
 
-/* Puts a call in front of RVA, so that it can be returned to. */
+/* Puts a call before RVA, so that RVA is a valid return address. */
 static uint64_t call_site(struct world *w, uint32_t rva)
 {
     static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
@@ -140,8 +140,8 @@ TEST(machine_frames_that_lead_in_a_circle_end)
     world_free(&w);
 }
 
-/* A dump may hold any part of a module's headers and tables.  What cannot be read is not "none":
- * the walk goes on by other means, and the frame found says why. */
+/* A dump may hold any part of a module's headers and tables. Unreadable data is not treated as
+ * absent data: the walk continues by other means, and the frame found gives the reason. */
 TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
 {
     static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)}; /* sub rsp, 40 */

@@ -1,4 +1,4 @@
-/* x64 unwinding: every code, every place in a function, over functions made by hand. */
+/* x64 unwinding: every code, every place in a function, with hand-made functions. */
 #include <string.h>
 
 #include "test.h"
@@ -458,7 +458,7 @@ TEST(a_chain_that_loops_ends)
     struct unwind_walker walker =
         world_walker(&w, CPU_X64, BEGIN + 0x40, SP, PC_INTERRUPTED, &frame);
     const enum stop_reason stop = unwind_step_x64(&walker);
-    REQUIRE(stop != STOP_NONE); /* nothing to scan for either */
+    REQUIRE(stop != STOP_NONE); /* there is nothing to scan for either */
     CHECK_HAS(stop_reason_name(stop), "scan");
     world_free(&w);
 }

@@ -1,5 +1,5 @@
-/* A dead process made for tests: one image, built by hand or read from a file, and a stack
- * whose word number i holds WORLD_MARK + i, so that every value read says where it stood. */
+/* A dead process made for tests: one image, built by hand or read from a file, and a stack whose
+ * word number i holds WORLD_MARK + i, so that every value read shows where it came from. */
 #ifndef TESTS_UNWIND_WORLD_H
 #define TESTS_UNWIND_WORLD_H
 
@@ -43,7 +43,7 @@ void world_init(struct world *w, uint16_t machine);
 void world_init_file(struct world *w, const struct pe *pe);
 void world_free(struct world *w);
 
-/* Puts bytes into the image. */
+/* Writes bytes into the image. */
 void world_put(struct world *w, uint32_t rva, const void *bytes, size_t size);
 
 /* Adds unwind data and returns its rva; a row of .pdata (x64). */
@@ -52,8 +52,8 @@ void world_function(struct world *w, uint32_t begin_rva, uint32_t end_rva, uint3
 /* A row of arm64: the second word is an rva or a packed word. */
 void world_function_arm64(struct world *w, uint32_t begin_rva, uint32_t word);
 
-/* A walker about to leave a frame at RVA whose stack pointer is at word SP_WORD; r[i] = 0x1000 + i.
- */
+/* A walker about to leave a frame at RVA whose stack pointer points to word SP_WORD; r[i] = 0x1000
+ * + i. */
 struct unwind_walker world_walker(struct world *w, enum cpu cpu, uint32_t rva, uint32_t sp_word,
                                   enum pc_kind kind, struct unwind_frame *frame);
 

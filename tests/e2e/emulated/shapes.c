@@ -1,6 +1,6 @@
-/* Functions of many shapes, for an emulator to walk through: unwind data describes what compilers
- * make of frames, and test_emulated.py compares what the unwinders make of that with what was
- * called.  Freestanding; each function ends, and every path is taken. */
+/* Functions of many shapes for an emulator to walk through. Unwind data describes the frames that
+ * compilers make, and test_emulated.py compares the unwinders' results with the actual calls.
+ * Freestanding; each function ends, and every path is taken. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -192,7 +192,7 @@ APART int many_exits(int a)
     return leaf(kept) - a;
 }
 
-/* The frame is made only on the slow path. */
+/* The frame is created only on the slow path. */
 APART int wrapped(int a)
 {
     if (a < 10)
@@ -260,7 +260,7 @@ APART int nested_pushes(int a)
     return popped(a, fast(a, leaf(a), popped(a, 2, 3), 4), leaf(a + 1));
 }
 
-/* The thread's first function: nothing of it may be kept by its caller. */
+/* The thread's first function: its caller may not keep any register or memory of it. */
 int start(int a)
 {
     static const function functions[2] = {small_frame, wrapped};
@@ -284,7 +284,7 @@ int start(int a)
     return sum;
 }
 
-/* What compilers call of their own accord.  All memory is there, so nothing needs probing. */
+/* Functions that compilers call on their own. All memory is committed, so nothing needs probing. */
 #if defined(__x86_64__)
 __asm__(".globl __chkstk\n__chkstk:\n ret\n");
 #elif defined(__aarch64__)

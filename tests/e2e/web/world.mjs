@@ -29,7 +29,7 @@ export function seed(name, runs, cases, big) {
 
 export const twinstack = (...words) => execFileSync(program, words, { maxBuffer: 1 << 28 });
 
-// Starts `twinstack serve` and gives its address once it is printed.
+// Starts `twinstack serve` and returns its address once it is printed.
 export async function serve(...words) {
   const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
@@ -54,7 +54,7 @@ export async function browser() {
   return chromium.launch({ executablePath: path, headless: true, args: ['--no-sandbox', '--disable-gpu',
     '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
 }
-// A page whose every complaint is kept: script errors and refusals of the content policy.
+// A page whose problems are all collected: script errors and violations of the content policy.
 export async function openPage(chromium, url, options = {}) {
   if (!chromium) throw new Skip('there is no chromium');
   const context = await chromium.newContext({ viewport: { width: 1360, height: 860 }, colorScheme: 'light', ...options });
@@ -62,10 +62,10 @@ export async function openPage(chromium, url, options = {}) {
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
-  page.asking = new Set(); // for data, and not yet answered
+  page.asking = new Set(); // requests for data that are not yet answered
   page.on('request', (asked) => /\/api\/v1\/(?!events)/.test(asked.url()) && page.asking.add(asked));
   for (const end of ['requestfinished', 'requestfailed']) page.on(end, (asked) => page.asking.delete(asked));
-  page.on('framenavigated', () => page.asking.clear()); // what a page that is gone had asked for
+  page.on('framenavigated', () => page.asking.clear()); // requests of a page that is closed
   await page.goto(url);
   return page;
 }
