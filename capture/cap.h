@@ -206,7 +206,7 @@ typedef void cap_walk_fn(const CONTEXT *seed, HANDLE thread, struct cap_bounds b
 RECORD_WALKERS(CAP_WALKER)
 #undef CAP_WALKER
 
-/* The rows of RECORD_WALKERS by number; number 0 is nobody's. */
+/* The rows of RECORD_WALKERS by number; number 0 is no walker. */
 struct cap_walker {
     const char *name;
     cap_walk_fn *walk;

@@ -120,14 +120,6 @@ uint32_t program_machine(const char *program)
     return machine;
 }
 
-bool prefix_runs_32_bits(const char *prefix, struct arena *keep)
-{
-    if (prefix == NULL)
-        return true;
-    const char *dll = arena_printf(keep, "%s/drive_c/windows/syswow64/kernel32.dll", prefix);
-    return dll != NULL && host_absolute_path(dll, keep) != NULL;
-}
-
 /* A 32-bit program that this host cannot start gets the scenarios of the first program that it can,
  * all unsupported here. */
 static enum status borrow_list(const char *program, const char *variant, struct arena *keep,
