@@ -106,20 +106,6 @@ static struct scenario *widen_list(struct scenario **list, uint32_t count, uint3
     return wider;
 }
 
-uint32_t program_machine(const char *program)
-{
-    struct fault ignored = FAULT_INIT;
-    struct file_map map;
-    struct pe pe;
-
-    if (file_map(program, &map, &ignored) != ERR_NONE)
-        return 0;
-    const bool sound = pe_open(map.data, map.bytes, &pe, &ignored) == ERR_NONE;
-    const uint32_t machine = sound ? pe.machine : 0;
-    file_unmap(&map);
-    return machine;
-}
-
 /* A 32-bit program that this host cannot start gets the scenarios of the first program that it can,
  * all unsupported here. */
 static enum status borrow_list(const char *program, const char *variant, struct arena *keep,

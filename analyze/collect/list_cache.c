@@ -5,14 +5,6 @@
 #include "base/text.h"
 #include "collect/parts.h"
 
-bool prefix_runs_32_bits(const char *prefix, struct arena *keep)
-{
-    if (prefix == NULL)
-        return true;
-    const char *dll = arena_printf(keep, "%s/drive_c/windows/syswow64/kernel32.dll", prefix);
-    return dll != NULL && host_absolute_path(dll, keep) != NULL;
-}
-
 enum { LIST_MAX_BYTES = 4 << 20, LISTS_MAX = 256, SHA256_DIGITS = 64 };
 
 /* NULL: it cannot be read, or memory is out. */
