@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/thread.h"
 
 struct slot {
@@ -44,10 +45,7 @@ void cache_free(struct cache *cache)
 
 static struct slot *slot_of(struct cache *cache, const char *key)
 {
-    uint32_t hash = 2166136261u;
-    for (; *key != '\0'; key++)
-        hash = (hash ^ (unsigned char)*key) * 16777619u;
-    return &cache->slots[hash % CACHE_SLOTS];
+    return &cache->slots[hash_text(HASH_START, key) % CACHE_SLOTS];
 }
 
 char *cache_get(struct cache *cache, const char *key, uint64_t version, struct arena *keep,

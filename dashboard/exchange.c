@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 
 const char *exchange_header(const struct exchange *x, const char *name)
@@ -20,14 +21,10 @@ bool exchange_header_is_once(const struct exchange *x, const char *name)
     return found <= 1;
 }
 
-/* FNV-1a, 64 bits: distinguishes versions of one document; it is no defence against attackers. */
+/* Tells versions of one document apart; it is no defence against attackers. */
 void etag_of(const void *data, size_t bytes, char out[ETAG_BYTES])
 {
-    const unsigned char *at = data;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    (void)snprintf(out, ETAG_BYTES, "\"%016" PRIx64 "\"", hash);
+    (void)snprintf(out, ETAG_BYTES, "\"%016" PRIx64 "\"", hash_bytes(HASH_START, data, bytes));
 }
 
 bool etag_matches(const char *header, const char *etag)

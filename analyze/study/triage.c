@@ -73,7 +73,8 @@ static enum trouble trouble_of_findings(const struct run_case *c)
             continue;
         const struct engine_score *s = case_score(c, f->engine);
         if (s != NULL && s->state != STACK_OK)
-            return strcmp(f->engine, "dump") == 0 ? TROUBLE_NO_DUMP : TROUBLE_NO_RECORD;
+            return engine_kind_of(f->engine) == ENGINE_KIND_DUMP ? TROUBLE_NO_DUMP
+                                                                 : TROUBLE_NO_RECORD;
         found = TROUBLE_WRONG_STACK;
     }
     return found;

@@ -217,7 +217,8 @@ bool stack_input_next(struct stack_input *input, struct arena *keep, struct stac
     input->understood = input->understood || (got && out->fault.code == ERR_NONE);
     if (!got && input->broken && !input->reported) {
         input->reported = true;
-        item_fault(input, out, ERR_IO, input->offset, "reading the input", "it breaks off here");
+        item_fault(input, out, ERR_IO, input->offset, "reading the input",
+                   "the input ends here before it is complete");
         return true;
     }
     return got;

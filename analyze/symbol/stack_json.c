@@ -134,7 +134,7 @@ static const struct module *module_of(const struct stack_input *input, const cJS
     }
     if (low == list->count || (double)list->items[low].index != member->valuedouble) {
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "module of a frame",
-                       "there is no module of that index");
+                       "no module has that index");
         return NULL;
     }
     struct json_module *item = &list->items[low];

@@ -10,7 +10,7 @@
 #include "symbol/store_parts.h"
 
 static const char *const note_bare_taken =
-    "the bare symbol file answers for another module; bind with NAME=FILE";
+    "the symbol file already answers for another module; bind it with NAME=FILE";
 
 enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
                               struct fault *fault)

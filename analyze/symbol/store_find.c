@@ -83,8 +83,9 @@ static struct store_pdb *try_pdb(struct symbol_store *store, const char *path, c
     struct fault fault = FAULT_INIT;
     struct store_pdb *pdb;
     if (store_open_pdb(store, path, &pdb, &fault) != ERR_NONE) {
-        *note = fault.code == ERR_UNSUPPORTED ? "the PDB is of a form that is not read"
-                                              : "the PDB cannot be read: damaged or cut";
+        *note = fault.code == ERR_UNSUPPORTED
+                    ? "this kind of PDB is not supported"
+                    : "the PDB cannot be read: it is damaged or truncated";
         return NULL;
     }
     if (strcmp(pdb->debug_id, id) == 0)
@@ -155,7 +156,7 @@ static struct store_breakpad *try_breakpad(struct symbol_store *store, const cha
     struct fault fault = FAULT_INIT;
     struct store_breakpad *opened;
     if (store_open_breakpad(store, path, &opened, &fault) != ERR_NONE) {
-        *note = "the .sym file cannot be read: damaged or cut";
+        *note = "the .sym file cannot be read: it is damaged or truncated";
         return NULL;
     }
     if (strcmp(opened->file.debug_id, id) == 0)
@@ -334,8 +335,9 @@ static void meet_pdb(struct symbol_store *store, struct name_search *found, cons
     struct fault fault = FAULT_INIT;
     struct store_pdb *pdb;
     if (store_open_pdb(store, path, &pdb, &fault) != ERR_NONE) {
-        found->note = fault.code == ERR_UNSUPPORTED ? "the PDB is of a form that is not read"
-                                                    : "the PDB cannot be read: damaged or cut";
+        found->note = fault.code == ERR_UNSUPPORTED
+                          ? "this kind of PDB is not supported"
+                          : "the PDB cannot be read: it is damaged or truncated";
         return;
     }
     if (found->pdb == NULL)
@@ -349,7 +351,7 @@ static void meet_breakpad(struct symbol_store *store, struct name_search *found,
     struct fault fault = FAULT_INIT;
     struct store_breakpad *opened;
     if (store_open_breakpad(store, path, &opened, &fault) != ERR_NONE)
-        found->note = "the .sym file cannot be read: damaged or cut";
+        found->note = "the .sym file cannot be read: it is damaged or truncated";
     else if (found->breakpad == NULL)
         found->breakpad = opened;
     else if (strcmp(found->breakpad->file.debug_id, opened->file.debug_id) != 0)

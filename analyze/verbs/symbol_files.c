@@ -153,7 +153,8 @@ static int visit_file(const char *path, bool named, symbol_file_fn *visit, void 
 
     if (!open_file(path, &file, &code)) {
         if (named && code == EXIT_GOOD) {
-            log_error("path=%s: no PDB, no PE, ELF or Mach-O file and no Breakpad .sym file", path);
+            log_error("path=%s: expected a PDB, a PE, ELF or Mach-O file, or a Breakpad .sym file",
+                      path);
             code = EXIT_INPUT;
         }
         return code;

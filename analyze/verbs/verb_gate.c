@@ -76,7 +76,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--min-capture", OPTION_STRING, &o.min_capture, "SHARE",
          "share of crashes that were captured"},
         {"--min-exact", OPTION_STRING, &o.min_exact, "SHARE", "exact stacks of the subjects"},
-        {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE", "F1 of the subjects' frames"},
+        {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE", "F1 of the frames of engines under test"},
         {"--engine", OPTION_LIST, &o.engines, "NAME",
          "this reference engine's stacks must be exact, too"},
         {"--strict", OPTION_FLAG, &o.strict, NULL,

@@ -33,7 +33,7 @@ function Accuracy({ trend }) {
         axes: [runAxis(paint, runs), axis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t <= 100 ? `${t} %` : '')) })], hooks: bands(paint, [[trend.band, 'pass', 100]]),
         series: [{}, { stroke: paint('pass'), width: 1.5, points: { show: true, size: 4 } }] }) };
   }, [trend]);
-  return data[0].length > 0 && html`<h2 class="section">Frames right (F1 of the subjects)</h2><${Plot} data=${data} options=${options} height=${170} label="F1 of the subjects' frames in this case, by run" />`;
+  return data[0].length > 0 && html`<h2 class="section">Frames right (F1 of the engines under test)</h2><${Plot} data=${data} options=${options} height=${170} label="F1 of the engines under test in this case, by run" />`;
 }
 
 // The scenario's own file, with the lines that the newest case's stacks name.
@@ -50,7 +50,7 @@ export function CaseHistory({ scenario, variant }) {
   const data = useData(`/api/v1/cases/${encodeURIComponent(scenario)}/${encodeURIComponent(variant)}`);
   return html`<${Page} title=${`${scenario}.${variant}`} lead="This case through all runs"><${Loaded} from=${data}>${(found) => html`
     <${Strip} cases=${found.cases} /><p class="dim gap">${plural(found.total, 'time')} taken · now <${Verdict} word=${found.newest.verdict} long />${found.newest.reason ? `: ${found.newest.reason}` : ''}</p>
-    <div class="columns"><section class="panel"><h2>Promise</h2><dl class="facts"><div><dt>door</dt><dd class="mono">${found.newest.expected_doors ?? 'none'}</dd></div><div><dt>exception</dt><dd class="mono">${found.newest.expected_code}</dd></div><div><dt>exit code</dt><dd class="mono">${found.newest.expected_exit_code}</dd></div></dl></section>
+    <div class="columns"><section class="panel"><h2>Expected</h2><dl class="facts"><div><dt>hook</dt><dd class="mono">${found.newest.expected_doors ?? 'none'}</dd></div><div><dt>exception</dt><dd class="mono">${found.newest.expected_code}</dd></div><div><dt>exit code</dt><dd class="mono">${found.newest.expected_exit_code}</dd></div></dl></section>
     <section class="panel"><h2>Newest scores</h2><ul class="lines">${found.newest.scores.filter((s) => s.judged).map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> ${percent(s.right_frames, s.truth_frames)} of frames, ${percent(s.lines_right, s.lines_judged)} of lines</li>`)}</ul></section>
     <section class="panel"><h2>Again</h2><p><${Command}>twinstack run -k ${scenario} --variant ${variant}</${Command}></p></section></div>
     <${Accuracy} trend=${found.trends.f1} /><h2 class="section">Time on the back end</h2><${Times} trends=${found.trends} /><${Sample} c=${found.cases[0]} />`}</${Loaded}></${Page}>`;
