@@ -222,12 +222,12 @@ static bool is_inside(const char *path, const char *folder)
 /* For a 32-bit program the name system32 means another folder. */
 static const char *true_path(const struct draft *d, const char *path)
 {
-    static const char told[] = "C:\\windows\\system32\\";
+    static const char system32[] = "C:\\windows\\system32\\";
 
     if (path == NULL || d->record.machine != PE_MACHINE_X86 ||
         !text_glob("c:\\windows\\system32\\*", path))
         return path;
-    return arena_printf(d->keep, "C:\\windows\\syswow64\\%s", path + sizeof told - 1);
+    return arena_printf(d->keep, "C:\\windows\\syswow64\\%s", path + sizeof system32 - 1);
 }
 
 /* Our images are in the victims' folder or below it. A system image goes into the store if its file
@@ -235,8 +235,8 @@ static const char *true_path(const struct draft *d, const char *path)
 static void add_image(struct draft *d, const struct module *module)
 {
     struct identity id;
-    const char *told = true_path(d, module->path);
-    const char *path = told != NULL ? runner_host_path(d->runner, told, d->keep) : NULL;
+    const char *reported = true_path(d, module->path);
+    const char *path = reported != NULL ? runner_host_path(d->runner, reported, d->keep) : NULL;
 
     if (path == NULL)
         return;

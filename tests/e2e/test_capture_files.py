@@ -51,6 +51,12 @@ class Files(e2e.Case):
                 if done.returncode != 0:
                     raise AssertionError(f"{' '.join(map(str, argv))}\n{done.stderr[-2000:]}")
 
+    @classmethod
+    def tearDownClass(cls):
+        # A server that lingers would end in the middle of the next test's first start.
+        for word in ("-k", "-w"):
+            subprocess.run(["wineserver", word], env=ENV, check=False, timeout=60)
+
     def start(self, *words, language="c"):
         return subprocess.Popen(["wine", str(self.bin / f"host-{language}.exe"), "Z:" + str(self.folder).replace("/", "\\"), *words],
                                 env=ENV, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -109,13 +109,13 @@ class Faces(e2e.Case):
         self.sql(f"UPDATE claim SET total_ns = total_ns * 12 / 10 WHERE engine = 'dump' AND {newest}")
 
         def change():
-            told = json.loads(self.run_db("compare", "1", "2", "--json", exit_code=None).stdout)
+            printed = json.loads(self.run_db("compare", "1", "2", "--json", exit_code=None).stdout)
             shown = get("/api/v1/compare?a=1&b=2")
-            self.assertEqual(shown, told)
+            self.assertEqual(shown, printed)
             gate = json.loads(self.run_db("gate", "2", "--against", "1", "--max-slowdown", "3%", "--json",
                                           exit_code=None).stdout)
-            row = {t["engine"]: t for t in told["times"]}["dump"]
-            self.assertEqual({t["engine"]: t for t in told["timing"]}["dump"], row)
+            row = {t["engine"]: t for t in printed["times"]}["dump"]
+            self.assertEqual({t["engine"]: t for t in printed["timing"]}["dump"], row)
             holds = {c["name"]: c["holds"] for c in gate["checks"]}["dump"]
             self.assertEqual(holds, row["change"] != "slower")
             return row["change"]

@@ -38,6 +38,8 @@ class Generated(e2e.Case):
         done = e2e.twinstack("run", "--variant", "ob2", "-k", f"({' or '.join([*CROSSED, 'generated_hole'])})", "--victims", VICTIMS, "--prefix", PREFIX, "--out",
                              cls.out, "--db", cls.out / "run.db", "--no-judges", "--json", limit_s=240)
         cls.code, cls.said = done.returncode, done.stdout[-2000:] + done.stderr[-2000:]
+        if cls.code not in (0, 1):
+            raise AssertionError(f"exit status {cls.code}\n{cls.said}")
 
     @classmethod
     def tearDownClass(cls):

@@ -57,11 +57,10 @@ static int compare(lua_State *state)
     return HERE(write_result(victim_null, (int)lua_tointeger(state, 1))) + 1;
 }
 
-SCENARIO(
-    lua_callback, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
-    .sentence =
-        "A callback of a script language crashes: large functions of somebody else's program lie "
-        "between our own.")
+SCENARIO(lua_callback, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
+         .sentence =
+             "A callback of a script language crashes: large functions of another program lie "
+             "between our own.")
 {
     lua_State *state = luaL_newstate();
     if (state == NULL)

@@ -136,8 +136,8 @@ export function CaseView({ data, run }) {
   useEffect(() => {
     if (selected >= 0) document.getElementById(`row-${selected}`)?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
-  const told = (text) => { say(text); setTimeout(() => say(''), 2500); };
-  const copyStack = async () => told(await copy(asText(thread, engines, columns, c)) ? 'copied as text' : 'the browser does not allow copying');
+  const notify = (text) => { say(text); setTimeout(() => say(''), 2500); };
+  const copyStack = async () => notify(await copy(asText(thread, engines, columns, c)) ? 'copied as text' : 'the browser does not allow copying');
   const toggle = (name) => set({ [name]: query[name] === '0' ? null : '0' });
   useKeys({
     n: ['next difference', () => step(different, 1)], p: ['previous difference', () => step(different, -1)],
@@ -147,7 +147,7 @@ export function CaseView({ data, run }) {
     e: ['explain this frame', () => set({ frame: selected >= 0 ? null : different[0] ?? 0 })],
     a: ['accept this difference', () => setAccepting(!accepting)],
     c: ['copy as text', copyStack],
-    y: ['copy the link', async () => told(await copy(location.href) ? 'link copied' : 'the browser does not allow copying')],
+    y: ['copy the link', async () => notify(await copy(location.href) ? 'link copied' : 'the browser does not allow copying')],
     '[': ['previous thread', () => set({ thread: Math.max(0, at - 1) || null, frame: null })],
     ']': ['next thread', () => set({ thread: Math.min(data.threads.length - 1, at + 1), frame: null })],
   });

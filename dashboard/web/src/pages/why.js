@@ -95,7 +95,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
   useEffect(() => { if (whole) place.current?.querySelector('.marked')?.scrollIntoView({ block: 'center' }); }, [whole, text]);
   if (!source) {
     const named = thread.rows[at].map((cell) => cell.frame?.file).find(Boolean);
-    return html`<div class="source"><h3>Source</h3><p class="dim">${named ? html`<span class="mono">${plainName(named)}</span> was not at hand when this case was judged.` : 'No engine names a source line here.'}</p></div>`;
+    return html`<div class="source"><h3>Source</h3><p class="dim">${named ? html`<span class="mono">${plainName(named)}</span> was not available when this case was judged.` : 'No engine names a source line here.'}</p></div>`;
   }
   const lines = text?.split('\n') ?? [];
   if (lines.length && lines[lines.length - 1] === '') lines.pop();
