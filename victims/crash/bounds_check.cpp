@@ -19,7 +19,7 @@ static int read_at(const int *numbers, size_t count, size_t index)
 
 SCENARIO(bounds_check, .kind = KIND_CRASH, .group = "A2", NOBODY_CATCHES,
          .sentence = "An index past the end, found by a container's check: the library throws, "
-                     "and nobody catches.")
+                     "without a handler.")
 {
     const int numbers[3] = {1, 2, 3};
     return HERE(read_at(numbers, 3, 7 + (size_t)victim_zero)) + 1;

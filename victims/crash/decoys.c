@@ -22,7 +22,7 @@ static int among_decoys(volatile int *p)
 
 SCENARIO(decoys, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
          .sentence =
-             "The stack is full of addresses in functions that nobody is in: a scanner shows "
+             "The stack is full of addresses in functions that are not active: a scanner shows "
              "them, an unwinder does not.")
 {
     return HERE(innocent(3) + among_decoys(victim_null)) + 1;

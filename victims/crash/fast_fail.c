@@ -15,7 +15,7 @@ static NOINLINE int fail_fast(int code)
 #endif
 
 SCENARIO(fast_fail, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000409, .no_case = true,
-         .sentence = "__fastfail: no handler in the process runs, so nobody in it can report.")
+         .sentence = "__fastfail: no handler in the process runs, so none of them can report.")
 {
     return HERE_LEAF(fail_fast, LINE_OF_FAIL, fail_fast(7)) + 1;
 }

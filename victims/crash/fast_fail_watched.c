@@ -17,7 +17,7 @@ static NOINLINE int fail_fast(int code)
 SCENARIO(fast_fail_watched, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000409,
          .doors = RECORD_DOOR_WATCHER, .watched = true,
          .sentence =
-             "__fastfail again, but somebody watches from outside: dump and offsets are taken "
+             "__fastfail again, but a process watches from outside: dump and offsets are taken "
              "there.")
 {
     return HERE_LEAF(fail_fast, LINE_OF_FAIL, fail_fast(7)) + 1;

@@ -51,7 +51,7 @@ static int ask_later(void)
 
 SCENARIO(float_late, .kind = KIND_CRASH, .group = "A1", .code = 0xC000008E, .not_built = NOT_BUILT,
          .sentence = "A division by zero on the old floating-point unit, which says so only at the "
-                     "next instruction of its own: the program counter is somebody else's.")
+                     "next instruction of its own: the program counter is not the fault's.")
 {
     return HERE(divide() + ask_later()) + 1;
 }

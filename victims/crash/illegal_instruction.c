@@ -17,7 +17,7 @@ static NOINLINE int illegal(void)
 
 SCENARIO(illegal_instruction, .kind = KIND_CRASH, .group = "A1", .code = 0xC000001D,
          .sentence = "An instruction that no processor knows, first in its function: one byte "
-                     "earlier is somebody else.")
+                     "earlier is another function.")
 {
     return HERE_LEAF(illegal, LINE_OF_ILLEGAL, illegal()) + 1;
 }

@@ -9,7 +9,7 @@ static int ask(size_t bytes)
 }
 
 SCENARIO(new_failed, .kind = KIND_CRASH, .group = "A2", NOBODY_CATCHES,
-         .sentence = "new of more than there is, and nobody catches std::bad_alloc.")
+         .sentence = "new of more than there is, and std::bad_alloc is not caught.")
 {
     return HERE(ask((size_t)-1 / 2 - 65536)) + 1;
 }

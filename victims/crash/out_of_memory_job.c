@@ -17,7 +17,7 @@ static int take_all(void)
 
 SCENARIO(out_of_memory_job, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000005,
          .not_on_wine = "Wine's jobs do not limit memory",
-         .sentence = "A job limits the memory, piece after piece is taken, and nobody looks: the "
+         .sentence = "A job limits the memory, piece after piece is taken, without a check: the "
                      "handler finds no memory either.")
 {
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limit = {0};

@@ -24,7 +24,7 @@ static int fall(int depth)
 SCENARIO(stack_overflow, .kind = KIND_CRASH, .group = "A3", .code = 0xC00000FD,
          .doors = RECORD_DOOR_VECTORED, .limit_ms = 40000,
          .sentence = "Recursion until the stack is used up: no room for a handler, thousands of "
-                     "equal frames, and nobody is called after the vectored handlers.")
+                     "equal frames, and nothing is called after the vectored handlers.")
 {
     return HERE(fall(victim_zero)) + 1;
 }

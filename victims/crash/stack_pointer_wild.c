@@ -23,7 +23,7 @@ static int lose_stack_pointer(void)
 SCENARIO(stack_pointer_wild, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005, .no_case = true,
          .not_built = NOT_BUILT,
          .sentence = "The stack pointer is lost: the system has nowhere to put the exception, so "
-                     "nobody in the process is asked.")
+                     "no handler in it is called.")
 {
     TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_LOST);
     return TRUTH_VALUE(lose_stack_pointer(), 1) + 1;

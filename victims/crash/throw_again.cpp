@@ -26,7 +26,7 @@ static int passer(int value)
 
 SCENARIO(throw_again, .kind = KIND_CRASH, .group = "A4", THROWN_AGAIN,
          .sentence = "An exception caught and thrown again: the stack of the first throw is gone, "
-                     "and nobody may show it.")
+                     "and no tool may show it.")
 {
     return HERE(passer(3)) + 1;
 }

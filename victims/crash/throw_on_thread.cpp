@@ -27,7 +27,7 @@ static int join(HANDLE thread)
 #endif
 
 SCENARIO(throw_on_thread, .kind = KIND_CRASH, .group = "A2", THROWN,
-         .sentence = "A C++ exception that nobody catches, on a thread that the C++ runtime did "
+         .sentence = "A C++ exception that is not caught, on a thread that the C++ runtime did "
                      "not start: it comes out as an exception of the system.")
 {
     HANDLE thread = CreateThread(NULL, 0, worker, NULL, 0, NULL);

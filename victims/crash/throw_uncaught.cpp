@@ -12,7 +12,7 @@ static int middle(int value)
 }
 
 SCENARIO(throw_uncaught, .kind = KIND_CRASH, .group = "A2", NOBODY_CATCHES,
-         .sentence = "A C++ exception that nobody catches: the throwing frames have to be there "
+         .sentence = "A C++ exception that is not caught: the throwing frames have to be there "
                      "still.")
 {
     return HERE(middle(3)) + 1;

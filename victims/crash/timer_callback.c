@@ -8,7 +8,7 @@ static VOID CALLBACK on_timer(void *context, BOOLEAN fired)
 }
 
 SCENARIO(timer_callback, .kind = KIND_CRASH, .group = "A4", .code = 0xC0000005,
-         .sentence = "A crash in a timer callback, on a thread that nobody of us started.")
+         .sentence = "A crash in a timer callback, on a thread that we did not start.")
 {
     HANDLE timer;
     CreateTimerQueueTimer(&timer, NULL, on_timer, NULL, 10, 0, 0);

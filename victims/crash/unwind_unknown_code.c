@@ -36,8 +36,8 @@ enum { LINE_OF_SHAPE = 0 };
 SCENARIO(unwind_unknown_code, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
          .not_built = SHAPE_NOT_BUILT,
          .sentence =
-             "Unwind data with a code that nobody gave out: what is below cannot be known, and "
-             "nobody may guess without saying so.")
+             "Unwind data with a code that is not assigned: what is below cannot be known, and "
+             "a guess must be marked as one.")
 {
     return HERE_LOST(unwind_unknown_code, LINE_OF_SHAPE, unwind_unknown_code(poke, victim_null)) +
            1;

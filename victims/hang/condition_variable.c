@@ -9,7 +9,7 @@ static int wait_for_word(void)
 }
 
 SCENARIO(condition_variable, .kind = KIND_HANG, .group = "A5",
-         .sentence = "A wait on a condition variable that nobody wakes.")
+         .sentence = "A wait on a condition variable that no thread wakes.")
 {
     InitializeCriticalSection(&section);
     InitializeConditionVariable(&condition);

@@ -10,8 +10,8 @@ static int load(const wchar_t *path)
 
 SCENARIO(loader_lock_watched, .kind = KIND_HANG, .group = "A5", .limit_ms = 60000,
          .doors = RECORD_DOOR_WATCHER, .watched = true,
-         .sentence = "DllMain sleeps with the loader lock held, and somebody watches from outside: "
-                     "there nobody asks that loader.")
+         .sentence = "DllMain sleeps with the loader lock held, and is watched from outside: "
+                     "it never asks that loader.")
 {
     wchar_t path[VICTIM_PATH_UNITS];
     victim_plugin_path("plugin-attach", path);

@@ -8,7 +8,7 @@ static int read_pipe(HANDLE pipe)
 }
 
 SCENARIO(pipe_read, .kind = KIND_HANG, .group = "A5",
-         .sentence = "A read from a pipe that nobody writes to: the wait is in the kernel.")
+         .sentence = "A read from a pipe that no process writes to: the wait is in the kernel.")
 {
     HANDLE read_end, write_end;
     CreatePipe(&read_end, &write_end, NULL, 0);

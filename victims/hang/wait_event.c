@@ -6,7 +6,7 @@ static int wait_for(HANDLE event)
 }
 
 SCENARIO(wait_event, .kind = KIND_HANG, .group = "A5",
-         .sentence = "A wait for an event that nobody sets.")
+         .sentence = "A wait for an event that no thread sets.")
 {
     HANDLE event = CreateEventW(NULL, TRUE, FALSE, NULL);
     victim_ready();

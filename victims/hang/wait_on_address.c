@@ -10,7 +10,7 @@ static int wait(wait_function wait_on)
 }
 
 SCENARIO(wait_on_address, .kind = KIND_HANG, .group = "A5",
-         .sentence = "A wait until a number in memory changes: no object, no owner, nobody to "
+         .sentence = "A wait until a number in memory changes: no object, no owner, nothing to "
                      "blame.")
 {
     FARPROC wait_on = victim_function(GetModuleHandleW(L"kernelbase.dll"), "WaitOnAddress");

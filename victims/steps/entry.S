@@ -1,4 +1,4 @@
-# How the stepped thread begins and ends, and what stands for an interrupt.
+# How the stepped thread begins and ends, and what acts as an interrupt.
         .text
         .globl  steps_thread
         .def    steps_thread; .scl 2; .type 32; .endef
@@ -20,7 +20,7 @@ steps_end:
         .seh_endproc
 
 # int shape_interrupted(call, value): pushes what an interrupt pushes and enters the handler.
-# The jump carries no REX.W, so nobody takes it for a tail call.
+# The jump carries no REX.W, so it is not taken for a tail call.
         .globl  shape_interrupted
         .def    shape_interrupted; .scl 2; .type 32; .endef
         .seh_proc shape_interrupted
