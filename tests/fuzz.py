@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Runs one fuzzer for a short while: first every earlier find (tests/fuzz/found/NAME), then new
-inputs grown from those and from the seeds (corpus, fixtures). A new find is stored with the old
-ones, to be committed with the fix; from then on it is always replayed.
+"""Runs one fuzzer: first every earlier find (tests/fuzz/found/NAME), then new inputs grown from the
+seeds (corpus, fixtures). Without SECONDS it grows the same number of the same inputs each time, so
+that the same sources always give the same result; with SECONDS it grows others, at random, for that
+long. A new find is stored with the old ones, to be committed with the fix, and replayed from then on.
 
 usage: fuzz.py build/sanitize/tests/fuzz_NAME [SECONDS]
 """
@@ -13,7 +14,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SECONDS = 8
+# How many inputs are grown: about five seconds of each fuzzer; RUNS_OTHERS for those not named.
+RUNS = {"minidump": 4_000, "pdb": 7_000, "server": 900, "steps": 3_000, "stack_input": 6_000, "symbol_index": 500_000,
+        "record": 100_000, "object": 100_000}
+RUNS_OTHERS = 25_000
 SEED_BYTES_MAX = 400_000
 # Which files a fuzzer grows from, by the ending of their names.
 SEEDS = {
@@ -35,19 +39,19 @@ def seeds(name, folder):
 
 def main():
     program = pathlib.Path(sys.argv[1])
-    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else SECONDS
     name = program.name.removeprefix("fuzz_")
+    amount = [f"-max_total_time={int(sys.argv[2])}"] if len(sys.argv) > 2 else ["-seed=1", f"-runs={RUNS.get(name, RUNS_OTHERS)}"]
     found = ROOT / "tests/fuzz/found" / name
     old = sorted(str(f) for f in found.glob("*")) if found.is_dir() else []
     failed = 0
 
-    if old and subprocess.run([program, "-timeout=20", *old], capture_output=True, check=False).returncode:
+    if old and subprocess.run([program, "-timeout=100", *old], capture_output=True, check=False).returncode:
         print(f"FAIL {name}: an old find is back; run {program.name} over each file of tests/fuzz/found/{name}")
         failed += 1
     with tempfile.TemporaryDirectory() as grown, tempfile.TemporaryDirectory() as start:
         seeds(name, pathlib.Path(start))
         run = subprocess.run(
-            [program, f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=1024",
+            [program, *amount, "-timeout=100", "-rss_limit_mb=2048", "-malloc_limit_mb=1024",
              f"-max_len={SEED_BYTES_MAX}", "-print_final_stats=1", f"-artifact_prefix={grown}/find-", grown, start],
             capture_output=True, text=True, errors="replace", check=False)
         finds = sorted(pathlib.Path(grown).glob("find-*"))
@@ -63,7 +67,7 @@ def main():
             print("\n".join(run.stderr.splitlines()[-40:]))
         else:
             units = [l.split()[-1] for l in run.stderr.splitlines() if "number_of_executed_units" in l]
-            print(f"{len(old)} old finds, {units[0] if units else '?'} new inputs in {seconds} s")
+            print(f"{len(old)} old finds, {units[0] if units else '?'} new inputs")
     print(f"tally {1 - min(failed, 1) + (1 if old and not failed else 0)} {failed} 0")
     return 1 if failed else 0
 

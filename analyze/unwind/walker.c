@@ -48,14 +48,16 @@ static bool is_indirect_call(const uint8_t *at, const uint8_t *end)
 {
     if (at[0] != 0xff || (at[1] & 0x38) != 0x10)
         return false;
-    unsigned mode = at[1] >> 6, rm = at[1] & 7, bytes = 2;
-    if (mode != 3 && rm == 4)
-        bytes++; /* SIB */
+    unsigned mode = at[1] >> 6, rm = at[1] & 7;
+    bool has_sib = mode != 3 && rm == 4;
+    ptrdiff_t bytes = has_sib ? 3 : 2;
+    if (end - at < bytes)
+        return false;
     if (mode == 1)
         bytes += 1;
-    else if (mode == 2 || (mode == 0 && rm == 5) || (mode == 0 && rm == 4 && (at[2] & 7) == 5))
+    else if (mode == 2 || (mode == 0 && rm == 5) || (mode == 0 && has_sib && (at[2] & 7) == 5))
         bytes += 4;
-    return at + bytes == end;
+    return end - at == bytes;
 }
 
 /* True when the bytes before a return address end in a call. Works for x86 and x64. */
