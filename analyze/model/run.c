@@ -122,6 +122,54 @@ static void write_versions(struct json *j, const char *key, const struct named_v
     json_array_end(j);
 }
 
+double run_cases_per_minute(const struct run_pace *pace, uint32_t judged)
+{
+    if (judged <= pace->had || pace->at_ns <= pace->since_ns)
+        return -1;
+    return (judged - pace->had) * 60e9 / (double)(pace->at_ns - pace->since_ns);
+}
+
+int64_t run_left_ms(const struct run_pace *pace, uint32_t judged)
+{
+    const double rate = run_cases_per_minute(pace, judged);
+    if (rate < 0 || judged > pace->total)
+        return -1;
+    return (int64_t)((pace->total - judged) * 60e3 / rate);
+}
+
+static uint32_t failing_count(const struct run_info *run)
+{
+    uint32_t count = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        count += run_verdict_fails((enum verdict)v) ? run->verdicts[v] : 0;
+    return count;
+}
+
+/* null for a complete run, and for one whose total is not known. */
+static void write_progress(struct json *j, const struct run_info *run)
+{
+    const double rate = run_cases_per_minute(&run->pace, run->case_count);
+    const int64_t left_ms = run_left_ms(&run->pace, run->case_count);
+
+    json_key(j, "progress");
+    if (run->state == RUN_COMPLETE || run->pace.total == 0) {
+        json_null(j);
+        return;
+    }
+    json_object(j);
+    json_key_uint(j, "total", run->pace.total);
+    json_key_uint(j, "captured", run->pace.captured);
+    json_key_uint(j, "judged", run->case_count);
+    json_key_uint(j, "failing", failing_count(run));
+    json_key_uint(j, "since_ns", run->pace.since_ns);
+    json_key_uint(j, "at_ns", run->pace.at_ns);
+    json_key(j, "cases_per_minute");
+    rate < 0 ? json_null(j) : json_number(j, rate);
+    json_key(j, "left_ms");
+    left_ms < 0 || run->state != RUN_RUNNING ? json_null(j) : json_int(j, left_ms);
+    json_object_end(j);
+}
+
 void run_info_write_json(struct json *j, const struct run_info *run)
 {
     json_object(j);
@@ -149,6 +197,7 @@ void run_info_write_json(struct json *j, const struct run_info *run)
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_key_uint(j, verdict_name((enum verdict)v), run->verdicts[v]);
     json_object_end(j);
+    write_progress(j, run);
     json_object_end(j);
 }
 
@@ -267,6 +316,7 @@ static void write_timing(struct json *j, const struct case_timing *t)
     json_key_uint(j, "dump_tuned_bytes", t->dump_tuned_bytes);
     json_key_uint(j, "capture_now_ns", t->capture_now_ns);
     json_key_uint(j, "hang_late_ns", t->hang_late_ns);
+    json_key_bool(j, "crowded", t->crowded);
     json_object_end(j);
 }
 

@@ -21,6 +21,7 @@ struct case_timing {
     uint64_t capture_now_ns; /* mean over all captures on demand */
     uint64_t hang_late_ns;   /* how long after its time limit a hang was found         */
     uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump in its cheapest form */
+    bool crowded; /* more ran than there are processors: figures leave these times out */
 };
 
 /* A small file of a case, stored by content: "case", "truth", "record", and each "source" that the
@@ -65,6 +66,20 @@ struct run_case {
     uint32_t artifact_count;
 };
 
+/* How far a run is, as the process that writes it last stored it. Times are nanoseconds since 1970.
+ */
+struct run_pace {
+    uint32_t total;    /* cases that the run will have; 0: not known               */
+    uint32_t captured; /* cases whose victim has ended, or that need no victim      */
+    uint32_t had;      /* cases judged before: by the process that was interrupted */
+    uint64_t since_ns; /* when this process began to take victims                  */
+    uint64_t at_ns;    /* the last change                                          */
+};
+
+/* The rate and the time left of a run, from its pace; -1: not known yet. */
+double run_cases_per_minute(const struct run_pace *pace, uint32_t judged);
+int64_t run_left_ms(const struct run_pace *pace, uint32_t judged);
+
 enum run_state { RUN_RUNNING, RUN_COMPLETE, RUN_INTERRUPTED, RUN_STATE_COUNT };
 
 struct run_info {
@@ -83,9 +98,10 @@ struct run_info {
     uint32_t environment_count;
     uint32_t case_count;
     uint32_t verdicts[VERDICT_COUNT]; /* true totals, never filtered */
-    const char *known_text;           /* the acceptances that this run used; NULL: none */
-    const char *process;              /* process that writes it: see base/process.h; NULL:
-                                       * unknown */
+    struct run_pace pace;
+    const char *known_text; /* the acceptances that this run used; NULL: none */
+    const char *process;    /* process that writes it: see base/process.h; NULL:
+                             * unknown */
 };
 
 /* "case", "truth", "record", "source"; NULL for none.  The reverse: none for any other text. */

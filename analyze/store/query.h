@@ -24,6 +24,7 @@ enum sql {
     SQL_ADD_RUN,
     SQL_ADD_RUN_NOTE,
     SQL_ADD_VERDICT,
+    SQL_PUT_PACE,
     SQL_FINISH_RUN,
     SQL_RUN_STATE,
     SQL_SET_STATE,
@@ -58,6 +59,7 @@ enum sql {
     SQL_READ_RUN,
     SQL_READ_RUN_NOTES,
     SQL_READ_RUN_VERDICTS,
+    SQL_READ_PACE,
     SQL_FIND_RUN_UUID,
     SQL_FIND_RUN_LATEST,
     SQL_FIND_RUN_NAMED,
@@ -172,5 +174,9 @@ uint64_t store_text_id(struct store *store, const char *text, struct fault *faul
 
 /* SQLite's error as a fault. */
 enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault);
+
+/* Zeros where none is stored. */
+void store_read_pace(struct store *store, uint64_t run_id, struct run_pace *out,
+                     struct fault *fault);
 
 #endif

@@ -50,6 +50,7 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->timing.dump_tuned_bytes = query_get(q);
     c->timing.capture_now_ns = query_get(q);
     c->timing.hang_late_ns = query_get(q);
+    c->timing.crowded = query_get(q) != 0;
     const char *verdict = query_get_text(q);
     if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");

@@ -77,8 +77,10 @@ enum status store_list_runs(struct store *store, const struct run_query *query, 
         out->count = limit;
         out->next = out->runs[limit - 1].id;
     }
-    for (uint32_t i = 0; i < out->count; i++)
+    for (uint32_t i = 0; i < out->count; i++) {
         read_verdicts(store, &out->runs[i], keep, fault);
+        store_read_pace(store, out->runs[i].id, &out->runs[i].pace, fault);
+    }
     struct query count = query_begin(store, SQL_COUNT_RUNS, keep, fault);
     bind_run_filter(&count, query);
     if (query_row(&count))
@@ -121,6 +123,7 @@ enum status store_read_run(struct store *store, uint64_t run_id, struct arena *k
     read_notes(store, run_id, "process", keep, &process, &processes, fault);
     out->process = processes > 0 ? process[0].name : NULL;
     read_verdicts(store, out, keep, fault);
+    store_read_pace(store, out->id, &out->pace, fault);
     return fault->code;
 }
 
@@ -224,6 +227,7 @@ enum status store_read_costs(struct store *store, uint64_t run_id, struct arena 
         c->timing.dump_tuned_bytes = query_get(&q);
         c->timing.capture_now_ns = query_get(&q);
         c->timing.hang_late_ns = query_get(&q);
+        c->timing.crowded = query_get(&q) != 0;
         c->frames = (uint32_t)query_get(&q);
         c->cost.cold_ns = query_get(&q);
     }

@@ -160,5 +160,15 @@ static const char *const version_5[] = {
     NULL,
 };
 
+/* How far a run is that has not ended, and which cases were captured in a crowd. */
+static const char *const version_6[] = {
+    "CREATE TABLE run_pace ("
+    " run_id INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE, total INTEGER NOT NULL,"
+    " captured INTEGER NOT NULL, had INTEGER NOT NULL, since_ns INTEGER NOT NULL,"
+    " at_ns INTEGER NOT NULL) STRICT",
+    "ALTER TABLE crash_case ADD COLUMN crowded INTEGER",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2, version_3,
-                                                                   version_4, version_5};
+                                                                   version_4, version_5, version_6};

@@ -40,6 +40,10 @@ enum status store_begin_run(struct store *store, struct run_info *run, struct ar
 enum status store_put_case(struct store *store, uint64_t run_id, struct run_case *c,
                            struct fault *fault);
 
+/* Stores how far the run is. */
+enum status store_put_pace(struct store *store, uint64_t run_id, const struct run_pace *pace,
+                           struct fault *fault);
+
 /* Sets the state and the time; the run is never changed again. */
 enum status store_finish_run(struct store *store, uint64_t run_id, enum run_state state,
                              uint64_t finished_ns, struct fault *fault);

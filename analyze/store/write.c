@@ -250,13 +250,6 @@ enum status store_set_verdict(struct store *store, uint64_t case_id, enum verdic
     return fault->code;
 }
 
-enum status store_delete_run(struct store *store, uint64_t run_id, struct fault *fault)
-{
-    struct query q = query_begin(store, SQL_DELETE_RUN, NULL, fault);
-    query_int(&q, run_id);
-    return query_run(&q);
-}
-
 /* ---- cases ---------------------------------------------------------------------------- */
 
 static void bind_cost(struct query *q, const struct engine_cost *c)
@@ -298,6 +291,7 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, c->timing.dump_tuned_bytes);
     query_int(&q, c->timing.capture_now_ns);
     query_int(&q, c->timing.hang_late_ns);
+    query_int(&q, c->timing.crowded);
     query_text(&q, verdict_name(c->result.verdict));
     query_text(&q, c->result.reason);
     query_text(&q, c->result.right);

@@ -110,6 +110,16 @@ static enum status judge_case(struct run_session *s, const struct analysis *anal
     return judge_without_case(s, &failed, out);
 }
 
+/* For the pages that show the run while it goes on. */
+static enum status put_pace(struct run_session *s)
+{
+    s->info.pace.captured = s->stored_count + s->taken;
+    s->info.pace.at_ns = clock_wall_ns();
+    if (store_put_pace(s->store, s->info.id, &s->info.pace, &s->fault) != ERR_NONE)
+        s->database_failed = true;
+    return s->fault.code;
+}
+
 static enum status judge_all(struct run_session *s, const struct analysis *analysis)
 {
     const uint32_t total = s->scenario_count * (uint32_t)s->request->repeat;
@@ -134,6 +144,8 @@ static enum status judge_all(struct run_session *s, const struct analysis *analy
             break;
         }
         s->case_count++;
+        if (put_pace(s) != ERR_NONE)
+            break;
     }
     return s->fault.code;
 }
@@ -262,6 +274,10 @@ static enum status take_and_judge(struct run_session *s)
     s->collect.skip_context = s;
     s->collect.reuse_sealed = s->request->resume != NULL;
     s->to_take = s->scenario_count * s->request->repeat - s->stored_count;
+    s->info.pace = (struct run_pace){
+        .total = s->to_take + s->stored_count, .had = s->stored_count, .since_ns = clock_wall_ns()};
+    if (put_pace(s) != ERR_NONE)
+        return s->fault.code;
     s->case_count = s->stored_count;
     if (collect_run(&s->collect, s->scenarios, s->scenario_count, s->request->repeat, s->keep,
                     count_capture, s, &s->collected, &s->fault) == ERR_INTERRUPTED)

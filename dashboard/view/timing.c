@@ -31,6 +31,7 @@ static void write_cost(struct json *out, const struct case_cost *c)
     json_key_uint(out, "dump_tuned_bytes", c->timing.dump_tuned_bytes);
     json_key_uint(out, "capture_now_ns", c->timing.capture_now_ns);
     json_key_uint(out, "hang_late_ns", c->timing.hang_late_ns);
+    json_key_bool(out, "crowded", c->timing.crowded);
     json_object_end(out);
 }
 

@@ -390,12 +390,12 @@ class Verdict(e2e.Case):
         old = self.folder / "old.db"
         shutil.copy(self.db, old)
         with sqlite3.connect(old) as db:
-            for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure"):
+            for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure", "run_pace"):
                 db.execute(f"DROP TABLE {table}")
             db.execute("DROP INDEX IF EXISTS case_in_run")
             for column in ("claim DROP COLUMN cold_ns", "crash_case DROP COLUMN dump_tuned_ns",
                            "crash_case DROP COLUMN dump_tuned_bytes", "crash_case DROP COLUMN capture_now_ns",
-                           "crash_case DROP COLUMN hang_late_ns", "finding DROP COLUMN blame",
+                           "crash_case DROP COLUMN hang_late_ns", "crash_case DROP COLUMN crowded", "finding DROP COLUMN blame",
                            "finding DROP COLUMN witnesses"):
                 db.execute(f"ALTER TABLE {column}")
             db.execute("PRAGMA user_version = 1")
