@@ -44,7 +44,7 @@ class Program:
     def env(self):
         """Its environment; TWINSTACK_TEST_SLOWNESS is the factor by which its own time limits grow."""
         slowness = float(self.own_env.get("TWINSTACK_TEST_SLOWNESS", 1)) * max(1, round(overload()))
-        return {**os.environ, "TWINSTACK_BUILD": str(BUILD), **self.own_env, "TWINSTACK_TEST_SLOWNESS": f"{slowness:.0f}"}
+        return {**os.environ, "TWINSTACK_BUILD": str(BUILD), "TWINSTACK_CACHE": str(BUILD / "cache"), **self.own_env, "TWINSTACK_TEST_SLOWNESS": f"{slowness:.0f}"}
 
 
 def overload():

@@ -63,6 +63,16 @@ bool path_is_folder(const char *path);
 bool path_is_stream(const char *path);
 uint64_t path_bytes(const char *path); /* size of a file; 0 when there is none */
 
+/* Size and time of the last change (as in struct file_map) of a file; false: there is none. */
+bool path_stat(const char *path, uint64_t *bytes, uint64_t *modified_ns);
+
+/* Sets the time of a file's last change to now. A file that cannot be changed stays as it is. */
+void path_touch(const char *path);
+
+/* Gives a file another name in one step, in place of the file that has that name. Both are on the
+ * same volume. Fails: ERR_ABSENT, ERR_IO. */
+enum status path_rename(const char *from, const char *to, struct fault *fault);
+
 /* Joins two paths with one '/'. The result is in KEEP; NULL when out of memory. */
 char *path_join(struct arena *keep, const char *folder, const char *name);
 

@@ -33,6 +33,11 @@ static enum status file_fault(struct fault *fault, const char *path, const char 
     return fault->code;
 }
 
+static uint64_t modified_ns_of(const struct stat *info)
+{
+    return (uint64_t)info->st_mtim.tv_sec * 1000000000U + (uint64_t)info->st_mtim.tv_nsec;
+}
+
 static enum status file_open_regular(const char *path, int *fd, struct stat *info,
                                      struct fault *fault)
 {
@@ -64,7 +69,7 @@ enum status file_map(const char *path, struct file_map *out, struct fault *fault
     const uint64_t bytes = (uint64_t)info.st_size;
     out->data = nothing;
     out->bytes = (size_t)bytes;
-    out->modified_ns = (uint64_t)info.st_mtim.tv_sec * 1000000000U + (uint64_t)info.st_mtim.tv_nsec;
+    out->modified_ns = modified_ns_of(&info);
     if (bytes > LIMIT_FILE_BYTES) {
         fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "file larger than this program reads");
         fault_set_path(fault, path);
@@ -339,8 +344,28 @@ bool path_is_folder(const char *path)
 
 uint64_t path_bytes(const char *path)
 {
+    uint64_t bytes, modified_ns;
+    return path_stat(path, &bytes, &modified_ns) ? bytes : 0;
+}
+
+bool path_stat(const char *path, uint64_t *bytes, uint64_t *modified_ns)
+{
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    *bytes = (uint64_t)info.st_size;
+    *modified_ns = modified_ns_of(&info);
+    return true;
+}
+
+void path_touch(const char *path)
+{
+    (void)utimensat(AT_FDCWD, path, NULL, 0);
+}
+
+enum status path_rename(const char *from, const char *to, struct fault *fault)
+{
+    return rename(from, to) == 0 ? ERR_NONE : file_fault(fault, to, "file to rename");
 }
 
 bool file_is_terminal(FILE *stream)

@@ -357,13 +357,47 @@ bool path_is_folder(const char *path)
 
 uint64_t path_bytes(const char *path)
 {
+    uint64_t bytes, modified_ns;
+    return path_stat(path, &bytes, &modified_ns) ? bytes : 0;
+}
+
+bool path_stat(const char *path, uint64_t *bytes, uint64_t *modified_ns)
+{
     WIN32_FILE_ATTRIBUTE_DATA info;
     wchar_t wide[WIDE_PATH];
 
     if (!widen(path, wide) || !GetFileAttributesExW(wide, GetFileExInfoStandard, &info) ||
         (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0)
-        return 0;
-    return (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow;
+        return false;
+    *bytes = (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow;
+    *modified_ns = filetime_ns(info.ftLastWriteTime);
+    return true;
+}
+
+void path_touch(const char *path)
+{
+    wchar_t wide[WIDE_PATH];
+    FILETIME now;
+    const HANDLE file = widen(path, wide)
+                            ? CreateFileW(wide, FILE_WRITE_ATTRIBUTES,
+                                          FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                                          NULL, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL)
+                            : INVALID_HANDLE_VALUE;
+    if (file == INVALID_HANDLE_VALUE)
+        return;
+    GetSystemTimeAsFileTime(&now);
+    (void)SetFileTime(file, NULL, NULL, &now);
+    (void)CloseHandle(file);
+}
+
+enum status path_rename(const char *from, const char *to, struct fault *fault)
+{
+    wchar_t wide_from[WIDE_PATH], wide_to[WIDE_PATH];
+
+    if (!widen(from, wide_from) || !widen(to, wide_to) ||
+        !MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING))
+        return file_fault(fault, to, "file to rename");
+    return ERR_NONE;
 }
 
 bool file_is_terminal(FILE *stream)

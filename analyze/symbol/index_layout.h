@@ -40,7 +40,6 @@
 #include <stdint.h>
 
 enum {
-    INDEX_VERSION = 7,
     INDEX_SLOT_BYTES = 8,
     BUCKET_SHIFT = 6, /* as many bytes as a block has bits for */
     BUCKET_BYTES = 1 << BUCKET_SHIFT,

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "symbol/index_layout.h"
+#include "symbol/symbol_index.h"
 
 void index_tables_open(struct index_tables *tables, const struct piece_worker *workers,
                        uint32_t worker_count)
@@ -268,7 +269,7 @@ static void put_header(const struct index_source *source, const struct index_par
 {
     uint8_t *head = image->head;
     memcpy(head, INDEX_MAGIC, 8);
-    store_u32(head + HEADER_VERSION, INDEX_VERSION);
+    store_u32(head + HEADER_VERSION, SYMBOL_INDEX_VERSION);
     store_u32(head + HEADER_NAMES, (uint32_t)source->spelling);
     store_u64(head + HEADER_PDB_BYTES, source->pdb_file->bytes);
     store_u64(head + HEADER_PDB_TIME, source->pdb_file->modified_ns);

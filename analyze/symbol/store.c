@@ -29,7 +29,8 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     if (options->system)
         store_system_open(store);
     store->arch = arena_string(&store->arena, options->arch);
-    store->index_folder = arena_string(&store->arena, options->index_folder);
+    store->cache_stated = arena_string(&store->arena, options->cache);
+    cache_locate(store->cache_stated, &store->arena, &store->cache);
     store->roots = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);
     store->nothing.store = store;
     store->nothing.state = IDENTITY_UNCHECKED;
@@ -63,7 +64,7 @@ enum status symbol_store_open_again(const struct symbol_store *store, struct sym
                                                  .root_count = store->root_count,
                                                  .names = store->names,
                                                  .use_index = store->use_index,
-                                                 .index_folder = store->index_folder,
+                                                 .cache = store->cache_stated,
                                                  .system = store->with_system,
                                                  .arch = store->arch};
     return symbol_store_open(&options, out, fault);

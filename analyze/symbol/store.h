@@ -28,10 +28,11 @@ struct symbol_store_options {
     const char *const *roots; /* folders or files */
     uint32_t root_count;
     enum symbol_names names;
-    bool system;              /* also search the system's own folders: Wine's, _NT_SYMBOL_PATH */
-    bool use_index;           /* read index files, and build them where they pay off */
-    const char *arch;         /* which slice of fat files answers: "arm64"; NULL: the first  */
-    const char *index_folder; /* NULL: the user's cache; beside the PDB is read only */
+    bool system;      /* also search the system's own folders: Wine's, _NT_SYMBOL_PATH */
+    bool use_index;   /* read index files, and build them where they pay off */
+    const char *arch; /* which slice of fat files answers: "arm64"; NULL: the first  */
+    const char
+        *cache; /* where indexes are kept: FOLDER of cache_locate(); NULL: the user's cache */
 };
 
 /* A missing root is ERR_ABSENT; everything inside the roots is opened lazily. */
@@ -120,7 +121,8 @@ const struct file_map *symbol_store_image(struct symbol_store *store, const stru
 struct pdb;
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module);
 
-/* Where the index of a PDB is looked for: beside it, or in FOLDER.  NULL when out of memory. */
+/* Where `symbols index` puts the index of a PDB, and where it is looked for before the cache:
+ * beside it, or in FOLDER.  NULL when out of memory. */
 char *symbol_index_path(const char *pdb_path, const char *debug_id, enum symbol_names names,
                         const char *folder, struct arena *keep);
 

@@ -12,6 +12,7 @@
 #define SYMBOL_STORE_PARTS_H
 
 #include "base/bytes.h"
+#include "base/cache.h"
 #include "base/files.h"
 #include "base/thread.h"
 #include "format/breakpad/breakpad.h"
@@ -120,7 +121,8 @@ struct symbol_store {
     struct mutex *mutex;
     enum symbol_names names;
     bool use_index, with_system;
-    const char *index_folder;
+    const char *cache_stated; /* see symbol_store_options */
+    struct cache cache;
     const char *
         *system_folders; /* searched although the user did not name them; see store_system.c */
     uint32_t system_count;

@@ -162,40 +162,45 @@ char *symbol_index_path(const char *pdb_path, const char *debug_id, enum symbol_
     return arena_printf(keep, "%s.%s.twindex", pdb_path, names_word(names));
 }
 
-/* The user's cache of indexes, for PDBs in folders that cannot be written; NULL: none. */
-static const char *cache_folder(struct arena *keep)
+/* The key of an index in the cache. Versions of the layout have keys of their own, so that two
+ * versions of this program do not replace each other's indexes. */
+static const char *index_key(const char *path, const char *id, enum symbol_names names,
+                             struct arena *keep)
 {
-    const char *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    const char *local = getenv("LOCALAPPDATA");
-    if (cache != NULL && cache[0] != '\0')
-        return arena_printf(keep, "%s/twinstack", cache);
-    if (local != NULL && local[0] != '\0')
-        return arena_printf(keep, "%s/twinstack", local);
-    return home != NULL && home[0] != '\0' ? arena_printf(keep, "%s/.cache/twinstack", home) : NULL;
+    return arena_printf(keep, "%s.%s.%s.%d.twindex", path_base(path), id, names_word(names),
+                        SYMBOL_INDEX_VERSION);
+}
+
+/* Builds the index in the cache, because a symbol folder may be read-only or shared. */
+static void build_index(const struct symbol_store *store, const struct store_pdb *pdb,
+                        const char *key, struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    const char *partial = cache_partial(&store->cache, scratch);
+    if (partial != NULL && symbol_index_build(&pdb->pdb, &pdb->map, store->names, 0, partial, NULL,
+                                              &fault) == ERR_NONE)
+        (void)cache_publish(&store->cache, partial, CACHE_INDEX, key, &fault);
 }
 
 /* Opens the index: beside the PDB, where `symbols index` puts it, or in the cache. BUILD: builds it
- * first, in the cache, because a symbol folder may be read-only or shared. The caller holds the
- * PDB's mutex. */
+ * first. The caller holds the PDB's mutex. */
 static void open_index(const struct symbol_store *store, struct store_pdb *pdb, bool build)
 {
     struct arena scratch;
     struct fault fault = FAULT_INIT;
 
     arena_init(&scratch, 0);
-    const char *folder = store->index_folder != NULL ? store->index_folder : cache_folder(&scratch);
     const char *beside = symbol_index_path(pdb->path, pdb->debug_id, store->names, NULL, &scratch);
-    const char *cached =
-        folder != NULL ? symbol_index_path(pdb->path, pdb->debug_id, store->names, folder, &scratch)
-                       : NULL;
-    if (build && cached != NULL && folder_make(folder, &fault) == ERR_NONE)
-        (void)symbol_index_build(&pdb->pdb, &pdb->map, store->names, 0, cached, NULL, &fault);
+    const char *key = index_key(pdb->path, pdb->debug_id, store->names, &scratch);
+    const char *cached = key != NULL ? cache_path(&store->cache, CACHE_INDEX, key, &scratch) : NULL;
+    if (build && cached != NULL)
+        build_index(store, pdb, key, &scratch);
     if (beside != NULL && !build)
         (void)symbol_index_open(beside, &pdb->map, store->names, &pdb->index, &fault);
     fault_clear(&fault);
-    if (pdb->index == NULL && cached != NULL)
-        (void)symbol_index_open(cached, &pdb->map, store->names, &pdb->index, &fault);
+    if (pdb->index == NULL && cached != NULL &&
+        symbol_index_open(cached, &pdb->map, store->names, &pdb->index, &fault) == ERR_NONE)
+        cache_used(cached, symbol_index_written_ns(pdb->index));
     arena_free(&scratch);
 }
 

@@ -107,7 +107,7 @@ static enum status check_header(const struct symbol_index *index, const struct f
     if (memcmp(head, INDEX_MAGIC, 8) != 0 ||
         index_sum(head, HEADER_SUM) != load_u64(head + HEADER_SUM))
         return fault_set(fault, ERR_MALFORMED, 0, "symbol index");
-    if (load_u32(head + HEADER_VERSION) != INDEX_VERSION ||
+    if (load_u32(head + HEADER_VERSION) != (uint32_t)SYMBOL_INDEX_VERSION ||
         load_u32(head + HEADER_NAMES) != (uint32_t)names ||
         load_u64(head + HEADER_PDB_BYTES) != pdb_file->bytes ||
         load_u64(head + HEADER_PDB_TIME) != pdb_file->modified_ns)
@@ -154,6 +154,11 @@ void symbol_index_close(struct symbol_index *index)
         return;
     file_unmap(&index->map);
     free(index);
+}
+
+uint64_t symbol_index_written_ns(const struct symbol_index *index)
+{
+    return index->map.modified_ns;
 }
 
 /* The scope and line of an address. */

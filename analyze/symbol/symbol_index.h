@@ -16,6 +16,8 @@
 
 struct symbol_index;
 
+enum { SYMBOL_INDEX_VERSION = 7 }; /* of the file's layout */
+
 /* Opens the index at PATH if it is that of PDB_FILE with NAMES. Fails: ERR_ABSENT; ERR_MISMATCH of
  * another PDB, spelling or version; ERR_MALFORMED, ERR_TRUNCATED damaged. After any of these, build
  * a new one. */
@@ -23,6 +25,9 @@ enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
                               enum symbol_names names, struct symbol_index **out,
                               struct fault *fault);
 void symbol_index_close(struct symbol_index *index);
+
+/* The time of change of the index file when it was opened, as in struct file_map. */
+uint64_t symbol_index_written_ns(const struct symbol_index *index);
 
 struct symbol_index_cost {
     uint64_t build_ns;

@@ -43,6 +43,10 @@ struct option_row {
     const char *help;     /* one line */
 };
 
+/* The row of --cache, for every verb that opens symbols. */
+#define OPTION_CACHE(value)                                                                        \
+    {"--cache", OPTION_STRING, (value), "DIR", "where indexes are kept (see `twinstack cache`)"}
+
 struct verb;
 
 /* A word after the verb's name that says what to do: `db import FILE`.  Parsing and --help read

@@ -52,7 +52,7 @@ struct resolver {
 struct resolve_options {
     struct option_list pdbs, csvs, roots;
     uint64_t csv_base, jobs;
-    const char *format, *names, *arch;
+    const char *format, *names, *arch, *cache;
     bool json, ndjson, strict;
 };
 
@@ -310,6 +310,7 @@ static bool open_store(const struct resolve_options *o, enum symbol_names names,
         .names = names,
         .use_index = true,
         .arch = o->arch,
+        .cache = o->cache,
         .system = true,
     };
     if (symbol_store_open(&options, out, fault) != ERR_NONE)
@@ -488,6 +489,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--csv", OPTION_LIST, &o.csvs, "[NAME=]FILE", "a symbol table as pdbdump prints it"},
         {"--csv-base", OPTION_UINT, &o.csv_base, "ADDRESS", "load base in it (0x400000)"},
         {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE", "symbol store, folder or file"},
+        OPTION_CACHE(&o.cache),
         {"--arch", OPTION_STRING, &o.arch, "NAME", "slice of fat files: arm64, x86_64, ..."},
         {"--json", OPTION_FLAG, &o.json, NULL, "one JSON document"},
         {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object per stack, one per line"},

@@ -20,6 +20,7 @@ extern const struct verb verb_known;
 extern const struct verb verb_compare;
 extern const struct verb verb_gate;
 extern const struct verb verb_baseline;
+extern const struct verb verb_cache;
 extern const struct verb verb_db;
 extern const struct verb verb_regrade;
 extern const struct verb verb_bench;

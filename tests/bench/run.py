@@ -113,7 +113,7 @@ def measure_filter(row, twinstack, pdb, stem, module, rvas, peer):
     write_stacks(few, module, rvas[:len(rvas) // 10])
     write_stacks(many, module, rvas)
     resolve = [twinstack, "resolve", "--pdb", pdb]
-    cache = {"XDG_CACHE_HOME": stem + ".cache"}
+    cache = {"TWINSTACK_CACHE": stem + ".cache"}
     process(resolve + [many], 1, env=cache)
     for jobs in (1, 2):
         ms, _, row["peak_many"] = process(resolve + ["-j", str(jobs), many], 5, env=cache)
@@ -122,7 +122,7 @@ def measure_filter(row, twinstack, pdb, stem, module, rvas, peer):
     one = stem + ".one"
     write_stacks(one, module, rvas[:1])
     row["prepared_ms"], row["prepared_cpu"], _ = process(resolve + [one], env=cache)
-    nowhere = {"XDG_CACHE_HOME": stem + ".nowhere"}
+    nowhere = {"TWINSTACK_CACHE": stem + ".nowhere"}
     row["resolve_ms"], row["resolve_cpu"], _ = process(resolve + [one], env=nowhere)
     feed = stem + ".addresses"
     with open(feed, "w") as out:

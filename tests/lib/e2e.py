@@ -18,6 +18,8 @@ PROGRAM = BUILD / "bin" / "twinstack"
 FIXTURES = pathlib.Path(os.environ.get("TWINSTACK_FIXTURES", ROOT / "../shared/fixtures"))
 # The system's own modules differ between machines, so tests enable them explicitly.
 os.environ.setdefault("TWINSTACK_SYSTEM_SYMBOLS", "0")
+# No test writes into the user's cache.
+os.environ.setdefault("TWINSTACK_CACHE", str(BUILD / "cache"))
 
 
 def twinstack(*argv, stdin="", limit_s=60, env=None):

@@ -60,3 +60,8 @@ bool isolate_folder(char *out, size_t out_bytes)
     snprintf(out, out_bytes, "%s/twinstack-test-XXXXXX", root && *root ? root : "/tmp");
     return mkdtemp(out) != NULL;
 }
+
+void isolate_environment(const char *name, const char *value)
+{
+    (void)setenv(name, value, 1);
+}

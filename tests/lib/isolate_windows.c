@@ -58,3 +58,8 @@ bool isolate_folder(char *out, size_t out_bytes)
              GetTickCount64());
     return CreateDirectoryA(out, NULL) != 0;
 }
+
+void isolate_environment(const char *name, const char *value)
+{
+    (void)_putenv_s(name, value);
+}

@@ -324,6 +324,7 @@ int main(int argc, char **argv)
     bool verbose = false;
     unsigned passed = 0, failed = 0, skipped = 0;
 
+    isolate_environment("TWINSTACK_CACHE", "none"); /* tests of the cache name a folder */
     if (argc == 3 && strcmp(argv[1], "--here") == 0)
         return run_one_here(argv[2]);
     argc--, argv++;

@@ -1,0 +1,53 @@
+"""`twinstack cache`, and what `resolve` keeps there."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+PDB = "g07-conpty-x64/conpty.pdb"
+
+
+class CacheVerb(e2e.Case):
+    def resolve_many(self, *more, **options):
+        stacks = self.folder / "stacks.txt"
+        if not stacks.exists():
+            stacks.write_text("".join(f"> {i}\n" + "conpty.dll!0x1010\n" * 20 for i in range(400)))
+        return self.run_twinstack("resolve", "--pdb", self.fixture(PDB), *more, stacks, **options)
+
+    def test_a_long_stream_leaves_an_index_that_list_shows_and_clear_deletes(self):
+        cache = self.folder / "cache"
+        self.resolve_many("--cache", cache)
+        shown = self.run_json("cache", "list", "--cache", cache, "--json")
+        self.assertEqual([f["kind"] for f in shown["files"]], ["index"])
+        self.assertTrue(shown["files"][0]["key"].startswith("conpty.pdb."))
+        self.assertEqual(shown["bytes"], shown["files"][0]["bytes"])
+        text = self.run_twinstack("cache", "--cache", cache).stdout
+        self.assertIn("1 file, ", text)
+        self.assertEqual([], list((cache / "partial").iterdir()))
+        self.assertIn("1 file deleted", self.run_twinstack("cache", "clear", "--cache", cache).stdout)
+        self.assertEqual([], self.run_json("cache", "list", "--cache", cache, "--json")["files"])
+
+    def test_the_environment_names_the_folder_and_turns_it_off(self):
+        cache = self.folder / "cache"
+        self.resolve_many(env={"TWINSTACK_CACHE": str(cache)})
+        self.assertEqual(1, len(list((cache / "index").iterdir())))
+        home = self.folder / "home"
+        self.resolve_many(env={"TWINSTACK_CACHE": "none", "HOME": str(home), "XDG_CACHE_HOME": ""})
+        self.assertFalse(home.exists())
+        self.run_twinstack("cache", "list", exit_code=3, env={"TWINSTACK_CACHE": "none"})
+
+    def test_a_damaged_index_is_never_believed(self):
+        cache = self.folder / "cache"
+        want = self.resolve_many("--cache", cache).stdout
+        [index] = (cache / "index").iterdir()
+        whole = index.read_bytes()
+        for name, damaged in (("empty", b""), ("short", whole[:1000]), ("zeroes", bytes(len(whole))),
+                              ("one bit", whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])):
+            with self.subTest(name):
+                index.write_bytes(damaged)
+                self.assertEqual(want, self.resolve_many("--cache", cache).stdout)
+
+
+e2e.main()
