@@ -24,19 +24,27 @@ const version = option('--version', '0');
 const esbuild = createRequire(join(modules, 'x.js'))('esbuild');
 
 const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
-const licences = Object.keys(manifest.dependencies).sort().map((name) => {
-  const folder = join(modules, name);
-  const about = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return { name, version: about.version, licence: about.license,
-           text: readFileSync(join(folder, 'LICENSE'), 'utf8') };
-});
+const licences = Object.keys(manifest.dependencies)
+  .sort()
+  .map((name) => {
+    const folder = join(modules, name);
+    const about = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return {
+      name,
+      version: about.version,
+      licence: about.license,
+      text: readFileSync(join(folder, 'LICENSE'), 'utf8'),
+    };
+  });
 
 const virtual = {
   name: 'virtual',
   setup(build) {
     build.onResolve({ filter: /^virtual:/ }, (found) => ({ path: found.path, namespace: 'virtual' }));
     build.onLoad({ filter: /.*/, namespace: 'virtual' }, () => ({
-      contents: JSON.stringify(licences), loader: 'json' }));
+      contents: JSON.stringify(licences),
+      loader: 'json',
+    }));
   },
 };
 
@@ -44,11 +52,19 @@ async function bundle(entry) {
   const result = await esbuild.build({
     absWorkingDir: source,
     entryPoints: [entry],
-    bundle: true, minify: true, write: false,
-    format: 'iife', target: 'es2020', charset: 'utf8', legalComments: 'none',
-    nodePaths: [modules], plugins: [virtual],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    target: 'es2020',
+    charset: 'utf8',
+    legalComments: 'none',
+    nodePaths: [modules],
+    plugins: [virtual],
     define: { TWINSTACK_VERSION: JSON.stringify(version) },
-    loader: { '.svg': 'text' },
+    loader: { '.js': 'jsx', '.svg': 'text' },
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     logLevel: 'warning',
   });
   return Buffer.from(result.outputFiles[0].contents);
@@ -64,8 +80,11 @@ if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style))
   throw new Error('the bundle holds a closing tag and cannot stand inside a page');
 
 const icon = readFileSync(join(source, 'src/icon.svg'));
-const names = { script: `/assets/app-${hash(script)}.js`, style: `/assets/app-${hash(style)}.css`,
-                icon: `/assets/icon-${hash(icon)}.svg` };
+const names = {
+  script: `/assets/app-${hash(script)}.js`,
+  style: `/assets/app-${hash(style)}.css`,
+  icon: `/assets/icon-${hash(icon)}.svg`,
+};
 
 const head = (extra) => `<!doctype html>
 <html lang="en">
@@ -80,17 +99,23 @@ ${extra}
 <div id="app"></div>
 <noscript>These pages need scripts; \`twinstack report\` gives the same as text.</noscript>
 `;
-const index = Buffer.from(head(`<link rel="icon" href="${names.icon}">
+const index = Buffer.from(
+  head(`<link rel="icon" href="${names.icon}">
 <link rel="stylesheet" href="${names.style}">
-<script defer src="${names.script}"></script>`) + '</body>\n</html>\n');
+<script defer src="${names.script}"></script>`) + '</body>\n</html>\n',
+);
 
-const policy = `default-src 'none'; script-src ${integrity(script)}; style-src ${integrity(style)}; ` +
+const policy =
+  `default-src 'none'; script-src ${integrity(script)}; style-src ${integrity(style)}; ` +
   `img-src data:; base-uri 'none'; form-action 'none'`;
 const iconData = `data:image/svg+xml;base64,${icon.toString('base64')}`;
-const offlineHead = Buffer.from(head(
-  `<meta http-equiv="Content-Security-Policy" content="${policy}">
+const offlineHead = Buffer.from(
+  head(
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">
 <link rel="icon" href="${iconData}">
-<style>${style}</style>`) + '<script type="application/json" id="twinstack-data">');
+<style>${style}</style>`,
+  ) + '<script type="application/json" id="twinstack-data">',
+);
 const offlineTail = Buffer.from(`</script>\n<script>${script}</script>\n</body>\n</html>\n`);
 
 const assets = [
@@ -98,19 +123,21 @@ const assets = [
   { path: names.script, mime: 'text/javascript; charset=utf-8', bytes: script, fixed: true },
   { path: names.style, mime: 'text/css; charset=utf-8', bytes: style, fixed: true },
   { path: names.icon, mime: 'image/svg+xml', bytes: icon, fixed: true },
-  { path: '/api/v1/openapi.json', mime: 'application/json', fixed: false,
-    bytes: Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(source, 'openapi.json'), 'utf8')))) },
+  {
+    path: '/api/v1/openapi.json',
+    mime: 'application/json',
+    fixed: false,
+    bytes: Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(source, 'openapi.json'), 'utf8')))),
+  },
 ];
-for (const asset of assets)
-  asset.gzip = gzipSync(asset.bytes, { level: 9 });
+for (const asset of assets) asset.gzip = gzipSync(asset.bytes, { level: 9 });
 const total = assets.slice(0, 4).reduce((sum, asset) => sum + asset.gzip.length, 0);
 if (total > BUDGET_GZIP_BYTES)
   throw new Error(`the bundle is ${total} bytes gzip; the budget is ${BUDGET_GZIP_BYTES}`);
 
 function array(name, bytes) {
   const rows = [];
-  for (let i = 0; i < bytes.length; i += 24)
-    rows.push(Array.from(bytes.subarray(i, i + 24)).join(','));
+  for (let i = 0; i < bytes.length; i += 24) rows.push(Array.from(bytes.subarray(i, i + 24)).join(','));
   return `static const unsigned char ${name}[] = {\n${rows.join(',\n')}};\n`;
 }
 
@@ -120,15 +147,22 @@ assets.forEach((asset, i) => {
 });
 parts.push('const struct web_asset web_assets[] = {\n');
 assets.forEach((asset, i) => {
-  parts.push(`    {"${asset.path}", "${asset.mime}", "\\"${hash(asset.bytes)}\\"", ${asset.fixed}, ` +
-    `plain_${i}, sizeof plain_${i}, gzip_${i}, sizeof gzip_${i}},\n`);
+  parts.push(
+    `    {"${asset.path}", "${asset.mime}", "\\"${hash(asset.bytes)}\\"", ${asset.fixed}, ` +
+      `plain_${i}, sizeof plain_${i}, gzip_${i}, sizeof gzip_${i}},\n`,
+  );
 });
 parts.push('};\nconst size_t web_asset_count = sizeof web_assets / sizeof web_assets[0];\n\n');
 parts.push(array('offline_head', offlineHead), array('offline_tail', offlineTail));
-parts.push('const struct web_text web_offline_head = {offline_head, sizeof offline_head};\n',
-           'const struct web_text web_offline_tail = {offline_tail, sizeof offline_tail};\n');
+parts.push(
+  'const struct web_text web_offline_head = {offline_head, sizeof offline_head};\n',
+  'const struct web_text web_offline_tail = {offline_tail, sizeof offline_tail};\n',
+);
 
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'web_assets.c'), parts.join(''));
-writeFileSync(join(out, 'sizes.txt'), assets.map((asset) =>
-  `${asset.path} ${asset.bytes.length} ${asset.gzip.length}\n`).join('') + `total gzip ${total}\n`);
+writeFileSync(
+  join(out, 'sizes.txt'),
+  assets.map((asset) => `${asset.path} ${asset.bytes.length} ${asset.gzip.length}\n`).join('') +
+    `total gzip ${total}\n`,
+);

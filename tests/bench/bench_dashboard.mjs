@@ -7,19 +7,38 @@ import { statSync } from 'node:fs';
 import { runAll, same, scratch, seed, serve, test, twinstack } from '../e2e/web/world.mjs';
 
 const run = '/api/v1/runs/1';
-const views = ['/api/v1/overview', '/api/v1/runs?limit=50', run, `${run}/cases?limit=200`, `${run}/cases?verdict=FAIL&limit=50`,
-  `${run}/cases?cause=inline_only&limit=50`, `${run}/cases?search=spin&limit=200`, `${run}/cases/null_write.ob2`,
-  `${run}/cases/null_write.ob2/explain?frame=3`, '/api/v1/cases/null_write/ob2', '/api/v1/compare?a=1&b=2', '/api/v1/compare?a=1&b=1',
-  '/api/v1/timing?run=1', '/api/v1/doors?run=1', '/api/v1/signatures?run=1', '/api/v1/symbols?run=1', '/api/v1/known',
-  '/api/v1/trend?metric=f1&scenario=spin'];
+const views = [
+  '/api/v1/overview',
+  '/api/v1/runs?limit=50',
+  run,
+  `${run}/cases?limit=200`,
+  `${run}/cases?verdict=FAIL&limit=50`,
+  `${run}/cases?cause=inline_only&limit=50`,
+  `${run}/cases?search=spin&limit=200`,
+  `${run}/cases/null_write.ob2`,
+  `${run}/cases/null_write.ob2/explain?frame=3`,
+  '/api/v1/cases/null_write/ob2',
+  '/api/v1/compare?a=1&b=2',
+  '/api/v1/compare?a=1&b=1',
+  '/api/v1/timing?run=1',
+  '/api/v1/doors?run=1',
+  '/api/v1/signatures?run=1',
+  '/api/v1/symbols?run=1',
+  '/api/v1/known',
+  '/api/v1/trend?metric=f1&scenario=spin',
+];
 
 const db = seed('bench.db', 1000, 10, 10000);
 
 test('one_file', () => {
-  for (const [word, what] of [['1', 'the run of 10,000 cases'], ['latest', 'a run of 10 cases, each with 1,000 runs of history']]) {
+  for (const [word, what] of [
+    ['1', 'the run of 10,000 cases'],
+    ['latest', 'a run of 10 cases, each with 1,000 runs of history'],
+  ]) {
     const start = performance.now();
     twinstack('report', word, '--db', db, '--html', scratch('one.html'), '--exit-zero');
-    console.log(`${what}: ${((performance.now() - start) / 1e3).toFixed(1)} s, ${(statSync(scratch('one.html')).size / 1e6).toFixed(1)} MB`);
+    const seconds = ((performance.now() - start) / 1e3).toFixed(1);
+    console.log(`${what}: ${seconds} s, ${(statSync(scratch('one.html')).size / 1e6).toFixed(1)} MB`);
   }
 });
 
@@ -30,15 +49,17 @@ test('views', async () => {
   for (const path of views) {
     const took = [];
     let bytes = 0;
-    for (let i = 0; i < 5; i++) { // a parameter that no view knows keeps the answer out of the
-                                  // cache
+    for (let i = 0; i < 5; i++) {
+      // a parameter that no view knows keeps the answer out of the
+      // cache
       const start = performance.now();
       const answer = await fetch(`${server.base}${path}${path.includes('?') ? '&' : '?'}round=${i}`);
       bytes = (await answer.arrayBuffer()).byteLength;
       took.push(performance.now() - start);
       same(answer.status, 200, path);
     }
-    console.log(`| ${path} | ${took[0].toFixed(0)} | ${Math.min(...took.slice(1)).toFixed(0)} | ${(bytes / 1000).toFixed(0)} |`);
+    const figures = [took[0], Math.min(...took.slice(1)), bytes / 1000].map((figure) => figure.toFixed(0));
+    console.log(`| ${[path, ...figures].join(' | ')} |`);
     if (took[0] > 300) slow.push(path);
   }
   await server.stop();

@@ -1,5 +1,19 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
-import { axeSource, browser, check, openPage, root, runAll, same, scratch, seed, serve, settled, shot, test } from './web/world.mjs';
+import {
+  axeSource,
+  browser,
+  check,
+  openPage,
+  root,
+  runAll,
+  same,
+  scratch,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+} from './web/world.mjs';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,15 +22,26 @@ const server = await serve('--db', seed('runs.db', 30, 24, 0));
 const hostile = "<script>document.title='owned'</script>";
 const hostileCase = encodeURIComponent(`${hostile}.ob2`);
 
-const open = (path, options) => openPage(chromium, path.startsWith('http') ? path : server.base + path, options);
+const open = (path, options) =>
+  openPage(chromium, path.startsWith('http') ? path : server.base + path, options);
 
 const pages = [
-  ['overview', '/', 'Capture rate'], ['runs', '/runs', 'verdicts'], ['run', '/runs/30', 'Engines against the truth'],
-  ['mismatches', '/runs/30/mismatches', 'truth'], ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1', 'Why row 1'],
-  ['history', '/cases/inline_chain/ob2', 'times taken'], ['compare', '/compare/1/30', 'Time on the back end'],
-  ['timing', '/timing', 'Stages on the back end'], ['hooks', '/hooks', 'as promised'], ['doors', '/doors', 'as promised'], ['signatures', '/signatures', 'Signatures'],
-  ['known', '/known', 'Known'], ['symbols', '/symbols', 'debug id'], ['resolve', '/resolve', 'drop a file'],
-  ['api', '/api', 'openapi.json'], ['about', '/about', 'preact'],
+  ['overview', '/', 'Capture rate'],
+  ['runs', '/runs', 'verdicts'],
+  ['run', '/runs/30', 'Engines against the truth'],
+  ['mismatches', '/runs/30/mismatches', 'truth'],
+  ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1', 'Why row 1'],
+  ['history', '/cases/inline_chain/ob2', 'times taken'],
+  ['compare', '/compare/1/30', 'Time on the back end'],
+  ['timing', '/timing', 'Stages on the back end'],
+  ['hooks', '/hooks', 'as promised'],
+  ['doors', '/doors', 'as promised'],
+  ['signatures', '/signatures', 'Signatures'],
+  ['known', '/known', 'Known'],
+  ['symbols', '/symbols', 'debug id'],
+  ['resolve', '/resolve', 'drop a file'],
+  ['api', '/api', 'openapi.json'],
+  ['about', '/about', 'preact'],
 ];
 
 for (const [name, path, text] of pages) {
@@ -24,7 +49,7 @@ for (const [name, path, text] of pages) {
     const page = await open(path);
     await settled(page);
     check((await page.textContent('body')).includes(text), `"${text}" is not on the page`);
-    check(!await page.locator('.state.bad').count(), 'the page shows a failure');
+    check(!(await page.locator('.state.bad').count()), 'the page shows a failure');
     await page.waitForTimeout(150);
     await shot(page, name);
     same(page.complaints, [], 'complaints');
@@ -34,14 +59,21 @@ for (const [name, path, text] of pages) {
 
 test('axe_finds_nothing_serious', async () => {
   const narrow = { width: 360, height: 740 };
-  for (const [colorScheme, size] of [['light', {}], ['dark', { viewport: narrow }]]) {
+  for (const [colorScheme, size] of [
+    ['light', {}],
+    ['dark', { viewport: narrow }],
+  ]) {
     for (const [name, path] of pages) {
       const page = await open(path, { colorScheme, bypassCSP: true, ...size });
       await settled(page);
       await page.addScriptTag({ path: axeSource() });
       const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
       const serious = found.violations.filter((v) => ['serious', 'critical'].includes(v.impact));
-      same(serious.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`), [], `${name}, ${colorScheme}`);
+      same(
+        serious.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`),
+        [],
+        `${name}, ${colorScheme}`,
+      );
       await page.context().close();
     }
   }
@@ -52,7 +84,10 @@ test('pages_fit_360_pixels', async () => {
     const page = await open(path, { viewport: { width: 360, height: 740 }, colorScheme: 'dark' });
     await settled(page);
     await page.waitForTimeout(100);
-    const wide = await page.evaluate(() => [document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]);
+    const wide = await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      document.querySelector('main').scrollWidth,
+    ]);
     check(Math.max(...wide) <= 360, `${name} is ${wide} wide`);
     if (['overview', 'run', 'case'].includes(name)) await shot(page, `${name}-360`);
     await page.context().close();
@@ -60,7 +95,11 @@ test('pages_fit_360_pixels', async () => {
 });
 
 test('dark', async () => {
-  for (const [name, path] of [['overview', '/'], ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1'], ['timing', '/timing']]) {
+  for (const [name, path] of [
+    ['overview', '/'],
+    ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1'],
+    ['timing', '/timing'],
+  ]) {
     const page = await open(path, { colorScheme: 'dark' });
     await settled(page);
     await page.waitForTimeout(150);
@@ -93,8 +132,14 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
       t.stacks[dump] = null;
       for (const row of t.rows) row[dump + 1] = { mark: 'gap', cause: null, frame: null };
     }
-    Object.assign(c.scores.find((s) => s.engine === 'dump'), { state: 'skipped', judged: false, exact: false, reason: 'the case has no dump' });
-    Object.assign(body.data, { sentence: 'Wrong: the process died and left no dump.', trouble: 'no_dump' });
+    Object.assign(
+      c.scores.find((s) => s.engine === 'dump'),
+      { state: 'skipped', judged: false, exact: false, reason: 'the case has no dump' },
+    );
+    Object.assign(body.data, {
+      sentence: 'Wrong: the process died and left no dump.',
+      trouble: 'no_dump',
+    });
     await route.fulfill({ response: answer, json: body });
   });
   await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
@@ -103,7 +148,10 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
   check(heads.includes('dump'), `columns: ${heads}`);
   const why = await page.textContent('.aligned .nostack');
   same(why, 'no stack: the case has no dump', 'why the column is empty');
-  check((await page.textContent('.tools')).includes('no stack of dump to compare'), 'no word of "no row differs"');
+  check(
+    (await page.textContent('.tools')).includes('no stack of dump to compare'),
+    'no word of "no row differs"',
+  );
   same(await page.textContent('.sentence'), 'Wrong: the process died and left no dump.', 'the sentence');
   await shot(page, 'case-no-dump');
 });
@@ -112,7 +160,14 @@ test('a_name_cannot_turn_the_text_around_it', async () => {
   const page = await open('/runs/30/mismatches');
   await settled(page);
   for (const part of ['.queue bdi', '.casehead h1', '.aligned .fn', '.aligned .at'])
-    same(await page.locator(part).first().evaluate((el) => getComputedStyle(el).unicodeBidi), 'isolate', part);
+    same(
+      await page
+        .locator(part)
+        .first()
+        .evaluate((el) => getComputedStyle(el).unicodeBidi),
+      'isolate',
+      part,
+    );
 });
 
 test('fast_keys_walk_the_queue_case_by_case', async () => {
@@ -121,7 +176,10 @@ test('fast_keys_walk_the_queue_case_by_case', async () => {
   const { data } = await (await fetch(`${server.base}/api/v1/runs/30/queue`)).json();
   for (let i = 0; i < 6; i++) await page.keyboard.press('j', { delay: 0 });
   const want = data.cases[6];
-  await page.waitForFunction((name) => document.querySelector('.casehead h1')?.textContent === name, `${want.scenario}.${want.variant}`);
+  await page.waitForFunction(
+    (name) => document.querySelector('.casehead h1')?.textContent === name,
+    `${want.scenario}.${want.variant}`,
+  );
 });
 
 test('a_page_asks_for_its_data_once', async () => {
@@ -135,9 +193,13 @@ test('a_page_asks_for_its_data_once', async () => {
     await page.goto(server.base + path);
     await settled(page);
     await page.waitForSelector('.live-live, .live-polling'); // pages of other tests may occupy all
-                                                             // streams
+    // streams
     await page.waitForTimeout(700); // the stream's first event comes after the data
-    same(asked.filter((one, i) => asked.indexOf(one) !== i), [], `${path}: asked twice`);
+    same(
+      asked.filter((one, i) => asked.indexOf(one) !== i),
+      [],
+      `${path}: asked twice`,
+    );
     await page.context().close();
   }
 });
@@ -221,7 +283,10 @@ test('a_difference_is_accepted_and_taken_out_again', async () => {
 });
 
 test('databases_of_other_versions_are_said', async () => {
-  for (const [version, words] of [[99, 'newer than this program'], [1, 'older than this program']]) {
+  for (const [version, words] of [
+    [99, 'newer than this program'],
+    [1, 'older than this program'],
+  ]) {
     const file = seed(`version-${version}.db`, 1, 2, 0);
     const bytes = readFileSync(file);
     bytes.writeUInt32BE(version, 60); // user_version, in the header
@@ -247,7 +312,10 @@ test('the_address_is_the_view', async () => {
   const page = await open('/runs/30?verdict=PASS&kind=hang');
   await settled(page);
   const shown = await page.locator('.grid tbody th.mono').allTextContents();
-  check(shown.every((text) => ['deadlock', 'spin'].includes(text)), `hangs only: ${shown}`);
+  check(
+    shown.every((text) => ['deadlock', 'spin'].includes(text)),
+    `hangs only: ${shown}`,
+  );
   await page.goto(`${server.base}/runs`);
   await settled(page);
   await page.locator('tbody input').nth(0).check();
@@ -260,11 +328,19 @@ test('the_address_is_the_view', async () => {
 });
 
 test('hostile_names_are_text', async () => {
-  for (const path of [`/runs/30/mismatches/${hostileCase}?frame=0`, '/runs/30', '/doors', `/cases/${encodeURIComponent(hostile)}/ob2`]) {
+  for (const path of [
+    `/runs/30/mismatches/${hostileCase}?frame=0`,
+    '/runs/30',
+    '/doors',
+    `/cases/${encodeURIComponent(hostile)}/ob2`,
+  ]) {
     const page = await open(path);
     await settled(page);
     check((await page.textContent('main')).includes(hostile), `${path} shows the name`);
-    check(!(await page.title()).includes('owned') || (await page.title()).includes('<script>'), `${path} ran the name`);
+    check(
+      !(await page.title()).includes('owned') || (await page.title()).includes('<script>'),
+      `${path} ran the name`,
+    );
     same(await page.locator('main script, main img').count(), 0, 'elements made of names');
     same(page.complaints, [], 'complaints');
     await page.context().close();
@@ -314,8 +390,16 @@ test('a_file_that_is_no_database_ends_the_start', async () => {
   writeFileSync(scratch('empty-file.db'), '');
   const cut = readFileSync(seed('cut.db', 1, 2, 0)).subarray(0, 5000);
   writeFileSync(scratch('cut.db'), cut);
-  for (const [name, words] of [['not.db', 'not a database'], ['missing.db', 'absent'], ['empty-file.db', 'empty'], ['cut.db', 'damaged']]) {
-    const said = await serve('--db', scratch(name)).then((other) => other.stop().then(() => 'it serves'), (error) => error.message);
+  for (const [name, words] of [
+    ['not.db', 'not a database'],
+    ['missing.db', 'absent'],
+    ['empty-file.db', 'empty'],
+    ['cut.db', 'damaged'],
+  ]) {
+    const said = await serve('--db', scratch(name)).then(
+      (other) => other.stop().then(() => 'it serves'),
+      (error) => error.message,
+    );
     check(said.includes('ended with 4') && said.includes(words) && said.includes(name), `${name}: ${said}`);
   }
 });
@@ -337,17 +421,31 @@ test('what_is_dropped_is_resolved', async () => {
   const named = await serve('--db', scratch('runs.db'), '--symbols', join(root, 'corpus/symbols'));
   const page = await open(`${named.base}/resolve`);
   await settled(page);
-  for (const [name, bytes] of [['record.rec', readFileSync(join(held, 'record.rec'))], ['dump.dmp', readFileSync(join(held, 'dump.dmp'))],
-    ['stack.txt', Buffer.from('> a crash\n<b>&!0x10\n')], ['cut.dmp', readFileSync(join(held, 'dump.dmp')).subarray(0, 40)]]) {
-    const dropped = await page.evaluateHandle(([text, as]) => {
-      const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], as));
-      return data;
-    }, [bytes.toString('base64'), name]);
+  for (const [name, bytes] of [
+    ['record.rec', readFileSync(join(held, 'record.rec'))],
+    ['dump.dmp', readFileSync(join(held, 'dump.dmp'))],
+    ['stack.txt', Buffer.from('> a crash\n<b>&!0x10\n')],
+    ['cut.dmp', readFileSync(join(held, 'dump.dmp')).subarray(0, 40)],
+  ]) {
+    const dropped = await page.evaluateHandle(
+      ([text, as]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], as));
+        return data;
+      },
+      [bytes.toString('base64'), name],
+    );
     await page.dispatchEvent('.dropzone', 'drop', { dataTransfer: dropped });
-    await page.waitForFunction((as) => !document.querySelector('.loading') && [...document.querySelectorAll('h2.section')].some((h) => h.textContent.startsWith(as)), name);
-    if (name === 'cut.dmp') check(/truncated|malformed/.test(await page.textContent('.banner.bad')), 'a cut dump is said');
-    else if (name === 'stack.txt') check((await page.textContent('.panel')).includes('<b>&!0x10'), 'a name is text');
+    await page.waitForFunction(
+      (as) =>
+        !document.querySelector('.loading') &&
+        [...document.querySelectorAll('h2.section')].some((h) => h.textContent.startsWith(as)),
+      name,
+    );
+    if (name === 'cut.dmp')
+      check(/truncated|malformed/.test(await page.textContent('.banner.bad')), 'a cut dump is said');
+    else if (name === 'stack.txt')
+      check((await page.textContent('.panel')).includes('<b>&!0x10'), 'a name is text');
     else {
       const first = await page.locator('.panel').first().textContent();
       check(first.includes('inline_chain.c:') && first.includes('inlined'), `${name}: ${first}`);
@@ -366,9 +464,14 @@ test('a_dot_is_named_and_opens_its_case', async () => {
   await page.waitForURL('**/timing?measure=bytes');
   const box = await page.locator('.plot .u-over').first().boundingBox();
   let said = null;
-  for (let y = 2; y < box.height && !said; y += 6) { // some dot is on the way down
+  for (let y = 2; y < box.height && !said; y += 6) {
+    // some dot is on the way down
     await page.mouse.move(box.x + box.width / 2, box.y + y);
-    said = await page.locator('.near a').first().textContent({ timeout: 100 }).catch(() => null);
+    said = await page
+      .locator('.near a')
+      .first()
+      .textContent({ timeout: 100 })
+      .catch(() => null);
   }
   check(/^[\w<].*: (record|dump) .*B$/.test(said ?? ''), `a dot's case: ${said}`);
   await page.mouse.down();
@@ -389,7 +492,9 @@ test('a_run_in_progress_appears_by_itself', async () => {
   same(await page.locator('tbody tr').count(), 2, 'rows before');
   await page.waitForFunction(() => /live|polling/.test(document.querySelector('.live').textContent));
   seed('live.db', 1, 4, 0);
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3, null, { timeout: 15000 });
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3, null, {
+    timeout: 15000,
+  });
   await page.context().close();
   await going.stop();
 });
@@ -399,7 +504,8 @@ test('who_gets_no_stream_asks_by_itself', async () => {
   seed('polled.db', 1, 4, 0);
   const full = await serve('--db', db);
   const stop = new AbortController();
-  for (let i = 0; i < 4; i++) same((await fetch(`${full.base}/api/v1/events`, { signal: stop.signal })).status, 200, 'a stream');
+  for (let i = 0; i < 4; i++)
+    same((await fetch(`${full.base}/api/v1/events`, { signal: stop.signal })).status, 200, 'a stream');
   const page = await open(`${full.base}/runs`);
   await settled(page);
   await page.waitForFunction(() => document.querySelector('.live').textContent.includes('polling'));

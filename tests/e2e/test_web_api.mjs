@@ -4,30 +4,20 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { request } from 'node:http';
-import { connect } from 'node:net';
-import { Ajv, check, root, runAll, same, scratch, seed, serve, test, twinstack } from './web/world.mjs';
+import { Ajv, ask, check, root, runAll, same, scratch, seed, serve, test, twinstack } from './web/world.mjs';
 
 const db = seed('api.db', 12, 24, 0);
 const server = await serve('--db', db);
 const get = (path, headers = {}) => fetch(server.base + path, { headers });
 const spec = JSON.parse(readFileSync(`${root}/dashboard/web/openapi.json`, 'utf8'));
 
-// fetch() does not let a caller set Host; the raw client does.
-const raw = (path, { method = 'GET', headers = {}, body } = {}) => new Promise((done, fail) => {
-  const url = new URL(server.base);
-  const asked = request({ host: url.hostname, port: url.port, path, method, headers }, (answer) => {
-    let text = '';
-    answer.on('data', (part) => { text += part; });
-    answer.on('end', () => done({ status: answer.statusCode, headers: answer.headers, text }));
-  });
-  asked.on('error', fail);
-  asked.end(body);
-});
-
 test('description_and_routes_are_the_same_list', async () => {
-  const listed = (await (await get('/api/v1/endpoints')).json()).data.map((row) => `${row.method} ${row.path}`).sort();
-  const described = Object.entries(spec.paths).flatMap(([path, methods]) => Object.keys(methods).map((m) => `${m.toUpperCase()} ${path}`)).sort();
+  const listed = (await (await get('/api/v1/endpoints')).json()).data
+    .map((row) => `${row.method} ${row.path}`)
+    .sort();
+  const described = Object.entries(spec.paths)
+    .flatMap(([path, methods]) => Object.keys(methods).map((m) => `${m.toUpperCase()} ${path}`))
+    .sort();
   same(described, listed, 'paths');
   same(await (await get('/api/v1/openapi.json')).json(), spec, 'what is served');
 });
@@ -52,10 +42,23 @@ test('live_answers_fit_the_description', async () => {
 });
 
 test('errors_have_key_message_and_hint', async () => {
-  for (const [path, status] of [['/nope', 404], ['/api/v1/runs/99999', 404], ['/api/v1/runs/word', 404], ['/api/v1/runs?limit=x', 400], ['/api/v1/runs?limit=0', 400],
-    ['/api/v1/runs/latest/cases/none', 404], ['/api/v1/trend', 400], ['/api/v1/runs?limit=5000', 400], ['/runs/', 404], ['/api/v1/runs?a=%', 422]]) {
+  for (const [path, status] of [
+    ['/nope', 404],
+    ['/api/v1/runs/99999', 404],
+    ['/api/v1/runs/word', 404],
+    ['/api/v1/runs?limit=x', 400],
+    ['/api/v1/runs?limit=0', 400],
+    ['/api/v1/runs/latest/cases/none', 404],
+    ['/api/v1/trend', 400],
+    ['/api/v1/runs?limit=5000', 400],
+    ['/runs/', 404],
+    ['/api/v1/runs?a=%', 422],
+  ]) {
     const answer = await get(path);
-    check(answer.status === status || (path.endsWith('/word') && answer.status === 400), `${path}: ${answer.status}`);
+    check(
+      answer.status === status || (path.endsWith('/word') && answer.status === 400),
+      `${path}: ${answer.status}`,
+    );
     same(Object.keys((await answer.json()).error), ['key', 'message', 'hint'], path);
   }
 });
@@ -75,7 +78,11 @@ test('pages_by_key_cover_all_once', async () => {
 
 test('unknown_filters_are_refused_with_the_allowed_words', async () => {
   for (const list of ['cases', 'queue'])
-    for (const [query, allowed] of [['verdict=MAYBE', 'XPASS'], ['kind=party', 'hang'], ['cause=bad_luck', 'causes']]) {
+    for (const [query, allowed] of [
+      ['verdict=MAYBE', 'XPASS'],
+      ['kind=party', 'hang'],
+      ['cause=bad_luck', 'causes'],
+    ]) {
       const answer = await get(`/api/v1/runs/latest/${list}?${query}`);
       const { error } = await answer.json();
       same([answer.status, error.hint.includes(allowed)], [400, true], `${list}?${query}: ${error.hint}`);
@@ -86,15 +93,42 @@ test('unknown_filters_are_refused_with_the_allowed_words', async () => {
 test('the_queue_is_sorted_whole_and_in_pages', async () => {
   const page = async (query) => (await (await get(`/api/v1/runs/12/queue?${query}`)).json()).data;
   const all = await page('limit=1000');
-  const order = ['failing', 'error', 'flaky', 'unexpected_pass', 'unexplained', 'accepted', 'reference', 'rest'];
-  same(all.groups.map((g) => g.group), order, 'groups');
+  const order = [
+    'failing',
+    'error',
+    'flaky',
+    'unexpected_pass',
+    'unexplained',
+    'accepted',
+    'reference',
+    'rest',
+  ];
+  same(
+    all.groups.map((g) => g.group),
+    order,
+    'groups',
+  );
   const ranks = all.cases.map((c) => order.indexOf(c.group) * 2 + (c.is_new ? 0 : 1));
-  same(ranks, [...ranks].sort((a, b) => a - b), 'by group, what is new first');
+  same(
+    ranks,
+    [...ranks].sort((a, b) => a - b),
+    'by group, what is new first',
+  );
   same([all.total, all.next, all.previous, all.position], [24, null, null, 0], 'one page');
-  const { data: { cases } } = await (await get('/api/v1/runs/12/cases?limit=1000')).json();
+  const {
+    data: { cases },
+  } = await (await get('/api/v1/runs/12/cases?limit=1000')).json();
   const failing = cases.filter((c) => ['FAIL', 'ERROR', 'XPASS', 'FLAKY'].includes(c.verdict));
-  same([all.wrong.total, all.wrong.groups.reduce((sum, g) => sum + g.cases, 0)], [failing.length, failing.length], 'what is wrong');
-  same(all.cases.slice(0, failing.length).every((c) => c.trouble !== 'none'), true, 'what fails comes first');
+  same(
+    [all.wrong.total, all.wrong.groups.reduce((sum, g) => sum + g.cases, 0)],
+    [failing.length, failing.length],
+    'what is wrong',
+  );
+  same(
+    all.cases.slice(0, failing.length).every((c) => c.trouble !== 'none'),
+    true,
+    'what fails comes first',
+  );
   const seen = [];
   let last = await page('limit=5');
   for (let turn = 0; turn < 10; turn++) {
@@ -103,28 +137,55 @@ test('the_queue_is_sorted_whole_and_in_pages', async () => {
     if (last.next === null) break;
     last = await page(`limit=5&after=${last.next}`);
   }
-  same(seen, all.cases.map((c) => c.id), 'pages by key cover all once, in order');
+  same(
+    seen,
+    all.cases.map((c) => c.id),
+    'pages by key cover all once, in order',
+  );
   const back = await page(`limit=5&after=${last.previous}`);
-  same(back.cases.map((c) => c.id), seen.slice(last.position - 5, last.position), 'the page before');
+  same(
+    back.cases.map((c) => c.id),
+    seen.slice(last.position - 5, last.position),
+    'the page before',
+  );
   const name = `${all.cases[13].scenario}.${all.cases[13].variant}`;
   const around = await page(`limit=5&around=${encodeURIComponent(name)}`);
-  check(around.cases.some((c) => `${c.scenario}.${c.variant}` === name), 'the page that holds a case');
+  check(
+    around.cases.some((c) => `${c.scenario}.${c.variant}` === name),
+    'the page that holds a case',
+  );
   const fresh = await page('new=1');
   check(fresh.cases.every((c) => c.is_new) && fresh.total === all.wrong.new, 'only what is new');
 });
 
 test('figures_say_what_they_leave_out', async () => {
   const { data } = await (await get('/api/v1/overview')).json();
-  same(data.shares.map((s) => s.name), ['captured', 'offset:rtl', 'dump'], 'figures');
-  for (const s of data.shares) check(s.right <= s.total && s.total + s.left_out <= 24 && s.of, JSON.stringify(s));
+  same(
+    data.shares.map((s) => s.name),
+    ['captured', 'offset:rtl', 'dump'],
+    'figures',
+  );
+  for (const s of data.shares)
+    check(s.right <= s.total && s.total + s.left_out <= 24 && s.of, JSON.stringify(s));
   same(data.wrong.total, data.failing.total, 'the same count of what is wrong');
   const first = data.failing.cases[0];
-  const one = (await (await get(`/api/v1/runs/12/cases/${encodeURIComponent(`${first.scenario}.${first.variant}`)}?repeat=${first.repeat}`)).json()).data;
-  check(/^Wrong: the (stack of (dump|offset:rtl) differs|stacks of offset:rtl and dump differ) from what really ran in \d/.test(one.sentence), one.sentence);
+  const name = encodeURIComponent(`${first.scenario}.${first.variant}`);
+  const one = (await (await get(`/api/v1/runs/12/cases/${name}?repeat=${first.repeat}`)).json()).data;
+  const oneEngine = 'the stack of (dump|offset:rtl) differs';
+  const both = 'the stacks of offset:rtl and dump differ';
+  const sentence = new RegExp(`^Wrong: (${oneEngine}|${both}) from what really ran in \\d`);
+  check(sentence.test(one.sentence), one.sentence);
 });
 
 test('same_input_same_bytes_and_tags_save_them', async () => {
-  for (const path of ['/api/v1/runs/latest', '/api/v1/runs/3/cases/inline_chain.ob2', '/', '/api/v1/openapi.json', '/metrics', '/badge/f1.svg']) {
+  for (const path of [
+    '/api/v1/runs/latest',
+    '/api/v1/runs/3/cases/inline_chain.ob2',
+    '/',
+    '/api/v1/openapi.json',
+    '/metrics',
+    '/badge/f1.svg',
+  ]) {
     const first = await get(path);
     const tag = first.headers.get('etag');
     check(tag, `${path} has a tag`);
@@ -135,54 +196,72 @@ test('same_input_same_bytes_and_tags_save_them', async () => {
 });
 
 test('large_answers_are_compressed_for_who_takes_it', async () => {
-  const ask = (encoding) => raw('/api/v1/runs/12/cases?limit=1000', { headers: { Host: new URL(server.base).host, ...encoding } });
-  const [plain, packed, refused] = await Promise.all([ask({}), ask({ 'Accept-Encoding': 'gzip, br' }), ask({ 'Accept-Encoding': 'gzip;q=0' })]);
-  same([plain.headers['content-encoding'], refused.headers['content-encoding'], packed.headers['content-encoding']], [undefined, undefined, 'gzip'], 'encodings');
-  check(packed.headers['content-length'] * 5 < plain.headers['content-length'], `${packed.headers['content-length']} of ${plain.headers['content-length']} bytes`);
-  same([packed.headers.etag, packed.headers.vary, packed.headers['x-data-version']], [plain.headers.etag, 'Accept-Encoding', plain.headers['x-data-version']], 'one document');
+  const take = (encoding) =>
+    ask(server.base, '/api/v1/runs/12/cases?limit=1000', {
+      headers: { Host: new URL(server.base).host, ...encoding },
+    });
+  const [plain, packed, refused] = await Promise.all([
+    take({}),
+    take({ 'Accept-Encoding': 'gzip, br' }),
+    take({ 'Accept-Encoding': 'gzip;q=0' }),
+  ]);
+  same(
+    [
+      plain.headers['content-encoding'],
+      refused.headers['content-encoding'],
+      packed.headers['content-encoding'],
+    ],
+    [undefined, undefined, 'gzip'],
+    'encodings',
+  );
+  check(
+    packed.headers['content-length'] * 5 < plain.headers['content-length'],
+    `${packed.headers['content-length']} of ${plain.headers['content-length']} bytes`,
+  );
+  same(
+    [packed.headers.etag, packed.headers.vary, packed.headers['x-data-version']],
+    [plain.headers.etag, 'Accept-Encoding', plain.headers['x-data-version']],
+    'one document',
+  );
   same((await (await get('/api/v1/runs/12/cases?limit=1000')).json()).data.total, 24, 'it unpacks');
-});
-
-test('every_answer_carries_the_policy', async () => {
-  for (const path of ['/', '/api/v1/runs', '/nope', '/healthz']) {
-    const { headers } = await get(path);
-    const policy = headers.get('content-security-policy');
-    check(policy?.startsWith("default-src 'none'") && !policy.includes('unsafe'), path);
-    same([headers.get('x-content-type-options'), headers.get('referrer-policy'), headers.get('access-control-allow-origin')], ['nosniff', 'no-referrer', null], path);
-  }
-  const page = await (await get('/')).text();
-  check(!/<script>|<style|style=|\son\w+=/.test(page), 'nothing inline');
-  const asset = /src="(\/assets\/[^"]+)"/.exec(page)[1];
-  check((await get(asset)).headers.get('cache-control').includes('immutable'), 'hashed assets stay');
-  same((await get(asset.replace(/-[0-9a-f]{4}/, '-0000'))).status, 404, 'a stale hash');
-});
-
-test('foreign_names_methods_and_pages_are_refused', async () => {
-  const port = new URL(server.base).port;
-  same((await raw('/', { headers: { Host: 'evil.example' } })).status, 421, 'another name');
-  same((await raw('/', { headers: { Host: `evil.example:${port}` } })).status, 421, 'another name, our port');
-  same((await raw('/', { headers: { Host: `localhost:${port}` } })).status, 200, 'localhost');
-  same((await raw('/api/v1/runs', { method: 'DELETE' })).status, 405, 'another method');
-  same((await raw('/api/v1/baseline', { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{"run":1}' })).status, 403, 'a write');
-  same((await raw('/api/v1/resolve', { method: 'POST', headers: { Origin: 'http://evil.example' }, body: 'a!0x1' })).status, 403, "another site's page");
-  for (const path of ['/../etc/passwd', '/assets/..%2f..%2fetc%2fpasswd', '//etc/passwd', '/assets/', '/%2e%2e/'])
-    check([400, 404].includes((await raw(path)).status), path);
-  same((await raw('/', { method: 'HEAD' })).text, '', 'HEAD has no body');
 });
 
 test('a_row_is_explained_and_its_source_is_kept', async () => {
   const { data } = await (await get('/api/v1/runs/3/cases/inline_chain.ob2/explain?frame=3')).json();
   const dump = data.engines.find((e) => e.engine === 'dump');
-  same([dump.frame.kind, dump.frame.found_by, dump.reached.steps.length], ['return', 'unwind', 3], 'the dump engine\'s row');
-  same(Number(dump.lookup_offset) + 1, Number(dump.frame.offset), 'a return address is looked up one byte earlier');
-  same(dump.reached.steps.map((s) => s.had_run), [true, true, false], 'which codes had run');
+  same(
+    [dump.frame.kind, dump.frame.found_by, dump.reached.steps.length],
+    ['return', 'unwind', 3],
+    "the dump engine's row",
+  );
+  same(
+    Number(dump.lookup_offset) + 1,
+    Number(dump.frame.offset),
+    'a return address is looked up one byte earlier',
+  );
+  same(
+    dump.reached.steps.map((s) => s.had_run),
+    [true, true, false],
+    'which codes had run',
+  );
   check(data.engines.find((e) => e.engine === 'offset:rtl').reached === null, 'no engine borrows evidence');
-  same((await get('/api/v1/runs/3/cases/inline_chain.ob2/explain?frame=999')).status, 404, 'a row that is not there');
+  same(
+    (await get('/api/v1/runs/3/cases/inline_chain.ob2/explain?frame=999')).status,
+    404,
+    'a row that is not there',
+  );
   const { artifacts } = (await (await get('/api/v1/runs/3/cases/inline_chain.ob2')).json()).data;
   const answer = await get(`/api/v1/artifacts/${artifacts[0].sha256}`);
   const text = await answer.text();
-  same([answer.status, answer.headers.get('content-type'), Buffer.byteLength(text)], [200, 'text/plain; charset=utf-8', artifacts[0].bytes], 'the source');
-  check(text.includes('</script>') && answer.headers.get('cache-control').includes('immutable'), 'as it is, for ever');
+  same(
+    [answer.status, answer.headers.get('content-type'), Buffer.byteLength(text)],
+    [200, 'text/plain; charset=utf-8', artifacts[0].bytes],
+    'the source',
+  );
+  check(
+    text.includes('</script>') && answer.headers.get('cache-control').includes('immutable'),
+    'as it is, for ever',
+  );
   for (const name of ['0'.repeat(64), '..%2f..%2fetc%2fpasswd', 'etc', artifacts[0].sha256.toUpperCase()])
     same((await get(`/api/v1/artifacts/${name}`)).status, 404, name);
 });
@@ -193,7 +272,12 @@ test('badges_are_json_and_pictures', async () => {
     const answer = await get(`/badge/${metric}.svg`);
     const svg = await answer.text();
     same([answer.status, answer.headers.get('content-type')], [200, 'image/svg+xml'], metric);
-    check(svg.startsWith('<svg ') && svg.includes(`aria-label="${json.label}: ${json.message}"`) && !/script|on\w+=/.test(svg), svg);
+    check(
+      svg.startsWith('<svg ') &&
+        svg.includes(`aria-label="${json.label}: ${json.message}"`) &&
+        !/script|on\w+=/.test(svg),
+      svg,
+    );
   }
   same((await get('/badge/exact.gif')).status, 404, 'another form');
   same((await get('/badge/mood.svg')).status, 400, 'another metric');
@@ -205,8 +289,14 @@ test('acceptances_are_written_to_the_file_and_taken_out', async () => {
   writeFileSync(file, kept);
   const writing = await serve('--db', db, '--allow-write', '--known', file);
   const json = { 'Content-Type': 'application/json', 'X-Token': writing.token };
-  const post = (body, headers = json) => fetch(`${writing.base}/api/v1/known`, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
-  const drop = (id, headers = { 'X-Token': writing.token }) => fetch(`${writing.base}/api/v1/known/${id}`, { method: 'DELETE', headers });
+  const post = (body, headers = json) =>
+    fetch(`${writing.base}/api/v1/known`, {
+      method: 'POST',
+      headers,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const drop = (id, headers = { 'X-Token': writing.token }) =>
+    fetch(`${writing.base}/api/v1/known/${id}`, { method: 'DELETE', headers });
   const failing = (await (await get('/api/v1/runs/12/cases?verdict=FAIL&limit=1')).json()).data.cases[0];
   const passing = (await (await get('/api/v1/runs/12/cases?verdict=PASS&limit=1')).json()).data.cases[0];
   const name = (c) => `${c.scenario}.${c.variant}`;
@@ -222,15 +312,35 @@ test('acceptances_are_written_to_the_file_and_taken_out', async () => {
   same(readFileSync(file, 'utf8'), kept, 'nothing was written');
   const { data } = await (await post(good)).json();
   same(readFileSync(file, 'utf8'), kept + data.added, 'one block more');
-  check(data.added.includes('expires: 2031-02-03') && data.added.includes(`scope: ${name(failing)}`), data.added);
+  check(
+    data.added.includes('expires: 2031-02-03') && data.added.includes(`scope: ${name(failing)}`),
+    data.added,
+  );
   const listed = (await (await fetch(`${writing.base}/api/v1/known`)).json()).data.items;
-  same(listed.map((k) => k.id), ['other', name(failing)], 'seen at once');
+  same(
+    listed.map((k) => k.id),
+    ['other', name(failing)],
+    'seen at once',
+  );
   same((await drop(encodeURIComponent(name(failing)), {})).status, 401, 'no token');
   same((await drop('nobody')).status, 404, 'no such id');
   same((await drop(encodeURIComponent(name(failing)))).status, 200, 'taken out');
-  check(readFileSync(file, 'utf8').startsWith(kept.trimEnd()) && !readFileSync(file, 'utf8').includes('2031'), 'the rest stays');
+  check(
+    readFileSync(file, 'utf8').startsWith(kept.trimEnd()) && !readFileSync(file, 'utf8').includes('2031'),
+    'the rest stays',
+  );
   const bare = await serve('--db', db, '--allow-write');
-  same((await fetch(`${bare.base}/api/v1/known`, { method: 'POST', headers: { ...json, 'X-Token': bare.token }, body: JSON.stringify(good) })).status, 400, 'no file is named');
+  same(
+    (
+      await fetch(`${bare.base}/api/v1/known`, {
+        method: 'POST',
+        headers: { ...json, 'X-Token': bare.token },
+        body: JSON.stringify(good),
+      })
+    ).status,
+    400,
+    'no file is named',
+  );
   await bare.stop();
   await writing.stop();
 });
@@ -257,97 +367,33 @@ test('a_published_database_is_served_from_a_folder_that_nobody_writes', async ()
   chmodSync(join(folder, 'runs.db'), 0o444);
   chmodSync(folder, 0o555);
   const published = await serve('--db', join(folder, 'runs.db'));
-  for (const path of ['overview', 'runs', 'runs/12', 'runs/12/cases', 'runs/12/cases/inline_chain.ob2', 'cases/inline_chain/ob2', 'compare?a=1&b=12',
-    'timing', 'doors', 'hooks', 'runs/12/queue', 'signatures', 'known', 'symbols']) {
-    const [here, there] = await Promise.all([published, server].map(async (from) => (await (await fetch(`${from.base}/api/v1/${path}`)).json()).data));
+  for (const path of [
+    'overview',
+    'runs',
+    'runs/12',
+    'runs/12/cases',
+    'runs/12/cases/inline_chain.ob2',
+    'cases/inline_chain/ob2',
+    'compare?a=1&b=12',
+    'timing',
+    'doors',
+    'hooks',
+    'runs/12/queue',
+    'signatures',
+    'known',
+    'symbols',
+  ]) {
+    const [here, there] = await Promise.all(
+      [published, server].map(
+        async (from) => (await (await fetch(`${from.base}/api/v1/${path}`)).json()).data,
+      ),
+    );
     same(here, there, path);
   }
   await published.stop();
   chmodSync(folder, 0o755);
   same(readdirSync(folder), ['runs.db'], 'nothing beside it');
   check(readFileSync(join(folder, 'runs.db')).equals(before), 'not a byte changed');
-});
-
-test('odd_requests_get_an_answer_or_a_closed_connection', async () => {
-  const { hostname, port } = new URL(server.base);
-  const say = (text) => new Promise((done) => {
-    const socket = connect(Number(port), hostname);
-    let got = '';
-    const end = () => { socket.destroy(); done(got); };
-    socket.setTimeout(4000, end);
-    socket.on('data', (part) => { got += part.toString('latin1'); });
-    socket.on('close', () => done(got));
-    socket.on('error', () => done(got));
-    socket.write(text, 'latin1');
-  });
-  const host = `Host: ${hostname}:${port}`;
-  const rows = [
-    ['huge header', `GET / HTTP/1.1\r\n${host}\r\nX: ${'a'.repeat(40000)}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
-    ['our name behind 400 headers', `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(400)}${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
-    ['two hosts', `GET / HTTP/1.1\r\n${host}\r\nHost: evil.example\r\n\r\n`, /^HTTP\/1\.1 400[^]*two_hosts/],
-    ['no host', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 421/],
-    ['absolute form, another name', `GET http://evil.example/ HTTP/1.1\r\n${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
-    ['a NUL', `GET /\0 HTTP/1.1\r\n${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
-    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01', /^(HTTP\/1\.[01] 4\d\d|$)/],
-    ['OPTIONS', `OPTIONS / HTTP/1.1\r\n${host}\r\nOrigin: http://evil.example\r\nAccess-Control-Request-Method: PUT\r\n\r\n`, /^HTTP\/1\.1 40[35]/],
-    ['TRACE', `TRACE / HTTP/1.1\r\n${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
-    ['a range is not taken up', `GET /api/v1/openapi.json HTTP/1.1\r\n${host}\r\nRange: bytes=0-9\r\nConnection: close\r\n\r\n`, /^HTTP\/1\.1 200[^]*Accept-Ranges: none/],
-    ['a body that never comes', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: 100\r\n\r\nabc`, /^$/],
-    ['two lengths', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: 3\r\nContent-Length: 300\r\n\r\na!0`, /^HTTP\/1\.1 400[^]*bad_length/],
-    ['a length and more', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: 6x\r\n\r\na!0x10`, /^HTTP\/1\.1 400[^]*bad_length/],
-    ['pieces', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nTransfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n6\r\na!0x10\r\n0\r\n\r\n`, /^HTTP\/1\.1 411[^]*Connection: close/],
-    ['one who asks first', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n`, /^HTTP\/1\.1 100 Continue\r\n\r\n$/],
-    ['the head of a stream', `HEAD /api/v1/events HTTP/1.1\r\n${host}\r\n\r\n`, /^HTTP\/1\.1 200[^]*\r\n\r\n$/],
-    ['no length', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\n\r\n`, /^HTTP\/1\.1 411/],
-    ['a negative length', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: -5\r\n\r\n`, /^HTTP\/1\.[01] 4\d\d/],
-  ];
-  const answers = await Promise.all(rows.map(([, text]) => say(text)));
-  rows.forEach(([what, , want], i) => check(want.test(answers[i]), `${what}: ${answers[i].slice(0, 200)}`));
-  check(!answers.some((text) => /access-control-allow/i.test(text)), 'no other site is allowed');
-  let random = 1;
-  const roll = (n) => { random = (random * 1103515245 + 12345) & 0x7fffffff; return random % n; };
-  const pieces = ['GET ', 'PUT ', '/', '/api/v1/', 'runs', '%', '%2f', '..', '?', '&', '=', '#', ' HTTP/1.1', '\r\n', host, ': ', '\0', '\xff', 'Content-Length: 9', '{', 'cases/', '\t', '+', '%00', '%c0%af', '//'];
-  for (let i = 0; i < 300; i += 30)
-    await Promise.all(Array.from({ length: 30 }, () => new Promise((done) => {
-      const socket = connect(Number(port), hostname);
-      socket.on('error', done).on('close', done);
-      socket.on('data', () => {});
-      socket.end(Array.from({ length: 1 + roll(24) }, () => pieces[roll(pieces.length)]).join(''), 'latin1');
-      setTimeout(() => { socket.destroy(); done(); }, 300);
-    })));
-  same((await get('/healthz')).status, 200, 'it still answers');
-});
-
-test('writes_need_flag_token_and_type', async () => {
-  const writing = await serve('--db', db, '--allow-write');
-  const put = (headers, body = '{"run":3}') => fetch(`${writing.base}/api/v1/baseline`, { method: 'PUT', headers, body });
-  same((await put({ 'Content-Type': 'application/json' })).status, 401, 'no token');
-  same((await put({ 'Content-Type': 'application/json', 'X-Token': 'f'.repeat(64) })).status, 401, 'a wrong token');
-  for (const type of ['text/plain', 'application/jsonp', 'application/json5'])
-    same((await put({ 'Content-Type': type, 'X-Token': writing.token })).status, 415, type);
-  same((await put({ 'Content-Type': 'application/json; charset=utf-8', 'X-Token': writing.token })).status, 200, 'with a parameter');
-  same((await put({ 'Content-Type': 'application/json', 'X-Token': writing.token }, '{')).status, 422, 'no JSON');
-  same((await put({ 'Content-Type': 'application/json', 'X-Token': writing.token })).status, 200, 'all right');
-  same((await (await get('/api/v1/runs?limit=1')).json()).data.baseline, 3, 'seen by a reader at once');
-  same(await writing.stop(), 0, 'exit status after Ctrl-C');
-});
-
-test('remote_addresses_need_a_flag_and_then_the_token', async () => {
-  let said = '';
-  try { twinstack('serve', '--listen', '0.0.0.0:0', '--db', db); } catch (error) { said = `${error.status} ${error.stderr}`; }
-  check(said.startsWith('2 ') && said.includes('--allow-remote'), said);
-  const open = await serve('--db', db, '--allow-remote');
-  same((await fetch(`${open.base}/`)).status, 200, 'the page alone');
-  same((await fetch(`${open.base}/api/v1/runs`)).status, 401, 'data');
-  same((await fetch(`${open.base}/api/v1/runs`, { headers: { 'X-Token': open.token } })).status, 200, 'data with the token');
-  await open.stop();
-});
-
-test('uploads_are_limited', async () => {
-  same((await raw('/api/v1/resolve', { method: 'POST', headers: { 'Content-Length': 1 << 30 } }).catch(() => ({ status: 413 }))).status, 413, 'a large one');
-  const bad = await fetch(`${server.base}/api/v1/resolve`, { method: 'POST', body: 'MDMP and then nothing', headers: { 'Content-Type': 'application/octet-stream' } });
-  same(bad.status, 200, 'a broken dump is an answer');
-  check((await bad.json()).data.errors.length === 1, 'with one error');
 });
 
 test('streams_tell_changes_and_are_capped', async () => {
@@ -358,7 +404,11 @@ test('streams_tell_changes_and_are_capped', async () => {
     ends.push(stop);
     streams.push(await fetch(`${server.base}/api/v1/events`, { signal: stop.signal }));
   }
-  same(streams.map((s) => s.status), [200, 200, 200, 200, 204], 'four streams');
+  same(
+    streams.map((s) => s.status),
+    [200, 200, 200, 200, 204],
+    'four streams',
+  );
   const reader = streams[0].body.getReader();
   const { value } = await reader.read();
   let text = Buffer.from(value).toString();
@@ -377,8 +427,16 @@ test('streams_tell_changes_and_are_capped', async () => {
 });
 
 test('two_offline_pages_are_equal_and_closed', async () => {
-  try { twinstack('report', '12', '--db', db, '--html', scratch('a.html')); } catch (error) { check(error.status === 1, String(error.stderr)); }
-  try { twinstack('report', '12', '--db', db, '--html', scratch('b.html')); } catch (error) { check(error.status === 1, String(error.stderr)); }
+  try {
+    twinstack('report', '12', '--db', db, '--html', scratch('a.html'));
+  } catch (error) {
+    check(error.status === 1, String(error.stderr));
+  }
+  try {
+    twinstack('report', '12', '--db', db, '--html', scratch('b.html'));
+  } catch (error) {
+    check(error.status === 1, String(error.stderr));
+  }
   const page = readFileSync(scratch('a.html'), 'utf8');
   check(page === readFileSync(scratch('b.html'), 'utf8'), 'same run, same bytes');
   check(!/<(?:link|script|img)[^>]+(?:src|href)="(?!data:)/.test(page), 'nothing is fetched');
@@ -387,13 +445,30 @@ test('two_offline_pages_are_equal_and_closed', async () => {
 test('two_builds_of_the_pages_are_equal_and_small', () => {
   const web = `${root}/dashboard/web`;
   for (const name of ['one', 'two'])
-    execFileSync(process.execPath, [`${web}/build.mjs`, '--source', web, '--modules', `${web}/node_modules`, '--out', scratch(name), '--version', '0.1.0']);
+    execFileSync(process.execPath, [
+      `${web}/build.mjs`,
+      '--source',
+      web,
+      '--modules',
+      `${web}/node_modules`,
+      '--out',
+      scratch(name),
+      '--version',
+      '0.1.0',
+    ]);
   for (const file of ['web_assets.c', 'sizes.txt'])
-    check(readFileSync(`${scratch('one')}/${file}`).equals(readFileSync(`${scratch('two')}/${file}`)), `${file} differs`);
+    check(
+      readFileSync(`${scratch('one')}/${file}`).equals(readFileSync(`${scratch('two')}/${file}`)),
+      `${file} differs`,
+    );
   const total = Number(/total gzip (\d+)/.exec(readFileSync(`${scratch('one')}/sizes.txt`, 'utf8'))[1]);
   console.log(`     ${total} bytes gzip`);
   check(total > 10000 && total <= 120 * 1024, `${total} bytes gzip`);
-  const found = spawnSync('grep', ['-rlE', 'dangerouslySetInnerHTML|innerHTML|eval\\(|new Function', `${web}/src`], { encoding: 'utf8' });
+  const found = spawnSync(
+    'grep',
+    ['-rlE', 'dangerouslySetInnerHTML|innerHTML|eval\\(|new Function', `${web}/src`],
+    { encoding: 'utf8' },
+  );
   same([found.status, found.stdout], [1, ''], 'sources that make markup or code of strings');
 });
 
@@ -402,13 +477,30 @@ test('views_of_large_databases_take_under_300_ms', async () => {
   const large = await serve('--db', seed('large.db', 1000, 8, 2000));
   const runs = '/api/v1/runs/1';
   const slow = [];
-  for (const path of ['/api/v1/overview', '/api/v1/runs?limit=50', runs, `${runs}/cases?limit=200`, `${runs}/queue`, '/api/v1/overview?run=1', `${runs}/cases?verdict=FAIL&limit=50`,
-    `${runs}/cases?cause=inline_only`, `${runs}/cases?search=spin`, `${runs}/cases/null_write.ob2`, '/api/v1/cases/null_write/ob2', '/api/v1/compare?a=1&b=2',
-    '/api/v1/timing?run=1', '/api/v1/doors?run=1', '/api/v1/signatures?run=1', '/api/v1/symbols?run=1', '/api/v1/known']) {
+  for (const path of [
+    '/api/v1/overview',
+    '/api/v1/runs?limit=50',
+    runs,
+    `${runs}/cases?limit=200`,
+    `${runs}/queue`,
+    '/api/v1/overview?run=1',
+    `${runs}/cases?verdict=FAIL&limit=50`,
+    `${runs}/cases?cause=inline_only`,
+    `${runs}/cases?search=spin`,
+    `${runs}/cases/null_write.ob2`,
+    '/api/v1/cases/null_write/ob2',
+    '/api/v1/compare?a=1&b=2',
+    '/api/v1/timing?run=1',
+    '/api/v1/doors?run=1',
+    '/api/v1/signatures?run=1',
+    '/api/v1/symbols?run=1',
+    '/api/v1/known',
+  ]) {
     let took = Infinity;
     let answer;
-    for (let i = 0; i < 3; i++) { // the minimum, so that other load on the machine does not count;
-                                  // never a cached answer
+    for (let i = 0; i < 3; i++) {
+      // the minimum, so that other load on the machine does not count;
+      // never a cached answer
       const start = performance.now();
       answer = await fetch(`${large.base}${path}${path.includes('?') ? '&' : '?'}again=${i}`);
       await answer.text();
@@ -416,7 +508,8 @@ test('views_of_large_databases_take_under_300_ms', async () => {
     }
     console.log(`     ${took.toFixed(0).padStart(5)} ms  ${path}`);
     same(answer.status, 200, path);
-    if (took > 300 * Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1)) slow.push(`${path} ${took.toFixed(0)} ms`);
+    if (took > 300 * Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1))
+      slow.push(`${path} ${took.toFixed(0)} ms`);
   }
   same(slow, [], 'slow views');
 });

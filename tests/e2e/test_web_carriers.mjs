@@ -1,6 +1,20 @@
 // One interface, three carriers: live, in one offline file, and from a published read-only
 // database, the pages show the same at the same addresses.
-import { axeSource, browser, check, openPage, runAll, same, scratch, seed, serve, settled, shot, test, twinstack } from './web/world.mjs';
+import {
+  axeSource,
+  browser,
+  check,
+  openPage,
+  runAll,
+  same,
+  scratch,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+  twinstack,
+} from './web/world.mjs';
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
@@ -27,35 +41,78 @@ const caseAt = `/runs/${RUNS}/mismatches/inline_chain.ob2`;
 
 // Every page, and the parameters of its address.
 const views = [
-  '/', '/runs', `/runs?after=${RUNS - 49}`, '/runs?branch=main&tick=3', '/runs?branch=none', `/runs/${RUNS}`, '/runs/latest',
-  `/runs/${RUNS}?verdict=FAIL`, `/runs/${RUNS}?kind=hang`, `/runs/${RUNS}?search=inline&verdict=PASS`, `/runs/${RUNS}?cause=inline_only`,
-  `/runs/${RUNS}?search=nothing`, '/runs/latest/mismatches', `/runs/${RUNS}/mismatches?verdict=FAIL`, `/runs/${RUNS}/mismatches?cause=inline_only`,
-  caseAt, `${caseAt}?frame=3`, `${caseAt}?inlines=0&system=0&absolute=1&engines=dump,offset:dbghelp`, `/runs/${RUNS}/mismatches/${hostile}.ob2?frame=0`,
-  '/cases/inline_chain/ob2', `/cases/${hostile}/ob0`, '/compare', `/compare/${RUNS - 1}/${RUNS}`, `/compare/${RUNS}/${RUNS - 1}`, `/compare/1/${RUNS}`,
-  '/compare/baseline/latest', `/compare?a=${RUNS - 3}&b=latest`, '/timing', `/timing?run=${RUNS}&measure=bytes`, '/timing?engines=dump', '/doors', '/doors?differs=1', '/doors?search=spin',
-  '/signatures', '/known', '/symbols', '/api', '/about',
+  '/',
+  '/runs',
+  `/runs?after=${RUNS - 49}`,
+  '/runs?branch=main&tick=3',
+  '/runs?branch=none',
+  `/runs/${RUNS}`,
+  '/runs/latest',
+  `/runs/${RUNS}?verdict=FAIL`,
+  `/runs/${RUNS}?kind=hang`,
+  `/runs/${RUNS}?search=inline&verdict=PASS`,
+  `/runs/${RUNS}?cause=inline_only`,
+  `/runs/${RUNS}?search=nothing`,
+  '/runs/latest/mismatches',
+  `/runs/${RUNS}/mismatches?verdict=FAIL`,
+  `/runs/${RUNS}/mismatches?cause=inline_only`,
+  caseAt,
+  `${caseAt}?frame=3`,
+  `${caseAt}?inlines=0&system=0&absolute=1&engines=dump,offset:dbghelp`,
+  `/runs/${RUNS}/mismatches/${hostile}.ob2?frame=0`,
+  '/cases/inline_chain/ob2',
+  `/cases/${hostile}/ob0`,
+  '/compare',
+  `/compare/${RUNS - 1}/${RUNS}`,
+  `/compare/${RUNS}/${RUNS - 1}`,
+  `/compare/1/${RUNS}`,
+  '/compare/baseline/latest',
+  `/compare?a=${RUNS - 3}&b=latest`,
+  '/timing',
+  `/timing?run=${RUNS}&measure=bytes`,
+  '/timing?engines=dump',
+  '/doors',
+  '/doors?differs=1',
+  '/doors?search=spin',
+  '/signatures',
+  '/known',
+  '/symbols',
+  '/api',
+  '/about',
 ];
 
 // The content of MAIN with the targets of its links, without the parts that only one carrier shows.
-const read = (page) => page.evaluate(() => {
-  const main = document.querySelector('main').cloneNode(true);
-  for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();
-  const links = [...main.querySelectorAll('a[href]')].map((a) => a.getAttribute('href').replace(/^#\//, '/'));
-  const state = [...main.querySelectorAll('input, select')].map((field) => `${field.value}${field.checked ? '!' : ''}`);
-  return { text: main.textContent.replace(/\s+/g, ' '), links, state };
-});
+const read = (page) =>
+  page.evaluate(() => {
+    const main = document.querySelector('main').cloneNode(true);
+    for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();
+    const links = [...main.querySelectorAll('a[href]')].map((a) =>
+      a.getAttribute('href').replace(/^#\//, '/'),
+    );
+    const state = [...main.querySelectorAll('input, select')].map(
+      (field) => `${field.value}${field.checked ? '!' : ''}`,
+    );
+    return { text: main.textContent.replace(/\s+/g, ' '), links, state };
+  });
 // Waits until all requests are answered and nothing has moved for a while.
 const shown = async (page) => {
   await settled(page);
   for (let old = null, tries = 0; ; tries++) {
     const now = JSON.stringify(await read(page));
     if (now === old && page.asking.size === 0) return JSON.parse(now);
-    check(tries < 200, `${page.url()} does not come to rest: ${[...page.asking].map((asked) => asked.url())}`);
+    check(
+      tries < 200,
+      `${page.url()} does not come to rest: ${[...page.asking].map((asked) => asked.url())}`,
+    );
     old = now;
     await page.waitForTimeout(60);
   }
 };
-const outside = (page) => page.on('request', (asked) => /^(file|data|blob):/.test(asked.url()) || page.complaints.push(`asked for ${asked.url()}`));
+const outside = (page) =>
+  page.on(
+    'request',
+    (asked) => /^(file|data|blob):/.test(asked.url()) || page.complaints.push(`asked for ${asked.url()}`),
+  );
 
 // The live server's page at each address is read only once.
 const wanted = new Map();
@@ -63,7 +120,7 @@ async function want(view) {
   if (!wanted.page) wanted.page = await openPage(chromium, live.base);
   if (!wanted.has(view)) {
     await wanted.page.goto(live.base + view);
-    wanted.set(view, { ...await shown(wanted.page), title: await wanted.page.title() });
+    wanted.set(view, { ...(await shown(wanted.page)), title: await wanted.page.title() });
     same(wanted.page.complaints, [], `complaints at ${view}`);
   }
   return wanted.get(view);
@@ -74,10 +131,10 @@ test('a_file_shows_what_the_server_shows', async () => {
   outside(page);
   for (const [i, view] of views.entries()) {
     if (i % 4 === 0) await page.goto('about:blank'); // so that it is opened by its address, as from
-                                                     // a link in a mail
+    // a link in a mail
     await page.goto(`${file}#${view}`);
-    const got = { ...await shown(page), title: await page.title() };
-    check(!await page.locator('.state.bad').count(), `${view}: ${got.text}`);
+    const got = { ...(await shown(page)), title: await page.title() };
+    check(!(await page.locator('.state.bad').count()), `${view}: ${got.text}`);
     same(got, await want(view), view);
   }
   same(page.complaints, [], 'complaints');
@@ -86,16 +143,24 @@ test('a_file_shows_what_the_server_shows', async () => {
 
 test('a_published_database_shows_what_the_server_shows', async () => {
   const page = await openPage(chromium, published.base);
-  for (const view of [...views.filter((each) => !each.includes('?')), '/resolve', '/runs/7', '/runs/9/mismatches', '/compare/3/9']) {
+  for (const view of [
+    ...views.filter((each) => !each.includes('?')),
+    '/resolve',
+    '/runs/7',
+    '/runs/9/mismatches',
+    '/compare/3/9',
+  ]) {
     await page.goto(published.base + view);
-    same({ ...await shown(page), title: await page.title() }, await want(view), view);
+    same({ ...(await shown(page)), title: await page.title() }, await want(view), view);
   }
   same(page.complaints, [], 'complaints');
   await page.context().close();
 });
 
 test('every_document_of_a_file_is_what_the_server_answers', async () => {
-  const { offline, ...documents } = JSON.parse(/id="twinstack-data">(.*?)<\/script>/s.exec(readFileSync(scratch('offline.html'), 'utf8'))[1]);
+  const { offline, ...documents } = JSON.parse(
+    /id="twinstack-data">(.*?)<\/script>/s.exec(readFileSync(scratch('offline.html'), 'utf8'))[1],
+  );
   for (const [path, packed] of Object.entries(documents)) {
     const text = inflateSync(Buffer.from(packed, 'base64')).toString();
     const answer = await (await fetch(live.base + path)).text();
@@ -114,17 +179,31 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
     await page.locator('.rail li a', { hasText: new RegExp(`^${name}$`) }).click();
     await settled(page);
     check((await page.textContent('.rail [aria-current]')) === name, `${name} is where we are`);
-    check(!await page.locator('.state.bad').count(), `${name}: ${await page.textContent('main')}`);
+    check(!(await page.locator('.state.bad').count()), `${name}: ${await page.textContent('main')}`);
   }
   const seen = new Set();
-  for (const start of ['/', '/runs', `/runs/${RUNS}`, '/signatures', '/known', '/compare', '/cases/inline_chain/ob2', caseAt]) {
+  for (const start of [
+    '/',
+    '/runs',
+    `/runs/${RUNS}`,
+    '/signatures',
+    '/known',
+    '/compare',
+    '/cases/inline_chain/ob2',
+    caseAt,
+  ]) {
     await page.goto(`${file}#${start}`);
     await shown(page);
-    for (const to of await page.evaluate(() => [...document.querySelectorAll('main a[href^="#/"]')].map((a) => a.getAttribute('href')))) seen.add(to);
+    for (const to of await page.evaluate(() =>
+      [...document.querySelectorAll('main a[href^="#/"]')].map((a) => a.getAttribute('href')),
+    ))
+      seen.add(to);
   }
   let there = 0;
   for (const to of seen) {
-    await page.evaluate((hash) => { location.hash = hash; }, to);
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, to);
     await page.waitForFunction((hash) => location.hash === hash, to);
     await settled(page);
     const bad = await page.locator('.state.bad').allTextContents();
@@ -141,8 +220,15 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
 
 test('what_a_file_lacks_it_says', async () => {
   const page = await openPage(chromium, file);
-  const rows = [['/runs/7', 'twinstack report 7 --html'], [`/runs/${RUNS - 1}/mismatches`, `twinstack report ${RUNS - 1} --html`], ['/compare/3/9', 'twinstack compare 3 9'],
-    ['/runs/4242', 'twinstack serve'], [`/runs/${RUNS}/mismatches/nope.ob2`, 'twinstack serve'], ['/cases/nope/ob2', 'twinstack serve'], ['/doors?run=3', 'twinstack report 3 --html']];
+  const rows = [
+    ['/runs/7', 'twinstack report 7 --html'],
+    [`/runs/${RUNS - 1}/mismatches`, `twinstack report ${RUNS - 1} --html`],
+    ['/compare/3/9', 'twinstack compare 3 9'],
+    ['/runs/4242', 'twinstack serve'],
+    [`/runs/${RUNS}/mismatches/nope.ob2`, 'twinstack serve'],
+    ['/cases/nope/ob2', 'twinstack serve'],
+    ['/doors?run=3', 'twinstack report 3 --html'],
+  ];
   for (const [view, words] of rows) {
     await page.goto('about:blank');
     await page.goto(`${file}#${view}`);
@@ -159,21 +245,42 @@ test('what_a_file_lacks_it_says', async () => {
 test('a_file_of_an_older_run_is_about_that_run', async () => {
   const older = write(12, 'older.html');
   const page = await openPage(chromium, older);
-  for (const [view, words] of [['/', 'Run 12'], ['/compare', 'run 11'], ['/known', null], ['/runs/latest', 'Run 12'], ['/signatures', 'first seen'],
-    ['/runs/latest/mismatches', 'Run 12'], ['/compare/1/12', 'run 1 ']]) {
+  for (const [view, words] of [
+    ['/', 'Run 12'],
+    ['/compare', 'run 11'],
+    ['/known', null],
+    ['/runs/latest', 'Run 12'],
+    ['/signatures', 'first seen'],
+    ['/runs/latest/mismatches', 'Run 12'],
+    ['/compare/1/12', 'run 1 '],
+  ]) {
     await page.goto('about:blank');
     await page.goto(`${older}#${view}`);
     await settled(page);
     const text = await page.textContent('main');
-    check(!await page.locator('.state.bad').count() && (words === null || text.includes(words)), `${view}: ${text}`);
+    check(
+      !(await page.locator('.state.bad').count()) && (words === null || text.includes(words)),
+      `${view}: ${text}`,
+    );
   }
   await page.goto(`${older}#/`);
   await settled(page);
-  same(await page.locator('.tile .spark').first().getAttribute('aria-label').then((text) => text.split(' ')[0]), '12', 'runs in the trend: none after it');
+  same(
+    await page
+      .locator('.tile .spark')
+      .first()
+      .getAttribute('aria-label')
+      .then((text) => text.split(' ')[0]),
+    '12',
+    'runs in the trend: none after it',
+  );
   await page.context().close();
   const oldest = await openPage(chromium, `${write(1, 'oldest.html')}#/compare`);
   await oldest.waitForSelector('.state.bad');
-  check((await oldest.textContent('main')).includes('No run came before run 1'), await oldest.textContent('main'));
+  check(
+    (await oldest.textContent('main')).includes('No run came before run 1'),
+    await oldest.textContent('main'),
+  );
   await oldest.context().close();
   const lone = write(1, 'lone.html', seed('lone.db', 1, 4, 0));
   const alone = await openPage(chromium, `${lone}#/compare`);
@@ -193,13 +300,26 @@ test('a_file_answers_the_frames_that_it_holds', async () => {
   const column = answer.data.case.engines.findIndex((engine) => engine.engine === 'offset:rtl') + 1;
   const frames = answer.data.threads[0].rows.map((row) => row[column].frame).filter(Boolean);
   const physical = frames.filter((frame) => frame.inline_depth === 0);
-  const suffix = (frame, i) => (frame.kind === (i === 0 ? 'interrupted' : 'return') ? '' : frame.kind === 'return' ? '@r' : '@i');
-  await page.fill('textarea', `# pasted\n> a crash\n${physical.map((frame, i) => `${frame.module}!${frame.offset}${suffix(frame, i)}`).join('\n')}\nother.dll!0x123\n`);
+  const suffix = (frame, i) =>
+    frame.kind === (i === 0 ? 'interrupted' : 'return') ? '' : frame.kind === 'return' ? '@r' : '@i';
+  const lines = physical.map((frame, i) => `${frame.module}!${frame.offset}${suffix(frame, i)}`);
+  await page.fill('textarea', `# pasted\n> a crash\n${lines.join('\n')}\nother.dll!0x123\n`);
   await page.getByRole('button', { name: 'Resolve', exact: true }).click();
   await page.waitForSelector('.panel tbody tr');
-  const got = await page.locator('.panel tbody tr').evaluateAll((rows) => rows.map((row) => row.querySelector('.fn').textContent.replace(/^↳| inlined$/g, '')));
-  same(got, [...frames.map((frame) => frame.function ?? 'no name'), 'no name'], 'functions, inline ones among them');
-  check((await page.locator('.panel tbody tr').last().textContent()).includes('not in this file'), 'what is not known is said');
+  const got = await page
+    .locator('.panel tbody tr')
+    .evaluateAll((rows) =>
+      rows.map((row) => row.querySelector('.fn').textContent.replace(/^↳| inlined$/g, '')),
+    );
+  same(
+    got,
+    [...frames.map((frame) => frame.function ?? 'no name'), 'no name'],
+    'functions, inline ones among them',
+  );
+  check(
+    (await page.locator('.panel tbody tr').last().textContent()).includes('not in this file'),
+    'what is not known is said',
+  );
   await shot(page, 'offline-resolved');
   await page.fill('textarea', 'this is no stack\n');
   await page.keyboard.press('Control+Enter');
@@ -211,8 +331,15 @@ test('a_file_answers_the_frames_that_it_holds', async () => {
 test('the_description_is_in_the_file', async () => {
   const page = await openPage(chromium, `${file}#/api`);
   await settled(page);
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'openapi.json' }).click()]);
-  same(JSON.parse(readFileSync(await download.path(), 'utf8')), await (await fetch(`${live.base}/api/v1/openapi.json`)).json(), 'the description');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'openapi.json' }).click(),
+  ]);
+  same(
+    JSON.parse(readFileSync(await download.path(), 'utf8')),
+    await (await fetch(`${live.base}/api/v1/openapi.json`)).json(),
+    'the description',
+  );
   same(page.complaints, [], 'complaints');
   await page.context().close();
 });
@@ -227,36 +354,76 @@ test('keys_work_in_a_file', async () => {
   await page.waitForSelector('.sheet');
   await page.keyboard.press('Escape');
   await page.keyboard.press('2');
-  await page.waitForFunction(() => location.hash === '#/runs' && document.querySelectorAll('main tbody tr').length === 50);
+  await page.waitForFunction(
+    () => location.hash === '#/runs' && document.querySelectorAll('main tbody tr').length === 50,
+  );
   await page.getByRole('button', { name: 'older' }).click();
-  await page.waitForFunction(() => location.hash.includes('after=') && document.querySelector('main tbody a.strong')?.textContent === String(10));
+  await page.waitForFunction(
+    () =>
+      location.hash.includes('after=') &&
+      document.querySelector('main tbody a.strong')?.textContent === String(10),
+  );
   await page.goBack();
   await page.waitForFunction(() => document.querySelector('main tbody a.strong')?.textContent === '60');
   await page.locator('tbody input').nth(0).check();
   await page.locator('tbody input').nth(1).check();
   await page.getByRole('button', { name: /Compare/ }).click();
-  await page.waitForFunction(() => location.hash === '#/compare/59/60' && document.querySelector('main h2.section'));
+  await page.waitForFunction(
+    () => location.hash === '#/compare/59/60' && document.querySelector('main h2.section'),
+  );
   await page.getByRole('button', { name: 'Swap' }).click();
-  await page.waitForFunction(() => location.hash === '#/compare/60/59' && document.querySelector('main h2.section'));
+  await page.waitForFunction(
+    () => location.hash === '#/compare/60/59' && document.querySelector('main h2.section'),
+  );
   same(page.complaints, [], 'complaints');
   await page.context().close();
 });
 
 test('a_file_is_usable_by_everybody', async () => {
-  const pages = [['overview', '/'], ['runs', '/runs'], ['run', `/runs/${RUNS}`], ['case', `${caseAt}?frame=3`], ['history', '/cases/inline_chain/ob2'], ['compare', '/compare'],
-    ['timing', '/timing'], ['doors', '/doors'], ['signatures', '/signatures'], ['known', '/known'], ['symbols', '/symbols'], ['resolve', '/resolve'], ['api', '/api'], ['about', '/about'], ['not-held', '/compare/3/9']];
-  for (const [colorScheme, viewport] of [['light', { width: 1360, height: 860 }], ['dark', { width: 360, height: 740 }]]) {
+  const pages = [
+    ['overview', '/'],
+    ['runs', '/runs'],
+    ['run', `/runs/${RUNS}`],
+    ['case', `${caseAt}?frame=3`],
+    ['history', '/cases/inline_chain/ob2'],
+    ['compare', '/compare'],
+    ['timing', '/timing'],
+    ['doors', '/doors'],
+    ['signatures', '/signatures'],
+    ['known', '/known'],
+    ['symbols', '/symbols'],
+    ['resolve', '/resolve'],
+    ['api', '/api'],
+    ['about', '/about'],
+    ['not-held', '/compare/3/9'],
+  ];
+  for (const [colorScheme, viewport] of [
+    ['light', { width: 1360, height: 860 }],
+    ['dark', { width: 360, height: 740 }],
+  ]) {
     const page = await openPage(chromium, file, { colorScheme, viewport, bypassCSP: true });
     await page.addScriptTag({ path: axeSource() });
     for (const [name, view] of pages) {
-      await page.evaluate((to) => { location.hash = to; }, view);
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, view);
       await page.waitForTimeout(60);
       await settled(page);
       const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
       const serious = found.violations.filter((v) => ['serious', 'critical'].includes(v.impact));
-      same(serious.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`), [], `${name}, ${colorScheme}`);
-      if (viewport.width > 360) { await shot(page, `offline-${name}`); continue; }
-      const wide = await page.evaluate(() => [document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]);
+      same(
+        serious.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`),
+        [],
+        `${name}, ${colorScheme}`,
+      );
+      if (viewport.width > 360) {
+        await shot(page, `offline-${name}`);
+        continue;
+      }
+      const wide = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.querySelector('main').scrollWidth,
+      ]);
       check(Math.max(...wide) <= 360, `${name} is ${wide} wide`);
       await shot(page, `offline-${name}-360`);
     }
@@ -275,12 +442,21 @@ test('a_file_of_a_large_run_stays_bounded', async () => {
   check(size < 8e6, `${size} bytes`);
   check(seconds < 20 * Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1), `${seconds} s`);
   const page = await openPage(chromium, big);
-  for (const [view, words] of [['/', 'Run 1'], ['/runs/1', '200 of 2,400 cases'], ['/runs/1?after=2300&search=spin', 'spin'], ['/about', '2,000 of 2,400 cases with their stacks'],
-    ['/about', 'the newest 200 of 221 runs'], ['/runs', 'lists the newest 200 of 221 runs']]) {
+  for (const [view, words] of [
+    ['/', 'Run 1'],
+    ['/runs/1', '200 of 2,400 cases'],
+    ['/runs/1?after=2300&search=spin', 'spin'],
+    ['/about', '2,000 of 2,400 cases with their stacks'],
+    ['/about', 'the newest 200 of 221 runs'],
+    ['/runs', 'lists the newest 200 of 221 runs'],
+  ]) {
     await page.goto('about:blank');
     await page.goto(`${big}#${view}`);
     await settled(page);
-    check((await page.textContent('main')).includes(words), `${view}: ${(await page.textContent('main')).slice(0, 2000)}`);
+    check(
+      (await page.textContent('main')).includes(words),
+      `${view}: ${(await page.textContent('main')).slice(0, 2000)}`,
+    );
   }
   await page.goto(`${big}#/runs?after=24`);
   await settled(page);

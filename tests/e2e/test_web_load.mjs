@@ -11,7 +11,9 @@ const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
 function wrk(path, seconds = 3) {
   let text;
   try {
-    text = execFileSync('wrk', ['-t', '1', '-c', '16', '-d', `${seconds}s`, `${server.base}${path}`], { encoding: 'utf8' });
+    text = execFileSync('wrk', ['-t', '1', '-c', '16', '-d', `${seconds}s`, `${server.base}${path}`], {
+      encoding: 'utf8',
+    });
   } catch (error) {
     if (error.code === 'ENOENT') throw new Skip('wrk is not installed');
     throw error;
@@ -39,28 +41,48 @@ test('500_idle_connections_stop_nobody', async () => {
   for (let i = 0; i < 500; i++) {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => {});
-    idle.push(new Promise((done) => { socket.on('connect', () => done(socket)); }));
+    idle.push(
+      new Promise((done) => {
+        socket.on('connect', () => done(socket));
+      }),
+    );
   }
   const sockets = await Promise.all(idle);
   sockets.forEach((socket, i) => i % 2 && socket.write('GET / HTTP/1.1\r\nHost: ')); // half of them
-                                                                                     // send half a
-                                                                                     // request
+  // send half a
+  // request
   const start = performance.now();
-  for (let i = 0; i < 20; i++) same((await fetch(`${server.base}/api/v1/runs`)).status, 200, 'a request beside them');
+  for (let i = 0; i < 20; i++)
+    same((await fetch(`${server.base}/api/v1/runs`)).status, 200, 'a request beside them');
   const took = performance.now() - start;
   sockets.forEach((socket) => socket.destroy());
   check(took < 2000 * slowness, `20 requests took ${took.toFixed(0)} ms`);
 });
 
 test('the_700th_connection_gets_in_while_all_others_are_idle', async () => {
-  const sockets = await Promise.all(Array.from({ length: 700 }, () => new Promise((done) => {
-    const socket = connect(Number(port), hostname);
-    socket.on('error', () => {}).on('connect', () => { socket.write('GET / HTTP/1.1\r\nHost: '); done(socket); });
-    socket.on('data', () => {});
-  })));
+  const sockets = await Promise.all(
+    Array.from(
+      { length: 700 },
+      () =>
+        new Promise((done) => {
+          const socket = connect(Number(port), hostname);
+          socket
+            .on('error', () => {})
+            .on('connect', () => {
+              socket.write('GET / HTTP/1.1\r\nHost: ');
+              done(socket);
+            });
+          socket.on('data', () => {});
+        }),
+    ),
+  );
   const start = performance.now();
   for (let i = 0; i < 5; i++)
-    same((await fetch(`${server.base}/api/v1/runs`, { headers: { Connection: 'close' } })).status, 200, 'a request beside them');
+    same(
+      (await fetch(`${server.base}/api/v1/runs`, { headers: { Connection: 'close' } })).status,
+      200,
+      'a request beside them',
+    );
   const took = performance.now() - start;
   console.log(`     5 requests beside 700 idle connections took ${took.toFixed(0)} ms`);
   sockets.forEach((socket) => socket.destroy());
@@ -73,11 +95,13 @@ test('a_slow_reader_stops_nobody', async () => {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => {});
     socket.pause(); // requests much and reads nothing
-    for (let n = 0; n < 40; n++) socket.write(`GET /api/v1/timing HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
+    for (let n = 0; n < 40; n++)
+      socket.write(`GET /api/v1/timing HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
     readers.push(socket);
   }
   const start = performance.now();
-  for (let i = 0; i < 20; i++) same((await fetch(`${server.base}/api/v1/runs/3`)).status, 200, 'a request beside them');
+  for (let i = 0; i < 20; i++)
+    same((await fetch(`${server.base}/api/v1/runs/3`)).status, 200, 'a request beside them');
   const took = performance.now() - start;
   readers.forEach((socket) => socket.destroy());
   check(took < 2000 * slowness, `20 requests took ${took.toFixed(0)} ms`);

@@ -24,7 +24,10 @@ async function answer(response) {
   try {
     body = await response.json();
   } catch {
-    throw new ApiError({ key: 'no_answer', message: 'The server gave no readable answer', hint: null }, response.status);
+    throw new ApiError(
+      { key: 'no_answer', message: 'The server gave no readable answer', hint: null },
+      response.status,
+    );
   }
   if (!response.ok) throw new ApiError(body.error, response.status);
   return body.data;
@@ -35,7 +38,11 @@ const known = new Map(); // path -> {etag, data}
 const asked = new Map(); // path -> promise: one fetch at a time serves all who ask
 
 function fetchData(path) {
-  if (!asked.has(path)) asked.set(path, fetchOnce(path).finally(() => asked.delete(path)));
+  if (!asked.has(path))
+    asked.set(
+      path,
+      fetchOnce(path).finally(() => asked.delete(path)),
+    );
   return asked.get(path);
 }
 
@@ -45,8 +52,14 @@ async function fetchOnce(path) {
   try {
     response = await fetch(path, { headers: authorised(old ? { 'If-None-Match': old.etag } : {}) });
   } catch {
-    throw new ApiError({ key: 'offline', message: 'The server does not answer',
-      hint: 'Start it again with `twinstack serve`; this page then goes on by itself.' }, 0);
+    throw new ApiError(
+      {
+        key: 'offline',
+        message: 'The server does not answer',
+        hint: 'Start it again with `twinstack serve`; this page then goes on by itself.',
+      },
+      0,
+    );
   }
   const version = response.headers.get('X-Data-Version');
   if (response.status === 304) {
@@ -99,7 +112,10 @@ export function useLive() {
   return live;
 }
 
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+const pause = (ms) =>
+  new Promise((done) => {
+    setTimeout(done, ms);
+  });
 
 async function stream() {
   const response = await fetch('/api/v1/events', { headers: authorised({ Accept: 'text/event-stream' }) });
@@ -112,8 +128,12 @@ async function stream() {
     text += value;
     let end;
     while ((end = text.indexOf('\n\n')) >= 0) {
-      const data = text.slice(0, end).split('\n').filter((line) => line.startsWith('data: '))
-        .map((line) => line.slice(6)).join('\n');
+      const data = text
+        .slice(0, end)
+        .split('\n')
+        .filter((line) => line.startsWith('data: '))
+        .map((line) => line.slice(6))
+        .join('\n');
       text = text.slice(end + 2);
       setState('live');
       if (data) changed(JSON.parse(data));
@@ -133,7 +153,10 @@ async function poll() {
   const path = '/api/v1/runs?limit=10';
   const page = await fetchData(path);
   setState('polling');
-  changed({ version: known.get(path)?.version ?? null, running: page.runs.filter((run) => run.state === 'running') });
+  changed({
+    version: known.get(path)?.version ?? null,
+    running: page.runs.filter((run) => run.state === 'running'),
+  });
 }
 
 // A stream while the server has one, else asking every few seconds; for ever.
@@ -141,9 +164,13 @@ export async function follow() {
   if (offline) return;
   for (;;) {
     try {
-      if (!await stream()) await poll();
+      if (!(await stream())) await poll();
     } catch {
-      try { await poll(); } catch { setState('lost'); }
+      try {
+        await poll();
+      } catch {
+        setState('lost');
+      }
     }
     await pause(document.hidden ? 15000 : 4000);
   }
@@ -157,13 +184,25 @@ export function useData(path) {
   const [state, set] = useState({ path: null, data: null, error: null });
   useEffect(() => {
     let wanted = true;
-    const load = () => path && read(path).then(
-      (data) => wanted && set((old) => (old.path === path && old.data === data && !old.error ? old : { path, data, error: null })),
-      (error) => wanted && set((old) => ({ path, data: old.path === path ? old.data : null, error })));
-    const reload = () => { if (!live.version || known.get(path)?.version !== live.version) load(); };
+    const load = () =>
+      path &&
+      read(path).then(
+        (data) =>
+          wanted &&
+          set((old) =>
+            old.path === path && old.data === data && !old.error ? old : { path, data, error: null },
+          ),
+        (error) => wanted && set((old) => ({ path, data: old.path === path ? old.data : null, error })),
+      );
+    const reload = () => {
+      if (!live.version || known.get(path)?.version !== live.version) load();
+    };
     load();
     readers.add(reload);
-    return () => { wanted = false; readers.delete(reload); };
+    return () => {
+      wanted = false;
+      readers.delete(reload);
+    };
   }, [path]);
   return state.path === path ? state : { path, data: null, error: null };
 }

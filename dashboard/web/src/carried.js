@@ -9,7 +9,14 @@ export const offline = documents?.offline ?? null;
 
 async function unpack(packed) {
   if (typeof DecompressionStream === 'undefined')
-    throw new ApiError({ key: 'old_browser', message: 'This browser cannot unpack what the file holds', hint: 'Browsers since 2023 can.' }, 0);
+    throw new ApiError(
+      {
+        key: 'old_browser',
+        message: 'This browser cannot unpack what the file holds',
+        hint: 'Browsers since 2023 can.',
+      },
+      0,
+    );
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   return new Response(new Response(bytes).body.pipeThrough(new DecompressionStream('deflate'))).text();
 }
@@ -33,7 +40,10 @@ function spell(path) {
   const query = new URLSearchParams([...new URLSearchParams(search)].filter(([, value]) => value !== ''));
   for (const name of ['run', 'a', 'b']) if (query.has(name)) query.set(name, number(query.get(name)));
   query.sort();
-  return [where.replace(/^(\/api\/v1\/runs\/)([^/]+)/, (_, start, run) => start + number(decodeURIComponent(run))), query];
+  return [
+    where.replace(/^(\/api\/v1\/runs\/)([^/]+)/, (_, start, run) => start + number(decodeURIComponent(run))),
+    query,
+  ];
 }
 
 // ---- lists -----------------------------------------------------------------------------------
@@ -45,7 +55,12 @@ async function whole(where) {
   const first = await take(`${where}?limit=${limit}`);
   const name = Object.hasOwn(first, 'runs') ? 'runs' : 'cases';
   const rows = [...first[name]];
-  for (let page = first, key; (key = `${where}?after=${page.next}&limit=${limit}`) && has(key); rows.push(...page[name])) page = await take(key);
+  for (
+    let page = first, key;
+    (key = `${where}?after=${page.next}&limit=${limit}`) && has(key);
+    rows.push(...page[name])
+  )
+    page = await take(key);
   return { name, rows, first };
 }
 
@@ -57,12 +72,20 @@ const fitting = {
 
 // A page of the queue, whose order is not that of the ids.
 function paged(first, fits, { limit, after, around }, left_out) {
-  const at = fits.findIndex((row) => (after ? row.id === after : `${row.scenario}.${row.variant}` === around));
+  const at = fits.findIndex((row) =>
+    after ? row.id === after : `${row.scenario}.${row.variant}` === around,
+  );
   const start = at < 0 ? 0 : after ? at + 1 : at - (at % limit);
   const end = Math.min(start + limit, fits.length);
-  return { ...first, cases: fits.slice(start, end), position: start, total: fits.length, left_out,
+  return {
+    ...first,
+    cases: fits.slice(start, end),
+    position: start,
+    total: fits.length,
+    left_out,
     next: end < fits.length ? fits[end - 1].id : null,
-    previous: start === 0 ? null : start > limit ? fits[start - limit - 1].id : 0 };
+    previous: start === 0 ? null : start > limit ? fits[start - limit - 1].id : 0,
+  };
 }
 
 async function listed(where, query) {
@@ -71,12 +94,20 @@ async function listed(where, query) {
   const limit = Number(query.get('limit') ?? 50);
   const after = Number(query.get('after') ?? 0);
   const filters = [...query].filter(([key]) => !['limit', 'after', 'around'].includes(key));
-  const fits = rows.filter((row) => filters.every(([key, value]) => (fitting[key] ? fitting[key](row, value) : row[key] === value)));
+  const fits = rows.filter((row) =>
+    filters.every(([key, value]) => (fitting[key] ? fitting[key](row, value) : row[key] === value)),
+  );
   const rest = fits.filter((row) => !after || (name === 'runs' ? row.id < after : row.id > after));
   const left_out = first.total - rows.length; // of all, whatever the filter
-  if (where.endsWith('/queue')) return paged(first, fits, { limit, after, around: query.get('around') }, left_out);
-  return { ...first, [name]: rest.slice(0, limit), next: rest.length > limit ? rest[limit - 1].id : null,
-    total: filters.length ? fits.length : first.total, left_out };
+  if (where.endsWith('/queue'))
+    return paged(first, fits, { limit, after, around: query.get('around') }, left_out);
+  return {
+    ...first,
+    [name]: rest.slice(0, limit),
+    next: rest.length > limit ? rest[limit - 1].id : null,
+    total: filters.length ? fits.length : first.total,
+    left_out,
+  };
 }
 
 // ---- what is not here -------------------------------------------------------------------------
@@ -93,12 +124,17 @@ function missing(where, query) {
     hint = 'The About page links to the comparisons that the file holds.';
   } else if (where === '/api/v1/compare') {
     message = `The comparison of run ${a} with run ${b} is not in this file`;
-    hint = `It compares run ${offline.run} with ${offline.compared.length} others. Where the database is, \`twinstack compare ${a} ${b}\` or \`twinstack serve\` shows this one.`;
+    hint =
+      `It compares run ${offline.run} with ${offline.compared.length} others. Where the database is, ` +
+      `\`twinstack compare ${a} ${b}\` or \`twinstack serve\` shows this one.`;
   } else if (of && of !== String(offline.run)) {
     message = `Run ${of} is not whole in this file, which is about run ${offline.run}`;
-    hint = `Where the database is, \`twinstack report ${of} --html run-${of}.html\` makes its file, and \`twinstack serve\` shows all runs.`;
+    hint =
+      `Where the database is, \`twinstack report ${of} --html run-${of}.html\` makes its file, ` +
+      'and `twinstack serve` shows all runs.';
   } else if (of && offline.cases < offline.cases_total) {
-    message = `This case is not in this file, which holds ${offline.cases} of the ${offline.cases_total} cases with their stacks`;
+    const held = `${offline.cases} of the ${offline.cases_total} cases`;
+    message = `This case is not in this file, which holds ${held} with their stacks`;
   } else if (of) {
     message = `Run ${of} has no such case`;
   }
@@ -132,5 +168,6 @@ export async function readCarriedText(path) {
 // Every case that is here with its stacks, one after the other.
 export async function* carriedCases() {
   const start = `/api/v1/runs/${offline.run}/cases/`;
-  for (const key of Object.keys(documents)) if (key.startsWith(start)) yield JSON.parse(await unpack(documents[key]));
+  for (const key of Object.keys(documents))
+    if (key.startsWith(start)) yield JSON.parse(await unpack(documents[key]));
 }

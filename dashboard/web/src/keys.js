@@ -5,9 +5,12 @@ const layers = [];
 
 // KEYS: {key: [what it does, function]}.
 export function useKeys(keys) {
-  useLayoutEffect(() => { // with the page, not after it: a key pressed at once meets the keys that are shown
+  useLayoutEffect(() => {
+    // with the page, not after it: a key pressed at once meets the keys that are shown
     layers.push(keys);
-    return () => { layers.splice(layers.indexOf(keys), 1); };
+    return () => {
+      layers.splice(layers.indexOf(keys), 1);
+    };
   });
 }
 

@@ -3,9 +3,12 @@
 import { carriedCases } from './carried.js';
 
 // A return address is looked up one byte earlier (the call), an interrupted one at itself.
-const lookup = (module, offset, kind) => `${module.toLowerCase()}!${Number(offset) - (kind === 'return' ? 1 : 0)}`;
+const lookup = (module, offset, kind) =>
+  `${module.toLowerCase()}!${Number(offset) - (kind === 'return' ? 1 : 0)}`;
 
-const same = (a, b) => a.length === b.length && a.every((f, i) => ['function', 'file', 'line', 'module_id'].every((key) => f[key] === b[i][key]));
+const same = (a, b) =>
+  a.length === b.length &&
+  a.every((f, i) => ['function', 'file', 'line', 'module_id'].every((key) => f[key] === b[i][key]));
 
 // The subjects' answers: lookup address -> {engine, frames: logical ones, innermost first; null: two builds
 // differ}.  Where an offset engine has answered, it stands.
@@ -27,7 +30,10 @@ async function learn() {
         let group = [];
         for (const { frame } of thread.rows.map((row) => row[i + 1])) {
           if (!frame) continue;
-          if (group.length && group[0].index !== frame.index) { add(engine.engine, group); group = []; }
+          if (group.length && group[0].index !== frame.index) {
+            add(engine.engine, group);
+            group = [];
+          }
           group.push(frame);
         }
         add(engine.engine, group);
@@ -47,15 +53,40 @@ function parse(text) {
     else if (frame) {
       if (stacks.length === 0) stacks.push({ label: null, frames: [] });
       const { frames } = stacks[stacks.length - 1];
-      const kind = frame[3] ? (frame[3] === '@r' ? 'return' : 'interrupted') : frames.length ? 'return' : 'interrupted';
+      const kind = frame[3]
+        ? frame[3] === '@r'
+          ? 'return'
+          : 'interrupted'
+        : frames.length
+          ? 'return'
+          : 'interrupted';
       frames.push({ module: frame[1], offset: frame[2], kind });
-    } else if (said) errors.push({ label: null, what: `"${said.slice(0, 80)}"`, code: 'no_frame', offset, hint: 'a frame is module!0xoffset' });
+    } else if (said)
+      errors.push({
+        label: null,
+        what: `"${said.slice(0, 80)}"`,
+        code: 'no_frame',
+        offset,
+        hint: 'a frame is module!0xoffset',
+      });
     offset += line.length + 1;
   }
   return { stacks: stacks.filter((stack) => stack.frames.length > 0), errors };
 }
 
-const unknown = (frame, index, note) => [{ ...frame, index, inlined: false, function: null, file: null, line: null, found_by: 'given', symbols: 'none', note }];
+const unknown = (frame, index, note) => [
+  {
+    ...frame,
+    index,
+    inlined: false,
+    function: null,
+    file: null,
+    line: null,
+    found_by: 'given',
+    symbols: 'none',
+    note,
+  },
+];
 
 export async function resolveHere(text) {
   const { stacks, errors } = parse(text);
@@ -64,7 +95,14 @@ export async function resolveHere(text) {
     const found = table.get(lookup(frame.module, frame.offset, frame.kind));
     if (!found) return unknown(frame, index, 'not in this file');
     if (!found.frames) return unknown(frame, index, 'two builds in this file differ here');
-    return found.frames.map((f) => ({ ...f, index, inlined: f.inline_depth > 0, offset: frame.offset, found_by: f.inline_depth > 0 ? 'inlined' : 'given', note: null }));
+    return found.frames.map((f) => ({
+      ...f,
+      index,
+      inlined: f.inline_depth > 0,
+      offset: frame.offset,
+      found_by: f.inline_depth > 0 ? 'inlined' : 'given',
+      note: null,
+    }));
   };
   return { errors, stacks: stacks.map((stack) => ({ ...stack, frames: stack.frames.flatMap(answer) })) };
 }

@@ -5,7 +5,7 @@ import './uplot.js';
 import { follow as followServer, offline, useLive } from './api.js';
 import { listKeys, useKeys } from './keys.js';
 import { follow, go, match, useAddress } from './router.js';
-import { Link, html } from './ui.js';
+import { Link } from './ui.js';
 import { About, Api } from './pages/about.js';
 import { CaseHistory } from './pages/history.js';
 import { Compare } from './pages/compare.js';
@@ -23,8 +23,19 @@ const pages = [
   { at: '/', part: Overview, title: 'Overview', rail: 'Overview' },
   { at: '/runs', part: Runs, title: 'Runs', rail: 'Runs' },
   { at: '/runs/:run', part: Run, title: 'Run', under: '/runs' },
-  { at: '/runs/:run/mismatches', part: Mismatches, title: 'Mismatches', rail: 'Mismatches', to: '/runs/latest/mismatches' },
-  { at: '/runs/:run/mismatches/:name', part: Mismatches, title: 'Mismatches', under: '/runs/:run/mismatches' },
+  {
+    at: '/runs/:run/mismatches',
+    part: Mismatches,
+    title: 'Mismatches',
+    rail: 'Mismatches',
+    to: '/runs/latest/mismatches',
+  },
+  {
+    at: '/runs/:run/mismatches/:name',
+    part: Mismatches,
+    title: 'Mismatches',
+    under: '/runs/:run/mismatches',
+  },
   { at: '/cases/:scenario/:variant', part: CaseHistory, title: 'Case', under: '/runs' },
   { at: '/compare', part: Compare, title: 'Compare', rail: 'Compare' },
   { at: '/compare/:a/:b', part: Compare, title: 'Compare', under: '/compare' },
@@ -49,27 +60,89 @@ function find(path) {
   return null;
 }
 
-const liveWords = { starting: 'connecting', live: 'live', polling: 'polling', lost: 'no answer', file: 'offline file' };
+const liveWords = {
+  starting: 'connecting',
+  live: 'live',
+  polling: 'polling',
+  lost: 'no answer',
+  file: 'offline file',
+};
 
 function Rail({ path }) {
   const live = useLive();
   const found = find(path)?.page;
   const here = found?.under ?? found?.at;
-  useEffect(() => { document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }); }, [path]);
-  return html`<nav class="rail" aria-label="Pages">
-    <${Link} to="/" class="brand" aria-label="twinstack, start"><svg viewBox="0 0 32 32" aria-hidden="true"><g fill="none" stroke-width="3.6" stroke-linecap="round"><path class="ink-a" d="M4 8h10M4 16h10M4 24h10"/><path class="ink-b" d="M19 8h9M23 16h5M19 24h9"/></g></svg><span>twinstack</span></${Link}>
-    <ul>${rail.map((page) => html`<li key=${page.at}><${Link} to=${target(page)} aria-current=${page.at === here ? 'page' : undefined}>${page.rail}</${Link}></li>`)}</ul>
-    <p class=${`live live-${live.state}`} role="status"><span class="dot" aria-hidden="true"></span>${liveWords[live.state]}${live.running.length > 0 ? html` · <${Link} to=${`/runs/${live.running[0].id}`}>run ${live.running[0].id} is going</${Link}>` : ''}</p>
-    <p class="hint"><kbd>?</kbd> keys</p>
-  </nav>`;
+  useEffect(() => {
+    document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [path]);
+  return (
+    <nav class="rail" aria-label="Pages">
+      <Link to="/" class="brand" aria-label="twinstack, start">
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <g fill="none" stroke-width="3.6" stroke-linecap="round">
+            <path class="ink-a" d="M4 8h10M4 16h10M4 24h10" />
+            <path class="ink-b" d="M19 8h9M23 16h5M19 24h9" />
+          </g>
+        </svg>
+        <span>twinstack</span>
+      </Link>
+      <ul>
+        {rail.map((page) => (
+          <li key={page.at}>
+            <Link to={target(page)} aria-current={page.at === here ? 'page' : undefined}>
+              {page.rail}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <p class={`live live-${live.state}`} role="status">
+        <span class="dot" aria-hidden="true"></span>
+        {liveWords[live.state]}
+        {live.running.length > 0 ? (
+          <>
+            {' '}
+            · <Link to={`/runs/${live.running[0].id}`}>run {live.running[0].id} is going</Link>
+          </>
+        ) : null}
+      </p>
+      <p class="hint">
+        <kbd>?</kbd> keys
+      </p>
+    </nav>
+  );
 }
 
 function Keys({ close }) {
   useKeys({ Escape: ['close this', close], '?': ['show or hide the keys', close] });
-  useEffect(() => { document.getElementById('keys')?.focus(); }, []);
+  useEffect(() => {
+    document.getElementById('keys')?.focus();
+  }, []);
   const rows = Object.entries(listKeys());
-  return html`<div class="veil" onClick=${close}><div class="sheet" id="keys" role="dialog" aria-modal="true" aria-label="Keys" tabindex="-1" onClick=${(event) => event.stopPropagation()}>
-    <h2>Keys</h2><dl>${rows.map(([key, [what]]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl></div></div>`;
+  return (
+    <div class="veil" onClick={close}>
+      <div
+        class="sheet"
+        id="keys"
+        role="dialog"
+        aria-modal="true"
+        aria-label="Keys"
+        tabindex="-1"
+        onClick={(event) => event.stopPropagation()}
+      >
+        <h2>Keys</h2>
+        <dl>
+          {rows.map(([key, [what]]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </div>
+  );
 }
 
 function App() {
@@ -78,19 +151,39 @@ function App() {
   useKeys({
     '?': ['show or hide the keys', () => showKeys(!keys)],
     '/': ['search', () => document.querySelector('input[type=search]')?.focus()],
-    ...Object.fromEntries(rail.slice(0, 9).map((page, i) => [i + 1, [page.rail.toLowerCase(), () => go(target(page))]])),
+    ...Object.fromEntries(
+      rail.slice(0, 9).map((page, i) => [i + 1, [page.rail.toLowerCase(), () => go(target(page))]]),
+    ),
     m: ['mismatches', () => go('/runs/latest/mismatches')],
   });
   const found = find(path);
   const params = found?.params ?? {};
   const subject = params.name ?? params.scenario ?? (params.run ? `run ${params.run}` : null);
-  document.title = `${[subject, found?.page.title ?? 'no such page'].filter(Boolean).join(' · ')} – twinstack`;
-  const page = found && html`<${found.page.part} key=${found.page.part === Mismatches ? 'mismatches' : found.page.at} ...${params} />`;
-  return html`<div class="shell" onClick=${follow}>
-    <a class="skip" href="#main" data-plain>Skip to the page</a><${Rail} path=${path} />
-    <main id="main" tabindex="-1">${page ?? html`<div class="state"><h2>There is no such page</h2><p><${Link} to="/">Back to the start</${Link}></p></div>`}</main>
-    ${keys && html`<${Keys} close=${() => showKeys(false)} />`}</div>`;
+  const title = [subject, found?.page.title ?? 'no such page'].filter(Boolean).join(' · ');
+  document.title = `${title} – twinstack`;
+  const page = found && (
+    <found.page.part key={found.page.part === Mismatches ? 'mismatches' : found.page.at} {...params} />
+  );
+  return (
+    <div class="shell" onClick={follow}>
+      <a class="skip" href="#main" data-plain>
+        Skip to the page
+      </a>
+      <Rail path={path} />
+      <main id="main" tabindex="-1">
+        {page ?? (
+          <div class="state">
+            <h2>There is no such page</h2>
+            <p>
+              <Link to="/">Back to the start</Link>
+            </p>
+          </div>
+        )}
+      </main>
+      {keys && <Keys close={() => showKeys(false)} />}
+    </div>
+  );
 }
 
-render(html`<${App} />`, document.getElementById('app'));
+render(<App />, document.getElementById('app'));
 followServer();

@@ -36,8 +36,12 @@ export function go(path, replace = false) {
 }
 
 export function withQuery(path, query) {
-  const kept = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false);
-  const text = new URLSearchParams(kept.map(([name, value]) => [name, value === true ? '1' : String(value)])).toString();
+  const kept = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== null && value !== '' && value !== false,
+  );
+  const text = new URLSearchParams(
+    kept.map(([name, value]) => [name, value === true ? '1' : String(value)]),
+  ).toString();
   return text ? `${path}?${text}` : path;
 }
 
@@ -54,8 +58,18 @@ export function useQuery() {
 // Left clicks stay inside the page; the browser handles everything else.
 export function follow(event) {
   const link = event.target.closest?.('a[href]');
-  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey ||
-      link.target || link.hasAttribute('download') || link.dataset.plain !== undefined) return;
+  if (
+    !link ||
+    event.button !== 0 ||
+    event.metaKey ||
+    event.ctrlKey ||
+    event.shiftKey ||
+    event.altKey ||
+    link.target ||
+    link.hasAttribute('download') ||
+    link.dataset.plain !== undefined
+  )
+    return;
   const url = new URL(link.href, location.href);
   if (offline) {
     if (!link.getAttribute('href').startsWith('#/')) return;

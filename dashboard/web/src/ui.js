@@ -1,9 +1,6 @@
 // The small parts that all pages share.  Text from dumps and symbols is hostile: it is only
 // ever set as text, never as markup.
-import { html } from 'htm/preact';
 import { href } from './router.js';
-
-export { html };
 
 export const verdicts = {
   PASS: ['✓', 'pass', 'as expected'],
@@ -23,14 +20,32 @@ export const words = (text) => (text ?? '').replaceAll('_', ' ').replaceAll('-',
 
 export function Verdict({ word, long }) {
   const [glyph, kind] = verdictOf(word);
-  return html`<span class=${`verdict v-${kind}`}><span aria-hidden="true">${glyph}</span>${long
-    ? html` <span>${words(word)}</span>` : html`<span class="sr">${words(word)}</span>`}</span>`;
+  return (
+    <span class={`verdict v-${kind}`}>
+      <span aria-hidden="true">{glyph}</span>
+      {long ? (
+        <>
+          {' '}
+          <span>{words(word)}</span>
+        </>
+      ) : (
+        <span class="sr">{words(word)}</span>
+      )}
+    </span>
+  );
 }
 
-export const Link = ({ to, children, ...rest }) => html`<a href=${href(to)} ...${rest}>${children}</a>`;
+export const Link = ({ to, children, ...rest }) => (
+  <a href={href(to)} {...rest}>
+    {children}
+  </a>
+);
 
-export const Chip = ({ kind = '', title, children }) =>
-  html`<span class=${`chip ${kind}`} title=${title}>${children}</span>`;
+export const Chip = ({ kind = '', title, children }) => (
+  <span class={`chip ${kind}`} title={title}>
+    {children}
+  </span>
+);
 
 export function duration(ns) {
   if (ns === null || ns === undefined) return '–';
@@ -69,9 +84,11 @@ export function ago(ns) {
 // What keeps a judged stack from being exact.
 export function wrongness(score) {
   const parts = [];
-  if (score.right_frames < score.truth_frames) parts.push(`${score.right_frames} of ${score.truth_frames} frames right`);
+  if (score.right_frames < score.truth_frames)
+    parts.push(`${score.right_frames} of ${score.truth_frames} frames right`);
   if (score.own_frames > score.right_frames) parts.push(`${score.own_frames - score.right_frames} wrong`);
-  if (score.lines_right < score.lines_judged) parts.push(`${plural(score.lines_judged - score.lines_right, 'line')} off`);
+  if (score.lines_right < score.lines_judged)
+    parts.push(`${plural(score.lines_judged - score.lines_right, 'line')} off`);
   return parts.join(', ') || 'not exact';
 }
 
@@ -80,16 +97,36 @@ export const casePath = (run, c) =>
   `/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}${c.repeat ? `?repeat=${c.repeat}` : ''}`;
 
 export function Page({ title, lead, actions, children }) {
-  return html`<div class="page">
-    <header class="head"><div><h1 tabindex="-1">${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
-    ${actions && html`<div class="actions">${actions}</div>`}</header>${children}</div>`;
+  return (
+    <div class="page">
+      <header class="head">
+        <div>
+          <h1 tabindex="-1">{title}</h1>
+          {lead && <p class="lead">{lead}</p>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
 }
 
-export const Empty = ({ title, children }) => html`<div class="state"><h2>${title}</h2><div>${children}</div></div>`;
+export const Empty = ({ title, children }) => (
+  <div class="state">
+    <h2>{title}</h2>
+    <div>{children}</div>
+  </div>
+);
 
 export function Loading() {
-  return html`<div class="loading" role="status"><span class="sr">Loading</span>
-    ${[0, 1, 2, 3, 4].map((i) => html`<div class="bone" key=${i}></div>`)}</div>`;
+  return (
+    <div class="loading" role="status">
+      <span class="sr">Loading</span>
+      {[0, 1, 2, 3, 4].map((i) => (
+        <div class="bone" key={i}></div>
+      ))}
+    </div>
+  );
 }
 
 const explained = {
@@ -103,45 +140,96 @@ const explained = {
 // A database of another schema says by its hint which of the two is the older one.
 function explain(error) {
   if (error.key === 'unsupported' && error.hint?.includes('newer'))
-    return ['This database is newer than this program', 'A newer twinstack wrote it, and nothing in it was changed. Update this program, or point --db at another file.'];
+    return [
+      'This database is newer than this program',
+      'A newer twinstack wrote it, and nothing in it was changed. ' +
+        'Update this program, or point --db at another file.',
+    ];
   if (error.key === 'unsupported' && error.hint?.includes('older'))
-    return ['This database is older than this program', '`twinstack db upgrade` brings it up to date, and so does starting this server once with --allow-write.'];
+    return [
+      'This database is older than this program',
+      '`twinstack db upgrade` brings it up to date, and so does starting this server once with --allow-write.',
+    ];
   return explained[error.key] ?? ['That did not work', null];
 }
 
 // Words with `commands` in them.
-const Said = ({ text }) => text.split('`').map((part, i) => (i % 2 ? html`<${Command}>${part}</${Command}>` : part));
+const Said = ({ text }) => text.split('`').map((part, i) => (i % 2 ? <Command>{part}</Command> : part));
 
 export function Failure({ error }) {
   const [title, text] = explain(error);
-  return html`<div class="state bad" role="alert"><h2>${title}</h2><p><${Said} text=${error.message} /></p>
-    ${(text || error.hint) && html`<p class="dim"><${Said} text=${text ?? error.hint} /></p>`}
-    <p class="dim mono">${error.key}${error.status ? ` · ${error.status}` : ''}</p></div>`;
+  return (
+    <div class="state bad" role="alert">
+      <h2>{title}</h2>
+      <p>
+        <Said text={error.message} />
+      </p>
+      {(text || error.hint) && (
+        <p class="dim">
+          <Said text={text ?? error.hint} />
+        </p>
+      )}
+      <p class="dim mono">
+        {error.key}
+        {error.status ? ` · ${error.status}` : ''}
+      </p>
+    </div>
+  );
 }
 
 // The three states that every page's data has.
 export function Loaded({ from, children }) {
-  if (from.data === null && from.error) return html`<${Failure} error=${from.error} />`;
-  if (from.data === null) return html`<${Loading} />`;
-  return html`${from.error && html`<p class="banner warn" role="status">Showing what was here before: ${from.error.message}.</p>`}${children(from.data)}`;
+  if (from.data === null && from.error) return <Failure error={from.error} />;
+  if (from.data === null) return <Loading />;
+  return (
+    <>
+      {from.error && (
+        <p class="banner warn" role="status">
+          Showing what was here before: {from.error.message}.
+        </p>
+      )}
+      {children(from.data)}
+    </>
+  );
 }
 
 export function CountsBar({ verdicts: counts, total }) {
-  const rows = Object.keys(verdicts).map((word) => [word, counts[word] ?? counts[word.replaceAll('_', '-')] ?? 0])
+  const rows = Object.keys(verdicts)
+    .map((word) => [word, counts[word] ?? counts[word.replaceAll('_', '-')] ?? 0])
     .filter(([, count]) => count > 0);
   const label = rows.map(([word, count]) => `${count} ${words(word)}`).join(', ');
-  return html`<span class="counts" role="img" aria-label=${label || 'no cases yet'} title=${label}>
-    ${rows.map(([word, count]) => html`<span key=${word} class=${`bar v-${verdictOf(word)[1]}`}
-      style=${{ flexGrow: Math.max(count, total / 40) }}>${verdictOf(word)[0]} ${number(count)}</span>`)}</span>`;
+  return (
+    <span class="counts" role="img" aria-label={label || 'no cases yet'} title={label}>
+      {rows.map(([word, count]) => (
+        <span
+          key={word}
+          class={`bar v-${verdictOf(word)[1]}`}
+          style={{ flexGrow: Math.max(count, total / 40) }}
+        >
+          {verdictOf(word)[0]} {number(count)}
+        </span>
+      ))}
+    </span>
+  );
 }
 
 export function Select({ label, value, options, onChange }) {
-  return html`<label class="field"><span>${label}</span><select value=${value ?? ''}
-    onChange=${(event) => onChange(event.target.value)}><option value="">any</option>
-    ${options.map((option) => html`<option key=${option} value=${option} selected=${option === value}>${words(option)}</option>`)}</select></label>`;
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select value={value ?? ''} onChange={(event) => onChange(event.target.value)}>
+        <option value="">any</option>
+        {options.map((option) => (
+          <option key={option} value={option} selected={option === value}>
+            {words(option)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
 
-export const Command = ({ children }) => html`<code class="command">${children}</code>`;
+export const Command = ({ children }) => <code class="command">{children}</code>;
 
 export async function copy(text) {
   try {
@@ -155,8 +243,46 @@ export async function copy(text) {
 // What is wrong with a run, in words and counts, each of them a link.
 export function Wrong({ wrong, run, short }) {
   const at = (query) => `/runs/${run}/mismatches?${query}`;
-  if (wrong.total === 0) return html`<span class="good" aria-hidden="true">✓</span> Nothing is wrong.`;
-  return html`<span class="wrongs"><${Link} class="wrong strong" to=${`/runs/${run}/mismatches`}>${number(wrong.total)} wrong</${Link}>${short ? '' : html`: ${wrong.groups.map((group, i) => html`${i ? ', ' : ''}<${Link} key=${group.trouble}
-    to=${at(`trouble=${group.trouble}`)}>${number(group.cases)} ${group.text}</${Link}>`)}`}${wrong.baseline
-    ? html`; ${wrong.new ? html`<${Link} to=${at('new=1')}>${number(wrong.new)} new since the baseline</${Link}>` : 'none new since the baseline'}` : ''}.</span>`;
+  if (wrong.total === 0)
+    return (
+      <>
+        <span class="good" aria-hidden="true">
+          ✓
+        </span>{' '}
+        Nothing is wrong.
+      </>
+    );
+  return (
+    <span class="wrongs">
+      <Link class="wrong strong" to={`/runs/${run}/mismatches`}>
+        {number(wrong.total)} wrong
+      </Link>
+      {short ? (
+        ''
+      ) : (
+        <>
+          :{' '}
+          {wrong.groups.map((group, i) => (
+            <>
+              {i ? ', ' : ''}
+              <Link key={group.trouble} to={at(`trouble=${group.trouble}`)}>
+                {number(group.cases)} {group.text}
+              </Link>
+            </>
+          ))}
+        </>
+      )}
+      {wrong.baseline ? (
+        <>
+          ;{' '}
+          {wrong.new ? (
+            <Link to={at('new=1')}>{number(wrong.new)} new since the baseline</Link>
+          ) : (
+            'none new since the baseline'
+          )}
+        </>
+      ) : null}
+      .
+    </span>
+  );
 }

@@ -3,7 +3,7 @@
 import uPlot from 'uplot';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { go } from './router.js';
-import { Link, html } from './ui.js';
+import { Link } from './ui.js';
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const REACH = 14; // pixels from the pointer in which a dot is meant
@@ -34,47 +34,103 @@ export function Plot({ options, data, label, height = 260, dots }) {
     };
     const draw = () => {
       const given = options(colour);
-      return new uPlot({ width: box.clientWidth, height, ...given, hooks: { ...given.hooks, ...(dots ? { setCursor: [point] } : {}) } }, data, box);
+      return new uPlot(
+        {
+          width: box.clientWidth,
+          height,
+          ...given,
+          hooks: { ...given.hooks, ...(dots ? { setCursor: [point] } : {}) },
+        },
+        data,
+        box,
+      );
     };
     let plot = draw();
-    const redraw = () => { plot.destroy(); plot = draw(); };
+    const redraw = () => {
+      plot.destroy();
+      plot = draw();
+    };
     const size = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
     const visit = () => under.current && go(under.current.to);
     size.observe(box);
     box.addEventListener('click', visit);
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', redraw);
-    return () => { size.disconnect(); box.removeEventListener('click', visit); dark.removeEventListener('change', redraw); plot.destroy(); };
+    return () => {
+      size.disconnect();
+      box.removeEventListener('click', visit);
+      dark.removeEventListener('change', redraw);
+      plot.destroy();
+    };
   }, [data, options, height, dots]);
-  return html`<div class="plot"><div role="img" aria-label=${label} ref=${place}></div>
-    ${dots && html`<p class="near small">${near ? html`<${Link} to=${near.to}>${near.text}</${Link}>` : html`<span class="dim">Point at a dot to see its case; click to open it.</span>`}</p>`}</div>`;
+  return (
+    <div class="plot">
+      <div role="img" aria-label={label} ref={place}></div>
+      {dots && (
+        <p class="near small">
+          {near ? (
+            <Link to={near.to}>{near.text}</Link>
+          ) : (
+            <span class="dim">Point at a dot to see its case; click to open it.</span>
+          )}
+        </p>
+      )}
+    </div>
+  );
 }
 
-export const axis = (paint, more) => ({ stroke: paint('dim'), grid: { stroke: paint('line'), width: 1 },
-  ticks: { stroke: paint('line'), width: 1, size: 5 }, font: '11px system-ui, sans-serif', labelFont: '11px system-ui, sans-serif', labelSize: 18, ...more });
+export const axis = (paint, more) => ({
+  stroke: paint('dim'),
+  grid: { stroke: paint('line'), width: 1 },
+  ticks: { stroke: paint('line'), width: 1, size: 5 },
+  font: '11px system-ui, sans-serif',
+  labelFont: '11px system-ui, sans-serif',
+  labelSize: 18,
+  ...more,
+});
 
 // On a log scale only whole decades get a line and a label: the rest is noise.
-const decades = (_, splits) => splits.map((v) => (v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null));
+const decades = (_, splits) =>
+  splits.map((v) => (v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null));
 
 export function logAxis(paint, show, more) {
-  const plain = axis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t ? show(t).replace(/\.0+ /, ' ') : '')), ...more });
-  return { ...plain, filter: decades, grid: { ...plain.grid, filter: decades }, ticks: { ...plain.ticks, filter: decades } };
+  const plain = axis(paint, {
+    size: 62,
+    values: (_, ticks) => ticks.map((t) => (t ? show(t).replace(/\.0+ /, ' ') : '')),
+    ...more,
+  });
+  return {
+    ...plain,
+    filter: decades,
+    grid: { ...plain.grid, filter: decades },
+    ticks: { ...plain.ticks, filter: decades },
+  };
 }
 
 // Runs are whole numbers, and there is none before the first.
-export const runAxis = (paint, runs) => axis(paint, { label: 'run', size: 32, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
-  values: (_, ticks) => ticks.map((t) => (t >= runs[0] && t <= runs[runs.length - 1] ? t : '')) });
+export const runAxis = (paint, runs) =>
+  axis(paint, {
+    label: 'run',
+    size: 32,
+    incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+    values: (_, ticks) => ticks.map((t) => (t >= runs[0] && t <= runs[runs.length - 1] ? t : '')),
+  });
 
 // The usual range as a band under each line, from its {low, high}.
-export const bands = (paint, rows) => ({ drawClear: [(plot) => {
-  const { ctx, bbox, scales } = plot;
-  for (const [{ low, high }, name, factor = 1] of rows) {
-    if (low === null || high === null) continue;
-    const within = (v) => plot.valToPos(Math.min(scales.y.max, Math.max(scales.y.min, v * factor)), 'y', true);
-    ctx.save();
-    ctx.globalAlpha = 0.14;
-    ctx.fillStyle = paint(name);
-    ctx.fillRect(bbox.left, within(high), bbox.width, Math.max(2, within(low) - within(high)));
-    ctx.restore();
-  }
-}] });
+export const bands = (paint, rows) => ({
+  drawClear: [
+    (plot) => {
+      const { ctx, bbox, scales } = plot;
+      for (const [{ low, high }, name, factor = 1] of rows) {
+        if (low === null || high === null) continue;
+        const within = (v) =>
+          plot.valToPos(Math.min(scales.y.max, Math.max(scales.y.min, v * factor)), 'y', true);
+        ctx.save();
+        ctx.globalAlpha = 0.14;
+        ctx.fillStyle = paint(name);
+        ctx.fillRect(bbox.left, within(high), bbox.width, Math.max(2, within(low) - within(high)));
+        ctx.restore();
+      }
+    },
+  ],
+});

@@ -2,6 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,33 +32,80 @@ export const twinstack = (...words) => execFileSync(program, words, { maxBuffer:
 
 // Starts `twinstack serve` and returns its address once it is printed.
 export async function serve(...words) {
-  const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   running.add(child);
   let said = '';
   const url = await new Promise((done, fail) => {
-    child.stdout.on('data', (text) => { said += text; if (said.includes('\n')) done(said.trim()); });
-    child.stderr.on('data', (text) => { said += text; });
+    child.stdout.on('data', (text) => {
+      said += text;
+      if (said.includes('\n')) done(said.trim());
+    });
+    child.stderr.on('data', (text) => {
+      said += text;
+    });
     child.on('close', (code) => fail(new Error(`serve ended with ${code}: ${said}`)));
   });
   const [base, fragment = ''] = url.split('#');
-  const stop = () => new Promise((done) => {
-    child.on('exit', (code) => { running.delete(child); done(code); });
-    child.kill('SIGINT');
-  });
-  return { base: base.replace(/\/$/, ''), url, token: fragment.replace('token=', ''), stop, pid: child.pid };
+  const stop = () =>
+    new Promise((done) => {
+      child.on('exit', (code) => {
+        running.delete(child);
+        done(code);
+      });
+      child.kill('SIGINT');
+    });
+  return {
+    base: base.replace(/\/$/, ''),
+    url,
+    token: fragment.replace('token=', ''),
+    stop,
+    pid: child.pid,
+  };
 }
+
+// fetch() does not let a caller set Host; the raw client does.
+export const ask = (base, path, { method = 'GET', headers = {}, body } = {}) =>
+  new Promise((done, fail) => {
+    const { hostname, port } = new URL(base);
+    const asked = request({ host: hostname, port, path, method, headers }, (answer) => {
+      let text = '';
+      answer.on('data', (part) => {
+        text += part;
+      });
+      answer.on('end', () => done({ status: answer.statusCode, headers: answer.headers, text }));
+    });
+    asked.on('error', fail);
+    asked.end(body);
+  });
 
 export async function browser() {
   const { chromium } = load('playwright-core');
   const path = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
   if (!path) return null;
-  return chromium.launch({ executablePath: path, headless: true, args: ['--no-sandbox', '--disable-gpu',
-    '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+  return chromium.launch({
+    executablePath: path,
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
 }
 // A page whose problems are all collected: script errors and violations of the content policy.
 export async function openPage(chromium, url, options = {}) {
   if (!chromium) throw new Skip('there is no chromium');
-  const context = await chromium.newContext({ viewport: { width: 1360, height: 860 }, colorScheme: 'light', ...options });
+  const context = await chromium.newContext({
+    viewport: { width: 1360, height: 860 },
+    colorScheme: 'light',
+    ...options,
+  });
   const page = await context.newPage();
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
@@ -71,7 +119,9 @@ export async function openPage(chromium, url, options = {}) {
 }
 export const settled = async (page) => {
   await page.waitForSelector('h1, .state');
-  await page.waitForFunction(() => !document.querySelector('.loading') && document.querySelector('main h1, main .state'));
+  await page.waitForFunction(
+    () => !document.querySelector('.loading') && document.querySelector('main h1, main .state'),
+  );
 };
 export const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
 export const axeSource = () => load.resolve('axe-core/axe.min.js');
@@ -83,14 +133,20 @@ export function check(held, what) {
   if (!held) throw new Error(what);
 }
 export const same = (got, want, what) =>
-  check(JSON.stringify(got) === JSON.stringify(want), `${what}: ${JSON.stringify(got)} instead of ${JSON.stringify(want)}`);
+  check(
+    JSON.stringify(got) === JSON.stringify(want),
+    `${what}: ${JSON.stringify(got)} instead of ${JSON.stringify(want)}`,
+  );
 
 export class Skip extends Error {}
 
 export async function runAll() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const [name, body] of tests.filter(([name]) => !process.argv[2] || name.includes(process.argv[2]))) {
-    const timer = setTimeout(() => { console.log(`FAIL ${name}: over 300 s`); process.exit(1); }, 300e3);
+    const timer = setTimeout(() => {
+      console.log(`FAIL ${name}: over 300 s`);
+      process.exit(1);
+    }, 300e3);
     try {
       await body();
       counts.passed++;

@@ -2,40 +2,144 @@
 import licences from 'virtual:licences';
 import { useEffect, useState } from 'preact/hooks';
 import { offline, readText, useData } from '../api.js';
-import { Chip, Command, Link, Loaded, Page, html, number, plural } from '../ui.js';
+import { Chip, Command, Link, Loaded, Page, number, plural } from '../ui.js';
 
 // What `report --html` put into the file, and what it did not.
 function Held() {
   const { run, cases, cases_total, runs, runs_total, compared } = offline;
-  const some = (part, whole, what) => (part < whole ? `${number(part)} of ${number(whole)} ${what}s` : plural(whole, what));
-  return html`<div data-carrier class="held"><h2 class="section">What this file holds</h2><ul class="lines">
-    <li><${Link} to=${`/runs/${run}`}>Run ${run}</${Link}>: ${some(cases, cases_total, 'case')} with their stacks, sources and history</li>
-    <li>${runs < runs_total ? `the newest ${number(runs)} of ${number(runs_total)} runs` : plural(runs_total, 'run')} as <${Link} to="/runs">a list</${Link}></li>
-    <li>${compared.length > 0 ? html`comparisons, both ways, with ${plural(compared.length, 'run')}: ${[...compared].sort((a, b) => b - a).map((other, i) => html`${i ? ', ' : ''}<${Link} to=${`/compare/${other}/${run}`}>${other}</${Link}>`)}` : 'no other run to compare with'}</li></ul>
-    <p>It asks no server and fetches nothing. Where the database is, <${Command}>twinstack serve</${Command}> shows all of it.</p></div>`;
+  const some = (part, whole, what) =>
+    part < whole ? `${number(part)} of ${number(whole)} ${what}s` : plural(whole, what);
+  return (
+    <div data-carrier class="held">
+      <h2 class="section">What this file holds</h2>
+      <ul class="lines">
+        <li>
+          <Link to={`/runs/${run}`}>Run {run}</Link>: {some(cases, cases_total, 'case')} with their stacks,
+          sources and history
+        </li>
+        <li>
+          {runs < runs_total
+            ? `the newest ${number(runs)} of ${number(runs_total)} runs`
+            : plural(runs_total, 'run')}{' '}
+          as <Link to="/runs">a list</Link>
+        </li>
+        <li>
+          {compared.length > 0 ? (
+            <>
+              comparisons, both ways, with {plural(compared.length, 'run')}:{' '}
+              {[...compared]
+                .sort((a, b) => b - a)
+                .map((other, i) => (
+                  <>
+                    {i ? ', ' : ''}
+                    <Link to={`/compare/${other}/${run}`}>{other}</Link>
+                  </>
+                ))}
+            </>
+          ) : (
+            'no other run to compare with'
+          )}
+        </li>
+      </ul>
+      <p>
+        It asks no server and fetches nothing. Where the database is, <Command>twinstack serve</Command> shows
+        all of it.
+      </p>
+    </div>
+  );
 }
 
 export function About() {
-  return html`<${Page} title="About" lead=${`twinstack ${TWINSTACK_VERSION}: takes every Windows crash twice, by dump and by offsets, and says who is right.`}>
-    <p>twinstack is under the MIT licence. ${!offline && html`<span data-carrier>These pages are served from the program itself: no file of the disk is read, and nothing is fetched from elsewhere.</span>`}</p>
-    ${offline && html`<${Held} />`}
-    <h2 class="section">Parts of these pages</h2>${licences.map((part) => html`<details key=${part.name} class="env"><summary>${part.name} ${part.version} <${Chip}>${part.licence}</${Chip}></summary><pre tabindex="0">${part.text}</pre></details>`)}</${Page}>`;
+  return (
+    <Page
+      title="About"
+      lead={
+        `twinstack ${TWINSTACK_VERSION}: takes every Windows crash twice, by dump and by offsets, ` +
+        'and says which one is right.'
+      }
+    >
+      <p>
+        twinstack is under the MIT licence.{' '}
+        {!offline && (
+          <span data-carrier>
+            These pages are served from the program itself: no file of the disk is read, and nothing is
+            fetched from elsewhere.
+          </span>
+        )}
+      </p>
+      {offline && <Held />}
+      <h2 class="section">Parts of these pages</h2>
+      {licences.map((part) => (
+        <details key={part.name} class="env">
+          <summary>
+            {part.name} {part.version} <Chip>{part.licence}</Chip>
+          </summary>
+          <pre tabindex="0">{part.text}</pre>
+        </details>
+      ))}
+    </Page>
+  );
 }
 
 // Live it is an address; a file hands out what it holds.
 function Description() {
   const path = '/api/v1/openapi.json';
   const [text, set] = useState(null);
-  useEffect(() => { if (offline) readText(path).then(set, () => {}); }, []);
+  useEffect(() => {
+    if (offline) readText(path).then(set, () => {});
+  }, []);
   const to = offline ? `data:application/json,${encodeURIComponent(text ?? '')}` : path;
-  return html`<a class="button" href=${to} download=${offline ? 'openapi.json' : undefined} data-plain data-carrier>openapi.json</a>`;
+  return (
+    <a class="button" href={to} download={offline ? 'openapi.json' : undefined} data-plain data-carrier>
+      openapi.json
+    </a>
+  );
 }
 
 export function Api() {
   const data = useData('/api/v1/endpoints');
-  return html`<${Page} title="API" lead="Everything that these pages show is data that you can ask for too."
-    actions=${html`<${Description} />`}>
-    ${offline && html`<p data-carrier>This file has no server: these addresses answer where <${Command}>twinstack serve</${Command}> runs.</p>`}
-    <p>Answers are <code>{"data": …, "meta": …}</code>, errors <code>{"error": {"key", "message", "hint"}}</code>. Addresses are hex strings. Lists come in pages: <code>next</code> goes into <code>after</code>, <code>total</code> is the true number.</p>
-    <${Loaded} from=${data}>${(rows) => html`<div class="scroll" tabindex="0" role="region" aria-label="Endpoints"><table class="list stacking"><thead><tr><th>method</th><th>path</th><th>what</th></tr></thead><tbody>${rows.map((row) => html`<tr key=${row.method + row.path}><td class="mono">${row.method}</td><td class="mono wrap">${row.path}</td><td class="dim">${row.summary} ${row.needs_write ? html`<${Chip}>--allow-write</${Chip}>` : ''}</td></tr>`)}</tbody></table></div>`}</${Loaded}></${Page}>`;
+  return (
+    <Page
+      title="API"
+      lead="Everything that these pages show is data that you can ask for too."
+      actions={<Description />}
+    >
+      {offline && (
+        <p data-carrier>
+          This file has no server: these addresses answer where <Command>twinstack serve</Command> runs.
+        </p>
+      )}
+      <p>
+        Answers are <code>{'{"data": …, "meta": …}'}</code>, errors{' '}
+        <code>{'{"error": {"key", "message", "hint"}}'}</code>. Addresses are hex strings. Lists come in
+        pages: <code>next</code> goes into <code>after</code>, <code>total</code> is the true number.
+      </p>
+      <Loaded from={data}>
+        {(rows) => (
+          <div class="scroll" tabindex="0" role="region" aria-label="Endpoints">
+            <table class="list stacking">
+              <thead>
+                <tr>
+                  <th>method</th>
+                  <th>path</th>
+                  <th>what</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((row) => (
+                  <tr key={row.method + row.path}>
+                    <td class="mono">{row.method}</td>
+                    <td class="mono wrap">{row.path}</td>
+                    <td class="dim">
+                      {row.summary} {row.needs_write ? <Chip>--allow-write</Chip> : null}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
 }

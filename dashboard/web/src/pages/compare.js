@@ -2,16 +2,39 @@
 import { useState } from 'preact/hooks';
 import { useData } from '../api.js';
 import { go, useQuery } from '../router.js';
-import { Empty, Link, Loaded, Page, Verdict, caseName, casePath, copy, duration, html, number, when, words } from '../ui.js';
+import {
+  Empty,
+  Link,
+  Loaded,
+  Page,
+  Verdict,
+  caseName,
+  casePath,
+  copy,
+  duration,
+  number,
+  when,
+  words,
+} from '../ui.js';
 
-const groups = [['new', 'New failures'], ['fixed', 'Fixed'], ['changed', 'Another verdict or reason'], ['gone', 'Gone'], ['added', 'Added'], ['still', 'Still failing']];
+const groups = [
+  ['new', 'New failures'],
+  ['fixed', 'Fixed'],
+  ['changed', 'Another verdict or reason'],
+  ['gone', 'Gone'],
+  ['added', 'Added'],
+  ['still', 'Still failing'],
+];
 
 function markdown(found) {
   const lines = [`## Run ${found.a.id} → run ${found.b.id}`, ''];
   for (const row of found.environment) lines.push(`- ${row.name}: ${row.a ?? '–'} → ${row.b ?? '–'}`);
   for (const [key, title] of groups) {
     lines.push('', `### ${title}: ${found.changes.counts[key]}`);
-    for (const row of found.changes[key]) lines.push(`- \`${caseName(row)}\` ${row.was ?? '–'} → ${row.is ?? '–'}${row.reason ? `: ${row.reason}` : ''}`);
+    for (const row of found.changes[key])
+      lines.push(
+        `- \`${caseName(row)}\` ${row.was ?? '–'} → ${row.is ?? '–'}${row.reason ? `: ${row.reason}` : ''}`,
+      );
   }
   return `${lines.join('\n')}\n`;
 }
@@ -19,17 +42,94 @@ function markdown(found) {
 // Cases that only one run has are counted, and listed on request.
 function Group({ title, rows, total, run, folded }) {
   const [open, setOpen] = useState(!folded);
-  return html`<section><h2 class="section">${title} <span class="count">${number(total)}</span>${folded && html` <button class="toggle" aria-pressed=${open} onClick=${() => setOpen(!open)}>${open ? 'hide' : 'show'}</button>`}</h2>
-    ${open && rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="list stacking"><thead><tr><th>case</th><th>was</th><th>is</th><th>reason</th></tr></thead><tbody>
-      ${rows.map((row) => html`<tr key=${`${caseName(row)}${row.repeat}`}><td class="mono"><${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}></td><td data-label="was">${row.was ? html`<${Verdict} word=${row.was} long />` : '–'}</td><td data-label="is">${row.is ? html`<${Verdict} word=${row.is} long />` : '–'}</td><td class="dim">${row.reason}</td></tr>`)}</tbody></table></div>
-      ${total > rows.length && html`<p class="dim">and ${number(total - rows.length)} more</p>`}`}</section>`;
+  return (
+    <section>
+      <h2 class="section">
+        {title} <span class="count">{number(total)}</span>
+        {folded && (
+          <>
+            {' '}
+            <button class="toggle" aria-pressed={open} onClick={() => setOpen(!open)}>
+              {open ? 'hide' : 'show'}
+            </button>
+          </>
+        )}
+      </h2>
+      {open && rows.length > 0 && (
+        <>
+          <div class="scroll" tabindex="0" role="region" aria-label={title}>
+            <table class="list stacking">
+              <thead>
+                <tr>
+                  <th>case</th>
+                  <th>was</th>
+                  <th>is</th>
+                  <th>reason</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((row) => (
+                  <tr key={`${caseName(row)}${row.repeat}`}>
+                    <td class="mono">
+                      <Link to={casePath(run, row)}>{caseName(row)}</Link>
+                    </td>
+                    <td data-label="was">{row.was ? <Verdict word={row.was} long /> : '–'}</td>
+                    <td data-label="is">{row.is ? <Verdict word={row.is} long /> : '–'}</td>
+                    <td class="dim">{row.reason}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {total > rows.length && <p class="dim">and {number(total - rows.length)} more</p>}
+        </>
+      )}
+    </section>
+  );
 }
 
 function Timing({ rows }) {
-  if (rows.length === 0) return html`<p class="dim">No engine was timed in both runs.</p>`;
+  if (rows.length === 0) return <p class="dim">No engine was timed in both runs.</p>;
   const said = { slower: ['▲', 'wrong'], faster: ['▼', 'good'], same: ['=', 'dim'], too_few: ['?', 'dim'] };
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Timing"><table class="list"><thead><tr><th>engine</th><th class="num">before</th><th class="num">now</th><th class="num">effect</th><th class="num">threshold</th><th class="num">p</th><th>says</th></tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${row.engine}><td class="mono">${row.engine}</td><td class="num">${duration(row.a_ns)}</td><td class="num">${duration(row.b_ns)}</td><td class="num">${row.effect === null ? '–' : `${row.effect >= 0 ? '+' : ''}${(100 * row.effect).toFixed(1)} %`}</td><td class="num dim">${row.threshold === null ? '–' : `${(100 * row.threshold).toFixed(1)} %`}</td><td class="num dim">${row.p === null ? '–' : row.p.toPrecision(2)}</td><td class=${said[row.change]?.[1]}>${said[row.change]?.[0]} ${row.change === 'too_few' ? `not enough samples (${row.samples})` : words(row.change)}</td></tr>`)}</tbody></table></div>`;
+  return (
+    <div class="scroll" tabindex="0" role="region" aria-label="Timing">
+      <table class="list">
+        <thead>
+          <tr>
+            <th>engine</th>
+            <th class="num">before</th>
+            <th class="num">now</th>
+            <th class="num">effect</th>
+            <th class="num">threshold</th>
+            <th class="num">p</th>
+            <th>says</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.engine}>
+              <td class="mono">{row.engine}</td>
+              <td class="num">{duration(row.a_ns)}</td>
+              <td class="num">{duration(row.b_ns)}</td>
+              <td class="num">
+                {row.effect === null
+                  ? '–'
+                  : `${row.effect >= 0 ? '+' : ''}${(100 * row.effect).toFixed(1)} %`}
+              </td>
+              <td class="num dim">
+                {row.threshold === null ? '–' : `${(100 * row.threshold).toFixed(1)} %`}
+              </td>
+              <td class="num dim">{row.p === null ? '–' : row.p.toPrecision(2)}</td>
+              <td class={said[row.change]?.[1]}>
+                {said[row.change]?.[0]}{' '}
+                {row.change === 'too_few' ? `not enough samples (${row.samples})` : words(row.change)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }
 
 export function Compare({ a, b }) {
@@ -37,11 +137,81 @@ export function Compare({ a, b }) {
   const first = a ?? query.a ?? 'latest~1';
   const second = b ?? query.b ?? 'latest';
   const data = useData(`/api/v1/compare?a=${encodeURIComponent(first)}&b=${encodeURIComponent(second)}`);
-  return html`<${Page} title="Compare" lead=${data.data ? `run ${data.data.a.id} (${when(data.data.a.started_ns)}) with run ${data.data.b.id} (${when(data.data.b.started_ns)})` : 'two runs'}
-    actions=${html`<button onClick=${() => go(`/compare/${second}/${first}`)}>Swap</button> <button disabled=${!data.data} onClick=${() => copy(markdown(data.data))}>Copy as Markdown</button>`}>
-    <${Loaded} from=${data}>${(found) => html`${found.environment.some((row) => ['compiler', 'flags', 'platform', 'cpu'].includes(row.name)) && html`<p class="banner warn" role="status">The two did not run alike: ${found.environment.map((row) => row.name).join(', ')} changed.</p>`}
-      ${found.environment.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Environment"><table class="list stacking"><thead><tr><th>around the run</th><th>run ${found.a.id}</th><th>run ${found.b.id}</th></tr></thead><tbody>${found.environment.map((row) => html`<tr key=${row.name}><td>${row.name}</td><td class="mono wrap" data-label=${`run ${found.a.id}`}>${row.a ?? '–'}</td><td class="mono wrap" data-label=${`run ${found.b.id}`}>${row.b ?? '–'}</td></tr>`)}</tbody></table></div>`}
-      ${groups.every(([key]) => found.changes[key].length === 0) ? html`<${Empty} title="No case changed"><p>Every case of both runs has the same verdict.</p></${Empty}>`
-        : groups.map(([key, title]) => (found.changes[key].length > 0 || key === 'new' || key === 'fixed') && html`<${Group} key=${key} title=${title} folded=${['gone', 'added', 'still'].includes(key) && found.changes[key].length > 12} rows=${found.changes[key]} total=${found.changes.counts[key]} run=${key === 'gone' ? found.a.id : found.b.id} />`)}
-      <h2 class="section">Time on the back end</h2><${Timing} rows=${found.timing} />`}</${Loaded}></${Page}>`;
+  return (
+    <Page
+      title="Compare"
+      lead={
+        data.data
+          ? [data.data.a, data.data.b].map((run) => `run ${run.id} (${when(run.started_ns)})`).join(' with ')
+          : 'two runs'
+      }
+      actions={
+        <>
+          <button onClick={() => go(`/compare/${second}/${first}`)}>Swap</button>{' '}
+          <button disabled={!data.data} onClick={() => copy(markdown(data.data))}>
+            Copy as Markdown
+          </button>
+        </>
+      }
+    >
+      <Loaded from={data}>
+        {(found) => (
+          <>
+            {found.environment.some((row) => ['compiler', 'flags', 'platform', 'cpu'].includes(row.name)) && (
+              <p class="banner warn" role="status">
+                The two did not run alike: {found.environment.map((row) => row.name).join(', ')} changed.
+              </p>
+            )}
+            {found.environment.length > 0 && (
+              <div class="scroll" tabindex="0" role="region" aria-label="Environment">
+                <table class="list stacking">
+                  <thead>
+                    <tr>
+                      <th>around the run</th>
+                      <th>run {found.a.id}</th>
+                      <th>run {found.b.id}</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {found.environment.map((row) => (
+                      <tr key={row.name}>
+                        <td>{row.name}</td>
+                        <td class="mono wrap" data-label={`run ${found.a.id}`}>
+                          {row.a ?? '–'}
+                        </td>
+                        <td class="mono wrap" data-label={`run ${found.b.id}`}>
+                          {row.b ?? '–'}
+                        </td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            )}
+            {groups.every(([key]) => found.changes[key].length === 0) ? (
+              <Empty title="No case changed">
+                <p>Every case of both runs has the same verdict.</p>
+              </Empty>
+            ) : (
+              groups.map(
+                ([key, title]) =>
+                  (found.changes[key].length > 0 || key === 'new' || key === 'fixed') && (
+                    <Group
+                      key={key}
+                      title={title}
+                      folded={['gone', 'added', 'still'].includes(key) && found.changes[key].length > 12}
+                      rows={found.changes[key]}
+                      total={found.changes.counts[key]}
+                      run={key === 'gone' ? found.a.id : found.b.id}
+                    />
+                  ),
+              )
+            )}
+            <h2 class="section">Time on the back end</h2>
+            <Timing rows={found.timing} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
 }

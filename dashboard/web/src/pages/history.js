@@ -3,55 +3,192 @@ import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
 import { Plot, axis, bands, logAxis, runAxis } from '../uplot.js';
 import { Source, sourceOf } from './why.js';
-import { Command, Link, Loaded, Page, Verdict, caseName, casePath, duration, html, percent, plural, words } from '../ui.js';
+import {
+  Command,
+  Link,
+  Loaded,
+  Page,
+  Verdict,
+  caseName,
+  casePath,
+  duration,
+  percent,
+  plural,
+  words,
+} from '../ui.js';
 
 function Strip({ cases }) {
-  return html`<ol class="verdictstrip" aria-label="Verdicts, oldest first">${[...cases].reverse().map((c) => html`<li key=${c.id}><${Link} to=${casePath(c.run, c)} title=${`run ${c.run}: ${words(c.verdict)}. ${c.reason ?? ''}`}><${Verdict} word=${c.verdict} /></${Link}></li>`)}</ol>`;
+  return (
+    <ol class="verdictstrip" aria-label="Verdicts, oldest first">
+      {[...cases].reverse().map((c) => (
+        <li key={c.id}>
+          <Link to={casePath(c.run, c)} title={`run ${c.run}: ${words(c.verdict)}. ${c.reason ?? ''}`}>
+            <Verdict word={c.verdict} />
+          </Link>
+        </li>
+      ))}
+    </ol>
+  );
 }
 
 function Times({ trends }) {
   const { data, options } = useMemo(() => {
-    const runs = [...new Set([...trends.offset_ns.points, ...trends.dump_ns.points].map((p) => p.run))].sort((a, b) => a - b);
-    const of = (trend) => runs.map((run) => { const v = trend.points.find((p) => p.run === run)?.value; return v > 0 ? v : null; });
+    const runs = [...new Set([...trends.offset_ns.points, ...trends.dump_ns.points].map((p) => p.run))].sort(
+      (a, b) => a - b,
+    );
+    const of = (trend) =>
+      runs.map((run) => {
+        const v = trend.points.find((p) => p.run === run)?.value;
+        return v > 0 ? v : null;
+      });
     return {
       data: [runs, of(trends.offset_ns), of(trends.dump_ns)],
-      options: (paint) => ({ scales: { x: { time: false }, y: { distr: 3 } }, legend: { live: false }, padding: [10, 16, 0, 0],
-        axes: [runAxis(paint, runs), logAxis(paint, duration)], hooks: bands(paint, [[trends.offset_ns.band, 'offset'], [trends.dump_ns.band, 'dump']]),
-        series: [{}, { label: 'offset', stroke: paint('offset'), width: 1.5, points: { show: true, size: 4 } }, { label: 'dump', stroke: paint('dump'), width: 1.5, points: { show: true, size: 4 } }] }),
+      options: (paint) => ({
+        scales: { x: { time: false }, y: { distr: 3 } },
+        legend: { live: false },
+        padding: [10, 16, 0, 0],
+        axes: [runAxis(paint, runs), logAxis(paint, duration)],
+        hooks: bands(paint, [
+          [trends.offset_ns.band, 'offset'],
+          [trends.dump_ns.band, 'dump'],
+        ]),
+        series: [
+          {},
+          { label: 'offset', stroke: paint('offset'), width: 1.5, points: { show: true, size: 4 } },
+          { label: 'dump', stroke: paint('dump'), width: 1.5, points: { show: true, size: 4 } },
+        ],
+      }),
     };
   }, [trends]);
-  if (data[0].length === 0) return html`<p class="dim">No timed run yet.</p>`;
-  return html`<${Plot} data=${data} options=${options} label="Time of the offset and the dump way, by run, on a log scale" />`;
+  if (data[0].length === 0) return <p class="dim">No timed run yet.</p>;
+  return (
+    <Plot data={data} options={options} label="Time of the offset and the dump way, by run, on a log scale" />
+  );
 }
 
 function Accuracy({ trend }) {
   const { data, options } = useMemo(() => {
     const points = trend.points.filter((p) => p.value !== null);
     const runs = points.map((p) => p.run);
-    return { data: [runs, points.map((p) => 100 * p.value)],
-      options: (paint) => ({ scales: { x: { time: false }, y: { range: (_, low) => [Math.min(Math.floor(low ?? 100) - 1, 99), 100.5] } }, legend: { show: false }, padding: [10, 16, 0, 0],
-        axes: [runAxis(paint, runs), axis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t <= 100 ? `${t} %` : '')) })], hooks: bands(paint, [[trend.band, 'pass', 100]]),
-        series: [{}, { stroke: paint('pass'), width: 1.5, points: { show: true, size: 4 } }] }) };
+    return {
+      data: [runs, points.map((p) => 100 * p.value)],
+      options: (paint) => ({
+        scales: {
+          x: { time: false },
+          y: { range: (_, low) => [Math.min(Math.floor(low ?? 100) - 1, 99), 100.5] },
+        },
+        legend: { show: false },
+        padding: [10, 16, 0, 0],
+        axes: [
+          runAxis(paint, runs),
+          axis(paint, { size: 62, values: (_, ticks) => ticks.map((t) => (t <= 100 ? `${t} %` : '')) }),
+        ],
+        hooks: bands(paint, [[trend.band, 'pass', 100]]),
+        series: [{}, { stroke: paint('pass'), width: 1.5, points: { show: true, size: 4 } }],
+      }),
+    };
   }, [trend]);
-  return data[0].length > 0 && html`<h2 class="section">Frames right (F1 of the engines under test)</h2><${Plot} data=${data} options=${options} height=${170} label="F1 of the engines under test in this case, by run" />`;
+  return (
+    data[0].length > 0 && (
+      <>
+        <h2 class="section">Frames right (F1 of the engines under test)</h2>
+        <Plot
+          data={data}
+          options={options}
+          height={170}
+          label="F1 of the engines under test in this case, by run"
+        />
+      </>
+    )
+  );
 }
 
 // The scenario's own file, with the lines that the newest case's stacks name.
 function Sample({ c }) {
-  const { data } = useData(`/api/v1/runs/${c.run}/cases/${encodeURIComponent(caseName(c))}${c.repeat ? `?repeat=${c.repeat}` : ''}`);
+  const { data } = useData(
+    `/api/v1/runs/${c.run}/cases/${encodeURIComponent(caseName(c))}${c.repeat ? `?repeat=${c.repeat}` : ''}`,
+  );
   const subjects = data ? data.case.engines.map((e, i) => (e.subject ? i : -1)).filter((i) => i >= 0) : [];
-  const thread = data?.threads.find((t) => t.rows.some((row) => sourceOf(row[0].frame?.file, data.artifacts)));
+  const thread = data?.threads.find((t) =>
+    t.rows.some((row) => sourceOf(row[0].frame?.file, data.artifacts)),
+  );
   if (!thread) return null;
   const at = thread.rows.findIndex((row) => sourceOf(row[0].frame?.file, data.artifacts));
-  return html`<h2 class="section">The scenario, with the lines that its stack names</h2><div class="panel"><${Source} artifacts=${data.artifacts} thread=${thread} columns=${subjects} engines=${data.case.engines} at=${at} /></div>`;
+  return (
+    <>
+      <h2 class="section">The scenario, with the lines that its stack names</h2>
+      <div class="panel">
+        <Source
+          artifacts={data.artifacts}
+          thread={thread}
+          columns={subjects}
+          engines={data.case.engines}
+          at={at}
+        />
+      </div>
+    </>
+  );
 }
 
 export function CaseHistory({ scenario, variant }) {
   const data = useData(`/api/v1/cases/${encodeURIComponent(scenario)}/${encodeURIComponent(variant)}`);
-  return html`<${Page} title=${`${scenario}.${variant}`} lead="This case through all runs"><${Loaded} from=${data}>${(found) => html`
-    <${Strip} cases=${found.cases} /><p class="dim gap">${plural(found.total, 'time')} taken · now <${Verdict} word=${found.newest.verdict} long />${found.newest.reason ? `: ${found.newest.reason}` : ''}</p>
-    <div class="columns"><section class="panel"><h2>Expected</h2><dl class="facts"><div><dt>hook</dt><dd class="mono">${found.newest.expected_doors ?? 'none'}</dd></div><div><dt>exception</dt><dd class="mono">${found.newest.expected_code}</dd></div><div><dt>exit code</dt><dd class="mono">${found.newest.expected_exit_code}</dd></div></dl></section>
-    <section class="panel"><h2>Newest scores</h2><ul class="lines">${found.newest.scores.filter((s) => s.judged).map((s) => html`<li key=${s.engine}><span class="mono">${s.engine}</span> ${percent(s.right_frames, s.truth_frames)} of frames, ${percent(s.lines_right, s.lines_judged)} of lines</li>`)}</ul></section>
-    <section class="panel"><h2>Again</h2><p><${Command}>twinstack run -k ${scenario} --variant ${variant}</${Command}></p></section></div>
-    <${Accuracy} trend=${found.trends.f1} /><h2 class="section">Time on the back end</h2><${Times} trends=${found.trends} /><${Sample} c=${found.cases[0]} />`}</${Loaded}></${Page}>`;
+  return (
+    <Page title={`${scenario}.${variant}`} lead="This case through all runs">
+      <Loaded from={data}>
+        {(found) => (
+          <>
+            <Strip cases={found.cases} />
+            <p class="dim gap">
+              {plural(found.total, 'time')} taken · now <Verdict word={found.newest.verdict} long />
+              {found.newest.reason ? `: ${found.newest.reason}` : ''}
+            </p>
+            <div class="columns">
+              <section class="panel">
+                <h2>Expected</h2>
+                <dl class="facts">
+                  <div>
+                    <dt>hook</dt>
+                    <dd class="mono">{found.newest.expected_doors ?? 'none'}</dd>
+                  </div>
+                  <div>
+                    <dt>exception</dt>
+                    <dd class="mono">{found.newest.expected_code}</dd>
+                  </div>
+                  <div>
+                    <dt>exit code</dt>
+                    <dd class="mono">{found.newest.expected_exit_code}</dd>
+                  </div>
+                </dl>
+              </section>
+              <section class="panel">
+                <h2>Newest scores</h2>
+                <ul class="lines">
+                  {found.newest.scores
+                    .filter((s) => s.judged)
+                    .map((s) => (
+                      <li key={s.engine}>
+                        <span class="mono">{s.engine}</span> {percent(s.right_frames, s.truth_frames)} of
+                        frames, {percent(s.lines_right, s.lines_judged)} of lines
+                      </li>
+                    ))}
+                </ul>
+              </section>
+              <section class="panel">
+                <h2>Again</h2>
+                <p>
+                  <Command>
+                    twinstack run -k {scenario} --variant {variant}
+                  </Command>
+                </p>
+              </section>
+            </div>
+            <Accuracy trend={found.trends.f1} />
+            <h2 class="section">Time on the back end</h2>
+            <Times trends={found.trends} />
+            <Sample c={found.cases[0]} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
 }

@@ -2,82 +2,410 @@
 import { useState } from 'preact/hooks';
 import { refresh, send, token, useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Chip, Command, Empty, Link, Loaded, Page, Verdict, caseName, casePath, html, number, plural, words } from '../ui.js';
+import {
+  Chip,
+  Command,
+  Empty,
+  Link,
+  Loaded,
+  Page,
+  Verdict,
+  caseName,
+  casePath,
+  number,
+  plural,
+  words,
+} from '../ui.js';
 
 const parsed = new WeakMap(); // a document's rows with their hooks split, once
 function hookRows(found) {
-  if (!parsed.has(found)) parsed.set(found, found.rows.map((row) => { const want = split(row.expected); const got = split(row.got); return { ...row, want, got, differs: [...want].sort().join() !== [...got].sort().join() }; }));
+  if (!parsed.has(found))
+    parsed.set(
+      found,
+      found.rows.map((row) => {
+        const want = split(row.expected);
+        const got = split(row.got);
+        return { ...row, want, got, differs: [...want].sort().join() !== [...got].sort().join() };
+      }),
+    );
   return parsed.get(found);
 }
 
-const split = (text) => (text ?? '').split(',').map((word) => word.trim()).filter((word) => word && word !== 'none');
+const split = (text) =>
+  (text ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word && word !== 'none');
 const withRun = (path, query) => `${path}${query.run ? `?run=${encodeURIComponent(query.run)}` : ''}`;
 
 export function Hooks() {
   const [query, set] = useQuery();
   const data = useData(withRun('/api/v1/doors', query));
-  return html`<${Page} title="Hooks" lead="Which hook saw each crash: promised, and measured in this run."><${Loaded} from=${data}>${(found) => {
-    const taken = hookRows(found);
-    const hooks = [...new Set(taken.flatMap((row) => [...row.want, ...row.got]))].sort();
-    if (taken.length === 0) return html`<${Empty} title="No case in this run"><p>Hooks are known once cases were captured.</p></${Empty}>`;
-    const fitting = taken.filter((row) => (!query.differs || row.differs) && caseName(row).includes(query.search ?? ''));
-    const rows = query.all ? fitting : fitting.slice(0, 200);
-    const seen = hooks.map((hook) => [hook, taken.filter((row) => row.got.includes(hook)).length]);
-    return html`<div class="filters"><label class="field"><span>search</span><input type="search" value=${query.search ?? ''} placeholder="scenario.variant" onInput=${(event) => set({ search: event.target.value || null })} /></label>
-      <button class="toggle low" aria-pressed=${!!query.differs} onClick=${() => set({ differs: query.differs ? null : 1 })}>only where promise and measure differ (${number(taken.filter((row) => row.differs).length)})</button></div>
-    <p class="legend"><span>✓ as promised</span><span>✗ promised, not seen</span><span>+ seen, not promised</span></p><div class="scroll" tabindex="0" role="region" aria-label="Hooks"><table class="matrix"><thead><tr><th>case</th>${hooks.map((hook) => html`<th key=${hook}>${words(hook)}<br /><span class="dim nowrap">saw ${number(seen.find(([d]) => d === hook)[1])}</span></th>`)}</tr></thead><tbody>
-      ${rows.map((row, i) => { const { want, got } = row; return html`<tr key=${i}><th scope="row" class="mono"><${Link} to=${casePath(found.run, row)}>${caseName(row)}</${Link}></th>${want.length + got.length === 0 ? html`<td class="dim small none" colspan=${hooks.length}>none promised, none saw it</td>` : hooks.map((hook) => {
-        const [glyph, kind, why] = want.includes(hook) ? (got.includes(hook) ? ['✓', 'pass', 'as promised'] : ['✗', 'fail', 'promised, not seen']) : got.includes(hook) ? ['+', 'flaky', 'seen, not promised'] : ['', '', ''];
-        return html`<td key=${hook} class=${kind ? `v-${kind}` : ''} title=${why}>${glyph && html`<span aria-hidden="true">${glyph}</span><span class="sr">${why}</span>`}</td>`;
-      })}</tr>`; })}</tbody></table></div>${rows.length < fitting.length ? html`<p class="pager dim">${number(rows.length)} of ${number(fitting.length)} cases <button onClick=${() => set({ all: 1 })}>show all</button></p>` : fitting.length === 0 ? html`<p class="dim pad">No case fits.</p>` : ''}`;
-  }}</${Loaded}></${Page}>`;
+  return (
+    <Page title="Hooks" lead="Which hook saw each crash: promised, and measured in this run.">
+      <Loaded from={data}>
+        {(found) => {
+          const taken = hookRows(found);
+          const hooks = [...new Set(taken.flatMap((row) => [...row.want, ...row.got]))].sort();
+          if (taken.length === 0)
+            return (
+              <Empty title="No case in this run">
+                <p>Hooks are known once cases were captured.</p>
+              </Empty>
+            );
+          const fitting = taken.filter(
+            (row) => (!query.differs || row.differs) && caseName(row).includes(query.search ?? ''),
+          );
+          const rows = query.all ? fitting : fitting.slice(0, 200);
+          const seen = hooks.map((hook) => [hook, taken.filter((row) => row.got.includes(hook)).length]);
+          return (
+            <>
+              <div class="filters">
+                <label class="field">
+                  <span>search</span>
+                  <input
+                    type="search"
+                    value={query.search ?? ''}
+                    placeholder="scenario.variant"
+                    onInput={(event) => set({ search: event.target.value || null })}
+                  />
+                </label>
+                <button
+                  class="toggle low"
+                  aria-pressed={!!query.differs}
+                  onClick={() => set({ differs: query.differs ? null : 1 })}
+                >
+                  only where promise and measure differ ({number(taken.filter((row) => row.differs).length)})
+                </button>
+              </div>
+              <p class="legend">
+                <span>✓ as promised</span>
+                <span>✗ promised, not seen</span>
+                <span>+ seen, not promised</span>
+              </p>
+              <div class="scroll" tabindex="0" role="region" aria-label="Hooks">
+                <table class="matrix">
+                  <thead>
+                    <tr>
+                      <th>case</th>
+                      {hooks.map((hook) => (
+                        <th key={hook}>
+                          {words(hook)}
+                          <br />
+                          <span class="dim nowrap">saw {number(seen.find(([d]) => d === hook)[1])}</span>
+                        </th>
+                      ))}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {rows.map((row, i) => {
+                      const { want, got } = row;
+                      return (
+                        <tr key={i}>
+                          <th scope="row" class="mono">
+                            <Link to={casePath(found.run, row)}>{caseName(row)}</Link>
+                          </th>
+                          {want.length + got.length === 0 ? (
+                            <td class="dim small none" colspan={hooks.length}>
+                              none promised, none saw it
+                            </td>
+                          ) : (
+                            hooks.map((hook) => {
+                              const [glyph, kind, why] = want.includes(hook)
+                                ? got.includes(hook)
+                                  ? ['✓', 'pass', 'as promised']
+                                  : ['✗', 'fail', 'promised, not seen']
+                                : got.includes(hook)
+                                  ? ['+', 'flaky', 'seen, not promised']
+                                  : ['', '', ''];
+                              return (
+                                <td key={hook} class={kind ? `v-${kind}` : ''} title={why}>
+                                  {glyph && (
+                                    <>
+                                      <span aria-hidden="true">{glyph}</span>
+                                      <span class="sr">{why}</span>
+                                    </>
+                                  )}
+                                </td>
+                              );
+                            })
+                          )}
+                        </tr>
+                      );
+                    })}
+                  </tbody>
+                </table>
+              </div>
+              {rows.length < fitting.length ? (
+                <p class="pager dim">
+                  {number(rows.length)} of {number(fitting.length)} cases{' '}
+                  <button onClick={() => set({ all: 1 })}>show all</button>
+                </p>
+              ) : fitting.length === 0 ? (
+                <p class="dim pad">No case fits.</p>
+              ) : null}
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
 }
 
 // The rank against that in the run before.
 function Change({ row }) {
   const by = row.rank_before === null ? null : row.rank_before - row.rank;
-  if (by === null) return html`<${Chip}>new</${Chip}>`;
-  if (by === 0) return html`<span class="dim" title="as in the run before">=</span>`;
-  return html`<span class=${by > 0 ? 'wrong' : 'dim'} title=${`was ${row.rank_before} in the run before`}>${by > 0 ? '▲' : '▼'}${Math.abs(by)}</span>`;
+  if (by === null) return <Chip>new</Chip>;
+  if (by === 0)
+    return (
+      <span class="dim" title="as in the run before">
+        =
+      </span>
+    );
+  return (
+    <span class={by > 0 ? 'wrong' : 'dim'} title={`was ${row.rank_before} in the run before`}>
+      {by > 0 ? '▲' : '▼'}
+      {Math.abs(by)}
+    </span>
+  );
 }
 
 export function Signatures() {
   const [query] = useQuery();
   const data = useData(withRun('/api/v1/signatures', query));
-  return html`<${Page} title="Signatures" lead="Differences that belong together, most cases first."><${Loaded} from=${data}>${(found) => (found.signatures.length === 0
-    ? html`<${Empty} title="No difference in this run"><p>Every engine under test agrees with the truth.</p></${Empty}>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Signatures"><table class="list stacking"><thead><tr><th class="num">rank</th><th class="num">cases</th><th>verdict</th><th>signature</th><th>for example</th></tr></thead><tbody>${found.signatures.map((row) => html`<tr key=${row.signature}><td class="num nowrap" data-label="rank">${row.rank} <${Change} row=${row} /></td><td class="num strong" data-label="cases">${number(row.cases)}</td><td><${Verdict} word=${row.verdict} long />${row.known_id && html` <${Chip}>${row.known_id}</${Chip}>`}</td><td><span class="mono wrap">${row.signature}</span><br /><span class="dim">${row.reason}</span>${row.first_run && html`<br /><span class="dim small">first seen in ${row.first_run === found.run ? 'this run' : html`<${Link} to=${`/runs/${row.first_run}`}>run ${row.first_run}</${Link}>`}</span>`}</td><td>${row.examples.slice(0, 3).map((c) => html`<${Link} key=${caseName(c)} class="mono block" to=${casePath(found.run, c)}>${caseName(c)}</${Link}>`)}${row.cases > 3 ? html`<span class="dim">and ${row.cases - 3} more</span>` : ''}</td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+  return (
+    <Page title="Signatures" lead="Differences that belong together, most cases first.">
+      <Loaded from={data}>
+        {(found) =>
+          found.signatures.length === 0 ? (
+            <Empty title="No difference in this run">
+              <p>Every engine under test agrees with the truth.</p>
+            </Empty>
+          ) : (
+            <div class="scroll" tabindex="0" role="region" aria-label="Signatures">
+              <table class="list stacking">
+                <thead>
+                  <tr>
+                    <th class="num">rank</th>
+                    <th class="num">cases</th>
+                    <th>verdict</th>
+                    <th>signature</th>
+                    <th>for example</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {found.signatures.map((row) => (
+                    <tr key={row.signature}>
+                      <td class="num nowrap" data-label="rank">
+                        {row.rank} <Change row={row} />
+                      </td>
+                      <td class="num strong" data-label="cases">
+                        {number(row.cases)}
+                      </td>
+                      <td>
+                        <Verdict word={row.verdict} long />
+                        {row.known_id && (
+                          <>
+                            {' '}
+                            <Chip>{row.known_id}</Chip>
+                          </>
+                        )}
+                      </td>
+                      <td>
+                        <span class="mono wrap">{row.signature}</span>
+                        <br />
+                        <span class="dim">{row.reason}</span>
+                        {row.first_run && (
+                          <>
+                            <br />
+                            <span class="dim small">
+                              first seen in{' '}
+                              {row.first_run === found.run ? (
+                                'this run'
+                              ) : (
+                                <Link to={`/runs/${row.first_run}`}>run {row.first_run}</Link>
+                              )}
+                            </span>
+                          </>
+                        )}
+                      </td>
+                      <td>
+                        {row.examples.slice(0, 3).map((c) => (
+                          <Link key={caseName(c)} class="mono block" to={casePath(found.run, c)}>
+                            {caseName(c)}
+                          </Link>
+                        ))}
+                        {row.cases > 3 ? <span class="dim">and {row.cases - 3} more</span> : null}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
 }
 
 function Expiry({ item }) {
   const days = Math.ceil((Date.parse(`${item.expires}T23:59:59Z`) - Date.now()) / 864e5);
-  return html`<span class="nowrap">${item.expires}</span><br /><span class=${`small ${item.expired ? 'wrong' : days < 30 ? 'warned' : 'dim'}`}>${item.expired ? '✗ expired: it fails the run' : `${plural(days, 'day')} left`}</span>`;
+  return (
+    <>
+      <span class="nowrap">{item.expires}</span>
+      <br />
+      <span class={`small ${item.expired ? 'wrong' : days < 30 ? 'warned' : 'dim'}`}>
+        {item.expired ? '✗ expired: it fails the run' : `${plural(days, 'day')} left`}
+      </span>
+    </>
+  );
 }
 
 function Remove({ id }) {
   const [said, say] = useState(null);
   if (!token) return null;
-  return said ? html`<span class="wrong small" role="alert">${said}</span>`
-    : html`<button aria-label=${`remove ${id}`} onClick=${() => send('DELETE', `/api/v1/known/${encodeURIComponent(id)}`).then(refresh, (error) => say(error.message))}>Remove</button>`;
+  return said ? (
+    <span class="wrong small" role="alert">
+      {said}
+    </span>
+  ) : (
+    <button
+      aria-label={`remove ${id}`}
+      onClick={() =>
+        send('DELETE', `/api/v1/known/${encodeURIComponent(id)}`).then(refresh, (error) => say(error.message))
+      }
+    >
+      Remove
+    </button>
+  );
 }
 
 export function Known() {
   const data = useData('/api/v1/known');
-  return html`<${Page} title="Known" lead="Differences that were accepted, each with a reason and an end. The list is a file, reviewed like code."><${Loaded} from=${data}>${(found) => (!found.text && !found.used
-    ? html`<${Empty} title="Nothing is accepted"><p>Every difference counts. <${Command}>twinstack accept</${Command}> accepts one, with reason, scope and end; the list is a file that is reviewed like code.</p></${Empty}>`
-    : html`${found.damage && html`<p class="banner bad" role="alert">The file cannot be read: ${found.damage}</p>`}
-    ${found.text && found.used && found.text !== found.used && html`<p class="banner warn">Run ${found.run} used another version of this list.</p>`}
-    ${found.items.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Known"><table class="list stacking"><thead><tr><th>id</th><th>scope and cause</th><th>reason</th><th class="num">cases in run ${found.run}</th><th>holds until</th>${token && html`<th><span class="sr">remove</span></th>`}</tr></thead><tbody>
-      ${found.items.map((k) => html`<tr key=${k.id}><td class="mono wrap strong">${k.id}</td><td class="mono wrap scope">${k.scope}<br /><span class="dim">${k.cause}</span></td><td>${k.reason}${k.issue && html`<br />${/^https?:\/\//.test(k.issue) ? html`<a href=${k.issue} target="_blank" rel="noreferrer noopener">${k.issue}</a>` : html`<span class="dim">${k.issue}</span>`}`}</td><td class="num" data-label=${`cases in run ${found.run}`}>${k.hits === 0 ? html`<span class="dim">none</span>` : number(k.hits)}</td><td data-label="holds until"><${Expiry} item=${k} /></td>${token && html`<td><${Remove} id=${k.id} /></td>`}</tr>`)}</tbody></table></div>`}
-    <h2 class="section">Used in run ${found.run}</h2>${found.hits.length === 0 ? html`<p class="dim">No case of this run needed one of them.</p>`
-      : html`<ul class="lines">${found.hits.map((c) => html`<li key=${c.id}><${Verdict} word=${c.verdict} /> <${Link} class="mono" to=${casePath(c.run, c)}>${caseName(c)}</${Link}> <${Chip}>${c.known_id}</${Chip}></li>`)}</ul>`}
-    <details class="env"><summary>The file as it is</summary><pre class="sheetlike" tabindex="0">${found.text ?? found.used}</pre></details>`)}</${Loaded}></${Page}>`;
+  return (
+    <Page
+      title="Known"
+      lead="Differences that were accepted, each with a reason and an end. The list is a file, reviewed like code."
+    >
+      <Loaded from={data}>
+        {(found) =>
+          !found.text && !found.used ? (
+            <Empty title="Nothing is accepted">
+              <p>
+                Every difference counts. <Command>twinstack accept</Command> accepts one, with reason, scope
+                and end; the list is a file that is reviewed like code.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              {found.damage && (
+                <p class="banner bad" role="alert">
+                  The file cannot be read: {found.damage}
+                </p>
+              )}
+              {found.text && found.used && found.text !== found.used && (
+                <p class="banner warn">Run {found.run} used another version of this list.</p>
+              )}
+              {found.items.length > 0 && (
+                <div class="scroll" tabindex="0" role="region" aria-label="Known">
+                  <table class="list stacking">
+                    <thead>
+                      <tr>
+                        <th>id</th>
+                        <th>scope and cause</th>
+                        <th>reason</th>
+                        <th class="num">cases in run {found.run}</th>
+                        <th>holds until</th>
+                        {token && (
+                          <th>
+                            <span class="sr">remove</span>
+                          </th>
+                        )}
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {found.items.map((k) => (
+                        <tr key={k.id}>
+                          <td class="mono wrap strong">{k.id}</td>
+                          <td class="mono wrap scope">
+                            {k.scope}
+                            <br />
+                            <span class="dim">{k.cause}</span>
+                          </td>
+                          <td>
+                            {k.reason}
+                            {k.issue && (
+                              <>
+                                <br />
+                                {/^https?:\/\//.test(k.issue) ? (
+                                  <a href={k.issue} target="_blank" rel="noreferrer noopener">
+                                    {k.issue}
+                                  </a>
+                                ) : (
+                                  <span class="dim">{k.issue}</span>
+                                )}
+                              </>
+                            )}
+                          </td>
+                          <td class="num" data-label={`cases in run ${found.run}`}>
+                            {k.hits === 0 ? <span class="dim">none</span> : number(k.hits)}
+                          </td>
+                          <td data-label="holds until">
+                            <Expiry item={k} />
+                          </td>
+                          {token && (
+                            <td>
+                              <Remove id={k.id} />
+                            </td>
+                          )}
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </div>
+              )}
+              <h2 class="section">Used in run {found.run}</h2>
+              {found.hits.length === 0 ? (
+                <p class="dim">No case of this run needed one of them.</p>
+              ) : (
+                <ul class="lines">
+                  {found.hits.map((c) => (
+                    <li key={c.id}>
+                      <Verdict word={c.verdict} />{' '}
+                      <Link class="mono" to={casePath(c.run, c)}>
+                        {caseName(c)}
+                      </Link>{' '}
+                      <Chip>{c.known_id}</Chip>
+                    </li>
+                  ))}
+                </ul>
+              )}
+              <details class="env">
+                <summary>The file as it is</summary>
+                <pre class="sheetlike" tabindex="0">
+                  {found.text ?? found.used}
+                </pre>
+              </details>
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
 }
 
 // Best first: of several kinds that answered for one module, the best says what it has.
-const states = { pdb: ['✓', 'pass', 'PDB of the right identity'], dwarf: ['✓', 'pass', 'DWARF of its own image'], csv: ['✓', 'pass', 'symbol table'],
-  'pdb-public': ['≈', 'flaky', 'public names only: no lines'], coff: ['≈', 'flaky', 'COFF symbols: no lines'], export: ['≈', 'flaky', 'nearest export'],
-  mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'], none: ['⊘', 'unsupported', 'no symbol covers the address'] };
+const states = {
+  pdb: ['✓', 'pass', 'PDB of the right identity'],
+  dwarf: ['✓', 'pass', 'DWARF of its own image'],
+  csv: ['✓', 'pass', 'symbol table'],
+  'pdb-public': ['≈', 'flaky', 'public names only: no lines'],
+  coff: ['≈', 'flaky', 'COFF symbols: no lines'],
+  export: ['≈', 'flaky', 'nearest export'],
+  mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'],
+  none: ['⊘', 'unsupported', 'no symbol covers the address'],
+};
 const rank = (row) => Object.keys(states).indexOf(row.symbols);
 
 function modules(rows) {
@@ -97,9 +425,70 @@ function modules(rows) {
 export function Symbols() {
   const [query] = useQuery();
   const data = useData(withRun('/api/v1/symbols', query));
-  return html`<${Page} title="Symbols" lead="The modules that the frames of our engines are in, by identity, and which symbols named their frames."><${Loaded} from=${data}>${(found) => (found.rows.length === 0
-    ? html`<${Empty} title="No module"><p>No frame of this run lies in a known module.</p></${Empty}>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Symbols"><table class="list stacking"><thead><tr><th>module</th><th>symbols used, for how many frames</th><th class="num">frames</th><th class="num">inlined</th><th>debug id, code id</th></tr></thead><tbody>${modules(found.rows).map((module, i) => html`<tr key=${i}><td class="mono strong">${module.module}</td>
-      <td><div class="answers">${module.answers.map((row) => { const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols]; return html`<span key=${row.symbols} title=${why}><span class=${`verdict v-${kind}`}><span aria-hidden="true">${glyph}</span> ${row.symbols}</span> <span class="small">${number(row.frames)}</span></span>`; })}${module.answers.length === 1 && html`<span class="dim small">${states[module.answers[0].symbols]?.[2]}</span>`}</div></td>
-      <td class="num" data-label="frames">${number(module.frames)}</td><td class="num" data-label="inlined">${module.inlined ? number(module.inlined) : html`<span class="dim">none</span>`}</td><td class="mono wrap ids">${module.debug_id || html`<span class="dim">no debug id</span>`}<br /><span class="dim">${module.code_id || 'no code id'}</span></td></tr>`)}</tbody></table></div>`)}</${Loaded}></${Page}>`;
+  return (
+    <Page
+      title="Symbols"
+      lead="The modules that the frames of our engines are in, by identity, and which symbols named their frames."
+    >
+      <Loaded from={data}>
+        {(found) =>
+          found.rows.length === 0 ? (
+            <Empty title="No module">
+              <p>No frame of this run lies in a known module.</p>
+            </Empty>
+          ) : (
+            <div class="scroll" tabindex="0" role="region" aria-label="Symbols">
+              <table class="list stacking">
+                <thead>
+                  <tr>
+                    <th>module</th>
+                    <th>symbols used, for how many frames</th>
+                    <th class="num">frames</th>
+                    <th class="num">inlined</th>
+                    <th>debug id, code id</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {modules(found.rows).map((module, i) => (
+                    <tr key={i}>
+                      <td class="mono strong">{module.module}</td>
+                      <td>
+                        <div class="answers">
+                          {module.answers.map((row) => {
+                            const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
+                            return (
+                              <span key={row.symbols} title={why}>
+                                <span class={`verdict v-${kind}`}>
+                                  <span aria-hidden="true">{glyph}</span> {row.symbols}
+                                </span>{' '}
+                                <span class="small">{number(row.frames)}</span>
+                              </span>
+                            );
+                          })}
+                          {module.answers.length === 1 && (
+                            <span class="dim small">{states[module.answers[0].symbols]?.[2]}</span>
+                          )}
+                        </div>
+                      </td>
+                      <td class="num" data-label="frames">
+                        {number(module.frames)}
+                      </td>
+                      <td class="num" data-label="inlined">
+                        {module.inlined ? number(module.inlined) : <span class="dim">none</span>}
+                      </td>
+                      <td class="mono wrap ids">
+                        {module.debug_id || <span class="dim">no debug id</span>}
+                        <br />
+                        <span class="dim">{module.code_id || 'no code id'}</span>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
 }

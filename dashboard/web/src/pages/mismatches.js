@@ -4,38 +4,76 @@ import { useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { current, go, useQuery, withQuery } from '../router.js';
 import { CaseView } from './case.js';
-import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, html, number, words } from '../ui.js';
+import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, number, words } from '../ui.js';
 
 const PAGE = 200;
 const filters = ['group', 'trouble', 'new', 'verdict', 'cause', 'kind', 'search'];
 const titles = {
-  failing: 'failing', error: 'not judged', flaky: 'flaky', unexpected_pass: 'unexpected pass',
-  unexplained: 'unexplained', accepted: 'accepted', reference: 'only reference engines differ', rest: 'nothing differs',
+  failing: 'failing',
+  error: 'not judged',
+  flaky: 'flaky',
+  unexpected_pass: 'unexpected pass',
+  unexplained: 'unexplained',
+  accepted: 'accepted',
+  reference: 'only reference engines differ',
+  rest: 'nothing differs',
 };
 
 const caseAt = (run, c, query) =>
-  withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}`, { ...query, frame: null, thread: null, repeat: c.repeat || null });
+  withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}`, {
+    ...query,
+    frame: null,
+    thread: null,
+    repeat: c.repeat || null,
+  });
 
 function Queue({ run, found, selected, query }) {
   let last = null;
   const line = (c) => {
-    const heading = c.group !== last && html`<li class="group" key=${`g-${c.group}`}>${titles[c.group] ?? words(c.group)} <span class="dim">${number(found.groups.find((g) => g.group === c.group)?.cases)}</span></li>`;
+    const heading = c.group !== last && (
+      <li class="group" key={`g-${c.group}`}>
+        {titles[c.group] ?? words(c.group)}{' '}
+        <span class="dim">{number(found.groups.find((g) => g.group === c.group)?.cases)}</span>
+      </li>
+    );
     last = c.group;
-    return [heading, html`<li key=${c.id}><${Link} to=${caseAt(run, c, query)} aria-current=${c === selected ? 'true' : undefined}>
-      <${Verdict} word=${c.verdict} /> <bdi class="mono cut">${caseName(c)}${c.repeat ? ` #${c.repeat + 1}` : ''}</bdi>
-      ${c.is_new && html`<${Chip} kind="bad" title="fails, and did not in the baseline">new</${Chip}>`}</${Link}></li>`];
+    return [
+      heading,
+      <li key={c.id}>
+        <Link to={caseAt(run, c, query)} aria-current={c === selected ? 'true' : undefined}>
+          <Verdict word={c.verdict} />{' '}
+          <bdi class="mono cut">
+            {caseName(c)}
+            {c.repeat ? ` #${c.repeat + 1}` : ''}
+          </bdi>
+          {c.is_new && (
+            <Chip kind="bad" title="fails, and did not in the baseline">
+              new
+            </Chip>
+          )}
+        </Link>
+      </li>,
+    ];
   };
-  return html`<ol class="queue" aria-label="Cases">${found.cases.map(line)}</ol>`;
+  return (
+    <ol class="queue" aria-label="Cases">
+      {found.cases.map(line)}
+    </ol>
+  );
 }
 
 // "201–400 of 1,240", with the pages around it.
 function Pager({ found, turn }) {
   if (found.previous === null && found.next === null && !found.left_out) return null;
   const end = found.position + found.cases.length;
-  return html`<p class="pager dim pad">${number(found.position + 1)}–${number(end)} of ${number(found.total)}
-    ${found.left_out > 0 && html`<span data-carrier>· ${number(found.left_out)} more are not in this file</span>`}
-    ${found.previous !== null && html`<button onClick=${() => turn(found.previous)}>previous</button>`}
-    ${found.next !== null && html`<button onClick=${() => turn(found.next)}>next</button>`}</p>`;
+  return (
+    <p class="pager dim pad">
+      {number(found.position + 1)}–{number(end)} of {number(found.total)}
+      {found.left_out > 0 && <span data-carrier>· {number(found.left_out)} more are not in this file</span>}
+      {found.previous !== null && <button onClick={() => turn(found.previous)}>previous</button>}
+      {found.next !== null && <button onClick={() => turn(found.next)}>next</button>}
+    </p>
+  );
 }
 
 export function Mismatches({ run, name }) {
@@ -47,9 +85,13 @@ export function Mismatches({ run, name }) {
   const cases = list.data?.cases ?? [];
   const find = (wanted, number) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === number);
   const selected = name ? cases[find(name, Number(query.repeat ?? 0))] : cases[0];
-  const repeat = name ? Number(query.repeat ?? 0) : selected?.repeat ?? 0;
+  const repeat = name ? Number(query.repeat ?? 0) : (selected?.repeat ?? 0);
   const shown = name ?? (selected && caseName(selected));
-  const data = useData(shown ? `/api/v1/runs/${run}/cases/${encodeURIComponent(shown)}${repeat ? `?repeat=${repeat}` : ''}` : null);
+  const data = useData(
+    shown
+      ? `/api/v1/runs/${run}/cases/${encodeURIComponent(shown)}${repeat ? `?repeat=${repeat}` : ''}`
+      : null,
+  );
   const turn = (after) => go(withQuery(`/runs/${run}/mismatches`, { ...kept, after: after || null }));
   // From the address and not from what is drawn: keys may come faster than pages.
   const move = (by) => {
@@ -62,15 +104,69 @@ export function Mismatches({ run, name }) {
     else if (by < 0 && list.data && list.data.previous !== null) turn(list.data.previous);
   };
   useKeys({ j: ['next case', () => move(1)], k: ['previous case', () => move(-1)] });
-  useEffect(() => { document.querySelector('.queue [aria-current]')?.scrollIntoView({ block: 'nearest' }); }, [shown]);
+  useEffect(() => {
+    document.querySelector('.queue [aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [shown]);
   const active = filters.filter((key) => key !== 'search' && query[key]);
-  return html`<div class="browser"><aside class="side" aria-label="Queue"><div class="sidehead"><h2><${Link} to=${`/runs/${run}`}>Run ${list.data?.run ?? run}</${Link}></h2>
-      ${list.data && html`<p class="small"><${Wrong} wrong=${list.data.wrong} run=${list.data.run} short /></p>`}
-      <input type="search" aria-label="search cases" placeholder="search  /" value=${query.search ?? ''} onInput=${(event) => set({ search: event.target.value || null, after: null })} />
-      ${active.map((key) => html`<button key=${key} class="toggle" aria-pressed="true" onClick=${() => set({ [key]: null, after: null })}>${key === 'new' ? 'new' : words(query[key])} ✕</button>`)}
-      <p class="steps-between"><button onClick=${() => move(-1)}>previous</button> <button onClick=${() => move(1)}>next</button></p></div>
-      <${Loaded} from=${list}>${(found) => (cases.length === 0 ? html`<p class="dim pad">No case fits.</p>`
-        : html`<${Queue} ...${{ run, found, selected, query }} /><${Pager} found=${found} turn=${turn} />`)}</${Loaded}></aside>
-    <div class="detail">${shown ? html`<${Loaded} from=${data}>${(found) => html`<${CaseView} key=${`${shown}#${repeat}`} data=${found} run=${run} />`}</${Loaded}>`
-      : list.data && html`<${Empty} title="Nothing to look at"><p>This run has no case that fits.</p></${Empty}>`}</div></div>`;
+  return (
+    <div class="browser">
+      <aside class="side" aria-label="Queue">
+        <div class="sidehead">
+          <h2>
+            <Link to={`/runs/${run}`}>Run {list.data?.run ?? run}</Link>
+          </h2>
+          {list.data && (
+            <p class="small">
+              <Wrong wrong={list.data.wrong} run={list.data.run} short />
+            </p>
+          )}
+          <input
+            type="search"
+            aria-label="search cases"
+            placeholder="search  /"
+            value={query.search ?? ''}
+            onInput={(event) => set({ search: event.target.value || null, after: null })}
+          />
+          {active.map((key) => (
+            <button
+              key={key}
+              class="toggle"
+              aria-pressed="true"
+              onClick={() => set({ [key]: null, after: null })}
+            >
+              {key === 'new' ? 'new' : words(query[key])} ✕
+            </button>
+          ))}
+          <p class="steps-between">
+            <button onClick={() => move(-1)}>previous</button> <button onClick={() => move(1)}>next</button>
+          </p>
+        </div>
+        <Loaded from={list}>
+          {(found) =>
+            cases.length === 0 ? (
+              <p class="dim pad">No case fits.</p>
+            ) : (
+              <>
+                <Queue {...{ run, found, selected, query }} />
+                <Pager found={found} turn={turn} />
+              </>
+            )
+          }
+        </Loaded>
+      </aside>
+      <div class="detail">
+        {shown ? (
+          <Loaded from={data}>
+            {(found) => <CaseView key={`${shown}#${repeat}`} data={found} run={run} />}
+          </Loaded>
+        ) : (
+          list.data && (
+            <Empty title="Nothing to look at">
+              <p>This run has no case that fits.</p>
+            </Empty>
+          )
+        )}
+      </div>
+    </div>
+  );
 }

@@ -1,17 +1,52 @@
 // The first page: is it right, how fast, since when.
 import { useData, useLive } from '../api.js';
-import { CountsBar, Empty, Link, Loaded, Page, Verdict, Wrong, ago, caseName, casePath, Command, duration, html, number, percent, plural, words } from '../ui.js';
+import {
+  CountsBar,
+  Empty,
+  Link,
+  Loaded,
+  Page,
+  Verdict,
+  Wrong,
+  ago,
+  caseName,
+  casePath,
+  Command,
+  duration,
+  number,
+  percent,
+  plural,
+  words,
+} from '../ui.js';
 
 const tiles = [
-  ['capture_rate', 'Capture rate', (v) => `${(100 * v).toFixed(1)} %`, 'of all cases that should leave a record and a dump; the line leaves out those not judged', 'case'],
-  ['exact', 'Exact stacks', (v) => `${(100 * v).toFixed(1)} %`, 'function, file and line of every own frame', 'stack'],
+  [
+    'capture_rate',
+    'Capture rate',
+    (v) => `${(100 * v).toFixed(1)} %`,
+    'of all cases that should leave a record and a dump; the line leaves out those not judged',
+    'case',
+  ],
+  [
+    'exact',
+    'Exact stacks',
+    (v) => `${(100 * v).toFixed(1)} %`,
+    'function, file and line of every own frame',
+    'stack',
+  ],
   ['f1', 'Frame F1', (v) => v.toFixed(4), 'precision and recall against the truth', 'frame'],
-  ['speed_ratio', 'Dump : offset, warm', (v) => `${v.toFixed(1)}×`, 'time of the dump way over the offset way, symbols loaded', 'case'],
+  [
+    'speed_ratio',
+    'Dump : offset, warm',
+    (v) => `${v.toFixed(1)}×`,
+    'time of the dump way over the offset way, symbols loaded',
+    'case',
+  ],
 ];
 
 function Sparkline({ trend, show }) {
   const points = trend.points.filter((point) => point.value !== null);
-  if (points.length < 2) return html`<p class="spark none">one run so far</p>`;
+  if (points.length < 2) return <p class="spark none">one run so far</p>;
   const values = points.map((point) => point.value);
   const { low, high } = trend.band;
   const spread = Math.max(...values) - Math.min(...values) || Math.abs(values[0]) * 0.02 || 1;
@@ -21,82 +56,286 @@ function Sparkline({ trend, show }) {
   const x = (i) => 2 + (i / (points.length - 1)) * 196;
   const y = (v) => 42 - ((v - bottom) / (top - bottom)) * 38;
   const last = values[values.length - 1];
-  return html`<svg class="spark" viewBox="0 0 200 44" preserveAspectRatio="none" role="img" aria-label=${`${points.length} runs, from ${show(values[0])} to ${show(last)}`}>
-    ${low !== null && html`<rect class="band" x="0" width="200" y=${y(clip(high))} height=${Math.max(1.5, y(clip(low)) - y(clip(high)))} />`}
-    <polyline points=${values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')} vector-effect="non-scaling-stroke" />
-    <path class="end" d=${`M${x(values.length - 1).toFixed(1)} ${y(last).toFixed(1)}h.01`} vector-effect="non-scaling-stroke" /></svg>`;
+  return (
+    <svg
+      class="spark"
+      viewBox="0 0 200 44"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${points.length} runs, from ${show(values[0])} to ${show(last)}`}
+    >
+      {low !== null && (
+        <rect
+          class="band"
+          x="0"
+          width="200"
+          y={y(clip(high))}
+          height={Math.max(1.5, y(clip(low)) - y(clip(high)))}
+        />
+      )}
+      <polyline
+        points={values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')}
+        vector-effect="non-scaling-stroke"
+      />
+      <path
+        class="end"
+        d={`M${x(values.length - 1).toFixed(1)} ${y(last).toFixed(1)}h.01`}
+        vector-effect="non-scaling-stroke"
+      />
+    </svg>
+  );
 }
 
 function Tile({ name, title, show, note, unit, trend, share }) {
   const points = trend.points.filter((point) => point.value !== null);
   const last = points[points.length - 1];
-  return html`<section class="tile" key=${name}><h2>${title}</h2>
-    <p class="figure">${share ? percent(share.right, share.total) : last ? show(last.value) : 'not known'}</p>
-    <${Sparkline} trend=${trend} show=${show} /><p class="dim small">${note}${last ? html` · <span class="nowrap">${plural(share?.total ?? last.count, unit)}</span>` : ''}</p></section>`;
+  return (
+    <section class="tile" key={name}>
+      <h2>{title}</h2>
+      <p class="figure">
+        {share ? percent(share.right, share.total) : last ? show(last.value) : 'not known'}
+      </p>
+      <Sparkline trend={trend} show={show} />
+      <p class="dim small">
+        {note}
+        {last ? (
+          <>
+            {' '}
+            · <span class="nowrap">{plural(share?.total ?? last.count, unit)}</span>
+          </>
+        ) : null}
+      </p>
+    </section>
+  );
 }
 
 const shareTitles = { captured: 'Captured' };
 
 // Each figure with what it counts and what it leaves out; green only when nothing is missing.
 function Shares({ shares }) {
-  return html`<dl class="shares-list">${shares.map((s) => html`<div key=${s.name} class=${s.right === s.total && s.left_out === 0 ? 'whole' : s.right === s.total ? '' : 'part'}>
-    <dt>${shareTitles[s.name] ?? html`Exact, <span class="mono">${s.name}</span>`}</dt>
-    <dd><strong>${percent(s.right, s.total)}</strong> <span class="dim">${number(s.right)} of ${number(s.total)} ${s.of}${s.left_out > 0 ? html`; <span class=${s.name === 'captured' ? '' : 'warned'}>${plural(s.left_out, 'case')} left out: ${s.left_out_why}</span>` : ''}</span></dd></div>`)}</dl>`;
+  return (
+    <dl class="shares-list">
+      {shares.map((s) => (
+        <div
+          key={s.name}
+          class={s.right === s.total && s.left_out === 0 ? 'whole' : s.right === s.total ? '' : 'part'}
+        >
+          <dt>
+            {shareTitles[s.name] ?? (
+              <>
+                Exact, <span class="mono">{s.name}</span>
+              </>
+            )}
+          </dt>
+          <dd>
+            <strong>{percent(s.right, s.total)}</strong>{' '}
+            <span class="dim">
+              {number(s.right)} of {number(s.total)} {s.of}
+              {s.left_out > 0 ? (
+                <>
+                  ;{' '}
+                  <span class={s.name === 'captured' ? '' : 'warned'}>
+                    {plural(s.left_out, 'case')} left out: {s.left_out_why}
+                  </span>
+                </>
+              ) : null}
+            </span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
 }
 
-const groups = [['new', 'New failures', 'bad'], ['fixed', 'Fixed', 'good'], ['changed', 'Other reason', 'warn'], ['still', 'Still failing', '']];
+const groups = [
+  ['new', 'New failures', 'bad'],
+  ['fixed', 'Fixed', 'good'],
+  ['changed', 'Other reason', 'warn'],
+  ['still', 'Still failing', ''],
+];
 
 function Changes({ changes, run }) {
-  return html`<div class="columns">${groups.map(([key, title, kind]) => html`<section class=${`panel ${kind}`} key=${key}>
-    <h2>${title} <span class="count">${number(changes.counts[key])}</span></h2>
-    ${changes[key].length === 0 ? html`<p class="dim">none</p>` : html`<ul class="lines">${changes[key].slice(0, 8).map((row) => html`<li key=${caseName(row)}>
-      <${Verdict} word=${row.is ?? row.was} /> <${Link} to=${casePath(run, row)}>${caseName(row)}</${Link}><span class="dim cut">${row.reason}</span></li>`)}
-      ${changes.counts[key] > 8 && html`<li class="dim">and ${number(changes.counts[key] - 8)} more</li>`}</ul>`}</section>`)}</div>`;
+  return (
+    <div class="columns">
+      {groups.map(([key, title, kind]) => (
+        <section class={`panel ${kind}`} key={key}>
+          <h2>
+            {title} <span class="count">{number(changes.counts[key])}</span>
+          </h2>
+          {changes[key].length === 0 ? (
+            <p class="dim">none</p>
+          ) : (
+            <ul class="lines">
+              {changes[key].slice(0, 8).map((row) => (
+                <li key={caseName(row)}>
+                  <Verdict word={row.is ?? row.was} /> <Link to={casePath(run, row)}>{caseName(row)}</Link>
+                  <span class="dim cut">{row.reason}</span>
+                </li>
+              ))}
+              {changes.counts[key] > 8 && <li class="dim">and {number(changes.counts[key] - 8)} more</li>}
+            </ul>
+          )}
+        </section>
+      ))}
+    </div>
+  );
 }
 
 function Failing({ failing, run }) {
-  return html`<ul class="panel lines failing">${failing.cases.map((c) => html`<li key=${caseName(c) + c.repeat}><${Verdict} word=${c.verdict} /> <${Link} class="mono" to=${casePath(run, c)}>${caseName(c)}</${Link}> <span class="dim">${c.reason}</span></li>`)}
-    ${failing.total > failing.cases.length && html`<li><${Link} to=${`/runs/${run}/mismatches`}>and ${number(failing.total - failing.cases.length)} more</${Link}></li>`}</ul>`;
+  return (
+    <ul class="panel lines failing">
+      {failing.cases.map((c) => (
+        <li key={caseName(c) + c.repeat}>
+          <Verdict word={c.verdict} />{' '}
+          <Link class="mono" to={casePath(run, c)}>
+            {caseName(c)}
+          </Link>{' '}
+          <span class="dim">{c.reason}</span>
+        </li>
+      ))}
+      {failing.total > failing.cases.length && (
+        <li>
+          <Link to={`/runs/${run}/mismatches`}>and {number(failing.total - failing.cases.length)} more</Link>
+        </li>
+      )}
+    </ul>
+  );
 }
 
 // Before the first finished run: the run in progress, else what starts one.
 function Waiting() {
   const [run] = useLive().running;
-  if (run) return html`<${Empty} title="The first run is in progress">
-    <p role="status"><${Link} to=${`/runs/${run.id}`}>Run ${run.id}</${Link}>: ${plural(run.case_count, 'case')} judged so far. The summary appears here when it ends.</p></${Empty}>`;
-  return html`<${Empty} title="No run yet: waiting for the first">
-    <p role="status">This page shows it as soon as it starts. If none is starting, take every crash both ways:</p><p><${Command}>twinstack run</${Command}></p></${Empty}>`;
+  if (run)
+    return (
+      <Empty title="The first run is in progress">
+        <p role="status">
+          <Link to={`/runs/${run.id}`}>Run {run.id}</Link>: {plural(run.case_count, 'case')} judged so far.
+          The summary appears here when it ends.
+        </p>
+      </Empty>
+    );
+  return (
+    <Empty title="No run yet: waiting for the first">
+      <p role="status">
+        This page shows it as soon as it starts. If none is starting, take every crash both ways:
+      </p>
+      <p>
+        <Command>twinstack run</Command>
+      </p>
+    </Empty>
+  );
 }
 
 function Shown({ data }) {
   const { run } = data;
-  if (!run) return html`<${Waiting} />`;
+  if (!run) return <Waiting />;
   const ratio = data.trends;
   const newest = (name) => ratio[name].points.filter((point) => point.value !== null).at(-1)?.value;
-  return html`<section class="strip"><div><${Link} to=${`/runs/${run.id}`} class="strong">Run ${run.id}</${Link}>
-      <span class="dim"> ${ago(run.started_ns)} · ${run.platform} · ${run.commit ? run.commit.slice(0, 10) : 'no commit'}${run.branch ? ` on ${run.branch}` : ''}</span></div>
-      <${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></section>
-    <p class=${`verdictline ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status"><${Wrong} wrong=${data.wrong} run=${run.id} /></p>
-    <${Shares} shares=${data.shares} />
-    <div class="tiles">${tiles.map(([name, title, show, note, unit]) => html`<${Tile} key=${name} ...${{ name, title, show, note, unit, trend: data.trends[name], share: name === 'capture_rate' ? data.shares[0] : null }} />`)}</div>
-    <p class="headline">A stack from a dump takes <strong>${duration(newest('dump_ns'))}</strong>, the same stack from offsets <strong>${duration(newest('offset_ns'))}</strong> <span class="dim">(medians over cases that have both, symbols loaded; <${Link} to="/timing">from nothing, and every sample</${Link}>)</span>.</p>
-    ${data.failing.total > 0 ? html`<h2 class="section">Failing <span class="count">${number(data.failing.total)}</span></h2><${Failing} failing=${data.failing} run=${run.id} />`
-      : ''}
-    <h2 class="section">${data.baseline ? html`Since the baseline, <${Link} to=${`/compare/${data.baseline}/${run.id}`}>run ${data.baseline}</${Link}>` : 'Since the baseline'}</h2>
-    ${data.changes ? html`<${Changes} changes=${data.changes} run=${run.id} />`
-      : html`<p class="dim">No baseline is set: <${Command}>twinstack baseline set ${run.id}</${Command}> makes this run the one to compare with.</p>`}
-    <h2 class="section">Causes of differences</h2><${Causes} rows=${data.causes} run=${run.id} />`;
+  return (
+    <>
+      <section class="strip">
+        <div>
+          <Link to={`/runs/${run.id}`} class="strong">
+            Run {run.id}
+          </Link>
+          <span class="dim">
+            {' '}
+            {ago(run.started_ns)} · {run.platform} · {run.commit ? run.commit.slice(0, 10) : 'no commit'}
+            {run.branch ? ` on ${run.branch}` : ''}
+          </span>
+        </div>
+        <CountsBar verdicts={run.verdicts} total={run.case_count} />
+      </section>
+      <p class={`verdictline ${data.wrong.total > 0 ? 'bad' : 'good'}`} role="status">
+        <Wrong wrong={data.wrong} run={run.id} />
+      </p>
+      <Shares shares={data.shares} />
+      <div class="tiles">
+        {tiles.map(([name, title, show, note, unit]) => (
+          <Tile
+            key={name}
+            {...{
+              name,
+              title,
+              show,
+              note,
+              unit,
+              trend: data.trends[name],
+              share: name === 'capture_rate' ? data.shares[0] : null,
+            }}
+          />
+        ))}
+      </div>
+      <p class="headline">
+        A stack from a dump takes <strong>{duration(newest('dump_ns'))}</strong>, the same stack from offsets{' '}
+        <strong>{duration(newest('offset_ns'))}</strong>{' '}
+        <span class="dim">
+          (medians over cases that have both, symbols loaded;{' '}
+          <Link to="/timing">from nothing, and every sample</Link>)
+        </span>
+        .
+      </p>
+      {data.failing.total > 0 ? (
+        <>
+          <h2 class="section">
+            Failing <span class="count">{number(data.failing.total)}</span>
+          </h2>
+          <Failing failing={data.failing} run={run.id} />
+        </>
+      ) : null}
+      <h2 class="section">
+        {data.baseline ? (
+          <>
+            Since the baseline, <Link to={`/compare/${data.baseline}/${run.id}`}>run {data.baseline}</Link>
+          </>
+        ) : (
+          'Since the baseline'
+        )}
+      </h2>
+      {data.changes ? (
+        <Changes changes={data.changes} run={run.id} />
+      ) : (
+        <p class="dim">
+          No baseline is set: <Command>twinstack baseline set {run.id}</Command> makes this run the one to
+          compare with.
+        </p>
+      )}
+      <h2 class="section">Causes of differences</h2>
+      <Causes rows={data.causes} run={run.id} />
+    </>
+  );
 }
 
 export function Causes({ rows, run }) {
-  if (rows.length === 0) return html`<p class="dim">No engine differs from the truth or from another.</p>`;
+  if (rows.length === 0) return <p class="dim">No engine differs from the truth or from another.</p>;
   const most = Math.max(...rows.map((row) => row.findings));
-  return html`<ul class="bars">${rows.map((row) => html`<li key=${row.cause}><${Link} to=${`/runs/${run}/mismatches?cause=${row.cause}`}>${words(row.cause)}</${Link}>
-    <span class="track"><span class=${`fill ${row.cause === 'unexplained' ? 'bad' : ''}`} style=${{ width: `${Math.max(1, (100 * row.findings) / most)}%` }}></span></span>
-    <span class="num">${number(row.findings)}</span><span class="dim num">${plural(row.cases, 'case')}${row.subject_findings ? ` · ${number(row.subject_findings)} of engines under test` : ''}</span></li>`)}</ul>`;
+  return (
+    <ul class="bars">
+      {rows.map((row) => (
+        <li key={row.cause}>
+          <Link to={`/runs/${run}/mismatches?cause=${row.cause}`}>{words(row.cause)}</Link>
+          <span class="track">
+            <span
+              class={`fill ${row.cause === 'unexplained' ? 'bad' : ''}`}
+              style={{ width: `${Math.max(1, (100 * row.findings) / most)}%` }}
+            ></span>
+          </span>
+          <span class="num">{number(row.findings)}</span>
+          <span class="dim num">
+            {plural(row.cases, 'case')}
+            {row.subject_findings ? ` · ${number(row.subject_findings)} of engines under test` : ''}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 export function Overview() {
   const data = useData('/api/v1/overview');
-  return html`<${Page} title="Overview" lead="The same crashes, by dump and by offsets, compared with what really ran."><${Loaded} from=${data}>${(found) => html`<${Shown} data=${found} />`}</${Loaded}></${Page}>`;
+  return (
+    <Page title="Overview" lead="The same crashes, by dump and by offsets, compared with what really ran.">
+      <Loaded from={data}>{(found) => <Shown data={found} />}</Loaded>
+    </Page>
+  );
 }

@@ -2,21 +2,96 @@
 import { useRef, useState } from 'preact/hooks';
 import { offline, send } from '../api.js';
 import { resolveHere } from '../known_frames.js';
-import { Command, Empty, Failure, Loading, Page, bytes, html, words } from '../ui.js';
+import { Command, Empty, Failure, Loading, Page, bytes, words } from '../ui.js';
 
 const LIMIT = 64 << 20;
 
 function Stack({ stack, n }) {
-  return html`<section class="panel"><h2>${stack.label ?? (stack.thread_id ? `thread ${stack.thread_id}` : `stack ${n + 1}`)}${stack.role ? html` <span class="chip">${stack.role}</span>` : ''}</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label="Stack"><table class="aligned plain"><thead><tr><th class="num">#</th><th>function</th><th>source</th><th>module!offset</th><th>found by</th><th>symbols</th></tr></thead><tbody>
-    ${stack.frames.map((f, i) => html`<tr key=${i}><td class="num dim">${f.inlined ? '' : f.index}</td><td class="fn" style=${{ paddingLeft: f.inlined ? '1.8em' : null }}>${f.inlined && html`<span class="arrow" aria-hidden="true">↳</span>`}${f.function ?? html`<em class="dim">no name</em>`}${f.inlined && html` <span class="tag">inlined</span>`}</td>
-      <td class="mono">${f.file ? `${f.file.split(/[\\/]/).pop()}${f.line ? `:${f.line}` : ''}` : html`<span class="dim">–</span>`}</td><td class="mono dim">${f.module ?? '?'}!${f.offset}</td><td>${words(f.found_by)}</td><td>${f.symbols}${f.note ? html` <span class="dim small">${f.note}</span>` : ''}</td></tr>`)}</tbody></table></div>
-    ${stack.left_out > 0 && html`<p class="dim">${stack.left_out} frames were left out in the middle.</p>`}${stack.stop && html`<p class="dim small">the walk ended: ${stack.stop}</p>`}</section>`;
+  return (
+    <section class="panel">
+      <h2>
+        {stack.label ?? (stack.thread_id ? `thread ${stack.thread_id}` : `stack ${n + 1}`)}
+        {stack.role ? (
+          <>
+            {' '}
+            <span class="chip">{stack.role}</span>
+          </>
+        ) : null}
+      </h2>
+      <div class="scroll" tabindex="0" role="region" aria-label="Stack">
+        <table class="aligned plain">
+          <thead>
+            <tr>
+              <th class="num">#</th>
+              <th>function</th>
+              <th>source</th>
+              <th>module!offset</th>
+              <th>found by</th>
+              <th>symbols</th>
+            </tr>
+          </thead>
+          <tbody>
+            {stack.frames.map((f, i) => (
+              <tr key={i}>
+                <td class="num dim">{f.inlined ? '' : f.index}</td>
+                <td class="fn" style={{ paddingLeft: f.inlined ? '1.8em' : null }}>
+                  {f.inlined && (
+                    <span class="arrow" aria-hidden="true">
+                      ↳
+                    </span>
+                  )}
+                  {f.function ?? <em class="dim">no name</em>}
+                  {f.inlined && (
+                    <>
+                      {' '}
+                      <span class="tag">inlined</span>
+                    </>
+                  )}
+                </td>
+                <td class="mono">
+                  {f.file ? (
+                    `${f.file.split(/[\\/]/).pop()}${f.line ? `:${f.line}` : ''}`
+                  ) : (
+                    <span class="dim">–</span>
+                  )}
+                </td>
+                <td class="mono dim">
+                  {f.module ?? '?'}!{f.offset}
+                </td>
+                <td>{words(f.found_by)}</td>
+                <td>
+                  {f.symbols}
+                  {f.note ? (
+                    <>
+                      {' '}
+                      <span class="dim small">{f.note}</span>
+                    </>
+                  ) : null}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {stack.left_out > 0 && <p class="dim">{stack.left_out} frames were left out in the middle.</p>}
+      {stack.stop && <p class="dim small">the walk ended: {stack.stop}</p>}
+    </section>
+  );
 }
 
 // A file has neither symbols nor a server to ask.
-const NoServer = () => html`<div class="banner note" role="note"><p>This is a file: it has no symbols, so it can name only frames that its own stacks contain. For other frames, and for records and dumps:</p>
-  <p><${Command}>twinstack resolve --symbols DIR stack.txt</${Command}> <${Command}>twinstack dump --symbols DIR crash.dmp --stacks</${Command}></p></div>`;
+const NoServer = () => (
+  <div class="banner note" role="note">
+    <p>
+      This is a file: it has no symbols, so it can name only frames that its own stacks contain. For other
+      frames, and for records and dumps:
+    </p>
+    <p>
+      <Command>twinstack resolve --symbols DIR stack.txt</Command>{' '}
+      <Command>twinstack dump --symbols DIR crash.dmp --stacks</Command>
+    </p>
+  </div>
+);
 
 export function Resolve() {
   const [state, set] = useState({});
@@ -25,20 +100,113 @@ export function Resolve() {
   const ask = async (body, what) => {
     set({ what, busy: true });
     try {
-      set({ what, found: offline ? await resolveHere(body) : await send('POST', '/api/v1/resolve', body, 'application/octet-stream') });
+      set({
+        what,
+        found: offline
+          ? await resolveHere(body)
+          : await send('POST', '/api/v1/resolve', body, 'application/octet-stream'),
+      });
     } catch (error) {
       set({ what, error });
     }
   };
-  const take = (file) => (file.size > LIMIT ? set({ what: file.name, error: { key: 'too_large', message: `${file.name} is ${bytes(file.size)}`, hint: `The limit is ${bytes(LIMIT)}.` } }) : ask(file, `${file.name}, ${bytes(file.size)}`));
-  const drop = (event) => { event.preventDefault(); setOver(false); if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]); };
-  return html`<${Page} title="Resolve" lead=${offline ? `Offset stacks, against the frames that run ${offline.run} holds.` : 'Offset stacks, records and minidumps, against the symbols that this server has. Nothing is kept.'}>
-    ${offline && html`<${NoServer} />`}
-    <div class=${`dropzone ${over ? 'over' : ''}`} ...${offline ? {} : { onDragOver: (event) => { event.preventDefault(); setOver(true); }, onDragLeave: () => setOver(false), onDrop: drop }}>
-      <label class="field block"><span>Stack, one module!0xoffset a line</span><textarea ref=${text} rows="9" spellcheck="false" placeholder=${'> my crash\nbotman.exe!0x17d7\nbotman.exe!0x1bb4\nKERNEL32.DLL!0x17034'} onKeyDown=${(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && ask(text.current.value, 'the pasted stack')}></textarea></label>
-      <div class="actions"><button class="primary" onClick=${() => ask(text.current.value, 'the pasted stack')}>Resolve</button>${!offline && html`<label class="button filebutton">Choose a record or .dmp<input type="file" class="sr" onChange=${(event) => event.target.files[0] && take(event.target.files[0])} /></label>`}<span class="dim small">${offline ? '' : 'or drop a file here · '}Ctrl+Enter resolves</span></div></div>
-    <div aria-live="polite">${state.busy && html`<${Loading} />`}${state.error && html`<${Failure} error=${state.error} />`}
-    ${state.found && html`<h2 class="section">${state.what}</h2>${state.found.errors.map((e, i) => html`<p class="banner bad" key=${i}>${e.label ? `${e.label}: ` : ''}${e.what}: ${words(e.code)}${e.offset !== null ? ` at byte ${e.offset}` : ''}${e.hint ? `. ${e.hint}` : ''}</p>`)}
-      ${state.found.stacks.length === 0 && state.found.errors.length === 0 && html`<${Empty} title="No stack in there"><p>One frame a line, such as <code>app.exe!0x17d7</code>.</p></${Empty}>`}
-      ${state.found.stacks.map((stack, i) => html`<${Stack} key=${i} stack=${stack} n=${i} />`)}`}</div></${Page}>`;
+  const take = (file) =>
+    file.size > LIMIT
+      ? set({
+          what: file.name,
+          error: {
+            key: 'too_large',
+            message: `${file.name} is ${bytes(file.size)}`,
+            hint: `The limit is ${bytes(LIMIT)}.`,
+          },
+        })
+      : ask(file, `${file.name}, ${bytes(file.size)}`);
+  const drop = (event) => {
+    event.preventDefault();
+    setOver(false);
+    if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+  };
+  return (
+    <Page
+      title="Resolve"
+      lead={
+        offline
+          ? `Offset stacks, against the frames that run ${offline.run} holds.`
+          : 'Offset stacks, records and minidumps, against the symbols that this server has. Nothing is kept.'
+      }
+    >
+      {offline && <NoServer />}
+      <div
+        class={`dropzone ${over ? 'over' : ''}`}
+        {...(offline
+          ? {}
+          : {
+              onDragOver: (event) => {
+                event.preventDefault();
+                setOver(true);
+              },
+              onDragLeave: () => setOver(false),
+              onDrop: drop,
+            })}
+      >
+        <label class="field block">
+          <span>Stack, one module!0xoffset a line</span>
+          <textarea
+            ref={text}
+            rows="9"
+            spellcheck="false"
+            placeholder={'> my crash\nbotman.exe!0x17d7\nbotman.exe!0x1bb4\nKERNEL32.DLL!0x17034'}
+            onKeyDown={(event) =>
+              event.key === 'Enter' &&
+              (event.ctrlKey || event.metaKey) &&
+              ask(text.current.value, 'the pasted stack')
+            }
+          ></textarea>
+        </label>
+        <div class="actions">
+          <button class="primary" onClick={() => ask(text.current.value, 'the pasted stack')}>
+            Resolve
+          </button>
+          {!offline && (
+            <label class="button filebutton">
+              Choose a record or .dmp
+              <input
+                type="file"
+                class="sr"
+                onChange={(event) => event.target.files[0] && take(event.target.files[0])}
+              />
+            </label>
+          )}
+          <span class="dim small">{offline ? '' : 'or drop a file here · '}Ctrl+Enter resolves</span>
+        </div>
+      </div>
+      <div aria-live="polite">
+        {state.busy && <Loading />}
+        {state.error && <Failure error={state.error} />}
+        {state.found && (
+          <>
+            <h2 class="section">{state.what}</h2>
+            {state.found.errors.map((e, i) => (
+              <p class="banner bad" key={i}>
+                {e.label ? `${e.label}: ` : ''}
+                {e.what}: {words(e.code)}
+                {e.offset !== null ? ` at byte ${e.offset}` : ''}
+                {e.hint ? `. ${e.hint}` : ''}
+              </p>
+            ))}
+            {state.found.stacks.length === 0 && state.found.errors.length === 0 && (
+              <Empty title="No stack in there">
+                <p>
+                  One frame a line, such as <code>app.exe!0x17d7</code>.
+                </p>
+              </Empty>
+            )}
+            {state.found.stacks.map((stack, i) => (
+              <Stack key={i} stack={stack} n={i} />
+            ))}
+          </>
+        )}
+      </div>
+    </Page>
+  );
 }

@@ -2,41 +2,177 @@
 import { offline, useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery } from '../router.js';
-import { Command, CountsBar, Empty, Link, Loaded, Page, ago, duration, html, number, when } from '../ui.js';
+import { Command, CountsBar, Empty, Link, Loaded, Page, ago, duration, number, when } from '../ui.js';
 
 function Row({ run, ticked, tick, baseline }) {
   const running = run.state === 'running';
-  return html`<tr class=${running ? 'running' : ''}>
-    <td><input type="checkbox" aria-label=${`compare run ${run.id}`} checked=${ticked} onChange=${() => tick(String(run.id))} /></td>
-    <td><${Link} to=${`/runs/${run.id}`} class="strong">${run.id}</${Link}>${run.id === baseline && html` <span class="chip">baseline</span>`}</td>
-    <td class="wide"><${CountsBar} verdicts=${run.verdicts} total=${run.case_count} /></td>
-    <td class="nowrap" title=${`${when(run.started_ns)} UTC`}>${ago(run.started_ns)}</td>
-    <td>${running ? html`<span class="pulse" aria-hidden="true"></span>going` : run.state}</td>
-    <td class="num">${running ? '' : duration((run.finished_ns ?? run.started_ns) - run.started_ns)}</td>
-    <td>${run.label}</td><td class="mono">${run.commit ? run.commit.slice(0, 10) : '–'}</td><td>${run.branch ?? '–'}</td><td class="platform">${run.platform}</td></tr>`;
+  return (
+    <tr class={running ? 'running' : ''}>
+      <td>
+        <input
+          type="checkbox"
+          aria-label={`compare run ${run.id}`}
+          checked={ticked}
+          onChange={() => tick(String(run.id))}
+        />
+      </td>
+      <td>
+        <Link to={`/runs/${run.id}`} class="strong">
+          {run.id}
+        </Link>
+        {run.id === baseline && (
+          <>
+            {' '}
+            <span class="chip">baseline</span>
+          </>
+        )}
+      </td>
+      <td class="wide">
+        <CountsBar verdicts={run.verdicts} total={run.case_count} />
+      </td>
+      <td class="nowrap" title={`${when(run.started_ns)} UTC`}>
+        {ago(run.started_ns)}
+      </td>
+      <td>
+        {running ? (
+          <>
+            <span class="pulse" aria-hidden="true"></span>going
+          </>
+        ) : (
+          run.state
+        )}
+      </td>
+      <td class="num">{running ? '' : duration((run.finished_ns ?? run.started_ns) - run.started_ns)}</td>
+      <td>{run.label}</td>
+      <td class="mono">{run.commit ? run.commit.slice(0, 10) : '–'}</td>
+      <td>{run.branch ?? '–'}</td>
+      <td class="platform">{run.platform}</td>
+    </tr>
+  );
 }
 
 // A choice is worth showing where there is one.
 function Filters({ runs, query, set }) {
-  const choices = ['branch', 'platform'].map((name) => [name, [...new Set([query[name], ...runs.map((run) => run[name])].filter(Boolean))].sort()]).filter(([name, values]) => values.length > 1 || query[name]);
-  return choices.length > 0 && html`<div class="filters">${choices.map(([name, values]) => html`<label class="field" key=${name}><span>${name}</span><select onChange=${(event) => set({ [name]: event.target.value || null, after: null })}>
-    <option value="">any</option>${values.map((value) => html`<option key=${value} value=${value} selected=${value === query[name]}>${value}</option>`)}</select></label>`)}</div>`;
+  const choices = ['branch', 'platform']
+    .map((name) => [
+      name,
+      [...new Set([query[name], ...runs.map((run) => run[name])].filter(Boolean))].sort(),
+    ])
+    .filter(([name, values]) => values.length > 1 || query[name]);
+  return (
+    choices.length > 0 && (
+      <div class="filters">
+        {choices.map(([name, values]) => (
+          <label class="field" key={name}>
+            <span>{name}</span>
+            <select onChange={(event) => set({ [name]: event.target.value || null, after: null })}>
+              <option value="">any</option>
+              {values.map((value) => (
+                <option key={value} value={value} selected={value === query[name]}>
+                  {value}
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
+      </div>
+    )
+  );
 }
 
 export function Runs() {
   const [query, set] = useQuery();
   const ticked = (query.tick ?? '').split(',').filter(Boolean);
-  const tick = (id) => set({ tick: (ticked.includes(id) ? ticked.filter((t) => t !== id) : [...ticked, id].slice(-2)).join(',') });
-  const words = new URLSearchParams(Object.entries(query).filter(([name]) => ['branch', 'platform', 'after'].includes(name)));
+  const tick = (id) =>
+    set({
+      tick: (ticked.includes(id) ? ticked.filter((t) => t !== id) : [...ticked, id].slice(-2)).join(','),
+    });
+  const words = new URLSearchParams(
+    Object.entries(query).filter(([name]) => ['branch', 'platform', 'after'].includes(name)),
+  );
   const data = useData(`/api/v1/runs?limit=50&${words}`);
-  const compare = () => { const [a, b] = [...ticked].sort((x, y) => x - y); go(`/compare/${a}/${b}`); };
+  const compare = () => {
+    const [a, b] = [...ticked].sort((x, y) => x - y);
+    go(`/compare/${a}/${b}`);
+  };
   useKeys(ticked.length === 2 ? { Enter: ['compare the two', compare] } : {});
-  return html`<${Page} title="Runs" lead="Each row took every case anew. A finished run never changes."
-    actions=${html`<button disabled=${ticked.length !== 2} onClick=${compare}>Compare ${ticked.length === 2 ? [...ticked].sort((x, y) => x - y).join(' with ') : 'two'}</button>`}>
-    ${data.data && html`<${Filters} runs=${data.data.runs} query=${query} set=${set} />`}
-    <${Loaded} from=${data}>${(found) => (found.runs.length === 0 && (query.branch || query.platform || query.after) ? html`<${Empty} title="No run fits"><p>${query.after ? html`<button onClick=${() => set({ after: null })}>newest</button>` : 'Loosen the filters above.'}</p></${Empty}>` : found.runs.length === 0
-      ? html`<${Empty} title="No run yet"><p>Start one, and it appears here while it goes:</p><p><${Command}>twinstack run</${Command}></p></${Empty}>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table class="list"><thead><tr><th><span class="sr">compare</span></th><th>run</th><th>verdicts</th><th>started</th><th>state</th><th class="num">took</th><th>what</th><th>commit</th><th>branch</th><th>platform</th></tr></thead>
-        <tbody>${found.runs.map((run) => html`<${Row} key=${run.id} run=${run} ticked=${ticked.includes(String(run.id))} tick=${tick} baseline=${found.baseline} />`)}</tbody></table></div>
-        <p class="pager dim">${number(found.total)} runs ${found.left_out > 0 && html`<span data-carrier>· this file lists the newest ${number(offline.runs)} of ${number(offline.runs_total)} runs</span>`} ${query.after && html`<button onClick=${() => set({ after: null })}>newest</button>`} ${found.next && html`<button onClick=${() => set({ after: found.next }, false)}>older</button>`}</p>`)}</${Loaded}></${Page}>`;
+  return (
+    <Page
+      title="Runs"
+      lead="Each row took every case anew. A finished run never changes."
+      actions={
+        <button disabled={ticked.length !== 2} onClick={compare}>
+          Compare {ticked.length === 2 ? [...ticked].sort((x, y) => x - y).join(' with ') : 'two'}
+        </button>
+      }
+    >
+      {data.data && <Filters runs={data.data.runs} query={query} set={set} />}
+      <Loaded from={data}>
+        {(found) =>
+          found.runs.length === 0 && (query.branch || query.platform || query.after) ? (
+            <Empty title="No run fits">
+              <p>
+                {query.after ? (
+                  <button onClick={() => set({ after: null })}>newest</button>
+                ) : (
+                  'Loosen the filters above.'
+                )}
+              </p>
+            </Empty>
+          ) : found.runs.length === 0 ? (
+            <Empty title="No run yet">
+              <p>Start one, and it appears here while it goes:</p>
+              <p>
+                <Command>twinstack run</Command>
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <div class="scroll" tabindex="0" role="region" aria-label="Runs">
+                <table class="list">
+                  <thead>
+                    <tr>
+                      <th>
+                        <span class="sr">compare</span>
+                      </th>
+                      <th>run</th>
+                      <th>verdicts</th>
+                      <th>started</th>
+                      <th>state</th>
+                      <th class="num">took</th>
+                      <th>what</th>
+                      <th>commit</th>
+                      <th>branch</th>
+                      <th>platform</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {found.runs.map((run) => (
+                      <Row
+                        key={run.id}
+                        run={run}
+                        ticked={ticked.includes(String(run.id))}
+                        tick={tick}
+                        baseline={found.baseline}
+                      />
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+              <p class="pager dim">
+                {number(found.total)} runs{' '}
+                {found.left_out > 0 && (
+                  <span data-carrier>
+                    · this file lists the newest {number(offline.runs)} of {number(offline.runs_total)} runs
+                  </span>
+                )}{' '}
+                {query.after && <button onClick={() => set({ after: null })}>newest</button>}{' '}
+                {found.next && <button onClick={() => set({ after: found.next }, false)}>older</button>}
+              </p>
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
 }

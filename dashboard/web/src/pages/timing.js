@@ -3,21 +3,60 @@ import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
-import { Empty, Loaded, Page, bytes, caseName, casePath, duration, html, number, plural } from '../ui.js';
+import { Empty, Loaded, Page, bytes, caseName, casePath, duration, number, plural } from '../ui.js';
 
-const median = (values) => { const s = values.filter((v) => v > 0).sort((a, b) => a - b); return s.length ? s[Math.floor((s.length - 1) / 2)] : null; };
-const hue = (engine) => (engine === 'dump' ? 'dump' : engine === 'offset:rtl' ? 'offset' : engine.startsWith('judge') ? 'judge' : 'other');
+const median = (values) => {
+  const s = values.filter((v) => v > 0).sort((a, b) => a - b);
+  return s.length ? s[Math.floor((s.length - 1) / 2)] : null;
+};
+const hue = (engine) =>
+  engine === 'dump'
+    ? 'dump'
+    : engine === 'offset:rtl'
+      ? 'offset'
+      : engine.startsWith('judge')
+        ? 'judge'
+        : 'other';
 
-const stages = [['open_ns', 'open and parse'], ['load_ns', 'load symbols'], ['unwind_ns', 'unwind'], ['resolve_ns', 'resolve']];
+const stages = [
+  ['open_ns', 'open and parse'],
+  ['load_ns', 'load symbols'],
+  ['unwind_ns', 'unwind'],
+  ['resolve_ns', 'resolve'],
+];
 
 // What the dots may show: of each engine, or of each case by both ways.
 const measures = {
-  total: { name: 'back end, symbols loaded', of: 'total_ns' }, cold: { name: 'back end, from nothing', of: 'cold_ns' }, open: { name: 'back end: open and parse', of: 'open_ns' },
-  load: { name: 'back end: load symbols', of: 'load_ns' }, unwind: { name: 'back end: unwind', of: 'unwind_ns' },
+  total: { name: 'back end, symbols loaded', of: 'total_ns' },
+  cold: { name: 'back end, from nothing', of: 'cold_ns' },
+  open: { name: 'back end: open and parse', of: 'open_ns' },
+  load: { name: 'back end: load symbols', of: 'load_ns' },
+  unwind: { name: 'back end: unwind', of: 'unwind_ns' },
   resolve: { name: 'back end: resolve', of: 'resolve_ns' },
-  write: { name: 'in the dying process: walk, record, dump', ways: [['walk', 'judge', 'walk_ns'], ['record written', 'offset', 'record_write_ns'], ['dump written', 'dump', 'dump_write_ns']] },
-  stop: { name: 'how long the thread was stopped', ways: [['to the last frame', 'offset', 'stop_walk_ns'], ['to the end of the dump', 'dump', 'stop_dump_ns']] },
-  bytes: { name: 'bytes per report', show: bytes, ways: [['record', 'offset', 'record_bytes'], ['dump', 'dump', 'dump_bytes'], ['tuned dump', 'judge', 'dump_tuned_bytes']] },
+  write: {
+    name: 'in the dying process: walk, record, dump',
+    ways: [
+      ['walk', 'judge', 'walk_ns'],
+      ['record written', 'offset', 'record_write_ns'],
+      ['dump written', 'dump', 'dump_write_ns'],
+    ],
+  },
+  stop: {
+    name: 'how long the thread was stopped',
+    ways: [
+      ['to the last frame', 'offset', 'stop_walk_ns'],
+      ['to the end of the dump', 'dump', 'stop_dump_ns'],
+    ],
+  },
+  bytes: {
+    name: 'bytes per report',
+    show: bytes,
+    ways: [
+      ['record', 'offset', 'record_bytes'],
+      ['dump', 'dump', 'dump_bytes'],
+      ['tuned dump', 'judge', 'dump_tuned_bytes'],
+    ],
+  },
 };
 
 const decimal = (v) => (v >= 1e6 ? `${v / 1e6} MB` : v >= 1e3 ? `${v / 1e3} kB` : `${v} B`);
@@ -25,62 +64,230 @@ const onePerCase = (costs) => [...new Map(costs.map((c) => [c.case, c])).values(
 
 // [{label, hue, costs, of}]: a colour each.
 function seriesOf(measure, costs, engines) {
-  if (measure.ways) return measure.ways.map(([label, paint, of]) => ({ label, hue: paint, of, costs: onePerCase(costs) }));
-  return engines.map((engine) => ({ label: engine, hue: hue(engine), of: measure.of, costs: costs.filter((c) => c.engine === engine) }));
+  if (measure.ways)
+    return measure.ways.map(([label, paint, of]) => ({ label, hue: paint, of, costs: onePerCase(costs) }));
+  return engines.map((engine) => ({
+    label: engine,
+    hue: hue(engine),
+    of: measure.of,
+    costs: costs.filter((c) => c.engine === engine),
+  }));
 }
 
 function Dots({ costs, x, measure, engines, run }) {
   const show = measure.show ?? duration;
   const { data, options, dots, series } = useMemo(() => {
-    const drawn = seriesOf(measure, costs, engines).map((s) => ({ ...s, costs: s.costs.filter((c) => c[s.of] > 0) }));
-    const at = new Map([...new Set(drawn.flatMap((s) => s.costs.map(caseName)))].sort().map((name, i) => [name, i + 1]));
+    const drawn = seriesOf(measure, costs, engines).map((s) => ({
+      ...s,
+      costs: s.costs.filter((c) => c[s.of] > 0),
+    }));
+    const at = new Map(
+      [...new Set(drawn.flatMap((s) => s.costs.map(caseName)))].sort().map((name, i) => [name, i + 1]),
+    );
     const place = (c) => (x === 'frames' ? c.frames : at.get(caseName(c)));
-    const all = drawn.flatMap((s, i) => s.costs.map((c) => ({ x: place(c), y: c[s.of], i, to: casePath(run, c),
-      text: `${caseName(c)}: ${s.label} ${show(c[s.of])}${x === 'frames' ? `, ${plural(c.frames, 'frame')}` : ''}` }))).sort((a, b) => a.x - b.x);
-    const across = x === 'frames' ? (paint) => logAxis(paint, number, { label: 'logical frames in the stack', size: 32 })
-      : (paint) => axis(paint, { label: `${plural(at.size, 'case')}, by name`, size: 12, values: () => [], grid: { show: false }, ticks: { show: false } });
+    const all = drawn
+      .flatMap((s, i) =>
+        s.costs.map((c) => ({
+          x: place(c),
+          y: c[s.of],
+          i,
+          to: casePath(run, c),
+          text:
+            `${caseName(c)}: ${s.label} ${show(c[s.of])}` +
+            (x === 'frames' ? `, ${plural(c.frames, 'frame')}` : ''),
+        })),
+      )
+      .sort((a, b) => a.x - b.x);
+    const across =
+      x === 'frames'
+        ? (paint) => logAxis(paint, number, { label: 'logical frames in the stack', size: 32 })
+        : (paint) =>
+            axis(paint, {
+              label: `${plural(at.size, 'case')}, by name`,
+              size: 12,
+              values: () => [],
+              grid: { show: false },
+              ticks: { show: false },
+            });
     return {
-      dots: all, series: drawn,
+      dots: all,
+      series: drawn,
       data: [all.map((dot) => dot.x), ...drawn.map((_, i) => all.map((dot) => (dot.i === i ? dot.y : null)))],
-      options: (paint) => ({ scales: { x: { time: false, ...(x === 'frames' ? { distr: 3 } : {}) }, y: { distr: 3 } }, legend: { live: false }, cursor: { points: { show: false }, x: false, y: false }, padding: [10, 26, 0, 0],
+      options: (paint) => ({
+        scales: { x: { time: false, ...(x === 'frames' ? { distr: 3 } : {}) }, y: { distr: 3 } },
+        legend: { live: false },
+        cursor: { points: { show: false }, x: false, y: false },
+        padding: [10, 26, 0, 0],
         axes: [across(paint), logAxis(paint, show === bytes ? decimal : duration)],
-        series: [{}, ...drawn.map((s) => ({ label: s.label, stroke: paint(s.hue), fill: paint(s.hue), paths: () => null, points: { show: true, size: 5, fill: paint(s.hue), width: 0 } }))] }),
+        series: [
+          {},
+          ...drawn.map((s) => ({
+            label: s.label,
+            stroke: paint(s.hue),
+            fill: paint(s.hue),
+            paths: () => null,
+            points: { show: true, size: 5, fill: paint(s.hue), width: 0 },
+          })),
+        ],
+      }),
     };
   }, [costs, x, measure, engines.join(), run]);
-  if (dots.length === 0) return html`<p class="dim pad">Not measured in this run.</p>`;
-  return html`<${Plot} data=${data} options=${options} height=${280} dots=${dots} label=${`${series.map((s) => s.label).join(' and ')}, ${measure.name}: one dot a sample, log scale`} />`;
+  if (dots.length === 0) return <p class="dim pad">Not measured in this run.</p>;
+  return (
+    <Plot
+      data={data}
+      options={options}
+      height={280}
+      dots={dots}
+      label={`${series.map((s) => s.label).join(' and ')}, ${measure.name}: one dot a sample, log scale`}
+    />
+  );
 }
 
 // Every engine starts cold here, as a tool that was just started: foreign engines never have symbols loaded.
 const nothingLoaded = (c) => (c.engine.startsWith('judge:') ? c.total_ns : c.cold_ns);
 
 function FromNothing({ costs }) {
-  const rows = ['judge:dbghelp', 'dump', 'offset:rtl'].map((engine) => [engine, median(costs.filter((c) => c.engine === engine).map(nothingLoaded))]).filter(([, ns]) => ns);
-  return rows.length > 1 && html`<p class="lead">From nothing, with images and PDBs opened for one stack: ${rows.map(([engine, ns], i) => html`${i ? ', ' : ''}<span class="mono">${engine}</span> <strong>${duration(ns)}</strong>`)}.</p>`;
+  const rows = ['judge:dbghelp', 'dump', 'offset:rtl']
+    .map((engine) => [engine, median(costs.filter((c) => c.engine === engine).map(nothingLoaded))])
+    .filter(([, ns]) => ns);
+  return (
+    rows.length > 1 && (
+      <p class="lead">
+        From nothing, with images and PDBs opened for one stack:{' '}
+        {rows.map(([engine, ns], i) => (
+          <>
+            {i ? ', ' : ''}
+            <span class="mono">{engine}</span> <strong>{duration(ns)}</strong>
+          </>
+        ))}
+        .
+      </p>
+    )
+  );
 }
 
 function Stages({ costs, engines }) {
-  const rows = engines.map((engine) => {
-    const mine = costs.filter((c) => c.engine === engine);
-    return { engine, parts: stages.map(([key, name]) => [name, median(mine.map((c) => c[key])) ?? 0]), total: median(mine.map((c) => c.total_ns)) ?? 0, count: mine.length };
-  }).filter((row) => row.total > 0);
-  const most = Math.max(...rows.map((row) => Math.max(row.total, row.parts.reduce((sum, [, v]) => sum + v, 0))));
-  return html`<div class="stagelist">${rows.map((row) => html`<div class="stage" key=${row.engine}><span class="mono">${row.engine}</span>
-      <span class="stack" role="img" aria-label=${row.parts.map(([name, v]) => `${name} ${duration(v)}`).join(', ')}>${row.parts.map(([name, v], i) => v > 0 && html`<span key=${name} class=${`seg seg-${i}`} style=${{ width: `${(100 * v) / most}%` }}></span>`)}</span>
-      <span class="num strong">${duration(row.total)}</span><span class="dim num">${plural(row.count, 'stack')}</span>
-      <span class="parts dim small">${row.parts.map(([name, v]) => html`<span key=${name}>${name} ${v > 0 ? duration(v) : '–'}</span>`)}</span></div>`)}</div>
-    <p class="legend">${stages.map(([, name], i) => html`<span key=${name}><i class=${`seg-${i}`}></i>${name}</span>`)}<span class="dim">medians; bar lengths are linear</span></p>`;
+  const rows = engines
+    .map((engine) => {
+      const mine = costs.filter((c) => c.engine === engine);
+      return {
+        engine,
+        parts: stages.map(([key, name]) => [name, median(mine.map((c) => c[key])) ?? 0]),
+        total: median(mine.map((c) => c.total_ns)) ?? 0,
+        count: mine.length,
+      };
+    })
+    .filter((row) => row.total > 0);
+  const most = Math.max(
+    ...rows.map((row) =>
+      Math.max(
+        row.total,
+        row.parts.reduce((sum, [, v]) => sum + v, 0),
+      ),
+    ),
+  );
+  return (
+    <>
+      <div class="stagelist">
+        {rows.map((row) => (
+          <div class="stage" key={row.engine}>
+            <span class="mono">{row.engine}</span>
+            <span
+              class="stack"
+              role="img"
+              aria-label={row.parts.map(([name, v]) => `${name} ${duration(v)}`).join(', ')}
+            >
+              {row.parts.map(
+                ([name, v], i) =>
+                  v > 0 && (
+                    <span key={name} class={`seg seg-${i}`} style={{ width: `${(100 * v) / most}%` }}></span>
+                  ),
+              )}
+            </span>
+            <span class="num strong">{duration(row.total)}</span>
+            <span class="dim num">{plural(row.count, 'stack')}</span>
+            <span class="parts dim small">
+              {row.parts.map(([name, v]) => (
+                <span key={name}>
+                  {name} {v > 0 ? duration(v) : '–'}
+                </span>
+              ))}
+            </span>
+          </div>
+        ))}
+      </div>
+      <p class="legend">
+        {stages.map(([, name], i) => (
+          <span key={name}>
+            <i class={`seg-${i}`}></i>
+            {name}
+          </span>
+        ))}
+        <span class="dim">medians; bar lengths are linear</span>
+      </p>
+    </>
+  );
 }
 
 function InProcess({ costs }) {
   const seen = onePerCase(costs);
-  const rows = [['Walk (rtl)', 'walk_ns', duration], ['Record on disk', 'record_write_ns', duration], ['Dump written', 'dump_write_ns', duration],
-    ['Stood still to the last frame', 'stop_walk_ns', duration], ['Stood still to the end of the dump', 'stop_dump_ns', duration], ['Tuned dump written', 'dump_tuned_ns', duration],
-    ['One capture on demand', 'capture_now_ns', duration], ['Hang found, past its time', 'hang_late_ns', duration],
-    ['Record', 'record_bytes', bytes], ['Dump', 'dump_bytes', bytes], ['Tuned dump', 'dump_tuned_bytes', bytes]]
-    .map(([name, key, show]) => { const values = seen.map((c) => c[key]).filter((v) => v > 0).sort((a, b) => a - b); return { name, show, values }; });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="In the dying process"><table class="list named"><thead><tr><th>in the dying process</th><th class="num">smallest</th><th class="num">median</th><th class="num">largest</th><th class="num">cases</th></tr></thead><tbody>
-    ${rows.map((row) => html`<tr key=${row.name}><td>${row.name}</td>${row.values.length === 0 ? html`<td class="dim num">–</td><td class="dim num">not measured</td><td class="dim num">–</td><td class="num dim">0</td>` : html`<td class="num">${row.show(row.values[0])}</td><td class="num strong">${row.show(median(row.values))}</td><td class="num">${row.show(row.values[row.values.length - 1])}</td><td class="num dim">${number(row.values.length)}</td>`}</tr>`)}</tbody></table></div>`;
+  const rows = [
+    ['Walk (rtl)', 'walk_ns', duration],
+    ['Record on disk', 'record_write_ns', duration],
+    ['Dump written', 'dump_write_ns', duration],
+    ['Stood still to the last frame', 'stop_walk_ns', duration],
+    ['Stood still to the end of the dump', 'stop_dump_ns', duration],
+    ['Tuned dump written', 'dump_tuned_ns', duration],
+    ['One capture on demand', 'capture_now_ns', duration],
+    ['Hang found, past its time', 'hang_late_ns', duration],
+    ['Record', 'record_bytes', bytes],
+    ['Dump', 'dump_bytes', bytes],
+    ['Tuned dump', 'dump_tuned_bytes', bytes],
+  ].map(([name, key, show]) => {
+    const values = seen
+      .map((c) => c[key])
+      .filter((v) => v > 0)
+      .sort((a, b) => a - b);
+    return { name, show, values };
+  });
+  return (
+    <div class="scroll" tabindex="0" role="region" aria-label="In the dying process">
+      <table class="list named">
+        <thead>
+          <tr>
+            <th>in the dying process</th>
+            <th class="num">smallest</th>
+            <th class="num">median</th>
+            <th class="num">largest</th>
+            <th class="num">cases</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <td>{row.name}</td>
+              {row.values.length === 0 ? (
+                <>
+                  <td class="dim num">–</td>
+                  <td class="dim num">not measured</td>
+                  <td class="dim num">–</td>
+                  <td class="num dim">0</td>
+                </>
+              ) : (
+                <>
+                  <td class="num">{row.show(row.values[0])}</td>
+                  <td class="num strong">{row.show(median(row.values))}</td>
+                  <td class="num">{row.show(row.values[row.values.length - 1])}</td>
+                  <td class="num dim">{number(row.values.length)}</td>
+                </>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }
 
 function Samples({ samples }) {
@@ -91,30 +298,145 @@ function Samples({ samples }) {
   }
   const low = Math.log10(samples.reduce((least, s) => Math.min(least, s.ns), Infinity));
   const high = Math.log10(samples.reduce((most, s) => Math.max(most, s.ns), 0)) + 0.01;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Bench"><table class="list"><thead><tr><th>bench</th><th class="num">median</th><th>every sample, log scale from ${duration(10 ** low)} to ${duration(10 ** high)}</th><th class="num">samples</th></tr></thead><tbody>${[...groups].map(([name, values]) => html`<tr key=${name}><td class="mono">${name}</td><td class="num strong">${duration(median(values))}</td><td class="wide"><svg class="strip-dots" viewBox="0 0 300 14" preserveAspectRatio="none" role="img" aria-label=${`from ${duration(Math.min(...values))} to ${duration(Math.max(...values))}`}>${values.map((v, i) => html`<circle key=${i} cx=${4 + (292 * (Math.log10(v) - low)) / (high - low)} cy="7" r="2.6" class=${name.startsWith('dump') ? 'dump' : 'offset'} />`)}</svg></td><td class="num dim">${values.length}</td></tr>`)}</tbody></table></div>`;
+  return (
+    <div class="scroll" tabindex="0" role="region" aria-label="Bench">
+      <table class="list">
+        <thead>
+          <tr>
+            <th>bench</th>
+            <th class="num">median</th>
+            <th>
+              every sample, log scale from {duration(10 ** low)} to {duration(10 ** high)}
+            </th>
+            <th class="num">samples</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...groups].map(([name, values]) => (
+            <tr key={name}>
+              <td class="mono">{name}</td>
+              <td class="num strong">{duration(median(values))}</td>
+              <td class="wide">
+                <svg
+                  class="strip-dots"
+                  viewBox="0 0 300 14"
+                  preserveAspectRatio="none"
+                  role="img"
+                  aria-label={`from ${duration(Math.min(...values))} to ${duration(Math.max(...values))}`}
+                >
+                  {values.map((v, i) => (
+                    <circle
+                      key={i}
+                      cx={4 + (292 * (Math.log10(v) - low)) / (high - low)}
+                      cy="7"
+                      r="2.6"
+                      class={name.startsWith('dump') ? 'dump' : 'offset'}
+                    />
+                  ))}
+                </svg>
+              </td>
+              <td class="num dim">{values.length}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }
 
 function Shown({ data, query, set }) {
   const all = [...new Set(data.costs.map((c) => c.engine))];
-  const wanted = query.engines ? query.engines.split(',').filter((e) => all.includes(e)) : all.filter((e) => e === 'dump' || e === 'offset:rtl');
+  const wanted = query.engines
+    ? query.engines.split(',').filter((e) => all.includes(e))
+    : all.filter((e) => e === 'dump' || e === 'offset:rtl');
   const engines = wanted.length ? wanted : all.slice(0, 2);
   const measure = measures[query.measure] ?? measures.total;
-  if (data.costs.length === 0) return html`<${Empty} title="Nothing was timed"><p>This run has no stack that an engine was timed on.</p></${Empty}>`;
+  if (data.costs.length === 0)
+    return (
+      <Empty title="Nothing was timed">
+        <p>This run has no stack that an engine was timed on.</p>
+      </Empty>
+    );
   const dump = median(data.costs.filter((c) => c.engine === 'dump').map((c) => c.total_ns));
   const offset = median(data.costs.filter((c) => c.engine === 'offset:rtl').map((c) => c.total_ns));
-  return html`${dump && offset ? html`<p class="headline">From a dump <strong>${duration(dump)}</strong>, from offsets <strong>${duration(offset)}</strong>: the offset way is <strong>${(dump / offset).toFixed(1)}×</strong> ${dump > offset ? 'faster' : 'as slow'} <span class="dim">(medians of all cases, symbols loaded)</span>.</p>` : ''}<${FromNothing} costs=${data.costs} />
-    <div class="tools"><label class="field"><span>dots show</span><select onChange=${(event) => set({ measure: event.target.value === 'total' ? null : event.target.value })}>${Object.entries(measures).map(([key, each]) => html`<option key=${key} value=${key} selected=${each === measure}>${each.name}</option>`)}</select></label>
-      <span class="toggles" role="group" aria-label="Engines">${all.map((e) => html`<button key=${e} class="toggle mono" aria-pressed=${engines.includes(e)} onClick=${() => set({ engines: (engines.includes(e) ? engines.filter((w) => w !== e) : [...engines, e]).join(',') })}>${e}</button>`)}</span></div>
-    <div class="plots"><section><h2 class="section">Every sample</h2><${Dots} costs=${data.costs} run=${data.run} measure=${measure} engines=${engines} /></section>
-    <section><h2 class="section">Against the number of frames</h2><${Dots} costs=${data.costs} run=${data.run} measure=${measure} x="frames" engines=${engines} /></section></div>
-    <h2 class="section">Stages on the back end</h2><${Stages} costs=${data.costs} engines=${engines} />
-    <h2 class="section">What a report costs the program</h2><${InProcess} costs=${data.costs} />
-    ${data.samples.length > 0 && html`<h2 class="section">Cold and warm</h2><${Samples} samples=${data.samples} />`}
-    ${data.total > data.costs.length && html`<p class="dim">Shown: the first ${number(data.costs.length)} of ${number(data.total)} stacks.</p>`}`;
+  return (
+    <>
+      {dump && offset ? (
+        <p class="headline">
+          From a dump <strong>{duration(dump)}</strong>, from offsets <strong>{duration(offset)}</strong>: the
+          offset way is <strong>{(dump / offset).toFixed(1)}×</strong> {dump > offset ? 'faster' : 'as slow'}{' '}
+          <span class="dim">(medians of all cases, symbols loaded)</span>.
+        </p>
+      ) : null}
+      <FromNothing costs={data.costs} />
+      <div class="tools">
+        <label class="field">
+          <span>dots show</span>
+          <select
+            onChange={(event) => set({ measure: event.target.value === 'total' ? null : event.target.value })}
+          >
+            {Object.entries(measures).map(([key, each]) => (
+              <option key={key} value={key} selected={each === measure}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="toggles" role="group" aria-label="Engines">
+          {all.map((e) => (
+            <button
+              key={e}
+              class="toggle mono"
+              aria-pressed={engines.includes(e)}
+              onClick={() =>
+                set({
+                  engines: (engines.includes(e) ? engines.filter((w) => w !== e) : [...engines, e]).join(','),
+                })
+              }
+            >
+              {e}
+            </button>
+          ))}
+        </span>
+      </div>
+      <div class="plots">
+        <section>
+          <h2 class="section">Every sample</h2>
+          <Dots costs={data.costs} run={data.run} measure={measure} engines={engines} />
+        </section>
+        <section>
+          <h2 class="section">Against the number of frames</h2>
+          <Dots costs={data.costs} run={data.run} measure={measure} x="frames" engines={engines} />
+        </section>
+      </div>
+      <h2 class="section">Stages on the back end</h2>
+      <Stages costs={data.costs} engines={engines} />
+      <h2 class="section">What a report costs the program</h2>
+      <InProcess costs={data.costs} />
+      {data.samples.length > 0 && (
+        <>
+          <h2 class="section">Cold and warm</h2>
+          <Samples samples={data.samples} />
+        </>
+      )}
+      {data.total > data.costs.length && (
+        <p class="dim">
+          Shown: the first {number(data.costs.length)} of {number(data.total)} stacks.
+        </p>
+      )}
+    </>
+  );
 }
 
 export function Timing() {
   const [query, set] = useQuery();
   const data = useData(`/api/v1/timing${query.run ? `?run=${query.run}` : ''}`);
-  return html`<${Page} title="Timing" lead=${data.data ? `run ${data.data.run}: dump against offsets, stage by stage` : 'dump against offsets'}><${Loaded} from=${data}>${(found) => html`<${Shown} data=${found} query=${query} set=${set} />`}</${Loaded}></${Page}>`;
+  return (
+    <Page
+      title="Timing"
+      lead={data.data ? `run ${data.data.run}: dump against offsets, stage by stage` : 'dump against offsets'}
+    >
+      <Loaded from={data}>{(found) => <Shown data={found} query={query} set={set} />}</Loaded>
+    </Page>
+  );
 }

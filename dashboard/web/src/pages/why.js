@@ -1,18 +1,32 @@
 // Below the table: why a row is as it is, its source, and accepting a difference.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readText, send, token } from '../api.js';
-import { Chip, Command, caseName, html, plural, words } from '../ui.js';
+import { Chip, Command, caseName, plural, words } from '../ui.js';
 
 const found = {
-  context: 'the thread’s saved registers', unwind: 'the unwind data of the frame below',
+  context: 'the thread’s saved registers',
+  unwind: 'the unwind data of the frame below',
   leaf: 'the function below has no unwind data: a leaf, its return address is on top of the stack',
-  frame_pointer: 'the chain of frame pointers', frame_size: 'the frame size that the PDB states',
-  scan: 'a scan of the stack: not proved', given: 'given in the record',
+  frame_pointer: 'the chain of frame pointers',
+  frame_size: 'the frame size that the PDB states',
+  scan: 'a scan of the stack: not proved',
+  given: 'given in the record',
   inlined: 'inlined here: it has no return address of its own',
 };
 
 function Rows({ rows }) {
-  return html`<dl>${rows.filter(([, value]) => value).map(([name, value, plain]) => html`<div key=${name}><dt>${name}</dt><dd class=${plain ? '' : 'mono'}>${value}</dd></div>`)}</dl>`;
+  return (
+    <dl>
+      {rows
+        .filter(([, value]) => value)
+        .map(([name, value, plain]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class={plain ? '' : 'mono'}>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
 }
 
 function lookup(frame) {
@@ -24,11 +38,43 @@ function lookup(frame) {
 function Steps({ evidence, title }) {
   if (!evidence) return null;
   const range = evidence.function_end ? `${evidence.function_begin} – ${evidence.function_end}` : null;
-  return html`<h4>${title}</h4><${Rows} rows=${[
-    ['function', range && html`${range}${evidence.where && html` <span class="trust">pc in the ${evidence.where}</span>`}`],
-    ['unwind data', evidence.unwind_data], ['stack', `${evidence.sp}${evidence.caller_sp ? ` → ${evidence.caller_sp}` : ''}`],
-    ['return slot', evidence.return_slot ?? 'in a register']]} />
-    ${evidence.steps.length > 0 && html`<ol class="steps" aria-label="Unwind codes">${evidence.steps.map((step, i) => html`<li key=${i} class=${step.had_run ? '' : 'idle'}><span aria-hidden="true">${step.had_run ? '↶' : '·'}</span> <code>${step.text.replace('UWOP_', '')}</code><span class="sr">${step.had_run ? 'undone' : 'had not run'}</span></li>`)}</ol>`}`;
+  return (
+    <>
+      <h4>{title}</h4>
+      <Rows
+        rows={[
+          [
+            'function',
+            range && (
+              <>
+                {range}
+                {evidence.where && (
+                  <>
+                    {' '}
+                    <span class="trust">pc in the {evidence.where}</span>
+                  </>
+                )}
+              </>
+            ),
+          ],
+          ['unwind data', evidence.unwind_data],
+          ['stack', `${evidence.sp}${evidence.caller_sp ? ` → ${evidence.caller_sp}` : ''}`],
+          ['return slot', evidence.return_slot ?? 'in a register'],
+        ]}
+      />
+      {evidence.steps.length > 0 && (
+        <ol class="steps" aria-label="Unwind codes">
+          {evidence.steps.map((step, i) => (
+            <li key={i} class={step.had_run ? '' : 'idle'}>
+              <span aria-hidden="true">{step.had_run ? '↶' : '·'}</span>{' '}
+              <code>{step.text.replace('UWOP_', '')}</code>
+              <span class="sr">{step.had_run ? 'undone' : 'had not run'}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
 }
 
 const spaced = (hex) => hex.replace(/../g, '$& ').trim();
@@ -37,16 +83,68 @@ function Engine({ row, column, engine, stack }) {
   const cell = row[column];
   const { frame } = cell;
   const evidence = (index) => stack?.evidence.find((e) => e.index === index);
-  if (!frame) return html`<div class="why"><h3 class="mono">${engine}</h3><p class="dim">${cell.mark === 'missing' ? 'A frame is demanded here, and this engine has none.' : 'Nothing here.'}${stack?.stop ? ` Its walk ended: ${stack.stop}.` : ''}</p></div>`;
+  if (!frame)
+    return (
+      <div class="why">
+        <h3 class="mono">{engine}</h3>
+        <p class="dim">
+          {cell.mark === 'missing' ? 'A frame is demanded here, and this engine has none.' : 'Nothing here.'}
+          {stack?.stop ? ` Its walk ended: ${stack.stop}.` : ''}
+        </p>
+      </div>
+    );
   const here = evidence(frame.index);
-  return html`<div class="why"><h3 class="mono">${engine}</h3><${Rows} rows=${[
-      ['found by', found[frame.found_by] ?? frame.found_by, true],
-      ['address', html`${frame.module ?? '?'}!${frame.offset}${frame.address ? html` <span class="dim">= ${frame.address}</span>` : ''}`],
-      ['rule', lookup(frame), true],
-      ['names from', html`${frame.symbols}${frame.compiland ? html` · <span class="mono">${frame.compiland.split(/[\\/]/).pop()}</span>` : ''} <span class="dim">class ${frame.class}</span>`, true],
-      ['module id', frame.module_id], ['note', frame.note, true]]} />
-    ${frame.inline_depth === 0 && html`<${Steps} evidence=${evidence(frame.index - 1)} title="Undone below, to get here" />`}
-    ${here?.code_after && html`<h4>Bytes around the pc</h4><p class="bytes mono"><span class="dim">${here.code_before ? spaced(here.code_before) : '…'}</span> <b title="pc">${spaced(here.code_after)}</b></p>`}</div>`;
+  return (
+    <div class="why">
+      <h3 class="mono">{engine}</h3>
+      <Rows
+        rows={[
+          ['found by', found[frame.found_by] ?? frame.found_by, true],
+          [
+            'address',
+            <>
+              {frame.module ?? '?'}!{frame.offset}
+              {frame.address ? (
+                <>
+                  {' '}
+                  <span class="dim">= {frame.address}</span>
+                </>
+              ) : null}
+            </>,
+          ],
+          ['rule', lookup(frame), true],
+          [
+            'names from',
+            <>
+              {frame.symbols}
+              {frame.compiland ? (
+                <>
+                  {' '}
+                  · <span class="mono">{frame.compiland.split(/[\\/]/).pop()}</span>
+                </>
+              ) : null}{' '}
+              <span class="dim">class {frame.class}</span>
+            </>,
+            true,
+          ],
+          ['module id', frame.module_id],
+          ['note', frame.note, true],
+        ]}
+      />
+      {frame.inline_depth === 0 && (
+        <Steps evidence={evidence(frame.index - 1)} title="Undone below, to get here" />
+      )}
+      {here?.code_after && (
+        <>
+          <h4>Bytes around the pc</h4>
+          <p class="bytes mono">
+            <span class="dim">{here.code_before ? spaced(here.code_before) : '…'}</span>{' '}
+            <b title="pc">{spaced(here.code_after)}</b>
+          </p>
+        </>
+      )}
+    </div>
+  );
 }
 
 // ---- source --------------------------------------------------------------------------------
@@ -54,7 +152,9 @@ function Engine({ row, column, engine, stack }) {
 const plainName = (file) => file?.replaceAll('\\', '/');
 export const sourceOf = (file, artifacts) => {
   const name = plainName(file);
-  return name && artifacts.find((a) => a.role === 'source' && (a.name === name || name.endsWith(`/${a.name}`)));
+  return (
+    name && artifacts.find((a) => a.role === 'source' && (a.name === name || name.endsWith(`/${a.name}`)))
+  );
 };
 
 // Who names which line of the file: for every row of the thread.
@@ -73,47 +173,130 @@ function marksOf(source, thread, columns, names, artifacts) {
 }
 
 // One letter a kind of claimant, so that the gutter stays narrow; the words are there for readers.
-const letters = [['truth', 'T', 'truth'], ['offset', 'O', 'offset'], ['dump', 'D', 'dump'], ['judge', 'J', 'judge']];
+const letters = [
+  ['truth', 'T', 'truth'],
+  ['offset', 'O', 'offset'],
+  ['dump', 'D', 'dump'],
+  ['judge', 'J', 'judge'],
+];
 
 function Who({ names }) {
-  return html`<span class="sr">${names.join(', ')}</span>${letters.filter(([start]) => names.some((name) => name.startsWith(start)))
-    .map(([start, letter, kind]) => html`<b key=${start} class=${`by by-${kind}`} aria-hidden="true" title=${names.filter((name) => name.startsWith(start)).join(', ')}>${letter}</b>`)}`;
+  return (
+    <>
+      <span class="sr">{names.join(', ')}</span>
+      {letters
+        .filter(([start]) => names.some((name) => name.startsWith(start)))
+        .map(([start, letter, kind]) => (
+          <b
+            key={start}
+            class={`by by-${kind}`}
+            aria-hidden="true"
+            title={names.filter((name) => name.startsWith(start)).join(', ')}
+          >
+            {letter}
+          </b>
+        ))}
+    </>
+  );
 }
 
 export function Source({ artifacts, thread, columns, engines, at }) {
   const [text, setText] = useState(null);
   const [whole, setWhole] = useState(false);
   const place = useRef(null);
-  const frame = [0, ...columns.map((i) => i + 1)].map((column) => thread.rows[at][column].frame).find((f) => f?.line && sourceOf(f.file, artifacts));
+  const frame = [0, ...columns.map((i) => i + 1)]
+    .map((column) => thread.rows[at][column].frame)
+    .find((f) => f?.line && sourceOf(f.file, artifacts));
   const source = frame && sourceOf(frame.file, artifacts);
   useEffect(() => {
     let wanted = true;
     setText(null);
-    if (source) readText(`/api/v1/artifacts/${source.sha256}`).then((got) => wanted && setText(got), () => wanted && setText(''));
-    return () => { wanted = false; };
+    if (source)
+      readText(`/api/v1/artifacts/${source.sha256}`).then(
+        (got) => wanted && setText(got),
+        () => wanted && setText(''),
+      );
+    return () => {
+      wanted = false;
+    };
   }, [source?.sha256]);
-  useEffect(() => { if (whole) place.current?.querySelector('.marked')?.scrollIntoView({ block: 'center' }); }, [whole, text]);
+  useEffect(() => {
+    if (whole) place.current?.querySelector('.marked')?.scrollIntoView({ block: 'center' });
+  }, [whole, text]);
   if (!source) {
     const named = thread.rows[at].map((cell) => cell.frame?.file).find(Boolean);
-    return html`<div class="source"><h3>Source</h3><p class="dim">${named ? html`<span class="mono">${plainName(named)}</span> was not available when this case was judged.` : 'No engine names a source line here.'}</p></div>`;
+    return (
+      <div class="source">
+        <h3>Source</h3>
+        <p class="dim">
+          {named ? (
+            <>
+              <span class="mono">{plainName(named)}</span> was not available when this case was judged.
+            </>
+          ) : (
+            'No engine names a source line here.'
+          )}
+        </p>
+      </div>
+    );
   }
   const lines = text?.split('\n') ?? [];
   if (lines.length && lines[lines.length - 1] === '') lines.pop();
   const marks = marksOf(source, thread, columns, engines, artifacts);
   // The truth is stated by HERE on its own line: where that is not so, the file is not the built one.
-  const stated = [...marks].filter(([n, rows]) => n <= lines.length && [...rows.values()].some((who) => who.includes('truth')));
+  const stated = [...marks].filter(
+    ([n, rows]) => n <= lines.length && [...rows.values()].some((who) => who.includes('truth')),
+  );
   const moved = stated.length > 0 && stated.every(([n]) => !/HERE|LEAF|TRUTH/.test(lines[n - 1]));
   const from = whole ? 0 : Math.max(0, frame.line - 6);
   const to = whole ? lines.length : Math.min(lines.length, frame.line + 5);
-  return html`<div class="source"><h3><span class="mono">${source.name}:${frame.line}</span> ${lines.length > to - from || whole ? html`<button class="toggle" aria-pressed=${whole} onClick=${() => setWhole(!whole)}>whole file</button>` : ''}</h3>
-    ${moved && html`<p class="warned small" role="status">≈ No line that the truth names states it: this source is not the one that was built.</p>`}
-    ${text === null ? html`<p class="dim">…</p>` : frame.line > lines.length ? html`<p class="dim">The kept file has ${plural(lines.length, 'line')}: it is another version.</p>`
-      : html`<ol class="code" ref=${place} tabindex="0" aria-label=${`lines ${from + 1} to ${to}`}>${lines.slice(from, to).map((line, i) => {
-        const n = from + i + 1;
-        const mine = marks.get(n)?.get(at);
-        const others = [...(marks.get(n)?.keys() ?? [])].filter((row) => row !== at);
-        return html`<li key=${n} class=${mine ? 'marked' : others.length ? 'near' : ''}><span class="lineno">${n}</span><span class="who">${mine ? html`<${Who} names=${mine} />` : others.length > 0 ? html`<span class="dim" title=${`row ${others.join(', ')} of this stack`}>·${others[0]}</span>` : ''}</span><code>${line || ' '}</code></li>`;
-      })}</ol>`}</div>`;
+  return (
+    <div class="source">
+      <h3>
+        <span class="mono">
+          {source.name}:{frame.line}
+        </span>{' '}
+        {lines.length > to - from || whole ? (
+          <button class="toggle" aria-pressed={whole} onClick={() => setWhole(!whole)}>
+            whole file
+          </button>
+        ) : null}
+      </h3>
+      {moved && (
+        <p class="warned small" role="status">
+          ≈ No line that the truth names states it: this source is not the one that was built.
+        </p>
+      )}
+      {text === null ? (
+        <p class="dim">…</p>
+      ) : frame.line > lines.length ? (
+        <p class="dim">The kept file has {plural(lines.length, 'line')}: it is another version.</p>
+      ) : (
+        <ol class="code" ref={place} tabindex="0" aria-label={`lines ${from + 1} to ${to}`}>
+          {lines.slice(from, to).map((line, i) => {
+            const n = from + i + 1;
+            const mine = marks.get(n)?.get(at);
+            const others = [...(marks.get(n)?.keys() ?? [])].filter((row) => row !== at);
+            return (
+              <li key={n} class={mine ? 'marked' : others.length ? 'near' : ''}>
+                <span class="lineno">{n}</span>
+                <span class="who">
+                  {mine ? (
+                    <Who names={mine} />
+                  ) : others.length > 0 ? (
+                    <span class="dim" title={`row ${others.join(', ')} of this stack`}>
+                      ·{others[0]}
+                    </span>
+                  ) : null}
+                </span>
+                <code>{line || ' '}</code>
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </div>
+  );
 }
 
 // ---- the drawers -----------------------------------------------------------------------------
@@ -121,11 +304,38 @@ export function Source({ artifacts, thread, columns, engines, at }) {
 export function Why({ row, at, thread, columns, engines, findings, artifacts, close }) {
   const all = findings.filter((f) => f.thread_id === thread.thread_id && f.row === at);
   const here = all.filter((f) => columns.some((i) => engines[i].engine === f.engine));
-  return html`<section class="drawer" aria-label="Why this frame"><header><h2>Why row ${at}</h2><button onClick=${close} aria-label="close">✕</button></header>
-    ${here.length > 0 && html`<ul class="lines">${here.map((f, i) => html`<li key=${i}><${Chip} kind=${f.fails ? 'bad' : 'cause'}>${words(f.cause)}</${Chip}> <span class="mono">${f.engine}</span> against <span class="mono">${f.against}</span>, ${f.level}: ${f.evidence}</li>`)}</ul>`}
-    ${all.length > here.length && html`<p class="dim small">${plural(all.length - here.length, 'difference')} more of engines that are not shown.</p>`}
-    <div class="whys"><${Source} ...${{ artifacts, thread, columns, engines, at }} />
-    ${columns.map((i) => html`<${Engine} key=${i} row=${row} column=${i + 1} engine=${engines[i].engine} stack=${thread.stacks[i]} />`)}</div></section>`;
+  return (
+    <section class="drawer" aria-label="Why this frame">
+      <header>
+        <h2>Why row {at}</h2>
+        <button onClick={close} aria-label="close">
+          ✕
+        </button>
+      </header>
+      {here.length > 0 && (
+        <ul class="lines">
+          {here.map((f, i) => (
+            <li key={i}>
+              <Chip kind={f.fails ? 'bad' : 'cause'}>{words(f.cause)}</Chip>{' '}
+              <span class="mono">{f.engine}</span> against <span class="mono">{f.against}</span>, {f.level}:{' '}
+              {f.evidence}
+            </li>
+          ))}
+        </ul>
+      )}
+      {all.length > here.length && (
+        <p class="dim small">
+          {plural(all.length - here.length, 'difference')} more of engines that are not shown.
+        </p>
+      )}
+      <div class="whys">
+        <Source {...{ artifacts, thread, columns, engines, at }} />
+        {columns.map((i) => (
+          <Engine key={i} row={row} column={i + 1} engine={engines[i].engine} stack={thread.stacks[i]} />
+        ))}
+      </div>
+    </section>
+  );
 }
 
 const inDays = (days) => new Date(Date.now() + days * 864e5).toISOString().slice(0, 10);
@@ -135,20 +345,85 @@ function AcceptForm({ c, run, done }) {
   const put = (event) => {
     event.preventDefault();
     const form = Object.fromEntries(new FormData(event.target));
-    send('POST', '/api/v1/known', JSON.stringify({ run, case: caseName(c), repeat: c.repeat, ...form, issue: form.issue || null }))
-      .then(({ added }) => { say(['good', added]); done?.(); }, (error) => say(['wrong', `${error.message}${error.hint ? `: ${error.hint}` : ''}`]));
+    send(
+      'POST',
+      '/api/v1/known',
+      JSON.stringify({ run, case: caseName(c), repeat: c.repeat, ...form, issue: form.issue || null }),
+    ).then(
+      ({ added }) => {
+        say(['good', added]);
+        done?.();
+      },
+      (error) => say(['wrong', `${error.message}${error.hint ? `: ${error.hint}` : ''}`]),
+    );
   };
-  if (said?.[0] === 'good') return html`<p class="good" role="status">Added to the file of known mismatches; commit it. It holds from the next run on.</p><pre class="sheetlike" tabindex="0">${said[1].trim()}</pre>`;
-  return html`<form class="filters" onSubmit=${put}><label class="field grow"><span>reason</span><input name="reason" required maxlength="300" /></label>
-    <label class="field"><span>issue (a link, may be empty)</span><input name="issue" maxlength="300" /></label>
-    <label class="field"><span>holds until</span><input name="expires" type="date" required min=${inDays(0)} value=${inDays(90)} /></label>
-    <button class="primary">Accept</button></form>${said && html`<p class="wrong" role="alert">${said[1]}</p>`}`;
+  if (said?.[0] === 'good')
+    return (
+      <>
+        <p class="good" role="status">
+          Added to the file of known mismatches; commit it. It holds from the next run on.
+        </p>
+        <pre class="sheetlike" tabindex="0">
+          {said[1].trim()}
+        </pre>
+      </>
+    );
+  return (
+    <>
+      <form class="filters" onSubmit={put}>
+        <label class="field grow">
+          <span>reason</span>
+          <input name="reason" required maxlength="300" />
+        </label>
+        <label class="field">
+          <span>issue (a link, may be empty)</span>
+          <input name="issue" maxlength="300" />
+        </label>
+        <label class="field">
+          <span>holds until</span>
+          <input name="expires" type="date" required min={inDays(0)} value={inDays(90)} />
+        </label>
+        <button class="primary">Accept</button>
+      </form>
+      {said && (
+        <p class="wrong" role="alert">
+          {said[1]}
+        </p>
+      )}
+    </>
+  );
 }
 
 export function Accept({ c, run, close }) {
-  return html`<section class="drawer" aria-label="Accept"><header><h2>Accept this difference</h2><button onClick=${close} aria-label="close">✕</button></header>
-    ${!['FAIL', 'FLAKY'].includes(c.verdict) ? html`<p class="dim">This case does not fail: there is nothing to accept.</p>`
-      : html`<p>An accepted difference has a reason, a scope and an end; one that is unused or has expired fails the run.</p>
-    ${token ? html`<${AcceptForm} c=${c} run=${run} />` : html`<p>In the project’s folder: <${Command}>twinstack accept ${caseName(c)} --run ${run} --reason "…" --expires ${inDays(90)}</${Command}></p>`}
-    <p class="dim mono wrap">${c.signature}</p>`}</section>`;
+  return (
+    <section class="drawer" aria-label="Accept">
+      <header>
+        <h2>Accept this difference</h2>
+        <button onClick={close} aria-label="close">
+          ✕
+        </button>
+      </header>
+      {!['FAIL', 'FLAKY'].includes(c.verdict) ? (
+        <p class="dim">This case does not fail: there is nothing to accept.</p>
+      ) : (
+        <>
+          <p>
+            An accepted difference has a reason, a scope and an end; one that is unused or has expired fails
+            the run.
+          </p>
+          {token ? (
+            <AcceptForm c={c} run={run} />
+          ) : (
+            <p>
+              In the project’s folder:{' '}
+              <Command>
+                twinstack accept {caseName(c)} --run {run} --reason "…" --expires {inDays(90)}
+              </Command>
+            </p>
+          )}
+          <p class="dim mono wrap">{c.signature}</p>
+        </>
+      )}
+    </section>
+  );
 }

@@ -1,0 +1,289 @@
+// What the server refuses: other sites' pages and names, writes without the token, requests that are
+// no HTTP or too large; and the headers of each answer.
+import { connect } from 'node:net';
+import { ask, check, runAll, same, seed, serve, test, twinstack } from './web/world.mjs';
+
+const db = seed('refused.db', 12, 24, 0);
+const server = await serve('--db', db);
+const get = (path, headers = {}) => fetch(server.base + path, { headers });
+const raw = (path, options) => ask(server.base, path, options);
+
+test('every_answer_carries_the_policy', async () => {
+  for (const path of ['/', '/api/v1/runs', '/nope', '/healthz']) {
+    const { headers } = await get(path);
+    const policy = headers.get('content-security-policy');
+    check(policy?.startsWith("default-src 'none'") && !policy.includes('unsafe'), path);
+    same(
+      [
+        headers.get('x-content-type-options'),
+        headers.get('referrer-policy'),
+        headers.get('access-control-allow-origin'),
+      ],
+      ['nosniff', 'no-referrer', null],
+      path,
+    );
+  }
+  const page = await (await get('/')).text();
+  check(!/<script>|<style|style=|\son\w+=/.test(page), 'nothing inline');
+  const asset = /src="(\/assets\/[^"]+)"/.exec(page)[1];
+  check((await get(asset)).headers.get('cache-control').includes('immutable'), 'hashed assets stay');
+  same((await get(asset.replace(/-[0-9a-f]{4}/, '-0000'))).status, 404, 'a stale hash');
+});
+
+test('foreign_names_methods_and_pages_are_refused', async () => {
+  const port = new URL(server.base).port;
+  same((await raw('/', { headers: { Host: 'evil.example' } })).status, 421, 'another name');
+  same((await raw('/', { headers: { Host: `evil.example:${port}` } })).status, 421, 'another name, our port');
+  same((await raw('/', { headers: { Host: `localhost:${port}` } })).status, 200, 'localhost');
+  same((await raw('/api/v1/runs', { method: 'DELETE' })).status, 405, 'another method');
+  same(
+    (
+      await raw('/api/v1/baseline', {
+        method: 'PUT',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"run":1}',
+      })
+    ).status,
+    403,
+    'a write',
+  );
+  same(
+    (
+      await raw('/api/v1/resolve', {
+        method: 'POST',
+        headers: { Origin: 'http://evil.example' },
+        body: 'a!0x1',
+      })
+    ).status,
+    403,
+    "another site's page",
+  );
+  for (const path of [
+    '/../etc/passwd',
+    '/assets/..%2f..%2fetc%2fpasswd',
+    '//etc/passwd',
+    '/assets/',
+    '/%2e%2e/',
+  ])
+    check([400, 404].includes((await raw(path)).status), path);
+  same((await raw('/', { method: 'HEAD' })).text, '', 'HEAD has no body');
+});
+
+test('odd_requests_get_an_answer_or_a_closed_connection', async () => {
+  const { hostname, port } = new URL(server.base);
+  const say = (text) =>
+    new Promise((done) => {
+      const socket = connect(Number(port), hostname);
+      let got = '';
+      const end = () => {
+        socket.destroy();
+        done(got);
+      };
+      socket.setTimeout(4000, end);
+      socket.on('data', (part) => {
+        got += part.toString('latin1');
+      });
+      socket.on('close', () => done(got));
+      socket.on('error', () => done(got));
+      socket.write(text, 'latin1');
+    });
+  const host = `Host: ${hostname}:${port}`;
+  const rows = [
+    [
+      'huge header',
+      `GET / HTTP/1.1\r\n${host}\r\nX: ${'a'.repeat(40000)}\r\n\r\n`,
+      /^(HTTP\/1\.[01] 4\d\d|$)/,
+    ],
+    [
+      'our name behind 400 headers',
+      `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(400)}${host}\r\n\r\n`,
+      /^(HTTP\/1\.[01] 4\d\d|$)/,
+    ],
+    ['two hosts', `GET / HTTP/1.1\r\n${host}\r\nHost: evil.example\r\n\r\n`, /^HTTP\/1\.1 400[^]*two_hosts/],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 421/],
+    [
+      'absolute form, another name',
+      `GET http://evil.example/ HTTP/1.1\r\n${host}\r\n\r\n`,
+      /^(HTTP\/1\.[01] 4\d\d|$)/,
+    ],
+    ['a NUL', `GET /\0 HTTP/1.1\r\n${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
+    ['no HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01', /^(HTTP\/1\.[01] 4\d\d|$)/],
+    [
+      'OPTIONS',
+      `OPTIONS / HTTP/1.1\r\n${host}\r\nOrigin: http://evil.example\r\n` +
+        'Access-Control-Request-Method: PUT\r\n\r\n',
+      /^HTTP\/1\.1 40[35]/,
+    ],
+    ['TRACE', `TRACE / HTTP/1.1\r\n${host}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
+    [
+      'a range is not taken up',
+      `GET /api/v1/openapi.json HTTP/1.1\r\n${host}\r\nRange: bytes=0-9\r\nConnection: close\r\n\r\n`,
+      /^HTTP\/1\.1 200[^]*Accept-Ranges: none/,
+    ],
+    [
+      'a body that never comes',
+      `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: 100\r\n\r\nabc`,
+      /^$/,
+    ],
+    [
+      'two lengths',
+      `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: 3\r\nContent-Length: 300\r\n\r\na!0`,
+      /^HTTP\/1\.1 400[^]*bad_length/,
+    ],
+    [
+      'a length and more',
+      `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: 6x\r\n\r\na!0x10`,
+      /^HTTP\/1\.1 400[^]*bad_length/,
+    ],
+    [
+      'pieces',
+      `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nTransfer-Encoding: chunked\r\n` +
+        'Content-Length: 6\r\n\r\n6\r\na!0x10\r\n0\r\n\r\n',
+      /^HTTP\/1\.1 411[^]*Connection: close/,
+    ],
+    [
+      'one who asks first',
+      `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n`,
+      /^HTTP\/1\.1 100 Continue\r\n\r\n$/,
+    ],
+    [
+      'the head of a stream',
+      `HEAD /api/v1/events HTTP/1.1\r\n${host}\r\n\r\n`,
+      /^HTTP\/1\.1 200[^]*\r\n\r\n$/,
+    ],
+    ['no length', `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\n\r\n`, /^HTTP\/1\.1 411/],
+    [
+      'a negative length',
+      `POST /api/v1/resolve HTTP/1.1\r\n${host}\r\nContent-Length: -5\r\n\r\n`,
+      /^HTTP\/1\.[01] 4\d\d/,
+    ],
+  ];
+  const answers = await Promise.all(rows.map(([, text]) => say(text)));
+  rows.forEach(([what, , want], i) => check(want.test(answers[i]), `${what}: ${answers[i].slice(0, 200)}`));
+  check(!answers.some((text) => /access-control-allow/i.test(text)), 'no other site is allowed');
+  let random = 1;
+  const roll = (n) => {
+    random = (random * 1103515245 + 12345) & 0x7fffffff;
+    return random % n;
+  };
+  const pieces = [
+    'GET ',
+    'PUT ',
+    '/',
+    '/api/v1/',
+    'runs',
+    '%',
+    '%2f',
+    '..',
+    '?',
+    '&',
+    '=',
+    '#',
+    ' HTTP/1.1',
+    '\r\n',
+    host,
+    ': ',
+    '\0',
+    '\xff',
+    'Content-Length: 9',
+    '{',
+    'cases/',
+    '\t',
+    '+',
+    '%00',
+    '%c0%af',
+    '//',
+  ];
+  for (let i = 0; i < 300; i += 30)
+    await Promise.all(
+      Array.from(
+        { length: 30 },
+        () =>
+          new Promise((done) => {
+            const socket = connect(Number(port), hostname);
+            socket.on('error', done).on('close', done);
+            socket.on('data', () => {});
+            socket.end(
+              Array.from({ length: 1 + roll(24) }, () => pieces[roll(pieces.length)]).join(''),
+              'latin1',
+            );
+            setTimeout(() => {
+              socket.destroy();
+              done();
+            }, 300);
+          }),
+      ),
+    );
+  same((await get('/healthz')).status, 200, 'it still answers');
+});
+
+test('writes_need_flag_token_and_type', async () => {
+  const writing = await serve('--db', db, '--allow-write');
+  const put = (headers, body = '{"run":3}') =>
+    fetch(`${writing.base}/api/v1/baseline`, { method: 'PUT', headers, body });
+  same((await put({ 'Content-Type': 'application/json' })).status, 401, 'no token');
+  same(
+    (await put({ 'Content-Type': 'application/json', 'X-Token': 'f'.repeat(64) })).status,
+    401,
+    'a wrong token',
+  );
+  for (const type of ['text/plain', 'application/jsonp', 'application/json5'])
+    same((await put({ 'Content-Type': type, 'X-Token': writing.token })).status, 415, type);
+  same(
+    (await put({ 'Content-Type': 'application/json; charset=utf-8', 'X-Token': writing.token })).status,
+    200,
+    'with a parameter',
+  );
+  same(
+    (await put({ 'Content-Type': 'application/json', 'X-Token': writing.token }, '{')).status,
+    422,
+    'no JSON',
+  );
+  same(
+    (await put({ 'Content-Type': 'application/json', 'X-Token': writing.token })).status,
+    200,
+    'all right',
+  );
+  same((await (await get('/api/v1/runs?limit=1')).json()).data.baseline, 3, 'seen by a reader at once');
+  same(await writing.stop(), 0, 'exit status after Ctrl-C');
+});
+
+test('remote_addresses_need_a_flag_and_then_the_token', async () => {
+  let said = '';
+  try {
+    twinstack('serve', '--listen', '0.0.0.0:0', '--db', db);
+  } catch (error) {
+    said = `${error.status} ${error.stderr}`;
+  }
+  check(said.startsWith('2 ') && said.includes('--allow-remote'), said);
+  const open = await serve('--db', db, '--allow-remote');
+  same((await fetch(`${open.base}/`)).status, 200, 'the page alone');
+  same((await fetch(`${open.base}/api/v1/runs`)).status, 401, 'data');
+  same(
+    (await fetch(`${open.base}/api/v1/runs`, { headers: { 'X-Token': open.token } })).status,
+    200,
+    'data with the token',
+  );
+  await open.stop();
+});
+
+test('uploads_are_limited', async () => {
+  same(
+    (
+      await raw('/api/v1/resolve', { method: 'POST', headers: { 'Content-Length': 1 << 30 } }).catch(() => ({
+        status: 413,
+      }))
+    ).status,
+    413,
+    'a large one',
+  );
+  const bad = await fetch(`${server.base}/api/v1/resolve`, {
+    method: 'POST',
+    body: 'MDMP and then nothing',
+    headers: { 'Content-Type': 'application/octet-stream' },
+  });
+  same(bad.status, 200, 'a broken dump is an answer');
+  check((await bad.json()).data.errors.length === 1, 'with one error');
+});
+
+await runAll();
