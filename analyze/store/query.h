@@ -161,6 +161,13 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault);
 
+/* Fails unless the run is still being written (write_run.c). Fails: ERR_ABSENT, ERR_USAGE. */
+enum status store_demand_running(struct store *store, uint64_t run_id, struct fault *fault);
+
+/* Adds CHANGE to the run's count of a verdict. */
+enum status store_count_verdict(struct store *store, uint64_t run_id, const char *verdict,
+                                int64_t change, struct fault *fault);
+
 /* Adds up a run that has ended (figures.c); and, after an upgrade, all runs without sums. */
 enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault);
 enum status store_sum_missing(struct store *store, struct fault *fault);
