@@ -92,11 +92,12 @@ static bool because_symbols(const struct difference *d, struct arena *keep, stru
         const struct frame *other = columns[i] == d->column ? rule_theirs(d) : rule_mine(d);
         if (rule_is_gap(d) && other != NULL && other->inline_depth == 0)
             continue;
+        char buffer[FRAME_NOTE_BYTES];
+        const char *note = frame_note_text(frame, buffer);
         return rule_explain(out, cause, columns[i],
                             arena_printf(keep, "%s at %s: %s%s%s", rule_engine(d, columns[i]),
-                                         rule_where(frame, keep), words,
-                                         frame->note != NULL ? ": " : "",
-                                         frame->note != NULL ? frame->note : ""));
+                                         rule_where(frame, keep), words, note != NULL ? ": " : "",
+                                         note != NULL ? note : ""));
     }
     return false;
 }

@@ -331,7 +331,7 @@ static const struct module *unloaded_at(const struct dump_session *s, uint64_t v
 }
 
 static void fill_frame(struct dump_session *s, const struct unwind_frame *from, uint32_t index,
-                       struct arena *keep, struct frame *out)
+                       struct frame *out)
 {
     *out = (struct frame){.index = index,
                           .kind = from->kind,
@@ -346,7 +346,7 @@ static void fill_frame(struct dump_session *s, const struct unwind_frame *from, 
         out->module = unloaded_at(s, from->pc_va);
         if (out->module != NULL) {
             out->module_state = MODULE_STATE_UNLOADED;
-            out->note = arena_printf(keep, "in %s, which was unloaded", out->module->name);
+            out->note = NOTE_MODULE_UNLOADED;
         }
     }
     if (out->module == NULL && s->dump.user != NULL)
@@ -374,7 +374,7 @@ enum status dump_stack(struct dump_session *session, uint32_t thread_id,
     if (out->frames == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "frames");
     for (uint32_t i = 0; i < walk->frame_count; i++)
-        fill_frame(session, &walk->frames[i], i, keep, &out->frames[i]);
+        fill_frame(session, &walk->frames[i], i, &out->frames[i]);
     out->frame_count = walk->frame_count;
     out->left_out = walk->left_out;
     return ERR_NONE;

@@ -1,6 +1,9 @@
 /* Frames and stacks: the lookup address, the words, the JSON form.  See stack.h. */
 #include "model/stack.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const char *const pc_kind_names[] = {
     [PC_INTERRUPTED] = "interrupted",
     [PC_RETURN] = "return",
@@ -76,6 +79,28 @@ void stack_set_role_text(struct stack *stack, const char *text)
     stack->role = thread_role_parse(text, &stack->role_word);
 }
 
+const char *frame_note_text(const struct frame *frame, char out[FRAME_NOTE_BYTES])
+{
+    if (frame->note == NOTE_OTHER)
+        return frame->note_words;
+    if (frame->note != NOTE_MODULE_UNLOADED)
+        return frame_note_name(frame->note);
+    (void)snprintf(out, FRAME_NOTE_BYTES, "in %.280s, which was unloaded",
+                   frame->module_name != NULL ? frame->module_name : "a module");
+    return out;
+}
+
+void frame_set_note_text(struct frame *frame, const char *text)
+{
+    char unloaded[FRAME_NOTE_BYTES];
+    frame->note = NOTE_MODULE_UNLOADED;
+    frame->note_words = NULL;
+    if (text != NULL && strcmp(frame_note_text(frame, unloaded), text) == 0)
+        return;
+    frame->note = frame_note_parse(text);
+    frame->note_words = frame->note == NOTE_OTHER ? text : NULL;
+}
+
 bool frame_module_is_unloaded(const struct frame *frame)
 {
     const struct module *module = frame->module;
@@ -111,6 +136,7 @@ const char *stack_state_name(enum stack_state state)
 
 void frame_write_json(struct json *j, const struct frame *frame)
 {
+    char note[FRAME_NOTE_BYTES];
     json_object(j);
     json_key_uint(j, "index", frame->index);
     json_key_uint(j, "inline_depth", frame->inline_depth);
@@ -126,7 +152,7 @@ void frame_write_json(struct json *j, const struct frame *frame)
     json_key_string(j, "found_by", found_by_name(frame->found_by));
     json_key_string(j, "symbols", symbols_from_name(frame->symbols));
     json_key_string(j, "identity", identity_names[frame->identity]);
-    json_key_string(j, "note", frame->note);
+    json_key_string(j, "note", frame_note_text(frame, note));
     json_object_end(j);
 }
 

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "model/module.h"
+#include "model/note.h"
 #include "model/stop.h"
 
 enum pc_kind { PC_INTERRUPTED, PC_RETURN };
@@ -82,7 +83,8 @@ struct frame {
     uint32_t line;               /* 1-based; 0: unknown                           */
     uint64_t symbol_distance;    /* bytes past the symbol's start             */
     const char *compiland;       /* object file that holds the function; NULL     */
-    const char *note;            /* why something is missing, or how it was found; NULL */
+    enum frame_note note;        /* why something is missing, or how it was found */
+    const char *note_words;      /* of NOTE_OTHER; else NULL                      */
 };
 
 /* Why a physical frame's caller was found where it was: what an unwinder saw and did.  Numbers of
@@ -145,6 +147,15 @@ void stack_set_stop_text(struct stack *stack, const char *text);
  * stated. */
 const char *stack_role_text(const struct stack *stack);
 void stack_set_role_text(struct stack *stack, const char *text);
+
+/* The sentence of a frame's note; NULL: none. OUT is only used where the words depend on the
+ * frame. */
+enum { FRAME_NOTE_BYTES = 320 };
+const char *frame_note_text(const struct frame *frame, char out[FRAME_NOTE_BYTES]);
+
+/* The reverse, when all other fields of the frame are set. TEXT is borrowed if it is no note's
+ * sentence. */
+void frame_set_note_text(struct frame *frame, const char *text);
 
 /* The module was unloaded before the process died, or before the stack was taken. */
 bool frame_module_is_unloaded(const struct frame *frame);

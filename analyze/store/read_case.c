@@ -296,7 +296,7 @@ static void read_frames(struct reader *r, uint64_t stack_id, struct stack *s,
         f->line = (uint32_t)query_get(&q);
         f->symbol_distance = query_get(&q);
         f->compiland = query_get_text(&q);
-        f->note = query_get_text(&q);
+        const char *note = query_get_text(&q);
         f->module_name = query_get_text(&q);
         struct align_cell *cell = cell_at(thread, query_get_signed(&q), column);
         const uint64_t mark = query_get(&q), cause = query_get(&q);
@@ -305,6 +305,7 @@ static void read_frames(struct reader *r, uint64_t stack_id, struct stack *s,
         f->module = read_module(r, &q);
         if (f->module != NULL)
             f->module_name = f->module->name;
+        frame_set_note_text(f, note);
     }
     s->frame_count = i;
     (void)query_end(&q);

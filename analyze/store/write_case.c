@@ -182,6 +182,7 @@ static struct placed place_of(const struct case_result *r, uint32_t claim,
 static void put_frame(struct writer *w, uint64_t stack_id, uint32_t position, const struct frame *f,
                       int64_t row, const struct align_cell *cell)
 {
+    char note[FRAME_NOTE_BYTES];
     struct query q = query_begin(w->store, SQL_ADD_FRAME, NULL, w->fault);
     const uint64_t module = module_id(w, f->module);
     query_int(&q, stack_id);
@@ -202,7 +203,8 @@ static void put_frame(struct writer *w, uint64_t stack_id, uint32_t position, co
     query_int(&q, f->line);
     query_int(&q, f->symbol_distance);
     query_id(&q, text_id(w, f->compiland));
-    query_id(&q, text_id(w, f->note));
+    /* By content: the words may be in NOTE, which is the same place for every frame. */
+    query_id(&q, store_text_id(w->store, frame_note_text(f, note), w->fault));
     query_signed(&q, row);
     query_int(&q, cell != NULL ? cell->mark : CELL_UNJUDGED);
     query_int(&q, cell != NULL ? cell->cause : CAUSE_NONE);

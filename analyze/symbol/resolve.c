@@ -46,8 +46,8 @@ static void set_unresolved(struct frame *frame, const struct symbol_module *sour
 {
     frame->symbols = sources->without;
     frame->note = sources->note;
-    if (frame->note == NULL)
-        frame->note = "no symbol covers this offset";
+    if (frame->note == NOTE_NONE)
+        frame->note = NOTE_NOT_COVERED;
 }
 
 /* Bit 0 of an address of Thumb code is the processor's mode, not a part of the address. */
@@ -82,10 +82,10 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
         to[i].symbol_distance = found[i].distance;
         to[i].compiland = found[i].compiland;
         to[i].identity = view->sources->state;
-        if (found[i].function == NULL && in->note == NULL)
-            to[i].note = view->sources->note != NULL ? view->sources->note
-                                                     : "the symbols give this code no name";
-        else if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV && in->note == NULL)
+        if (found[i].function == NULL && in->note == NOTE_NONE)
+            to[i].note = view->sources->note != NOTE_NONE ? view->sources->note : NOTE_CODE_UNNAMED;
+        else if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV &&
+                 in->note == NOTE_NONE)
             to[i].note = view->sources->note;
     }
     if (count == 0) {

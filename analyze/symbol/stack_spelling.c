@@ -8,8 +8,6 @@
 
 enum { MACHINE_FIELDS = 8 };
 
-static const char *const note_named = "named by the input, which states no offset in the module";
-
 /* Text that has not been parsed yet. */
 struct rest {
     const char *at, *end;
@@ -106,7 +104,7 @@ static bool set_named(struct stack_input *input, struct rest module, struct rest
 {
     out->module_name = keep(input, base_name(module));
     out->function = keep(input, function);
-    out->note = note_named;
+    out->note = NOTE_NAMED_BY_INPUT;
     out->offset = 0;
     return out->function != NULL;
 }

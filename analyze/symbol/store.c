@@ -9,9 +9,6 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-static const char *const note_bare_taken =
-    "the symbol file already answers for another module; bind it with NAME=FILE";
-
 enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
                               struct fault *fault)
 {
@@ -34,7 +31,7 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     store->roots = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);
     store->nothing.store = store;
     store->nothing.state = IDENTITY_UNCHECKED;
-    store->nothing.note = "too many modules without symbols";
+    store->nothing.note = NOTE_TOO_MANY_MODULES;
     for (uint32_t i = 0; store->roots != NULL && i < options->root_count; i++) {
         const char *root = options->roots[i];
         if (!path_is_folder(root) && !path_is_file(root)) {
@@ -251,20 +248,19 @@ static bool find_bound(struct symbol_store *store, struct symbol_module *sources
         }
         if (known && strcmp(module->debug_id, binding_id(b)) != 0) {
             sources->without = SYMBOLS_MISMATCH;
-            sources->note = b->pdb != NULL
-                                ? "the PDB given for this module is of another build"
-                                : "the symbol file given for this module is of another build";
+            sources->note =
+                b->pdb != NULL ? NOTE_GIVEN_PDB_OTHER_BUILD : NOTE_GIVEN_FILE_OTHER_BUILD;
             continue;
         }
         sources->pdb = b->pdb;
         sources->breakpad = b->breakpad;
         sources->state = known ? IDENTITY_CHECKED : IDENTITY_UNCHECKED;
         sources->without = SYMBOLS_NONE;
-        sources->note = b->pdb != NULL ? store_pdb_note(&b->pdb->pdb) : NULL;
+        sources->note = b->pdb != NULL ? store_pdb_note(&b->pdb->pdb) : NOTE_NONE;
         return true;
     }
-    if (bare && sources->note == NULL && !symbol_is_system_module(module->name))
-        sources->note = note_bare_taken;
+    if (bare && sources->note == NOTE_NONE && !symbol_is_system_module(module->name))
+        sources->note = NOTE_FILE_TAKEN;
     return sources->without == SYMBOLS_MISMATCH;
 }
 

@@ -78,26 +78,24 @@ static void pdb_names(const struct module *module, const char *stated, struct ar
 }
 
 static struct store_pdb *try_pdb(struct symbol_store *store, const char *path, const char *id,
-                                 const char **note)
+                                 enum frame_note *note)
 {
     struct fault fault = FAULT_INIT;
     struct store_pdb *pdb;
     if (store_open_pdb(store, path, &pdb, &fault) != ERR_NONE) {
-        *note = fault.code == ERR_UNSUPPORTED
-                    ? "this kind of PDB is not supported"
-                    : "the PDB cannot be read: it is damaged or truncated";
+        *note = fault.code == ERR_UNSUPPORTED ? NOTE_PDB_UNSUPPORTED : NOTE_PDB_DAMAGED;
         return NULL;
     }
     if (strcmp(pdb->debug_id, id) == 0)
         return pdb;
-    *note = "the PDB found is of another build";
+    *note = NOTE_PDB_OTHER_BUILD;
     return NULL;
 }
 
 /* The PDB of identity ID.  NULL with *mismatch when only another build is there. */
 static struct store_pdb *find_pdb(struct symbol_store *store, const struct module *module,
                                   const char *stated, const char *id, struct arena *scratch,
-                                  const char **note, bool *mismatch)
+                                  enum frame_note *note, bool *mismatch)
 {
     const char *names[5];
     struct store_pdb *pdb;
@@ -110,7 +108,7 @@ static struct store_pdb *find_pdb(struct symbol_store *store, const struct modul
                 continue;
             if ((pdb = try_pdb(store, path, id, note)) != NULL)
                 return pdb;
-            *mismatch = strstr(*note, "another build") != NULL;
+            *mismatch = *note == NOTE_PDB_OTHER_BUILD;
         }
     }
     store_list_files(store);
@@ -124,7 +122,7 @@ static struct store_pdb *find_pdb(struct symbol_store *store, const struct modul
             if ((pdb = try_pdb(store, file->path, id, note)) != NULL)
                 return pdb;
         } else {
-            *note = "the PDB found is of another build";
+            *note = NOTE_PDB_OTHER_BUILD;
             *mismatch = true;
         }
     }
@@ -151,17 +149,17 @@ static char *find_breakpad_on_server(const char *root, const char *name, const c
 }
 
 static struct store_breakpad *try_breakpad(struct symbol_store *store, const char *path,
-                                           const char *id, const char **note, bool *mismatch)
+                                           const char *id, enum frame_note *note, bool *mismatch)
 {
     struct fault fault = FAULT_INIT;
     struct store_breakpad *opened;
     if (store_open_breakpad(store, path, &opened, &fault) != ERR_NONE) {
-        *note = "the .sym file cannot be read: it is damaged or truncated";
+        *note = NOTE_SYM_DAMAGED;
         return NULL;
     }
     if (strcmp(opened->file.debug_id, id) == 0)
         return opened;
-    *note = "the .sym file found is of another build";
+    *note = NOTE_SYM_OTHER_BUILD;
     *mismatch = true;
     return NULL;
 }
@@ -169,7 +167,7 @@ static struct store_breakpad *try_breakpad(struct symbol_store *store, const cha
 /* The .sym file of identity ID.  NULL with *mismatch when only another build is there. */
 static struct store_breakpad *find_breakpad(struct symbol_store *store, const struct module *module,
                                             const char *stated, const char *id,
-                                            struct arena *scratch, const char **note,
+                                            struct arena *scratch, enum frame_note *note,
                                             bool *mismatch)
 {
     const char *names[6];
@@ -195,7 +193,7 @@ static struct store_breakpad *find_breakpad(struct symbol_store *store, const st
         if (strcmp(file->debug_id, id) == 0) {
             found = try_breakpad(store, file->path, id, note, mismatch);
         } else if (breakpad_fits(file, module)) {
-            *note = "the .sym file found is of another build";
+            *note = NOTE_SYM_OTHER_BUILD;
             *mismatch = true;
         }
     }
@@ -274,7 +272,7 @@ static void find_by_identity(struct symbol_store *store, struct symbol_module *s
 {
     struct module *module = &sources->identity;
     bool other_image, mismatch = false;
-    const char *note = NULL;
+    enum frame_note note = NOTE_NONE;
 
     sources->image = find_image(store, module, scratch, &other_image);
     if (sources->image == NULL)
@@ -294,10 +292,10 @@ static void find_by_identity(struct symbol_store *store, struct symbol_module *s
                          : IDENTITY_UNCHECKED;
     if (sources->pdb != NULL || sources->breakpad != NULL)
         return;
-    if (mismatch || (sources->image == NULL && other_image && note == NULL)) {
+    if (mismatch || (sources->image == NULL && other_image && note == NOTE_NONE)) {
         sources->without = SYMBOLS_MISMATCH;
-        sources->note = note != NULL ? note : "the image found is of another build";
-    } else if (note != NULL) {
+        sources->note = note != NOTE_NONE ? note : NOTE_IMAGE_OTHER_BUILD;
+    } else if (note != NOTE_NONE) {
         sources->note = note;
     }
 }
@@ -309,7 +307,7 @@ struct name_search {
     struct store_breakpad *breakpad;
     bool images_differ, pdbs_differ, breakpads_differ;
     bool mismatch; /* a PDB under the key of another build */
-    const char *note;
+    enum frame_note note;
 };
 
 /* The first slice of a fat file is used, unless the user named an architecture. */
@@ -317,7 +315,7 @@ static void meet_image(struct symbol_store *store, struct name_search *found, co
                        uint32_t slice)
 {
     if (found->image != NULL && strcmp(found->image->path, path) == 0) {
-        found->note = "a fat file: its first architecture answers; --arch names another";
+        found->note = NOTE_FAT_FILE;
         return;
     }
     struct store_image *image = try_image(store, path, slice);
@@ -335,9 +333,7 @@ static void meet_pdb(struct symbol_store *store, struct name_search *found, cons
     struct fault fault = FAULT_INIT;
     struct store_pdb *pdb;
     if (store_open_pdb(store, path, &pdb, &fault) != ERR_NONE) {
-        found->note = fault.code == ERR_UNSUPPORTED
-                          ? "this kind of PDB is not supported"
-                          : "the PDB cannot be read: it is damaged or truncated";
+        found->note = fault.code == ERR_UNSUPPORTED ? NOTE_PDB_UNSUPPORTED : NOTE_PDB_DAMAGED;
         return;
     }
     if (found->pdb == NULL)
@@ -351,7 +347,7 @@ static void meet_breakpad(struct symbol_store *store, struct name_search *found,
     struct fault fault = FAULT_INIT;
     struct store_breakpad *opened;
     if (store_open_breakpad(store, path, &opened, &fault) != ERR_NONE)
-        found->note = "the .sym file cannot be read: it is damaged or truncated";
+        found->note = NOTE_SYM_DAMAGED;
     else if (found->breakpad == NULL)
         found->breakpad = opened;
     else if (strcmp(found->breakpad->file.debug_id, opened->file.debug_id) != 0)
@@ -461,47 +457,46 @@ static void find_by_name(struct symbol_store *store, struct symbol_module *sourc
     search_name(store, module, scratch, &found);
     if (found.image == NULL && found.pdb == NULL && found.breakpad == NULL)
         offer_files(store, module, &found);
-    sources->note = found.note != NULL ? found.note : sources->note;
+    sources->note = found.note != NOTE_NONE ? found.note : sources->note;
     if (found.images_differ || (found.image == NULL && found.pdbs_differ)) {
         sources->state = IDENTITY_AMBIGUOUS;
-        sources->note =
-            "several builds of this name: give debug_id, or bind one with --pdb NAME=FILE";
+        sources->note = NOTE_SEVERAL_BUILDS;
         return;
     }
     sources->image = found.image;
     if (found.mismatch && found.pdb == NULL && found.breakpad == NULL) {
         sources->without = SYMBOLS_MISMATCH;
-        sources->note = "the PDB found is of another build than the folder that it is in says";
+        sources->note = NOTE_PDB_OTHER_KEY;
     }
     if (found.image == NULL && found.pdb == NULL) {
         if (found.breakpads_differ) {
             sources->state = IDENTITY_AMBIGUOUS;
-            sources->note = "several builds of this name: give debug_id";
+            sources->note = NOTE_SEVERAL_SYM_BUILDS;
         } else {
             sources->breakpad = found.breakpad;
         }
     } else if (found.image == NULL) {
         sources->pdb = found.pdb;
     } else if (found.image->debug_id[0] != '\0') {
-        const char *note = NULL;
+        enum frame_note note = NOTE_NONE;
         sources->pdb = find_pdb(store, module, found.image->pdb_name, found.image->debug_id,
                                 scratch, &note, &mismatch);
-        if (sources->pdb == NULL && note != NULL)
+        if (sources->pdb == NULL && note != NOTE_NONE)
             sources->note = note;
         if (sources->pdb == NULL && mismatch)
             sources->without = SYMBOLS_MISMATCH;
     }
 }
 
-const char *store_pdb_note(const struct pdb *pdb)
+enum frame_note store_pdb_note(const struct pdb *pdb)
 {
     if (pdb->fastlink)
-        return "FASTLINK PDB: its procedures are in the object files; relink with /DEBUG:FULL";
+        return NOTE_PDB_FASTLINK;
     if (!pdb->has_dbi)
-        return "the PDB holds types only: it is the compiler's, take the linker's";
+        return NOTE_PDB_TYPES_ONLY;
     if (pdb->section_count == 0)
-        return "the PDB has no section headers: nothing says where its code lies";
-    return NULL;
+        return NOTE_PDB_NO_SECTIONS;
+    return NOTE_NONE;
 }
 
 void store_find(struct symbol_store *store, struct symbol_module *sources)
@@ -519,6 +514,6 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         sources->note = store_pdb_note(&sources->pdb->pdb);
         return;
     }
-    if (sources->note == NULL && sources->image == NULL && sources->breakpad == NULL)
-        sources->note = "no symbol file";
+    if (sources->note == NOTE_NONE && sources->image == NULL && sources->breakpad == NULL)
+        sources->note = NOTE_NO_SYMBOL_FILE;
 }

@@ -111,8 +111,7 @@ struct symbol_module {
     struct store_breakpad *breakpad;
     enum symbols_from without; /* of a frame without a name: NONE or MISMATCH */
     enum identity_state state;
-    const char
-        *note; /* a constant that says why there are no names or how they were found; or NULL */
+    enum frame_note note; /* why there are no names, or how they were found */
     struct symbol_module *next;
 };
 
@@ -193,7 +192,7 @@ bool store_pdb_name_fits(const char *pdb_path, const struct module *module);
 bool store_breakpad_name_fits(const struct breakpad *file, const struct module *module);
 
 /* Why a PDB gives fewer names than expected; NULL: it is complete. */
-const char *store_pdb_note(const struct pdb *pdb);
+enum frame_note store_pdb_note(const struct pdb *pdb);
 
 /* The sources to use, decided once per stack and module, so that frames need no lock. */
 struct source_view {

@@ -144,7 +144,7 @@ static enum stop_reason undo_codes(struct unwind_walker *w, const struct arm64_c
             return STOP_MEMORY;
     if (u.interrupted) {
         w->caller_kind = PC_INTERRUPTED;
-        w->caller_note = "over a machine frame";
+        w->caller_note = NOTE_MACHINE_FRAME;
     } else {
         w->regs.pc = unwind_strip(w, w->regs.r[REG_ARM64_LR]);
     }
@@ -305,7 +305,7 @@ enum stop_reason unwind_step_arm64(struct unwind_walker *w)
                                 &entry)
             : UNWIND_ROW_NONE;
     if (row == UNWIND_ROW_UNREADABLE)
-        w->caller_note = unwind_note_pdata;
+        w->caller_note = NOTE_PDATA_UNREADABLE;
     if (row == UNWIND_ROW_FOUND) {
         const struct registers before = w->regs;
         enum stop_reason stop = step_entry(w, &entry, &covers);

@@ -48,7 +48,7 @@ struct unwind_frame {
     const struct module *module; /* NULL: no module */
     enum pc_kind kind;
     enum found_by found_by;
-    const char *note; /* what was special about this step; or NULL */
+    enum frame_note note; /* what was special about this step */
     /* How the caller of this frame was found: */
     enum unwind_where where;
     uint32_t function_begin_rva, function_end_rva; /* of the unwind data used; 0: none */

@@ -105,7 +105,7 @@ static enum stop_reason leave_frame(struct unwind_walker *w)
     uint64_t pc = w->regs.pc, sp = w->regs.sp;
     w->caller_kind = PC_RETURN;
     w->caller_found = FOUND_UNWIND;
-    w->caller_note = NULL;
+    w->caller_note = NOTE_NONE;
     enum stop_reason stop = step(w);
     if (stop != STOP_NONE)
         return stop;
@@ -133,7 +133,7 @@ enum status unwind_walk(const struct unwind_process *process, const struct regis
     if (start->cpu == CPU_UNKNOWN)
         return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "unwinding this processor");
     enum found_by found_by = FOUND_CONTEXT;
-    const char *note = NULL;
+    enum frame_note note = NOTE_NONE;
     for (;;) {
         struct unwind_frame *frame = add_frame(&list);
         if (frame == NULL)

@@ -9,8 +9,6 @@ enum {
     CALL_BYTES_MAX = 7      /* longest call instruction that ends at a return */
 };
 
-const char unwind_note_pdata[] = "pdata unreadable";
-
 bool unwind_read_pointer(const struct unwind_walker *w, uint64_t va, uint64_t *out)
 {
     uint32_t narrow;
@@ -93,7 +91,7 @@ bool unwind_is_return(const struct unwind_walker *w, uint64_t va)
     return va > 0x10000 && unwind_is_code(w, va - 1) && follows_call(w, va);
 }
 
-enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, const char *note)
+enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, enum frame_note note)
 {
     uint64_t pc;
     if (!unwind_read_pointer(w, w->regs.sp, &pc))

@@ -11,8 +11,8 @@ struct unwind_walker {
     struct unwind_frame *frame; /* the current frame; steps record here how they found the caller */
     enum pc_kind caller_kind;   /* of the caller's pc                                   */
     enum found_by caller_found; /* how the caller was found                             */
-    const char *caller_note;    /* copied to the caller's frame                         */
-    uint32_t crossings;         /* machine frames and dispatchers crossed so far         */
+    enum frame_note caller_note;  /* copied to the caller's frame                         */
+    uint32_t crossings;           /* machine frames and dispatchers crossed so far         */
     uint32_t callee_params_bytes; /* x86: arguments of the frame below                    */
     bool callee_takes_params;     /* x86: the frame below removes them (`ret n`)          */
 };
@@ -29,7 +29,7 @@ bool unwind_is_return(const struct unwind_walker *w, uint64_t va);
 bool unwind_is_code(const struct unwind_walker *w, uint64_t va);
 
 /* Pops one return address at sp, as for a leaf and for a pc outside all code. */
-enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, const char *note);
+enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, enum frame_note note);
 
 /* Follows FP as a chained frame pointer to {caller's fp, return address}. False when it is not
  * one. */
@@ -40,8 +40,6 @@ uint64_t unwind_strip(const struct unwind_walker *w, uint64_t va);
 
 /* Scans the stack for a return address: the last resort, never used for generated code. */
 enum stop_reason unwind_scan(struct unwind_walker *w);
-
-extern const char unwind_note_pdata[]; /* "pdata unreadable" */
 
 /* True when VA lies in registered generated code. */
 bool unwind_is_generated(const struct unwind_walker *w, uint64_t va);

@@ -138,7 +138,7 @@ static enum stop_reason undo_entry(struct unwind_walker *w, struct unwind_entry 
             return stop;
         if (u.machine_frame) {
             w->caller_kind = PC_INTERRUPTED;
-            w->caller_note = "over a machine frame";
+            w->caller_note = NOTE_MACHINE_FRAME;
             return STOP_NONE;
         }
         if ((info->flags & X64_CHAINED) == 0)
@@ -151,7 +151,7 @@ static enum stop_reason undo_entry(struct unwind_walker *w, struct unwind_entry 
         if (stop != STOP_NONE)
             return stop;
     }
-    return unwind_pop(w, FOUND_UNWIND, NULL);
+    return unwind_pop(w, FOUND_UNWIND, NOTE_NONE);
 }
 
 /* A row whose unwind rva is odd refers to another row. */
@@ -191,7 +191,7 @@ static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry 
             struct undo u = {.w = w};
             frame->where = WHERE_EPILOGUE;
             stop = undo_listed_epilogue(&u, &info, into_epilogue);
-            return stop != STOP_NONE ? stop : unwind_pop(w, FOUND_UNWIND, NULL);
+            return stop != STOP_NONE ? stop : unwind_pop(w, FOUND_UNWIND, NOTE_NONE);
         }
         bool interrupted;
         if (info.version < 2 && x64_epilogue(w->process, &entry, &info, &w->regs,
@@ -231,7 +231,7 @@ static bool step_frame_size(struct unwind_walker *w)
 /* It is not known whether the pc has unwind data, so it must not be taken for a leaf. */
 static enum stop_reason step_without_rows(struct unwind_walker *w)
 {
-    w->caller_note = unwind_note_pdata;
+    w->caller_note = NOTE_PDATA_UNREADABLE;
     if (step_frame_size(w) || (w->process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP)))
         return STOP_NONE;
     return unwind_scan(w) == STOP_NONE ? STOP_NONE : STOP_PDATA_UNREADABLE;
@@ -242,8 +242,6 @@ static bool is_overwritten(uint64_t pc)
 {
     return pc >> 47 != 0;
 }
-
-static const char note_no_leaf[] = "unwind data of a leaf, which this function cannot be";
 
 /* A frame that holds only its return address, like that of a leaf. */
 static bool is_bare(const struct unwind_walker *w, const struct registers *before)
@@ -267,7 +265,7 @@ static bool is_believable(const struct unwind_walker *w, const struct registers 
 }
 
 /* No unwind data covers the pc, so it is a leaf where the calling convention allows that. */
-static enum stop_reason step_leaf(struct unwind_walker *w, const char *note)
+static enum stop_reason step_leaf(struct unwind_walker *w, enum frame_note note)
 {
     uint64_t pc;
     if (!unwind_read_u64(w->process, w->regs.sp, &pc))
@@ -292,7 +290,7 @@ static enum stop_reason step_generated(struct unwind_walker *w, struct unwind_en
     if (stop != STOP_NONE || is_believable(w, &before))
         return stop;
     w->regs = before;
-    w->caller_note = note_no_leaf;
+    w->caller_note = NOTE_NOT_A_LEAF;
     if (unwind_frame_pointer(w, REG_X64_RBP))
         return STOP_NONE;
     return STOP_GENERATED_LEAF;
@@ -310,7 +308,7 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
     if (w->frame->kind == PC_RETURN && is_overwritten(w->regs.pc))
         return STOP_PC_OVERWRITTEN;
     if (module == NULL)
-        return step_leaf(w, "below a pc in no module: one return address popped");
+        return step_leaf(w, NOTE_NO_MODULE_POPPED);
     const struct unwind_module *facts = unwind_module_of(process, module);
     if (facts == NULL)
         return STOP_OUT_OF_MEMORY;
@@ -320,7 +318,7 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
         if (step_frame_size(w))
             return STOP_NONE;
         if (facts->has_headers)
-            return step_leaf(w, NULL);
+            return step_leaf(w, NOTE_NONE);
         return process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP) ? STOP_NONE
                                                                               : unwind_scan(w);
     }
@@ -336,8 +334,8 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
             return stop;
         w->regs = before;
         /* why the unwind data was not used */
-        w->caller_note = stop != STOP_NONE ? stop_reason_name(stop) : note_no_leaf;
+        w->caller_note = stop != STOP_NONE ? frame_note_of_stop(stop) : NOTE_NOT_A_LEAF;
         return step_frame_size(w) ? STOP_NONE : unwind_scan(w);
     }
-    return step_leaf(w, NULL);
+    return step_leaf(w, NOTE_NONE);
 }

@@ -157,9 +157,7 @@ enum stop_reason unwind_step_x86(struct unwind_walker *w)
         return STOP_NONE;
     if (interrupted && (module == NULL || !unwind_is_code(w, w->regs.pc)) &&
         unwind_read_pointer(w, w->regs.sp, &pc) && unwind_is_return(w, pc))
-        return unwind_pop(w, FOUND_LEAF,
-                          module == NULL ? "below a pc in no module: one return address popped"
-                                         : "below a pc in data: one return address popped");
+        return unwind_pop(w, FOUND_LEAF, module == NULL ? NOTE_NO_MODULE_POPPED : NOTE_DATA_POPPED);
     if (unwind_frame_pointer(w, REG_X86_EBP))
         return STOP_NONE;
     return unwind_scan(w);

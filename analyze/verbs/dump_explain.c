@@ -92,8 +92,8 @@ void dump_print_explain(FILE *out, const struct dump_session *session,
         }
     (void)fprintf(out, "\n  found by         %s: %s\n", found_by_name(frame->found_by),
                   rule_of(frame->found_by));
-    if (frame->note != NULL)
-        (void)fprintf(out, "  note             %s\n", frame->note);
+    if (frame->note != NOTE_NONE)
+        (void)fprintf(out, "  note             %s\n", frame_note_name(frame->note));
     print_address(out, "pc", frame->pc_va);
     print_address(out, "stack pointer", frame->sp_va);
     (void)fprintf(out, "  kind             %s: symbols are asked about %s\n",
@@ -145,7 +145,7 @@ void dump_write_explain(struct json *j, const struct dump_session *session,
     json_key_uint(j, "index", index);
     json_key_string(j, "found_by", found_by_name(frame->found_by));
     json_key_string(j, "rule", rule_of(frame->found_by));
-    json_key_string(j, "note", frame->note);
+    json_key_string(j, "note", frame_note_name(frame->note));
     json_key_string(j, "kind", pc_kind_name(frame->kind));
     json_key_hex(j, "pc", frame->pc_va);
     json_key_hex(j, "sp", frame->sp_va);

@@ -110,7 +110,7 @@ void dump_print_summary(FILE *out, const char *path, const struct dump_session *
 
 static void print_frame(FILE *out, const struct frame *frame)
 {
-    char place[512] = "";
+    char note[FRAME_NOTE_BYTES], place[512] = "";
     if (frame->file != NULL)
         (void)snprintf(place, sizeof(place), "%s:%" PRIu32, path_base(frame->file), frame->line);
     const bool inlined = frame->inline_depth > 0;
@@ -129,8 +129,8 @@ static void print_frame(FILE *out, const struct frame *frame)
     (void)fprintf(out, "!0x%" PRIx64, frame->module_name != NULL ? frame->offset : frame->pc_va);
     (void)fprintf(out, "  %s%s", found_by_name(frame->found_by),
                   frame->kind == PC_INTERRUPTED ? ", interrupted" : "");
-    if (frame->note != NULL)
-        put_labelled(out, " (", frame->note, ")");
+    if (frame->note != NOTE_NONE)
+        put_labelled(out, " (", frame_note_text(frame, note), ")");
     (void)fputc('\n', out);
 }
 

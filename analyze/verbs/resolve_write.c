@@ -188,9 +188,11 @@ static void put_where(struct text_out *out, const struct frame *frame, bool colo
 static void put_function(struct text_out *out, const struct frame *frame, bool colour)
 {
     if (frame->function == NULL) {
+        char buffer[FRAME_NOTE_BYTES];
+        const char *note = frame_note_text(frame, buffer);
         put_colour(out, colour, COLOUR_WARN);
         text_put(out, "(", 1);
-        put_clean(out, frame->note != NULL ? frame->note : "in no known module", '\0');
+        put_clean(out, note != NULL ? note : "in no known module", '\0');
         text_put(out, ")", 1);
         put_colour(out, colour, COLOUR_OFF);
         return;

@@ -65,6 +65,7 @@ void view_write_truth_frame(struct json *out, const struct truth_frame *f)
 
 void view_write_frame(struct json *out, const struct frame *f)
 {
+    char note[FRAME_NOTE_BYTES];
     json_object(out);
     json_key_uint(out, "index", f->index);
     json_key_uint(out, "inline_depth", f->inline_depth);
@@ -82,7 +83,7 @@ void view_write_frame(struct json *out, const struct frame *f)
     json_key_string(out, "symbols", symbols_from_name(f->symbols));
     json_key_string(out, "compiland", f->compiland);
     json_key_string(out, "module_id", f->module != NULL ? f->module->debug_id : NULL);
-    json_key_string(out, "note", f->note);
+    json_key_string(out, "note", frame_note_text(f, note));
     json_object_end(out);
 }
 

@@ -448,3 +448,28 @@ TEST(resolved_json_form)
                     "\"note\":null}]}");
     free(text);
 }
+
+TEST(notes_have_words_that_read_back)
+{
+    struct frame frame = {.module_name = "gone.dll"};
+    char buffer[FRAME_NOTE_BYTES];
+
+    frame_set_note_text(&frame, NULL);
+    CHECK_EQ(frame.note, NOTE_NONE);
+    CHECK(frame_note_text(&frame, buffer) == NULL);
+    for (int i = NOTE_NONE + 1; i < NOTE_UNWIND_FAILED + STOP_OTHER; i++) {
+        if (i == NOTE_OTHER || i == NOTE_UNWIND_FAILED)
+            continue;
+        frame.note = (enum frame_note)i;
+        const char *text = frame_note_text(&frame, buffer);
+        CHECK(text != NULL);
+        struct frame read = {.module_name = "gone.dll"};
+        frame_set_note_text(&read, text);
+        CHECK_EQ(read.note, i);
+    }
+    frame.note = NOTE_MODULE_UNLOADED;
+    CHECK_STR(frame_note_text(&frame, buffer), "in gone.dll, which was unloaded");
+    frame_set_note_text(&frame, "words of a later version");
+    CHECK_EQ(frame.note, NOTE_OTHER);
+    CHECK_STR(frame_note_text(&frame, buffer), "words of a later version");
+}

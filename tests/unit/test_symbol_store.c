@@ -97,7 +97,7 @@ TEST(symbol_store_finds_by_identity_in_a_plain_folder)
         CHECK_STR(symbols_from_name(frame.symbols), symbols_from_name(rows[i].symbols));
         CHECK_EQ(frame.identity, rows[i].identity);
         CHECK((frame.function != NULL) == (rows[i].symbols == SYMBOLS_PDB));
-        CHECK(frame.function != NULL || frame.note != NULL);
+        CHECK(frame.function != NULL || frame.note != NOTE_NONE);
     }
     symbol_store_close(store);
 }
@@ -162,7 +162,7 @@ TEST(symbol_store_does_not_choose_between_two_builds_of_a_name)
     const struct frame frame = resolve(store, &name_only);
     CHECK_EQ(frame.symbols, SYMBOLS_NONE);
     CHECK_EQ(frame.identity, IDENTITY_AMBIGUOUS);
-    CHECK_HAS(frame.note, "NAME=FILE");
+    CHECK_EQ(frame.note, NOTE_SEVERAL_BUILDS);
     CHECK_EQ(resolve(store, &known).symbols, SYMBOLS_PDB);
     symbol_store_close(store);
 }

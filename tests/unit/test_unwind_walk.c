@@ -148,29 +148,34 @@ TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
     static const struct {
         const char *name;
         struct unwind_range missing;
-        const char *found_by, *note;
+        const char *found_by;
+        enum frame_note note;
         uint32_t pc_rva;
     } rows[] = {
-        {"nothing is missing", {0, 0}, "unwind", NULL, BEGIN + 0x20},
-        {"the header ends before the sections", {0x180, 0x1000}, "unwind", NULL, BEGIN + 0x20},
-        {"it ends inside the first section", {0x190, 0x1000}, "unwind", NULL, BEGIN + 0x20},
+        {"nothing is missing", {0, 0}, "unwind", NOTE_NONE, BEGIN + 0x20},
+        {"the header ends before the sections", {0x180, 0x1000}, "unwind", NOTE_NONE, BEGIN + 0x20},
+        {"it ends inside the first section", {0x190, 0x1000}, "unwind", NOTE_NONE, BEGIN + 0x20},
         {"it ends before .pdata's directory",
          {0x120, 0x1000},
          "scan",
-         "pdata unreadable",
+         NOTE_PDATA_UNREADABLE,
          BEGIN + 0x20},
-        {"as the first, and the pc has no row", {0x180, 0x1000}, "scan", NULL, 0x1300},
+        {"as the first, and the pc has no row", {0x180, 0x1000}, "scan", NOTE_NONE, 0x1300},
         {"the rows",
          {WORLD_PDATA_RVA, WORLD_PDATA_RVA + 12},
          "scan",
-         "pdata unreadable",
+         NOTE_PDATA_UNREADABLE,
          BEGIN + 0x20},
         {"the end of a row",
          {WORLD_PDATA_RVA + 4, 0x3100},
          "scan",
-         "pdata unreadable",
+         NOTE_PDATA_UNREADABLE,
          BEGIN + 0x20},
-        {"unwind data", {WORLD_XDATA_RVA, 0x2010}, "scan", "unwind data is missing", BEGIN + 0x20},
+        {"unwind data",
+         {WORLD_XDATA_RVA, 0x2010},
+         "scan",
+         NOTE_UNWIND_FAILED + STOP_DATA_MISSING,
+         BEGIN + 0x20},
     };
     static struct world w;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -188,8 +193,7 @@ TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
         REQUIRE(stack.frame_count == 2);
         CHECK_HEX(stack.frames[1].pc_va, site);
         CHECK_STR(found_by_name(stack.frames[1].found_by), rows[i].found_by);
-        CHECK_STR(stack.frames[1].note != NULL ? stack.frames[1].note : "",
-                  rows[i].note != NULL ? rows[i].note : "");
+        CHECK_EQ(stack.frames[1].note, rows[i].note);
         world_free(&w);
     }
 }
@@ -245,7 +249,7 @@ TEST(unwind_data_of_a_leaf_is_not_believed_of_a_generated_caller)
         if (stop == STOP_NONE && rows[i].found_by != NULL) {
             CHECK_HEX(walker.regs.pc, site);
             CHECK_STR(found_by_name(walker.caller_found), rows[i].found_by);
-            CHECK_EQ(walker.caller_note != NULL, rows[i].chain);
+            CHECK_EQ(walker.caller_note != NOTE_NONE, rows[i].chain);
         } else if (stop != STOP_NONE) {
             CHECK_EQ(stop, STOP_GENERATED_LEAF);
         }

@@ -230,7 +230,7 @@ static bool read_machine_frame(char *fields[FIELDS], struct growing *g, uint64_t
     if (frame->function == NULL)
         frame->offset = offset;
     else
-        frame->note = "Breakpad states no address for frames with a function";
+        frame->note = NOTE_BREAKPAD_NO_ADDRESS;
     return true;
 }
 

@@ -1,0 +1,60 @@
+/* The sentences of frame notes: see note.h. */
+#include "model/note.h"
+
+#include <stddef.h>
+
+#include "model/names.h"
+
+static const char *const note_names[NOTE_UNWIND_FAILED] = {
+    [NOTE_NO_SYMBOL_FILE] = "no symbol file",
+    [NOTE_NOT_COVERED] = "no symbol covers this offset",
+    [NOTE_CODE_UNNAMED] = "the symbols give this code no name",
+    [NOTE_TOO_MANY_MODULES] = "too many modules without symbols",
+    [NOTE_PDB_UNSUPPORTED] = "this kind of PDB is not supported",
+    [NOTE_PDB_DAMAGED] = "the PDB cannot be read: it is damaged or truncated",
+    [NOTE_PDB_OTHER_BUILD] = "the PDB found is of another build",
+    [NOTE_PDB_OTHER_KEY] = "the PDB found is of another build than the folder that it is in says",
+    [NOTE_SYM_OTHER_BUILD] = "the .sym file found is of another build",
+    [NOTE_IMAGE_OTHER_BUILD] = "the image found is of another build",
+    [NOTE_GIVEN_PDB_OTHER_BUILD] = "the PDB given for this module is of another build",
+    [NOTE_GIVEN_FILE_OTHER_BUILD] = "the symbol file given for this module is of another build",
+    [NOTE_SYM_DAMAGED] = "the .sym file cannot be read: it is damaged or truncated",
+    [NOTE_SEVERAL_BUILDS] =
+        "several builds of this name: give debug_id, or bind one with --pdb NAME=FILE",
+    [NOTE_SEVERAL_SYM_BUILDS] = "several builds of this name: give debug_id",
+    [NOTE_FILE_TAKEN] =
+        "the symbol file already answers for another module; bind it with NAME=FILE",
+    [NOTE_FAT_FILE] = "a fat file: its first architecture answers; --arch names another",
+    [NOTE_PDB_FASTLINK] =
+        "FASTLINK PDB: its procedures are in the object files; relink with /DEBUG:FULL",
+    [NOTE_PDB_TYPES_ONLY] = "the PDB holds types only: it is the compiler's, take the linker's",
+    [NOTE_PDB_NO_SECTIONS] = "the PDB has no section headers: nothing says where its code lies",
+    [NOTE_NAMED_BY_INPUT] = "named by the input, which states no offset in the module",
+    [NOTE_BREAKPAD_NO_ADDRESS] = "Breakpad states no address for frames with a function",
+    [NOTE_MACHINE_FRAME] = "over a machine frame",
+    [NOTE_NO_MODULE_POPPED] = "below a pc in no module: one return address popped",
+    [NOTE_DATA_POPPED] = "below a pc in data: one return address popped",
+    [NOTE_PDATA_UNREADABLE] = "pdata unreadable",
+    [NOTE_NOT_A_LEAF] = "unwind data of a leaf, which this function cannot be",
+};
+
+enum frame_note frame_note_of_stop(enum stop_reason reason)
+{
+    return (enum frame_note)(NOTE_UNWIND_FAILED + (int)reason);
+}
+
+const char *frame_note_name(enum frame_note note)
+{
+    return note < NOTE_UNWIND_FAILED
+               ? note_names[note]
+               : stop_reason_name((enum stop_reason)(note - NOTE_UNWIND_FAILED));
+}
+
+enum frame_note frame_note_parse(const char *text)
+{
+    const int found = name_index(note_names, NOTE_UNWIND_FAILED, text);
+    if (found >= 0 || text == NULL)
+        return text != NULL ? (enum frame_note)found : NOTE_NONE;
+    const enum stop_reason stop = stop_reason_parse(text);
+    return stop != STOP_OTHER ? frame_note_of_stop(stop) : NOTE_OTHER;
+}
