@@ -76,6 +76,9 @@ enum status path_rename(const char *from, const char *to, struct fault *fault);
 /* Joins two paths with one '/'. The result is in KEEP; NULL when out of memory. */
 char *path_join(struct arena *keep, const char *folder, const char *name);
 
+/* The absolute path of a file or folder, in KEEP; NULL when it does not exist or memory is out. */
+char *path_absolute(const char *path, struct arena *keep);
+
 /* The part after the last '/' or '\\' (borrowed). */
 const char *path_base(const char *path);
 

@@ -330,6 +330,12 @@ enum status path_remove(const char *path, struct fault *fault)
     return fault->code;
 }
 
+char *path_absolute(const char *path, struct arena *keep)
+{
+    char real[PATH_MAX];
+    return realpath(path, real) != NULL ? arena_string(keep, real) : NULL;
+}
+
 bool path_is_file(const char *path)
 {
     struct stat info;

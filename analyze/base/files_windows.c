@@ -343,6 +343,18 @@ enum status path_remove(const char *path, struct fault *fault)
     return folder_remove(path, wide, fault);
 }
 
+char *path_absolute(const char *path, struct arena *keep)
+{
+    char full[4 * MAX_PATH];
+
+    if (_fullpath(full, path, sizeof full) == NULL)
+        return NULL;
+    for (char *p = full; *p != '\0'; p++)
+        if (*p == '\\')
+            *p = '/';
+    return path_is_file(full) || path_is_folder(full) ? arena_string(keep, full) : NULL;
+}
+
 bool path_is_file(const char *path)
 {
     const DWORD attributes = attributes_of(path);

@@ -343,6 +343,20 @@ static void read_program_name(long id, char out[64])
         (void)fclose(file);
 }
 
+/* True for a process that has ended, but that its parent has not waited for. */
+static bool is_zombie(long id)
+{
+    char path[64], text[512];
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", id);
+    FILE *file = fopen(path, "rb");
+    const size_t bytes = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file != NULL)
+        (void)fclose(file);
+    text[bytes] = '\0';
+    const char *end = strrchr(text, ')'); /* of the program's name, which may contain anything */
+    return end != NULL && (strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0);
+}
+
 enum process_life process_life_of(const char *name)
 {
     char self[PROCESS_NAME_BYTES], ours[64], theirs[64];
@@ -353,7 +367,7 @@ enum process_life process_life_of(const char *name)
     if (digits == 0 || strcmp(name + digits, strchr(self, '@')) != 0 ||
         !text_parse_uint(name, digits, &id) || id == 0 || id > INT32_MAX)
         return PROCESS_UNKNOWN;
-    if (kill((pid_t)id, 0) != 0 && errno == ESRCH)
+    if ((kill((pid_t)id, 0) != 0 && errno == ESRCH) || is_zombie((long)id))
         return PROCESS_GONE;
     read_program_name((long)getpid(), ours); /* another process may have this PID by now */
     read_program_name((long)id, theirs);

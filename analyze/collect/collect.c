@@ -302,8 +302,8 @@ enum status collect_run(const struct collect_options *options, const struct scen
         return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "nothing to run");
     if (folder_make(options->out_folder, fault) != ERR_NONE)
         return fault->code;
-    here.out_folder = host_absolute_path(options->out_folder, keep);
-    here.victims_folder = host_absolute_path(options->victims_folder, keep);
+    here.out_folder = path_absolute(options->out_folder, keep);
+    here.victims_folder = path_absolute(options->victims_folder, keep);
     if (here.out_folder == NULL || here.victims_folder == NULL)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "folder of the run or of the victims");
     q.options = &here;

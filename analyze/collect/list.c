@@ -263,7 +263,7 @@ static enum status ask_all(struct asking *a, struct arena *keep, struct scenario
 {
     const char **names = NULL;
     size_t name_count = 0;
-    const char *folder = host_absolute_path(a->given->victims_folder, keep);
+    const char *folder = path_absolute(a->given->victims_folder, keep);
 
     if (folder == NULL)
         folder = a->given->victims_folder;

@@ -64,9 +64,6 @@ const char *list_cache_read(const char *path, struct arena *keep);
 /* Puts the file in place whole.  Failures are ignored: then the program is asked again. */
 void list_cache_write(const struct list_cache *cache, const char *path, const char *text);
 
-/* An absolute path; NULL when the file does not exist or memory is out. */
-char *host_absolute_path(const char *path, struct arena *keep);
-
 /* The variant in a file's name such as START "ob2.exe"; NULL: another file, or memory is out. */
 const char *program_variant(const char *name, const char *start, struct arena *keep);
 

@@ -22,5 +22,5 @@ bool prefix_runs_32_bits(const char *prefix, struct arena *keep)
     if (prefix == NULL)
         return true;
     const char *dll = arena_printf(keep, "%s/drive_c/windows/syswow64/kernel32.dll", prefix);
-    return dll != NULL && host_absolute_path(dll, keep) != NULL;
+    return dll != NULL && path_absolute(dll, keep) != NULL;
 }

@@ -38,14 +38,6 @@ enum {
     ROW_PREFIX = 1,
 };
 
-char *host_absolute_path(const char *path, struct arena *keep)
-{
-    char *resolved = realpath(path, NULL);
-    char *out = resolved != NULL ? arena_string(keep, resolved) : NULL;
-    free(resolved);
-    return out;
-}
-
 enum status host_describe(struct arena *keep, const char **os, const char **cpu,
                           struct fault *fault)
 {
@@ -167,8 +159,7 @@ static bool make_drives(struct runner *runner)
         if (link == NULL)
             return false;
         (void)unlink(link);
-        runner->drives[i] =
-            folders[i] != NULL ? host_absolute_path(folders[i], &runner->keep) : NULL;
+        runner->drives[i] = folders[i] != NULL ? path_absolute(folders[i], &runner->keep) : NULL;
         if (runner->drives[i] != NULL && symlink(runner->drives[i], link) != 0)
             runner->drives[i] = NULL; /* then the path goes by Z: */
     }
@@ -339,7 +330,7 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
         return ERR_NONE;
     if (folder_make(options->prefix_folder, fault) != ERR_NONE)
         return fault->code;
-    const char *base = host_absolute_path(options->prefix_folder, &out->keep);
+    const char *base = path_absolute(options->prefix_folder, &out->keep);
     const char *mine = worker == 0 || base == NULL
                            ? base
                            : arena_printf(&out->keep, "%s-%u", base, (unsigned)worker);

@@ -9,18 +9,6 @@
 
 enum { ARGUMENTS_MAX = 32 };
 
-char *host_absolute_path(const char *path, struct arena *keep)
-{
-    char full[4 * MAX_PATH];
-
-    if (_fullpath(full, path, sizeof full) == NULL)
-        return NULL;
-    for (char *p = full; *p != '\0'; p++)
-        if (*p == '\\')
-            *p = '/';
-    return path_is_file(full) || path_is_folder(full) ? arena_string(keep, full) : NULL;
-}
-
 enum status host_describe(struct arena *keep, const char **os, const char **cpu,
                           struct fault *fault)
 {

@@ -101,8 +101,8 @@ enum status collect_steps(const struct collect_options *options, const char *con
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
     if (folder_list(options->victims_folder, keep, &names, &name_count, fault) != ERR_NONE)
         return fault->code;
-    absolute.out_folder = host_absolute_path(options->out_folder, keep);
-    absolute.victims_folder = host_absolute_path(options->victims_folder, keep);
+    absolute.out_folder = path_absolute(options->out_folder, keep);
+    absolute.victims_folder = path_absolute(options->victims_folder, keep);
     if (absolute.out_folder == NULL || absolute.victims_folder == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
     (void)runner_open(&absolute, 0, &runner, fault);

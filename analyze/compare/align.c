@@ -71,7 +71,7 @@ static int32_t truth_similarity(const struct frame_key *truth, const struct fram
                                            (!truth->qualified && truth->name == frame->last_name));
     if (!name && truth->tail)
         return 0;
-    const bool file = compare_files(truth->file, frame->file, root);
+    const bool file = compare_files(truth->file, frame->file, root, true);
     const bool line = truth->line != 0 && truth->line == frame->line;
     int32_t score = name ? TRUTH_NAME : frame->nameless ? TRUTH_NAMELESS : TRUTH_OTHER_NAME;
     if (file)

@@ -99,10 +99,10 @@ static bool says(const struct poll *p, uint32_t column, const struct frame *want
         return truth != NULL && compare_names(truth->function, want->function) &&
                (!with_line ||
                 ((truth->line == 0 || truth->line == want->line) &&
-                 (truth->file == NULL || compare_files(truth->file, want->file, root))));
+                 (truth->file == NULL || compare_files(truth->file, want->file, root, true))));
     return frame != NULL && same_name(frame, want) &&
            (!with_line || (frame->line == want->line && frame->file != NULL && want->file != NULL &&
-                           compare_files(frame->file, want->file, root)));
+                           compare_files(frame->file, want->file, root, true)));
 }
 
 /* Which columns have a frame at KEY's place in the row, and which have none or a different one. */

@@ -41,7 +41,8 @@ static const char *unexplained_line(const struct difference *d, struct arena *ke
     const uint32_t line = other != NULL ? other->line : truth != NULL ? truth->line : 0;
     const char *file = other != NULL ? other->file : truth != NULL ? truth->file : NULL;
     const char *root = d->in->crash != NULL ? d->in->crash->own.source_root : NULL;
-    if (file != NULL && !compare_files(file, own->file, root))
+    if (file != NULL && !compare_files(file, own->file, root,
+                                       claim_prints_base_names(d->table->columns[d->column].claim)))
         return arena_printf(keep, "file differs: %s:%" PRIu32 " in %s / %s:%" PRIu32 " in %s",
                             own->file != NULL ? own->file : "no file", own->line,
                             rule_engine(d, d->column), file, line, rule_engine(d, d->against));

@@ -170,7 +170,9 @@ static enum status judge_truth_row(struct judge *j, const struct table *t,
         return differs(j, t, thread, row, column, 0, CELL_MISSING, LEVEL_FUNCTION);
     if (!compare_names(truth->function, frame->function))
         return differs(j, t, thread, row, column, 0, CELL_FUNCTION, LEVEL_FUNCTION);
-    if ((truth->file != NULL && !compare_files(truth->file, frame->file, root_of(j->in))) ||
+    if ((truth->file != NULL &&
+         !compare_files(truth->file, frame->file, root_of(j->in),
+                        claim_prints_base_names(t->columns[column].claim))) ||
         (truth->line != 0 && truth->line != frame->line))
         return differs(j, t, thread, row, column, 0, CELL_LINE, LEVEL_LINE);
     cell_agrees(thread, row, column);
@@ -216,7 +218,8 @@ static enum status judge_names(struct judge *j, const struct table *t, struct th
     if (!compare_names(a->function, b->function) && !compare_names(b->function, a->function))
         return differs(j, t, thread, row, column, t->reference, CELL_FUNCTION, LEVEL_FUNCTION);
     if (a->line != 0 && b->line != 0 && a->file != NULL && b->file != NULL &&
-        (a->line != b->line || !compare_files(a->file, b->file, root_of(j->in))))
+        (a->line != b->line || !compare_files(a->file, b->file, root_of(j->in),
+                                              claim_prints_base_names(t->columns[column].claim))))
         return differs(j, t, thread, row, column, t->reference, CELL_LINE, LEVEL_LINE);
     return ERR_NONE;
 }

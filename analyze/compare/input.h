@@ -31,4 +31,10 @@ struct compare_input {
     uint32_t levels_ignored;               /* 1: ignore lines; 2: ignore functions too */
 };
 
+/* An outside program may print the base names of source files only. */
+static inline bool claim_prints_base_names(const struct engine_claim *claim)
+{
+    return claim->kind == ENGINE_KIND_JUDGE;
+}
+
 #endif

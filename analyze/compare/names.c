@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -205,12 +206,16 @@ static const char *without_dot(const char *path)
     return path;
 }
 
-bool compare_files(const char *truth, const char *file, const char *root)
+bool compare_files(const char *truth, const char *file, const char *root, bool bare)
 {
     if (truth == NULL || file == NULL)
         return false;
     const char *a = without_dot(below_root(truth, root));
     const char *b = without_dot(below_root(file, root));
+    if (bare && (path_base(a) == a || path_base(b) == b)) {
+        a = path_base(a);
+        b = path_base(b);
+    }
     for (; path_char(*a) == path_char(*b); a++, b++)
         if (*a == 0)
             return true;

@@ -53,7 +53,7 @@ static bool is_inline_row(const struct thread_result *thread, uint32_t row,
 }
 
 static void score_truth(const struct thread_result *thread, uint32_t column, const char *root,
-                        struct engine_score *out, bool *wrong)
+                        bool bare, struct engine_score *out, bool *wrong)
 {
     uint32_t demanded = 0, right_so_far = 0, own_so_far = 0;
 
@@ -83,7 +83,7 @@ static void score_truth(const struct thread_result *thread, uint32_t column, con
             out->lines_judged++;
             out->lines_right +=
                 frame->line == truth->line &&
-                (truth->file == NULL || compare_files(truth->file, frame->file, root));
+                (truth->file == NULL || compare_files(truth->file, frame->file, root, bare));
         }
         if (right_so_far == demanded && own_so_far == demanded) {
             out->top1 = out->top1 || demanded == 1;
@@ -140,7 +140,7 @@ void score_claim(const struct compare_input *in, const struct case_result *resul
             out->frames += frame_at(thread, row, claim + 1) != NULL;
         if (thread->truth != NULL) {
             out->judged = true;
-            score_truth(thread, claim + 1, root, out, &wrong);
+            score_truth(thread, claim + 1, root, claim_prints_base_names(claimed), out, &wrong);
         }
         if (thread->reference == claim + 1)
             out->reference = true;

@@ -55,17 +55,44 @@ static bool saw_expected_door(const struct crash_case *crash)
     return false;
 }
 
+/* "the program survived its fault (exit code 77)"; NULL: unknown. */
+static const char *how_it_ended(struct judgement *j)
+{
+    const struct crash_case *c = j->in->crash;
+    if (c->got.ended_by == CASE_ENDING_TIME_LIMIT)
+        return arena_printf(j->keep,
+                            "the program did not end before its time limit, after %" PRIu64
+                            ".%" PRIu64 " s",
+                            c->got.wall_ms / 1000, c->got.wall_ms % 1000 / 100);
+    if (c->got.ended_by != CASE_ENDING_EXIT)
+        return NULL;
+    if (c->got.exit_code == CASE_EXIT_SURVIVED)
+        return arena_printf(j->keep, "the program survived its fault (exit code %d)",
+                            CASE_EXIT_SURVIVED);
+    return arena_printf(j->keep, "the program ended with exit code 0x%08" PRIX64, c->got.exit_code);
+}
+
+static const char *with_ending(struct judgement *j, const char *words)
+{
+    const char *ended = how_it_ended(j);
+    return ended != NULL ? arena_printf(j->keep, "%s%s", words, ended) : NULL;
+}
+
 /* The first expectation of the scenario that was not met; NULL: all were. */
 static const char *unmet_expectation(struct judgement *j)
 {
     const struct crash_case *c = j->in->crash;
+    if (c->got.ended_by == CASE_ENDING_TIME_LIMIT)
+        return with_ending(j, "captured, but ");
     if (c->expect.code != 0 && c->got.code != 0 && c->got.code != c->expect.code)
         return arena_printf(j->keep, "exception code 0x%08" PRIX64 ", expected 0x%08" PRIX64,
                             c->got.code, c->expect.code);
     if (c->got.ended_by == CASE_ENDING_EXIT && c->expect.exit_code != 0 &&
         c->got.exit_code != c->expect.exit_code)
-        return arena_printf(j->keep, "exit code 0x%08" PRIX64 ", expected 0x%08" PRIX64,
-                            c->got.exit_code, c->expect.exit_code);
+        return arena_printf(
+            j->keep, "exit code 0x%08" PRIX64 ", expected 0x%08" PRIX64 "%s", c->got.exit_code,
+            c->expect.exit_code,
+            c->got.exit_code == CASE_EXIT_SURVIVED ? ": the program survived its fault" : "");
     if (!saw_expected_door(c))
         return arena_printf(j->keep, "seen by hook %s, expected %s", c->got.doors[0],
                             c->expect.doors[0]);
@@ -124,7 +151,9 @@ static bool decide_by_capture(struct judgement *j)
         return decide(j, VERDICT_NOT_CAPTURED_AS_EXPECTED,
                       "no hook can see this crash, and none did"),
                true;
-    return decide(j, VERDICT_FAIL, "neither record nor dump was captured"), true;
+    const char *ended = with_ending(j, "neither record nor dump was captured: ");
+    return decide(j, VERDICT_FAIL, ended != NULL ? ended : "neither record nor dump was captured"),
+           true;
 }
 
 static const struct finding *worst_finding(const struct case_result *out, uint32_t *failing)

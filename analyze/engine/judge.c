@@ -16,6 +16,8 @@
 #include "format/stack/foreign.h"
 #include "symbol/store.h"
 
+enum { WORDS_BYTES_MAX = 300 }; /* of what a program that failed printed */
+
 bool judge_has_dump(const struct engine_input *in, const char **why)
 {
     if (case_file(in->crash, ROLE_DUMP) != NULL)
@@ -131,24 +133,40 @@ void judge_stage_close(const struct judge_stage *stage)
     (void)path_remove(stage->folder, &ignored);
 }
 
+const char *judge_last_words(const struct process_result *answer, struct arena *keep)
+{
+    const char *text = answer->errors, *end = text + answer->errors_bytes;
+    while (end > text && ((unsigned char)end[-1] <= ' '))
+        end--;
+    const char *start = end;
+    while (start > text && start[-1] != '\n')
+        start--;
+    const size_t bytes = (size_t)(end - start);
+    const char *words = arena_text(keep, start, bytes < WORDS_BYTES_MAX ? bytes : WORDS_BYTES_MAX);
+    return words != NULL ? words : "";
+}
+
 enum status judge_run(const struct judge_stage *stage, const char *const *argv, const void *input,
-                      size_t input_bytes, struct arena *keep, struct process_result *out,
-                      struct fault *fault)
+                      size_t input_bytes, struct arena *keep, struct process_result *answer,
+                      struct engine_result *out, struct fault *fault)
 {
     const struct process_request request = {.argv = argv,
                                             .folder = stage->folder,
                                             .input = input,
                                             .input_bytes = input_bytes,
                                             .limit_ms = JUDGE_LIMIT_MS};
-    enum status status = process_run(&request, keep, out, fault);
-    if (status != ERR_NONE)
-        return status;
-    if (out->timed_out)
-        return fault_set(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "judge");
-    if (out->exit_code != 0)
-        return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "judge",
-                              "its program ended with an error");
-    return ERR_NONE;
+    if (process_run(&request, keep, answer, fault) != ERR_NONE)
+        return fault->code;
+    out->cost.total_ns = answer->wall_ns;
+    out->cost.peak_bytes = answer->peak_bytes;
+    if (!answer->timed_out && answer->exit_code == 0)
+        return ERR_NONE;
+    const char *words = judge_last_words(answer, keep), *colon = words[0] != '\0' ? ": " : "";
+    out->why = answer->timed_out ? arena_printf(keep, "its program did not end within %d s%s%s",
+                                                JUDGE_LIMIT_MS / 1000, colon, words)
+                                 : arena_printf(keep, "its program ended with status %d%s%s",
+                                                answer->exit_code, colon, words);
+    return fault_set(fault, answer->timed_out ? ERR_TIMEOUT : ERR_IO, FAULT_NO_OFFSET, "judge");
 }
 
 const char *const *judge_windows_argv(const struct engine_input *in, const char *program,

@@ -24,11 +24,15 @@ enum status judge_stage_add(const struct judge_stage *stage, const char *path, s
 
 void judge_stage_close(const struct judge_stage *stage);
 
-/* Runs a program in the folder under JUDGE_LIMIT_MS. Fails: ERR_IO with the judge's name as `what`
- * for any exit code but 0; ERR_TIMEOUT; else like process_run(). */
+/* Runs a program in the folder under JUDGE_LIMIT_MS, and notes its time and its peak memory in OUT.
+ * Fails: ERR_IO for any exit code but 0, ERR_TIMEOUT, both with out->why; else like process_run().
+ */
 enum status judge_run(const struct judge_stage *stage, const char *const *argv, const void *input,
-                      size_t input_bytes, struct arena *keep, struct process_result *out,
-                      struct fault *fault);
+                      size_t input_bytes, struct arena *keep, struct process_result *answer,
+                      struct engine_result *out, struct fault *fault);
+
+/* The last line that a program printed on standard error, capped; "": none. */
+const char *judge_last_words(const struct process_result *answer, struct arena *keep);
 
 /* Asks one judge in a stage of its own, which is removed afterwards, and sets the class of each
  * frame of its answer. Fails like `ask` or judge_stage_open(). */

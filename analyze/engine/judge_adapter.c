@@ -35,6 +35,14 @@ static bool available(const struct engine_input *in, const char **why)
     return false;
 }
 
+/* The command runs in the staging folder. A relative path that leads to something from here, such
+ * as tools/judge.py, is made absolute; a bare name is searched in PATH or is an argument. */
+static const char *from_here(const char *word, struct arena *keep)
+{
+    const char *path = path_base(word) != word ? path_absolute(word, keep) : NULL;
+    return path != NULL ? path : word;
+}
+
 /* The command's words; {dump} is the dump's name, {folder} the staging folder. */
 static const char *const *command_words(const struct judge_stage *stage, struct arena *keep)
 {
@@ -47,7 +55,7 @@ static const char *const *command_words(const struct judge_stage *stage, struct 
             return NULL;
         argv[count++] = strcmp(word, "{dump}") == 0     ? stage->dump
                         : strcmp(word, "{folder}") == 0 ? stage->folder
-                                                        : word;
+                                                        : from_here(word, keep);
     }
     return count > 0 ? argv : NULL;
 }
@@ -94,13 +102,14 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
         free(input);
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
     }
-    enum status status = judge_run(stage, argv, input, bytes, keep, &result, fault);
+    enum status status = judge_run(stage, argv, input, bytes, keep, &result, out, fault);
     free(input);
     if (status != ERR_NONE)
         return status;
     status = judge_read_answer(result.output, result.output_bytes, self->name, keep, out, fault);
-    out->cost.total_ns = result.wall_ns;
-    out->cost.peak_bytes = result.peak_bytes;
+    const char *words = judge_last_words(&result, keep);
+    if (status != ERR_NONE && words[0] != '\0')
+        out->why = arena_printf(keep, "its answer cannot be read, and it printed: %s", words);
     return status;
 }
 

@@ -58,10 +58,8 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
     if (path == NULL || argv == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
     if (judge_stage_add(stage, path, keep, fault) != ERR_NONE ||
-        judge_run(stage, argv, NULL, 0, keep, &result, fault) != ERR_NONE)
+        judge_run(stage, argv, NULL, 0, keep, &result, out, fault) != ERR_NONE)
         return fault->code;
-    out->cost.total_ns = result.wall_ns;
-    out->cost.peak_bytes = result.peak_bytes;
     return judge_read_answer(result.output, result.output_bytes, self->name, keep, out, fault);
 }
 

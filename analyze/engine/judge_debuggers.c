@@ -238,10 +238,8 @@ static enum status ask_winedbg(const struct engine *self, const struct engine_in
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
     if (write_commands(stage, "bt\nquit\n", keep, fault) != ERR_NONE ||
         judge_stage_dump(stage, WINEDBG_DUMP, keep, fault) != ERR_NONE ||
-        judge_run(stage, argv, NULL, 0, keep, &result, fault) != ERR_NONE)
+        judge_run(stage, argv, NULL, 0, keep, &result, out, fault) != ERR_NONE)
         return fault->code;
-    out->cost.total_ns = result.wall_ns;
-    out->cost.peak_bytes = result.peak_bytes;
     uint32_t words = 0;
     while (in->launcher[words + 1] != NULL)
         words++;
@@ -271,10 +269,8 @@ static enum status ask_lldb(const struct engine *self, const struct engine_input
                      stage->dump);
     struct process_result result;
     if (write_commands(stage, commands, keep, fault) != ERR_NONE ||
-        judge_run(stage, argv, NULL, 0, keep, &result, fault) != ERR_NONE)
+        judge_run(stage, argv, NULL, 0, keep, &result, out, fault) != ERR_NONE)
         return fault->code;
-    out->cost.total_ns = result.wall_ns;
-    out->cost.peak_bytes = result.peak_bytes;
     out->version = judge_version(argv[0], keep);
     return read_backtrace(self, in, stage, result.output, read_lldb, keep, out, fault);
 }

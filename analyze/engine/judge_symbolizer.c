@@ -169,14 +169,12 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
     char *requests = asked != NULL ? write_requests(stage, &physical, keep, asked) : NULL;
     if (requests == NULL || out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
-    if (judge_run(stage, argv, requests, strlen(requests), keep, &result, fault) != ERR_NONE)
+    if (judge_run(stage, argv, requests, strlen(requests), keep, &result, out, fault) != ERR_NONE)
         return fault->code;
     out->stacks[0] = physical;
     out->stacks[0].engine = self->name;
     out->stack_count = 1;
     out->cost.resolve_ns = result.wall_ns;
-    out->cost.total_ns = result.wall_ns;
-    out->cost.peak_bytes = result.peak_bytes;
     out->version = judge_version(argv[0], keep);
     return read_answers(result.output, &physical, asked, keep, &out->stacks[0], fault);
 }

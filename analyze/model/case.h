@@ -54,6 +54,9 @@ enum case_hook {
     CASE_HOOK_COUNT
 };
 
+/* The exit code of a victim that its fault did not end: EXIT_SURVIVED of victims/victim.h. */
+enum { CASE_EXIT_SURVIVED = 77 };
+
 /* How a victim's run ended. */
 enum case_ending { CASE_ENDING_NONE, CASE_ENDING_EXIT, CASE_ENDING_TIME_LIMIT, CASE_ENDING_COUNT };
 

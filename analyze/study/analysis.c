@@ -109,7 +109,7 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
         }
         out->skipped = own.code == ERR_INTERRUPTED;
         fault_describe(&own, text, sizeof text);
-        out->why = arena_string(keep, text);
+        out->why = result.why != NULL ? result.why : arena_string(keep, text);
         return ERR_NONE;
     }
     out->stacks = result.stacks;

@@ -5,6 +5,7 @@ skipped with a reason."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -33,10 +34,11 @@ class Adapter(e2e.Case):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def ask(self, adapter, *cases):
-        """{case: (score, engine)} of the adapter's judge."""
+    def ask(self, adapter, *cases, folder=None):
+        """{case: (score, engine)} of the adapter's judge; FOLDER: where the command is started."""
         name = "judge:" + adapter.split("=")[0]
-        done = self.run_twinstack("check", *cases, "--json", env={"TWINSTACK_ADAPTER": adapter}, limit_s=120)
+        done = self.run_twinstack("check", *cases, "--json", env={"TWINSTACK_ADAPTER": adapter}, limit_s=120,
+                                  folder=folder or e2e.ROOT)
         found = {}
         for case in json.loads(done.stdout)["cases"]:
             score = [s for s in case["scores"] if s["engine"] == name]
@@ -83,9 +85,11 @@ class Adapter(e2e.Case):
         """A program that reports the truth is exact; a program that is wrong in every line is not."""
         dump = CASES / "null_write.ob2/dump.dmp"
         stack = self.run_json("dump", dump, "--stacks", "--json", "--symbols", SYMBOLS)["threads"][0]["stack"]
-        for wrong in (0, 7):
-            with self.subTest(wrong):
-                frames = [{**f, "line": f["line"] and f["line"] + wrong} for f in stack["frames"]]
+        for wrong, bare in ((0, False), (7, False), (0, True)):  # many tools print base names only
+            with self.subTest(wrong=wrong, bare=bare):
+                frames = [{**f, "line": f["line"] and f["line"] + wrong,
+                           "file": re.split(r"[/\\]", f["file"])[-1] if bare and f["file"] else f["file"]}
+                          for f in stack["frames"]]
                 answer = self.folder / f"answer{wrong}.json"
                 answer.write_text(json.dumps({"schema_version": 1, "version": "mirror 1", "times": {"open_ns": 5},
                                               "threads": [{"id": 1, "crashed": True, "frames": frames}]}))
@@ -101,12 +105,27 @@ print(open({str(answer)!r}).read())
                 self.assertEqual(score["lines_right"], 0 if wrong else score["lines_judged"])
                 self.assertEqual(score["exact"], not wrong)
 
+    def test_relative_paths_of_the_command(self):
+        """The program runs in the staging folder, but its paths are those of the caller."""
+        self.script("raise SystemExit('found')")
+        for command in ("./judge.py", "/usr/bin/python3 ./judge.py", f"../{self.folder.name}/judge.py {{dump}}"):
+            with self.subTest(command):
+                score, _ = self.ask(f"near={command}", CASES / "null_write.ob2", folder=self.folder)["null_write.ob2"]
+                self.assertRegex(score["reason"], "status 1: found$")
+
     def test_a_program_that_fails_fails_alone(self):
-        rows = {"ends badly": "raise SystemExit(3)", "prints no JSON": "print('hello')", "says nothing": "pass"}
-        for name, text in rows.items():
+        rows = {"ends badly": ("raise SystemExit(3)", "ended with status 3$"),
+                "says why": ("import sys; sys.exit('one\\nno symbols here\\n')", "ended with status 1: no symbols here$"),
+                "is killed": ("import os; os.kill(os.getpid(), 9)", "ended with status 137$"),
+                "prints no JSON": ("print('hello')", "JSON"),
+                "prints an error and ends well": ("import sys; print('usage: judge', file=sys.stderr)",
+                                                  "cannot be read, and it printed: usage: judge$"),
+                "says nothing": ("pass", "JSON")}
+        for name, (text, reason) in rows.items():
             with self.subTest(name):
                 score, _ = self.ask(f"bad={self.script(text)}", CASES / "null_write.ob2")["null_write.ob2"]
                 self.assertEqual(score["state"], "failed")
+                self.assertRegex(score["reason"], reason)
                 self.assertFalse(score["judged"])
         self.assertEqual(self.ask("bad=no-such-program", CASES / "null_write.ob2")["null_write.ob2"][0]["state"],
                          "failed")

@@ -22,10 +22,10 @@ os.environ.setdefault("TWINSTACK_SYSTEM_SYMBOLS", "0")
 os.environ.setdefault("TWINSTACK_CACHE", str(BUILD / "cache"))
 
 
-def twinstack(*argv, stdin="", limit_s=60, env=None):
+def twinstack(*argv, stdin="", limit_s=60, env=None, folder=ROOT):
     """Runs the program; returns the finished process with text in stdout and stderr."""
     return subprocess.run([str(PROGRAM), *map(str, argv)], input=stdin, capture_output=True, text=True,
-                          errors="replace", timeout=limit_s, check=False, cwd=ROOT, env={**os.environ, **(env or {})})
+                          errors="replace", timeout=limit_s, check=False, cwd=folder, env={**os.environ, **(env or {})})
 
 
 class Case(unittest.TestCase):

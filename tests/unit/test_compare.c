@@ -38,20 +38,26 @@ TEST(files_compare_relative_to_the_root)
 {
     static const struct {
         const char *name, *truth, *file, *root;
-        bool same;
+        bool bare, same;
     } rows[] = {
-        {"as spelt", "victims/a.c", "victims/a.c", NULL, true},
-        {"backslashes", "victims\\a.c", "victims/a.c", NULL, true},
-        {"below the root", "victims/a.c", "C:\\build\\victims\\a.c", "c:/build", true},
-        {"root with a slash", "a.c", "/src/a.c", "/src/", true},
-        {"a root's name is no prefix", "a.c", "/srcs/a.c", "/src", false},
-        {"same name elsewhere", "victims/a.c", "other/a.c", NULL, false},
-        {"dot", "./a.c", "a.c", NULL, true},
-        {"unknown", "a.c", NULL, NULL, false},
+        {"as spelt", "victims/a.c", "victims/a.c", NULL, false, true},
+        {"backslashes", "victims\\a.c", "victims/a.c", NULL, false, true},
+        {"below the root", "victims/a.c", "C:\\build\\victims\\a.c", "c:/build", false, true},
+        {"root with a slash", "a.c", "/src/a.c", "/src/", false, true},
+        {"a root's name is no prefix", "a.c", "/srcs/a.c", "/src", false, false},
+        {"same name elsewhere", "victims/a.c", "other/a.c", NULL, false, false},
+        {"dot", "./a.c", "a.c", NULL, false, true},
+        {"unknown", "a.c", NULL, NULL, false, false},
+        {"a base name", "victims/a.c", "a.c", NULL, false, false},
+        {"a base name of an outside tool", "victims/a.c", "a.c", NULL, true, true},
+        {"another base name of one", "victims/a.c", "b.c", NULL, true, false},
+        {"a part of the base name", "victims/ba.c", "a.c", NULL, true, false},
+        {"an outside tool that knows folders", "victims/a.c", "other/a.c", NULL, true, false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].name);
-        CHECK_EQ(compare_files(rows[i].truth, rows[i].file, rows[i].root), rows[i].same);
+        CHECK_EQ(compare_files(rows[i].truth, rows[i].file, rows[i].root, rows[i].bare),
+                 rows[i].same);
     }
 }
 
@@ -420,90 +426,6 @@ TEST(sampled_threads_compare_as_sets)
     CHECK_STR(verdict_name(r.verdict), "PASS");
     CHECK(r.threads[0].stacks[0] == &samples[1]);
     arena_free(&keep);
-}
-
-TEST(verdicts_before_any_stack)
-{
-    static const struct {
-        const char *name;
-        enum case_kind kind;
-        const char *harness, *unsupported;
-        uint32_t files, expect_doors;
-        uint64_t got_code;
-        enum verdict verdict;
-    } cases[] = {
-        {"harness error", CASE_KIND_CRASH, "did not start", "and unsupported", 2, 1, 0xC0000005,
-         VERDICT_ERROR},
-        {"unsupported", CASE_KIND_CRASH, NULL, "Wine cannot", 0, 1, 0, VERDICT_UNSUPPORTED},
-        {"calm and quiet", CASE_KIND_CALM, NULL, NULL, 0, 0, 0, VERDICT_PASS},
-        {"calm, but taken", CASE_KIND_CALM, NULL, NULL, 2, 0, 0, VERDICT_FAIL},
-        {"no door, as expected", CASE_KIND_CRASH, NULL, NULL, 0, 0, 0,
-         VERDICT_NOT_CAPTURED_AS_EXPECTED},
-        {"not captured", CASE_KIND_CRASH, NULL, NULL, 0, 1, 0, VERDICT_FAIL},
-        {"another code", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000094, VERDICT_FAIL},
-        {"as expected", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005, VERDICT_PASS},
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct arena keep;
-        struct case_result r;
-        struct fault fault = FAULT_INIT;
-        arena_init(&keep, 0);
-        test_row(cases[i].name);
-        struct crash_case crash = make_crash(cases[i].kind);
-        crash.file_count = cases[i].files;
-        crash.expect.door_count = cases[i].expect_doors;
-        crash.got.code = cases[i].got_code;
-        struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
-                                         make_claim(&keep, "dump", true, GOOD)};
-        const struct compare_input in = {.crash = &crash,
-                                         .claims = claims,
-                                         .claim_count = cases[i].files > 0 ? 2 : 0,
-                                         .truth = make_truth(&keep, TRUTH),
-                                         .harness_error = cases[i].harness,
-                                         .unsupported = cases[i].unsupported};
-        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
-        if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
-            tell(&r);
-        arena_free(&keep);
-    }
-}
-
-TEST(a_calm_program_ends_as_it_would_alone)
-{
-    static const struct {
-        const char *name;
-        enum case_ending ended_by;
-        uint64_t exit_code, expected;
-        struct case_file file;
-        enum verdict verdict;
-    } cases[] = {
-        {"as expected", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
-        {"its own error", CASE_ENDING_EXIT, 5, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
-        {"its error is lost", CASE_ENDING_EXIT, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
-        {"killed", CASE_ENDING_EXIT, 0xC0000005, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
-        {"never ended", CASE_ENDING_TIME_LIMIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
-        {"a stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 9, ""}, VERDICT_FAIL},
-        {"an empty stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 0, ""}, VERDICT_PASS},
-        {"on demand", CASE_ENDING_EXIT, 0, 0, {ROLE_RECORD, "record.rec", 9, ""}, VERDICT_PASS},
-        {"imported", CASE_ENDING_NONE, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct arena keep;
-        struct case_result r;
-        struct fault fault = FAULT_INIT;
-        struct case_file file = cases[i].file;
-        arena_init(&keep, 0);
-        test_row(cases[i].name);
-        struct crash_case crash = {.kind = CASE_KIND_CALM, .files = &file, .file_count = 1};
-        crash.got.ended_by = cases[i].ended_by;
-        crash.got.exit_code = cases[i].exit_code;
-        crash.expect.exit_code = cases[i].expected;
-        const struct compare_input in = {.crash = &crash};
-        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
-        if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
-            tell(&r);
-        arena_free(&keep);
-    }
 }
 
 /* The watcher has no `rtl` walker; inside the process, a missing `rtl` stack is a failure. */

@@ -6,6 +6,7 @@
 #ifndef _WIN32
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #endif
 
@@ -241,6 +242,25 @@ TEST(process_that_does_not_read_its_input_is_no_problem)
     CHECK_STR(out.output, "done\n");
     arena_free(&keep);
 }
+
+#ifndef _WIN32
+TEST(process_that_nobody_waited_for_is_gone)
+{
+    char self[PROCESS_NAME_BYTES], name[PROCESS_NAME_BYTES + 32];
+    siginfo_t ended;
+    process_name_self(self);
+    CHECK_EQ(process_life_of(self), PROCESS_ALIVE);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0)
+        _exit(0);
+    REQUIRE(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) == 0);
+    (void)snprintf(name, sizeof name, "%ld%s", (long)child, strchr(self, '@'));
+    CHECK_EQ(process_life_of(name), PROCESS_GONE);
+    CHECK_EQ(waitpid(child, NULL, 0), child);
+    CHECK_EQ(process_life_of(name), PROCESS_GONE);
+}
+#endif
 
 TEST(process_absent_program_is_absent)
 {

@@ -1,0 +1,154 @@
+/* The verdict of a case and its reason, from how the program ended and what was captured. */
+#include <stdio.h>
+#include <string.h>
+
+#include "compare/compare.h"
+#include "make_case.h"
+#include "test.h"
+
+#define TRUTH "poke a.c:10\n[thread_start]"
+#define GOOD                                                                                       \
+    "app.exe+1005 own poke /src/a.c:10\nkernel32.dll+20 sys BaseThreadInitThunk\n"                 \
+    "ntdll.dll+40 sys RtlUserThreadStart"
+
+static void tell(const struct case_result *r)
+{
+    (void)printf("  verdict %s: %s\n", verdict_name(r->verdict), r->reason);
+    for (uint32_t i = 0; i < r->finding_count; i++)
+        (void)printf("  %s %s vs %s wrong=%s: %s\n", cause_name(r->findings[i].cause),
+                     r->findings[i].engine, r->findings[i].against,
+                     r->findings[i].wrong ? r->findings[i].wrong : "?", r->findings[i].evidence);
+}
+
+TEST(verdicts_before_any_stack)
+{
+    static const struct {
+        const char *name;
+        enum case_kind kind;
+        const char *harness, *unsupported;
+        uint32_t files, expect_doors;
+        uint64_t got_code;
+        enum verdict verdict;
+    } cases[] = {
+        {"harness error", CASE_KIND_CRASH, "did not start", "and unsupported", 2, 1, 0xC0000005,
+         VERDICT_ERROR},
+        {"unsupported", CASE_KIND_CRASH, NULL, "Wine cannot", 0, 1, 0, VERDICT_UNSUPPORTED},
+        {"calm and quiet", CASE_KIND_CALM, NULL, NULL, 0, 0, 0, VERDICT_PASS},
+        {"calm, but taken", CASE_KIND_CALM, NULL, NULL, 2, 0, 0, VERDICT_FAIL},
+        {"no door, as expected", CASE_KIND_CRASH, NULL, NULL, 0, 0, 0,
+         VERDICT_NOT_CAPTURED_AS_EXPECTED},
+        {"not captured", CASE_KIND_CRASH, NULL, NULL, 0, 1, 0, VERDICT_FAIL},
+        {"another code", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000094, VERDICT_FAIL},
+        {"as expected", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005, VERDICT_PASS},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        struct crash_case crash = make_crash(cases[i].kind);
+        crash.file_count = cases[i].files;
+        crash.expect.door_count = cases[i].expect_doors;
+        crash.got.code = cases[i].got_code;
+        struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                         make_claim(&keep, "dump", true, GOOD)};
+        const struct compare_input in = {.crash = &crash,
+                                         .claims = claims,
+                                         .claim_count = cases[i].files > 0 ? 2 : 0,
+                                         .truth = make_truth(&keep, TRUTH),
+                                         .harness_error = cases[i].harness,
+                                         .unsupported = cases[i].unsupported};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
+            tell(&r);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_reason_says_how_the_program_ended)
+{
+    static const struct {
+        const char *name;
+        uint32_t files;
+        enum case_ending ended_by;
+        uint64_t exit_code;
+        const char *reason;
+    } cases[] = {
+        {"survived", 0, CASE_ENDING_EXIT, 77,
+         "neither record nor dump was captured: the program survived its fault (exit code 77)"},
+        {"crashed", 0, CASE_ENDING_EXIT, 0xC0000005,
+         "neither record nor dump was captured: the program ended with exit code 0xC0000005"},
+        {"time limit", 0, CASE_ENDING_TIME_LIMIT, 1,
+         "neither record nor dump was captured: the program did not end before its time limit, "
+         "after 5.0 s"},
+        {"imported", 0, CASE_ENDING_NONE, 0, "neither record nor dump was captured"},
+        {"captured, survived", 2, CASE_ENDING_EXIT, 77,
+         "exit code 0x0000004D, expected 0xC0000005: the program survived its fault"},
+        {"captured, went on", 2, CASE_ENDING_EXIT, 0, "exit code 0x00000000, expected 0xC0000005"},
+        {"captured, time limit", 2, CASE_ENDING_TIME_LIMIT, 1,
+         "captured, but the program did not end before its time limit, after 5.0 s"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        struct crash_case crash = make_crash(CASE_KIND_CRASH);
+        crash.file_count = cases[i].files;
+        crash.expect.exit_code = 0xC0000005;
+        crash.expect.door_count = 1;
+        crash.got.ended_by = cases[i].ended_by;
+        crash.got.exit_code = cases[i].exit_code;
+        crash.got.wall_ms = 5012;
+        struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                         make_claim(&keep, "dump", true, GOOD)};
+        const struct compare_input in = {.crash = &crash,
+                                         .claims = claims,
+                                         .claim_count = cases[i].files > 0 ? 2 : 0,
+                                         .truth = make_truth(&keep, TRUTH)};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        CHECK_STR(verdict_name(r.verdict), "FAIL");
+        CHECK_STR(r.reason, cases[i].reason);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_calm_program_ends_as_it_would_alone)
+{
+    static const struct {
+        const char *name;
+        enum case_ending ended_by;
+        uint64_t exit_code, expected;
+        struct case_file file;
+        enum verdict verdict;
+    } cases[] = {
+        {"as expected", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
+        {"its own error", CASE_ENDING_EXIT, 5, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
+        {"its error is lost", CASE_ENDING_EXIT, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
+        {"killed", CASE_ENDING_EXIT, 0xC0000005, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
+        {"never ended", CASE_ENDING_TIME_LIMIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
+        {"a stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 9, ""}, VERDICT_FAIL},
+        {"an empty stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 0, ""}, VERDICT_PASS},
+        {"on demand", CASE_ENDING_EXIT, 0, 0, {ROLE_RECORD, "record.rec", 9, ""}, VERDICT_PASS},
+        {"imported", CASE_ENDING_NONE, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        struct case_file file = cases[i].file;
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        struct crash_case crash = {.kind = CASE_KIND_CALM, .files = &file, .file_count = 1};
+        crash.got.ended_by = cases[i].ended_by;
+        crash.got.exit_code = cases[i].exit_code;
+        crash.expect.exit_code = cases[i].expected;
+        const struct compare_input in = {.crash = &crash};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
+            tell(&r);
+        arena_free(&keep);
+    }
+}
