@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a calm program prints before and after its scenario; its name is between them. */
+#define CALM_FIRST "staying calm, as asked"
+#define CALM_LAST "stayed calm"
+
 enum { HANG_MS = 300, LIMIT_MS = 40000, SCENARIO_LIMIT = 512 };
 
 bool truth_start(void);
@@ -119,7 +123,9 @@ static void print_json(const struct scenario *s)
 #ifdef VICTIM_SUBJECTS
     printf("],\"subjects\":[" VICTIM_SUBJECTS);
 #endif
-    printf("],\"limit_ms\":%u,\"supported\":%s,\"reason\":",
+    printf("],\"output\":");
+    printf(s->kind == KIND_CALM ? "\"" CALM_FIRST "\\n%s\\n" CALM_LAST "\\n\"" : "null", s->name);
+    printf(",\"limit_ms\":%u,\"supported\":%s,\"reason\":",
            (unsigned)(s->limit_ms != 0 ? s->limit_ms : LIMIT_MS),
            reason == NULL ? "true" : "false");
     printf(reason != NULL ? "\"%s\"}\n" : "null}\n", reason);
@@ -159,6 +165,11 @@ void victim_say(const char *text)
     HANDLE out = GetStdHandle(STD_OUTPUT_HANDLE);
     WriteFile(out, text, (DWORD)strlen(text), &done, NULL);
     WriteFile(out, "\n", 1, &done, NULL);
+}
+
+void victim_stayed_calm(void)
+{
+    victim_say(CALM_LAST);
 }
 
 void victim_ready(void)
@@ -278,11 +289,12 @@ int main(int argc, char **argv)
         return 3;
     }
     truth_thread("main", false);
-    victim_say(s->kind == KIND_CALM ? "staying calm, as asked" : "about to die, as asked");
+    victim_say(s->kind == KIND_CALM ? CALM_FIRST : "about to die, as asked");
     victim_say(s->name);
     int result = HERE(s->run());
     if (s->kind == KIND_CALM) {
         capture_uninstall();
+        victim_stayed_calm();
         return result;
     }
     victim_say("survived the fault");

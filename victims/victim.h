@@ -120,6 +120,9 @@ void truth_cut(uint32_t depth);
 /* Prints one line and flushes, so that the harness knows the fault was asked for. */
 void victim_say(const char *text);
 
+/* Prints the last line of a calm program; only scenarios that do not return call it. */
+void victim_stayed_calm(void);
+
 /* A hang is about to begin on this thread, on purpose. */
 void victim_ready(void);
 

@@ -33,6 +33,7 @@ struct scenario {
     uint32_t door_count;
     const char **subjects; /* engines that the capture declares; none: all that are subjects */
     uint32_t subject_count;
+    const char *output;      /* all that it prints, of a calm program; NULL: not stated */
     const char *unsupported; /* why this host cannot show it; NULL: it can  */
 };
 

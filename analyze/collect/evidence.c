@@ -303,6 +303,7 @@ static void describe(struct draft *d)
     c->expect.door_count = d->scenario->door_count;
     c->expect.subjects = d->scenario->subjects;
     c->expect.subject_count = d->scenario->subject_count;
+    c->expect.output = d->scenario->output;
     c->own.source_root = evidence->options->source_root;
     c->host.os = evidence->host.os;
     c->host.wine = evidence->host.wine;

@@ -46,6 +46,7 @@ static void read_scenario(const cJSON *row, struct arena *keep, struct scenario 
     out->limit_ms = json_get_uint(row, "limit_ms", 20000, fault);
     out->doors = read_texts(row, "doors", keep, &out->door_count, fault);
     out->subjects = read_texts(row, "subjects", keep, &out->subject_count, fault);
+    out->output = json_get_string(row, "output", keep, fault);
     if (!json_get_bool(row, "supported", true, fault)) {
         const char *reason = json_get_string(row, "reason", keep, fault);
         out->unsupported = reason != NULL ? reason : "this host cannot show it";

@@ -9,8 +9,8 @@
  * unqualified truth ("poke") equals a qualified name ("app::poke"). */
 bool compare_names(const char *truth, const char *name);
 
-/* Paths are equal after '\' -> '/', relative to ROOT (NULL: none), case folded.  BARE: one of them is
- * from an outside program, which may report base names only; then base names are compared. */
+/* Paths are equal after '\' -> '/', relative to ROOT (NULL: none), case folded.  BARE: one of them
+ * is from an outside program, which may report base names only; then base names are compared. */
 bool compare_files(const char *truth, const char *file, const char *root, bool bare);
 
 /* Hashes of the spelling that compare_names() compares; 0 for NULL. */

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/text.h"
+
+enum { LINE_BYTES_MAX = 200 }; /* of a line that is quoted */
 
 struct judgement {
     const struct compare_input *in;
@@ -99,25 +102,55 @@ static const char *unmet_expectation(struct judgement *j)
     return NULL;
 }
 
-static bool has_stack_text(const struct crash_case *crash)
+/* The name of a file with a stack in it, whoever wrote it; NULL: none. */
+static const char *stack_file(const struct crash_case *crash)
 {
-    for (uint32_t i = 0; i < crash->file_count; i++)
-        if (crash->files[i].bytes > 0 && crash->files[i].path != NULL &&
-            strcmp(path_base(crash->files[i].path), "stack.txt") == 0)
-            return true;
-    return false;
+    for (uint32_t i = 0; i < crash->file_count; i++) {
+        const char *path = crash->files[i].path;
+        const char *name = path != NULL ? path_base(path) : "";
+        if (crash->files[i].bytes > 0 && (strcmp(name, "stack.txt") == 0 ||
+                                          text_glob("*.dmp", name) || text_glob("*.mdmp", name)))
+            return name;
+    }
+    return NULL;
 }
 
-/* A calm program goes on and ends as it does without a capture, and leaves nothing that says it
- * crashed. A record without a hook is a capture on demand. */
+/* The line in which the output differs from what was expected: "line 3 is missing: stayed calm";
+ * NULL: it does not, or nothing is expected. Line ends may be of either system. */
+static const char *output_difference(struct judgement *j)
+{
+    const char *want = j->in->crash->expect.output, *got = j->in->output;
+    if (want == NULL)
+        return NULL;
+    if (got == NULL)
+        return "its output is missing";
+    for (unsigned line = 1; *want != '\0' || *got != '\0'; line++) {
+        const size_t wanted = strcspn(want, "\r\n"), printed = strcspn(got, "\r\n");
+        if (*got == '\0')
+            return arena_printf(j->keep, "line %u of its output is missing: %.*s", line,
+                                (int)wanted, want);
+        if (wanted != printed || memcmp(want, got, wanted) != 0)
+            return arena_printf(j->keep, "line %u of its output is: %.*s", line,
+                                (int)(printed < LINE_BYTES_MAX ? printed : LINE_BYTES_MAX), got);
+        want += wanted + strspn(want + wanted, "\r\n");
+        got += printed + strspn(got + printed, "\r\n");
+    }
+    return NULL;
+}
+
+/* A calm program goes on, prints and ends as it does without a capture, and leaves nothing that
+ * says it crashed. A record without a hook is a capture on demand. */
 static void decide_calm(struct judgement *j)
 {
     const struct crash_case *c = j->in->crash;
     const bool captured = case_is_captured(c);
+    const char *stack = stack_file(c), *output = output_difference(j);
     if (has_role(c, ROLE_DUMP) || (captured && c->got.door_count > 0))
         decide(j, VERDICT_FAIL, "a calm program was reported as crashed or hanging");
-    else if (has_stack_text(c))
-        decide(j, VERDICT_FAIL, "a calm program was reported as crashed: stack.txt has a stack");
+    else if (stack != NULL)
+        decide(
+            j, VERDICT_FAIL,
+            arena_printf(j->keep, "a calm program was reported as crashed: %s has a stack", stack));
     else if (c->got.ended_by == CASE_ENDING_TIME_LIMIT)
         decide(j, VERDICT_FAIL, "a calm program did not end before the time limit");
     else if (c->got.ended_by == CASE_ENDING_EXIT && c->got.exit_code != c->expect.exit_code)
@@ -126,6 +159,8 @@ static void decide_calm(struct judgement *j)
                             "a calm program ended with exit code 0x%08" PRIX64
                             ", expected 0x%08" PRIX64,
                             c->got.exit_code, c->expect.exit_code));
+    else if (output != NULL)
+        decide(j, VERDICT_FAIL, arena_printf(j->keep, "a calm program was disturbed: %s", output));
     else
         decide(j, VERDICT_PASS,
                captured ? "captures on demand only; no hook saw a crash"

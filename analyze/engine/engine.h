@@ -27,7 +27,7 @@ struct engine_result {
     uint32_t stack_count;
     struct engine_cost cost;
     const char *version; /* version of a judge's program; NULL: our own engine */
-    const char *why;     /* of a failure: how a judge's program ended and what it printed; or NULL */
+    const char *why; /* of a failure: how a judge's program ended and what it printed; or NULL */
 };
 
 struct engine {

@@ -229,6 +229,7 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
     out->expect.code = json_get_hex(part, "code", 0, fault);
     out->expect.exit_code = json_get_hex(part, "exit_code", 0, fault);
     out->expect.doors = read_texts(part, "doors", &out->expect.door_count, keep, fault);
+    out->expect.output = json_get_string(part, "output", keep, fault);
     out->expect.subjects = read_texts(part, "subjects", &out->expect.subject_count, keep, fault);
 
     part = json_get_object(root, "got", fault);
@@ -393,6 +394,8 @@ static void write_outcome(struct json *j, const struct crash_case *c)
     write_texts(j, "doors", c->expect.doors, c->expect.door_count);
     if (c->expect.subject_count > 0)
         write_texts(j, "subjects", c->expect.subjects, c->expect.subject_count);
+    if (c->expect.output != NULL)
+        json_key_string(j, "output", c->expect.output);
     json_object_end(j);
 
     json_key(j, "got");

@@ -91,6 +91,7 @@ struct crash_case {
         uint32_t door_count;
         const char **subjects; /* engines that the capture declares; none: all subjects */
         uint32_t subject_count;
+        const char *output; /* all that a calm program prints; NULL: not stated */
     } expect;
     struct {
         uint64_t code; /* as in the record; 0: no record */

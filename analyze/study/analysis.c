@@ -189,6 +189,22 @@ static uint32_t lines_at(void *context, const struct frame *frame, uint32_t *out
                         out, max);
 }
 
+enum { OUTPUT_BYTES_MAX = 1 << 20 };
+
+/* All that the program printed, read only where the case says what that must be; NULL: unknown. */
+static const char *read_output(const struct crash_case *crash, struct arena *keep)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct fault ignored = FAULT_INIT;
+    const char *path =
+        crash != NULL && crash->expect.output != NULL ? case_path(crash, ROLE_STDOUT, keep) : NULL;
+    return path != NULL &&
+                   file_read(path, OUTPUT_BYTES_MAX, keep, &text, &bytes, &ignored) == ERR_NONE
+               ? text
+               : NULL;
+}
+
 enum status analysis_judge(const struct analysis *analysis, const struct crash_case *crash,
                            const struct truth *truth, struct arena *keep, struct run_case *out,
                            struct fault *fault)
@@ -203,6 +219,7 @@ enum status analysis_judge(const struct analysis *analysis, const struct crash_c
     in.claim_count = out->claim_count;
     in.symbols = analysis->symbols != NULL ? &ask : NULL;
     in.levels_ignored = analysis->levels_ignored;
+    in.output = read_output(crash, keep);
     out->truth = truth;
     return compare_case(&in, keep, &out->result, fault);
 }

@@ -123,16 +123,72 @@ TEST(a_calm_program_ends_as_it_would_alone)
         uint64_t exit_code, expected;
         struct case_file file;
         enum verdict verdict;
+        const char *output; /* where one is expected */
     } cases[] = {
-        {"as expected", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
-        {"its own error", CASE_ENDING_EXIT, 5, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
-        {"its error is lost", CASE_ENDING_EXIT, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
-        {"killed", CASE_ENDING_EXIT, 0xC0000005, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
-        {"never ended", CASE_ENDING_TIME_LIMIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL},
-        {"a stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 9, ""}, VERDICT_FAIL},
-        {"an empty stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 0, ""}, VERDICT_PASS},
-        {"on demand", CASE_ENDING_EXIT, 0, 0, {ROLE_RECORD, "record.rec", 9, ""}, VERDICT_PASS},
-        {"imported", CASE_ENDING_NONE, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS},
+        {"as expected", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS, NULL},
+        {"its own error", CASE_ENDING_EXIT, 5, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS, NULL},
+        {"its error is lost", CASE_ENDING_EXIT, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL, NULL},
+        {"killed", CASE_ENDING_EXIT, 0xC0000005, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL, NULL},
+        {"never ended", CASE_ENDING_TIME_LIMIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL, NULL},
+        {"a stack", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "stack.txt", 9, ""}, VERDICT_FAIL, NULL},
+        {"an empty stack",
+         CASE_ENDING_EXIT,
+         0,
+         0,
+         {ROLE_OTHER, "stack.txt", 0, ""},
+         VERDICT_PASS,
+         NULL},
+        {"on demand",
+         CASE_ENDING_EXIT,
+         0,
+         0,
+         {ROLE_RECORD, "record.rec", 9, ""},
+         VERDICT_PASS,
+         NULL},
+        {"imported", CASE_ENDING_NONE, 0, 5, {ROLE_OTHER, "a", 9, ""}, VERDICT_PASS, NULL},
+        {"a dump of its own name",
+         CASE_ENDING_EXIT,
+         0,
+         0,
+         {ROLE_OTHER, "x/crash.dmp", 9, ""},
+         VERDICT_FAIL,
+         NULL},
+        {"prints what it should",
+         CASE_ENDING_EXIT,
+         0,
+         0,
+         {ROLE_OTHER, "a", 9, ""},
+         VERDICT_PASS,
+         "calm\nname\ndone\n"},
+        {"line ends of Windows",
+         CASE_ENDING_EXIT,
+         0,
+         0,
+         {ROLE_OTHER, "a", 9, ""},
+         VERDICT_PASS,
+         "calm\r\nname\r\ndone\r\n"},
+        {"stops before the end",
+         CASE_ENDING_EXIT,
+         0,
+         0,
+         {ROLE_OTHER, "a", 9, ""},
+         VERDICT_FAIL,
+         "calm\nname\n"},
+        {"prints nothing", CASE_ENDING_EXIT, 0, 0, {ROLE_OTHER, "a", 9, ""}, VERDICT_FAIL, ""},
+        {"prints more",
+         CASE_ENDING_EXIT,
+         0,
+         0,
+         {ROLE_OTHER, "a", 9, ""},
+         VERDICT_FAIL,
+         "calm\nname\ndone\ncrashed\n"},
+        {"prints something else",
+         CASE_ENDING_EXIT,
+         0,
+         0,
+         {ROLE_OTHER, "a", 9, ""},
+         VERDICT_FAIL,
+         "calm\noops\ndone\n"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena keep;
@@ -145,7 +201,8 @@ TEST(a_calm_program_ends_as_it_would_alone)
         crash.got.ended_by = cases[i].ended_by;
         crash.got.exit_code = cases[i].exit_code;
         crash.expect.exit_code = cases[i].expected;
-        const struct compare_input in = {.crash = &crash};
+        crash.expect.output = cases[i].output != NULL ? "calm\nname\ndone\n" : NULL;
+        const struct compare_input in = {.crash = &crash, .output = cases[i].output};
         REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
         if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
             tell(&r);
