@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <nettle/sha2.h>
+#include <stdio.h>
 #include <string.h>
 
 static int hex_digit(char c)
@@ -143,4 +144,21 @@ size_t text_utf8_length(const unsigned char *text)
         if (text[i] < 0x80 || text[i] > 0xBF)
             return 0;
     return n;
+}
+
+/* Years begin in March here, so that a leap day is the last day of its year; 400 years have 146,097
+ * days.  From Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days. */
+void text_utc_date(uint64_t seconds, char out[TEXT_DATE_BYTES])
+{
+    enum { DAYS_TO_1970 = 719468, ERA_DAYS = 146097, LAST_DAY = 2932896 /* 9999-12-31 */ };
+    const uint64_t since = seconds / 86400;
+    const uint64_t days = DAYS_TO_1970 + (since < LAST_DAY ? since : LAST_DAY);
+    const uint64_t era = days / ERA_DAYS, day = days % ERA_DAYS;
+    const uint64_t year = (day - day / 1460 + day / 36524 - day / (ERA_DAYS - 1)) / 365;
+    const uint64_t of_year = day - (365 * year + year / 4 - year / 100);
+    const uint64_t month = (5 * of_year + 2) / 153; /* 0: March */
+    (void)snprintf(out, TEXT_DATE_BYTES, "%04u-%02u-%02u",
+                   (unsigned)(year + era * 400 + (month >= 10 ? 1 : 0)) % 10000,
+                   (unsigned)(month < 10 ? month + 3 : month - 9) % 100,
+                   (unsigned)(of_year - (153 * month + 2) / 5 + 1) % 100);
 }

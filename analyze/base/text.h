@@ -26,6 +26,11 @@ size_t text_utf8_length(const unsigned char *text);
 /* SHA-256 as 64 lower-case hex digits and NUL. */
 void text_sha256(const void *data, size_t bytes, char out[65]);
 
+/* The day of SECONDS since 1970 in UTC as "YYYY-MM-DD".  Unlike gmtime() safe on several threads.
+ */
+enum { TEXT_DATE_BYTES = 16 };
+void text_utc_date(uint64_t seconds, char out[TEXT_DATE_BYTES]);
+
 /* Terminates the next word at *AT in place, returns it and moves *AT past it; NULL when no word is
  * left. */
 char *text_next_word(char **at);

@@ -9,16 +9,9 @@
 #include "base/array.h"
 #include "base/text.h"
 
-static void day_of(time_t when, char out[16])
-{
-    const struct tm *utc = gmtime(&when);
-    if (utc == NULL || strftime(out, 16, "%Y-%m-%d", utc) == 0)
-        (void)snprintf(out, 16, "1970-01-01");
-}
-
 void known_today(char out[16])
 {
-    day_of(time(NULL), out);
+    text_utc_date((uint64_t)time(NULL), out);
 }
 
 /* ---- reading -------------------------------------------------------------------------- */
@@ -341,7 +334,7 @@ enum status known_problems_of(const struct run_info *run, const struct run_case 
     if (known_parse(run->known_text, strlen(run->known_text), keep, &list, fault) != ERR_NONE)
         return fault->code;
     const uint64_t ended_ns = run->finished_ns != 0 ? run->finished_ns : run->started_ns;
-    day_of((time_t)(ended_ns / 1000000000U), day);
+    text_utc_date(ended_ns / 1000000000U, day);
     *out = ARENA_ARRAY(keep, (size_t)list.count + 1, const char *);
     if (*out == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");

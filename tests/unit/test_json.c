@@ -260,6 +260,27 @@ TEST(text_glob_matches_as_users_expect)
     }
 }
 
+TEST(dates_are_those_of_the_calendar)
+{
+    static const struct {
+        const char *date;
+        uint64_t seconds; /* of `date -u -d DATE +%s` */
+    } rows[] = {
+        {"1970-01-01", 0},          {"1970-01-01", 86399},
+        {"1972-02-29", 68169600},   {"2000-02-29", 951782400},
+        {"2000-03-01", 951868800},  {"2025-12-31", 1767225599},
+        {"2026-11-22", 1795305600}, {"2100-02-28", 4107456000},
+        {"2100-03-01", 4107542400}, {"9999-12-31", 253402300799},
+        {"9999-12-31", UINT64_MAX},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char date[TEXT_DATE_BYTES];
+        test_row(rows[i].date);
+        text_utc_date(rows[i].seconds, date);
+        CHECK_STR(date, rows[i].date);
+    }
+}
+
 TEST(text_sha256_matches_the_standards_examples)
 {
     char digest[65];
