@@ -152,6 +152,57 @@ double statistics_mann_whitney(const double *a, size_t n, const double *b, size_
     return p < 1 ? p : 1;
 }
 
+/* How many of the COUNT sorted VALUES are below VALUE, or (OR_EQUAL) not above it. */
+static size_t count_below(const double *values, size_t count, double value, bool or_equal)
+{
+    size_t low = 0;
+    while (count > 0) {
+        const size_t half = count / 2;
+        if (values[low + half] < value || (or_equal && values[low + half] <= value)) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+size_t statistics_change_point(const double *values, size_t count, size_t least, double *p,
+                               double *scratch)
+{
+    const double all = (double)count;
+    double ties = 0, sum = 0, most = 0;
+    size_t found = 0;
+    *p = 1;
+    if (count < 2 * least || least == 0)
+        return 0;
+    memcpy(scratch, values, count * sizeof *scratch);
+    qsort(scratch, count, sizeof *scratch, by_value);
+    for (size_t i = 0; i < count;) {
+        const size_t end = count_below(scratch, count, scratch[i], true);
+        const double t = (double)(end - i);
+        ties += t * t * t - t;
+        i = end;
+    }
+    const double spread = all + 1 - ties / (all * (all - 1));
+    for (size_t before = 1; before + least <= count && spread > 0; before++) {
+        const double value = values[before - 1];
+        sum += ((double)count_below(scratch, count, value, false) + 1 +
+                (double)count_below(scratch, count, value, true)) /
+               2;
+        const double n = (double)before, apart = fabs(sum - n * (all + 1) / 2) - 0.5;
+        const double z = apart / sqrt(n * (all - n) / 12 * spread);
+        if (before >= least && z > most) {
+            most = z;
+            found = before;
+        }
+    }
+    const double anywhere = all * erfc(most / sqrt(2)); /* Bonferroni: one test per place */
+    *p = anywhere < 1 ? anywhere : 1;
+    return *p < 0.01 ? found : 0;
+}
+
 /* P(W <= w) for COUNT ranks: the share of the subsets of 1..COUNT whose sum is that small. */
 static double exact_subsets(size_t count, size_t w)
 {

@@ -40,6 +40,13 @@ double statistics_fence(const double *history, size_t count, double *scratch);
 
 double statistics_geometric_mean(const double *values, size_t count);
 
+/* Where a series in time changes its level: the number of values before the change, with at least
+ * LEAST values on each side; 0: nowhere.  Of all places, the one whose sides differ most by ranks
+ * (Mann-Whitney, ties corrected); it counts only if chance would give so large a difference at any
+ * of the COUNT places with a probability under 0.01.  Scratch holds COUNT numbers. */
+size_t statistics_change_point(const double *values, size_t count, size_t least, double *p,
+                               double *scratch);
+
 /* Slower or faster only with p < 0.01 and an effect above max(3 %, NOISE, FENCE). */
 struct change_verdict statistics_change(const double *before, size_t before_count,
                                         const double *now, size_t now_count, double noise,

@@ -16,7 +16,7 @@ enum store_mode {
 };
 
 enum {
-    STORE_SCHEMA_VERSION = 6, /* of the database        */
+    STORE_SCHEMA_VERSION = 7, /* of the database        */
     STORE_PAGE_MAX = 1000,    /* most rows of one page  */
 };
 
@@ -96,10 +96,21 @@ struct symbol_row {
     uint64_t frames, inlined;
 };
 
+/* A figure of finished runs. */
+struct trend_query {
+    const char *metric;             /* a name of study/trend.h; never NULL                */
+    const char *scenario, *variant; /* both NULL: of whole runs                           */
+    const char *branch, *platform;  /* NULL: any                                          */
+    uint64_t until;                 /* no run with a larger number; 0: no such limit      */
+    uint32_t limit;                 /* the newest so many; 0: 50; at most STORE_PAGE_MAX  */
+};
+
 /* A figure of one run. */
 struct trend_point {
     uint64_t run_id, started_ns;
-    double value;   /* NaN: the run has no such figure */
+    const char *commit, *branch, *platform; /* NULL: unknown */
+    uint32_t cases;                         /* of the run */
+    double value;                           /* NaN: the run has no such figure */
     uint64_t count; /* number of samples or frames it is based on */
 };
 

@@ -9,7 +9,7 @@
 enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault)
 {
     static const enum sql sums[] = {SQL_SUM_ENGINES, SQL_SUM_CAUSES, SQL_SUM_SYMBOLS,
-                                    SQL_SUM_FIGURES};
+                                    SQL_SUM_FIGURES, SQL_SUM_MEDIANS};
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         struct query q = query_begin(store, sums[i], NULL, fault);
         query_int(&q, run_id);
@@ -148,59 +148,89 @@ static const struct metric metrics[] = {
     {"speed_ratio", SQL_TREND_COST, SQL_TREND_RUN_COST},
     {"offset_ns", SQL_TREND_COST, SQL_TREND_RUN_COST},
     {"dump_ns", SQL_TREND_COST, SQL_TREND_RUN_COST},
+    {"offset_cold_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"dump_cold_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"walk_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"stop_walk_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"stop_dump_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"record_write_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"dump_write_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"dump_tuned_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"capture_now_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"hang_late_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"record_bytes", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
+    {"dump_bytes", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
 };
+
+static void read_scores(struct query *q, bool is_f1, struct trend_point *out)
+{
+    const double judged = query_get_number(q), exact = query_get_number(q);
+    const double truth = query_get_number(q), own = query_get_number(q);
+    const double right = query_get_number(q);
+    out->count = (uint64_t)(is_f1 ? truth : judged);
+    if (is_f1 && truth + own > 0)
+        out->value = 2 * right / (truth + own);
+    else if (!is_f1 && judged > 0)
+        out->value = exact / judged;
+}
 
 static void read_trend_row(struct query *q, const struct metric *metric, struct trend_point *out)
 {
     out->run_id = query_get(q);
     out->started_ns = query_get(q);
+    out->commit = query_get_text(q);
+    out->branch = query_get_text(q);
+    out->platform = query_get_text(q);
+    out->cases = (uint32_t)query_get(q);
     out->value = (double)NAN;
+    if (metric->sql == SQL_TREND_SCORES) {
+        read_scores(q, metric->name[0] == 'f', out);
+        return;
+    }
+    out->count = query_get(q);
+    const double first = query_get_number(q);
     if (metric->sql == SQL_TREND_CASES) {
-        out->count = query_get(q);
-        const double captured = query_get_number(q);
-        out->value = out->count > 0 ? captured / (double)out->count : (double)NAN;
-    } else if (metric->sql == SQL_TREND_SCORES) {
-        const double judged = query_get_number(q), exact = query_get_number(q);
-        const double truth = query_get_number(q), own = query_get_number(q);
-        const double right = query_get_number(q);
-        const bool is_f1 = metric->name[0] == 'f';
-        out->count = (uint64_t)(is_f1 ? truth : judged);
-        if (is_f1 && truth + own > 0)
-            out->value = 2 * right / (truth + own);
-        else if (!is_f1 && judged > 0)
-            out->value = exact / judged;
+        out->value = out->count > 0 ? first / (double)out->count : (double)NAN;
+    } else if (metric->sql == SQL_TREND_MEDIAN) {
+        out->value = first;
     } else {
-        out->count = query_get(q);
-        const double dump = query_get_number(q), offset = query_get_number(q);
-        out->value = metric->name[0] == 's'   ? dump / offset
+        const double offset = query_get_number(q);
+        out->value = metric->name[0] == 's'   ? first / offset
                      : metric->name[0] == 'o' ? offset
-                                              : dump;
+                                              : first;
     }
 }
 
-enum status store_read_trend(struct store *store, const char *metric, const char *scenario,
-                             const char *variant, uint32_t limit, struct arena *keep,
-                             struct trend_point **out, uint32_t *count, struct fault *fault)
+static const struct metric *find_metric(const char *name)
 {
-    const struct metric *found = NULL;
-    uint32_t room = 0;
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+        if (strcmp(metrics[i].name, name) == 0)
+            return &metrics[i];
+    return NULL;
+}
+
+enum status store_read_trend(struct store *store, const struct trend_query *query,
+                             struct arena *keep, struct trend_point **out, uint32_t *count,
+                             struct fault *fault)
+{
+    const struct metric *metric = find_metric(query->metric);
+    uint32_t room = 0, limit = query->limit == 0 ? TREND_DEFAULT : query->limit;
     *out = NULL;
     *count = 0;
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-        if (strcmp(metrics[i].name, metric) == 0)
-            found = &metrics[i];
-    if (found == NULL)
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric",
-                              "capture_rate, exact, f1, speed_ratio, offset_ns, dump_ns");
-    const bool whole = scenario == NULL && variant == NULL;
-    struct query q = query_begin(store, whole ? found->of_run : found->sql, keep, fault);
-    if (!whole) {
-        query_text(&q, scenario);
-        query_text(&q, variant);
-    }
-    query_int(&q, limit == 0 ? TREND_DEFAULT : limit > STORE_PAGE_MAX ? STORE_PAGE_MAX : limit);
+    if (metric == NULL)
+        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric");
+    const bool whole = query->scenario == NULL && query->variant == NULL;
+    struct query q = query_begin(store, whole ? metric->of_run : metric->sql, keep, fault);
+    query_text(&q, query->scenario);
+    query_text(&q, query->variant);
+    query_int(&q, limit > STORE_PAGE_MAX ? STORE_PAGE_MAX : limit);
+    query_text(&q, query->branch);
+    query_text(&q, query->platform);
+    query_int(&q, query->until);
+    if (metric->sql == SQL_TREND_MEDIAN)
+        query_text(&q, metric->name);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
-        read_trend_row(&q, found, &(*out)[(*count)++]);
+        read_trend_row(&q, metric, &(*out)[(*count)++]);
     for (uint32_t i = 0; i < *count / 2;
          i++) { /* the rows come newest first and are returned oldest first */
         const struct trend_point swap = (*out)[i];
@@ -208,4 +238,28 @@ enum status store_read_trend(struct store *store, const char *metric, const char
         (*out)[*count - 1 - i] = swap;
     }
     return query_end(&q);
+}
+
+static enum status list_words(struct store *store, enum sql sql, struct arena *keep,
+                              const char ***out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, sql, keep, fault);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
+        (*out)[(*count)++] = query_get_text(&q);
+    return query_end(&q);
+}
+
+enum status store_list_branches(struct store *store, struct arena *keep, const char ***out,
+                                uint32_t *count, struct fault *fault)
+{
+    return list_words(store, SQL_LIST_BRANCHES, keep, out, count, fault);
+}
+
+enum status store_list_platforms(struct store *store, struct arena *keep, const char ***out,
+                                 uint32_t *count, struct fault *fault)
+{
+    return list_words(store, SQL_LIST_PLATFORMS, keep, out, count, fault);
 }

@@ -170,5 +170,14 @@ static const char *const version_6[] = {
     NULL,
 };
 
-const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2, version_3,
-                                                                   version_4, version_5, version_6};
+/* Medians over a run's cases, for trends: see SUM_MEDIANS in sql.c. */
+static const char *const version_7[] = {
+    "CREATE TABLE run_median ("
+    " run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, figure TEXT NOT NULL,"
+    " cases INTEGER NOT NULL, median REAL NOT NULL,"
+    " PRIMARY KEY (run_id, figure)) STRICT, WITHOUT ROWID",
+    NULL,
+};
+
+const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
+    version_1, version_2, version_3, version_4, version_5, version_6, version_7};

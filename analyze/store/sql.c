@@ -27,11 +27,23 @@
     " AND (?1 IS NOT NULL OR EXISTS (SELECT 1 FROM run r WHERE r.id = c.run_id"                    \
     "      AND r.state <> 'running'))"
 
+/* Parameters of every trend: ?1 scenario, ?2 variant, ?3 limit, ?4 branch, ?5 platform, ?6 the last
+ * run or 0, ?7 the figure.  By start, since an imported run may be older than its number says. */
+#define TREND_FILTER                                                                               \
+    " r.state = 'complete' AND (?4 IS NULL OR r.branch = ?4)"                                      \
+    " AND (?5 IS NULL OR r.platform = ?5) AND (?6 = 0 OR r.id <= ?6)"
+#define TREND_ORDER " ORDER BY r.started_ns DESC, r.id DESC LIMIT ?3"
+#define TREND_COLUMNS                                                                              \
+    "r.id, r.started_ns, r.commit_id, r.branch, r.platform,"                                       \
+    " (SELECT sum(v.cases) FROM run_verdict v WHERE v.run_id = r.id)"
+
 /* Trends of whole runs read the newest runs only; trends of one case read all runs, since a run may
  * lack the case and the index finds it. */
 #define TREND_RUNS                                                                                 \
-    " (?1 IS NOT NULL OR r.id IN (SELECT id FROM run WHERE state = 'complete'"                     \
-    " ORDER BY id DESC LIMIT ?3))"
+    TREND_FILTER                                                                                   \
+        " AND (?1 IS NOT NULL OR r.id IN (SELECT r.id FROM run r WHERE" TREND_FILTER TREND_ORDER   \
+        "))"
+#define TREND_CASE " (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
 
 /* Sums over a run's cases. For a finished run they are stored; for one that has not ended they are
  * computed on demand, with the same expressions. */
@@ -78,6 +90,35 @@
     " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
 #define TIMED "k.engine IN ('dump', 'offset:rtl') AND k.state = 0 AND k.frames > 0"
 #define MEDIAN "place IN ((cases + 1) / 2, (cases + 2) / 2)"
+
+/* The numbers of case C that trends take medians of; FIGURE is an expression that gives the name.
+ */
+#define COLD_OF(engine)                                                                            \
+    "(SELECT k.cold_ns FROM claim k WHERE k.case_id = c.id AND k.engine = '" engine                \
+    "' AND k.state = 0 AND k.frames > 0)"
+#define FIGURE_VALUE(figure)                                                                       \
+    "CASE " figure " WHEN 'walk_ns' THEN c.walk_ns WHEN 'stop_walk_ns' THEN c.stop_walk_ns"        \
+    " WHEN 'stop_dump_ns' THEN c.stop_dump_ns WHEN 'record_write_ns' THEN c.record_write_ns"       \
+    " WHEN 'dump_write_ns' THEN c.dump_write_ns WHEN 'dump_tuned_ns' THEN c.dump_tuned_ns"         \
+    " WHEN 'capture_now_ns' THEN c.capture_now_ns WHEN 'hang_late_ns' THEN c.hang_late_ns"         \
+    " WHEN 'record_bytes' THEN c.record_bytes WHEN 'dump_bytes' THEN c.dump_bytes"                 \
+    " WHEN 'offset_cold_ns' THEN " COLD_OF("offset:rtl") " WHEN 'dump_cold_ns' THEN " COLD_OF(     \
+        "dump") " END"
+#define FIGURE_NAMES                                                                               \
+    "(VALUES ('walk_ns'), ('stop_walk_ns'), ('stop_dump_ns'), ('record_write_ns'),"                \
+    " ('dump_write_ns'), ('dump_tuned_ns'), ('capture_now_ns'), ('hang_late_ns'),"                 \
+    " ('record_bytes'), ('dump_bytes'), ('offset_cold_ns'), ('dump_cold_ns'))"
+
+/* 'cases' is there for every run that has its sums, whatever was measured. */
+#define SUM_MEDIANS                                                                                \
+    "SELECT ?1, figure, max(cases), avg(value) FROM (SELECT figure, value,"                        \
+    " row_number() OVER (PARTITION BY figure ORDER BY value) AS place,"                            \
+    " count(*) OVER (PARTITION BY figure) AS cases FROM (SELECT f.column1 AS "                     \
+    "figure, " FIGURE_VALUE(                                                                       \
+        "f.column1") " AS value FROM crash_case c JOIN " FIGURE_NAMES                              \
+                     " f WHERE c.run_id = ?1) WHERE value > 0) WHERE " MEDIAN                      \
+                     " GROUP BY figure UNION ALL SELECT ?1, 'cases', count(*), count(*)"           \
+                     " FROM crash_case WHERE run_id = ?1"
 
 const char *const store_sql[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -135,8 +176,9 @@ const char *const store_sql[SQL_COUNT] = {
         "  AND (" CAPTURED ")), coalesce(timed, 0), dump_ns, offset_ns"
         " FROM (SELECT" TIMED_COLUMNS " FROM (SELECT k.engine, k.total_ns," TIMED_PLACES
         " WHERE r.id = ?1 AND " TIMED ") WHERE " MEDIAN ")",
+    [SQL_SUM_MEDIANS] = "INSERT OR REPLACE INTO run_median " SUM_MEDIANS,
     [SQL_RUNS_WITHOUT_SUMS] = "SELECT id FROM run WHERE state <> 'running'"
-                              " AND id NOT IN (SELECT run_id FROM run_figure) LIMIT 256",
+                              " AND id NOT IN (SELECT run_id FROM run_median) LIMIT 256",
     [SQL_ADD_TEXT] = "INSERT OR IGNORE INTO text (value) VALUES (?)",
     [SQL_FIND_TEXT] = "SELECT id FROM text WHERE value = ?",
     [SQL_ADD_MODULE] = "INSERT OR IGNORE INTO module (position, name, path, pdb_name, code_id,"
@@ -260,34 +302,43 @@ const char *const store_sql[SQL_COUNT] = {
                          " ORDER BY module, debug_id, symbols",
     [SQL_COUNT_SYMBOLS] = SUM_SYMBOLS " ORDER BY m.name, m.debug_id, n.symbols",
     [SQL_TREND_RUN_SCORES] =
-        "SELECT r.id, r.started_ns, sum(e.judged), sum(e.exact), sum(e.truth_frames),"
+        "SELECT " TREND_COLUMNS ", sum(e.judged), sum(e.exact), sum(e.truth_frames),"
         " sum(e.own_frames), sum(e.right_frames) FROM run r"
         " LEFT JOIN run_engine e ON e.run_id = r.id AND e.subject"
-        " WHERE r.state = 'complete' GROUP BY r.id ORDER BY r.id DESC LIMIT ?",
-    [SQL_TREND_RUN_CASES] = "SELECT r.id, r.started_ns, f.expected, f.captured FROM run r"
+        " WHERE" TREND_FILTER " GROUP BY r.id" TREND_ORDER,
+    [SQL_TREND_RUN_CASES] = "SELECT " TREND_COLUMNS ", f.expected, f.captured FROM run r"
                             " JOIN run_figure f ON f.run_id = r.id"
-                            " WHERE r.state = 'complete' ORDER BY r.id DESC LIMIT ?",
-    [SQL_TREND_RUN_COST] = "SELECT r.id, r.started_ns, f.timed, f.dump_ns, f.offset_ns FROM run r"
-                           " JOIN run_figure f ON f.run_id = r.id"
-                           " WHERE r.state = 'complete' ORDER BY r.id DESC LIMIT ?",
+                            " WHERE" TREND_FILTER TREND_ORDER,
+    [SQL_TREND_RUN_COST] = "SELECT " TREND_COLUMNS ", f.timed, f.dump_ns, f.offset_ns FROM run r"
+                           " JOIN run_figure f ON f.run_id = r.id WHERE" TREND_FILTER TREND_ORDER,
+    [SQL_TREND_RUN_MEDIAN] =
+        "SELECT " TREND_COLUMNS ", coalesce(m.cases, 0), m.median FROM run r"
+        " LEFT JOIN run_median m ON m.run_id = r.id AND m.figure = ?7 WHERE" TREND_FILTER
+            TREND_ORDER,
     [SQL_TREND_SCORES] =
-        "SELECT r.id, r.started_ns, sum(k.judged), sum(k.exact), sum(k.truth_frames),"
+        "SELECT " TREND_COLUMNS ", sum(k.judged), sum(k.exact), sum(k.truth_frames),"
         " sum(k.own_frames), sum(k.right_frames)"
         " FROM run r JOIN crash_case c ON c.run_id = r.id JOIN claim k ON k.case_id = c.id"
-        " WHERE" TREND_RUNS
-        " AND k.subject AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
-        " AND (?2 IS NULL OR c.variant = ?2) GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
-    [SQL_TREND_CASES] = "SELECT r.id, r.started_ns, count(*), sum(" CAPTURED
-                        ") FROM run r JOIN crash_case c ON c.run_id = r.id"
-                        " WHERE" TREND_RUNS " AND r.state = 'complete' AND " CAPTURE_EXPECTED
-                        " AND (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
-                        " GROUP BY r.id ORDER BY r.id DESC LIMIT ?3",
-    [SQL_TREND_COST] =
-        "SELECT id, started_ns," TIMED_COLUMNS
-        " FROM (SELECT r.id, r.started_ns, k.engine, k.total_ns," TIMED_PLACES " WHERE" TREND_RUNS
-        " AND " TIMED " AND r.state = 'complete' AND (?1 IS NULL OR c.scenario = ?1)"
-        " AND (?2 IS NULL OR c.variant = ?2))"
-        " WHERE " MEDIAN " GROUP BY id ORDER BY id DESC LIMIT ?3",
+        " WHERE" TREND_RUNS " AND k.subject AND" TREND_CASE " GROUP BY r.id" TREND_ORDER,
+    [SQL_TREND_CASES] =
+        "SELECT " TREND_COLUMNS ", count(*), sum(" CAPTURED
+        ") FROM run r JOIN crash_case c ON c.run_id = r.id"
+        " WHERE" TREND_RUNS " AND " CAPTURE_EXPECTED " AND" TREND_CASE " GROUP BY r.id" TREND_ORDER,
+    [SQL_TREND_COST] = "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (SELECT" TIMED_COLUMNS
+                       ", id FROM (SELECT r.id, k.engine, k.total_ns," TIMED_PLACES
+                       " WHERE" TREND_RUNS " AND " TIMED " AND" TREND_CASE ") WHERE " MEDIAN
+                       " GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER TREND_ORDER,
+    [SQL_TREND_MEDIAN] =
+        "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (SELECT max(cases), avg(value), id"
+        " FROM (SELECT id, value, row_number() OVER (PARTITION BY id ORDER BY value) AS place,"
+        " count(*) OVER (PARTITION BY id) AS cases FROM (SELECT r.id, " FIGURE_VALUE(
+            "?7") " value FROM run r JOIN crash_case c ON c.run_id = r.id WHERE" TREND_RUNS
+                  " AND" TREND_CASE ") WHERE value > 0) WHERE " MEDIAN
+                  " GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER TREND_ORDER,
+    [SQL_LIST_BRANCHES] = "SELECT DISTINCT branch FROM run WHERE state = 'complete'"
+                          " AND branch IS NOT NULL ORDER BY branch LIMIT 100",
+    [SQL_LIST_PLATFORMS] = "SELECT DISTINCT platform FROM run WHERE state = 'complete'"
+                           " AND platform IS NOT NULL ORDER BY platform LIMIT 100",
 
     /* ---- baseline, samples, pruning ---- */
     [SQL_SET_BASELINE] = "INSERT INTO baseline VALUES (coalesce(?, ''), coalesce(?, ''), ?)"

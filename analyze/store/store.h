@@ -128,12 +128,17 @@ enum status store_read_signatures(struct store *store, uint64_t run_id, struct a
 enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
                                struct symbol_row **out, uint32_t *count, struct fault *fault);
 
-/* A figure of each finished run, oldest first, for trends: "capture_rate", "exact", "f1",
- * "speed_ratio", "offset_ns", "dump_ns"; SCENARIO and VARIANT NULL: of the whole run.
+/* A figure of each finished run that fits, oldest first.
  * Fails: ERR_USAGE no such metric. */
-enum status store_read_trend(struct store *store, const char *metric, const char *scenario,
-                             const char *variant, uint32_t limit, struct arena *keep,
-                             struct trend_point **out, uint32_t *count, struct fault *fault);
+enum status store_read_trend(struct store *store, const struct trend_query *query,
+                             struct arena *keep, struct trend_point **out, uint32_t *count,
+                             struct fault *fault);
+
+/* The branches, and the platforms, of finished runs in alphabetical order; at most 100. */
+enum status store_list_branches(struct store *store, struct arena *keep, const char ***out,
+                                uint32_t *count, struct fault *fault);
+enum status store_list_platforms(struct store *store, struct arena *keep, const char ***out,
+                                 uint32_t *count, struct fault *fault);
 
 /* ---- baseline ----------------------------------------------------------------------- */
 

@@ -86,4 +86,9 @@ void bench_write_json(struct json *j, const struct bench_findings *findings);
 double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold,
                    struct arena *keep);
 
+/* The noise (warm) that the newest bench of the database measured, and that run; RUN_ID 0 and NaN:
+ * there is none. */
+enum status bench_newest_noise(struct store *store, struct arena *keep, double *noise,
+                               uint64_t *run_id, struct fault *fault);
+
 #endif

@@ -42,6 +42,24 @@ double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold
     return fabs(control.amount.median.value / lane.amount.median.value - 1);
 }
 
+enum status bench_newest_noise(struct store *store, struct arena *keep, double *noise,
+                               uint64_t *run_id, struct fault *fault)
+{
+    struct run_page page;
+    struct bench_sample *samples = NULL;
+    uint32_t count = 0;
+    const struct run_query query = {.label = "bench", .limit = 1};
+    *noise = (double)NAN;
+    *run_id = 0;
+    if (store_list_runs(store, &query, keep, &page, fault) != ERR_NONE || page.count == 0)
+        return fault->code;
+    if (store_read_samples(store, page.runs[0].id, keep, &samples, &count, fault) != ERR_NONE)
+        return fault->code;
+    *noise = bench_noise(samples, count, false, keep);
+    *run_id = page.runs[0].id;
+    return ERR_NONE;
+}
+
 /* ---- in the dying process ------------------------------------------------------------- */
 
 #define NONE SIZE_MAX /* that way has no such stage */

@@ -14,26 +14,6 @@ enum { TIME_HISTORY_RUNS = 30 };
 
 /* ---- limits --------------------------------------------------------------------------- */
 
-/* The noise that the newest bench of this database measured. */
-static enum status read_noise(struct store *store, struct arena *keep, double *noise,
-                              struct fault *fault)
-{
-    struct run_page page;
-    struct bench_sample *samples = NULL;
-    uint32_t count = 0;
-    const struct run_query query = {.label = "bench", .limit = 1};
-    if (store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
-        return fault->code;
-    if (page.count == 0)
-        return ERR_NONE;
-    if (store_read_samples(store, page.runs[0].id, keep, &samples, &count, fault) != ERR_NONE)
-        return fault->code;
-    const double apart = bench_noise(samples, count, false, keep);
-    if (apart > *noise)
-        *noise = apart;
-    return ERR_NONE;
-}
-
 static bool is_alike(const struct run_info *a, const struct run_info *b)
 {
     const double apart = fabs((double)a->case_count - (double)b->case_count);
@@ -50,8 +30,8 @@ static enum status read_fence(struct store *store, const struct run_info *run, c
     uint32_t count = 0;
     double values[TIME_HISTORY_RUNS], scratch[TIME_HISTORY_RUNS];
     size_t known = 0;
-    if (store_read_trend(store, metric, NULL, NULL, (uint32_t)page->count, keep, &points, &count,
-                         fault) != ERR_NONE)
+    const struct trend_query query = {.metric = metric, .limit = page->count};
+    if (store_read_trend(store, &query, keep, &points, &count, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = count; i-- > 0 && known < TIME_HISTORY_RUNS;)
         for (uint32_t k = 0; k < page->count; k++)
@@ -70,11 +50,13 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
     } subjects[] = {{"offset:rtl", "offset_ns"}, {"dump", "dump_ns"}};
     struct run_page page;
     const struct run_query query = {.limit = TIME_HISTORY_RUNS * 2};
+    double noise = 0;
+    uint64_t bench = 0;
     memset(out, 0, sizeof *out);
-    out->noise = floor;
-    if (read_noise(store, keep, &out->noise, fault) != ERR_NONE ||
+    if (bench_newest_noise(store, keep, &noise, &bench, fault) != ERR_NONE ||
         store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
         return fault->code;
+    out->noise = bench != 0 && noise > floor ? noise : floor;
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
         struct diff_fence *fence = &out->fences[out->fence_count++];
         fence->engine = subjects[i].engine;
@@ -239,12 +221,14 @@ static void write_times(struct json *j, const char *key, const struct run_diff *
 
 void difference_write_json(struct json *j, const struct difference *d, uint32_t rows_max)
 {
+    char sentence[DIFFERENCE_SENTENCE_BYTES];
     json_object(j);
     json_key_uint(j, "schema_version", DIFFERENCE_VERSION);
     json_key(j, "a");
     run_info_write_json(j, d->a);
     json_key(j, "b");
     run_info_write_json(j, d->b);
+    json_key_string(j, "sentence", difference_sentence(d, sentence));
     write_facts(j, &d->diff);
     write_counts(j, "totals", &d->diff);
     json_key(j, "changes");

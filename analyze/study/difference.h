@@ -30,6 +30,11 @@ enum status difference_of_facts(const struct run_info *a, const struct run_info 
 /* True when a subject's times are slower. */
 bool difference_is_slower(const struct run_diff *diff);
 
+/* What differs, in one sentence for people; returns OUT, cut where it would be longer. */
+enum { DIFFERENCE_SENTENCE_BYTES = 768 };
+const char *difference_sentence(const struct difference *difference,
+                                char out[DIFFERENCE_SENTENCE_BYTES]);
+
 /* The whole document.  ROWS_MAX: cases listed per group, 0: all; counts are always of all cases. */
 void difference_write_json(struct json *j, const struct difference *difference, uint32_t rows_max);
 

@@ -1,4 +1,4 @@
-/* Whole runs, their figures and trends: see runs.h. */
+/* Whole runs and their figures: see runs.h. */
 #include "study/runs.h"
 
 #include <inttypes.h>
@@ -87,40 +87,4 @@ enum status study_read_figures(struct store *store, const char *word, struct are
     if (study_read_run(store, word, RUN_CASES, keep, run, fault) != ERR_NONE)
         return fault->code;
     return figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);
-}
-
-static enum status set_band(struct trend *out, struct arena *keep, struct fault *fault)
-{
-    double *values = ARENA_ARRAY(keep, (size_t)out->count + 1, double);
-    uint32_t known = 0;
-    out->low = out->high = (double)NAN;
-    if (values == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
-    for (uint32_t i = 0; i < out->count; i++)
-        if (!isnan(out->points[i].value))
-            values[known++] = out->points[i].value;
-    if (known >= 4) {
-        const double first = statistics_quantile(values, known, 0.25);
-        const double third = statistics_quantile(values, known, 0.75);
-        out->low = first - 1.5 * (third - first);
-        out->high = third + 1.5 * (third - first);
-    }
-    return ERR_NONE;
-}
-
-enum status study_read_trend(struct store *store, const char *metric, const char *scenario,
-                             const char *variant, uint64_t until, uint32_t limit,
-                             struct arena *keep, struct trend *out, struct fault *fault)
-{
-    memset(out, 0, sizeof *out);
-    if (store_read_trend(store, metric, scenario, variant, until != 0 ? STORE_PAGE_MAX : limit,
-                         keep, &out->points, &out->count, fault) != ERR_NONE)
-        return fault->code;
-    while (until != 0 && out->count > 0 && out->points[out->count - 1].run_id > until)
-        out->count--;
-    if (out->count > limit) {
-        out->points += out->count - limit;
-        out->count = limit;
-    }
-    return set_band(out, keep, fault);
 }

@@ -104,23 +104,6 @@ enum status study_read_symbols(struct store *store, uint64_t run_id, struct aren
 enum status study_read_samples(struct store *store, uint64_t run_id, struct arena *keep,
                                struct bench_sample **out, uint32_t *count, struct fault *fault);
 
-/* ---- trends ------------------------------------------------------------------------- */
-
-/* A figure through the finished runs, oldest first, and the band that its history keeps to:
- * quartiles widened by 1.5 times their distance; NaN under 4 values. */
-struct trend {
-    struct trend_point *points;
-    uint32_t count;
-    double low, high;
-};
-
-/* METRIC: "capture_rate", "exact", "f1", "speed_ratio", "offset_ns", "dump_ns"; SCENARIO and
- * VARIANT NULL: of the whole run; UNTIL: the last run shown, 0: the newest; LIMIT points at most.
- * Fails also: ERR_USAGE no such metric. */
-enum status study_read_trend(struct store *store, const char *metric, const char *scenario,
-                             const char *variant, uint64_t until, uint32_t limit,
-                             struct arena *keep, struct trend *out, struct fault *fault);
-
 /* ---- baselines, and databases as a whole -------------------------------------------- */
 
 /* One reference run per branch and platform; NULL: the one for all. */

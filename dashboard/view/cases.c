@@ -176,7 +176,12 @@ enum status view_case_history(const struct view_input *in, struct json *out, str
     json_object(out);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
         json_key(out, metrics[i]);
-        status = view_write_trend(in, metrics[i], query.scenario, query.variant, 0, 60, out, fault);
+        status = view_write_trend(in,
+                                  &(struct trend_query){.metric = metrics[i],
+                                                        .scenario = query.scenario,
+                                                        .variant = query.variant,
+                                                        .limit = 60},
+                                  out, fault);
     }
     json_object_end(out);
     json_object_end(out);

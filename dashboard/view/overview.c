@@ -96,7 +96,9 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
     json_object(out);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
         json_key(out, metrics[i]);
-        status = view_write_trend(in, metrics[i], NULL, NULL, until, 30, out, fault);
+        status = view_write_trend(
+            in, &(struct trend_query){.metric = metrics[i], .until = until, .limit = 30}, out,
+            fault);
     }
     json_object_end(out);
     json_key(out, "baseline");

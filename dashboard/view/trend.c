@@ -3,48 +3,33 @@
 
 #include "view/input.h"
 
-enum status view_write_trend(const struct view_input *in, const char *metric, const char *scenario,
-                             const char *variant, uint64_t until, uint32_t limit, struct json *out,
-                             struct fault *fault)
+enum status view_write_trend(const struct view_input *in, const struct trend_query *query,
+                             struct json *out, struct fault *fault)
 {
     struct trend trend = {.count = 0};
-    const enum status status = study_read_trend(in->store, metric, scenario, variant, until, limit,
-                                                in->keep, &trend, fault);
-    json_object(out);
-    json_key(out, "points");
-    json_array(out);
-    for (uint32_t i = 0; i < trend.count; i++) {
-        json_object(out);
-        json_key_uint(out, "run", trend.points[i].run_id);
-        json_key_uint(out, "started_ns", trend.points[i].started_ns);
-        json_key_number(out, "value", trend.points[i].value);
-        json_key_uint(out, "count", trend.points[i].count);
-        json_object_end(out);
-    }
-    json_array_end(out);
-    json_key(out, "band");
-    json_object(out);
-    json_key_number(out, "low", trend.low);
-    json_key_number(out, "high", trend.high);
-    json_object_end(out);
-    json_object_end(out);
+    const enum status status = study_read_trend(in->store, query, in->keep, &trend, fault);
+    trend_write_points(out, &trend);
     return status;
 }
 
 enum status view_trend(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    const char *metric = view_query_get(in->query, "metric");
+    struct trend_query query = {.metric = view_query_get(in->query, "metric"),
+                                .scenario = view_query_get(in->query, "scenario"),
+                                .variant = view_query_get(in->query, "variant"),
+                                .branch = view_query_get(in->query, "branch"),
+                                .platform = view_query_get(in->query, "platform")};
+    struct trend_study study;
     uint64_t limit = 0;
     enum status status = view_get_limit(in, 30, &limit, fault);
-    if (status == ERR_NONE && metric == NULL)
+    if (status == ERR_NONE)
+        status = view_get_uint(in, "until", 0, UINT64_MAX, &query.until, fault);
+    if (status == ERR_NONE && query.metric == NULL)
         status = fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "the query names no metric");
-    if (status != ERR_NONE)
-        return status;
-    json_object(out);
-    json_key_string(out, "metric", metric);
-    json_key(out, "trend");
-    status = view_write_trend(in, metric, view_query_get(in->query, "scenario"),
-                              view_query_get(in->query, "variant"), 0, (uint32_t)limit, out, fault);
-    json_object_end(out);
+    query.limit = (uint32_t)limit;
+    if (status == ERR_NONE)
+        status = trend_make(in->store, &query, in->keep, &study, fault);
+    if (status == ERR_NONE)
+        trend_write_json(out, &study);
     return status;
 }

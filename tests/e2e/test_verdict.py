@@ -390,7 +390,7 @@ class Verdict(e2e.Case):
         old = self.folder / "old.db"
         shutil.copy(self.db, old)
         with sqlite3.connect(old) as db:
-            for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure", "run_pace"):
+            for table in ("evidence", "case_artifact", "artifact", "run_engine", "run_cause", "run_symbol", "run_figure", "run_pace", "run_median"):
                 db.execute(f"DROP TABLE {table}")
             db.execute("DROP INDEX IF EXISTS case_in_run")
             for column in ("claim DROP COLUMN cold_ns", "crash_case DROP COLUMN dump_tuned_ns",

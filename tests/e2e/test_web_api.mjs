@@ -490,6 +490,7 @@ test('views_of_large_databases_take_under_300_ms', async () => {
     `${runs}/cases/null_write.ob2`,
     '/api/v1/cases/null_write/ob2',
     '/api/v1/compare?a=1&b=2',
+    '/api/v1/trend?metric=dump_write_ns&limit=1000',
     '/api/v1/timing?run=1',
     '/api/v1/doors?run=1',
     '/api/v1/signatures?run=1',

@@ -78,6 +78,35 @@ TEST(signed_rank)
     }
 }
 
+TEST(change_points)
+{
+    static const struct {
+        const char *name;
+        size_t count, want;
+        double values[24];
+    } rows[] = {
+        {"one level", 12, 0, {5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5, 6}},
+        {"all equal", 12, 0, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+        {"one outlier", 12, 0, {1, 1, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1}},
+        {"six and six are too few", 12, 0, {1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2}},
+        {"a step in ties", 16, 8, {1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2}},
+        {"a step in noise", 20, 12, {10, 12, 11, 13, 10, 12, 11, 13, 10, 12,
+                                     11, 13, 20, 22, 21, 23, 20, 22, 21, 23}},
+        {"the last four of a steady series", 24, 20, {1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,
+                                                      1, 1, 1, 1, 1, 1, 1, 1, .9, .9, .9, .9}},
+        {"too few on one side", 8, 0, {1, 1, 1, 1, 1, 1, 2, 2}},
+        {"too few at all", 3, 0, {1, 2, 3}},
+        {"nothing", 0, 0, {0}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        double scratch[24], p = 0;
+        test_row(rows[i].name);
+        CHECK_EQ(statistics_change_point(rows[i].values, rows[i].count, 4, &p, scratch),
+                 rows[i].want);
+        CHECK(rows[i].want == 0 ? p >= 0.01 : p < 0.01);
+    }
+}
+
 TEST(pairs_see_what_a_pool_of_unlike_cases_hides)
 {
     double before[12], now[12], scratch[24];

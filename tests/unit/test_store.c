@@ -330,13 +330,13 @@ TEST(figures_for_pages)
                 {"exact", 7.0 / 8}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].metric);
-        REQUIRE(store_read_trend(f.store, rows[i].metric, NULL, NULL, 10, &f.keep, &points, &count,
-                                 &f.fault) == ERR_NONE);
+        const struct trend_query query = {.metric = rows[i].metric, .limit = 10};
+        REQUIRE(store_read_trend(f.store, &query, &f.keep, &points, &count, &f.fault) == ERR_NONE);
         REQUIRE(count == 1);
         CHECK_NEAR(points[0].value, rows[i].value, 1e-9);
     }
-    CHECK_EQ(store_read_trend(f.store, "mood", NULL, NULL, 1, &f.keep, &points, &count, &f.fault),
-             ERR_USAGE);
+    const struct trend_query mood = {.metric = "mood"};
+    CHECK_EQ(store_read_trend(f.store, &mood, &f.keep, &points, &count, &f.fault), ERR_USAGE);
     tear_down(&f);
 }
 
@@ -348,8 +348,8 @@ TEST(trends_of_times_are_medians)
     set_up(&f);
     f.cases[0].claims[0].cost.total_ns = 1000000000000; /* one cold case must not decide */
     put_all(&f);
-    REQUIRE(store_read_trend(f.store, "offset_ns", NULL, NULL, 10, &f.keep, &points, &count,
-                             &f.fault) == ERR_NONE);
+    const struct trend_query query = {.metric = "offset_ns"};
+    REQUIRE(store_read_trend(f.store, &query, &f.keep, &points, &count, &f.fault) == ERR_NONE);
     REQUIRE(count == 1);
     CHECK_NEAR(points[0].value, 2e6, 1e-9);
     tear_down(&f);
@@ -416,7 +416,8 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
                  "DELETE FROM run_symbol; DELETE FROM run_cause"},
         {"upgraded",
          "UPDATE run SET state = 'complete'; DROP TABLE run_engine; DROP TABLE run_symbol;"
-         "DROP TABLE run_cause; DROP TABLE run_figure; DROP TABLE evidence;"
+         "DROP TABLE run_cause; DROP TABLE run_figure; DROP TABLE run_median;"
+         "DROP TABLE evidence;"
          "DROP TABLE case_artifact; DROP TABLE artifact; DROP INDEX case_in_run;"
          "ALTER TABLE claim DROP COLUMN cold_ns; ALTER TABLE crash_case DROP COLUMN dump_tuned_ns;"
          "ALTER TABLE crash_case DROP COLUMN dump_tuned_bytes;"

@@ -1,0 +1,110 @@
+/* Says in one sentence what differs between two runs: see difference.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "study/difference.h"
+
+struct sentence {
+    char *text; /* of DIFFERENCE_SENTENCE_BYTES */
+    size_t bytes;
+    uint32_t parts; /* since the last start */
+};
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+append(struct sentence *s, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    const size_t room = DIFFERENCE_SENTENCE_BYTES - s->bytes;
+    const int wrote = vsnprintf(s->text + s->bytes, room, format, values);
+    va_end(values);
+    if (wrote > 0)
+        s->bytes += (size_t)wrote < room ? (size_t)wrote : room - 1;
+}
+
+static const char *separator(struct sentence *s)
+{
+    return s->parts++ == 0 ? "" : ", ";
+}
+
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void add_cases(struct sentence *s, const struct run_diff *d)
+{
+    static const struct {
+        enum diff_group group;
+        const char *one, *many; /* what COUNT cases do */
+    } groups[] = {
+        {DIFF_NEW, "case fails that did not", "cases fail that did not"},
+        {DIFF_FIXED, "case is fixed", "cases are fixed"},
+        {DIFF_CHANGED, "case differs for another reason", "cases differ for another reason"},
+        {DIFF_ACCEPTED, "case that failed is accepted", "cases that failed are accepted"},
+        {DIFF_ADDED, "case is only in the later run", "cases are only in the later run"},
+        {DIFF_GONE, "case is gone", "cases are gone"},
+    };
+    s->parts = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        const uint32_t count = d->counts[groups[i].group];
+        if (count > 0)
+            append(s, "%s%" PRIu32 " %s", separator(s), count,
+                   count == 1 ? groups[i].one : groups[i].many);
+    }
+    if (s->parts == 0)
+        append(s, "no verdict differs");
+    if (d->counts[DIFF_STILL] > 0)
+        append(s, " (%" PRIu32 " fail%s as before)", d->counts[DIFF_STILL],
+               d->counts[DIFF_STILL] == 1 ? "s" : "");
+}
+
+static void add_times(struct sentence *s, const struct run_diff *d)
+{
+    uint32_t judged = 0;
+    s->parts = 0;
+    for (uint32_t i = 0; i < d->time_count; i++) {
+        const struct diff_time *t = &d->times[i];
+        if (!t->subject || t->cases == 0 || t->change.change == CHANGE_TOO_FEW)
+            continue;
+        judged++;
+        if (t->change.change != CHANGE_NONE)
+            append(s, "%s%s is %.0f %% %s", s->parts++ == 0 ? "; " : ", ", t->engine,
+                   100 * fabs(t->change.effect),
+                   t->change.change == CHANGE_SLOWER ? "slower" : "faster");
+    }
+    if (judged == 0)
+        append(s, "; too few samples to compare times");
+    else if (s->parts == 0)
+        append(s, "; no engine under test is slower or faster");
+}
+
+static void add_facts(struct sentence *s, const struct run_diff *d)
+{
+    enum { NAMED = 3 };
+    s->parts = 0;
+    if (d->fact_count == 0)
+        return;
+    append(s, "; not the same around them: ");
+    for (uint32_t i = 0; i < d->fact_count && i < NAMED; i++)
+        append(s, "%s%.40s", separator(s), d->facts[i].name);
+    if (d->fact_count > NAMED)
+        append(s, " and %" PRIu32 " more fact%s", d->fact_count - NAMED,
+               plural(d->fact_count - NAMED));
+}
+
+const char *difference_sentence(const struct difference *d, char out[DIFFERENCE_SENTENCE_BYTES])
+{
+    struct sentence s = {.text = out};
+    append(&s, "From run %" PRIu64 " to run %" PRIu64 ": ", d->a->id, d->b->id);
+    add_cases(&s, &d->diff);
+    add_times(&s, &d->diff);
+    add_facts(&s, &d->diff);
+    append(&s, ".");
+    return out;
+}

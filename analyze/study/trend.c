@@ -1,0 +1,411 @@
+/* See trend.h. */
+#include "study/trend.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "compare/statistics.h"
+#include "store/store.h"
+#include "study/bench.h"
+
+enum { LEVEL_RUNS_MIN = 4 };
+static const double effect_min = 0.03; /* of times: as statistics_change has it */
+static const double unknown = (double)NAN;
+
+const struct trend_figure trend_figures[] = {
+    {"exact", "Exact stacks", "share", false},
+    {"f1", "Frame F1", "share", false},
+    {"capture_rate", "Captured", "share", false},
+    {"speed_ratio", "Dump : offset, warm", "ratio", false},
+    {"offset_ns", "Offset way, warm", "ns", true},
+    {"dump_ns", "Dump way, warm", "ns", true},
+    {"offset_cold_ns", "Offset way, cold", "ns", true},
+    {"dump_cold_ns", "Dump way, cold", "ns", true},
+    {"walk_ns", "Walk in the process", "ns", true},
+    {"stop_walk_ns", "Target stopped for the walk", "ns", true},
+    {"stop_dump_ns", "Target stopped for walk and dump", "ns", true},
+    {"record_write_ns", "Record write", "ns", true},
+    {"dump_write_ns", "Dump write", "ns", true},
+    {"dump_tuned_ns", "Dump write, cheapest form", "ns", true},
+    {"capture_now_ns", "Capture on demand", "ns", true},
+    {"hang_late_ns", "Hang found late by", "ns", true},
+    {"record_bytes", "Record size", "bytes", true},
+    {"dump_bytes", "Dump size", "bytes", true},
+};
+
+const size_t trend_figure_count = sizeof trend_figures / sizeof trend_figures[0];
+
+/* ---- points --------------------------------------------------------------------------- */
+
+static enum status set_band(struct trend *out, struct arena *keep, struct fault *fault)
+{
+    double *values = ARENA_ARRAY(keep, (size_t)out->count + 1, double);
+    uint32_t known = 0;
+    out->low = out->high = unknown;
+    if (values == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+    for (uint32_t i = 0; i < out->count; i++)
+        if (!isnan(out->points[i].value))
+            values[known++] = out->points[i].value;
+    if (known >= 4) {
+        const double first = statistics_quantile(values, known, 0.25);
+        const double third = statistics_quantile(values, known, 0.75);
+        out->low = first - 1.5 * (third - first);
+        out->high = third + 1.5 * (third - first);
+    }
+    return ERR_NONE;
+}
+
+enum status study_read_trend(struct store *store, const struct trend_query *query,
+                             struct arena *keep, struct trend *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    if (store_read_trend(store, query, keep, &out->points, &out->count, fault) == ERR_USAGE)
+        fault->hint = "capture_rate, exact, f1, speed_ratio, offset_ns, dump_ns, offset_cold_ns, "
+                      "dump_cold_ns, walk_ns, stop_walk_ns, stop_dump_ns, record_write_ns, "
+                      "dump_write_ns, dump_tuned_ns, capture_now_ns, hang_late_ns, record_bytes, "
+                      "dump_bytes";
+    return fault->code == ERR_NONE ? set_band(out, keep, fault) : fault->code;
+}
+
+/* A run of a few cases (`run -k`) has other medians than the whole suite: it is shown, but it is no
+ * part of a level. */
+static enum status choose_points(struct trend_study *s, struct arena *keep, struct fault *fault)
+{
+    uint32_t most = 0;
+    const bool whole = s->query.scenario == NULL && s->query.variant == NULL;
+    s->counts = ARENA_ARRAY(keep, (size_t)s->trend.count + 1, bool);
+    if (s->counts == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+    for (uint32_t i = 0; i < s->trend.count; i++)
+        if (s->trend.points[i].cases > most)
+            most = s->trend.points[i].cases;
+    for (uint32_t i = 0; i < s->trend.count; i++)
+        s->counts[i] = !isnan(s->trend.points[i].value) &&
+                       (!whole || s->trend.points[i].cases >= most - most / 2);
+    return ERR_NONE;
+}
+
+/* ---- levels --------------------------------------------------------------------------- */
+
+static bool is_time(const struct trend_study *s)
+{
+    return strcmp(s->figure->unit, "share") != 0;
+}
+
+static double threshold_of(const struct trend_study *s)
+{
+    if (!is_time(s))
+        return 0;
+    return s->noise > effect_min ? s->noise : effect_min;
+}
+
+/* The values that count, in order, with the point that each is of. */
+struct series {
+    double *values, *scratch;
+    uint32_t *points;
+    uint32_t count;
+};
+
+static enum status make_series(const struct trend_study *s, struct arena *keep, struct series *out,
+                               struct fault *fault)
+{
+    const size_t room = (size_t)s->trend.count + 1;
+    *out = (struct series){.values = ARENA_ARRAY(keep, room, double),
+                           .scratch = ARENA_ARRAY(keep, room, double),
+                           .points = ARENA_ARRAY(keep, room, uint32_t)};
+    if (out->values == NULL || out->scratch == NULL || out->points == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+    for (uint32_t i = 0; i < s->trend.count; i++) {
+        if (!s->counts[i])
+            continue;
+        out->points[out->count] = i;
+        out->values[out->count++] = s->trend.points[i].value;
+    }
+    return ERR_NONE;
+}
+
+static double median_of(const struct series *v, uint32_t first, uint32_t count)
+{
+    memcpy(v->scratch, v->values + first, count * sizeof *v->scratch);
+    return statistics_median(v->scratch, count);
+}
+
+/* Where the part of COUNT values from FIRST is to be cut; 0: it is one level. */
+static uint32_t find_cut(const struct series *v, uint32_t first, uint32_t count, double threshold,
+                         double *p)
+{
+    const uint32_t cut =
+        (uint32_t)statistics_change_point(v->values + first, count, LEVEL_RUNS_MIN, p, v->scratch);
+    if (cut == 0)
+        return 0;
+    const double before = median_of(v, first, cut);
+    const double now = median_of(v, first + cut, count - cut);
+    return fabs(now - before) > threshold * fabs(before) ? cut : 0;
+}
+
+struct part {
+    uint32_t first, count;
+    double p; /* of the change at its start */
+};
+
+/* Cuts the series in two where its level changes, and each part again.  PARTS has room for one per
+ * LEVEL_RUNS_MIN values. */
+static uint32_t cut_series(const struct series *v, double threshold, struct part *parts)
+{
+    uint32_t count = 1;
+    parts[0] = (struct part){0, v->count, 1};
+    for (uint32_t i = 0; i < count;) {
+        double p = 1;
+        const uint32_t cut = find_cut(v, parts[i].first, parts[i].count, threshold, &p);
+        if (cut == 0) {
+            i++; /* whole; the part after it is next */
+            continue;
+        }
+        memmove(&parts[i + 2], &parts[i + 1], (count - i - 1) * sizeof *parts);
+        count++;
+        parts[i + 1] = (struct part){parts[i].first + cut, parts[i].count - cut, p};
+        parts[i].count = cut;
+    }
+    return count;
+}
+
+/* Places each cut anew between its two neighbours, which the first search saw together with all
+ * others; a cut that is none there goes.  Returns how many parts are left. */
+static uint32_t settle_cuts(const struct series *v, double threshold, struct part *parts,
+                            uint32_t count)
+{
+    for (uint32_t i = 0; i + 1 < count;) {
+        struct part *a = &parts[i], *b = &parts[i + 1];
+        const uint32_t both = a->count + b->count;
+        const uint32_t cut = find_cut(v, a->first, both, threshold, &b->p);
+        a->count = cut != 0 ? cut : both;
+        b->first = a->first + cut;
+        b->count = both - cut;
+        if (cut != 0) {
+            i++;
+            continue;
+        }
+        memmove(b, b + 1, (count - i - 2) * sizeof *parts);
+        count--;
+    }
+    return count;
+}
+
+static void fill_level(const struct trend_study *s, const struct series *v, const struct part *part,
+                       const struct trend_level *before, struct trend_level *out)
+{
+    const double around = threshold_of(s);
+    const double median = median_of(v, part->first, part->count);
+    *out = (struct trend_level){.first = v->points[part->first],
+                                .last = v->points[part->first + part->count - 1],
+                                .runs = part->count,
+                                .median = median,
+                                .low = median * (1 - around),
+                                .high = median * (1 + around),
+                                .p = part->p,
+                                .effect = unknown};
+    if (before == NULL)
+        return;
+    out->effect = before->median != 0 ? median / before->median - 1 : unknown;
+    out->worse = (median > before->median) == s->figure->less_is_better;
+}
+
+static enum status find_levels(struct trend_study *s, struct arena *keep, struct fault *fault)
+{
+    struct series v;
+    if (make_series(s, keep, &v, fault) != ERR_NONE || v.count == 0)
+        return fault->code;
+    const size_t room = v.count / LEVEL_RUNS_MIN + 2;
+    struct part *parts = ARENA_ARRAY(keep, room, struct part);
+    s->levels = ARENA_ARRAY(keep, room, struct trend_level);
+    if (parts == NULL || s->levels == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+    s->level_count = cut_series(&v, threshold_of(s), parts);
+    s->level_count = settle_cuts(&v, threshold_of(s), parts, s->level_count);
+    for (uint32_t i = 0; i < s->level_count; i++)
+        fill_level(s, &v, &parts[i], i > 0 ? &s->levels[i - 1] : NULL, &s->levels[i]);
+    return ERR_NONE;
+}
+
+/* ---- in words ------------------------------------------------------------------------- */
+
+static const char *value_text(const struct trend_study *s, double value, struct arena *keep)
+{
+    static const struct {
+        const char *unit, *name;
+        double size;
+    } steps[] = {{"ns", "s", 1e9},     {"ns", "ms", 1e6},    {"ns", "us", 1e3},    {"ns", "ns", 0},
+                 {"bytes", "MB", 1e6}, {"bytes", "KB", 1e3}, {"bytes", "bytes", 0}};
+    if (strcmp(s->figure->unit, "share") == 0)
+        return arena_printf(keep, "%.2f %%", 100 * value);
+    if (strcmp(s->figure->unit, "ratio") == 0)
+        return arena_printf(keep, "%.1f", value);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (strcmp(steps[i].unit, s->figure->unit) == 0 && value >= steps[i].size)
+            return arena_printf(keep, "%.3g %s", value / (steps[i].size > 0 ? steps[i].size : 1),
+                                steps[i].name);
+    return arena_printf(keep, "%g", value);
+}
+
+static const char *say(const struct trend_study *s, struct arena *keep)
+{
+    uint32_t counted = 0;
+    for (uint32_t i = 0; i < s->level_count; i++)
+        counted += s->levels[i].runs;
+    if (counted < 2 * LEVEL_RUNS_MIN)
+        return arena_printf(keep,
+                            "Not enough runs to say whether it changed: %u here, %d are needed.",
+                            (unsigned)counted, 2 * LEVEL_RUNS_MIN);
+    const struct trend_level *now = &s->levels[s->level_count - 1];
+    if (s->level_count == 1)
+        return arena_printf(keep, "No change beyond chance and noise: %s in the median of %u runs.",
+                            value_text(s, now->median, keep), (unsigned)counted);
+    const struct trend_point *first = &s->trend.points[now->first];
+    char day[TEXT_DATE_BYTES];
+    text_utc_date(first->started_ns / 1000000000u, day);
+    return arena_printf(keep, "%s since run %" PRIu64 " of %s (%s%.12s): %s, before it %s.",
+                        now->worse ? "Worse" : "Better", first->run_id, day,
+                        first->commit != NULL ? "commit " : "no commit",
+                        first->commit != NULL ? first->commit : "",
+                        value_text(s, now->median, keep),
+                        value_text(s, s->levels[s->level_count - 2].median, keep));
+}
+
+enum status trend_make(struct store *store, const struct trend_query *query, struct arena *keep,
+                       struct trend_study *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    out->query = *query;
+    out->noise = unknown;
+    if (study_read_trend(store, query, keep, &out->trend, fault) != ERR_NONE)
+        return fault->code;
+    for (size_t i = 0; i < trend_figure_count; i++)
+        if (strcmp(trend_figures[i].name, query->metric) == 0)
+            out->figure = &trend_figures[i];
+    if (is_time(out) &&
+        bench_newest_noise(store, keep, &out->noise, &out->noise_run, fault) != ERR_NONE)
+        return fault->code;
+    if (choose_points(out, keep, fault) != ERR_NONE || find_levels(out, keep, fault) != ERR_NONE ||
+        store_list_branches(store, keep, &out->branches, &out->branch_count, fault) != ERR_NONE ||
+        store_list_platforms(store, keep, &out->platforms, &out->platform_count, fault) != ERR_NONE)
+        return fault->code;
+    out->sentence = say(out, keep);
+    return out->sentence != NULL ? ERR_NONE
+                                 : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "trend");
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+static void write_trend(struct json *j, const struct trend *trend, const bool *counts)
+{
+    json_object(j);
+    json_key(j, "points");
+    json_array(j);
+    for (uint32_t i = 0; i < trend->count; i++) {
+        const struct trend_point *point = &trend->points[i];
+        json_object(j);
+        json_key_uint(j, "run", point->run_id);
+        json_key_uint(j, "started_ns", point->started_ns);
+        json_key_number(j, "value", point->value);
+        json_key_uint(j, "count", point->count);
+        if (counts != NULL) {
+            json_key_string(j, "commit", point->commit);
+            json_key_string(j, "branch", point->branch);
+            json_key_string(j, "platform", point->platform);
+            json_key_uint(j, "cases", point->cases);
+            json_key_bool(j, "counts", counts[i]);
+        }
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_key(j, "band");
+    json_object(j);
+    json_key_number(j, "low", trend->low);
+    json_key_number(j, "high", trend->high);
+    json_object_end(j);
+    json_object_end(j);
+}
+
+void trend_write_points(struct json *j, const struct trend *trend)
+{
+    write_trend(j, trend, NULL);
+}
+
+static void write_figure(struct json *j, const struct trend_figure *figure)
+{
+    json_object(j);
+    json_key_string(j, "name", figure->name);
+    json_key_string(j, "title", figure->title);
+    json_key_string(j, "unit", figure->unit);
+    json_key_string(j, "better", figure->less_is_better ? "less" : "more");
+    json_object_end(j);
+}
+
+static void write_level(struct json *j, const struct trend_study *s, uint32_t i)
+{
+    const struct trend_level *level = &s->levels[i];
+    const struct trend_point *first = &s->trend.points[level->first];
+    json_object(j);
+    json_key_uint(j, "from_run", first->run_id);
+    json_key_uint(j, "to_run", s->trend.points[level->last].run_id);
+    json_key_uint(j, "from_ns", first->started_ns);
+    json_key_uint(j, "to_ns", s->trend.points[level->last].started_ns);
+    json_key_string(j, "commit", first->commit);
+    json_key_uint(j, "runs", level->runs);
+    json_key_number(j, "median", level->median);
+    json_key_number(j, "low", level->low);
+    json_key_number(j, "high", level->high);
+    json_key_string(j, "change", i == 0 ? NULL : level->worse ? "worse" : "better");
+    json_key(j, "last_run_before");
+    i == 0 ? json_null(j) : json_uint(j, s->trend.points[s->levels[i - 1].last].run_id);
+    json_key_number(j, "effect", level->effect);
+    json_key_number(j, "p", i == 0 ? unknown : level->p);
+    json_object_end(j);
+}
+
+static void write_words(struct json *j, const char *key, const char **words, uint32_t count)
+{
+    json_key(j, key);
+    json_array(j);
+    for (uint32_t i = 0; i < count; i++)
+        json_string(j, words[i]);
+    json_array_end(j);
+}
+
+void trend_write_json(struct json *j, const struct trend_study *s)
+{
+    json_object(j);
+    json_key_string(j, "metric", s->figure->name);
+    json_key(j, "figure");
+    write_figure(j, s->figure);
+    json_key_string(j, "scenario", s->query.scenario);
+    json_key_string(j, "variant", s->query.variant);
+    json_key_string(j, "branch", s->query.branch);
+    json_key_string(j, "platform", s->query.platform);
+    json_key_string(j, "sentence", s->sentence);
+    json_key(j, "noise");
+    json_object(j);
+    json_key_number(j, "share", s->noise);
+    json_key(j, "bench");
+    s->noise_run != 0 ? json_uint(j, s->noise_run) : json_null(j);
+    json_key_number(j, "threshold", threshold_of(s));
+    json_object_end(j);
+    json_key(j, "levels");
+    json_array(j);
+    for (uint32_t i = 0; i < s->level_count; i++)
+        write_level(j, s, i);
+    json_array_end(j);
+    json_key(j, "trend");
+    write_trend(j, &s->trend, s->counts);
+    json_key(j, "figures");
+    json_array(j);
+    for (size_t i = 0; i < trend_figure_count; i++)
+        write_figure(j, &trend_figures[i]);
+    json_array_end(j);
+    write_words(j, "branches", s->branches, s->branch_count);
+    write_words(j, "platforms", s->platforms, s->platform_count);
+    json_object_end(j);
+}

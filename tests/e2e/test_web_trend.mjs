@@ -1,0 +1,54 @@
+// Figures over runs: the document behind the trend page, and what Compare says in a sentence.
+import { Ajv, check, root, runAll, same, seed, serve, test } from './web/world.mjs';
+import { readFileSync } from 'node:fs';
+
+const db = seed('trend.db', 40, 24, 0);
+const server = await serve('--db', db);
+const data = async (path) => (await (await fetch(`${server.base}/api/v1/${path}`)).json()).data;
+
+test('every_figure_is_listed_and_can_be_asked_for', async () => {
+  const spec = JSON.parse(readFileSync(`${root}/dashboard/web/openapi.json`, 'utf8'));
+  const ajv = new (Ajv())({ strict: false });
+  ajv.addSchema(spec, 'spec');
+  const schema = spec.paths['/api/v1/trend'].get.responses['200'].content['application/json'].schema;
+  const fits = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"spec#/')));
+  const { figures } = await data('trend?metric=f1');
+  check(figures.length >= 12, `${figures.length} figures`);
+  for (const { name } of figures) {
+    const answer = await fetch(`${server.base}/api/v1/trend?metric=${name}&limit=1000`);
+    const body = await answer.json();
+    check(fits(body), `${name}: ${JSON.stringify(fits.errors?.slice(0, 3))}`);
+    same(body.data.trend.points.length, 40, name);
+  }
+  const { error } = await (await fetch(`${server.base}/api/v1/trend?metric=mood`)).json();
+  for (const { name } of figures) check(error.hint.includes(name), `the hint lacks ${name}`);
+});
+
+test('a_step_is_found_with_its_run_and_commit', async () => {
+  const found = await data('trend?metric=dump_write_ns&limit=40');
+  same(found.levels.map((level) => level.change), [null, 'worse'], found.sentence);
+  const [before, now] = found.levels;
+  same([before.from_run, before.to_run, now.last_run_before], [1, now.from_run - 1, now.from_run - 1], 'they meet');
+  check(found.sentence.startsWith(`Worse since run ${now.from_run} of 20`) && found.sentence.includes(now.commit.slice(0, 12)), found.sentence);
+  const still = await data('trend?metric=record_write_ns&limit=40');
+  check(still.sentence.startsWith('No change'), still.sentence);
+});
+
+test('runs_are_chosen_by_branch_platform_and_number', async () => {
+  const points = async (query) => (await data(`trend?metric=f1&limit=1000&${query}`)).trend.points.map((point) => point.run);
+  same((await points('branch=main')).length, 40, 'its branch');
+  same(await points('branch=none'), [], 'another branch');
+  same(await points('until=3'), [1, 2, 3], 'up to a run');
+  same((await points('scenario=spin')).length, 40, 'of one scenario');
+  const { branches, platforms } = await data('trend?metric=f1');
+  same([branches, platforms], [['main'], ['linux x86-64, wine 8.0']], 'what there is to choose');
+});
+
+test('compare_says_in_one_sentence_what_differs', async () => {
+  const { sentence, totals } = await data('compare?a=3&b=12');
+  check(sentence.startsWith('From run 3 to run 12: ') && sentence.endsWith('.'), sentence);
+  if (totals.new) check(sentence.includes(`${totals.new} case${totals.new > 1 ? 's fail' : ' fails'} that did not`), sentence);
+  same((await data('compare?a=12&b=12')).sentence.includes('no verdict differs'), true, 'a run with itself');
+});
+
+await runAll();

@@ -1,0 +1,226 @@
+/* study/trend: figures over runs, their levels, and the sentence about them. */
+#include <math.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "study/trend.h"
+#include "test.h"
+
+struct fixture {
+    struct arena keep;
+    struct fault fault;
+    struct store *store;
+};
+
+static void set_up(struct fixture *f)
+{
+    static const struct fault none = FAULT_INIT;
+    f->fault = none;
+    arena_init(&f->keep, 0);
+    REQUIRE(store_open(":memory:", STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
+}
+
+static void tear_down(struct fixture *f)
+{
+    CHECK_EQ(f->fault.code, ERR_NONE);
+    store_close(f->store);
+    arena_free(&f->keep);
+}
+
+struct made {
+    const char *branch, *platform, *label;
+    uint64_t day; /* since 1970 */
+    uint32_t cases;
+    uint64_t dump_write_ns, cold_ns;
+    uint64_t control_ns; /* of a bench whose offset lane takes 1,000; 0: no bench */
+};
+
+static uint64_t put_run(struct fixture *f, const struct made *m)
+{
+    struct run_info run = {.label = m->label != NULL ? m->label : "run",
+                           .branch = m->branch != NULL ? m->branch : "main",
+                           .platform = m->platform != NULL ? m->platform : "linux",
+                           .commit = arena_printf(&f->keep, "c%llu", (unsigned long long)m->day),
+                           .started_ns = m->day * 86400 * 1000000000u};
+    REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
+    for (uint32_t i = 0; i < m->cases; i++) {
+        struct engine_claim claim = {.engine = "offset:rtl",
+                                     .subject = true,
+                                     .cost = {.total_ns = 500, .cold_ns = m->cold_ns + i}};
+        struct engine_score score = {.engine = "offset:rtl",
+                                     .subject = true,
+                                     .state = STACK_OK,
+                                     .judged = true,
+                                     .exact = i != 0,
+                                     .frames = 3};
+        struct run_case c = {.scenario = "null_write",
+                             .variant = arena_printf(&f->keep, "v%u", (unsigned)i),
+                             .kind = CASE_KIND_CRASH,
+                             .timing = {.dump_write_ns = m->dump_write_ns + i},
+                             .claims = &claim,
+                             .claim_count = 1,
+                             .result = {.verdict = VERDICT_PASS,
+                                        .reason = "",
+                                        .right = "all",
+                                        .scores = &score,
+                                        .score_count = 1}};
+        REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
+    }
+    const struct bench_sample samples[] = {{"offset", "total", false, 0, 1000},
+                                           {"offset-control", "total", false, 0, m->control_ns}};
+    REQUIRE(m->control_ns == 0 ||
+            store_put_samples(f->store, run.id, samples, 2, &f->fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, run.started_ns + 1, &f->fault) ==
+            ERR_NONE);
+    return run.id;
+}
+
+static struct trend_study make(struct fixture *f, struct trend_query query)
+{
+    struct trend_study out;
+    query.limit = query.limit == 0 ? 100 : query.limit;
+    REQUIRE(trend_make(f->store, &query, &f->keep, &out, &f->fault) == ERR_NONE);
+    return out;
+}
+
+TEST(every_figure_can_be_read_of_runs_and_of_cases)
+{
+    struct fixture f;
+    set_up(&f);
+    (void)put_run(&f, &(struct made){.day = 1, .cases = 3, .dump_write_ns = 100, .cold_ns = 900});
+    for (size_t i = 0; i < trend_figure_count; i++) {
+        test_row(trend_figures[i].name);
+        (void)make(&f, (struct trend_query){.metric = trend_figures[i].name});
+        (void)make(&f,
+                   (struct trend_query){.metric = trend_figures[i].name, .scenario = "null_write"});
+    }
+    static const struct {
+        const char *metric, *variant;
+        double value;
+        uint64_t count;
+    } rows[] = {{"dump_write_ns", NULL, 101, 3},  {"dump_write_ns", "v2", 102, 1},
+                {"offset_cold_ns", NULL, 901, 3}, {"offset_cold_ns", "v0", 900, 1},
+                {"exact", NULL, 2.0 / 3, 3},      {"exact", "v0", 0, 1},
+                {"offset_ns", NULL, 500, 3},      {"offset_ns", "v1", 500, 1}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].metric);
+        const struct trend_study s =
+            make(&f, (struct trend_query){.metric = rows[i].metric, .variant = rows[i].variant});
+        REQUIRE(s.trend.count == 1);
+        CHECK_NEAR(s.trend.points[0].value, rows[i].value, 1e-9);
+        CHECK_EQ(s.trend.points[0].count, rows[i].count);
+        CHECK_EQ(s.trend.points[0].cases, 3);
+        CHECK_STR(s.trend.points[0].commit, "c1");
+    }
+    tear_down(&f);
+}
+
+TEST(runs_are_chosen_by_branch_platform_and_number_and_sorted_by_date)
+{
+    struct fixture f;
+    set_up(&f);
+    const struct made runs[] = {{.day = 5, .cases = 1, .dump_write_ns = 5},
+                                {.day = 2, .cases = 1, .dump_write_ns = 2}, /* imported later */
+                                {.day = 6, .cases = 1, .dump_write_ns = 6, .branch = "topic"},
+                                {.day = 7, .cases = 1, .dump_write_ns = 7, .platform = "windows"}};
+    for (size_t i = 0; i < COUNT_OF(runs); i++)
+        (void)put_run(&f, &runs[i]);
+    static const struct {
+        const char *name, *branch, *platform;
+        uint64_t until;
+        uint32_t limit, count;
+        double first, last;
+    } rows[] = {{"all", NULL, NULL, 0, 0, 4, 2, 7},
+                {"a branch", "topic", NULL, 0, 0, 1, 6, 6},
+                {"a platform", NULL, "linux", 0, 0, 3, 2, 6},
+                {"up to a run", NULL, NULL, 2, 0, 2, 2, 5},
+                {"the newest two", NULL, NULL, 0, 2, 2, 6, 7},
+                {"none", "gone", NULL, 0, 0, 0, 0, 0}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        const struct trend_study s = make(&f, (struct trend_query){.metric = "dump_write_ns",
+                                                                   .branch = rows[i].branch,
+                                                                   .platform = rows[i].platform,
+                                                                   .until = rows[i].until,
+                                                                   .limit = rows[i].limit});
+        REQUIRE(s.trend.count == rows[i].count);
+        if (s.trend.count > 0) {
+            CHECK_NEAR(s.trend.points[0].value, rows[i].first, 0);
+            CHECK_NEAR(s.trend.points[s.trend.count - 1].value, rows[i].last, 0);
+        }
+        CHECK_EQ(s.branch_count, 2);
+        CHECK_EQ(s.platform_count, 2);
+    }
+    tear_down(&f);
+}
+
+TEST(a_level_changes_above_the_noise_only)
+{
+    static const struct {
+        const char *name;
+        uint64_t now, control; /* from day 13 on; of the bench, against 1,000 */
+        uint32_t small_from;   /* days from which runs have one case; 0: none */
+        uint32_t levels;
+        bool worse;
+        const char *sentence;
+    } rows[] = {
+        {"steady", 1000, 0, 0, 1, false,
+         "No change beyond chance and noise: 1 us in the median of 24 runs."},
+        {"above the 3 % that count", 1100, 0, 0, 2, true,
+         "Worse since run 13 of 1970-01-14 (commit c13): 1.1 us, before it 1 us."},
+        {"below them", 1020, 0, 0, 1, false,
+         "No change beyond chance and noise: 1.01 us in the median of 24 runs."},
+        {"below what A/A measured", 1100, 1200, 0, 1, false, NULL},
+        {"better", 900, 0, 0, 2, false,
+         "Better since run 13 of 1970-01-14 (commit c13): 901 ns, before it 1 us."},
+        {"runs of a few cases do not count", 1100, 0, 13, 1, false,
+         "No change beyond chance and noise: 1 us in the median of 12 runs."},
+        {"too few that count", 1100, 0, 6, 1, false,
+         "Not enough runs to say whether it changed: 5 here, 8 are needed."},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        set_up(&f);
+        test_row(rows[i].name);
+        for (uint32_t day = 1; day <= 24; day++)
+            (void)put_run(&f,
+                          &(struct made){
+                              .day = day,
+                              .cases = rows[i].small_from != 0 && day >= rows[i].small_from ? 1 : 3,
+                              .dump_write_ns = day >= 13 ? rows[i].now : 1000});
+        if (rows[i].control != 0)
+            (void)put_run(
+                &f, &(struct made){.day = 25, .label = "bench", .control_ns = rows[i].control});
+        const struct trend_study s = make(&f, (struct trend_query){.metric = "dump_write_ns"});
+        CHECK_EQ(s.level_count, rows[i].levels);
+        if (rows[i].sentence != NULL)
+            CHECK_STR(s.sentence, rows[i].sentence);
+        if (s.level_count == 2) {
+            CHECK_EQ(s.levels[1].worse, rows[i].worse);
+            CHECK_EQ(s.trend.points[s.levels[1].first].run_id, 13);
+            CHECK_NEAR(s.levels[1].high / s.levels[1].median, 1.03, 1e-9);
+        }
+        if (rows[i].control != 0)
+            CHECK_NEAR(s.noise, 0.2, 1e-9);
+        tear_down(&f);
+    }
+}
+
+TEST(a_thousand_runs_take_no_time)
+{
+    struct fixture f;
+    set_up(&f);
+    for (uint32_t day = 1; day <= 1000; day++)
+        (void)put_run(&f, &(struct made){.day = day,
+                                         .cases = 1,
+                                         .dump_write_ns = 1000 + (day / 100) * 200 + day % 7});
+    const struct trend_study s =
+        make(&f, (struct trend_query){.metric = "dump_write_ns", .limit = 1000});
+    CHECK_EQ(s.trend.count, 1000);
+    CHECK_EQ(s.level_count, 10); /* 99 runs of the first, then 100 each; the last one run alone */
+    for (uint32_t i = 1; i < s.level_count; i++) {
+        CHECK_EQ(s.trend.points[s.levels[i].first].run_id, i * 100);
+        CHECK(s.levels[i].worse);
+    }
+    tear_down(&f);
+}
