@@ -111,7 +111,7 @@ struct trend_point {
     const char *commit, *branch, *platform; /* NULL: unknown */
     uint32_t cases;                         /* of the run */
     double value;                           /* NaN: the run has no such figure */
-    uint64_t count; /* number of samples or frames it is based on */
+    uint64_t count;                         /* number of samples or frames it is based on */
 };
 
 /* One lane's stage in one round of a benchmark: nanoseconds per case. */

@@ -41,8 +41,7 @@
  * lack the case and the index finds it. */
 #define TREND_RUNS                                                                                 \
     TREND_FILTER                                                                                   \
-        " AND (?1 IS NOT NULL OR r.id IN (SELECT r.id FROM run r WHERE" TREND_FILTER TREND_ORDER   \
-        "))"
+    " AND (?1 IS NOT NULL OR r.id IN (SELECT r.id FROM run r WHERE" TREND_FILTER TREND_ORDER "))"
 #define TREND_CASE " (?1 IS NULL OR c.scenario = ?1) AND (?2 IS NULL OR c.variant = ?2)"
 
 /* Sums over a run's cases. For a finished run they are stored; for one that has not ended they are
@@ -92,18 +91,19 @@
 #define MEDIAN "place IN ((cases + 1) / 2, (cases + 2) / 2)"
 
 /* The numbers of case C that trends take medians of; FIGURE is an expression that gives the name.
- */
+ * Times in the dying process do not count where the case ran in a crowd. */
 #define COLD_OF(engine)                                                                            \
     "(SELECT k.cold_ns FROM claim k WHERE k.case_id = c.id AND k.engine = '" engine                \
     "' AND k.state = 0 AND k.frames > 0)"
 #define FIGURE_VALUE(figure)                                                                       \
-    "CASE " figure " WHEN 'walk_ns' THEN c.walk_ns WHEN 'stop_walk_ns' THEN c.stop_walk_ns"        \
-    " WHEN 'stop_dump_ns' THEN c.stop_dump_ns WHEN 'record_write_ns' THEN c.record_write_ns"       \
-    " WHEN 'dump_write_ns' THEN c.dump_write_ns WHEN 'dump_tuned_ns' THEN c.dump_tuned_ns"         \
-    " WHEN 'capture_now_ns' THEN c.capture_now_ns WHEN 'hang_late_ns' THEN c.hang_late_ns"         \
+    "coalesce(CASE WHEN c.crowded THEN NULL ELSE CASE " figure " WHEN 'walk_ns' THEN c.walk_ns"    \
+    " WHEN 'stop_walk_ns' THEN c.stop_walk_ns WHEN 'stop_dump_ns' THEN c.stop_dump_ns"             \
+    " WHEN 'record_write_ns' THEN c.record_write_ns WHEN 'dump_write_ns' THEN c.dump_write_ns"     \
+    " WHEN 'dump_tuned_ns' THEN c.dump_tuned_ns WHEN 'capture_now_ns' THEN c.capture_now_ns"       \
+    " WHEN 'hang_late_ns' THEN c.hang_late_ns END END, CASE " figure                               \
     " WHEN 'record_bytes' THEN c.record_bytes WHEN 'dump_bytes' THEN c.dump_bytes"                 \
     " WHEN 'offset_cold_ns' THEN " COLD_OF("offset:rtl") " WHEN 'dump_cold_ns' THEN " COLD_OF(     \
-        "dump") " END"
+        "dump") " END)"
 #define FIGURE_NAMES                                                                               \
     "(VALUES ('walk_ns'), ('stop_walk_ns'), ('stop_dump_ns'), ('record_write_ns'),"                \
     " ('dump_write_ns'), ('dump_tuned_ns'), ('capture_now_ns'), ('hang_late_ns'),"                 \

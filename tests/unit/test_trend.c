@@ -32,6 +32,7 @@ struct made {
     uint64_t day; /* since 1970 */
     uint32_t cases;
     uint64_t dump_write_ns, cold_ns;
+    bool crowded;
     uint64_t control_ns; /* of a bench whose offset lane takes 1,000; 0: no bench */
 };
 
@@ -56,7 +57,9 @@ static uint64_t put_run(struct fixture *f, const struct made *m)
         struct run_case c = {.scenario = "null_write",
                              .variant = arena_printf(&f->keep, "v%u", (unsigned)i),
                              .kind = CASE_KIND_CRASH,
-                             .timing = {.dump_write_ns = m->dump_write_ns + i},
+                             .timing = {.dump_write_ns = m->dump_write_ns + i,
+                                        .dump_bytes = 70,
+                                        .crowded = m->crowded},
                              .claims = &claim,
                              .claim_count = 1,
                              .result = {.verdict = VERDICT_PASS,
@@ -111,6 +114,27 @@ TEST(every_figure_can_be_read_of_runs_and_of_cases)
         CHECK_EQ(s.trend.points[0].count, rows[i].count);
         CHECK_EQ(s.trend.points[0].cases, 3);
         CHECK_STR(s.trend.points[0].commit, "c1");
+    }
+    tear_down(&f);
+}
+
+TEST(times_of_a_crowd_are_left_out)
+{
+    struct fixture f;
+    set_up(&f);
+    (void)put_run(&f, &(struct made){
+                          .day = 1, .cases = 2, .crowded = true, .dump_write_ns = 9, .cold_ns = 8});
+    static const struct {
+        const char *metric;
+        double value;
+    } rows[] = {{"dump_write_ns", (double)NAN}, {"dump_bytes", 70}, {"offset_cold_ns", 8.5}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].metric);
+        const struct trend_study s = make(&f, (struct trend_query){.metric = rows[i].metric});
+        REQUIRE(s.trend.count == 1);
+        CHECK_EQ(isnan(s.trend.points[0].value) != 0, isnan(rows[i].value) != 0);
+        if (!isnan(rows[i].value))
+            CHECK_NEAR(s.trend.points[0].value, rows[i].value, 1e-9);
     }
     tear_down(&f);
 }
