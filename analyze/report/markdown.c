@@ -6,6 +6,7 @@
 
 #include "report/report.h"
 #include "report/words.h"
+#include "study/summary.h"
 
 enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200 };
 
@@ -72,27 +73,47 @@ static const char *cell(struct sheet *sheet, const char *text)
     return markdown_text(text, sheet->scratch);
 }
 
-static void put_failures(struct sheet *sheet, const struct run_figures *report)
+enum { NAMES_SHOWN = 8 };
+
+/* What fails and why: one row per group, each with the command that shows more. */
+static void put_failing(struct sheet *sheet, const struct run_figures *report,
+                        const struct case_groups *groups)
 {
-    const uint32_t failing = figures_failing(report);
-    uint32_t shown = 0;
-    if (failing == 0)
+    uint32_t left = groups->cases;
+    if (left == 0)
         return;
-    (void)put_linef(sheet, "\n### Failing: %u", failing);
-    (void)put_line(sheet, "| case | verdict | right | why |\n|---|---|---|---|");
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        const struct run_case *c = &report->cases[i];
-        char name[160];
-        if (!run_verdict_fails(c->result.verdict))
-            continue;
-        if (!put_linef(sheet, "| %s | %s | %s | %.1500s |", cell(sheet, case_name(c, name)),
-                       verdict_name(c->result.verdict), cell(sheet, c->result.right),
-                       cell(sheet, c->result.reason)))
+    (void)put_linef(sheet, "\n### Failing: %u", left);
+    (void)put_line(sheet, "| cases | verdict | why | right | more |\n|---|---|---|---|---|");
+    for (uint32_t g = 0; g < groups->count; g++) {
+        const struct case_group *group = &groups->rows[g];
+        const struct run_case *first = group->cases[0];
+        if (!put_linef(sheet, "| %.1200s | %u %s | %.1200s | %.200s | <code>%.800s</code> |",
+                       cell(sheet, summary_names(report, group, NAMES_SHOWN, sheet->scratch)),
+                       group->count, verdict_name(first->result.verdict),
+                       cell(sheet, group->reason), cell(sheet, first->result.right),
+                       cell(sheet, summary_command(first, sheet->scratch))))
             break;
-        shown++;
+        left -= group->count;
     }
-    if (shown < failing)
-        (void)fprintf(sheet->out, "\n... and %u more failing cases.\n", failing - shown);
+    if (left > 0)
+        (void)fprintf(sheet->out, "\n... and %u more failing cases.\n", left);
+}
+
+/* One line per reason, with its count. */
+static void put_not_shown(struct sheet *sheet, const struct case_groups *groups)
+{
+    uint32_t left = groups->cases;
+    if (left == 0)
+        return;
+    (void)put_linef(sheet, "\n### Not shown here: %u (UNSUPPORTED: counted, never passed)\n", left);
+    for (uint32_t g = 0; g < groups->count; g++) {
+        if (!put_linef(sheet, "* %u: %.1500s", groups->rows[g].count,
+                       cell(sheet, groups->rows[g].reason)))
+            break;
+        left -= groups->rows[g].count;
+    }
+    if (left > 0)
+        (void)fprintf(sheet->out, "\n... and %u more cases.\n", left);
 }
 
 static const char *percent(uint64_t right, uint64_t total, char out[24])
@@ -109,43 +130,123 @@ static void put_engines(struct sheet *sheet, const struct run_figures *report)
     (void)put_line(sheet, "\n### Engines against the truth\n"
                           "| engine | exact stacks | precision | recall | inline recall | lines |\n"
                           "|---|---|---|---|---|---|");
+    const char *silent = NULL;
     for (uint32_t i = 0; i < report->engine_count; i++) {
         const struct engine_total *t = &report->engines[i];
         char p[24], r[24], n[24], l[24];
+        if (t->stacks == 0) {
+            silent = arena_printf(sheet->scratch, "%s%s%s", silent != NULL ? silent : "",
+                                  silent != NULL ? ", " : "", cell(sheet, t->engine));
+            continue;
+        }
         (void)put_linef(sheet, "| %s%s | %u of %u | %s | %s | %s | %s |", cell(sheet, t->engine),
-                        t->subject ? " (subject)" : "", t->exact, t->judged,
+                        t->subject ? " (under test)" : "", t->exact, t->judged,
                         percent(t->right_frames, t->own_frames, p),
                         percent(t->right_frames, t->truth_frames, r),
                         percent(t->inline_right, t->inline_demanded, n),
                         percent(t->lines_right, t->lines_judged, l));
     }
+    if (silent != NULL)
+        (void)put_linef(sheet, "\nNo stack: %.1500s", silent);
     if (report->left_out > 0)
         (void)put_linef(sheet, "\n%u cases are not in these figures: ERROR, without any stack.",
                         report->left_out);
 }
 
-static void put_cases(struct sheet *sheet, const struct run_figures *report)
+static void put_headline(struct sheet *sheet, const struct run_figures *report)
 {
-    uint32_t shown = 0;
-    (void)put_linef(sheet, "\n<details><summary>All %u cases</summary>\n", report->case_count);
-    (void)put_line(sheet, "| case | verdict | findings |\n|---|---|---|");
-    for (uint32_t i = 0; i < report->case_count; i++, shown++) {
-        const struct run_case *c = &report->cases[i];
-        char name[160];
-        if (!put_linef(sheet, "| %s | %s | %u |", cell(sheet, case_name(c, name)),
-                       verdict_name(c->result.verdict), c->result.finding_count))
-            break;
+    const struct way_times ratio = figures_way_times(report, sheet->scratch);
+    const char *foreign = figures_foreign_engine(report);
+    char a[24], b[24], c[24], first[64] = "", first_ms[32] = "";
+    if (ratio.cases == 0)
+        return;
+    if (foreign != NULL) {
+        (void)snprintf(first, sizeof first, "dump way (%.40s) : ", strchr(foreign, ':') + 1);
+        (void)snprintf(first_ms, sizeof first_ms,
+                       "%s : ", duration_text(ratio.foreign_ms * 1e6, a));
     }
-    if (shown < report->case_count)
-        (void)fprintf(sheet->out, "\n... and %u more cases.\n", report->case_count - shown);
-    (void)fputs("\n</details>\n", sheet->out);
+    (void)put_linef(sheet,
+                    "\n### Speed\n**%sdump way (ours) : offset way = %s%s : %s** (one stack on the "
+                    "back end, starting cold; medians of %u cases)",
+                    first, first_ms, duration_text(ratio.dump_ms * 1e6, b),
+                    duration_text(ratio.offset_ms * 1e6, c), (unsigned)ratio.cases);
+}
+
+/* The builds of a row of the grid: "ob0, ob2" or "all 4". */
+static const char *builds(struct sheet *sheet, const struct grid_row *row)
+{
+    const char *text = "";
+    if (row->all)
+        return arena_printf(sheet->scratch, "all %u", row->count);
+    for (uint32_t i = 0; i < row->count && text != NULL; i++) {
+        text =
+            arena_printf(sheet->scratch, "%s%s%s", text, i > 0 ? ", " : "", row->cases[i]->variant);
+        if (text != NULL && row->cases[i]->repeat > 0)
+            text = arena_printf(sheet->scratch, "%s#%u", text, row->cases[i]->repeat + 1);
+    }
+    return text;
+}
+
+static const char *mark(const struct engine_score *s, char out[24])
+{
+    if (s == NULL || s->state != STACK_OK || s->frames == 0)
+        (void)snprintf(out, 24, "·");
+    else if (!s->judged)
+        (void)snprintf(out, 24, "%u", s->frames);
+    else
+        (void)snprintf(out, 24, "%s%u/%u", s->exact ? "✓" : "✗", s->right_frames, s->truth_frames);
+    return out;
+}
+
+/* The engines under test as columns. */
+static void put_grid(struct sheet *sheet, const struct run_figures *report, bool all)
+{
+    struct grid_rows grid;
+    struct fault fault = FAULT_INIT;
+    char text[24];
+    if (summary_rows(report, all, sheet->scratch, &grid, &fault) != ERR_NONE || grid.count == 0)
+        return;
+    uint32_t left = grid.cases;
+    if (all)
+        (void)put_linef(sheet, "\n<details><summary>All %u cases</summary>\n", left);
+    else
+        (void)put_linef(sheet, "\n### Cases that deviate: %u of %u", left, report->case_count);
+    const char *head = "| scenario | build | verdict |", *rule = "|---|---|---|";
+    for (uint32_t e = 0; e < report->engine_count && head != NULL && rule != NULL; e++)
+        if (report->engines[e].subject) {
+            head = arena_printf(sheet->scratch, "%s %s |", head,
+                                cell(sheet, report->engines[e].engine));
+            rule = arena_printf(sheet->scratch, "%s---|", rule);
+        }
+    (void)put_line(sheet, head != NULL ? head : "");
+    (void)put_line(sheet, rule != NULL ? rule : "");
+    for (uint32_t i = 0; i < grid.count; i++) {
+        const struct grid_row *row = &grid.rows[i];
+        const struct run_case *c = row->cases[0];
+        const char *line =
+            arena_printf(sheet->scratch, "| %s | %s | %s |", cell(sheet, c->scenario),
+                         cell(sheet, builds(sheet, row)), verdict_name(c->result.verdict));
+        for (uint32_t e = 0; e < report->engine_count && line != NULL; e++)
+            if (report->engines[e].subject)
+                line = arena_printf(sheet->scratch, "%s %s |", line,
+                                    mark(case_score(c, report->engines[e].engine), text));
+        if (line == NULL || !put_line(sheet, line))
+            break;
+        left -= row->count;
+    }
+    if (left > 0)
+        (void)fprintf(sheet->out, "\n... and %u more cases.\n", left);
+    if (all)
+        (void)fputs("\n</details>\n", sheet->out);
 }
 
 enum status report_markdown(const struct run_figures *report, size_t max_bytes,
                             struct arena *scratch, FILE *out, struct fault *fault)
 {
     struct sheet sheet = {out, max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes, scratch};
-    const struct way_times ratio = figures_way_times(report, scratch);
+    struct summary summary;
+    if (summary_make(report, scratch, &summary, fault) != ERR_NONE)
+        return fault->code;
     const uint32_t failing = figures_failing(report);
     const bool fails = failing > 0 || report->problem_count > 0;
     uint32_t counts[VERDICT_COUNT] = {0};
@@ -162,23 +263,12 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
             (void)snprintf(line + strlen(line), sizeof line - strlen(line), "%s%u %s",
                            line[0] != 0 ? ", " : "", counts[v], verdict_name((enum verdict)v));
     (void)put_line(&sheet, line);
-    if (ratio.cases > 0) {
-        const char *foreign = figures_foreign_engine(report);
-        char a[24], b[24], c[24], first[64] = "", first_ms[32] = "";
-        if (foreign != NULL) {
-            (void)snprintf(first, sizeof first, "dump way (%.40s) : ", strchr(foreign, ':') + 1);
-            (void)snprintf(first_ms, sizeof first_ms,
-                           "%s : ", duration_text(ratio.foreign_ms * 1e6, a));
-        }
-        (void)put_linef(&sheet,
-                        "\n**%sdump way (ours) : offset way = %s%s : %s** (one stack on the back "
-                        "end, starting cold; medians of %u cases)",
-                        first, first_ms, duration_text(ratio.dump_ms * 1e6, b),
-                        duration_text(ratio.offset_ms * 1e6, c), (unsigned)ratio.cases);
-    }
-    put_failures(&sheet, report);
+    put_failing(&sheet, report, &summary.failing);
     put_engines(&sheet, report);
-    put_cases(&sheet, report);
+    put_headline(&sheet, report);
+    put_not_shown(&sheet, &summary.not_shown);
+    put_grid(&sheet, report, false);
+    put_grid(&sheet, report, true);
     return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
                             : ERR_NONE;
 }

@@ -20,9 +20,21 @@ uint32_t text_width(const char *text)
     return width;
 }
 
+static void put_char(const struct page *page, char c)
+{
+    if (page->out != NULL)
+        (void)fputc(c, page->out);
+}
+
+static void put_blanks(const struct page *page, uint32_t count)
+{
+    for (; count > 0; count--)
+        put_char(page, ' ');
+}
+
 static void put_ink(const struct page *page, enum ink ink, bool on)
 {
-    if (page->color && ink != INK_PLAIN)
+    if (page->color && ink != INK_PLAIN && page->out != NULL)
         (void)fputs(on ? ink_codes[ink] : "\x1b[0m", page->out);
 }
 
@@ -33,7 +45,7 @@ static void put_text(const struct page *page, const char *text, uint32_t width)
         if (starts_character(*text) && width-- == 0)
             break;
         const unsigned char c = (unsigned char)*text;
-        (void)fputc(c < 0x20 || c == 0x7f ? '?' : c, page->out);
+        put_char(page, c < 0x20 || c == 0x7f ? '?' : *text);
     }
 }
 
@@ -42,16 +54,14 @@ void page_cell(const struct page *page, enum ink ink, int width, const char *tex
     const uint32_t have = text_width(text);
     const uint32_t want = width == 0 ? have : (uint32_t)(width < 0 ? -width : width);
     const uint32_t pad = have < want ? want - have : 0;
-    if (width < 0)
-        (void)fprintf(page->out, "%*s", (int)pad, "");
+    put_blanks(page, width < 0 ? pad : 0);
     const enum ink shown = have > 0 ? ink : INK_PLAIN;
     put_ink(page, shown, true);
     put_text(page, text, have > want ? want - 1 : have);
     if (have > want)
-        (void)fputs("…", page->out);
+        put_text(page, "…", 1);
     put_ink(page, shown, false);
-    if (width > 0)
-        (void)fprintf(page->out, "%*s", (int)pad, "");
+    put_blanks(page, width > 0 ? pad : 0);
 }
 
 void page_cellf(const struct page *page, enum ink ink, int width, const char *format, ...)
@@ -64,39 +74,62 @@ void page_cellf(const struct page *page, enum ink ink, int width, const char *fo
     page_cell(page, ink, width, text);
 }
 
-void page_wrap(const struct page *page, enum ink ink, uint32_t indent, const char *text)
+/* The end of the line that begins at TEXT and has ROOM characters: after a word where it can be. */
+static const char *line_end(const char *text, uint32_t room)
 {
+    const char *at = text, *last_blank = NULL;
+    for (uint32_t width = 0; *at != 0; at++) {
+        if (starts_character(*at) && ++width > room)
+            break;
+        if (*at == ' ')
+            last_blank = at;
+    }
+    return *at == 0 || last_blank == NULL ? at : last_blank;
+}
+
+void page_wrap_most(const struct page *page, enum ink ink, uint32_t indent, uint32_t most,
+                    const char *text)
+{
+    static const char more[] = " ...";
     const uint32_t room = page->columns > indent + 20 ? page->columns - indent : 20;
     put_ink(page, ink, true);
-    for (bool first = true; *text != 0; first = false) {
-        const char *at = text, *last_blank = NULL;
-        uint32_t width = 0;
-        for (; *at != 0; at++) {
-            if (starts_character(*at) && ++width > room)
-                break;
-            if (*at == ' ')
-                last_blank = at;
+    for (uint32_t line = 1; *text != 0; line++) {
+        const char *end = line_end(text, room);
+        const bool cut = line == most && *end != 0;
+        if (cut)
+            end = line_end(text, room - (uint32_t)strlen(more));
+        if (line > 1) {
+            page_line(page);
+            put_blanks(page, indent);
         }
-        const char *end = *at == 0 ? at : last_blank != NULL ? last_blank : at;
-        if (!first)
-            (void)fprintf(page->out, "\n%*s", (int)indent, "");
         for (; text < end; text++)
-            (void)fputc((unsigned char)*text < 0x20 ? '?' : *text, page->out);
+            put_char(page, (unsigned char)*text < 0x20 ? '?' : *text);
+        if (cut) {
+            put_text(page, more, (uint32_t)strlen(more));
+            break;
+        }
         while (*text == ' ')
             text++;
     }
     put_ink(page, ink, false);
-    (void)fputc('\n', page->out);
+    page_line(page);
+}
+
+void page_wrap(const struct page *page, enum ink ink, uint32_t indent, const char *text)
+{
+    page_wrap_most(page, ink, indent, 0, text);
 }
 
 void page_title(const struct page *page, const char *title)
 {
-    (void)fputc('\n', page->out);
+    page_line(page);
     page_cell(page, INK_TITLE, (int)text_width(title), title);
-    (void)fputc('\n', page->out);
+    page_line(page);
 }
 
 void page_line(const struct page *page)
 {
-    (void)fputc('\n', page->out);
+    put_char(page, '\n');
+    if (page->lines != NULL)
+        ++*page->lines;
 }

@@ -10,9 +10,10 @@
 enum ink { INK_PLAIN, INK_GOOD, INK_BAD, INK_WARN, INK_DIM, INK_TITLE };
 
 struct page {
-    FILE *out;
+    FILE *out; /* NULL: nothing is written, lines are only counted */
     bool color;
     uint32_t columns;
+    uint32_t *lines; /* counts the lines that were ended; may be NULL */
 };
 
 /* The number of characters of a UTF-8 text; each takes one column on a terminal. */
@@ -31,6 +32,10 @@ void page_cellf(const struct page *page, enum ink ink, int width, const char *fo
 /* Writes TEXT wrapped at the page's width, each line after INDENT columns; the caller has written
  * the first line up to there. Ends the line. */
 void page_wrap(const struct page *page, enum ink ink, uint32_t indent, const char *text);
+
+/* The same on at most MOST lines (0: any number); a longer text ends in " ...". */
+void page_wrap_most(const struct page *page, enum ink ink, uint32_t indent, uint32_t most,
+                    const char *text);
 
 void page_title(const struct page *page, const char *title);
 void page_line(const struct page *page);

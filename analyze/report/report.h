@@ -17,7 +17,8 @@
 struct report_style {
     uint32_t columns; /* 0: 100 */
     bool color;
-    bool details; /* also each case's findings */
+    bool details;   /* also the cases that do not deviate, findings, hooks, times */
+    const char *db; /* for commands that the report suggests; NULL: the default database */
 };
 
 enum status report_text(const struct run_figures *report, const struct report_style *style,

@@ -4,13 +4,30 @@
 
 #include "report/page.h"
 #include "report/report.h"
+#include "study/summary.h"
 
 /* The glyph says the same as the colour, for readers and terminals without colours. */
 enum ink verdict_ink(enum verdict verdict);
 const char *verdict_glyph(enum verdict verdict);
 
-/* Scenario x variant x engine, with the verdict. */
-void text_print_grid(const struct page *page, const struct run_figures *report,
+/* The answer in at most 40 lines on a page of 80 columns or more. False: it does not name every
+ * failing case. */
+bool text_print_top(const struct page *page, const struct run_figures *report,
+                    const struct summary *summary, struct arena *scratch);
+
+/* "FAIL   13 cases: 12 PASS, 1 FAIL". */
+void text_print_verdict(const struct page *page, const struct run_figures *report);
+
+/* How right each engine is against the truth. */
+void text_print_engines(const struct page *page, const struct run_figures *report,
+                        struct arena *scratch);
+
+/* What code the engines share, and why some were not asked. */
+void text_print_shared(const struct page *page, const struct run_figures *report);
+
+/* Scenario x variant x engine, with the verdict: the cases that deviate, or ALL. Builds with the
+ * same marks share a row. */
+void text_print_grid(const struct page *page, const struct run_figures *report, bool all,
                      struct arena *scratch);
 
 /* Hook x pattern, expected and seen; DETAILS: one row per scenario. */

@@ -5,13 +5,21 @@
 #include "report/text.h"
 #include "report/words.h"
 
-enum { ENGINE_LEAST = 7, HEAD_LEAST = 8, NAME_LEAST = 20, CELL_BYTES = 96, HEAD_LINES_MAX = 8 };
+enum {
+    ENGINE_LEAST = 7,
+    HEAD_LEAST = 8,
+    NAME_LEAST = 20,
+    BUILDS_MOST = 20, /* names of builds that share a row continue on the next line */
+    CELL_BYTES = 96,
+    HEAD_LINES_MAX = 8
+};
 
 struct grid {
     const struct engine_total *engines[CLAIMS_MAX];
     int widths[CLAIMS_MAX]; /* including the blank after it */
     uint32_t count;
     int name, variant, verdict;
+    struct grid_rows rows;
 };
 
 enum ink verdict_ink(enum verdict verdict)
@@ -56,6 +64,24 @@ static void variant_text(const struct run_case *c, char out[CELL_BYTES])
 static void verdict_text(enum verdict verdict, char out[CELL_BYTES])
 {
     (void)snprintf(out, CELL_BYTES, "%s %s", verdict_glyph(verdict), short_verdict(verdict));
+}
+
+/* The builds of a row from number AT on, as many as fit on a line: returns the next number. */
+static uint32_t builds_text(const struct grid_row *row, uint32_t at, char out[CELL_BYTES])
+{
+    char name[CELL_BYTES];
+    if (row->all) {
+        (void)snprintf(out, CELL_BYTES, "all %u", row->count);
+        return row->count;
+    }
+    variant_text(row->cases[at++], out);
+    for (; at < row->count; at++) {
+        variant_text(row->cases[at], name);
+        if (text_width(out) + text_width(name) + 2 > BUILDS_MOST)
+            break;
+        (void)snprintf(out + strlen(out), CELL_BYTES - strlen(out), ", %s", name);
+    }
+    return at;
 }
 
 /* ---- heads ---------------------------------------------------------------------------- */
@@ -121,19 +147,21 @@ static int wider(int width, const char *text)
     return need > width ? need : width;
 }
 
-static void measure_lead(struct grid *grid, const struct run_figures *report, int columns)
+static void measure_lead(struct grid *grid, int columns)
 {
     char text[CELL_BYTES];
 
     grid->name = wider(0, "scenario");
     grid->variant = wider(0, "build");
     grid->verdict = wider(0, "verdict");
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        const struct run_case *c = &report->cases[i];
-        grid->name = wider(grid->name, c->scenario);
-        variant_text(c, text);
-        grid->variant = wider(grid->variant, text);
-        verdict_text(c->result.verdict, text);
+    for (uint32_t i = 0; i < grid->rows.count; i++) {
+        const struct grid_row *row = &grid->rows.rows[i];
+        grid->name = wider(grid->name, row->cases[0]->scenario);
+        for (uint32_t at = 0; at < row->count;) {
+            at = builds_text(row, at, text);
+            grid->variant = wider(grid->variant, text);
+        }
+        verdict_text(row->cases[0]->result.verdict, text);
         grid->verdict = wider(grid->verdict, text);
     }
     const int most = columns - grid->variant - grid->verdict - 2 * ENGINE_LEAST;
@@ -209,13 +237,13 @@ static void engine_cell(const struct page *page, const struct engine_score *s, i
     page_cell(page, ink, width, text);
 }
 
-static void print_case(const struct page *page, const struct grid *grid, const struct run_case *c,
-                       bool named)
+static void print_row(const struct page *page, const struct grid *grid, const struct grid_row *row)
 {
+    const struct run_case *c = row->cases[0];
     const enum verdict v = c->result.verdict;
     char text[CELL_BYTES];
-    page_cell(page, INK_PLAIN, grid->name, named ? c->scenario : "");
-    variant_text(c, text);
+    uint32_t at = builds_text(row, 0, text);
+    page_cell(page, INK_PLAIN, grid->name, row->named ? c->scenario : "");
     page_cell(page, INK_PLAIN, grid->variant, text);
     verdict_text(v, text);
     page_cell(page, verdict_ink(v), grid->count > 0 ? grid->verdict : 0, text);
@@ -223,33 +251,43 @@ static void print_case(const struct page *page, const struct grid *grid, const s
         engine_cell(page, case_score(c, grid->engines[e]->engine),
                     e + 1 < grid->count ? grid->widths[e] : 0);
     page_line(page);
+    while (at < row->count) {
+        at = builds_text(row, at, text);
+        page_cell(page, INK_PLAIN, grid->name, "");
+        page_cell(page, INK_PLAIN, 0, text);
+        page_line(page);
+    }
 }
 
-static bool any_stuck(const struct run_figures *report)
+static bool any_stuck(const struct grid *grid)
 {
-    for (uint32_t i = 0; i < report->case_count; i++)
-        for (uint32_t k = 0; k < report->cases[i].result.score_count; k++)
-            if (report->cases[i].result.scores[k].state == STACK_BLOCKED)
+    for (uint32_t i = 0; i < grid->rows.count; i++)
+        for (uint32_t k = 0; k < grid->rows.rows[i].cases[0]->result.score_count; k++)
+            if (grid->rows.rows[i].cases[0]->result.scores[k].state == STACK_BLOCKED)
                 return true;
     return false;
 }
 
-void text_print_grid(const struct page *page, const struct run_figures *report,
+void text_print_grid(const struct page *page, const struct run_figures *report, bool all,
                      struct arena *scratch)
 {
     struct grid grid = {.count = 0};
-    measure_lead(&grid, report, (int)page->columns);
+    struct fault fault = FAULT_INIT;
+    char title[96];
+    if (summary_rows(report, all, scratch, &grid.rows, &fault) != ERR_NONE || grid.rows.count == 0)
+        return;
+    (void)snprintf(title, sizeof title, all ? "ALL %u CASES" : "CASES THAT DEVIATE: %u of %u",
+                   grid.rows.cases, report->case_count);
+    page_title(page, title);
+    measure_lead(&grid, (int)page->columns);
     measure_engines(&grid, report, (int)page->columns - grid.name - grid.variant - grid.verdict);
     print_heads(page, &grid);
-    const char *before = "";
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        print_case(page, &grid, &report->cases[i], strcmp(before, report->cases[i].scenario) != 0);
-        before = report->cases[i].scenario;
-    }
+    for (uint32_t i = 0; i < grid.rows.count; i++)
+        print_row(page, &grid, &grid.rows.rows[i]);
     page_wrap(page, INK_DIM, 0,
               "✓ exact: function, file, line of every frame · 2/3: frames right of frames true · "
               "·: no stack");
-    if (any_stuck(report))
+    if (any_stuck(&grid))
         page_wrap(page, INK_DIM, 0,
                   "stuck: the walk waited for a lock that was never released, "
                   "and was given up");

@@ -188,7 +188,9 @@ static const char *ratio_text(double value, double unit, char out[24])
 static void put_or_break(const struct page *page, uint32_t *at, const char *text)
 {
     const bool fits = *at + text_width(text) <= page->columns;
-    (void)fprintf(page->out, "%s%s", fits ? "" : "\n", text);
+    if (!fits)
+        page_line(page);
+    page_cell(page, INK_PLAIN, 0, text);
     *at = (fits ? *at : 0) + text_width(text);
 }
 
@@ -201,6 +203,7 @@ void text_print_headline(const struct page *page, const struct run_figures *repo
     uint32_t at = 0;
     if (r.cases == 0)
         return;
+    page_title(page, "SPEED");
     if (foreign != NULL) {
         (void)snprintf(text, sizeof text, "dump way (%.40s) : ", strchr(foreign, ':') + 1);
         put_or_break(page, &at, text);

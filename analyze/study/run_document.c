@@ -1,6 +1,8 @@
 /* See run_document.h. */
 #include "study/run_document.h"
 
+#include "study/summary.h"
+
 static void write_measure(struct json *j, const struct measure *m)
 {
     json_key(j, m->name);
@@ -57,6 +59,7 @@ void run_document_write_json(struct json *j, const struct run_figures *figures)
     for (uint32_t i = 0; i < figures->problem_count; i++)
         json_string(j, figures->problems[i]);
     json_array_end(j);
+    summary_write_json(j, figures);
     json_key(j, "engines");
     json_array(j);
     for (uint32_t i = 0; i < figures->engine_count; i++)

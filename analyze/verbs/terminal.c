@@ -22,7 +22,7 @@ struct page terminal_page(void)
                              : own < COLUMNS_LEAST ? COLUMNS_LEAST
                              : own > COLUMNS_MOST  ? COLUMNS_MOST
                                                    : own;
-    return (struct page){stdout, has_colors(), columns};
+    return (struct page){stdout, has_colors(), columns, NULL};
 }
 
 struct report_style terminal_style(void)

@@ -102,6 +102,7 @@ static enum status write_all(const struct report_options *o, struct store *store
     if (fault->code == ERR_NONE && (o->as_text || !wants_output(o))) {
         struct report_style style = terminal_style();
         style.details = o->details;
+        style.db = strcmp(o->db, STORED_DATABASE) != 0 ? o->db : NULL;
         if (o->columns != 0)
             style.columns = (uint32_t)o->columns;
         (void)report_text(report, &style, keep, stdout, fault);
@@ -146,7 +147,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
         {"--text", OPTION_FLAG, &o.as_text, NULL, "also for people, when files are written"},
         {"--details", OPTION_FLAG, &o.details, NULL,
-         "also every finding, and the hooks of each scenario"},
+         "also the cases that do not deviate, every finding, hooks and times"},
         {"--columns", OPTION_UINT, &o.columns, "N",
          "width of the text (default: the terminal's, else 100)"},
         {"--json", OPTION_STRING, &o.paths[OUT_JSON], "FILE|-", "everything, documented schema"},

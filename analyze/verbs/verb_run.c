@@ -116,9 +116,10 @@ static enum status print_report(struct command *c)
 {
     struct run_figures report;
     struct run_session *s = &c->session;
-    const struct report_style style = terminal_style();
+    struct report_style style = terminal_style();
     struct arena scratch;
 
+    style.db = strcmp(c->o.db, STORED_DATABASE) != 0 ? c->o.db : NULL;
     arena_init(&scratch, 0);
     if (figures_prepare(&s->info, s->cases, s->case_count, s->keep, &report, &s->fault) ==
         ERR_NONE) {

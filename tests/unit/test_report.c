@@ -162,6 +162,137 @@ TEST(the_terminal_report_fits_its_page_and_says_who_is_right)
     arena_free(&f.keep);
 }
 
+/* MANY cases of 40 scenarios in four builds, in all verdicts, each with a reason of its own. */
+static void make_many(struct fixture *f, uint32_t many, bool failing)
+{
+    static const char *const variants[] = {"ob0", "ob1", "ob2", "ob2-fp"};
+    static const int from[] = {2, 3, 4, 0, 1, 5};
+    struct run_case *cases = arena_array(&f->keep, many, sizeof *cases);
+    REQUIRE(cases != NULL);
+    f->run.id = 12;
+    for (uint32_t i = 0; i < many; i++) {
+        cases[i] = f->cases[failing ? from[i % COUNT_OF(from)] : i % 2 == 0 ? 3 : 5];
+        cases[i].scenario = arena_printf(&f->keep, "scenario_%u_with_a_long_name", i / 4);
+        cases[i].variant = variants[i % 4];
+        cases[i].folder = arena_printf(&f->keep, "build/runs/20261122T042329Z/%u", i);
+        if (cases[i].result.reason != NULL && cases[i].result.verdict != VERDICT_PASS)
+            cases[i].result.reason = cases[i].result.signature =
+                arena_printf(&f->keep, "reason %u: %0200d", i % 97, 7);
+    }
+    REQUIRE(figures_prepare(&f->run, cases, many, &f->keep, &f->report, &f->fault) == ERR_NONE);
+}
+
+static uint32_t lines_before(const char *text, const char *end)
+{
+    const char *at = strstr(text, end);
+    uint32_t lines = 0;
+    if (at == NULL)
+        FAIL("there is no '%s'", end);
+    for (; text < at; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+TEST(the_answer_comes_first_in_forty_lines)
+{
+    static const struct {
+        const char *name;
+        uint32_t many, columns;
+        bool failing;
+        const char *next; /* the first title after the top */
+    } rows[] = {
+        {"all is well", 400, 100, false, "\nWHERE STACKS DIFFER"},
+        {"much fails", 400, 100, true, "\nCASES THAT DEVIATE: "},
+        {"a narrow page", 400, 80, true, "\nCASES THAT DEVIATE: "},
+        {"a wide page", 400, 200, true, "\nCASES THAT DEVIATE: "},
+        {"a single failure", 1, 100, true, "\nCASES THAT DEVIATE: 1 of 1\n"},
+    };
+    static const char *const order[] = {" cases: ", "ENGINES against the truth", "SPEED",
+                                        "NOT SHOWN HERE", "WHERE STACKS DIFFER"};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        test_row(rows[i].name);
+        set_up(&f);
+        f.columns = rows[i].columns;
+        f.without_details = true;
+        make_many(&f, rows[i].many, rows[i].failing);
+        const char *text = text_of(&f, TEXT);
+        CHECK(lines_before(text, rows[i].next) <= 40);
+        CHECK(strncmp(text, rows[i].failing ? "FAIL   " : "PASS   ", 7) == 0);
+        if (rows[i].failing) {
+            CHECK_HAS(text, "more: twinstack check build/runs/20261122T042329Z/0\n");
+            CHECK(lines_before(text, "WHAT FAILS, and why") < lines_before(text, order[1]));
+        }
+        for (size_t k = 1; k < COUNT_OF(order) && rows[i].many > 1; k++)
+            CHECK(lines_before(text, order[k - 1]) < lines_before(text, order[k]));
+        arena_free(&f.keep);
+    }
+}
+
+TEST(markdown_has_the_same_order)
+{
+    static const char *const order[] = {
+        "cases fail",  "### Failing",   "### Engines against the truth",
+        "### Speed",   "### Not shown", "### Cases that deviate",
+        "<summary>All"};
+    struct fixture f;
+    set_up(&f);
+    make_many(&f, 40, true);
+    const char *text = text_of(&f, MARKDOWN);
+    for (size_t k = 1; k < COUNT_OF(order); k++) {
+        test_row(order[k]);
+        CHECK(lines_before(text, order[k - 1]) < lines_before(text, order[k]));
+    }
+    arena_free(&f.keep);
+}
+
+TEST(builds_that_are_alike_share_a_row)
+{
+    static const struct {
+        const char *name;
+        int from[4]; /* the made case of each build */
+        bool details;
+        const char *has, *lacks;
+    } rows[] = {
+        {"all pass", {0, 1, 0, 1}, true, "null_write all 4 ✓ PASS", "ob0"},
+        {"all fail", {2, 2, 2, 2}, false, "null_write all 4 ✗ FAIL", "ob0 "},
+        {"one fails", {0, 2, 1, 0}, false, "null_write ob1   ✗ FAIL", "ob2-fp"},
+        {"one fails, details",
+         {0, 2, 1, 0},
+         true,
+         "null_write ob0, ob2, ob2-fp ✓ PASS  ✓3/3   ✓3/3\n           ob1              ✗ FAIL",
+         "all "},
+        {"unsupported deviates from nothing",
+         {3, 3, 3, 3},
+         false,
+         "4 UNSUPPORTED",
+         "CASES THAT DEVIATE"},
+    };
+    static const char *const variants[] = {"ob0", "ob1", "ob2", "ob2-fp"};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        struct run_case cases[4];
+        test_row(rows[i].name);
+        set_up(&f);
+        f.without_details = !rows[i].details;
+        for (int k = 0; k < 4; k++) {
+            cases[k] = f.cases[rows[i].from[k]];
+            cases[k].scenario = "null_write";
+            cases[k].variant = variants[k];
+        }
+        REQUIRE(figures_prepare(&f.run, cases, 4, &f.keep, &f.report, &f.fault) == ERR_NONE);
+        const char *text = text_of(&f, TEXT);
+        const char *grid = strstr(text, "CASES THAT DEVIATE");
+        grid = grid != NULL ? grid : strstr(text, "ALL 4 CASES");
+        CHECK_HAS(text, rows[i].has);
+        if (grid != NULL)
+            grid = arena_text(&f.keep, grid, strcspn(grid, "·"));
+        if (strstr(grid != NULL ? grid : text, rows[i].lacks) != NULL)
+            FAIL("%s: there is '%s' in %s", rows[i].name, rows[i].lacks, grid);
+        arena_free(&f.keep);
+    }
+}
+
 TEST(doors_are_told_by_what_they_saw)
 {
     static const struct {
@@ -200,8 +331,11 @@ TEST(markdown_is_capped_and_counts_what_it_leaves_out)
     struct fixture f;
     set_up(&f);
     struct run_case *many = arena_array(&f.keep, MANY, sizeof *many);
-    for (int i = 0; i < MANY; i++)
-        many[i] = f.cases[2]; /* the failing one */
+    for (int i = 0; i < MANY; i++) {
+        many[i] = f.cases[2]; /* the failing one; cases that fail alike would share a row */
+        many[i].scenario = arena_printf(&f.keep, "divide_by_%d", i);
+        many[i].result.signature = many[i].scenario;
+    }
     REQUIRE(figures_prepare(&f.run, many, MANY, &f.keep, &f.report, &f.fault) == ERR_NONE);
     const char *path = arena_printf(&f.keep, "%s/capped.md", test_scratch());
     FILE *out = fopen(path, "wb");

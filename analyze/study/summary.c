@@ -1,0 +1,333 @@
+/* See summary.h. */
+#include "study/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the cases of a group have in common. */
+typedef bool in_group_fn(const struct run_case *a, const struct run_case *b);
+
+static const char *text_or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(text_or_empty(a), text_or_empty(b)) == 0;
+}
+
+static bool fail_alike(const struct run_case *a, const struct run_case *b)
+{
+    const struct case_result *x = &a->result, *y = &b->result;
+    return x->verdict == y->verdict && same_text(x->signature, y->signature) &&
+           (x->signature != NULL || same_text(x->reason, y->reason));
+}
+
+static bool same_reason(const struct run_case *a, const struct run_case *b)
+{
+    return same_text(a->result.reason, b->result.reason);
+}
+
+static bool is_failing(const struct run_case *c)
+{
+    return run_verdict_fails(c->result.verdict);
+}
+
+static bool is_unsupported(const struct run_case *c)
+{
+    return c->result.verdict == VERDICT_UNSUPPORTED;
+}
+
+/* One sort for both orders: the first case of a group stands earlier in the run. */
+static int larger_first(const void *a, const void *b)
+{
+    const struct case_group *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return (x->cases[0] > y->cases[0]) - (x->cases[0] < y->cases[0]);
+}
+
+static enum status group_cases(const struct run_figures *figures,
+                               bool (*wanted)(const struct run_case *), in_group_fn *in_group,
+                               struct arena *keep, struct case_groups *out, struct fault *fault)
+{
+    const size_t room = (size_t)figures->case_count + 1;
+    const struct run_case **cases = ARENA_ARRAY(keep, room, const struct run_case *);
+    uint32_t *group_of = ARENA_ARRAY(keep, room, uint32_t);
+    out->rows = ARENA_ARRAY(keep, room, struct case_group);
+    out->count = out->cases = 0;
+    if (cases == NULL || group_of == NULL || out->rows == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "groups of cases");
+    for (uint32_t i = 0; i < figures->case_count; i++) {
+        const struct run_case *c = &figures->cases[i];
+        uint32_t g = 0;
+        if (!wanted(c))
+            continue;
+        while (g < out->count && !in_group(out->rows[g].cases[0], c))
+            g++;
+        if (g == out->count) { /* cases[] is only its example until the counts are known */
+            cases[out->cases] = c;
+            out->rows[out->count++] =
+                (struct case_group){&cases[out->cases], 0, text_or_empty(c->result.reason)};
+        }
+        out->rows[g].count++;
+        group_of[out->cases++] = g;
+    }
+    const struct run_case **at = ARENA_ARRAY(keep, room, const struct run_case *);
+    if (at == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "groups of cases");
+    for (uint32_t g = 0; g < out->count; g++) {
+        out->rows[g].cases = at;
+        at += out->rows[g].count;
+        out->rows[g].count = 0;
+    }
+    for (uint32_t i = 0, k = 0; i < figures->case_count; i++)
+        if (wanted(&figures->cases[i])) {
+            struct case_group *row = &out->rows[group_of[k++]];
+            row->cases[row->count++] = &figures->cases[i];
+        }
+    qsort(out->rows, out->count, sizeof *out->rows, larger_first);
+    return ERR_NONE;
+}
+
+enum status summary_make(const struct run_figures *figures, struct arena *keep, struct summary *out,
+                         struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    if (group_cases(figures, is_failing, fail_alike, keep, &out->failing, fault) == ERR_NONE)
+        (void)group_cases(figures, is_unsupported, same_reason, keep, &out->not_shown, fault);
+    return fault->code;
+}
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+static bool is_of(const struct run_case *c, const char *scenario)
+{
+    return strcmp(c->scenario, scenario) == 0;
+}
+
+/* Repeats of a build count once. */
+static bool is_first_repeat(const struct run_case *const *cases, uint32_t at)
+{
+    for (uint32_t i = 0; i < at; i++)
+        if (is_of(cases[i], cases[at]->scenario) &&
+            strcmp(cases[i]->variant, cases[at]->variant) == 0)
+            return false;
+    return true;
+}
+
+static uint32_t count_builds(const struct run_figures *figures, const char *scenario)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < figures->case_count; i++)
+        count += figures->cases[i].repeat == 0 && is_of(&figures->cases[i], scenario);
+    return count;
+}
+
+/* "null_write.ob0", "null_write (ob0, ob2)" or "null_write (all 4 builds)". */
+static const char *scenario_text(const struct run_figures *figures, const struct case_group *group,
+                                 uint32_t first, struct arena *keep)
+{
+    const char *scenario = group->cases[first]->scenario, *builds = NULL;
+    const uint32_t all = count_builds(figures, scenario);
+    uint32_t count = 0;
+    for (uint32_t i = first; i < group->count; i++) {
+        if (!is_of(group->cases[i], scenario) || !is_first_repeat(group->cases, i))
+            continue;
+        builds = count++ == 0 ? group->cases[i]->variant
+                              : arena_printf(keep, "%s, %s", text_or_empty(builds),
+                                             group->cases[i]->variant);
+    }
+    if (count == 1)
+        return arena_printf(keep, "%s.%s", scenario, text_or_empty(builds));
+    if (count == all)
+        return arena_printf(keep, "%s (all %u builds)", scenario, count);
+    return arena_printf(keep, "%s (%s)", scenario, text_or_empty(builds));
+}
+
+const char *summary_names(const struct run_figures *figures, const struct case_group *group,
+                          uint32_t most, struct arena *keep)
+{
+    const char *text = "";
+    uint32_t named = 0, covered = 0;
+    for (uint32_t i = 0; i < group->count && named < most && text != NULL; i++) {
+        const char *scenario = group->cases[i]->scenario;
+        bool before = false;
+        for (uint32_t k = 0; k < i && !before; k++)
+            before = is_of(group->cases[k], scenario);
+        if (before)
+            continue;
+        for (uint32_t k = i; k < group->count; k++)
+            covered += is_of(group->cases[k], scenario);
+        const char *name = scenario_text(figures, group, i, keep);
+        text =
+            name == NULL ? NULL : arena_printf(keep, "%s%s%s", text, named++ > 0 ? ", " : "", name);
+    }
+    if (text != NULL && covered < group->count)
+        text = arena_printf(keep, "%s and %u more case%s", text, group->count - covered,
+                            group->count - covered == 1 ? "" : "s");
+    return text;
+}
+
+const char *summary_command(const struct run_case *c, struct arena *keep)
+{
+    return c->folder != NULL ? arena_printf(keep, "twinstack check %s", c->folder) : NULL;
+}
+
+/* ---- rows of the grid ----------------------------------------------------------------- */
+
+static bool deviates(const struct run_case *c)
+{
+    const enum verdict v = c->result.verdict;
+    if (v != VERDICT_PASS && v != VERDICT_UNSUPPORTED && v != VERDICT_NOT_CAPTURED_AS_EXPECTED)
+        return true;
+    for (uint32_t i = 0; i < c->result.score_count; i++) {
+        const struct engine_score *s = &c->result.scores[i];
+        if (s->subject && s->judged && !s->exact)
+            return true;
+    }
+    return false;
+}
+
+static bool scores_alike(const struct engine_score *a, const struct engine_score *b)
+{
+    return strcmp(a->engine, b->engine) == 0 && a->state == b->state && a->judged == b->judged &&
+           a->exact == b->exact && a->right_frames == b->right_frames &&
+           a->truth_frames == b->truth_frames && (a->judged || a->frames == b->frames);
+}
+
+static bool alike(const struct run_case *a, const struct run_case *b)
+{
+    if (!is_of(a, b->scenario) || a->result.verdict != b->result.verdict ||
+        a->result.score_count != b->result.score_count)
+        return false;
+    for (uint32_t i = 0; i < a->result.score_count; i++)
+        if (!scores_alike(&a->result.scores[i], &b->result.scores[i]))
+            return false;
+    return true;
+}
+
+static int by_scenario(const void *a, const void *b)
+{
+    const struct run_case *x = *(const struct run_case *const *)a;
+    const struct run_case *y = *(const struct run_case *const *)b;
+    const int by_name = strcmp(x->scenario, y->scenario);
+    return by_name != 0 ? by_name : (x > y) - (x < y);
+}
+
+/* The rows of one scenario, whose COUNT cases are at CASES: sorts these by row. */
+static void fold_scenario(struct grid_rows *grid, const struct run_case **cases, uint32_t count)
+{
+    const uint32_t first = grid->count;
+    for (uint32_t begin = 0, end; begin < count; begin = end) {
+        end = begin + 1;
+        for (uint32_t i = end; i < count; i++)
+            if (alike(cases[begin], cases[i])) {
+                const struct run_case *moved = cases[i];
+                memmove(&cases[end + 1], &cases[end], (i - end) * sizeof *cases);
+                cases[end++] = moved;
+            }
+        grid->rows[grid->count++] =
+            (struct grid_row){&cases[begin], end - begin, begin == 0, false};
+    }
+    if (grid->count - first == 1)
+        grid->rows[first].all = count > 1;
+}
+
+/* Leaves out the rows without a case that deviates. */
+static void keep_deviating(struct grid_rows *grid)
+{
+    const char *before = "";
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < grid->count; i++) {
+        struct grid_row row = grid->rows[i];
+        bool keep = false;
+        for (uint32_t k = 0; k < row.count; k++)
+            keep = keep || deviates(row.cases[k]);
+        row.named = strcmp(before, row.cases[0]->scenario) != 0;
+        before = keep ? row.cases[0]->scenario : before;
+        if (keep)
+            grid->rows[kept++] = row;
+    }
+    grid->count = kept;
+}
+
+enum status summary_rows(const struct run_figures *figures, bool all, struct arena *keep,
+                         struct grid_rows *out, struct fault *fault)
+{
+    const size_t room = (size_t)figures->case_count + 1;
+    const struct run_case **cases = ARENA_ARRAY(keep, room, const struct run_case *);
+    out->rows = ARENA_ARRAY(keep, room, struct grid_row);
+    out->count = out->cases = 0;
+    if (cases == NULL || out->rows == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows of the grid");
+    for (uint32_t i = 0; i < figures->case_count; i++)
+        cases[i] = &figures->cases[i];
+    qsort(cases, figures->case_count, sizeof *cases, by_scenario);
+    for (uint32_t begin = 0, end; begin < figures->case_count; begin = end) {
+        for (end = begin + 1;
+             end < figures->case_count && is_of(cases[end], cases[begin]->scenario);)
+            end++;
+        fold_scenario(out, &cases[begin], end - begin);
+    }
+    if (!all)
+        keep_deviating(out);
+    for (uint32_t i = 0; i < out->count; i++)
+        out->cases += out->rows[i].count;
+    return ERR_NONE;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+enum { NAMED_MOST = 12 };
+
+static void write_group(struct json *j, const struct run_figures *figures,
+                        const struct case_group *group, bool fails, struct arena *keep)
+{
+    const struct run_case *first = group->cases[0];
+    json_object(j);
+    json_key_uint(j, "cases", group->count);
+    json_key_string(j, "reason", first->result.reason);
+    json_key_string(j, "names", summary_names(figures, group, NAMED_MOST, keep));
+    if (fails) {
+        json_key_string(j, "verdict", verdict_name(first->result.verdict));
+        json_key_string(j, "signature", first->result.signature);
+        json_key_string(j, "right", first->result.right);
+        json_key_string(j, "command", summary_command(first, keep));
+    }
+    json_object_end(j);
+}
+
+static void write_groups(struct json *j, const char *key, const struct run_figures *figures,
+                         const struct case_groups *groups, bool fail, struct arena *keep)
+{
+    json_key(j, key);
+    json_array(j);
+    for (uint32_t g = 0; g < groups->count; g++)
+        write_group(j, figures, &groups->rows[g], fail, keep);
+    json_array_end(j);
+}
+
+void summary_write_json(struct json *j, const struct run_figures *figures)
+{
+    struct arena keep;
+    struct summary summary;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    if (summary_make(figures, &keep, &summary, &fault) != ERR_NONE)
+        j->failed = true;
+    const struct way_times times = figures_way_times(figures, &keep);
+    const char *foreign = figures_foreign_engine(figures);
+    write_groups(j, "failing", figures, &summary.failing, true, &keep);
+    write_groups(j, "not_shown", figures, &summary.not_shown, false, &keep);
+    json_key(j, "headline");
+    json_object(j);
+    json_key_uint(j, "cases", times.cases);
+    json_key_string(j, "foreign_engine", foreign);
+    json_key_number(j, "foreign_ms", times.foreign_ms);
+    json_key_number(j, "dump_ms", times.dump_ms);
+    json_key_number(j, "offset_ms", times.offset_ms);
+    json_object_end(j);
+    arena_free(&keep);
+}

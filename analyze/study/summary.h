@@ -1,0 +1,60 @@
+/* What a report says first: which cases fail and why, and what this host could not show. Cases with
+ * the same answer share a group, so that one fault is one row, however many cases it hits. */
+#ifndef STUDY_SUMMARY_H
+#define STUDY_SUMMARY_H
+
+#include "base/json.h"
+#include "study/figures.h"
+
+struct case_group {
+    const struct run_case **cases; /* in the order of the run; the first is the example */
+    uint32_t count;                /* at least 1 */
+    const char *reason;            /* of the example; "": none is known */
+};
+
+struct case_groups {
+    struct case_group *rows; /* largest first, else in the order of the run */
+    uint32_t count;
+    uint32_t cases; /* in all groups */
+};
+
+struct summary {
+    struct case_groups failing;   /* by verdict and signature; without a signature, by reason */
+    struct case_groups not_shown; /* UNSUPPORTED, by reason */
+};
+
+/* Borrows FIGURES; the groups live in KEEP.  Fails: ERR_MEMORY. */
+enum status summary_make(const struct run_figures *figures, struct arena *keep, struct summary *out,
+                         struct fault *fault);
+
+/* The cases of GROUP as text: "null_write (ob0, ob2), recursion (all 4 builds) and 7 more cases"
+ * names at most MOST scenarios.  Returns NULL when KEEP is full. */
+const char *summary_names(const struct run_figures *figures, const struct case_group *group,
+                          uint32_t most, struct arena *keep);
+
+/* The command that shows more about a case: NULL when its files were not kept. */
+const char *summary_command(const struct run_case *c, struct arena *keep);
+
+/* Cases of one scenario with the same verdict and the same marks of every engine. */
+struct grid_row {
+    const struct run_case **cases; /* in the order of the run */
+    uint32_t count;
+    bool named; /* the first row of its scenario */
+    bool all;   /* every build of its scenario, and there are several */
+};
+
+struct grid_rows {
+    struct grid_row *rows; /* by scenario, then in the order of the run */
+    uint32_t count;
+    uint32_t cases; /* in all rows */
+};
+
+/* The rows of the grid: those that deviate (the verdict is not the promised one, or an engine under
+ * test is not exact), or ALL.  Borrows FIGURES; the rows live in KEEP.  Fails: ERR_MEMORY. */
+enum status summary_rows(const struct run_figures *figures, bool all, struct arena *keep,
+                         struct grid_rows *out, struct fault *fault);
+
+/* The members "failing", "not_shown" and "headline" of an object: see report/README.md. */
+void summary_write_json(struct json *j, const struct run_figures *figures);
+
+#endif
