@@ -263,15 +263,15 @@ static void add_images(struct draft *d)
 }
 
 /* Of the record or, where nothing was captured, of the program. */
-static const char *arch_name(const struct record *record, const char *program)
+static enum cpu cpu_of(const struct record *record, const char *program)
 {
     switch (record->machine != 0 ? record->machine : program_machine(program)) {
     case PE_MACHINE_X86:
-        return "x86";
+        return CPU_X86;
     case PE_MACHINE_ARM64:
-        return "arm64";
+        return CPU_ARM64;
     default:
-        return "x64";
+        return CPU_X64;
     }
 }
 
@@ -296,7 +296,7 @@ static void describe(struct draft *d)
     c->scenario = d->scenario->name;
     c->variant = d->scenario->variant;
     c->kind = d->scenario->kind;
-    c->arch = arch_name(&d->record, d->scenario->program);
+    c->arch = cpu_of(&d->record, d->scenario->program);
     c->expect.code = d->scenario->code;
     c->expect.exit_code = d->scenario->exit_code;
     c->expect.doors = d->scenario->doors;

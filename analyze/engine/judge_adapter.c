@@ -70,7 +70,7 @@ static char *write_case(const struct engine_input *in, const struct judge_stage 
     json_key_uint(&j, "schema_version", 1);
     json_key_string(&j, "scenario", crash->scenario);
     json_key_string(&j, "variant", crash->variant);
-    json_key_string(&j, "arch", crash->arch);
+    json_key_string(&j, "arch", cpu_name(crash->arch));
     json_key_string(&j, "kind", case_kind_name(crash->kind));
     json_key_string(&j, "folder", stage->folder);
     json_key(&j, "files");

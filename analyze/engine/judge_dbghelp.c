@@ -15,10 +15,8 @@ static const char program_x86[] = "twinstack-dbghelp-x86.exe";
 
 static const char *program_for(const struct engine_input *in, struct arena *scratch)
 {
-    const char *arch = in->crash->arch;
     const char *path = path_join(scratch, in->judge_folder, program_x86);
-    bool narrow =
-        arch != NULL && strcmp(arch, cpu_name(CPU_X86)) == 0 && path != NULL && path_is_file(path);
+    bool narrow = in->crash->arch == CPU_X86 && path != NULL && path_is_file(path);
     return narrow ? program_x86 : program_x64;
 }
 

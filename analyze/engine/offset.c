@@ -50,7 +50,7 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
 static bool is_tableless(const struct engine *self, const struct engine_input *in)
 {
     return (record_walker(self->walker)->traits & RECORD_WALKER_TRAIT_TABLES) != 0 &&
-           in->crash->arch != NULL && strcmp(in->crash->arch, cpu_name(CPU_X86)) == 0;
+           in->crash->arch == CPU_X86;
 }
 
 /* A case without a stack of this walker reports one stack without frames. */

@@ -222,7 +222,7 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
                               "it was sealed by a newer twinstack");
     out->scenario = need_text(root, "scenario", keep, fault);
     out->variant = need_text(root, "variant", keep, fault);
-    out->arch = need_text(root, "arch", keep, fault);
+    out->arch = cpu_parse(need_text(root, "arch", keep, fault));
     out->kind = case_kind_parse(need_text(root, "kind", keep, fault));
 
     const cJSON *part = json_get_object(root, "expect", fault);
@@ -414,7 +414,7 @@ static void write_case(struct json *j, const struct crash_case *c)
     json_key_uint(j, "schema_version", CASE_SCHEMA_VERSION);
     json_key_string(j, "scenario", c->scenario);
     json_key_string(j, "variant", c->variant);
-    json_key_string(j, "arch", c->arch);
+    json_key_string(j, "arch", cpu_name(c->arch));
     json_key_string(j, "kind", case_kind_name(c->kind));
     write_outcome(j, c);
 

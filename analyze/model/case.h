@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "model/cpu.h"
 #include "model/stop.h"
 
 enum { CASE_SCHEMA_VERSION = 1 };
@@ -82,7 +83,8 @@ struct named_version {
 
 struct crash_case {
     const char *folder; /* where it was read from */
-    const char *scenario, *variant, *arch;
+    const char *scenario, *variant;
+    enum cpu arch;
     enum case_kind kind;
     struct {
         uint64_t code;      /* exception code; 0: none expected */

@@ -326,7 +326,7 @@ void run_case_write_json(struct json *j, const struct run_case *c, bool with_sta
     json_key_uint(j, "id", c->id);
     json_key_string(j, "scenario", c->scenario);
     json_key_string(j, "variant", c->variant);
-    json_key_string(j, "arch", c->arch);
+    json_key_string(j, "arch", cpu_name(c->arch));
     json_key_string(j, "kind", case_kind_name(c->kind));
     json_key_uint(j, "repeat", c->repeat);
     json_key_string(j, "verdict", verdict_name(c->result.verdict));

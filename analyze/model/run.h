@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "model/cpu.h"
 #include "model/result.h"
 
 /* What happened in the dying process; 0: not measured. */
@@ -48,7 +49,8 @@ struct case_artifact {
 struct run_case {
     uint64_t id; /* in the store; 0: not stored yet */
     uint64_t run_id;
-    const char *scenario, *variant, *arch;
+    const char *scenario, *variant;
+    enum cpu arch;
     enum case_kind kind;
     uint32_t repeat;                        /* 0-based */
     const char *folder;                     /* path of the sealed case; NULL: none */

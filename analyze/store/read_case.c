@@ -27,7 +27,7 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->run_id = query_get(q);
     c->scenario = query_get_text(q);
     c->variant = query_get_text(q);
-    c->arch = query_get_text(q);
+    c->arch = cpu_parse(query_get_text(q));
     c->kind = case_kind_parse(query_get_text(q));
     c->repeat = (uint32_t)query_get(q);
     c->folder = query_get_text(q);

@@ -93,7 +93,7 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, run_id);
     query_text(&q, c->scenario);
     query_text(&q, c->variant);
-    query_text(&q, c->arch);
+    query_text(&q, cpu_name(c->arch));
     query_text(&q, case_kind_name(c->kind));
     query_int(&q, c->repeat);
     query_text(&q, c->folder);

@@ -76,7 +76,7 @@ static enum status judge_without_case(struct run_session *s, const struct collec
     stub->scenario = out->scenario = scenario->name;
     stub->variant = out->variant = scenario->variant;
     stub->kind = out->kind = scenario->kind;
-    stub->arch = out->arch = "x64";
+    stub->arch = out->arch = CPU_X64;
     stub->expect.code = out->expected_code = scenario->code;
     stub->expect.exit_code = out->expected_exit_code = scenario->exit_code;
     stub->expect.doors = scenario->doors;

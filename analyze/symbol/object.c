@@ -64,7 +64,7 @@ bool object_candidate_read(const void *data, size_t bytes, uint32_t slice,
         read_macho_traits(&file.as.macho, out);
     else
         out->is_code = out->has_code = file.kind == OBJECT_PE;
-    out->arch = file.kind != OBJECT_ARCHIVE ? object_file_arch(&file) : NULL;
+    out->arch = object_file_arch(&file);
     return true;
 }
 

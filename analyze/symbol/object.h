@@ -24,7 +24,7 @@ struct object_candidate {
     uint32_t slice;                /* of a fat Mach-O file */
     char id[ELF_BUILD_ID_BYTES];   /* as in struct object_file */
     char debug_id[DEBUG_ID_BYTES]; /* likewise */
-    const char *arch;              /* a constant; NULL: a file of no code */
+    enum object_arch arch;         /* ARCH_NONE: a file without code */
     bool is_code;                  /* an image or its debug file: can answer for a module */
     bool has_code;                 /* its code is in it: the image itself */
     bool has_split;                /* holds units of split DWARF */

@@ -38,7 +38,7 @@ static size_t common_end(const char *a, const char *b)
 
 /* The candidate whose path ends most like PATH, with the same name; NULL: none. */
 static const struct object_candidate *find_file(const char *path, enum object_kind kind,
-                                                const char *arch,
+                                                enum object_arch arch,
                                                 const struct object_candidate *candidates,
                                                 uint32_t count)
 {
@@ -48,7 +48,7 @@ static const struct object_candidate *find_file(const char *path, enum object_ki
     for (uint32_t i = 0; i < count; i++) {
         const struct object_candidate *c = &candidates[i];
         if (c->kind != kind || strcmp(c->name, path_base(path)) != 0 ||
-            (kind == OBJECT_MACHO && (c->is_code || strcmp(c->arch, arch) != 0)))
+            (kind == OBJECT_MACHO && (c->is_code || c->arch != arch)))
             continue;
         const size_t end = common_end(c->path, path);
         if (end > most) {
@@ -81,7 +81,7 @@ static bool open_object(struct symbol_object *object, const char *path,
                         struct macho *out)
 {
     const struct macho *image = &object->image.as.macho;
-    const char *arch = macho_arch(image);
+    enum object_arch arch = macho_arch(image);
     struct object_file file;
     struct map_path parts;
 

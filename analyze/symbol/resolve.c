@@ -55,7 +55,7 @@ static uint64_t lookup_offset(const struct symbol_module *sources, const struct 
 {
     struct frame even = *in;
     if ((sources->pdb != NULL && sources->pdb->pdb.machine == PE_MACHINE_ARM) ||
-        (sources->image != NULL && strcmp(object_file_arch(&sources->image->file), "arm") == 0))
+        (sources->image != NULL && object_file_arch(&sources->image->file) == ARCH_ARM))
         even.offset &= ~(uint64_t)1;
     return frame_lookup_offset(&even);
 }

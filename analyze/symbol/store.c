@@ -25,7 +25,7 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     store->with_system = options->system;
     if (options->system)
         store_system_open(store);
-    store->arch = arena_string(&store->arena, options->arch);
+    store->arch = options->arch;
     store->cache_stated = arena_string(&store->arena, options->cache);
     cache_locate(store->cache_stated, &store->arena, &store->cache);
     store->roots = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);

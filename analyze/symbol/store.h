@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/files.h"
+#include "format/object/arch.h"
 #include "model/module.h"
 #include "model/stack.h"
 #include "symbol/undecorate.h"
@@ -28,9 +29,9 @@ struct symbol_store_options {
     const char *const *roots; /* folders or files */
     uint32_t root_count;
     enum symbol_names names;
-    bool system;      /* also search the system's own folders: Wine's, _NT_SYMBOL_PATH */
-    bool use_index;   /* read index files, and build them where they pay off */
-    const char *arch; /* which slice of fat files answers: "arm64"; NULL: the first  */
+    bool system;           /* also search the system's own folders: Wine's, _NT_SYMBOL_PATH */
+    bool use_index;        /* read index files, and build them where they pay off */
+    enum object_arch arch; /* which slice of fat files answers; ARCH_NONE: the first */
     const char
         *cache; /* where indexes are kept: FOLDER of cache_locate(); NULL: the user's cache */
 };

@@ -393,8 +393,8 @@ static void meet_on_server(struct symbol_store *store, const char *root, const c
 
 static bool is_arch(const struct symbol_store *store, const struct store_file *file)
 {
-    return store->arch == NULL || file->object.arch == NULL ||
-           strcmp(store->arch, file->object.arch) == 0;
+    return store->arch == ARCH_NONE || file->object.arch == ARCH_NONE ||
+           store->arch == file->object.arch;
 }
 
 /* A named ELF or Mach-O file is used for its own name, otherwise for the first other name that is

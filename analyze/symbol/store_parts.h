@@ -126,7 +126,7 @@ struct symbol_store {
         *system_folders; /* searched although the user did not name them; see store_system.c */
     uint32_t system_count;
     uint32_t server_count; /* of these, the first: laid out as symbol servers are */
-    const char *arch;      /* of fat files; NULL: the first that they have */
+    enum object_arch arch; /* of fat files; ARCH_NONE: the first that they have */
     const char **roots;
     uint32_t root_count;
     struct store_file *files; /* of plain folders and single files; unsorted */

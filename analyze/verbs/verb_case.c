@@ -119,7 +119,7 @@ static void describe(struct import_request *q)
     c->folder = q->folder;
     c->scenario = q->name;
     c->variant = "imported";
-    c->arch = dump != NULL ? cpu_name(dump->cpu) : "unknown";
+    c->arch = dump != NULL ? dump->cpu : CPU_UNKNOWN;
     c->kind = crashed ? CASE_KIND_CRASH : CASE_KIND_HANG;
     c->expect.code = dump != NULL ? dump->exception.code : 0;
     c->expect.exit_code = c->expect.code;

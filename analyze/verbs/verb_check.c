@@ -313,7 +313,6 @@ static void check_stacks(struct check *c, const struct option_list *words, uint3
         c->cases->scenario = path_base(words->items[0]);
         c->cases->variant = path_base(words->items[1]);
         c->cases->kind = CASE_KIND_STACKS;
-        c->cases->arch = "";
         c->cases->claim_count = 2;
         c->case_count = 1;
         struct engine_claim *claims = c->cases->claims;

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/thread.h"
+#include "model/names.h"
 #include "report/speedscope.h"
 #include "symbol/csv.h"
 #include "symbol/store.h"
@@ -309,7 +311,7 @@ static bool open_store(const struct resolve_options *o, enum symbol_names names,
         .root_count = o->roots.count,
         .names = names,
         .use_index = true,
-        .arch = o->arch,
+        .arch = object_arch_parse(o->arch),
         .cache = o->cache,
         .system = true,
     };
@@ -420,35 +422,34 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
 static bool read_format(const struct verb *self, const struct resolve_options *o,
                         enum resolve_format *format, enum symbol_names *names)
 {
-    static const struct {
-        const char *word;
-        enum resolve_format format;
-    } formats[] = {
-        {"text", RESOLVE_TEXT},
-        {"json", RESOLVE_JSON},
-        {"ndjson", RESOLVE_NDJSON},
-        {"folded", RESOLVE_FOLDED},
-        {"speedscope", RESOLVE_SPEEDSCOPE},
+    static const char *const formats[] = {
+        [RESOLVE_TEXT] = "text",
+        [RESOLVE_JSON] = "json",
+        [RESOLVE_NDJSON] = "ndjson",
+        [RESOLVE_FOLDED] = "folded",
+        [RESOLVE_SPEEDSCOPE] = "speedscope",
     };
-    static const char *const spellings[] = {"short", "full", "decorated"};
+    static const char *const spellings[] = {
+        [NAMES_SHORT] = "short",
+        [NAMES_FULL] = "full",
+        [NAMES_DECORATED] = "decorated",
+    };
     const char *word = o->ndjson ? "ndjson" : o->json ? "json" : o->format;
-    size_t f = 0, n = 0;
+    const int f = name_index(formats, COUNT_OF(formats), word);
+    const int n = name_index(spellings, COUNT_OF(spellings), o->names);
 
-    while (f < sizeof formats / sizeof formats[0] && strcmp(formats[f].word, word) != 0)
-        f++;
-    while (n < 3 && strcmp(spellings[n], o->names) != 0)
-        n++;
-    if (f == sizeof formats / sizeof formats[0]) {
+    if (f < 0)
         (void)verb_usage_error(self, "there is no format '%s': text, folded or speedscope", word);
-        return false;
-    }
-    if (n == 3) {
+    else if (n < 0)
         (void)verb_usage_error(self, "--names is short, full or decorated, not '%s'", o->names);
-        return false;
+    else if (object_arch_parse(o->arch) == ARCH_OTHER)
+        (void)verb_usage_error(self, "there is no architecture '%s': arm64, x86_64, ...", o->arch);
+    else {
+        *format = (enum resolve_format)f;
+        *names = (enum symbol_names)n;
+        return true;
     }
-    *format = formats[f].format;
-    *names = (enum symbol_names)n;
-    return true;
+    return false;
 }
 
 static int resolve(const struct verb *self, const struct resolve_options *o,

@@ -76,7 +76,7 @@ static void list_json(struct json *j, const struct symbol_file *file,
     json_key_string(j, "code_id", file->kind == SYMBOL_KIND_IMAGE ? file->id : NULL);
     json_key_string(j, "debug_id", file->debug_id[0] != '\0' ? file->debug_id : NULL);
     if (file->kind == SYMBOL_KIND_OBJECT)
-        json_key_string(j, "arch", file->object.arch);
+        json_key_string(j, "arch", object_arch_name(file->object.arch));
     if (file->kind == SYMBOL_KIND_BREAKPAD) {
         json_key_uint(j, "procedures", file->breakpad.function_count);
         json_key_uint(j, "publics", file->breakpad.public_count);
@@ -104,6 +104,7 @@ static int list_file(void *context, struct symbol_file *file)
 
     if (file->kind == SYMBOL_KIND_PDB && symbol_count(&file->pdb, &counts, &fault) != ERR_NONE)
         return verb_fault(&fault);
+    const char *arch = object_arch_name(file->object.arch);
     list->count++;
     if (list->json) {
         list_json(list->out, file, &counts);
@@ -113,8 +114,7 @@ static int list_file(void *context, struct symbol_file *file)
     if (file->kind == SYMBOL_KIND_IMAGE)
         (void)printf("image, PDB %s\n", file->debug_id[0] != '\0' ? file->debug_id : "none");
     else if (file->kind == SYMBOL_KIND_OBJECT)
-        (void)printf("%s, %s, %s\n", symbol_kind_name(file),
-                     file->object.arch != NULL ? file->object.arch : "no processor",
+        (void)printf("%s, %s, %s\n", symbol_kind_name(file), arch != NULL ? arch : "no processor",
                      file->object.has_code ? "image" : "symbols");
     else if (file->kind == SYMBOL_KIND_BREAKPAD)
         (void)printf("Breakpad, %" PRIu32 " functions, %" PRIu32 " inlined ranges, %" PRIu32

@@ -258,7 +258,7 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
     struct run_case c = {
         .scenario = crash.scenario,
         .variant = crash.variant,
-        .arch = "x64",
+        .arch = CPU_X64,
         .kind = crash.kind,
         .repeat = n / (2 * SCENARIOS),
         .expected_doors = "vectored,unhandled",

@@ -91,7 +91,8 @@ class ExitCodes(e2e.Case):
         self.run_twinstack("resolve", "--csv", CSV, stdin=STACK)
 
     def test_2_usage(self):
-        for argv in ([], ["no-such-verb"], ["dump"], ["resolve", "--csv"], ["check"]):
+        for argv in ([], ["no-such-verb"], ["dump"], ["resolve", "--csv"], ["resolve", "--arch", "vax"], ["resolve", "--names", "loud"],
+                     ["check"]):
             with self.subTest(argv=argv):
                 self.run_twinstack(*argv, exit_code=2)
 

@@ -246,7 +246,7 @@ struct crash_case make_crash(enum case_kind kind)
     static const char *images[] = {"app.exe"}, *doors[] = {"unhandled"};
     static struct case_file files[] = {{ROLE_RECORD, "record.rec", 100, ""},
                                        {ROLE_DUMP, "dump.dmp", 1000, ""}};
-    struct crash_case c = {.scenario = "null_write", .variant = "ob2", .arch = "x64"};
+    struct crash_case c = {.scenario = "null_write", .variant = "ob2", .arch = CPU_X64};
     c.kind = kind;
     c.expect.code = c.got.code = 0xC0000005u;
     c.expect.exit_code = c.got.exit_code = 0xC0000005u;

@@ -23,7 +23,7 @@ static void judge(struct arena *keep, struct run_case *c, const char *truth, con
     struct fault fault = FAULT_INIT;
     struct crash_case crash = make_crash(CASE_KIND_CRASH);
     struct compare_input in = {.crash = &crash, .unsupported = unsupported, .harness_error = error};
-    c->arch = "x64";
+    c->arch = CPU_X64;
     c->kind = CASE_KIND_CRASH;
     c->expected_code = c->got_code = crash.got.code;
     c->wall_ms = 321;

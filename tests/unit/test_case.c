@@ -71,7 +71,7 @@ static const char *sealed(struct crash_case *c)
     memset(c, 0, sizeof *c);
     c->scenario = "null_write";
     c->variant = "ob2";
-    c->arch = "x64";
+    c->arch = CPU_X64;
     c->kind = CASE_KIND_CRASH;
     c->expect.code = c->got.code = 0xC0000005;
     c->expect.exit_code = c->got.exit_code = 0xC0000005;
@@ -105,7 +105,7 @@ TEST(a_sealed_case_reads_back)
     CHECK_STR(r.folder, folder);
     CHECK_STR(r.scenario, "null_write");
     CHECK_STR(r.variant, "ob2");
-    CHECK_STR(r.arch, "x64");
+    CHECK_EQ(r.arch, CPU_X64);
     CHECK_EQ(r.kind, CASE_KIND_CRASH);
     CHECK_HEX(r.expect.code, 0xC0000005);
     CHECK_HEX(r.got.exit_code, 0xC0000005);

@@ -24,7 +24,7 @@ static void make_case(const char *dump, struct crash_case *out, struct case_file
     *out = (struct crash_case){.folder = test_scratch(),
                                .scenario = "s",
                                .variant = "v",
-                               .arch = "x86",
+                               .arch = CPU_X86,
                                .kind = CASE_KIND_CRASH,
                                .files = file,
                                .file_count = 1};

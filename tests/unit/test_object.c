@@ -167,7 +167,7 @@ static void check_elf(bool big)
     CHECK_STR(file.id, "010203abcdef");
     CHECK_STR(file.debug_id, "AB030201EFCD000000000000000000000");
     CHECK_HEX(file.as.elf.base_va, 0x400000);
-    CHECK_STR(object_file_arch(&file), "x86_64");
+    CHECK_EQ(object_file_arch(&file), ARCH_X86_64);
     REQUIRE(object_file_link(&file, &link, &crc));
     CHECK_STR(link, "a.debug");
     CHECK_HEX(crc, 0x12345678);
@@ -309,7 +309,7 @@ TEST(macho_symbols_and_debug_map_are_read)
     REQUIRE(object_file_open(f->data, f->bytes, 0, &file, &fault) == ERR_NONE);
     CHECK_STR(file.id, "00112233445566778899aabbccddeeff");
     CHECK_STR(file.debug_id, "00112233445566778899AABBCCDDEEFF0");
-    CHECK_STR(object_file_arch(&file), "x86_64");
+    CHECK_EQ(object_file_arch(&file), ARCH_X86_64);
     CHECK_HEX(file.as.macho.base_va, MACHO_BASE);
     REQUIRE(object_file_symbols(&file, &keep, &symbols, &fault) == ERR_NONE);
     object_symbols_sort(&symbols);
@@ -347,7 +347,7 @@ TEST(fat_files_have_slices_and_archives_members)
     make_macho(&parts[1], 0x0100000c);
     make_fat(&parts[2], &parts[0], &parts[1]);
     REQUIRE(object_file_open(parts[2].data, parts[2].bytes, 1, &file, &fault) == ERR_NONE);
-    CHECK_STR(object_file_arch(&file), "arm64");
+    CHECK_EQ(object_file_arch(&file), ARCH_ARM64);
     CHECK_EQ(object_file_open(parts[2].data, parts[2].bytes, 2, &file, &fault), ERR_ABSENT);
     REQUIRE(archive_next(archive, sizeof archive - 1, &at, &member));
     CHECK_STR(member.name, "x.o");

@@ -94,12 +94,6 @@ enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out)
                      "thread context of a processor that is not read");
 }
 
-const char *cpu_name(enum cpu cpu)
-{
-    static const char *const names[] = {"unknown", "x86", "x64", "arm64"};
-    return (size_t)cpu < COUNT_OF(names) ? names[cpu] : names[0];
-}
-
 uint32_t cpu_pointer_bytes(enum cpu cpu)
 {
     return cpu == CPU_X86 ? 4 : 8;

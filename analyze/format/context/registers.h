@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
-
-enum cpu { CPU_UNKNOWN, CPU_X86, CPU_X64, CPU_ARM64 };
+#include "model/cpu.h"
 
 enum {
     REG_X86_EBX = 3,
@@ -41,8 +40,6 @@ struct registers {
  * arm64 form is also accepted. Fails: ERR_TRUNCATED, ERR_UNSUPPORTED. */
 enum status registers_read(struct bytes r, enum cpu cpu, struct registers *out);
 
-/* Reads an x86 CONTEXT that WoW64 keeps in 64-bit memory; it has the same form. */
-const char *cpu_name(enum cpu cpu); /* "x86", "x64", "arm64", "unknown" */
 uint32_t cpu_pointer_bytes(enum cpu cpu);
 
 /* Name of r[INDEX]: "rax", "x29"; NULL past the processor's last. */

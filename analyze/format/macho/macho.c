@@ -149,28 +149,28 @@ enum status macho_open(const void *data, size_t bytes, struct macho *out, struct
     return ERR_NONE;
 }
 
-const char *macho_arch(const struct macho *macho)
+enum object_arch macho_arch(const struct macho *macho)
 {
     static const struct {
         uint32_t cpu, subtype;
-        const char *name;
+        enum object_arch arch;
     } rows[] = {
-        {0x01000007, 8, "x86_64h"},
-        {0x01000007, UINT32_MAX, "x86_64"},
-        {0x0100000c, 2, "arm64e"},
-        {0x0100000c, UINT32_MAX, "arm64"},
-        {0x0200000c, UINT32_MAX, "arm64_32"},
-        {7, UINT32_MAX, "i386"},
-        {12, 9, "armv7"},
-        {12, 11, "armv7s"},
-        {12, 12, "armv7k"},
-        {12, UINT32_MAX, "arm"},
+        {0x01000007, 8, ARCH_X86_64H},
+        {0x01000007, UINT32_MAX, ARCH_X86_64},
+        {0x0100000c, 2, ARCH_ARM64E},
+        {0x0100000c, UINT32_MAX, ARCH_ARM64},
+        {0x0200000c, UINT32_MAX, ARCH_ARM64_32},
+        {7, UINT32_MAX, ARCH_I386},
+        {12, 9, ARCH_ARMV7},
+        {12, 11, ARCH_ARMV7S},
+        {12, 12, ARCH_ARMV7K},
+        {12, UINT32_MAX, ARCH_ARM},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].cpu == macho->cpu &&
             (rows[i].subtype == UINT32_MAX || rows[i].subtype == macho->cpu_subtype))
-            return rows[i].name;
-    return "?";
+            return rows[i].arch;
+    return ARCH_OTHER;
 }
 
 void macho_uuid(const struct macho *macho, char out[MACHO_UUID_BYTES])

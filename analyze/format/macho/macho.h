@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/object/arch.h"
 #include "format/object/object.h"
 
 enum { MACHO_UUID_BYTES = 33 }; /* upper-case hexadecimal and NUL */
@@ -46,8 +47,7 @@ bool macho_slice(const void *data, size_t bytes, uint32_t index, struct object_b
  * ERR_MALFORMED. */
 enum status macho_open(const void *data, size_t bytes, struct macho *out, struct fault *fault);
 
-/* "x86_64", "arm64", "arm64e", ...; "?" unknown. */
-const char *macho_arch(const struct macho *macho);
+enum object_arch macho_arch(const struct macho *macho);
 
 /* "" when there is no LC_UUID. */
 void macho_uuid(const struct macho *macho, char out[MACHO_UUID_BYTES]);

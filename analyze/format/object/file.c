@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 
 enum object_kind object_recognize(const void *data, size_t bytes)
@@ -154,32 +155,32 @@ bool object_file_link(const struct object_file *file, const char **name, uint32_
     return file->kind == OBJECT_PE && pe_link(&file->as.pe, name, crc);
 }
 
-const char *object_file_arch(const struct object_file *file)
+enum object_arch object_file_arch(const struct object_file *file)
 {
     static const struct {
         enum object_kind kind;
         uint16_t machine;
-        const char *name;
+        enum object_arch arch;
     } rows[] = {
-        {OBJECT_ELF, 3, "x86"},
-        {OBJECT_ELF, 62, "x86_64"},
-        {OBJECT_ELF, 183, "arm64"},
-        {OBJECT_ELF, 40, "arm"},
-        {OBJECT_ELF, 243, "riscv"},
-        {OBJECT_ELF, 21, "ppc64"},
-        {OBJECT_ELF, 22, "s390x"},
-        {OBJECT_ELF, 8, "mips"},
-        {OBJECT_PE, PE_MACHINE_X86, "x86"},
-        {OBJECT_PE, PE_MACHINE_X64, "x86_64"},
-        {OBJECT_PE, PE_MACHINE_ARM64, "arm64"},
-        {OBJECT_PE, PE_MACHINE_ARM, "arm"},
+        {OBJECT_ELF, 3, ARCH_X86},
+        {OBJECT_ELF, 62, ARCH_X86_64},
+        {OBJECT_ELF, 183, ARCH_ARM64},
+        {OBJECT_ELF, 40, ARCH_ARM},
+        {OBJECT_ELF, 243, ARCH_RISCV},
+        {OBJECT_ELF, 21, ARCH_PPC64},
+        {OBJECT_ELF, 22, ARCH_S390X},
+        {OBJECT_ELF, 8, ARCH_MIPS},
+        {OBJECT_PE, PE_MACHINE_X86, ARCH_X86},
+        {OBJECT_PE, PE_MACHINE_X64, ARCH_X86_64},
+        {OBJECT_PE, PE_MACHINE_ARM64, ARCH_ARM64},
+        {OBJECT_PE, PE_MACHINE_ARM, ARCH_ARM},
     };
     if (file->kind == OBJECT_MACHO)
         return macho_arch(&file->as.macho);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (file->kind == rows[i].kind &&
             rows[i].machine ==
                 (file->kind == OBJECT_PE ? file->as.pe.machine : file->as.elf.machine))
-            return rows[i].name;
-    return "?";
+            return rows[i].arch;
+    return file->kind != OBJECT_ARCHIVE ? ARCH_OTHER : ARCH_NONE;
 }

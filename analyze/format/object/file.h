@@ -47,7 +47,7 @@ enum status object_file_symbols(const struct object_file *file, struct arena *ke
 /* .gnu_debuglink of ELF and PE; false: there is none. */
 bool object_file_link(const struct object_file *file, const char **name, uint32_t *crc);
 
-/* "x86_64", "arm64", ...; "?" unknown. */
-const char *object_file_arch(const struct object_file *file);
+/* ARCH_NONE for archives. */
+enum object_arch object_file_arch(const struct object_file *file);
 
 #endif

@@ -14,6 +14,14 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "model/names.h"
+
+const char *const foreign_rust_cpus[CPU_COUNT] = {
+    [CPU_UNKNOWN] = "unknown",
+    [CPU_X86] = "x86",
+    [CPU_X64] = "amd64",
+    [CPU_ARM64] = "arm64",
+};
 
 static bool holds(const char *text, size_t bytes, const char *mark)
 {
@@ -60,7 +68,7 @@ struct growing {
     struct arena *keep;
     struct frame *frames;
     uint32_t count, room;
-    bool arm64;
+    enum cpu cpu;
 };
 
 static struct frame *grow(struct growing *g)
@@ -110,7 +118,7 @@ static enum status read_rust_frame(const cJSON *from, uint32_t index, struct gro
     frame.symbol_distance = json_get_hex(from, "function_offset", 0, fault);
     frame.symbols = frame.function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
     /* the tool prints return addresses minus one, inside the call */
-    uint64_t back = frame.kind == PC_RETURN ? foreign_rust_back(g->arm64) : 0;
+    uint64_t back = frame.kind == PC_RETURN ? foreign_rust_back(g->cpu) : 0;
     frame.pc_va = json_get_hex(from, "offset", 0, fault) + back;
     frame.offset = frame.module_name != NULL ? json_get_hex(from, "module_offset", 0, fault) + back
                                              : frame.pc_va;
@@ -123,10 +131,10 @@ static enum status read_rust_frame(const cJSON *from, uint32_t index, struct gro
     return ERR_NONE;
 }
 
-static enum status read_rust_thread(const cJSON *from, bool arm64, struct arena *keep,
+static enum status read_rust_thread(const cJSON *from, enum cpu cpu, struct arena *keep,
                                     struct stack *out, struct fault *fault)
 {
-    struct growing g = {.keep = keep, .arm64 = arm64};
+    struct growing g = {.keep = keep, .cpu = cpu};
     const cJSON *frames = json_get_array(from, "frames", fault), *row;
     uint32_t index = 0;
     *out = (struct stack){.thread_id = (uint32_t)json_get_uint(from, "thread_id", 0, fault)};
@@ -162,8 +170,10 @@ static enum status read_rust(const char *text, size_t bytes, struct arena *keep,
     uint64_t crashed =
         crash != NULL ? json_get_uint(crash, "crashing_thread", UINT64_MAX, fault) : UINT64_MAX;
     const cJSON *system = json_get_object(root, "system_info", fault);
-    const char *cpu = system != NULL ? json_get_string(system, "cpu_arch", keep, fault) : NULL;
-    const bool arm64 = cpu != NULL && strcmp(cpu, "arm64") == 0;
+    const int known =
+        name_index(foreign_rust_cpus, CPU_COUNT,
+                   system != NULL ? json_get_string(system, "cpu_arch", keep, fault) : NULL);
+    const enum cpu cpu = known >= 0 ? (enum cpu)known : CPU_UNKNOWN;
     int most = threads != NULL ? cJSON_GetArraySize(threads) : 0;
     *count = 0;
     *out = ARENA_ARRAY(keep, (size_t)most + 1, struct stack);
@@ -174,7 +184,7 @@ static enum status read_rust(const char *text, size_t bytes, struct arena *keep,
     else
         cJSON_ArrayForEach(row, threads)
         {
-            if (read_rust_thread(row, arm64, keep, &(*out)[*count], fault) != ERR_NONE)
+            if (read_rust_thread(row, cpu, keep, &(*out)[*count], fault) != ERR_NONE)
                 break;
             (*count)++;
         }

@@ -30,10 +30,13 @@ enum foreign_form foreign_stack_form(const char *text, size_t bytes);
 enum status foreign_stack_read(const char *text, size_t bytes, struct arena *keep,
                                struct stack **out, uint32_t *count, struct fault *fault);
 
+/* Rust-minidump's names of processors. */
+extern const char *const foreign_rust_cpus[CPU_COUNT];
+
 /* The distance by which rust-minidump's address of a caller is below the return address. */
-static inline uint64_t foreign_rust_back(bool arm64)
+static inline uint64_t foreign_rust_back(enum cpu cpu)
 {
-    return arm64 ? 4 : 1;
+    return cpu == CPU_ARM64 ? 4 : 1;
 }
 
 /* Resolved stacks in our own form; see resolved.c. Also reads an answer without frames, whose form

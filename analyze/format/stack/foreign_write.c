@@ -154,8 +154,8 @@ static void write_frame(const struct writer *w, const struct stack *stack, uint3
     struct json *j = w->j;
     /* the schema states instruction addresses: for callers one instruction back on arm64, otherwise
      * one byte */
-    uint64_t back = frame->index > 0 ? foreign_rust_back(w->dump->cpu == CPU_ARM64)
-                                     : (uint64_t)(frame->kind == PC_RETURN);
+    uint64_t back =
+        frame->index > 0 ? foreign_rust_back(w->dump->cpu) : (uint64_t)(frame->kind == PC_RETURN);
     json_object(j);
     json_key_string(j, "file", frame->file);
     json_key_uint(j, "frame", frame->index);
@@ -277,7 +277,6 @@ static void write_system(const struct writer *w, struct arena *scratch)
 {
     const struct minidump_system *s = &w->dump->system;
     struct json *j = w->j;
-    static const char *const cpus[] = {"unknown", "x86", "amd64", "arm64"};
     const char *os = minidump_os_name(w->dump, scratch), *version;
     char system[32];
     /* "Windows NT 5.1.2600 Service Pack 2": the version starts at the first digit */
@@ -286,7 +285,7 @@ static void write_system(const struct writer *w, struct arena *scratch)
     (void)snprintf(system, sizeof(system), "%.*s", (int)(version > os ? version - os - 1 : 0), os);
     json_key(j, "system_info");
     json_object(j);
-    json_key_string(j, "cpu_arch", cpus[w->dump->cpu]);
+    json_key_string(j, "cpu_arch", foreign_rust_cpus[w->dump->cpu]);
     json_key_uint(j, "cpu_count", s->processors);
     json_key_string(j, "cpu_info",
                     arena_printf(scratch, "%s%sfamily %u model %u stepping %u", s->vendor,

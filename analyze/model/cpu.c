@@ -1,0 +1,22 @@
+/* See cpu.h. */
+#include "model/cpu.h"
+
+#include "model/names.h"
+
+static const char *const cpu_names[CPU_COUNT] = {
+    [CPU_UNKNOWN] = "unknown",
+    [CPU_X86] = "x86",
+    [CPU_X64] = "x64",
+    [CPU_ARM64] = "arm64",
+};
+
+const char *cpu_name(enum cpu cpu)
+{
+    return cpu_names[(unsigned)cpu < CPU_COUNT ? cpu : CPU_UNKNOWN];
+}
+
+enum cpu cpu_parse(const char *text)
+{
+    const int found = name_index(cpu_names, CPU_COUNT, text);
+    return found < 0 ? CPU_UNKNOWN : (enum cpu)found;
+}
