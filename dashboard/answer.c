@@ -40,6 +40,7 @@ static const struct {
     {422, "Unprocessable Content"},
     {500, "Internal Server Error"},
     {503, "Service Unavailable"},
+    {507, "Insufficient Storage"},
 };
 
 static const char *reason_of(int status)
@@ -107,7 +108,7 @@ static const char *compressed(struct exchange *x, const struct answer_body *body
     z_stream z = {0};
     if (body->bytes < WORTH_BYTES || body->bytes > UINT32_MAX / 2 || x->head_only ||
         strncmp(body->mime, "application/octet-stream", 24) == 0 ||
-        !accepts_gzip(exchange_header(x, "Accept-Encoding")) ||
+        !accepts(exchange_header(x, "Accept-Encoding"), "gzip") ||
         deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
         return NULL;
     const uLong most = deflateBound(&z, (uLong)body->bytes);
@@ -143,7 +144,7 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body)
 
 int answer_asset(struct exchange *x, int status, const struct web_asset *asset)
 {
-    bool gzip = accepts_gzip(exchange_header(x, "Accept-Encoding"));
+    bool gzip = accepts(exchange_header(x, "Accept-Encoding"), "gzip");
     struct head head = {
         .status = status,
         .mime = asset->mime,
@@ -179,22 +180,40 @@ int answer_data(struct exchange *x, int status, const char *data, size_t bytes, 
     return answer_body(x, status, &answer);
 }
 
+/* RFC 9457; key and hint are extension members. */
+static void write_problem(struct json *j, int status, const char *message)
+{
+    json_key_string(j, "type", "about:blank");
+    json_key_string(j, "title", reason_of(status));
+    json_key_uint(j, "status", (uint64_t)status);
+    json_key_string(j, "detail", message);
+}
+
 int answer_error(struct exchange *x, int status, const char *key, const char *message,
                  const char *hint)
 {
+    static const char problem[] = "application/problem+json";
+    const bool as_problem = accepts(exchange_header(x, "Accept"), problem);
     struct json j;
     json_to_text(&j, false);
     json_object(&j);
-    json_key(&j, "error");
-    json_object(&j);
+    if (as_problem) {
+        write_problem(&j, status, message);
+    } else {
+        json_key(&j, "error");
+        json_object(&j);
+    }
     json_key_string(&j, "key", key);
-    json_key_string(&j, "message", message);
+    if (!as_problem)
+        json_key_string(&j, "message", message);
     json_key_string(&j, "hint", hint);
-    json_object_end(&j);
+    if (!as_problem)
+        json_object_end(&j);
     json_object_end(&j);
     size_t bytes = 0;
     char *text = json_take(&j, &bytes);
-    struct answer_body answer = {.mime = "application/json", .body = text, .bytes = bytes};
+    struct answer_body answer = {
+        .mime = as_problem ? problem : "application/json", .body = text, .bytes = bytes};
     if (text == NULL)
         answer.bytes = 0;
     int sent = answer_body(x, status, &answer);

@@ -7,7 +7,8 @@
 #include "web/web.h"
 #include <stddef.h>
 
-/* {"error": {key, message, hint}}.  KEY is a stable word; HINT may be NULL. */
+/* {"error": {key, message, hint}}, or, for a client that accepts application/problem+json, {type,
+ * title, status, detail, key, hint}.  KEY is a stable word; HINT may be NULL. */
 int answer_error(struct exchange *x, int status, const char *key, const char *message,
                  const char *hint);
 

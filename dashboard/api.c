@@ -11,6 +11,7 @@
 #include "dashboard/cache.h"
 #include "dashboard/state.h"
 #include "report/report.h"
+#include "view/input.h"
 #include "view/table.h"
 
 /* Writes the view's document into x->keep. */
@@ -56,6 +57,8 @@ int answer_view(struct exchange *x)
     size_t bytes = 0;
     uint64_t known_version = 0;
 
+    if (view_check_names(&x->query, x->route->view->query, &fault) != ERR_NONE)
+        return answer_fault(x, &fault);
     const char *known = NULL;
     if (strcmp(x->path, "/api/v1/known") == 0)
         known = read_known(x, &known_version);

@@ -43,16 +43,24 @@ bool etag_matches(const char *header, const char *etag)
     return false;
 }
 
-bool accepts_gzip(const char *header)
+/* True unless REST, the end of an item of a list, has the parameter q=0. */
+static bool is_wanted(const char *rest)
 {
-    for (const char *at = header; at != NULL && (at = strstr(at, "gzip")) != NULL; at += 4) {
-        if (at != header && at[-1] != ' ' && at[-1] != ',')
-            continue;
-        const char *rest = at + 4 + strspn(at + 4, " ");
-        if (*rest == '\0' || *rest == ',')
+    const size_t size = strcspn(rest, ",");
+    const char *q = strstr(rest, "q=");
+    if (q == NULL || q >= rest + size)
+        return true;
+    return strspn(q + 2, "0.") != strcspn(q + 2, ",; \t");
+}
+
+bool accepts(const char *header, const char *word)
+{
+    const size_t size = strlen(word);
+    for (const char *at = header; at != NULL && *at != '\0'; at += strcspn(at, ",")) {
+        at += strspn(at, " \t,");
+        if (strncmp(at, word, size) == 0 && strchr(",; \t", at[size]) != NULL &&
+            is_wanted(at + size))
             return true;
-        if (strncmp(rest, ";q=0", 4) != 0 || rest[4] == '.')
-            return *rest == ';';
     }
     return false;
 }

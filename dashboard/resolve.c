@@ -67,6 +67,7 @@ struct resolving {
     struct symbol_store *symbols;
     struct json stacks, errors; /* two lists, each a text of its own */
     uint32_t count;
+    struct fault failed; /* this machine could not do it (a full disk): no answer at all */
 };
 
 static void resolve_stream(struct resolving *r, FILE *stream)
@@ -95,14 +96,11 @@ static void resolve_stream(struct resolving *r, FILE *stream)
 static void resolve_text(struct resolving *r, const char *body, size_t bytes)
 {
     FILE *stream = tmpfile();
-    struct fault fault = FAULT_INIT;
-    if (stream == NULL || fwrite(body, 1, bytes, stream) != bytes ||
-        fseek(stream, 0, SEEK_SET) != 0) {
-        (void)fault_set(&fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-        write_fault(&r->errors, NULL, &fault);
-    } else {
+    if (stream == NULL || fwrite(body, 1, bytes, stream) != bytes || fflush(stream) != 0 ||
+        fseek(stream, 0, SEEK_SET) != 0)
+        (void)fault_set(&r->failed, ERR_IO, FAULT_NO_OFFSET, "temporary file");
+    else
         resolve_stream(r, stream);
-    }
     if (stream != NULL)
         (void)fclose(stream);
 }
@@ -137,18 +135,17 @@ static void resolve_dump(struct resolving *r, const char *body, size_t bytes)
     const char *folder = getenv("TMPDIR");
 
     if (!secret_bytes(random, sizeof random)) {
-        (void)fault_set(&fault, ERR_IO, FAULT_NO_OFFSET, "random bytes of the system");
-        write_fault(&r->errors, NULL, &fault);
+        (void)fault_set(&r->failed, ERR_IO, FAULT_NO_OFFSET, "random bytes of the system");
         return;
     }
     for (size_t i = 0; i < sizeof random; i++)
         (void)snprintf(hex + 2 * i, 3, "%02x", random[i]);
     (void)snprintf(path, sizeof path, "%s/twinstack-%s.dmp", folder != NULL ? folder : "/tmp", hex);
-    if (file_write(path, body, bytes, &fault) == ERR_NONE &&
+    if (file_write(path, body, bytes, &r->failed) == ERR_NONE &&
         dump_open(path, r->symbols, &r->x->keep, &session, &fault) == ERR_NONE) {
         resolve_threads(r, session);
         dump_close(session);
-    } else {
+    } else if (fault.code != ERR_NONE) {
         write_fault(&r->errors, NULL, &fault);
     }
     (void)path_remove(path, &fault);
@@ -156,7 +153,7 @@ static void resolve_dump(struct resolving *r, const char *body, size_t bytes)
 
 int answer_resolve(struct exchange *x)
 {
-    struct resolving r = {.x = x};
+    struct resolving r = {.x = x, .failed = FAULT_INIT};
     struct fault fault = FAULT_INIT;
     char *body = NULL;
     size_t bytes = 0;
@@ -176,6 +173,12 @@ int answer_resolve(struct exchange *x)
         resolve_text(&r, body, bytes);
     json_array_end(&r.stacks);
     json_array_end(&r.errors);
+    if (r.failed.code != ERR_NONE) {
+        json_free(&r.stacks);
+        json_free(&r.errors);
+        return answer_error(x, 507, "io", "The upload cannot be kept on this machine's disk",
+                            "make room in the folder for temporary files, or set TMPDIR");
+    }
     char *stacks = json_take(&r.stacks, NULL), *errors = json_take(&r.errors, NULL);
     const char *data = NULL;
     if (stacks != NULL && errors != NULL)

@@ -38,6 +38,16 @@ const char *trouble_name(enum trouble trouble)
     return troubles[trouble].name;
 }
 
+bool trouble_parse(const char *name, enum trouble *out)
+{
+    for (int t = 0; t < TROUBLES; t++)
+        if (strcmp(troubles[t].name, name) == 0) {
+            *out = (enum trouble)t;
+            return true;
+        }
+    return false;
+}
+
 const char *trouble_phrase(enum trouble trouble)
 {
     return troubles[trouble].phrase;

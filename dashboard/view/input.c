@@ -42,6 +42,34 @@ enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint6
     return status;
 }
 
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t size = strlen(name);
+    for (const char *at = list; at != NULL && *at != '\0'; at += strspn(at, ", ")) {
+        const size_t word = strcspn(at, ", ");
+        if (word == size && memcmp(at, name, size) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+enum status view_check_names(const struct view_query *query, const char *allowed,
+                             struct fault *fault)
+{
+    for (uint32_t i = 0; i < query->pair_count; i++) {
+        if (!is_listed(allowed, query->pairs[i].name))
+            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                                  "a name in the query that nothing here reads",
+                                  allowed != NULL ? allowed : "this address takes no query");
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(query->pairs[i].name, query->pairs[k].name) == 0)
+                return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                                 "the same name twice in the query");
+    }
+    return ERR_NONE;
+}
+
 enum status view_check_filters(const struct view_input *in, struct fault *fault)
 {
     enum verdict verdict = VERDICT_PASS;

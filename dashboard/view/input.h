@@ -21,6 +21,11 @@ enum status view_get_uint(const struct view_input *in, const char *name, uint64_
 enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint64_t *out,
                            struct fault *fault);
 
+/* Every name of the query is one of ALLOWED ("a, b"; NULL: none) and is there once: a filter that
+ * nobody reads would answer with everything.  Fails: ERR_USAGE; the hint is ALLOWED. */
+enum status view_check_names(const struct view_query *query, const char *allowed,
+                             struct fault *fault);
+
 /* The filters `verdict`, `kind` and `cause` of the query, where they are given, are words that this
  * program knows.  Fails: ERR_USAGE, with the allowed words as hint. */
 enum status view_check_filters(const struct view_input *in, struct fault *fault);

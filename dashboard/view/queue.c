@@ -126,6 +126,7 @@ enum status view_queue(const struct view_input *in, struct json *out, struct fau
     struct chosen chosen;
     uint64_t limit = 0, after = 0;
     enum triage_group group = TRIAGE_REST;
+    enum trouble trouble = TROUBLE_NONE;
     enum status status = view_check_filters(in, fault);
     if (status == ERR_NONE)
         status = view_get_limit(in, 200, &limit, fault);
@@ -135,6 +136,10 @@ enum status view_queue(const struct view_input *in, struct json *out, struct fau
         status = fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "group of the queue",
                                 "failing, error, flaky, unexpected_pass, unexplained, accepted, "
                                 "reference, rest");
+    if (status == ERR_NONE && filter.trouble != NULL && !trouble_parse(filter.trouble, &trouble))
+        status = fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "trouble of the queue",
+                                "none, not_captured, no_dump, no_record, not_judged, wrong_stack, "
+                                "wrong_end, false_alarm, flaky, unexpected_pass");
     if (status == ERR_NONE)
         status = triage_make(in->store, in->query->params[0], in->keep, &t, fault);
     if (status == ERR_NONE)

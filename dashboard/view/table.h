@@ -12,6 +12,7 @@ struct view {
     const char *pattern; /* "/api/v1/runs/{run}" */
     const char *summary; /* one line */
     view_function *write;
+    const char *query; /* the names that its query may have, as "a, b"; NULL: none */
 };
 
 extern const struct view views[];

@@ -48,6 +48,10 @@ enum status view_query_parse(const char *text, struct arena *keep, struct view_q
     while (text != NULL && *text != '\0') {
         size_t size = strcspn(text, "&");
         size_t name = strcspn(text, "=&");
+        if (size == 0) { /* "a=1&&b=2" */
+            text++;
+            continue;
+        }
         if (out->pair_count == VIEW_QUERY_MAX)
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "parameters of a query");
         struct view_pair *pair = &out->pairs[out->pair_count++];

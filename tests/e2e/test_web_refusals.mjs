@@ -286,4 +286,56 @@ test('uploads_are_limited', async () => {
   check((await bad.json()).data.errors.length === 1, 'with one error');
 });
 
+test('names_in_a_query_that_nothing_reads_are_refused', async () => {
+  for (const [path, allowed] of [
+    ['runs/latest/cases?verdct=FAIL', 'verdict'],
+    ['runs/latest/queue?trouble=mood', 'no_dump'],
+    ['runs?branche=main', 'branch'],
+    ['runs/latest?limit=5', 'takes no query'],
+    ['compare?a=1&b=2&c=3', 'a, b'],
+  ]) {
+    const answer = await get(`/api/v1/${path}`);
+    const { error } = await answer.json();
+    same([answer.status, error.hint.includes(allowed)], [400, true], `${path}: ${error.hint}`);
+  }
+  same((await get('/api/v1/compare?a=1&a=2')).status, 400, 'the same name twice');
+  same((await get('/api/v1/runs?&branch=main&&limit=5&')).status, 200, 'empty places');
+});
+
+test('errors_are_problem_documents_for_clients_that_accept_them', async () => {
+  const accept = { Accept: 'application/problem+json, application/json' };
+  for (const [path, status, title] of [
+    ['/api/v1/runs/99999', 404, 'Not Found'],
+    ['/api/v1/runs?limit=x', 400, 'Bad Request'],
+    ['/nope', 404, 'Not Found'],
+  ]) {
+    const answer = await get(path, accept);
+    const problem = await answer.json();
+    same([answer.status, answer.headers.get('content-type')], [status, 'application/problem+json'], path);
+    same(Object.keys(problem), ['type', 'title', 'status', 'detail', 'key', 'hint'], path);
+    same([problem.type, problem.title, problem.status], ['about:blank', title, status], path);
+    same(problem.detail, (await (await get(path)).json()).error.message, 'the same message');
+  }
+  for (const other of ['application/json', '*/*', 'application/problem+json;q=0'])
+    same((await get('/nope', { Accept: other })).headers.get('content-type'), 'application/json', other);
+});
+
+test('a_disk_that_takes_nothing_is_the_servers_fault', async () => {
+  const old = process.env.TMPDIR;
+  process.env.TMPDIR = '/nowhere';
+  const full = await serve('--db', db);
+  if (old === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = old;
+  const post = (body) =>
+    fetch(`${full.base}/api/v1/resolve`, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/octet-stream' },
+    });
+  const answer = await post('MDMP and then nothing');
+  const { error } = await answer.json();
+  same([answer.status, error.key, error.hint.includes('TMPDIR')], [507, 'io', true], error.message);
+  await full.stop();
+});
+
 await runAll();

@@ -149,13 +149,17 @@ TEST(tags_match_as_lists_and_weakly)
     CHECK(etag_matches(header, tag));
 }
 
-TEST(gzip_is_sent_to_who_takes_it)
+TEST(an_encoding_or_type_is_sent_to_clients_that_take_it)
 {
     static const struct {
         const char *header;
-        bool takes;
+        bool takes; /* gzip */
     } rows[] = {
         {"gzip", true},
+        {"br;q=0, gzip", true},
+        {"gzip; q=0.000", false},
+        {"gzip;q=0.001,br", true},
+        {"gzip;q=0, br;q=1", false},
         {"gzip, deflate, br", true},
         {"deflate, gzip;q=1.0", true},
         {"gzip;q=0", false},
@@ -166,9 +170,9 @@ TEST(gzip_is_sent_to_who_takes_it)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].header);
-        CHECK_EQ(accepts_gzip(rows[i].header), rows[i].takes);
+        CHECK_EQ(accepts(rows[i].header, "gzip"), rows[i].takes);
     }
-    CHECK(!accepts_gzip(NULL));
+    CHECK(!accepts(NULL, "gzip"));
 }
 
 TEST(the_cache_answers_for_its_version_alone)
