@@ -132,6 +132,8 @@ static enum status differs(struct judge *j, const struct table *table, struct th
     f->fails = subject && (uint32_t)level + j->in->levels_ignored <= LEVEL_LINE &&
                !is_excused(&why, against, mark);
     f->evidence = why.evidence;
+    f->module = arena_string(j->keep, rule_module(&d)); /* symbols are closed before reports */
+    f->function = arena_string(j->keep, rule_function(&d));
     j->streak.finding = (int32_t)j->out->finding_count - 1;
     j->streak.mark = mark;
     return ERR_NONE;

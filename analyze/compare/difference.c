@@ -109,6 +109,27 @@ const struct frame *rule_host(const struct difference *d, uint32_t column)
     return column == 0 ? NULL : rule_next_frame(d, d->row, column);
 }
 
+const char *rule_function(const struct difference *d)
+{
+    const struct truth_frame *truth = d->against == 0 ? table_truth(d->table, d->row) : NULL;
+    const struct frame *own = rule_mine(d), *other = rule_theirs(d);
+    if (truth != NULL && truth->function != NULL)
+        return truth->function;
+    if (other != NULL && other->function != NULL)
+        return other->function;
+    return own != NULL ? own->function : NULL;
+}
+
+const char *rule_module(const struct difference *d)
+{
+    const struct frame *frame = rule_mine(d) != NULL ? rule_mine(d) : rule_theirs(d);
+    if (frame == NULL)
+        frame = rule_host(d, d->column);
+    if (frame == NULL)
+        frame = rule_previous_frame(d, d->row, d->column);
+    return frame == NULL ? NULL : frame->module != NULL ? frame->module->name : frame->module_name;
+}
+
 bool rule_explain(struct explanation *out, enum cause cause, uint32_t blame, const char *evidence)
 {
     out->cause = cause;

@@ -50,6 +50,11 @@ const struct frame *rule_previous_frame(const struct difference *d, uint32_t row
  * which the row's frames were inlined. NULL: the truth has no addresses. */
 const struct frame *rule_host(const struct difference *d, uint32_t column);
 
+/* Where the difference is: the function as the truth or else the other side names it, and the
+ * module of the frame or, where there is none, of the next one out; NULL: unknown. */
+const char *rule_function(const struct difference *d);
+const char *rule_module(const struct difference *d);
+
 /* Fills OUT; always true. */
 bool rule_explain(struct explanation *out, enum cause cause, uint32_t blame, const char *evidence);
 

@@ -41,12 +41,21 @@ static const char **field_of(struct known *k, const char *name)
     const struct {
         const char *name;
         const char **field;
-    } fields[] = {{"scope", &k->scope},   {"cause", &k->cause}, {"pins", &k->pins},
-                  {"reason", &k->reason}, {"issue", &k->issue}, {"expires", &k->expires}};
+    } fields[] = {{"scope", &k->scope},    {"cause", &k->cause},   {"pins", &k->pins},
+                  {"frame", &k->frames},   {"reason", &k->reason}, {"issue", &k->issue},
+                  {"expires", &k->expires}};
     for (size_t i = 0; i < COUNT_OF(fields); i++)
         if (strcmp(fields[i].name, name) == 0)
             return fields[i].field;
     return NULL;
+}
+
+/* The lines "frame:" of one acceptance, one after another; "none" is no frame. */
+static const char *add_frame(const char *frames, const char *frame, struct arena *keep)
+{
+    if (strcmp(frame, KNOWN_NO_FRAME) == 0)
+        return frames != NULL ? frames : "";
+    return frames == NULL || *frames == '\0' ? frame : arena_printf(keep, "%s\n%s", frames, frame);
 }
 
 static const char *missing_field(const struct known *k)
@@ -87,8 +96,11 @@ static enum status take_line(struct known_list *list, const char *line, uint32_t
     const char **field = name != NULL ? field_of(&list->items[list->count - 1], name) : NULL;
     if (field == NULL)
         return fault_set_hint(fault, ERR_MALFORMED, offset, "field of an acceptance",
-                              "fields are scope, cause, pins, reason, issue, expires");
-    *field = trimmed(keep, colon + 1, size - (size_t)(colon - line) - 1);
+                              "fields are scope, cause, pins, frame, reason, issue, expires");
+    const char *value = trimmed(keep, colon + 1, size - (size_t)(colon - line) - 1);
+    if (value != NULL && strcmp(name, "frame") == 0)
+        value = add_frame(*field, value, keep);
+    *field = value;
     return *field != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, offset, "known mismatches");
 }
 
@@ -161,6 +173,11 @@ static bool covers(const struct known *k, const struct run_case *c)
     return true;
 }
 
+bool known_accepts(const struct known *k, const struct run_case *c)
+{
+    return known_covers(k, c) && covers(k, c);
+}
+
 uint32_t known_wrong_functions(const struct engine_score *s)
 {
     return s->truth_frames - s->right_frames;
@@ -189,14 +206,38 @@ static bool find_pin(const char *pins, const char *engine, unsigned long *functi
     return false;
 }
 
-/* How C is worse than what was accepted; NULL: it is not. */
-static const char *beyond(const struct known *k, const struct run_case *c, struct arena *keep)
+const char *known_frame(const struct finding *f, struct arena *keep)
 {
-    for (uint32_t i = 0; k->pins != NULL && i < c->result.score_count; i++) {
+    const char *where = f->function != NULL ? f->function
+                        : f->module != NULL ? f->module
+                                            : "the whole stack";
+    return arena_printf(keep, "%s %s %s", f->engine, finding_level_name(f->level), where);
+}
+
+/* True when FRAME is one of the lines of FRAMES, which may hold * and ?. */
+static bool has_frame(const char *frames, const char *frame, struct arena *keep)
+{
+    while (*frames != '\0') {
+        const size_t size = strcspn(frames, "\n");
+        const char *line = arena_text(keep, frames, size);
+        if (line != NULL && (strcmp(line, frame) == 0 || text_glob(line, frame)))
+            return true;
+        frames += size + (frames[size] == '\n');
+    }
+    return false;
+}
+
+/* The first engine that has more wrong than its pin says; NULL: none.  An engine without a pin had
+ * nothing wrong when the case was accepted. */
+static const char *beyond_pins(const struct known *k, const struct run_case *c, struct arena *keep)
+{
+    for (uint32_t i = 0; i < c->result.score_count; i++) {
         const struct engine_score *s = &c->result.scores[i];
         unsigned long functions = 0, lines = 0;
-        if (!s->subject || !s->judged || !find_pin(k->pins, s->engine, &functions, &lines))
+        if (!s->subject || !s->judged)
             continue;
+        if (!find_pin(k->pins, s->engine, &functions, &lines))
+            functions = lines = 0;
         if (known_wrong_functions(s) > functions || known_wrong_lines(s) > lines)
             return arena_printf(
                 keep, "%s has %u functions and %u lines wrong, %lu and %lu are accepted", s->engine,
@@ -205,9 +246,33 @@ static const char *beyond(const struct known *k, const struct run_case *c, struc
     return NULL;
 }
 
+/* How C is worse than what was accepted; NULL: it is not. */
+static const char *beyond(const struct known *k, const struct run_case *c, struct arena *keep)
+{
+    const char *worse = k->pins != NULL ? beyond_pins(k, c, keep) : NULL;
+    for (uint32_t i = 0; worse == NULL && k->frames != NULL && i < c->result.finding_count; i++) {
+        const struct finding *f = &c->result.findings[i];
+        const char *frame = f->fails ? known_frame(f, keep) : NULL;
+        if (frame != NULL && !has_frame(k->frames, frame, keep))
+            worse = arena_printf(keep, "another difference, %s", frame);
+    }
+    return worse;
+}
+
+bool known_is_pinned(const struct known *k)
+{
+    return k->pins != NULL && k->frames != NULL;
+}
+
 static bool has_expired(const struct known *k, const char *today)
 {
     return strcmp(k->expires, today) < 0;
+}
+
+static void judge_by_day(struct known *k, const char *today)
+{
+    k->expired = has_expired(k, today);
+    k->ungraced = !known_is_pinned(k) && strcmp(today, KNOWN_UNPINNED_UNTIL) >= 0;
 }
 
 const struct known *known_match(const struct known_list *list, const struct run_case *c,
@@ -216,8 +281,7 @@ const struct known *known_match(const struct known_list *list, const struct run_
     if (c->result.verdict != VERDICT_FAIL && c->result.verdict != VERDICT_FLAKY)
         return NULL;
     for (uint32_t i = 0; i < list->count; i++)
-        if (!has_expired(&list->items[i], today) && known_covers(&list->items[i], c) &&
-            covers(&list->items[i], c))
+        if (!has_expired(&list->items[i], today) && known_accepts(&list->items[i], c))
             return &list->items[i];
     return NULL;
 }
@@ -235,7 +299,6 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
     *changed = false;
     for (uint32_t i = 0; i < list->count; i++) {
         struct known *k = &list->items[i];
-        k->expired = has_expired(k, today);
         k->seen += known_covers(k, c);
         if (!known_covers(k, c) || c->result.verdict == VERDICT_UNSUPPORTED ||
             c->result.verdict == VERDICT_ERROR)
@@ -257,7 +320,8 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
         *changed = true;
     } else if (match != NULL) {
         c->result.verdict = VERDICT_XFAIL;
-        c->result.reason = arena_printf(keep, "known [%s]: %s", match->id, match->reason);
+        c->result.reason = arena_printf(keep, "known [%s]%s: %s", match->id,
+                                        known_is_pinned(match) ? "" : ", unpinned", match->reason);
         c->known_id = match->id;
         *changed = true;
     }
@@ -271,7 +335,7 @@ enum status known_apply(struct known_list *list, struct run_case *cases, uint32_
 {
     for (uint32_t i = 0; i < list->count; i++) {
         list->items[i].seen = list->items[i].in_scope = list->items[i].hits = 0;
-        list->items[i].expired = has_expired(&list->items[i], today);
+        judge_by_day(&list->items[i], today);
     }
     for (uint32_t i = 0; i < count; i++) {
         bool is_changed = false;
@@ -287,6 +351,11 @@ const char *known_problem(const struct known *k, bool whole, struct arena *keep)
 {
     if (k->expired)
         return arena_printf(keep, "[%s] in line %u expired on %s", k->id, k->line, k->expires);
+    if (k->ungraced)
+        return arena_printf(keep,
+                            "[%s] in line %u is unpinned, which fails since " KNOWN_UNPINNED_UNTIL
+                            ": `twinstack accept --update %s` pins it",
+                            k->id, k->line, k->id);
     if (whole && k->seen == 0)
         return arena_printf(keep, "[%s] in line %u is not needed: there is no case %s", k->id,
                             k->line, k->scope);
@@ -340,7 +409,7 @@ enum status known_problems_of(const struct run_info *run, const struct run_case 
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
     for (uint32_t i = 0; i < list.count; i++) {
         count_uses(&list.items[i], cases, count);
-        list.items[i].expired = has_expired(&list.items[i], day);
+        judge_by_day(&list.items[i], day);
         const char *problem = known_problem(&list.items[i], took_all(run), keep);
         if (problem != NULL)
             (*out)[(*out_count)++] = problem;

@@ -5,15 +5,18 @@
  *     cause: offset:rtl=truncated         what may be wrong: engine=cause, with * and ?;
  *                                         several words: each one may occur, nothing else
  *     reason: the record keeps 1,024 frames
- *     pins: offset:rtl=2/5 dump=0/1       optional: how much may be wrong, functions/lines
- *     issue: https://...                  optional
- *     expires: 2027-03-31                 the last day on which it holds
+ *     pins: offset:rtl=2/5 dump=0/1       how much may be wrong, functions/lines, or `none`
+ *     frame: offset:rtl function dive     one per frame that may differ: engine, level and
+ * function, with * and ?; or `none` issue: https://...                  optional expires:
+ * 2027-03-31                 the last day on which it holds
  *
  * '#' starts a comment.  scope, cause, reason and expires must be there.
  *
  * A FAIL or FLAKY case of the scope, all of whose failing causes are named, becomes XFAIL.  An
  * ERROR never does, and a case in which an engine has more functions or lines wrong than the pins
- * say stays FAIL, "beyond what was accepted".  `accept` writes the pins of the case.  A case named
+ * say, or that differs in another frame, stays FAIL, "beyond what was accepted".  `accept` writes
+ * the pins and frames of the case.  An acceptance without pins or without frames is unpinned: it
+ * works until KNOWN_UNPINNED_UNTIL, then it is a problem.  A case named
  * without wildcards that passes becomes XPASS.  An acceptance that covers cases of the run and is
  * needed by none, or covers none of a whole run, or has expired, is a problem that fails the run.
  */
@@ -23,6 +26,10 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "model/known.h"
+
+/* The first day on which an acceptance must be pinned. */
+#define KNOWN_UNPINNED_UNTIL "2027-03-01"
+#define KNOWN_NO_FRAME "none"
 
 /* Reads the file's text.  Fails: ERR_MALFORMED with the offset of the line; ERR_MEMORY. */
 enum status known_parse(const char *text, size_t bytes, struct arena *keep, struct known_list *out,
@@ -40,6 +47,13 @@ enum status known_apply(struct known_list *list, struct run_case *cases, uint32_
 /* The numbers that an engine's pins limit. */
 uint32_t known_wrong_functions(const struct engine_score *score);
 uint32_t known_wrong_lines(const struct engine_score *score);
+
+/* How an acceptance names the frame of a finding that fails: "dump line middle".  NULL: out of
+ * memory. */
+const char *known_frame(const struct finding *finding, struct arena *keep);
+
+/* It says how much may be wrong, and in which frames. */
+bool known_is_pinned(const struct known *known);
 
 /* Why an acceptance fails the run after known_apply; NULL: it does not.  WHOLE: the run took every
  * scenario, so that a scope without a case is a mistake. */
@@ -67,6 +81,16 @@ char *known_drop(const char *text, size_t bytes, const struct known_list *list, 
  * unchanged. NULL: out of memory. */
 char *known_end(const char *text, size_t bytes, const struct known_list *list, const bool *end,
                 const char *day, struct arena *keep, size_t *out_bytes);
+
+/* TEXT in which the items that PIN marks are pinned to what is wrong in those of CASES that they
+ * cover and that fail; CHANGED items are counted.  An item that covers no such case stays as it is.
+ * NULL: out of memory. */
+char *known_pin(const char *text, size_t bytes, const struct known_list *list, const bool *pin,
+                const struct run_case *cases, uint32_t case_count, struct arena *keep,
+                size_t *out_bytes, uint32_t *changed);
+
+/* True when K covers C's scope and names all that is wrong in it. */
+bool known_accepts(const struct known *k, const struct run_case *c);
 
 /* True when C is in K's scope, whatever its verdict. */
 bool known_covers(const struct known *k, const struct run_case *c);

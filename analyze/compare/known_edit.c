@@ -56,17 +56,118 @@ static bool is_there(const struct known_list *list, const char *scope, const cha
     return false;
 }
 
-/* "pins: offset:rtl=2/5 dump=0/1\n" for what is wrong in C now; "": nothing could be judged. */
-static const char *make_pins(const struct run_case *c, struct arena *keep)
+/* What is wrong in several cases together: the most of each engine, and every frame once. */
+struct pinned {
+    const char *engines[CLAIMS_MAX];
+    uint32_t functions[CLAIMS_MAX], lines[CLAIMS_MAX], count;
+    const char *frames; /* as the lines "frame: ...\n"; NULL: out of memory */
+};
+
+static void pin_score(struct pinned *p, const struct engine_score *s)
+{
+    const uint32_t functions = known_wrong_functions(s), lines = known_wrong_lines(s);
+    uint32_t at = 0;
+    while (at < p->count && strcmp(p->engines[at], s->engine) != 0)
+        at++;
+    if (at == CLAIMS_MAX)
+        return;
+    if (at == p->count) {
+        p->engines[p->count++] = s->engine;
+        p->functions[at] = p->lines[at] = 0;
+    }
+    p->functions[at] = functions > p->functions[at] ? functions : p->functions[at];
+    p->lines[at] = lines > p->lines[at] ? lines : p->lines[at];
+}
+
+static void pin_case(struct pinned *p, const struct run_case *c, struct arena *keep)
+{
+    for (uint32_t i = 0; i < c->result.score_count; i++)
+        if (c->result.scores[i].subject && c->result.scores[i].judged)
+            pin_score(p, &c->result.scores[i]);
+    for (uint32_t i = 0; p->frames != NULL && i < c->result.finding_count; i++) {
+        if (!c->result.findings[i].fails)
+            continue;
+        const char *frame = known_frame(&c->result.findings[i], keep);
+        const char *line = frame != NULL ? arena_printf(keep, "frame: %s\n", frame) : NULL;
+        if (line == NULL || strstr(p->frames, line) == NULL)
+            p->frames = line != NULL ? arena_printf(keep, "%s%s", p->frames, line) : NULL;
+    }
+}
+
+/* "pins: offset:rtl=2/5 dump=0/1\nframe: dump line middle\n"; NULL: out of memory. */
+static const char *pins_text(const struct pinned *p, struct arena *keep)
 {
     const char *text = "";
-    for (uint32_t i = 0; text != NULL && i < c->result.score_count; i++) {
-        const struct engine_score *s = &c->result.scores[i];
-        if (s->subject && s->judged)
-            text = arena_printf(keep, "%s%s%s=%u/%u", text, *text == '\0' ? "pins: " : " ",
-                                s->engine, known_wrong_functions(s), known_wrong_lines(s));
+    if (p->frames == NULL)
+        return NULL;
+    for (uint32_t i = 0; text != NULL && i < p->count; i++)
+        text = arena_printf(keep, "%s %s=%u/%u", text, p->engines[i], p->functions[i], p->lines[i]);
+    if (text == NULL)
+        return NULL;
+    return arena_printf(keep, "pins:%s\n%s", *text != '\0' ? text : " none",
+                        *p->frames != '\0' ? p->frames : "frame: " KNOWN_NO_FRAME "\n");
+}
+
+static const char *make_pins(const struct run_case *c, struct arena *keep)
+{
+    struct pinned p = {.frames = ""};
+    pin_case(&p, c, keep);
+    return pins_text(&p, keep);
+}
+
+/* The pins of K in a run; "": no case of it needs K; NULL: out of memory. */
+static const char *pins_in_run(const struct known *k, const struct run_case *cases, uint32_t count,
+                               struct arena *keep)
+{
+    struct pinned p = {.frames = ""};
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct run_case *c = &cases[i];
+        const enum verdict v = c->result.verdict;
+        const bool fails =
+            v == VERDICT_FAIL || v == VERDICT_FLAKY ||
+            (v == VERDICT_XFAIL && c->known_id != NULL && strcmp(c->known_id, k->id) == 0);
+        if (!fails || !known_accepts(k, c))
+            continue;
+        any = true;
+        pin_case(&p, c, keep);
     }
-    return text != NULL && *text != '\0' ? arena_printf(keep, "%s\n", text) : text;
+    return any ? pins_text(&p, keep) : "";
+}
+
+static bool is_field(const char *line, const char *name)
+{
+    const size_t bytes = strlen(name);
+    line += strspn(line, " \t");
+    return strncmp(line, name, bytes) == 0 && line[bytes + strspn(line + bytes, " \t")] == ':';
+}
+
+char *known_pin(const char *text, size_t bytes, const struct known_list *list, const bool *pin,
+                const struct run_case *cases, uint32_t case_count, struct arena *keep,
+                size_t *out_bytes, uint32_t *changed)
+{
+    const char *pins = "", *whole = "";
+    uint32_t line = 0;
+    *changed = 0;
+    for (size_t at = 0; whole != NULL && at < bytes;) {
+        const char *end = memchr(text + at, '\n', bytes - at);
+        const size_t size = end != NULL ? (size_t)(end - text) - at : bytes - at;
+        const char *row = arena_text(keep, text + at, size);
+        at += size + 1;
+        line++;
+        for (uint32_t i = 0; i < list->count && row != NULL; i++)
+            if (list->items[i].line == line) {
+                pins = pin[i] ? pins_in_run(&list->items[i], cases, case_count, keep) : "";
+                *changed += pins != NULL && *pins != '\0';
+            }
+        if (row == NULL || pins == NULL)
+            return NULL;
+        if (*pins != '\0' && (is_field(row, "pins") || is_field(row, "frame")))
+            continue;
+        whole = arena_printf(keep, "%s%s\n%s", whole, row, is_field(row, "cause") ? pins : "");
+    }
+    *out_bytes = whole != NULL ? strlen(whole) : 0;
+    return whole != NULL ? arena_text(keep, whole, *out_bytes) : NULL;
 }
 
 enum status known_add(const char *text, const struct known_list *list, const struct run_case *c,

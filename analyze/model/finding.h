@@ -72,6 +72,8 @@ struct finding {
     uint32_t row;         /* in the thread's alignment table                     */
     bool fails;           /* a subject is wrong, or the cause is unknown: decides the verdict */
     const char *evidence; /* one line a reader can check                  */
+    const char *module;   /* where it is: of the first frame that differs; NULL: unknown */
+    const char *function; /* likewise; of the truth, where only that has the frame */
     enum blame blame;
     const char *blame_engine; /* whose walk, whose symbols; NULL for the others */
     const char *witnesses;    /* "dump, judge:dbghelp, truth": who disagrees; NULL: none */

@@ -10,11 +10,13 @@
 
 struct known {
     const char *id, *scope, *cause, *reason, *issue, *expires; /* issue: NULL: none */
-    const char *pins; /* NULL: no pin; any amount of difference with this cause is accepted */
+    const char *pins;   /* how much may be wrong; NULL: any amount */
+    const char *frames; /* which frames may differ, one per line; NULL: any; "": none */
     uint32_t line;
     uint32_t seen;           /* cases in the scope, whatever their verdict; also, set */
     uint32_t in_scope, hits; /* by known_apply: cases that were judged, and cases that needed it */
     bool expired;
+    bool ungraced; /* unpinned, and the time in which that was allowed is over */
 };
 
 struct known_list {

@@ -219,6 +219,8 @@ void finding_write_json(struct json *j, const struct finding *f)
     f->frame_b < 0 ? json_null(j) : json_int(j, f->frame_b);
     json_key_bool(j, "fails", f->fails);
     json_key_string(j, "evidence", f->evidence);
+    json_key_string(j, "module", f->module);
+    json_key_string(j, "function", f->function);
     json_key_string(j, "blame", f->blame != BLAME_UNKNOWN ? finding_blame_text(f, blame) : NULL);
     json_key(j, "witnesses");
     json_array(j);

@@ -166,6 +166,8 @@ static void read_findings(struct reader *r)
         f->evidence = query_get_text(&q);
         finding_blame_parse(query_get_text(&q), f);
         f->witnesses = query_get_text(&q);
+        f->module = query_get_text(&q);
+        f->function = query_get_text(&q);
     }
     (void)query_end(&q);
 }

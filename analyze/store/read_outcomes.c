@@ -70,9 +70,34 @@ static enum status read_times(struct store *store, uint64_t run_id, struct arena
         score->subject = claim->subject = query_get(&q) != 0;
         score->state = query_get(&q) == STACK_OK ? STACK_OK : STACK_FAILED;
         claim->cost.total_ns = query_get(&q);
+        score->frames = (uint32_t)query_get(&q);
     }
     hand_over(&g, cases, count, &at, keep, fault);
     return query_end(&q);
+}
+
+/* The finding that decided a failing case; the others are not read. */
+static void read_worst(struct query *q, struct arena *keep, struct case_result *out,
+                       struct fault *fault)
+{
+    struct finding f = {.frame_a = -1, .frame_b = -1, .fails = true};
+    const char *cause = query_get_text(q);
+    f.engine = query_get_text(q);
+    f.evidence = query_get_text(q);
+    finding_blame_parse(query_get_text(q), &f);
+    f.module = query_get_text(q);
+    f.function = query_get_text(q);
+    if (cause == NULL)
+        return;
+    if (!cause_parse(cause, &f.cause))
+        f.cause = CAUSE_UNEXPLAINED;
+    out->findings = ARENA_NEW(keep, struct finding);
+    if (out->findings == NULL) {
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+        return;
+    }
+    out->findings[0] = f;
+    out->finding_count = 1;
 }
 
 enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_times,
@@ -97,6 +122,8 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_
         c->result.reason = query_get_text(&q);
         c->result.signature = query_get_text(&q);
         c->known_id = query_get_text(&q);
+        c->folder = query_get_text(&q);
+        read_worst(&q, keep, &c->result, fault);
     }
     if (query_end(&q) != ERR_NONE)
         return fault->code;

@@ -179,5 +179,12 @@ static const char *const version_7[] = {
     NULL,
 };
 
+/* Where a difference is. */
+static const char *const version_8[] = {
+    "ALTER TABLE finding ADD COLUMN module TEXT",
+    "ALTER TABLE finding ADD COLUMN function TEXT",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1, version_2, version_3, version_4, version_5, version_6, version_7};
+    version_1, version_2, version_3, version_4, version_5, version_6, version_7, version_8};

@@ -161,7 +161,9 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_ADD_FRAME] = "INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                       " ?, ?, ?, ?, ?)",
     [SQL_ADD_GAP] = "INSERT INTO gap VALUES (?, ?, ?, ?, ?, ?)",
-    [SQL_ADD_FINDING] = "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_ADD_FINDING] =
+        "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+        " ?)",
     [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_ARTIFACT] = "INSERT OR IGNORE INTO artifact (sha256, bytes) VALUES (?, ?)",
     [SQL_FIND_ARTIFACT] = "SELECT id FROM artifact WHERE sha256 = ?",
@@ -230,8 +232,8 @@ const char *const store_sql[SQL_COUNT] = {
                         " FROM claim WHERE case_id = ? ORDER BY position",
     [SQL_READ_FINDINGS] =
         "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
-        " thread_id, row, fails, evidence, blame, witnesses FROM finding WHERE case_id = ?"
-        " ORDER BY position",
+        " thread_id, row, fails, evidence, blame, witnesses, module, function FROM finding"
+        " WHERE case_id = ? ORDER BY position",
     [SQL_READ_THREADS] = "SELECT thread_id, name, role, truth, reference, row_count FROM thread"
                          " WHERE case_id = ? ORDER BY position",
     [SQL_READ_TRUTH_THREADS] = "SELECT thread_id, role,"
@@ -267,10 +269,15 @@ const char *const store_sql[SQL_COUNT] = {
         " JOIN artifact a ON a.id = c.artifact WHERE c.case_id = ? ORDER BY c.position",
     [SQL_READ_ARTIFACT] = "SELECT c.role, c.name, a.sha256, a.bytes FROM artifact a"
                           " JOIN case_artifact c ON c.artifact = a.id WHERE a.sha256 = ? LIMIT 1",
-    [SQL_READ_OUTCOMES] = "SELECT id, scenario, variant, repeat, verdict, reason, signature,"
-                          " known_id FROM crash_case WHERE run_id = ? ORDER BY id",
+    [SQL_READ_OUTCOMES] =
+        "SELECT c.id, scenario, variant, repeat, verdict, reason, signature, known_id, folder,"
+        " f.cause, f.engine, f.evidence, f.blame, f.module, f.function FROM crash_case c"
+        " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="
+        " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails"
+        "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1)"
+        " WHERE run_id = ? ORDER BY c.id",
     [SQL_READ_TIMES] =
-        "SELECT c.id, k.engine, k.subject, k.state, k.total_ns FROM crash_case c"
+        "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames FROM crash_case c"
         " JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? ORDER BY c.id, k.position",
     [SQL_FIND_CASE] = "SELECT id FROM crash_case WHERE run_id = ? AND scenario = ? AND variant = ?"
                       " AND repeat = ?",

@@ -352,6 +352,8 @@ static void put_finding(struct writer *w, const struct finding *f, uint32_t posi
     query_text(&q, f->evidence);
     query_text(&q, finding_blame_text(f, blame));
     query_text(&q, f->witnesses);
+    query_text(&q, f->module);
+    query_text(&q, f->function);
     (void)query_run(&q);
 }
 

@@ -1,12 +1,15 @@
 /* See acceptance.h. */
 #include "study/acceptance.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/files.h"
 #include "base/limits.h"
 #include "compare/known.h"
 #include "store/store.h"
+
+enum { FRAME_BYTES_MAX = 1024 }; /* of a frame's name in JSON; longer ones are cut */
 
 enum status acceptance_read(const char *path, struct arena *keep, struct acceptance *out,
                             struct fault *fault)
@@ -114,6 +117,16 @@ enum status acceptance_end(struct acceptance *acceptance, const bool *end, const
     return replace(acceptance, text, bytes, keep, fault);
 }
 
+enum status acceptance_pin(struct acceptance *acceptance, const bool *pin,
+                           const struct run_case *cases, uint32_t case_count, struct arena *keep,
+                           uint32_t *changed, struct fault *fault)
+{
+    size_t bytes = 0;
+    const char *text = known_pin(acceptance->text, acceptance->bytes, &acceptance->list, pin, cases,
+                                 case_count, keep, &bytes, changed);
+    return replace(acceptance, text, bytes, keep, fault);
+}
+
 enum status acceptance_save(const struct acceptance *acceptance, struct fault *fault)
 {
     return file_write(acceptance->path, acceptance->text, acceptance->bytes, fault);
@@ -129,6 +142,16 @@ bool acceptance_is_expired(const struct known *known, const char *today)
     return strcmp(known->expires, today) < 0;
 }
 
+bool acceptance_is_pinned(const struct known *known)
+{
+    return known_is_pinned(known);
+}
+
+const char *acceptance_pinned_from(void)
+{
+    return KNOWN_UNPINNED_UNTIL;
+}
+
 const struct known *acceptance_match(const struct acceptance *acceptance, const struct run_case *c,
                                      const char *today)
 {
@@ -142,6 +165,17 @@ void acceptance_write_json(struct json *j, const struct known *known, const char
     json_key_string(j, "cause", known->cause);
     json_key_string(j, "reason", known->reason);
     json_key_string(j, "pins", known->pins);
+    json_key_bool(j, "pinned", known_is_pinned(known));
+    json_key(j, "frames");
+    json_array(j);
+    for (const char *at = known->frames; at != NULL && *at != '\0';) {
+        char frame[FRAME_BYTES_MAX];
+        const size_t size = strcspn(at, "\n");
+        (void)snprintf(frame, sizeof frame, "%.*s", (int)size, at);
+        json_string(j, frame);
+        at += size + (at[size] == '\n');
+    }
+    json_array_end(j);
     json_key_string(j, "issue", known->issue);
     json_key_string(j, "expires", known->expires);
     json_key_bool(j, "expired", acceptance_is_expired(known, today));

@@ -56,6 +56,12 @@ enum status acceptance_drop(struct acceptance *acceptance, const bool *drop, str
 enum status acceptance_end(struct acceptance *acceptance, const bool *end, const char *day,
                            struct arena *keep, struct fault *fault);
 
+/* Pins the items that PIN marks to what is wrong in those of CASES that need them; an item that
+ * none of them needs stays as it is.  CHANGED: how many were pinned.  Fails: ERR_MEMORY. */
+enum status acceptance_pin(struct acceptance *acceptance, const bool *pin,
+                           const struct run_case *cases, uint32_t case_count, struct arena *keep,
+                           uint32_t *changed, struct fault *fault);
+
 /* Writes the text to its path, whole or not at all. */
 enum status acceptance_save(const struct acceptance *acceptance, struct fault *fault);
 
@@ -64,6 +70,11 @@ enum status acceptance_save(const struct acceptance *acceptance, struct fault *f
 /* Today in UTC, "YYYY-MM-DD". */
 void acceptance_today(char out[16]);
 bool acceptance_is_expired(const struct known *known, const char *today);
+
+/* It says how much may be wrong and in which frames; any other fails runs from
+ * acceptance_pinned_from() on. */
+bool acceptance_is_pinned(const struct known *known);
+const char *acceptance_pinned_from(void);
 
 /* The first acceptance that holds for the case on TODAY, or NULL. */
 const struct known *acceptance_match(const struct acceptance *acceptance, const struct run_case *c,

@@ -13,6 +13,7 @@
 
 struct accept_options {
     const char *db, *file, *run, *reason, *issue, *expires, *scope;
+    bool update;
 };
 
 /* ---- accept --------------------------------------------------------------------------- */
@@ -28,6 +29,86 @@ static const struct run_case *find_failing(const struct stored_run *run, const c
             return c;
     }
     return NULL;
+}
+
+static int save(const struct acceptance *acceptance, uint32_t changed, const char *what)
+{
+    struct fault fault = FAULT_INIT;
+    if (changed > 0 && acceptance_save(acceptance, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    (void)printf("%u %s %s\n", changed, what, acceptance->path);
+    return EXIT_GOOD;
+}
+
+/* Marks the item ID; false when there is none. */
+static bool mark_named(const struct acceptance *acceptance, const char *id, bool *marks)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < acceptance->list.count; i++)
+        if (strcmp(acceptance->list.items[i].id, id) == 0)
+            found = marks[i] = true;
+    if (!found)
+        log_error("%s: there is no [%s]", acceptance->path != NULL ? acceptance->path : "no file",
+                  id);
+    return found;
+}
+
+/* Pins the items that PIN marks to what RUN shows, and says which ones nothing in it needs. */
+static int pin_marked(struct acceptance *acceptance, const bool *pin, const struct stored_run *run,
+                      struct arena *keep, uint32_t *changed)
+{
+    struct fault fault = FAULT_INIT;
+    bool *one = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
+    *changed = 0;
+    for (uint32_t i = 0; one != NULL && i < acceptance->list.count; i++) {
+        uint32_t pinned = 0;
+        one[i] = pin[i];
+        if (pin[i] && acceptance_pin(acceptance, one, run->cases, run->case_count, keep, &pinned,
+                                     &fault) != ERR_NONE)
+            return verb_fault(&fault);
+        if (pin[i] && pinned == 0)
+            log_warn("[%s] is not changed: nothing in run %llu needs it",
+                     acceptance->list.items[i].id, (unsigned long long)run->info.id);
+        *changed += pinned;
+        one[i] = false;
+    }
+    return EXIT_GOOD;
+}
+
+/* accept --update [ID...] */
+static int update(const struct accept_options *o, const struct stored_run *run,
+                  const struct option_list *ids, struct arena *keep)
+{
+    struct acceptance acceptance;
+    struct fault fault = FAULT_INIT;
+    uint32_t changed = 0;
+    if (acceptance_read(o->file, keep, &acceptance, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    bool *pin = ARENA_ARRAY(keep, (size_t)acceptance.list.count + 1, bool);
+    if (pin == NULL)
+        return EXIT_INPUT;
+    for (uint32_t i = 0; i < acceptance.list.count; i++)
+        pin[i] = ids->count == 0;
+    for (uint32_t w = 0; w < ids->count; w++)
+        if (!mark_named(&acceptance, ids->items[w], pin))
+            return EXIT_INPUT;
+    const int code = pin_marked(&acceptance, pin, run, keep, &changed);
+    return code == EXIT_GOOD ? save(&acceptance, changed, "pinned in") : code;
+}
+
+/* An acceptance of many cases holds what is wrong in all of them. */
+static int pin_last(struct acceptance *acceptance, const struct stored_run *run, struct arena *keep,
+                    const char **block)
+{
+    bool *pin = ARENA_ARRAY(keep, (size_t)acceptance->list.count + 1, bool);
+    const size_t head = (size_t)(*block - acceptance->text);
+    uint32_t changed = 0;
+    if (pin == NULL)
+        return EXIT_INPUT;
+    pin[acceptance->list.count - 1] = true;
+    const int code = pin_marked(acceptance, pin, run, keep, &changed);
+    *block = acceptance->text + head;
+    return code;
 }
 
 static int accept_cases(const struct accept_options *o, const struct stored_run *run,
@@ -49,6 +130,8 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
         }
         if (acceptance_add(&acceptance, c, &words, keep, &block, &fault) != ERR_NONE)
             return verb_fault(&fault);
+        if (o->scope != NULL && pin_last(&acceptance, run, keep, &block) != EXIT_GOOD)
+            return EXIT_INPUT;
         (void)printf("%s", block);
     }
     return acceptance_save(&acceptance, &fault) == ERR_NONE ? EXIT_GOOD : verb_fault(&fault);
@@ -61,16 +144,19 @@ static int accept(const struct verb *self, const struct accept_options *o,
     struct stored_run run;
     struct fault fault = FAULT_INIT;
     int code = EXIT_GOOD;
-    if (rest->count == 0)
+    if (o->update &&
+        (o->reason != NULL || o->expires != NULL || o->issue != NULL || o->scope != NULL))
+        return verb_usage_error(self, "--update changes pins only");
+    if (rest->count == 0 && !o->update)
         return verb_usage_error(self, "name the cases: SCENARIO.VARIANT");
-    if (o->reason == NULL || o->expires == NULL)
+    if (!o->update && (o->reason == NULL || o->expires == NULL))
         return verb_usage_error(self, "--reason and --expires must be given");
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
     if (study_read_run(store, o->run, RUN_CASES, keep, &run, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else
-        code = accept_cases(o, &run, rest, keep);
+        code = o->update ? update(o, &run, rest, keep) : accept_cases(o, &run, rest, keep);
     study_close(store);
     return code;
 }
@@ -84,6 +170,8 @@ static int run_accept(const struct verb *self, int argc, char **argv)
         {"--issue", OPTION_STRING, &o.issue, "URL", "the issue or discussion of it"},
         {"--scope", OPTION_STRING, &o.scope, "PATTERN",
          "for all cases like it, with * and ?: 'recursion.*' (default: the case alone)"},
+        {"--update", OPTION_FLAG, &o.update, NULL,
+         "pin known mismatches (ID...; default: all) to what the run shows"},
         {"--run", OPTION_STRING, &o.run, "RUN", "where it failed (default latest)"},
         {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
@@ -101,13 +189,17 @@ static int run_accept(const struct verb *self, int argc, char **argv)
 const struct verb verb_accept = {
     .name = "accept",
     .summary = "accept that a case fails for a known reason, until a day",
-    .usage = "SCENARIO.VARIANT... --reason TEXT --expires DATE [--scope PATTERN]",
+    .usage =
+        "SCENARIO.VARIANT... --reason TEXT --expires DATE [--scope PATTERN] | --update [ID...]",
     .details = "Writes one block per case into a text file that belongs in version control: that "
                "file is\nthe truth, and the database keeps the copy that a run used.  Widen "
-               "the cause there\nby hand: see `twinstack known --help`.\n\n"
-               "example:\n"
+               "the cause there\nby hand: see `twinstack known --help`.  It is pinned: a case with "
+               "more wrong, or with a\ndifference in another frame, fails as beyond what was "
+               "accepted.  --update pins to what\nthe run shows now.\n\n"
+               "examples:\n"
                "  twinstack accept recursion.ob2 --reason \"the record keeps 1,024 frames\" "
-               "--expires 2027-03-31",
+               "--expires 2027-03-31\n"
+               "  twinstack accept --update recursion-record",
     .exits = "  0  written\n  2  usage\n  3  a case does not fail, or the file is damaged\n"
              "  4  database not usable",
     .run = run_accept,
@@ -121,20 +213,27 @@ static void print_list(const struct acceptance *acceptance, const char *today)
     for (uint32_t i = 0; i < acceptance->list.count; i++) {
         const struct known *k = &acceptance->list.items[i];
         const bool expired = acceptance_is_expired(k, today);
-        const char *const rows[][2] = {{"scope", k->scope},
-                                       {"cause", k->cause},
-                                       {"pins", k->pins != NULL ? k->pins : "unpinned"},
-                                       {"reason", k->reason},
-                                       {"issue", k->issue},
-                                       {"until", k->expires}};
+        const char *const rows[][2] = {{"scope", k->scope}, {"cause", k->cause},
+                                       {"pins", k->pins},   {"reason", k->reason},
+                                       {"issue", k->issue}, {"until", k->expires}};
         page_cellf(&page, expired ? INK_BAD : INK_TITLE, 0, "[%s]%s", k->id,
                    expired ? " has EXPIRED" : "");
+        if (!acceptance_is_pinned(k))
+            page_cellf(&page, INK_WARN, 0, " unpinned: fails runs from %s on",
+                       acceptance_pinned_from());
         page_line(&page);
         for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-            if (rows[r][1] == NULL)
+            if (rows[r][1] == NULL || *rows[r][1] == '\0')
                 continue;
             page_cellf(&page, INK_DIM, 10, "  %s", rows[r][0]);
             page_wrap(&page, INK_PLAIN, 10, rows[r][1]);
+        }
+        for (const char *at = k->frames; at != NULL && *at != '\0';) {
+            const size_t size = strcspn(at, "\n");
+            page_cell(&page, INK_DIM, 10, "  frame");
+            page_cellf(&page, INK_PLAIN, 0, "%.*s", (int)size, at);
+            page_line(&page);
+            at += size + (at[size] == '\n');
         }
     }
     (void)printf("%u known mismatch%s in %s\n", acceptance->list.count,
@@ -154,15 +253,6 @@ static void write_list_json(const struct acceptance *acceptance, const char *tod
     }
     json_array_end(&j);
     json_newline(&j);
-}
-
-static int save(const struct acceptance *acceptance, uint32_t changed, const char *what)
-{
-    struct fault fault = FAULT_INIT;
-    if (changed > 0 && acceptance_save(acceptance, &fault) != ERR_NONE)
-        return verb_fault(&fault);
-    (void)printf("%u %s %s\n", changed, what, acceptance->path);
-    return EXIT_GOOD;
 }
 
 struct known_options {
@@ -234,17 +324,9 @@ static int expire(const struct verb *self, void *options, const struct option_li
     bool *end = ARENA_ARRAY(keep, (size_t)acceptance.list.count + 1, bool);
     if (end == NULL || utc == NULL || strftime(day, sizeof day, "%Y-%m-%d", utc) == 0)
         return EXIT_INPUT;
-    for (uint32_t w = 0; w < words->count; w++) {
-        bool found = false;
-        for (uint32_t i = 0; i < acceptance.list.count; i++)
-            if (strcmp(acceptance.list.items[i].id, words->items[w]) == 0)
-                found = end[i] = true;
-        if (!found) {
-            log_error("%s: there is no [%s]", acceptance.path != NULL ? acceptance.path : "no file",
-                      words->items[w]);
+    for (uint32_t w = 0; w < words->count; w++)
+        if (!mark_named(&acceptance, words->items[w], end))
             return EXIT_INPUT;
-        }
-    }
     if (acceptance_end(&acceptance, end, day, keep, &fault) != ERR_NONE)
         return verb_fault(&fault);
     return save(&acceptance, words->count, "ended yesterday in");
@@ -283,12 +365,17 @@ const struct verb verb_known = {
         "  [recursion-record]\n"
         "  scope: recursion.ob2            which cases, with * and ?\n"
         "  cause: offset:rtl=truncated     what may be wrong: engine=cause, several words allowed\n"
+        "  pins: offset:rtl=2/5            how much may be wrong: functions/lines of each engine\n"
+        "  frame: offset:rtl function dive one per frame that may differ: engine, level, function\n"
         "  reason: the record keeps 1,024 frames\n"
         "  issue: https://...              optional\n"
         "  expires: 2027-03-31             the last day on which it holds\n\n"
         "A failing case that is covered becomes XFAIL and fails nothing.  What passes though it "
         "is\n"
-        "known to fail (XPASS), what nothing needs and what has expired fails the run.\n\n"
+        "known to fail (XPASS), what nothing needs and what has expired fails the run, and so "
+        "does, from\n"
+        "2027-03-01 on, a block without pins and frames: `twinstack accept --update` writes "
+        "them.\n\n"
         "examples:\n"
         "  twinstack known --json\n"
         "  twinstack known expire recursion.ob2\n"

@@ -133,8 +133,8 @@ class RunControl(e2e.Case):
     def test_acceptances(self):
         cause = next(c for c in self.take("-k", "wrong", exit_code=1)[0]["cases"])["signature"]
 
-        def accept(scope, until="2999-01-01", what=cause):
-            self.known.write_text(f"[it]\nscope: {scope}\ncause: {what}\nreason: r\nexpires: {until}\n")
+        def accept(scope, until="2999-01-01", what=cause, pins="pins: offset:rtl=99/99 dump=99/99\nframe: *\n"):
+            self.known.write_text(f"[it]\nscope: {scope}\ncause: {what}\n{pins}reason: r\nexpires: {until}\n")
 
         accept("wrong.ob2")
         self.assertEqual(self.verdicts(self.take("-k", "wrong or good")[0]), [("good", 0, "PASS"), ("wrong", 0, "XFAIL")])
@@ -152,6 +152,14 @@ class RunControl(e2e.Case):
         self.assertIn("not needed", report["problems"][0])
         accept("wrong.ob2", what="dump=nothing_like_it")
         self.assertEqual(self.verdicts(self.take("-k", "wrong", exit_code=1)[0]), [("wrong", 0, "FAIL")])
+        for pins, reason in (("pins: none\n", "accepted: offset:rtl has|accepted: dump has"),
+                             ("frame: none\n", "accepted: another difference, \\S+ (physical|function|line) \\S")):
+            accept("wrong.ob2", pins=pins)
+            report, _ = self.take("-k", "wrong", exit_code=1)
+            self.assertRegex(report["cases"][0]["reason"], r"^beyond what \[it\] " + reason)
+        accept("wrong.ob2", pins="pins: none\nframe: none\n")  # pinned anew, and then it holds
+        self.run_twinstack("accept", "--update", "it", "--known", self.known, "--db", self.db)
+        self.assertEqual(self.verdicts(self.take("-k", "wrong")[0]), [("wrong", 0, "XFAIL")])
         accept("error.ob2", what="*")
         self.assertEqual(self.verdicts(self.take("-k", "error", exit_code=3)[0]), [("error", 0, "ERROR")])
 

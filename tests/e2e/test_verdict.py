@@ -248,6 +248,19 @@ class Verdict(e2e.Case):
         self.assertTrue(text.startswith("# kept\n"))
         self.assertEqual(text.count("scope:"), 1)
         self.run_twinstack("known", "--known", known)
+        # Old ones have no pins: they say so, until they are pinned.
+        known.write_text(f"[old]\nscope: {name}\ncause: dump=*\nreason: r\nexpires: {day}\n")
+        self.assertIn("unpinned: fails runs from 2027-03-01 on", self.run_twinstack("known", "--known", known).stdout)
+        self.run_db("accept", "--known", known, "--update", "new", exit_code=3)
+        self.run_db("accept", *argv, "--update", exit_code=2)
+        self.assertIn("1 pinned", self.run_db("accept", "--known", known, "--update", "old").stdout)
+        row, = json.loads(self.run_twinstack("known", "--known", known, "--json").stdout)
+        self.assertTrue(row["pinned"])
+        self.assertNotIn("unpinned", self.run_twinstack("known", "--known", known).stdout)
+        self.one("PASS")
+        done = self.run_db("accept", "--known", known, "--update")
+        self.assertIn("0 pinned", done.stdout)
+        self.assertRegex(done.stderr, r"\[old\] is not changed: nothing in run \d+ needs it")
         known.write_text("nonsense\n")
         self.assertIn("known.txt", self.run_twinstack("known", "--known", known, exit_code=3).stderr)
         self.one("ERROR")
@@ -396,7 +409,8 @@ class Verdict(e2e.Case):
             for column in ("claim DROP COLUMN cold_ns", "crash_case DROP COLUMN dump_tuned_ns",
                            "crash_case DROP COLUMN dump_tuned_bytes", "crash_case DROP COLUMN capture_now_ns",
                            "crash_case DROP COLUMN hang_late_ns", "crash_case DROP COLUMN crowded", "finding DROP COLUMN blame",
-                           "finding DROP COLUMN witnesses"):
+                           "finding DROP COLUMN witnesses", "finding DROP COLUMN module",
+                           "finding DROP COLUMN function"):
                 db.execute(f"ALTER TABLE {column}")
             db.execute("PRAGMA user_version = 1")
             db.execute("PRAGMA journal_mode = DELETE")
@@ -404,7 +418,7 @@ class Verdict(e2e.Case):
         before = old.read_bytes()
         def told(db):  # that version did not store whose fault a difference is
             text = self.run_twinstack("report", "--db", db, "--json", "-").stdout
-            return re.sub(r'"blame": ?("[^"]*"|null),\s*"witnesses": ?\[[^]]*\]', "", text)
+            return re.sub(r'("(module|function|blame)": ?("[^"]*"|null),\s*){3}"witnesses": ?\[[^]]*\]', "", text)
         here, there = told(self.db), told(old)
         self.assertEqual(here, there)
         self.run_twinstack("db", "import", old, "--db", self.folder / "fresh.db")

@@ -45,6 +45,10 @@ TEST(damaged_files_are_said_with_their_line)
     }
 }
 
+#define PINNED                                                                                     \
+    "dump=*\npins: offset:rtl=0/0 dump=3/0\nframe: dump function poke\nframe: dump function "      \
+    "middle"
+
 /* divide_by_zero.ob2 of the made run fails with dump=unexplained and dump=inline_only. */
 TEST(what_an_acceptance_does_to_a_run)
 {
@@ -62,20 +66,22 @@ TEST(what_an_acceptance_does_to_a_run)
          "XFAIL", "PASS", NULL},
         {"pinned, and worse", BLOCK("a", "divide*", "dump=*\npins: dump=0/0", "2030-01-01"), "FAIL",
          "PASS", NULL},
-        {"another engine is pinned", BLOCK("a", "divide*", "dump=*\npins: x=0/0", "2030-01-01"),
-         "XFAIL", "PASS", NULL},
-        {"covers one cause of two", BLOCK("a", "divide*", "dump=unexplained", "2030-01-01"), "FAIL",
-         "PASS", "not needed"},
-        {"another engine", BLOCK("a", "divide*", "offset*", "2030-01-01"), "FAIL", "PASS",
-         "not needed"},
-        {"expired", BLOCK("a", "divide*", "dump=*", "2026-12-31"), "FAIL", "PASS", "expired"},
-        {"on its last day", BLOCK("a", "divide*", "dump=*", "2027-01-01"), "XFAIL", "PASS", NULL},
-        {"passes although listed", BLOCK("a", "null_write.ob2", "dump=*", "2030-01-01"), "FAIL",
-         "XPASS", "not needed"},
-        {"not in this run", BLOCK("a", "elsewhere.*", "dump=*", "2030-01-01"), "FAIL", "PASS",
-         NULL},
-        {"an ERROR is never accepted", BLOCK("a", "illegal*", "*", "2030-01-01"), "FAIL", "PASS",
-         NULL},
+        {"another engine is pinned", BLOCK("a", "divide*", "dump=*\npins: x=9/9", "2030-01-01"),
+         "FAIL", "PASS", NULL},
+        {"nothing is pinned", BLOCK("a", "divide*", "dump=*\npins: none", "2030-01-01"), "FAIL",
+         "PASS", NULL},
+        {"its frames", BLOCK("a", "divide*", PINNED, "2030-01-01"), "XFAIL", "PASS", NULL},
+        {"its frames by patterns",
+         BLOCK("a", "divide*", "dump=*\npins: dump=9/9\nframe: dump *", "2030-01-01"), "XFAIL",
+         "PASS", NULL},
+        {"no frame", BLOCK("a", "divide*", "dump=*\npins: dump=9/9\nframe: none", "2030-01-01"),
+         "FAIL", "PASS", NULL},
+        {"one frame of two",
+         BLOCK("a", "divide*", "dump=*\npins: dump=9/9\nframe: dump function poke", "2030-01-01"),
+         "FAIL", "PASS", NULL},
+        {"another level of its frames",
+         BLOCK("a", "divide*", "dump=*\npins: dump=9/9\nframe: dump line *", "2030-01-01"), "FAIL",
+         "PASS", NULL},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct arena keep;
@@ -100,6 +106,101 @@ TEST(what_an_acceptance_does_to_a_run)
         /* After a run of all scenarios, a scope without a case is a mistake. */
         if (list.items[0].seen == 0)
             CHECK_HAS(known_problem(&list.items[0], true, &keep), "there is no case elsewhere.*");
+        arena_free(&keep);
+    }
+}
+
+TEST(an_acceptance_without_pins_holds_for_a_while)
+{
+    static const struct {
+        const char *name, *cause, *today, *reason;
+        const char *problem; /* NULL: none */
+    } rows[] = {
+        {"before", "dump=*", "2027-02-28", "known [a], unpinned: because", NULL},
+        {"after", "dump=*", "2027-03-01", "known [a], unpinned: because",
+         "[a] in line 1 is unpinned, which fails since 2027-03-01"},
+        {"counts alone", "dump=*\npins: dump=9/9", "2027-03-01", "known [a], unpinned: because",
+         "is unpinned"},
+        {"pinned", PINNED, "2027-03-01", "known [a]: because", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct run_info run;
+        struct run_case cases[MADE_CASES];
+        struct known_list list;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        make_run(&keep, &run, cases);
+        const char *text = arena_printf(&keep,
+                                        "[a]\nscope: divide*\ncause: %s\nreason: because\n"
+                                        "expires: 2030-01-01\n",
+                                        rows[i].cause);
+        REQUIRE(known_parse(text, strlen(text), &keep, &list, &fault) == ERR_NONE);
+        REQUIRE(known_apply(&list, cases, MADE_CASES, rows[i].today, &keep, NULL, &fault) ==
+                ERR_NONE);
+        CHECK_STR(verdict_name(cases[2].result.verdict), "XFAIL");
+        CHECK_STR(cases[2].result.reason, rows[i].reason);
+        const char *problem = known_problem(&list.items[0], false, &keep);
+        CHECK_HAS(problem != NULL ? problem : "none",
+                  rows[i].problem != NULL ? rows[i].problem : "none");
+        arena_free(&keep);
+    }
+}
+
+/* What `accept` and `accept --update` write holds the same run, and no worse one. */
+TEST(pins_are_written_and_hold)
+{
+    static const struct {
+        const char *name, *text;
+        uint32_t changed;
+        const char *has; /* of the text afterwards */
+    } rows[] = {
+        {"unpinned", BLOCK("a", "divide*", "dump=*", "2030-01-01"), 1,
+         "cause: dump=*\npins: offset:rtl=0/0 dump="},
+        {"pinned to more",
+         BLOCK("a", "divide*", "dump=*\npins: dump=99/99\nframe: *", "2030-01-01"), 1,
+         "\nframe: dump function "},
+        {"nothing needs it", BLOCK("a", "null*", "dump=*\npins: dump=99/99", "2030-01-01"), 0,
+         "pins: dump=99/99\n"},
+        {"the other blocks stay",
+         "# kept\n" BLOCK("b", "x.*", "y", "2030-01-01")
+             BLOCK("a", "divide*", "dump=*", "2030-01-01") "# also kept\n",
+         1, "[b]\nscope: x.*\ncause: y\nreason"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct run_info run;
+        struct run_case cases[MADE_CASES];
+        struct known_list list;
+        struct fault fault = FAULT_INIT;
+        static const bool all[] = {true, true};
+        uint32_t changed = 0;
+        size_t bytes = 0;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        make_run(&keep, &run, cases);
+        REQUIRE(known_parse(rows[i].text, strlen(rows[i].text), &keep, &list, &fault) == ERR_NONE);
+        const char *text = known_pin(rows[i].text, strlen(rows[i].text), &list, all, cases,
+                                     MADE_CASES, &keep, &bytes, &changed);
+        REQUIRE(text != NULL);
+        CHECK_EQ(changed, rows[i].changed);
+        CHECK_EQ(bytes, strlen(text));
+        CHECK_HAS(text, rows[i].has);
+        REQUIRE(known_parse(text, bytes, &keep, &list, &fault) == ERR_NONE);
+        if (rows[i].changed > 0) {
+            const struct known *k = &list.items[list.count - 1];
+            CHECK(known_is_pinned(k));
+            REQUIRE(known_apply(&list, cases, MADE_CASES, "2029-01-01", &keep, NULL, &fault) ==
+                    ERR_NONE);
+            CHECK_STR(verdict_name(cases[2].result.verdict), "XFAIL");
+            cases[2].result.verdict = VERDICT_FAIL;
+            cases[2].result.scores[1].right_frames = 0;
+            REQUIRE(known_apply(&list, cases, MADE_CASES, "2029-01-01", &keep, NULL, &fault) ==
+                    ERR_NONE);
+            CHECK_STR(verdict_name(cases[2].result.verdict), "FAIL");
+            CHECK_HAS(cases[2].result.reason, "beyond what [a] accepted: dump has 3 functions");
+        }
         arena_free(&keep);
     }
 }

@@ -425,6 +425,7 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
          "ALTER TABLE crash_case DROP COLUMN hang_late_ns;"
          "ALTER TABLE crash_case DROP COLUMN crowded; DROP TABLE run_pace;"
          "ALTER TABLE finding DROP COLUMN blame; ALTER TABLE finding DROP COLUMN witnesses;"
+         "ALTER TABLE finding DROP COLUMN module; ALTER TABLE finding DROP COLUMN function;"
          "PRAGMA user_version = 1"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
