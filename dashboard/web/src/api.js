@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { offline, readCarried, readCarriedText } from './carried.js';
 import { ApiError } from './error.js';
+import { withQuery } from './router.js';
 
 export { offline };
 
@@ -72,9 +73,27 @@ async function fetchOnce(path) {
   return data;
 }
 
+/**
+ * The path of ROUTE: VALUES fill its {places}, and the others become its query; empty ones are left out.
+ * @param {string} route
+ * @param {Record<string, string | number | boolean | null | undefined>} values
+ */
+export function address(route, values = {}) {
+  const rest = { ...values };
+  const path = route.replace(/\{(\w+)\}/g, (_, name) => {
+    delete rest[name];
+    return encodeURIComponent(String(values[name]));
+  });
+  return withQuery(path, rest);
+}
+
+/** @type {(path: string) => Promise<any>} The answer's `data`; useData() gives it its type. */
 export const read = (path) => (offline ? readCarried(path) : fetchData(path));
 
-// A kept file, as text.
+/**
+ * A kept file, as text.
+ * @param {string} path
+ */
 export async function readText(path) {
   if (offline) return readCarriedText(path);
   const response = await fetch(path, { headers: authorised({}) });
@@ -82,14 +101,24 @@ export async function readText(path) {
   return response.text();
 }
 
-export async function send(method, path, body, type = 'application/json') {
-  return answer(await fetch(path, { method, body, headers: authorised({ 'Content-Type': type }) }));
+/**
+ * A request that changes something, and the `data` of its answer.
+ * @template {keyof import('openapi').Written} Route
+ * @param {'POST' | 'PUT' | 'DELETE'} method
+ * @param {Route} route
+ * @param {{values?: Record<string, string>, body?: BodyInit, type?: string}} what
+ * @returns {Promise<import('openapi').Written[Route]>}
+ */
+export async function send(method, route, { values = {}, body, type = 'application/json' }) {
+  const headers = authorised({ 'Content-Type': type });
+  return answer(await fetch(address(route, values), { method, body, headers }));
 }
 
 // ---- live ------------------------------------------------------------------------------
 
 const watchers = new Set(); // of the state of the connection
 const readers = new Set(); // of data: called when the database changed
+/** @type {{state: string, running: import('openapi').Run[], version: string | null}} */
 export const live = { state: offline ? 'file' : 'starting', running: [], version: null };
 
 function notify(listeners) {
@@ -120,7 +149,9 @@ const pause = (ms) =>
 async function stream() {
   const response = await fetch('/api/v1/events', { headers: authorised({ Accept: 'text/event-stream' }) });
   if (response.status !== 200) return false;
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = /** @type {ReadableStream} */ (response.body)
+    .pipeThrough(new TextDecoderStream())
+    .getReader();
   let text = '';
   for (;;) {
     const { value, done } = await reader.read();
@@ -179,9 +210,22 @@ export async function follow() {
 // After a write: everything that is shown is asked again.
 export const refresh = () => changed({ version: null, running: live.running });
 
-// Data of PATH (null: none asked for), asked again whenever the server says that something changed.
-export function useData(path) {
-  const [state, set] = useState({ path: null, data: null, error: null });
+/**
+ * @template T
+ * @typedef {{path: string | null, data: T | null, error: ApiError | null}} Data what a page has so far
+ */
+
+/**
+ * The data of ROUTE (null: none is wanted), asked again whenever the server says that something changed.
+ * VALUES as for address().
+ * @template {keyof import('openapi').Answers} Route
+ * @param {Route | null} route
+ * @param {Record<string, string | number | boolean | null | undefined>} [values]
+ * @returns {Data<import('openapi').Answers[Route]>}
+ */
+export function useData(route, values) {
+  const path = route && address(route, values);
+  const [state, set] = useState(/** @type {Data<any>} */ ({ path: null, data: null, error: null }));
   useEffect(() => {
     let wanted = true;
     const load = () =>

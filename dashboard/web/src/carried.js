@@ -3,7 +3,7 @@
 import { ApiError } from './error.js';
 
 const element = document.getElementById('twinstack-data');
-const documents = element && JSON.parse(element.textContent);
+const documents = element && JSON.parse(element.textContent ?? '');
 // {run, names: {latest: 30, ...}, lists: {path: limit}, compared: [29, ...], runs, cases, ...}
 export const offline = documents?.offline ?? null;
 
@@ -18,7 +18,8 @@ async function unpack(packed) {
       0,
     );
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
-  return new Response(new Response(bytes).body.pipeThrough(new DecompressionStream('deflate'))).text();
+  const stream = new Blob([bytes]).stream();
+  return new Response(stream.pipeThrough(new DecompressionStream('deflate'))).text();
 }
 
 const has = (key) => key !== 'offline' && Object.hasOwn(documents, key);
@@ -55,12 +56,12 @@ async function whole(where) {
   const first = await take(`${where}?limit=${limit}`);
   const name = Object.hasOwn(first, 'runs') ? 'runs' : 'cases';
   const rows = [...first[name]];
-  for (
-    let page = first, key;
-    (key = `${where}?after=${page.next}&limit=${limit}`) && has(key);
-    rows.push(...page[name])
-  )
-    page = await take(key);
+  const after = (page) => `${where}?after=${page.next}&limit=${limit}`;
+  for (let key = after(first); has(key);) {
+    const page = await take(key);
+    rows.push(...page[name]);
+    key = after(page);
+  }
   return { name, rows, first };
 }
 
@@ -155,11 +156,13 @@ function keyOf(where, query) {
   throw missing(where, query);
 }
 
+/** @param {string} path */
 export async function readCarried(path) {
   const [where, query] = spell(path);
   return Object.hasOwn(offline.lists, where) ? listed(where, query) : take(keyOf(where, query));
 }
 
+/** @param {string} path */
 export async function readCarriedText(path) {
   if (has(path)) return unpack(documents[path]);
   throw new ApiError({ key: 'not_carried', message: 'This text is not in this file', hint: null }, 0);

@@ -1,4 +1,7 @@
-// What a page shows when its data did not come.
+/**
+ * What a page shows when its data did not come.
+ * Its fields come from the answer; a status of 0 means that there was none.
+ */
 export class ApiError extends Error {
   constructor(error, status) {
     super(error.message);

@@ -3,7 +3,10 @@ import { useLayoutEffect } from 'preact/hooks';
 
 const layers = [];
 
-// KEYS: {key: [what it does, function]}.
+/**
+ * KEYS: {key: [what it does, function]}.
+ * @param {Record<string, [string, () => void]>} keys
+ */
 export function useKeys(keys) {
   useLayoutEffect(() => {
     // with the page, not after it: a key pressed at once meets the keys that are shown
@@ -17,10 +20,11 @@ export function useKeys(keys) {
 export const listKeys = () => Object.assign({}, ...layers);
 
 addEventListener('keydown', (event) => {
+  const at = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName);
   if (typing) {
-    if (event.key === 'Escape') event.target.blur();
+    if (event.key === 'Escape') at.blur();
     return;
   }
   for (let i = layers.length - 1; i >= 0; i--) {

@@ -43,6 +43,7 @@ async function learn() {
 
 // The text form: `> label`, `# comment`, module!0xHEX[@i|@r]; the first frame was interrupted.
 function parse(text) {
+  /** @type {{label: string | null, frames: {module: string, offset: string, kind: string}[]}[]} */
   const stacks = [];
   const errors = [];
   let offset = 0;
@@ -88,6 +89,7 @@ const unknown = (frame, index, note) => [
   },
 ];
 
+/** @param {string} text */
 export async function resolveHere(text) {
   const { stacks, errors } = parse(text);
   table ??= await learn();
@@ -104,5 +106,10 @@ export async function resolveHere(text) {
       note: null,
     }));
   };
-  return { errors, stacks: stacks.map((stack) => ({ ...stack, frames: stack.frames.flatMap(answer) })) };
+  const whole = { thread_id: null, stop: null, left_out: 0 };
+  return {
+    form: /** @type {const} */ ('stack'),
+    errors,
+    stacks: stacks.map((stack) => ({ ...stack, ...whole, frames: stack.frames.flatMap(answer) })),
+  };
 }

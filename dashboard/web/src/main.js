@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './uplot.js';
-import { follow as followServer, offline, useLive } from './api.js';
+import { follow as followServer, useLive } from './api.js';
 import { listKeys, useKeys } from './keys.js';
 import { follow, go, match, useAddress } from './router.js';
 import { Link } from './ui.js';
@@ -19,6 +19,10 @@ import { Timing } from './pages/timing.js';
 
 // Every page: its address, what shows it, its title, and its name in the rail (with the address that
 // the rail leads to, and further addresses that count as being there).
+/**
+ * @typedef {import('preact').FunctionComponent<any>} Part takes the {places} of its address as props
+ * @type {{at: string, part: Part, title: string, rail?: string, to?: string, under?: string}[]}
+ */
 const pages = [
   { at: '/', part: Overview, title: 'Overview', rail: 'Overview' },
   { at: '/runs', part: Runs, title: 'Runs', rail: 'Runs' },
@@ -126,7 +130,7 @@ function Keys({ close }) {
         role="dialog"
         aria-modal="true"
         aria-label="Keys"
-        tabindex="-1"
+        tabindex={-1}
         onClick={(event) => event.stopPropagation()}
       >
         <h2>Keys</h2>
@@ -150,9 +154,12 @@ function App() {
   const [keys, showKeys] = useState(false);
   useKeys({
     '?': ['show or hide the keys', () => showKeys(!keys)],
-    '/': ['search', () => document.querySelector('input[type=search]')?.focus()],
+    '/': [
+      'search',
+      () => /** @type {HTMLElement | null} */ (document.querySelector('input[type=search]'))?.focus(),
+    ],
     ...Object.fromEntries(
-      rail.slice(0, 9).map((page, i) => [i + 1, [page.rail.toLowerCase(), () => go(target(page))]]),
+      rail.slice(0, 9).map((page, i) => [i + 1, [page.title.toLowerCase(), () => go(target(page))]]),
     ),
     m: ['mismatches', () => go('/runs/latest/mismatches')],
   });
@@ -170,7 +177,7 @@ function App() {
         Skip to the page
       </a>
       <Rail path={path} />
-      <main id="main" tabindex="-1">
+      <main id="main" tabindex={-1}>
         {page ?? (
           <div class="state">
             <h2>There is no such page</h2>
@@ -185,5 +192,5 @@ function App() {
   );
 }
 
-render(<App />, document.getElementById('app'));
+render(<App />, /** @type {HTMLElement} */ (document.getElementById('app')));
 followServer();

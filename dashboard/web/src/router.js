@@ -1,7 +1,7 @@
 // Addresses: paths live, fragments in an offline file.  Filters and selection stay in the
 // query, so that every view is a link.
 import { useEffect, useState } from 'preact/hooks';
-import { offline } from './api.js';
+import { offline } from './carried.js';
 
 const listeners = new Set();
 
@@ -27,14 +27,23 @@ export function useAddress() {
   return address;
 }
 
+/** @param {string} path */
 export const href = (path) => (offline ? `#${path}` : path);
 
+/**
+ * @param {string} path
+ * @param {boolean} replace in the history, instead of adding to it
+ */
 export function go(path, replace = false) {
   history[replace ? 'replaceState' : 'pushState'](null, '', href(path));
   for (const listener of listeners) listener();
   if (!replace) document.getElementById('main')?.scrollTo(0, 0);
 }
 
+/**
+ * @param {string} path
+ * @param {Record<string, string | number | boolean | null | undefined>} query
+ */
 export function withQuery(path, query) {
   const kept = Object.entries(query).filter(
     ([, value]) => value !== undefined && value !== null && value !== '' && value !== false,
@@ -45,7 +54,12 @@ export function withQuery(path, query) {
   return text ? `${path}?${text}` : path;
 }
 
-// Changes some of the query's words in place.
+/**
+ * Changes some of the query's words in place.
+ * @typedef {Record<string, string | number | boolean | null | undefined>} Changes empty ones take a word out
+ * @returns {[Record<string, string | undefined>, (changes: Changes, replace?: boolean) => void, string]}
+ * The query, what changes it, and the path.
+ */
 export function useQuery() {
   const { path, query } = useAddress();
   const set = (changes, replace = true) => {
@@ -55,9 +69,13 @@ export function useQuery() {
   return [query, set, path];
 }
 
-// Left clicks stay inside the page; the browser handles everything else.
+/**
+ * Left clicks stay inside the page; the browser handles everything else.
+ * @param {MouseEvent} event
+ */
 export function follow(event) {
-  const link = event.target.closest?.('a[href]');
+  const at = /** @type {Element} */ (event.target);
+  const link = /** @type {HTMLAnchorElement | null} */ (at.closest?.('a[href]'));
   if (
     !link ||
     event.button !== 0 ||
@@ -72,19 +90,26 @@ export function follow(event) {
     return;
   const url = new URL(link.href, location.href);
   if (offline) {
-    if (!link.getAttribute('href').startsWith('#/')) return;
+    const inside = link.getAttribute('href') ?? '';
+    if (!inside.startsWith('#/')) return;
     event.preventDefault();
-    go(link.getAttribute('href').slice(1));
+    go(inside.slice(1));
   } else if (url.origin === location.origin && !url.hash) {
     event.preventDefault();
     go(url.pathname + url.search);
   }
 }
 
+/**
+ * @param {string} pattern
+ * @param {string} path
+ * @returns {Record<string, string> | null}
+ */
 export function match(pattern, path) {
   const want = pattern.split('/');
   const have = path.split('/');
   if (want.length !== have.length) return null;
+  /** @type {Record<string, string>} */
   const params = {};
   for (let i = 0; i < want.length; i++) {
     if (want[i].startsWith(':')) {

@@ -13,11 +13,15 @@ export const verdicts = {
   NOT_CAPTURED_AS_EXPECTED: ['◌', 'calm', 'left nothing, as expected'],
 };
 const fallback = (word) => ['·', 'other', word];
+/** @type {(word: string | null | undefined) => string[]} glyph, class, meaning */
 export const verdictOf = (word) => verdicts[word?.replaceAll('-', '_')] ?? fallback(word);
+/** @type {(word: string) => boolean} */
 export const failing = (word) => ['FAIL', 'XPASS', 'FLAKY', 'ERROR'].includes(word);
 
+/** @type {(text: string | null | undefined) => string} */
 export const words = (text) => (text ?? '').replaceAll('_', ' ').replaceAll('-', ' ').toLowerCase();
 
+/** @param {{word: string, long?: boolean}} props */
 export function Verdict({ word, long }) {
   const [glyph, kind] = verdictOf(word);
   return (
@@ -35,18 +39,24 @@ export function Verdict({ word, long }) {
   );
 }
 
+/**
+ * @typedef {{to: string, children?: import('preact').ComponentChildren}} Inside an address of these pages
+ * @param {Inside & import('preact').JSX.AnchorHTMLAttributes} props
+ */
 export const Link = ({ to, children, ...rest }) => (
   <a href={href(to)} {...rest}>
     {children}
   </a>
 );
 
+/** @param {{kind?: string, title?: string, children?: import('preact').ComponentChildren}} props */
 export const Chip = ({ kind = '', title, children }) => (
   <span class={`chip ${kind}`} title={title}>
     {children}
   </span>
 );
 
+/** @param {number | null | undefined} ns */
 export function duration(ns) {
   if (ns === null || ns === undefined) return '–';
   if (ns < 1e3) return `${Math.round(ns)} ns`;
@@ -57,22 +67,31 @@ export function duration(ns) {
 }
 const trim = (value) => (value >= 1000 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
 
+/** @param {number | null | undefined} count */
 export function bytes(count) {
   if (!count) return '–';
   if (count < 1024) return `${count} B`;
   if (count < 1024 * 1024) return `${trim(count / 1024)} KiB`;
   return `${trim(count / 1048576)} MiB`;
 }
+/** @type {(value: number | null | undefined) => string} */
 export const number = (value) => (value ?? 0).toLocaleString('en');
+/**
+ * @param {number} count
+ * @param {string} one
+ */
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+/** @type {(part: number, whole: number) => string} */
 export const percent = (part, whole) => (whole ? `${trimPercent((100 * part) / whole)} %` : '–');
 const trimPercent = (value) => (value === 100 || value === 0 ? String(value) : value.toFixed(1));
 
+/** @param {number | null | undefined} ns since 1970 */
 export function when(ns) {
   if (!ns) return '–';
   const text = new Date(ns / 1e6).toISOString();
   return `${text.slice(0, 10)} ${text.slice(11, 16)}`;
 }
+/** @param {number} ns since 1970 */
 export function ago(ns) {
   const minutes = Math.max(0, Math.round((Date.now() - ns / 1e6) / 60e3));
   if (minutes < 1) return 'just now';
@@ -81,7 +100,10 @@ export function ago(ns) {
   return `${Math.round(minutes / 1440)} days ago`;
 }
 
-// What keeps a judged stack from being exact.
+/**
+ * What keeps a judged stack from being exact.
+ * @param {import('openapi').Score} score
+ */
 export function wrongness(score) {
   const parts = [];
   if (score.right_frames < score.truth_frames)
@@ -92,16 +114,25 @@ export function wrongness(score) {
   return parts.join(', ') || 'not exact';
 }
 
+/** @type {(c: {scenario: string, variant: string}) => string} */
 export const caseName = (c) => `${c.scenario}.${c.variant}`;
+/**
+ * @typedef {{scenario: string, variant: string, repeat?: number}} Named
+ * @type {(run: string | number, c: Named) => string}
+ */
 export const casePath = (run, c) =>
   `/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}${c.repeat ? `?repeat=${c.repeat}` : ''}`;
 
+/**
+ * @typedef {import('preact').ComponentChildren} Children
+ * @param {{title: Children, lead?: Children, actions?: Children, children?: Children}} props
+ */
 export function Page({ title, lead, actions, children }) {
   return (
     <div class="page">
       <header class="head">
         <div>
-          <h1 tabindex="-1">{title}</h1>
+          <h1 tabindex={-1}>{title}</h1>
           {lead && <p class="lead">{lead}</p>}
         </div>
         {actions && <div class="actions">{actions}</div>}
@@ -111,6 +142,7 @@ export function Page({ title, lead, actions, children }) {
   );
 }
 
+/** @param {{title: string, children?: Children}} props */
 export const Empty = ({ title, children }) => (
   <div class="state">
     <h2>{title}</h2>
@@ -148,7 +180,8 @@ function explain(error) {
   if (error.key === 'unsupported' && error.hint?.includes('older'))
     return [
       'This database is older than this program',
-      '`twinstack db upgrade` brings it up to date, and so does starting this server once with --allow-write.',
+      '`twinstack db upgrade` brings it up to date, ' +
+        'and so does starting this server once with --allow-write.',
     ];
   return explained[error.key] ?? ['That did not work', null];
 }
@@ -156,6 +189,7 @@ function explain(error) {
 // Words with `commands` in them.
 const Said = ({ text }) => text.split('`').map((part, i) => (i % 2 ? <Command>{part}</Command> : part));
 
+/** @param {{error: import('./error.js').ApiError}} props */
 export function Failure({ error }) {
   const [title, text] = explain(error);
   return (
@@ -177,7 +211,11 @@ export function Failure({ error }) {
   );
 }
 
-// The three states that every page's data has.
+/**
+ * The three states that every page's data has.
+ * @template T
+ * @param {{from: import('./api.js').Data<T>, children: (data: T) => Children}} props
+ */
 export function Loaded({ from, children }) {
   if (from.data === null && from.error) return <Failure error={from.error} />;
   if (from.data === null) return <Loading />;
@@ -193,14 +231,15 @@ export function Loaded({ from, children }) {
   );
 }
 
+/** @param {{verdicts: Record<string, number>, total: number}} props */
 export function CountsBar({ verdicts: counts, total }) {
   const rows = Object.keys(verdicts)
-    .map((word) => [word, counts[word] ?? counts[word.replaceAll('_', '-')] ?? 0])
-    .filter(([, count]) => count > 0);
-  const label = rows.map(([word, count]) => `${count} ${words(word)}`).join(', ');
+    .map((word) => ({ word, count: counts[word] ?? counts[word.replaceAll('_', '-')] ?? 0 }))
+    .filter(({ count }) => count > 0);
+  const label = rows.map(({ word, count }) => `${count} ${words(word)}`).join(', ');
   return (
     <span class="counts" role="img" aria-label={label || 'no cases yet'} title={label}>
-      {rows.map(([word, count]) => (
+      {rows.map(({ word, count }) => (
         <span
           key={word}
           class={`bar v-${verdictOf(word)[1]}`}
@@ -213,11 +252,15 @@ export function CountsBar({ verdicts: counts, total }) {
   );
 }
 
+/**
+ * @typedef {{label: string, value: string | undefined, options: string[]}} Choice
+ * @param {Choice & {onChange: (value: string) => void}} props
+ */
 export function Select({ label, value, options, onChange }) {
   return (
     <label class="field">
       <span>{label}</span>
-      <select value={value ?? ''} onChange={(event) => onChange(event.target.value)}>
+      <select value={value ?? ''} onChange={(event) => onChange(event.currentTarget.value)}>
         <option value="">any</option>
         {options.map((option) => (
           <option key={option} value={option} selected={option === value}>
@@ -229,8 +272,10 @@ export function Select({ label, value, options, onChange }) {
   );
 }
 
+/** @param {{children: Children}} props */
 export const Command = ({ children }) => <code class="command">{children}</code>;
 
+/** @param {string} text */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -240,7 +285,10 @@ export async function copy(text) {
   }
 }
 
-// What is wrong with a run, in words and counts, each of them a link.
+/**
+ * What is wrong with a run, in words and counts, each of them a link.
+ * @param {{wrong: import('openapi').Wrong, run: number | string, short?: boolean}} props
+ */
 export function Wrong({ wrong, run, short }) {
   const at = (query) => `/runs/${run}/mismatches?${query}`;
   if (wrong.total === 0)

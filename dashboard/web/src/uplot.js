@@ -19,14 +19,20 @@ function nearest(plot, dots) {
   return best;
 }
 
-// OPTIONS(colour) and DATA as uPlot takes them; LABEL says the plot in words.  DOTS, when given:
-// [{x, y, text, to}], of which the one under the pointer is named, and gone to by a click.
+/**
+ * OPTIONS and DATA as uPlot takes them; LABEL says the plot in words.  Of DOTS, when given, the one under
+ * the pointer is named, and opened by a click.
+ * @typedef {{x: number, y: number, text: string, to: string}} Dot
+ * @typedef {(name: string) => string} Paint the colour of that name, light or dark as the page is
+ * @typedef {{data: any[], label: string, height?: number, dots?: Dot[]}} Plotted
+ * @param {Plotted & {options: (paint: Paint) => object}} props
+ */
 export function Plot({ options, data, label, height = 260, dots }) {
-  const place = useRef(null);
-  const under = useRef(null);
-  const [near, setNear] = useState(null);
+  const place = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const under = useRef(/** @type {Dot | null} */ (null));
+  const [near, setNear] = useState(/** @type {Dot | null} */ (null));
   useEffect(() => {
-    const box = place.current;
+    const box = /** @type {HTMLDivElement} */ (place.current);
     const point = (plot) => {
       under.current = nearest(plot, dots);
       box.classList.toggle('over', under.current !== null);
@@ -79,6 +85,7 @@ export function Plot({ options, data, label, height = 260, dots }) {
   );
 }
 
+/** @type {(paint: Paint, more?: object) => import('uplot').Axis} */
 export const axis = (paint, more) => ({
   stroke: paint('dim'),
   grid: { stroke: paint('line'), width: 1 },
@@ -93,6 +100,11 @@ export const axis = (paint, more) => ({
 const decades = (_, splits) =>
   splits.map((v) => (v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null));
 
+/**
+ * @param {Paint} paint
+ * @param {(value: number) => string} show
+ * @param {object} [more]
+ */
 export function logAxis(paint, show, more) {
   const plain = axis(paint, {
     size: 62,
@@ -107,7 +119,10 @@ export function logAxis(paint, show, more) {
   };
 }
 
-// Runs are whole numbers, and there is none before the first.
+/**
+ * Runs are whole numbers, and there is none before the first.
+ * @type {(paint: Paint, runs: number[]) => import('uplot').Axis}
+ */
 export const runAxis = (paint, runs) =>
   axis(paint, {
     label: 'run',
@@ -116,15 +131,19 @@ export const runAxis = (paint, runs) =>
     values: (_, ticks) => ticks.map((t) => (t >= runs[0] && t <= runs[runs.length - 1] ? t : '')),
   });
 
-// The usual range as a band under each line, from its {low, high}.
+/**
+ * The usual range as a band under each line: its limits, its colour and a factor on both.
+ * @typedef {{low: number | null, high: number | null}} Range
+ * @type {(paint: Paint, rows: [Range, string, number?][]) => import('uplot').Hooks.Arrays}
+ */
 export const bands = (paint, rows) => ({
   drawClear: [
     (plot) => {
       const { ctx, bbox, scales } = plot;
       for (const [{ low, high }, name, factor = 1] of rows) {
         if (low === null || high === null) continue;
-        const within = (v) =>
-          plot.valToPos(Math.min(scales.y.max, Math.max(scales.y.min, v * factor)), 'y', true);
+        const { min = -Infinity, max = Infinity } = scales.y;
+        const within = (v) => plot.valToPos(Math.min(max, Math.max(min, v * factor)), 'y', true);
         ctx.save();
         ctx.globalAlpha = 0.14;
         ctx.fillStyle = paint(name);

@@ -142,7 +142,8 @@ export class Skip extends Error {}
 
 export async function runAll() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const [name, body] of tests.filter(([name]) => !process.argv[2] || name.includes(process.argv[2]))) {
+  const wanted = tests.filter(([name]) => !process.argv[2] || name.includes(process.argv[2]));
+  for (const [name, body] of wanted) {
     const timer = setTimeout(() => {
       console.log(`FAIL ${name}: over 300 s`);
       process.exit(1);

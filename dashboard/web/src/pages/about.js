@@ -74,7 +74,7 @@ export function About() {
           <summary>
             {part.name} {part.version} <Chip>{part.licence}</Chip>
           </summary>
-          <pre tabindex="0">{part.text}</pre>
+          <pre tabindex={0}>{part.text}</pre>
         </details>
       ))}
     </Page>
@@ -84,7 +84,7 @@ export function About() {
 // Live it is an address; a file hands out what it holds.
 function Description() {
   const path = '/api/v1/openapi.json';
-  const [text, set] = useState(null);
+  const [text, set] = useState(/** @type {string | null} */ (null));
   useEffect(() => {
     if (offline) readText(path).then(set, () => {});
   }, []);
@@ -116,7 +116,7 @@ export function Api() {
       </p>
       <Loaded from={data}>
         {(rows) => (
-          <div class="scroll" tabindex="0" role="region" aria-label="Endpoints">
+          <div class="scroll" tabindex={0} role="region" aria-label="Endpoints">
             <table class="list stacking">
               <thead>
                 <tr>

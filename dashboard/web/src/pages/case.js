@@ -1,224 +1,10 @@
 // One case: its verdict in a sentence, and all its stacks aligned.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useData } from '../api.js';
 import { useKeys } from '../keys.js';
-import { go, useQuery, withQuery } from '../router.js';
+import { useQuery } from '../router.js';
+import { Chip, Empty, Link, Verdict, bytes, caseName, copy, duration, wrongness } from '../ui.js';
+import { Aligned, differs, isInline, isSystem, source } from './aligned.js';
 import { Accept, Why } from './why.js';
-import {
-  Chip,
-  Empty,
-  Link,
-  Loaded,
-  Verdict,
-  bytes,
-  caseName,
-  copy,
-  duration,
-  failing,
-  number,
-  words,
-  wrongness,
-} from '../ui.js';
-
-const marks = {
-  gap: ['', 'nothing here, and nothing was demanded'],
-  same: ['✓', 'agrees at every level'],
-  line: ['≈', 'same function, another file or line'],
-  function: ['✗', 'same place, another function'],
-  physical: ['≠', 'another address, module or kind'],
-  missing: ['∅', 'missing: a frame is demanded here'],
-  extra: ['+', 'a frame that the other side lacks'],
-  unjudged: ['', 'nothing to compare it with'],
-};
-const differs = (cell) => ['line', 'function', 'physical', 'missing', 'extra'].includes(cell.mark);
-
-// ---- one frame ----------------------------------------------------------------------------
-
-function place(frame, absolute) {
-  if (absolute && frame.address) return frame.address;
-  return `${frame.module ?? '?'}!${frame.offset}`;
-}
-const source = (frame) =>
-  frame.file ? `${frame.file.split(/[\\/]/).pop()}${frame.line ? `:${frame.line}` : ''}` : '';
-
-function TruthFrame({ frame }) {
-  if (frame.gap)
-    return (
-      <span class="dim">
-        ⋯ {words(frame.gap)}
-        {frame.gap_count ? ` (${frame.gap_count})` : ''}
-      </span>
-    );
-  return (
-    <span class="line">
-      <span class="fn">
-        {frame.function}
-        {frame.tail ? (
-          <>
-            {' '}
-            <Chip title="left by a jump: must be absent">tail</Chip>
-          </>
-        ) : null}
-      </span>{' '}
-      <span class="src" title={frame.file}>
-        {source(frame)}
-      </span>
-    </span>
-  );
-}
-
-function Frame({ frame, absolute }) {
-  const inlined = frame.inline_depth > 0;
-  return (
-    <>
-      <span class="line">
-        <span class={`fn ${inlined ? 'in' : ''}`}>
-          {inlined && (
-            <span class="arrow" aria-hidden="true">
-              ↳
-            </span>
-          )}
-          {frame.function ?? <em class="dim">no name</em>}
-          {inlined && (
-            <>
-              {' '}
-              <span class="tag">inlined</span>
-            </>
-          )}
-        </span>
-        <span class="src" title={frame.file}>
-          {source(frame)}
-        </span>
-      </span>
-      <span class="at">
-        {place(frame, absolute)} <span class={`trust trust-${frame.found_by}`}>{words(frame.found_by)}</span>
-        {frame.symbols !== 'pdb' && !inlined ? (
-          <>
-            {' '}
-            <span class="trust">{frame.symbols === 'none' ? 'no symbols' : frame.symbols}</span>
-          </>
-        ) : null}
-      </span>
-    </>
-  );
-}
-
-function Cell({ cell, truth, absolute, stack, first }) {
-  if (!cell.frame) {
-    const stopped = !truth && stack && (stack.state !== 'ok' || stack.empty) && first;
-    return (
-      <td class={`cell m-${cell.mark} hatched`}>
-        <span class="sr">{marks[cell.mark]?.[1]}</span>
-        {stopped ? (
-          <span class="nostack">
-            {stack.state === 'ok' ? 'no frame' : 'no stack'}
-            {stack.stop ? `: ${stack.stop}` : ''}
-          </span>
-        ) : cell.mark === 'missing' ? (
-          <>
-            <span class="glyph" aria-hidden="true">
-              ∅
-            </span>{' '}
-            <span class="missing">missing</span>
-          </>
-        ) : null}
-      </td>
-    );
-  }
-  const [glyph, why] = marks[cell.mark] ?? ['', cell.mark];
-  return (
-    <td class={`cell m-${cell.mark}`}>
-      <span class="glyph" title={why}>
-        <span aria-hidden="true">{glyph}</span>
-        <span class="sr">{why}</span>
-      </span>
-      <span class="stackframe">
-        {truth ? <TruthFrame frame={cell.frame} /> : <Frame frame={cell.frame} absolute={absolute} />}
-      </span>
-    </td>
-  );
-}
-
-const rowCauses = (row) => [...new Set(row.filter((cell) => cell.cause).map((cell) => cell.cause))];
-const isInline = (row) =>
-  row.slice(1).some((cell) => cell.frame?.inline_depth > 0) &&
-  row.slice(1).every((cell) => !cell.frame || cell.frame.inline_depth > 0);
-const isSystem = (row) =>
-  !row[0].frame &&
-  row
-    .slice(1)
-    .every((cell) => !cell.frame || ['system', 'runtime', 'none', 'capture'].includes(cell.frame.class));
-
-function Aligned({ thread, columns, engines, scores, rows, selected, select, absolute }) {
-  const lacking = (i) => ({ state: 'skipped', stop: whyNone(scores, engines[i].engine), empty: true });
-  const stacks = thread.stacks.map((stack, i) =>
-    stack ? { ...stack, empty: thread.rows.every((row) => !row[i + 1].frame) } : lacking(i),
-  );
-  return (
-    <div class="scroll" tabindex="0" role="region" aria-label="Aligned stacks">
-      <table class="aligned">
-        <thead>
-          <tr>
-            <th class="num">#</th>
-            <th>truth</th>
-            {columns.map((i) => (
-              <th key={i} class="mono">
-                {engines[i].engine}
-                {engines[i].subject ? (
-                  ''
-                ) : (
-                  <>
-                    {' '}
-                    <span class="dim">reference</span>
-                  </>
-                )}
-              </th>
-            ))}
-            <th>cause</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ row, at }, n) => {
-            const shown = [row[0], ...columns.map((i) => row[i + 1])];
-            const causes = rowCauses(shown);
-            return (
-              <tr
-                key={at}
-                id={`row-${at}`}
-                class={`${shown.some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`}
-                aria-selected={at === selected}
-                onClick={() => select(at)}
-              >
-                <td class="num dim">
-                  <button class="rowno" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
-                    {at}
-                  </button>
-                </td>
-                <Cell cell={row[0]} truth={true} />
-                {columns.map((i) => (
-                  <Cell key={i} cell={row[i + 1]} stack={stacks[i]} absolute={absolute} first={n === 0} />
-                ))}
-                <td class="cause">
-                  {causes.map((cause) => (
-                    <Chip key={cause} kind={cause === 'unexplained' ? 'bad' : 'cause'}>
-                      {words(cause)}
-                    </Chip>
-                  ))}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-// Why an engine has no stack of this case.
-const whyNone = (scores, engine) =>
-  scores.find((score) => score.engine === engine)?.reason ?? 'it was not asked';
-
-// ---- one case -------------------------------------------------------------------------------
 
 function asText(thread, engines, columns, c) {
   const lines = [`${caseName(c)}  ${c.verdict}: ${c.reason ?? ''}`];
@@ -321,14 +107,16 @@ function Scores({ scores, wanted }) {
   );
 }
 
-export function CaseView({ data, run }) {
-  const [query, set] = useQuery();
-  const [said, say] = useState('');
-  const [accepting, setAccepting] = useState(false);
-  const c = data.case;
-  const engines = c.engines;
+/**
+ * What the address says about the case: which thread, engines, rows.
+ * @typedef {import('openapi').Answers['/api/v1/runs/{run}/cases/{case}']} CaseData
+ * @param {CaseData} data
+ * @param {Record<string, string | undefined>} query
+ */
+function useShown(data, query) {
+  const { engines } = data.case;
   const at = Math.min(Number(query.thread ?? 0) || 0, Math.max(0, data.threads.length - 1));
-  const thread = data.threads[at];
+  const thread = /** @type {import('openapi').Thread | undefined} */ (data.threads[at]);
   const wanted = query.engines
     ? query.engines.split(',')
     : engines.filter((e) => e.subject).map((e) => e.engine);
@@ -338,158 +126,156 @@ export function CaseView({ data, run }) {
     .map((_, i) => i)
     .filter((i) => wanted.includes(engines[i].engine) && (has(i) || engines[i].subject));
   const lacking = engines.filter((e, i) => e.subject && !has(i)).map((e) => e.engine);
+  const shown = (row) => [row[0], ...columns.map((i) => row[i + 1])];
   const rows = useMemo(
     () =>
-      thread
-        ? thread.rows
-            .map((row, n) => ({ row, at: n }))
-            .filter(
-              ({ row }) =>
-                // A row without any of these belongs to an engine that is not shown.
-                [row[0], ...columns.map((i) => row[i + 1])].some((cell) => cell.frame || differs(cell)) &&
-                (query.inlines !== '0' || !isInline(row)) &&
-                (query.system !== '0' || !isSystem(row)),
-            )
-        : [],
+      (thread?.rows ?? [])
+        .map((row, n) => ({ row, at: n }))
+        .filter(
+          ({ row }) =>
+            // A row without any of these belongs to an engine that is not shown.
+            shown(row).some((cell) => cell.frame || differs(cell)) &&
+            (query.inlines !== '0' || !isInline(row)) &&
+            (query.system !== '0' || !isSystem(row)),
+        ),
     [thread, columns.join(), query.inlines, query.system],
   );
   const selected = query.frame === undefined ? -1 : Number(query.frame);
-  const different = rows
-    .filter(({ row }) => [row[0], ...columns.map((i) => row[i + 1])].some(differs))
-    .map((r) => r.at);
+  const different = rows.filter(({ row }) => shown(row).some(differs)).map((r) => r.at);
+  return { at, thread, wanted, has, columns, lacking, rows, selected, different };
+}
+
+// LIST is in rising order; past its end the first comes again.
+function neighbour(list, selected, by) {
+  if (list.length === 0) return null;
+  return by > 0
+    ? (list.find((n) => n > selected) ?? list[0])
+    : (list.filter((n) => n < selected).pop() ?? list[list.length - 1]);
+}
+
+function CaseHead({ data, actions }) {
+  const c = data.case;
+  return (
+    <header class="casehead">
+      <div>
+        <h1 class="mono" tabindex={-1}>
+          {caseName(c)}
+        </h1>
+        <p class="sentence">{data.sentence}</p>
+        <p>
+          <Verdict word={c.verdict} long /> <bdi>{c.reason}</bdi>
+          {c.right && c.right !== 'none' && data.trouble === 'none' ? (
+            <span class="dim"> Right: {c.right}.</span>
+          ) : null}{' '}
+          {c.known_id ? <Chip>known {c.known_id}</Chip> : null}
+        </p>
+      </div>
+      <div class="actions">{actions}</div>
+    </header>
+  );
+}
+
+function differences({ lacking, different }) {
+  if (lacking.length > 0) return `no stack of ${lacking.join(', ')} to compare`;
+  if (different.length === 0) return 'no row differs';
+  return different.length === 1 ? '1 row differs' : `${different.length} rows differ`;
+}
+
+function CaseTools({ data, shown, query, set, toggle, said }) {
+  const { engines, scores } = data.case;
+  return (
+    <div class="tools">
+      {data.threads.length > 1 && (
+        <label class="field">
+          <span>thread</span>
+          <select
+            onChange={(event) => set({ thread: Number(event.currentTarget.value) || null, frame: null })}
+          >
+            {data.threads.map((t, i) => (
+              <option key={i} value={i} selected={i === shown.at}>
+                {t.role ?? t.name ?? t.thread_id} ({t.thread_id})
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <EngineToggles {...{ engines, scores, has: shown.has, wanted: shown.wanted, set }} />
+      <span class="toggles" role="group" aria-label="Show">
+        <button class="toggle" aria-pressed={query.inlines !== '0'} onClick={() => toggle('inlines')}>
+          inlines
+        </button>
+        <button class="toggle" aria-pressed={query.system !== '0'} onClick={() => toggle('system')}>
+          system
+        </button>
+        <button
+          class="toggle"
+          aria-pressed={!!query.absolute}
+          onClick={() => set({ absolute: query.absolute ? null : 1 })}
+        >
+          addresses
+        </button>
+      </span>
+      <span class="dim small">{differences(shown)}</span>
+      <span class="dim small" role="status">
+        {said}
+      </span>
+    </div>
+  );
+}
+
+/** @param {{data: CaseData}} props */
+export function CaseView({ data }) {
+  const [query, set] = useQuery();
+  const [said, say] = useState('');
+  const [accepting, setAccepting] = useState(false);
+  const c = data.case;
+  const engines = c.engines;
+  const shown = useShown(data, query);
+  const { at, thread, columns, rows, selected, different } = shown;
   const select = (n) => set({ frame: n === selected ? null : n });
   const step = (list, by) => {
-    if (list.length === 0) return;
-    const next =
-      by > 0
-        ? (list.find((n) => n > selected) ?? list[0])
-        : (list.filter((n) => n < selected).pop() ?? list[list.length - 1]);
-    set({ frame: next });
+    const next = neighbour(list, selected, by);
+    if (next !== null) set({ frame: next });
   };
   useEffect(() => {
     if (selected >= 0) document.getElementById(`row-${selected}`)?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
-  const notify = (text) => {
-    say(text);
+  const copyAs = async (text, done) => {
+    say((await copy(text)) ? done : 'the browser does not allow copying');
     setTimeout(() => say(''), 2500);
   };
-  const copyStack = async () =>
-    notify(
-      (await copy(asText(thread, engines, columns, c)))
-        ? 'copied as text'
-        : 'the browser does not allow copying',
-    );
+  const copyStack = () => copyAs(asText(thread, engines, columns, c), 'copied as text');
   const toggle = (name) => set({ [name]: query[name] === '0' ? null : '0' });
+  const all = rows.map((r) => r.at);
   useKeys({
     n: ['next difference', () => step(different, 1)],
     p: ['previous difference', () => step(different, -1)],
-    ArrowDown: [
-      'next frame',
-      () =>
-        step(
-          rows.map((r) => r.at),
-          1,
-        ),
-    ],
-    ArrowUp: [
-      'previous frame',
-      () =>
-        step(
-          rows.map((r) => r.at),
-          -1,
-        ),
-    ],
+    ArrowDown: ['next frame', () => step(all, 1)],
+    ArrowUp: ['previous frame', () => step(all, -1)],
     i: ['inline frames', () => toggle('inlines')],
     s: ['system frames', () => toggle('system')],
     o: ['offsets or addresses', () => set({ absolute: query.absolute ? null : 1 })],
     e: ['explain this frame', () => set({ frame: selected >= 0 ? null : (different[0] ?? 0) })],
     a: ['accept this difference', () => setAccepting(!accepting)],
     c: ['copy as text', copyStack],
-    y: [
-      'copy the link',
-      async () => notify((await copy(location.href)) ? 'link copied' : 'the browser does not allow copying'),
-    ],
+    y: ['copy the link', () => copyAs(location.href, 'link copied')],
     '[': ['previous thread', () => set({ thread: Math.max(0, at - 1) || null, frame: null })],
     ']': ['next thread', () => set({ thread: Math.min(data.threads.length - 1, at + 1), frame: null })],
   });
+  const actions = (
+    <>
+      <button onClick={copyStack}>Copy</button>
+      <Link class="button" to={`/cases/${encodeURIComponent(c.scenario)}/${encodeURIComponent(c.variant)}`}>
+        History
+      </Link>
+    </>
+  );
   return (
     <div class="case">
-      <header class="casehead">
-        <div>
-          <h1 class="mono" tabindex="-1">
-            {caseName(c)}
-          </h1>
-          <p class="sentence">{data.sentence}</p>
-          <p>
-            <Verdict word={c.verdict} long /> <bdi>{c.reason}</bdi>
-            {c.right && c.right !== 'none' && data.trouble === 'none' ? (
-              <>
-                {' '}
-                <span class="dim">Right: {c.right}.</span>
-              </>
-            ) : null}
-            {c.known_id ? (
-              <>
-                {' '}
-                <Chip>known {c.known_id}</Chip>
-              </>
-            ) : null}
-          </p>
-        </div>
-        <div class="actions">
-          <button onClick={copyStack}>Copy</button>
-          <Link
-            class="button"
-            to={`/cases/${encodeURIComponent(c.scenario)}/${encodeURIComponent(c.variant)}`}
-          >
-            History
-          </Link>
-        </div>
-      </header>
+      <CaseHead data={data} actions={actions} />
       <Facts c={c} />
-      <Scores scores={c.scores} wanted={wanted} />
-      <div class="tools">
-        {data.threads.length > 1 && (
-          <label class="field">
-            <span>thread</span>
-            <select onChange={(event) => set({ thread: Number(event.target.value) || null, frame: null })}>
-              {data.threads.map((t, i) => (
-                <option key={i} value={i} selected={i === at}>
-                  {t.role ?? t.name ?? t.thread_id} ({t.thread_id})
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        <EngineToggles {...{ engines, scores: c.scores, has, wanted, set }} />
-        <span class="toggles" role="group" aria-label="Show">
-          <button class="toggle" aria-pressed={query.inlines !== '0'} onClick={() => toggle('inlines')}>
-            inlines
-          </button>
-          <button class="toggle" aria-pressed={query.system !== '0'} onClick={() => toggle('system')}>
-            system
-          </button>
-          <button
-            class="toggle"
-            aria-pressed={!!query.absolute}
-            onClick={() => set({ absolute: query.absolute ? null : 1 })}
-          >
-            addresses
-          </button>
-        </span>
-        <span class="dim small">
-          {lacking.length > 0
-            ? `no stack of ${lacking.join(', ')} to compare`
-            : different.length === 0
-              ? 'no row differs'
-              : different.length === 1
-                ? '1 row differs'
-                : `${different.length} rows differ`}
-        </span>
-        <span class="dim small" role="status">
-          {said}
-        </span>
-      </div>
+      <Scores scores={c.scores} wanted={shown.wanted} />
+      <CaseTools {...{ data, shown, query, set, toggle, said }} />
       {!thread || thread.rows.length === 0 ? (
         <Empty title="No stacks">
           <p>{c.reason ?? 'Neither a record nor a dump was left.'}</p>
@@ -503,16 +289,8 @@ export function CaseView({ data, run }) {
         </Empty>
       ) : (
         <Aligned
-          {...{
-            thread,
-            columns,
-            engines,
-            scores: c.scores,
-            rows,
-            selected,
-            select,
-            absolute: !!query.absolute,
-          }}
+          {...{ thread, columns, engines, scores: c.scores, rows, selected, select }}
+          absolute={!!query.absolute}
         />
       )}
       {accepting && <Accept c={c} run={data.run} close={() => setAccepting(false)} />}

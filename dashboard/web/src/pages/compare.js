@@ -57,7 +57,7 @@ function Group({ title, rows, total, run, folded }) {
       </h2>
       {open && rows.length > 0 && (
         <>
-          <div class="scroll" tabindex="0" role="region" aria-label={title}>
+          <div class="scroll" tabindex={0} role="region" aria-label={title}>
             <table class="list stacking">
               <thead>
                 <tr>
@@ -92,7 +92,7 @@ function Timing({ rows }) {
   if (rows.length === 0) return <p class="dim">No engine was timed in both runs.</p>;
   const said = { slower: ['▲', 'wrong'], faster: ['▼', 'good'], same: ['=', 'dim'], too_few: ['?', 'dim'] };
   return (
-    <div class="scroll" tabindex="0" role="region" aria-label="Timing">
+    <div class="scroll" tabindex={0} role="region" aria-label="Timing">
       <table class="list">
         <thead>
           <tr>
@@ -132,11 +132,12 @@ function Timing({ rows }) {
   );
 }
 
+/** @param {{a?: string, b?: string}} props */
 export function Compare({ a, b }) {
   const [query] = useQuery();
   const first = a ?? query.a ?? 'latest~1';
   const second = b ?? query.b ?? 'latest';
-  const data = useData(`/api/v1/compare?a=${encodeURIComponent(first)}&b=${encodeURIComponent(second)}`);
+  const data = useData('/api/v1/compare', { a: first, b: second });
   return (
     <Page
       title="Compare"
@@ -163,7 +164,7 @@ export function Compare({ a, b }) {
               </p>
             )}
             {found.environment.length > 0 && (
-              <div class="scroll" tabindex="0" role="region" aria-label="Environment">
+              <div class="scroll" tabindex={0} role="region" aria-label="Environment">
                 <table class="list stacking">
                   <thead>
                     <tr>

@@ -105,14 +105,16 @@ function Accuracy({ trend }) {
 
 // The scenario's own file, with the lines that the newest case's stacks name.
 function Sample({ c }) {
-  const { data } = useData(
-    `/api/v1/runs/${c.run}/cases/${encodeURIComponent(caseName(c))}${c.repeat ? `?repeat=${c.repeat}` : ''}`,
-  );
+  const { data } = useData('/api/v1/runs/{run}/cases/{case}', {
+    run: c.run,
+    case: caseName(c),
+    repeat: c.repeat || null,
+  });
   const subjects = data ? data.case.engines.map((e, i) => (e.subject ? i : -1)).filter((i) => i >= 0) : [];
   const thread = data?.threads.find((t) =>
     t.rows.some((row) => sourceOf(row[0].frame?.file, data.artifacts)),
   );
-  if (!thread) return null;
+  if (!data || !thread) return null;
   const at = thread.rows.findIndex((row) => sourceOf(row[0].frame?.file, data.artifacts));
   return (
     <>
@@ -130,8 +132,9 @@ function Sample({ c }) {
   );
 }
 
+/** @param {{scenario: string, variant: string}} props */
 export function CaseHistory({ scenario, variant }) {
-  const data = useData(`/api/v1/cases/${encodeURIComponent(scenario)}/${encodeURIComponent(variant)}`);
+  const data = useData('/api/v1/cases/{scenario}/{variant}', { scenario, variant });
   return (
     <Page title={`${scenario}.${variant}`} lead="This case through all runs">
       <Loaded from={data}>

@@ -36,11 +36,10 @@ const split = (text) =>
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word && word !== 'none');
-const withRun = (path, query) => `${path}${query.run ? `?run=${encodeURIComponent(query.run)}` : ''}`;
 
 export function Hooks() {
   const [query, set] = useQuery();
-  const data = useData(withRun('/api/v1/doors', query));
+  const data = useData('/api/v1/doors', { run: query.run });
   return (
     <Page title="Hooks" lead="Which hook saw each crash: promised, and measured in this run.">
       <Loaded from={data}>
@@ -67,7 +66,7 @@ export function Hooks() {
                     type="search"
                     value={query.search ?? ''}
                     placeholder="scenario.variant"
-                    onInput={(event) => set({ search: event.target.value || null })}
+                    onInput={(event) => set({ search: event.currentTarget.value || null })}
                   />
                 </label>
                 <button
@@ -83,7 +82,7 @@ export function Hooks() {
                 <span>✗ promised, not seen</span>
                 <span>+ seen, not promised</span>
               </p>
-              <div class="scroll" tabindex="0" role="region" aria-label="Hooks">
+              <div class="scroll" tabindex={0} role="region" aria-label="Hooks">
                 <table class="matrix">
                   <thead>
                     <tr>
@@ -92,7 +91,7 @@ export function Hooks() {
                         <th key={hook}>
                           {words(hook)}
                           <br />
-                          <span class="dim nowrap">saw {number(seen.find(([d]) => d === hook)[1])}</span>
+                          <span class="dim nowrap">saw {number(seen.find(([d]) => d === hook)?.[1])}</span>
                         </th>
                       ))}
                     </tr>
@@ -172,7 +171,7 @@ function Change({ row }) {
 
 export function Signatures() {
   const [query] = useQuery();
-  const data = useData(withRun('/api/v1/signatures', query));
+  const data = useData('/api/v1/signatures', { run: query.run });
   return (
     <Page title="Signatures" lead="Differences that belong together, most cases first.">
       <Loaded from={data}>
@@ -182,7 +181,7 @@ export function Signatures() {
               <p>Every engine under test agrees with the truth.</p>
             </Empty>
           ) : (
-            <div class="scroll" tabindex="0" role="region" aria-label="Signatures">
+            <div class="scroll" tabindex={0} role="region" aria-label="Signatures">
               <table class="list stacking">
                 <thead>
                   <tr>
@@ -273,7 +272,7 @@ function Remove({ id }) {
     <button
       aria-label={`remove ${id}`}
       onClick={() =>
-        send('DELETE', `/api/v1/known/${encodeURIComponent(id)}`).then(refresh, (error) => say(error.message))
+        send('DELETE', '/api/v1/known/{id}', { values: { id } }).then(refresh, (error) => say(error.message))
       }
     >
       Remove
@@ -286,7 +285,10 @@ export function Known() {
   return (
     <Page
       title="Known"
-      lead="Differences that were accepted, each with a reason and an end. The list is a file, reviewed like code."
+      lead={
+        'Differences that were accepted, each with a reason and an end. ' +
+        'The list is a file, reviewed like code.'
+      }
     >
       <Loaded from={data}>
         {(found) =>
@@ -308,7 +310,7 @@ export function Known() {
                 <p class="banner warn">Run {found.run} used another version of this list.</p>
               )}
               {found.items.length > 0 && (
-                <div class="scroll" tabindex="0" role="region" aria-label="Known">
+                <div class="scroll" tabindex={0} role="region" aria-label="Known">
                   <table class="list stacking">
                     <thead>
                       <tr>
@@ -383,7 +385,7 @@ export function Known() {
               )}
               <details class="env">
                 <summary>The file as it is</summary>
-                <pre class="sheetlike" tabindex="0">
+                <pre class="sheetlike" tabindex={0}>
                   {found.text ?? found.used}
                 </pre>
               </details>
@@ -424,11 +426,14 @@ function modules(rows) {
 
 export function Symbols() {
   const [query] = useQuery();
-  const data = useData(withRun('/api/v1/symbols', query));
+  const data = useData('/api/v1/symbols', { run: query.run });
   return (
     <Page
       title="Symbols"
-      lead="The modules that the frames of our engines are in, by identity, and which symbols named their frames."
+      lead={
+        'The modules that the frames of our engines are in, by identity, ' +
+        'and which symbols named their frames.'
+      }
     >
       <Loaded from={data}>
         {(found) =>
@@ -437,7 +442,7 @@ export function Symbols() {
               <p>No frame of this run lies in a known module.</p>
             </Empty>
           ) : (
-            <div class="scroll" tabindex="0" role="region" aria-label="Symbols">
+            <div class="scroll" tabindex={0} role="region" aria-label="Symbols">
               <table class="list stacking">
                 <thead>
                   <tr>

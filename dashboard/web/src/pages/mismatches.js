@@ -76,22 +76,23 @@ function Pager({ found, turn }) {
   );
 }
 
+/** @param {{run: string, name?: string}} props */
 export function Mismatches({ run, name }) {
   const [query, set] = useQuery();
   const [around] = useState(name); // the page of the case that the address named first
   const kept = Object.fromEntries(filters.map((key) => [key, query[key]]));
   const where = query.after ? { after: query.after } : { around };
-  const list = useData(withQuery(`/api/v1/runs/${run}/queue`, { limit: PAGE, ...kept, ...where }));
+  const list = useData('/api/v1/runs/{run}/queue', { run, limit: PAGE, ...kept, ...where });
   const cases = list.data?.cases ?? [];
-  const find = (wanted, number) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === number);
+  const find = (wanted, nth) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === nth);
   const selected = name ? cases[find(name, Number(query.repeat ?? 0))] : cases[0];
   const repeat = name ? Number(query.repeat ?? 0) : (selected?.repeat ?? 0);
   const shown = name ?? (selected && caseName(selected));
-  const data = useData(
-    shown
-      ? `/api/v1/runs/${run}/cases/${encodeURIComponent(shown)}${repeat ? `?repeat=${repeat}` : ''}`
-      : null,
-  );
+  const data = useData(shown ? '/api/v1/runs/{run}/cases/{case}' : null, {
+    run,
+    case: shown,
+    repeat: repeat || null,
+  });
   const turn = (after) => go(withQuery(`/runs/${run}/mismatches`, { ...kept, after: after || null }));
   // From the address and not from what is drawn: keys may come faster than pages.
   const move = (by) => {
@@ -125,7 +126,7 @@ export function Mismatches({ run, name }) {
             aria-label="search cases"
             placeholder="search  /"
             value={query.search ?? ''}
-            onInput={(event) => set({ search: event.target.value || null, after: null })}
+            onInput={(event) => set({ search: event.currentTarget.value || null, after: null })}
           />
           {active.map((key) => (
             <button
@@ -156,9 +157,7 @@ export function Mismatches({ run, name }) {
       </aside>
       <div class="detail">
         {shown ? (
-          <Loaded from={data}>
-            {(found) => <CaseView key={`${shown}#${repeat}`} data={found} run={run} />}
-          </Loaded>
+          <Loaded from={data}>{(found) => <CaseView key={`${shown}#${repeat}`} data={found} />}</Loaded>
         ) : (
           list.data && (
             <Empty title="Nothing to look at">

@@ -19,29 +19,36 @@ import {
   words,
 } from '../ui.js';
 
+const percentOf = (share) => `${(100 * share).toFixed(1)} %`;
 const tiles = [
-  [
-    'capture_rate',
-    'Capture rate',
-    (v) => `${(100 * v).toFixed(1)} %`,
-    'of all cases that should leave a record and a dump; the line leaves out those not judged',
-    'case',
-  ],
-  [
-    'exact',
-    'Exact stacks',
-    (v) => `${(100 * v).toFixed(1)} %`,
-    'function, file and line of every own frame',
-    'stack',
-  ],
-  ['f1', 'Frame F1', (v) => v.toFixed(4), 'precision and recall against the truth', 'frame'],
-  [
-    'speed_ratio',
-    'Dump : offset, warm',
-    (v) => `${v.toFixed(1)}×`,
-    'time of the dump way over the offset way, symbols loaded',
-    'case',
-  ],
+  {
+    name: 'capture_rate',
+    title: 'Capture rate',
+    show: percentOf,
+    note: 'of all cases that should leave a record and a dump; the line leaves out those not judged',
+    unit: 'case',
+  },
+  {
+    name: 'exact',
+    title: 'Exact stacks',
+    show: percentOf,
+    note: 'function, file and line of every own frame',
+    unit: 'stack',
+  },
+  {
+    name: 'f1',
+    title: 'Frame F1',
+    show: (v) => v.toFixed(4),
+    note: 'precision and recall against the truth',
+    unit: 'frame',
+  },
+  {
+    name: 'speed_ratio',
+    title: 'Dump : offset, warm',
+    show: (v) => `${v.toFixed(1)}×`,
+    note: 'time of the dump way over the offset way, symbols loaded',
+    unit: 'case',
+  },
 ];
 
 function Sparkline({ trend, show }) {
@@ -251,23 +258,18 @@ function Shown({ data }) {
       </p>
       <Shares shares={data.shares} />
       <div class="tiles">
-        {tiles.map(([name, title, show, note, unit]) => (
+        {tiles.map((tile) => (
           <Tile
-            key={name}
-            {...{
-              name,
-              title,
-              show,
-              note,
-              unit,
-              trend: data.trends[name],
-              share: name === 'capture_rate' ? data.shares[0] : null,
-            }}
+            key={tile.name}
+            {...tile}
+            trend={data.trends[tile.name]}
+            share={tile.name === 'capture_rate' ? data.shares[0] : null}
           />
         ))}
       </div>
       <p class="headline">
-        A stack from a dump takes <strong>{duration(newest('dump_ns'))}</strong>, the same stack from offsets{' '}
+        A stack from a dump takes <strong>{duration(newest('dump_ns'))}</strong>, the same stack from
+        {' offsets '}
         <strong>{duration(newest('offset_ns'))}</strong>{' '}
         <span class="dim">
           (medians over cases that have both, symbols loaded;{' '}
@@ -306,6 +308,7 @@ function Shown({ data }) {
   );
 }
 
+/** @param {{rows: import('openapi').Cause[], run: number | string}} props */
 export function Causes({ rows, run }) {
   if (rows.length === 0) return <p class="dim">No engine differs from the truth or from another.</p>;
   const most = Math.max(...rows.map((row) => row.findings));

@@ -18,7 +18,7 @@ function Stack({ stack, n }) {
           </>
         ) : null}
       </h2>
-      <div class="scroll" tabindex="0" role="region" aria-label="Stack">
+      <div class="scroll" tabindex={0} role="region" aria-label="Stack">
         <table class="aligned plain">
           <thead>
             <tr>
@@ -94,9 +94,12 @@ const NoServer = () => (
 );
 
 export function Resolve() {
-  const [state, set] = useState({});
+  /** @typedef {import('openapi').Written['/api/v1/resolve']} Found */
+  const [state, set] = useState(
+    /** @type {{what?: string, busy?: boolean, error?: any, found?: Found}} */ ({}),
+  );
   const [over, setOver] = useState(false);
-  const text = useRef(null);
+  const text = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const ask = async (body, what) => {
     set({ what, busy: true });
     try {
@@ -104,7 +107,7 @@ export function Resolve() {
         what,
         found: offline
           ? await resolveHere(body)
-          : await send('POST', '/api/v1/resolve', body, 'application/octet-stream'),
+          : await send('POST', '/api/v1/resolve', { body, type: 'application/octet-stream' }),
       });
     } catch (error) {
       set({ what, error });
@@ -153,18 +156,18 @@ export function Resolve() {
           <span>Stack, one module!0xoffset a line</span>
           <textarea
             ref={text}
-            rows="9"
-            spellcheck="false"
+            rows={9}
+            spellcheck={false}
             placeholder={'> my crash\nbotman.exe!0x17d7\nbotman.exe!0x1bb4\nKERNEL32.DLL!0x17034'}
             onKeyDown={(event) =>
               event.key === 'Enter' &&
               (event.ctrlKey || event.metaKey) &&
-              ask(text.current.value, 'the pasted stack')
+              ask(text.current?.value, 'the pasted stack')
             }
           ></textarea>
         </label>
         <div class="actions">
-          <button class="primary" onClick={() => ask(text.current.value, 'the pasted stack')}>
+          <button class="primary" onClick={() => ask(text.current?.value, 'the pasted stack')}>
             Resolve
           </button>
           {!offline && (
@@ -173,7 +176,7 @@ export function Resolve() {
               <input
                 type="file"
                 class="sr"
-                onChange={(event) => event.target.files[0] && take(event.target.files[0])}
+                onChange={(event) => event.currentTarget.files?.[0] && take(event.currentTarget.files[0])}
               />
             </label>
           )}

@@ -27,7 +27,7 @@ function Engines({ rows: all }) {
   const silent = all.filter((e) => !rows.includes(e));
   return (
     <>
-      <div class="scroll" tabindex="0" role="region" aria-label="Engines">
+      <div class="scroll" tabindex={0} role="region" aria-label="Engines">
         <table class="list engines">
           <thead>
             <tr>
@@ -153,7 +153,7 @@ function Grid({ run, cases, engines }) {
         <span>○ nothing to compare it with</span>
         <span>· no stack</span>
       </p>
-      <div class="scroll" tabindex="0" role="region" aria-label="Cases">
+      <div class="scroll" tabindex={0} role="region" aria-label="Cases">
         <table class="grid">
           <thead>
             <tr>
@@ -239,12 +239,9 @@ function Environment({ run }) {
 
 function Cases({ run, engines }) {
   const [query, set] = useQuery();
-  const words = new URLSearchParams(
-    Object.entries(query).filter(([name]) =>
-      ['verdict', 'variant', 'kind', 'cause', 'search', 'after'].includes(name),
-    ),
-  );
-  const data = useData(`/api/v1/runs/${run}/cases?limit=200&${words}`);
+  const { verdict, variant, kind, cause, search, after } = query;
+  const filters = { verdict, variant, kind, cause, search, after };
+  const data = useData('/api/v1/runs/{run}/cases', { run, limit: 200, ...filters });
   const shown = engines.filter((e) => e.stacks > 0);
   return (
     <>
@@ -255,7 +252,7 @@ function Cases({ run, engines }) {
             type="search"
             value={query.search ?? ''}
             placeholder="scenario.variant"
-            onInput={(event) => set({ search: event.target.value, after: null })}
+            onInput={(event) => set({ search: event.currentTarget.value, after: null })}
           />
         </label>
         <Select
@@ -264,13 +261,13 @@ function Cases({ run, engines }) {
           options={Object.keys(verdicts).map((v) =>
             v === 'NOT_CAPTURED_AS_EXPECTED' ? 'NOT-CAPTURED-AS-EXPECTED' : v,
           )}
-          onChange={(verdict) => set({ verdict, after: null })}
+          onChange={(word) => set({ verdict: word, after: null })}
         />
         <Select
           label="kind"
           value={query.kind}
           options={['crash', 'hang', 'calm']}
-          onChange={(kind) => set({ kind, after: null })}
+          onChange={(word) => set({ kind: word, after: null })}
         />
       </div>
       <Loaded from={data}>
@@ -284,9 +281,9 @@ function Cases({ run, engines }) {
               <Grid run={run} cases={found.cases} engines={shown} />
               <p class="pager dim">
                 {number(found.cases.length)} of {number(found.total)} cases{' '}
-                {found.left_out > 0 && (
+                {found.left_out ? (
                   <span data-carrier>· {number(found.left_out)} more are not in this file</span>
-                )}{' '}
+                ) : null}{' '}
                 {query.after && <button onClick={() => set({ after: null })}>first</button>}{' '}
                 {found.next && <button onClick={() => set({ after: found.next }, false)}>next</button>}
               </p>
@@ -323,10 +320,10 @@ function Shown({ data }) {
 
 // Only where the server writes: its start address then carried a token.
 function SetBaseline({ run }) {
-  const [said, say] = useState(null);
+  const [said, say] = useState('');
   if (!token) return null;
   const put = () =>
-    send('PUT', '/api/v1/baseline', JSON.stringify({ run })).then(
+    send('PUT', '/api/v1/baseline', { body: JSON.stringify({ run }) }).then(
       () => say('is the baseline now'),
       (error) => say(error.message),
     );
@@ -339,8 +336,9 @@ function SetBaseline({ run }) {
   );
 }
 
+/** @param {{run: string}} props */
 export function Run({ run }) {
-  const data = useData(`/api/v1/runs/${run}`);
+  const data = useData('/api/v1/runs/{run}', { run });
   return (
     <Page
       title={`Run ${data.data?.run.id ?? run}`}

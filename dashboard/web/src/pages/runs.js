@@ -54,18 +54,18 @@ function Row({ run, ticked, tick, baseline }) {
 // A choice is worth showing where there is one.
 function Filters({ runs, query, set }) {
   const choices = ['branch', 'platform']
-    .map((name) => [
+    .map((name) => ({
       name,
-      [...new Set([query[name], ...runs.map((run) => run[name])].filter(Boolean))].sort(),
-    ])
-    .filter(([name, values]) => values.length > 1 || query[name]);
+      values: [...new Set([query[name], ...runs.map((run) => run[name])].filter(Boolean))].sort(),
+    }))
+    .filter(({ name, values }) => values.length > 1 || query[name]);
   return (
     choices.length > 0 && (
       <div class="filters">
-        {choices.map(([name, values]) => (
+        {choices.map(({ name, values }) => (
           <label class="field" key={name}>
             <span>{name}</span>
-            <select onChange={(event) => set({ [name]: event.target.value || null, after: null })}>
+            <select onChange={(event) => set({ [name]: event.currentTarget.value || null, after: null })}>
               <option value="">any</option>
               {values.map((value) => (
                 <option key={value} value={value} selected={value === query[name]}>
@@ -87,12 +87,10 @@ export function Runs() {
     set({
       tick: (ticked.includes(id) ? ticked.filter((t) => t !== id) : [...ticked, id].slice(-2)).join(','),
     });
-  const words = new URLSearchParams(
-    Object.entries(query).filter(([name]) => ['branch', 'platform', 'after'].includes(name)),
-  );
-  const data = useData(`/api/v1/runs?limit=50&${words}`);
+  const { branch, platform, after } = query;
+  const data = useData('/api/v1/runs', { limit: 50, branch, platform, after });
   const compare = () => {
-    const [a, b] = [...ticked].sort((x, y) => x - y);
+    const [a, b] = [...ticked].sort((x, y) => Number(x) - Number(y));
     go(`/compare/${a}/${b}`);
   };
   useKeys(ticked.length === 2 ? { Enter: ['compare the two', compare] } : {});
@@ -102,7 +100,8 @@ export function Runs() {
       lead="Each row took every case anew. A finished run never changes."
       actions={
         <button disabled={ticked.length !== 2} onClick={compare}>
-          Compare {ticked.length === 2 ? [...ticked].sort((x, y) => x - y).join(' with ') : 'two'}
+          Compare{' '}
+          {ticked.length === 2 ? [...ticked].sort((x, y) => Number(x) - Number(y)).join(' with ') : 'two'}
         </button>
       }
     >
@@ -128,7 +127,7 @@ export function Runs() {
             </Empty>
           ) : (
             <>
-              <div class="scroll" tabindex="0" role="region" aria-label="Runs">
+              <div class="scroll" tabindex={0} role="region" aria-label="Runs">
                 <table class="list">
                   <thead>
                     <tr>
@@ -161,7 +160,7 @@ export function Runs() {
               </div>
               <p class="pager dim">
                 {number(found.total)} runs{' '}
-                {found.left_out > 0 && (
+                {found.left_out !== undefined && found.left_out > 0 && (
                   <span data-carrier>
                     · this file lists the newest {number(offline.runs)} of {number(offline.runs_total)} runs
                   </span>

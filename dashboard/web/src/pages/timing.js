@@ -74,7 +74,7 @@ function seriesOf(measure, costs, engines) {
   }));
 }
 
-function Dots({ costs, x, measure, engines, run }) {
+function Dots({ costs, x = 'cases', measure, engines, run }) {
   const show = measure.show ?? duration;
   const { data, options, dots, series } = useMemo(() => {
     const drawn = seriesOf(measure, costs, engines).map((s) => ({
@@ -244,7 +244,8 @@ function InProcess({ costs }) {
     ['Record', 'record_bytes', bytes],
     ['Dump', 'dump_bytes', bytes],
     ['Tuned dump', 'dump_tuned_bytes', bytes],
-  ].map(([name, key, show]) => {
+  ].map((row) => {
+    const [name, key, show] = /** @type {[string, string, (value: number) => string]} */ (row);
     const values = seen
       .map((c) => c[key])
       .filter((v) => v > 0)
@@ -252,7 +253,7 @@ function InProcess({ costs }) {
     return { name, show, values };
   });
   return (
-    <div class="scroll" tabindex="0" role="region" aria-label="In the dying process">
+    <div class="scroll" tabindex={0} role="region" aria-label="In the dying process">
       <table class="list named">
         <thead>
           <tr>
@@ -299,7 +300,7 @@ function Samples({ samples }) {
   const low = Math.log10(samples.reduce((least, s) => Math.min(least, s.ns), Infinity));
   const high = Math.log10(samples.reduce((most, s) => Math.max(most, s.ns), 0)) + 0.01;
   return (
-    <div class="scroll" tabindex="0" role="region" aria-label="Bench">
+    <div class="scroll" tabindex={0} role="region" aria-label="Bench">
       <table class="list">
         <thead>
           <tr>
@@ -364,7 +365,8 @@ function Shown({ data, query, set }) {
       {dump && offset ? (
         <p class="headline">
           From a dump <strong>{duration(dump)}</strong>, from offsets <strong>{duration(offset)}</strong>: the
-          offset way is <strong>{(dump / offset).toFixed(1)}×</strong> {dump > offset ? 'faster' : 'as slow'}{' '}
+          offset way is <strong>{(dump / offset).toFixed(1)}×</strong>
+          {dump > offset ? ' faster ' : ' as slow '}
           <span class="dim">(medians of all cases, symbols loaded)</span>.
         </p>
       ) : null}
@@ -373,7 +375,9 @@ function Shown({ data, query, set }) {
         <label class="field">
           <span>dots show</span>
           <select
-            onChange={(event) => set({ measure: event.target.value === 'total' ? null : event.target.value })}
+            onChange={(event) =>
+              set({ measure: event.currentTarget.value === 'total' ? null : event.currentTarget.value })
+            }
           >
             {Object.entries(measures).map(([key, each]) => (
               <option key={key} value={key} selected={each === measure}>
@@ -430,7 +434,7 @@ function Shown({ data, query, set }) {
 
 export function Timing() {
   const [query, set] = useQuery();
-  const data = useData(`/api/v1/timing${query.run ? `?run=${query.run}` : ''}`);
+  const data = useData('/api/v1/timing', { run: query.run });
   return (
     <Page
       title="Timing"

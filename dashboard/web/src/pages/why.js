@@ -150,6 +150,10 @@ function Engine({ row, column, engine, stack }) {
 // ---- source --------------------------------------------------------------------------------
 
 const plainName = (file) => file?.replaceAll('\\', '/');
+/**
+ * @param {string | null | undefined} file
+ * @param {import('openapi').Artifact[]} artifacts
+ */
 export const sourceOf = (file, artifacts) => {
   const name = plainName(file);
   return (
@@ -200,10 +204,20 @@ function Who({ names }) {
   );
 }
 
+/**
+ * @typedef {object} WhatIsShown a row of the aligned stacks
+ * @property {import('openapi').Thread} thread
+ * @property {number[]} columns which engines are shown
+ * @property {import('openapi').Case['engines']} engines
+ * @property {import('openapi').Artifact[]} artifacts
+ * @property {number} at the row
+ */
+
+/** @param {WhatIsShown} props */
 export function Source({ artifacts, thread, columns, engines, at }) {
-  const [text, setText] = useState(null);
+  const [text, setText] = useState(/** @type {string | null} */ (null));
   const [whole, setWhole] = useState(false);
-  const place = useRef(null);
+  const place = useRef(/** @type {HTMLOListElement | null} */ (null));
   const frame = [0, ...columns.map((i) => i + 1)]
     .map((column) => thread.rows[at][column].frame)
     .find((f) => f?.line && sourceOf(f.file, artifacts));
@@ -248,13 +262,14 @@ export function Source({ artifacts, thread, columns, engines, at }) {
     ([n, rows]) => n <= lines.length && [...rows.values()].some((who) => who.includes('truth')),
   );
   const moved = stated.length > 0 && stated.every(([n]) => !/HERE|LEAF|TRUTH/.test(lines[n - 1]));
-  const from = whole ? 0 : Math.max(0, frame.line - 6);
-  const to = whole ? lines.length : Math.min(lines.length, frame.line + 5);
+  const line = frame?.line ?? 0;
+  const from = whole ? 0 : Math.max(0, line - 6);
+  const to = whole ? lines.length : Math.min(lines.length, line + 5);
   return (
     <div class="source">
       <h3>
         <span class="mono">
-          {source.name}:{frame.line}
+          {source.name}:{line}
         </span>{' '}
         {lines.length > to - from || whole ? (
           <button class="toggle" aria-pressed={whole} onClick={() => setWhole(!whole)}>
@@ -269,11 +284,11 @@ export function Source({ artifacts, thread, columns, engines, at }) {
       )}
       {text === null ? (
         <p class="dim">…</p>
-      ) : frame.line > lines.length ? (
+      ) : line > lines.length ? (
         <p class="dim">The kept file has {plural(lines.length, 'line')}: it is another version.</p>
       ) : (
-        <ol class="code" ref={place} tabindex="0" aria-label={`lines ${from + 1} to ${to}`}>
-          {lines.slice(from, to).map((line, i) => {
+        <ol class="code" ref={place} tabindex={0} aria-label={`lines ${from + 1} to ${to}`}>
+          {lines.slice(from, to).map((code, i) => {
             const n = from + i + 1;
             const mine = marks.get(n)?.get(at);
             const others = [...(marks.get(n)?.keys() ?? [])].filter((row) => row !== at);
@@ -289,7 +304,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
                     </span>
                   ) : null}
                 </span>
-                <code>{line || ' '}</code>
+                <code>{code || ' '}</code>
               </li>
             );
           })}
@@ -301,6 +316,10 @@ export function Source({ artifacts, thread, columns, engines, at }) {
 
 // ---- the drawers -----------------------------------------------------------------------------
 
+/**
+ * @typedef {{row: import('openapi').Cell[], findings: import('openapi').Finding[], close: () => void}} Rest
+ * @param {WhatIsShown & Rest} props
+ */
 export function Why({ row, at, thread, columns, engines, findings, artifacts, close }) {
   const all = findings.filter((f) => f.thread_id === thread.thread_id && f.row === at);
   const here = all.filter((f) => columns.some((i) => engines[i].engine === f.engine));
@@ -317,8 +336,8 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
           {here.map((f, i) => (
             <li key={i}>
               <Chip kind={f.fails ? 'bad' : 'cause'}>{words(f.cause)}</Chip>{' '}
-              <span class="mono">{f.engine}</span> against <span class="mono">{f.against}</span>, {f.level}:{' '}
-              {f.evidence}
+              <span class="mono">{f.engine}</span> against <span class="mono">{f.against}</span>
+              {`, ${f.level}: ${f.evidence}`}
             </li>
           ))}
         </ul>
@@ -340,19 +359,19 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
 
 const inDays = (days) => new Date(Date.now() + days * 864e5).toISOString().slice(0, 10);
 
-function AcceptForm({ c, run, done }) {
-  const [said, say] = useState(null);
+function AcceptForm({ c, run }) {
+  const [said, say] = useState(/** @type {string[] | null} */ (null));
   const put = (event) => {
     event.preventDefault();
     const form = Object.fromEntries(new FormData(event.target));
-    send(
-      'POST',
-      '/api/v1/known',
-      JSON.stringify({ run, case: caseName(c), repeat: c.repeat, ...form, issue: form.issue || null }),
-    ).then(
+    const body = JSON.stringify({
+      ...{ run, case: caseName(c), repeat: c.repeat },
+      ...form,
+      issue: form.issue || null,
+    });
+    send('POST', '/api/v1/known', { body }).then(
       ({ added }) => {
         say(['good', added]);
-        done?.();
       },
       (error) => say(['wrong', `${error.message}${error.hint ? `: ${error.hint}` : ''}`]),
     );
@@ -363,7 +382,7 @@ function AcceptForm({ c, run, done }) {
         <p class="good" role="status">
           Added to the file of known mismatches; commit it. It holds from the next run on.
         </p>
-        <pre class="sheetlike" tabindex="0">
+        <pre class="sheetlike" tabindex={0}>
           {said[1].trim()}
         </pre>
       </>
@@ -373,11 +392,11 @@ function AcceptForm({ c, run, done }) {
       <form class="filters" onSubmit={put}>
         <label class="field grow">
           <span>reason</span>
-          <input name="reason" required maxlength="300" />
+          <input name="reason" required maxLength={300} />
         </label>
         <label class="field">
           <span>issue (a link, may be empty)</span>
-          <input name="issue" maxlength="300" />
+          <input name="issue" maxLength={300} />
         </label>
         <label class="field">
           <span>holds until</span>
@@ -394,6 +413,7 @@ function AcceptForm({ c, run, done }) {
   );
 }
 
+/** @param {{c: import('openapi').Case, run: number | string, close: () => void}} props */
 export function Accept({ c, run, close }) {
   return (
     <section class="drawer" aria-label="Accept">

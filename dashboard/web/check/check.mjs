@@ -1,0 +1,138 @@
+// Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and TypeScript on the
+// pages, with types made from openapi.json.
+//
+//   node check.mjs [--build DIR] [--write] [FILE...]
+//
+// --write formats the files instead of only naming those that are not.  With FILEs, only these are
+// formatted and linted; the types are always checked whole.  The packages come into DIR/web-check by
+// `npm ci` (DIR: build).  Exit status: 0 clean, 1 findings, 3 the packages could not be installed.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rules } from './eslint.mjs';
+import { declarations } from './types.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const web = dirname(here);
+const root = resolve(web, '../..');
+const NPM_ATTEMPTS = 3;
+
+const words = process.argv.slice(2);
+const write = words.includes('--write');
+const at = words.indexOf('--build');
+const build = resolve(at >= 0 ? words[at + 1] : join(root, 'build'));
+const named = words.filter((word, i) => !word.startsWith('--') && !(at >= 0 && i === at + 1));
+const folder = join(build, 'web-check');
+const load = createRequire(join(folder, 'x.js'));
+
+function install() {
+  const lock = readFileSync(join(here, 'package-lock.json'));
+  const want = createHash('sha256').update(lock).digest('hex');
+  const note = join(folder, 'installed.sha256');
+  if (existsSync(note) && readFileSync(note, 'utf8') === want) return true;
+  mkdirSync(folder, { recursive: true });
+  for (const file of ['package.json', 'package-lock.json', '.npmrc'])
+    copyFileSync(join(here, file), join(folder, file));
+  for (let attempt = 1; attempt <= NPM_ATTEMPTS; attempt++) {
+    const npm = spawnSync('npm', ['ci', '--loglevel=error'], { cwd: folder, encoding: 'utf8' });
+    if (npm.status === 0) {
+      writeFileSync(note, want);
+      return true;
+    }
+    console.error(npm.stderr ?? String(npm.error));
+  }
+  return false;
+}
+
+function sources() {
+  if (named.length > 0) return named.map((file) => resolve(file));
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.js', '*.mjs', '*.css'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return listed
+    .split('\n')
+    .filter((file) => file && existsSync(join(root, file)))
+    .map((file) => join(root, file));
+}
+
+// Each check returns its findings, one per line.
+async function checkFormat(files) {
+  const prettier = load('prettier');
+  const options = JSON.parse(readFileSync(join(here, 'prettier.json'), 'utf8'));
+  const bad = [];
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8');
+    const formatted = await prettier.format(text, { ...options, filepath: file });
+    if (formatted === text) continue;
+    if (write) writeFileSync(file, formatted);
+    else bad.push(`${relative(root, file)}: not as Prettier has it (check.mjs --write)`);
+  }
+  return bad;
+}
+
+async function checkHabits(files) {
+  const { ESLint } = load('eslint');
+  const eslint = new ESLint({ cwd: root, overrideConfigFile: true, overrideConfig: rules(load) });
+  return (await eslint.lintFiles(files)).flatMap((result) =>
+    result.messages
+      // see checkVariables
+      .filter(({ message }) => !message.startsWith("Can't validate with unknown variable"))
+      .map(
+        ({ line, message, ruleId }) => `${relative(root, result.filePath)}:${line}: ${message} (${ruleId})`,
+      ),
+  );
+}
+
+// Variables of the style sheets come from any of the files.
+function checkVariables(files) {
+  const sheets = files.filter((file) => file.endsWith('.css'));
+  const base = readFileSync(join(web, 'src/style/base.css'), 'utf8');
+  return sheets.flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    const used = new Set([...text.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name));
+    return [...used]
+      .filter((name) => !`${base}${text}`.includes(`${name}:`))
+      .map((name) => `${relative(root, file)}: ${name} is defined neither here nor in base.css`);
+  });
+}
+
+function checkTypes() {
+  const types = join(folder, 'openapi.d.ts');
+  writeFileSync(types, declarations(JSON.parse(readFileSync(join(web, 'openapi.json'), 'utf8'))));
+  const config = join(folder, 'tsconfig.json');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: join(here, 'tsconfig.json'),
+      compilerOptions: { paths: { openapi: [types] } },
+      include: [join(web, 'src/**/*.js'), join(here, 'globals.d.ts')],
+    }),
+  );
+  const tsc = spawnSync(
+    process.execPath,
+    [load.resolve('typescript/bin/tsc'), '-p', config, '--pretty', 'false'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
+  return tsc.stdout.split('\n').filter(Boolean);
+}
+
+if (!install()) {
+  console.error('npm could not bring the packages of dashboard/web/check/package-lock.json');
+  process.exit(3);
+}
+const files = sources();
+const found = [
+  ...(await checkFormat(files)),
+  ...(await checkHabits(files)),
+  ...checkVariables(files),
+  ...checkTypes(),
+];
+for (const line of found) console.log(line);
+process.exit(found.length === 0 ? 0 : 1);

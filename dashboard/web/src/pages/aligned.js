@@ -1,0 +1,225 @@
+// The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
+import { Chip, words } from '../ui.js';
+
+const marks = {
+  gap: ['', 'nothing here, and nothing was demanded'],
+  same: ['✓', 'agrees at every level'],
+  line: ['≈', 'same function, another file or line'],
+  function: ['✗', 'same place, another function'],
+  physical: ['≠', 'another address, module or kind'],
+  missing: ['∅', 'missing: a frame is demanded here'],
+  extra: ['+', 'a frame that the other side lacks'],
+  unjudged: ['', 'nothing to compare it with'],
+};
+/** @type {(cell: import('openapi').Cell) => boolean} */
+export const differs = (cell) => ['line', 'function', 'physical', 'missing', 'extra'].includes(cell.mark);
+
+function place(frame, absolute) {
+  if (absolute && frame.address) return frame.address;
+  return `${frame.module ?? '?'}!${frame.offset}`;
+}
+/** @type {(frame: {file: string | null, line: number | null}) => string} */
+export const source = (frame) =>
+  frame.file ? `${frame.file.split(/[\\/]/).pop()}${frame.line ? `:${frame.line}` : ''}` : '';
+
+function TruthFrame({ frame }) {
+  if (frame.gap)
+    return (
+      <span class="dim">
+        ⋯ {words(frame.gap)}
+        {frame.gap_count ? ` (${frame.gap_count})` : ''}
+      </span>
+    );
+  return (
+    <span class="line">
+      <span class="fn">
+        {frame.function}
+        {frame.tail ? (
+          <>
+            {' '}
+            <Chip title="left by a jump: must be absent">tail</Chip>
+          </>
+        ) : null}
+      </span>{' '}
+      <span class="src" title={frame.file}>
+        {source(frame)}
+      </span>
+    </span>
+  );
+}
+
+function Frame({ frame, absolute }) {
+  const inlined = frame.inline_depth > 0;
+  return (
+    <>
+      <span class="line">
+        <span class={`fn ${inlined ? 'in' : ''}`}>
+          {inlined && (
+            <span class="arrow" aria-hidden="true">
+              ↳
+            </span>
+          )}
+          {frame.function ?? <em class="dim">no name</em>}
+          {inlined && (
+            <>
+              {' '}
+              <span class="tag">inlined</span>
+            </>
+          )}
+        </span>
+        <span class="src" title={frame.file}>
+          {source(frame)}
+        </span>
+      </span>
+      <span class="at">
+        {place(frame, absolute)} <span class={`trust trust-${frame.found_by}`}>{words(frame.found_by)}</span>
+        {frame.symbols !== 'pdb' && !inlined ? (
+          <>
+            {' '}
+            <span class="trust">{frame.symbols === 'none' ? 'no symbols' : frame.symbols}</span>
+          </>
+        ) : null}
+      </span>
+    </>
+  );
+}
+
+/** @type {{state: string, stop: string | null, empty: boolean}} */
+const noStack = { state: 'ok', stop: null, empty: false };
+
+function Cell({ cell, truth = false, absolute = false, stack = noStack, first = false }) {
+  if (!cell.frame) {
+    const stopped = !truth && (stack.state !== 'ok' || stack.empty) && first;
+    return (
+      <td class={`cell m-${cell.mark} hatched`}>
+        <span class="sr">{marks[cell.mark]?.[1]}</span>
+        {stopped ? (
+          <span class="nostack">
+            {stack.state === 'ok' ? 'no frame' : 'no stack'}
+            {stack.stop ? `: ${stack.stop}` : ''}
+          </span>
+        ) : cell.mark === 'missing' ? (
+          <>
+            <span class="glyph" aria-hidden="true">
+              ∅
+            </span>{' '}
+            <span class="missing">missing</span>
+          </>
+        ) : null}
+      </td>
+    );
+  }
+  const [glyph, why] = marks[cell.mark] ?? ['', cell.mark];
+  return (
+    <td class={`cell m-${cell.mark}`}>
+      <span class="glyph" title={why}>
+        <span aria-hidden="true">{glyph}</span>
+        <span class="sr">{why}</span>
+      </span>
+      <span class="stackframe">
+        {truth ? <TruthFrame frame={cell.frame} /> : <Frame frame={cell.frame} absolute={absolute} />}
+      </span>
+    </td>
+  );
+}
+
+const rowCauses = (row) => [...new Set(row.filter((cell) => cell.cause).map((cell) => cell.cause))];
+/**
+ * @typedef {import('openapi').Cell[]} Row the truth, then one cell per engine
+ * @typedef {import('openapi').Frame | null} FrameOf the frame of a cell that is not the truth's
+ */
+
+/** @type {(row: Row) => FrameOf[]} */
+const framesOf = (row) => row.slice(1).map((cell) => /** @type {FrameOf} */ (cell.frame));
+
+/** @type {(row: Row) => boolean} */
+export const isInline = (row) =>
+  framesOf(row).some((frame) => frame && frame.inline_depth > 0) &&
+  framesOf(row).every((frame) => !frame || frame.inline_depth > 0);
+/** @type {(row: Row) => boolean} */
+export const isSystem = (row) =>
+  !row[0].frame &&
+  framesOf(row).every((frame) => !frame || ['system', 'runtime', 'none', 'capture'].includes(frame.class));
+
+/**
+ * @typedef {object} AlignedProps
+ * @property {import('openapi').Thread} thread
+ * @property {number[]} columns which engines are shown
+ * @property {import('openapi').Case['engines']} engines
+ * @property {import('openapi').Score[]} scores
+ * @property {{row: Row, at: number}[]} rows those that are shown
+ * @property {number} selected -1: none
+ * @property {(at: number) => void} select
+ * @property {boolean} absolute addresses instead of offsets
+ *
+ * @param {AlignedProps} props
+ */
+export function Aligned({ thread, columns, engines, scores, rows, selected, select, absolute }) {
+  /** @type {(i: number) => typeof noStack} */
+  const lacking = (i) => ({ state: 'skipped', stop: whyNone(scores, engines[i].engine), empty: true });
+  const stacks = thread.stacks.map((stack, i) =>
+    stack ? { ...stack, empty: thread.rows.every((row) => !row[i + 1].frame) } : lacking(i),
+  );
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-label="Aligned stacks">
+      <table class="aligned">
+        <thead>
+          <tr>
+            <th class="num">#</th>
+            <th>truth</th>
+            {columns.map((i) => (
+              <th key={i} class="mono">
+                {engines[i].engine}
+                {engines[i].subject ? (
+                  ''
+                ) : (
+                  <>
+                    {' '}
+                    <span class="dim">reference</span>
+                  </>
+                )}
+              </th>
+            ))}
+            <th>cause</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ row, at }, n) => {
+            const shown = [row[0], ...columns.map((i) => row[i + 1])];
+            const causes = rowCauses(shown);
+            return (
+              <tr
+                key={at}
+                id={`row-${at}`}
+                class={`${shown.some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`}
+                aria-selected={at === selected}
+                onClick={() => select(at)}
+              >
+                <td class="num dim">
+                  <button class="rowno" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
+                    {at}
+                  </button>
+                </td>
+                <Cell cell={row[0]} truth={true} />
+                {columns.map((i) => (
+                  <Cell key={i} cell={row[i + 1]} stack={stacks[i]} absolute={absolute} first={n === 0} />
+                ))}
+                <td class="cause">
+                  {causes.map((cause) => (
+                    <Chip key={cause} kind={cause === 'unexplained' ? 'bad' : 'cause'}>
+                      {words(cause)}
+                    </Chip>
+                  ))}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+// Why an engine has no stack of this case.
+const whyNone = (scores, engine) =>
+  scores.find((score) => score.engine === engine)?.reason ?? 'it was not asked';

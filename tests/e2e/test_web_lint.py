@@ -1,0 +1,77 @@
+"""JavaScript and CSS as dashboard/web/check has them: Prettier, ESLint, and the type check of the pages with
+types made from openapi.json.
+
+A copy of the pages with a mistake of each kind shows that each is noticed."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+WEB = pathlib.Path("dashboard/web")
+NOT_INSTALLED = 3
+
+# What is wrong: the file (new, or one of the pages that the text is added to), the text, and a part of the finding.
+MISTAKES = [
+    ("layout", "layout.js", 'const a = "one"\n', "layout.js: not as Prettier has it"),
+    ("layout of a sheet", "layout.css", "a{color:red}\n", "layout.css: not as Prettier has it"),
+    ("a long line", "long.js", f"export const text = '{'a' * 100}';\n", "long.js:1: This line has a length of 123"),
+    ("a long line of markup", "long_markup.js", f"export const part = <p>{'a' * 120}</p>;\n", "long_markup.js:1: This line"),
+    ("a long file", "long_file.js", "// one more line\n" * 601, "File has too many lines (601)"),
+    ("text as markup", "markup.js", "document.body.innerHTML = name;\n", "markup.js:1: Text from dumps and symbols is hostile"),
+    ("a loose comparison", "loose.js", "export const same = 1 == '1';\n", "loose.js:1: Expected '==='"),
+    ("an untyped function", "untyped.js", "export const twice = (value) => value * 2;\n", "untyped.js:1: twice is exported"),
+    ("a property that CSS does not have", "property.css", "a {\n  colour: red;\n}\n", "property.css:2: Unknown property 'colour'"),
+    ("a variable without a value", "variable.css", "a {\n  color: var(--nowhere);\n}\n", "--nowhere is defined neither"),
+    ("a field that the API does not have", "field.js",
+     "/** @type {(run: import('openapi').Run) => string} */\nexport const text = (run) => run.platfrom ?? '';\n",
+     "'platfrom' does not exist"),
+    ("an address that the API does not have", "address.js",
+     "import { useData } from './api.js';\n\nexport const useRuns = () => useData('/api/v1/run');\n", "'\"/api/v1/run\"' is not assignable"),
+    ("a property that a part does not take", "part.js",
+     "import { Verdict } from './ui.js';\n\nexport const Part = () => <Verdict wrod=\"PASS\" />;\n", "'wrod'"),
+    ("a name that nothing uses", "unused.js", "import { useState } from 'preact/hooks';\n\nexport const one = 1;\n",
+     "'useState' is declared but"),
+]
+
+
+def check(*words, script=e2e.ROOT / WEB / "check/check.mjs"):
+    argv = ["node", str(script), "--build", str(e2e.BUILD), *map(str, words)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+
+
+class WebLint(e2e.Case):
+    def check(self, *words, **more):
+        done = check(*words, **more)
+        if done.returncode == NOT_INSTALLED:
+            self.skipTest(f"npm cannot bring the linters: {done.stderr.strip().splitlines()[-1]}")
+        return done
+
+    def test_all_sources_are_clean(self):
+        done = self.check()
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_each_mistake_is_noticed(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = pathlib.Path(scratch) / WEB
+            for name in ("src", "check"):
+                shutil.copytree(e2e.ROOT / WEB / name, copy / name)
+            shutil.copy(e2e.ROOT / WEB / "openapi.json", copy)
+            (copy / "node_modules").symlink_to(e2e.ROOT / WEB / "node_modules")
+            files = []
+            for _, name, text, _ in MISTAKES:
+                files.append(copy / "src" / name)
+                files[-1].write_text(text, encoding="utf-8")
+            done = self.check(*files, script=copy / "check/check.mjs")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for what, name, _, want in MISTAKES:
+            with self.subTest(what):
+                self.assertIn(want, done.stdout)
+
+
+if __name__ == "__main__":
+    e2e.main()
