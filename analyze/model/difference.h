@@ -44,6 +44,12 @@ struct diff_row {
     bool counts; /* in its group: if a case ran more than once, only one row is marked */
 };
 
+/* Since when a case fails: the oldest of the runs in a row in which it does, and the run before. */
+struct case_history {
+    uint64_t failing_run, good_run; /* 0: unknown; good_run also: it never did otherwise */
+    const char *failing_commit, *good_commit; /* NULL: unknown */
+};
+
 /* A fact about the environment that differs between the two runs. */
 struct diff_fact {
     const char *name, *a, *b; /* NULL: unknown there */

@@ -129,3 +129,29 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_
         return fault->code;
     return with_times ? read_times(store, run_id, keep, *out, *count, fault) : ERR_NONE;
 }
+
+enum status store_read_history(struct store *store, const struct run_case *c,
+                               const struct run_info *run, struct arena *keep,
+                               struct case_history *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    struct query q = query_begin(store, SQL_READ_HISTORY, keep, fault);
+    query_text(&q, c->scenario);
+    query_text(&q, c->variant);
+    query_int(&q, c->repeat);
+    query_int(&q, run->id);
+    query_text(&q, run->branch);
+    while (out->good_run == 0 && query_row(&q)) {
+        const uint64_t id = query_get(&q);
+        const char *commit = query_get_text(&q), *word = query_get_text(&q);
+        enum verdict verdict = VERDICT_PASS;
+        if (word != NULL && verdict_parse(word, &verdict) && run_verdict_fails(verdict)) {
+            out->failing_run = id;
+            out->failing_commit = commit;
+        } else {
+            out->good_run = id;
+            out->good_commit = commit;
+        }
+    }
+    return query_end(&q);
+}

@@ -276,6 +276,10 @@ const char *const store_sql[SQL_COUNT] = {
         " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails"
         "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1)"
         " WHERE run_id = ? ORDER BY c.id",
+    [SQL_READ_HISTORY] =
+        "SELECT r.id, r.commit_id, c.verdict FROM crash_case c JOIN run r ON r.id = c.run_id"
+        " WHERE c.scenario = ?1 AND c.variant = ?2 AND c.repeat = ?3 AND r.id <= ?4"
+        " AND r.branch IS ?5 AND r.state = 'complete' ORDER BY r.id DESC LIMIT 1000",
     [SQL_READ_TIMES] =
         "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames FROM crash_case c"
         " JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? ORDER BY c.id, k.position",

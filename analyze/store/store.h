@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "model/difference.h"
 #include "model/stored.h"
 
 struct store;
@@ -94,6 +95,12 @@ enum status store_find_case(struct store *store, uint64_t run_id, const char *sc
 enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_times,
                                 struct arena *keep, struct run_case **out, uint32_t *count,
                                 struct fault *fault);
+
+/* Since when CASE fails in RUN, which the store has, by the complete runs of its branch.  Looks at
+ * a bounded number of runs. */
+enum status store_read_history(struct store *store, const struct run_case *c,
+                               const struct run_info *run, struct arena *keep,
+                               struct case_history *out, struct fault *fault);
 
 /* Fills the artifacts of case C->id: a part of store_read_case(). */
 enum status store_read_files(struct store *store, struct run_case *c, struct arena *keep,

@@ -81,7 +81,10 @@ enum status difference_make(struct store *store, const struct stored_run *a,
     if (run_diff_make(&a->info, a->cases, a->case_count, &b->info, b->cases, b->case_count,
                       &out->limits, keep, &out->diff, fault) != ERR_NONE)
         return fault->code;
-    return selection_apply(&a->info, &b->info, keep, &out->diff, fault);
+    if (selection_apply(&a->info, &b->info, keep, &out->diff, fault) != ERR_NONE)
+        return fault->code;
+    return clusters_make(store, &b->info, &out->diff, keep, &out->clusters, &out->cluster_count,
+                         fault);
 }
 
 enum status difference_of_facts(const struct run_info *a, const struct run_info *b,
@@ -234,6 +237,8 @@ void difference_write_json(struct json *j, const struct difference *d, uint32_t 
     json_key(j, "changes");
     difference_write_changes(j, &d->diff, rows_max);
     write_cases(j, &d->diff, rows_max);
+    json_key(j, "clusters");
+    clusters_write_json(j, d->clusters, d->cluster_count);
     write_times(j, "timing", &d->diff);
     write_times(j, "times", &d->diff);
     json_object_end(j);

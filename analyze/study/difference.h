@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "model/difference.h"
+#include "study/clusters.h"
 #include "study/runs.h"
 
 enum { DIFFERENCE_VERSION = 1 };
@@ -13,6 +14,8 @@ struct difference {
     const struct run_info *a, *b; /* before and now */
     struct run_diff diff;
     struct diff_limits limits; /* what an effect on times had to exceed */
+    struct cluster *clusters;  /* what broke, the most frequent first */
+    uint32_t cluster_count;
 };
 
 /* Compares B with A; both may be of any detail.  STORE gives the limits: the noise is what the

@@ -163,10 +163,9 @@ void compare_print(const struct run_info *a, const struct run_info *b, const str
     print_totals(stdout, diff, only);
 }
 
-static const char *reason_of(const struct run_case *c, struct arena *keep)
+static const char *reason_text(const char *reason, struct arena *keep)
 {
-    const char *reason = c->result.reason != NULL ? c->result.reason : "";
-    size_t bytes = strlen(reason);
+    size_t bytes = reason != NULL ? strlen(reason) : 0;
     if (bytes <= REASON_BYTES)
         return markdown_text(reason, keep);
     for (bytes = REASON_BYTES; bytes > 0 && ((unsigned char)reason[bytes] & 0xc0) == 0x80;)
@@ -175,95 +174,60 @@ static const char *reason_of(const struct run_case *c, struct arena *keep)
     return cut != NULL ? markdown_text(cut, keep) : "";
 }
 
-/* "module" of the first "module!0x" in a reason; "": none. */
-static const char *module_of(const char *reason, struct arena *keep)
+/* "run 7 (89abcdef0123); passed in run 6 (0123456789ab)" */
+static const char *since_text(const struct case_history *since, struct arena *keep)
 {
-    const char *mark = reason != NULL ? strstr(reason, "!0x") : NULL;
-    const char *start = mark;
-    while (start != NULL && start > reason && start[-1] != ' ' && start[-1] != '(')
-        start--;
-    const char *text = start != NULL ? arena_text(keep, start, (size_t)(mark - start)) : NULL;
-    return text != NULL ? text : "";
+    if (since->failing_run == 0)
+        return "";
+    const char *text = arena_printf(keep, "run %" PRIu64 " (%.12s)", since->failing_run,
+                                    or_unknown(since->failing_commit));
+    if (text != NULL && since->good_run != 0)
+        text = arena_printf(keep, "%s; passed in run %" PRIu64 " (%.12s)", text, since->good_run,
+                            or_unknown(since->good_commit));
+    return text != NULL ? markdown_text(text, keep) : "";
 }
 
-/* What a reason says of whose fault it is; "": nothing. */
-static const char *blame_of(const char *reason, struct arena *keep)
+/* A code span; what cannot be in one is left out. */
+static const char *code_text(const char *text, struct arena *keep)
 {
-    static const char mark[] = "; blame: ";
-    const char *at = reason != NULL ? strstr(reason, mark) : NULL;
-    const char *text = at != NULL ? arena_string(keep, at + sizeof mark - 1) : NULL;
-    return text != NULL ? text : "";
+    char *out = arena_string(keep, text);
+    for (char *at = out; at != NULL && *at != '\0'; at++)
+        if (*at == '`' || *at == '|' || (unsigned char)*at < 0x20)
+            *at = '?';
+    return out != NULL ? out : "";
 }
 
-struct cluster {
-    const char *cause, *module;
-    const struct run_case *example; /* the one with the shortest name: simple ones have those */
-    uint32_t cases;
-};
-
-static bool is_worse(const struct diff_row *row)
+/* What broke, in one line for each cause, module and blame. */
+static void print_clusters(const struct difference *d, struct arena *keep)
 {
-    return row->counts && row->b != NULL &&
-           (row->group == DIFF_NEW || row->group == DIFF_CHANGED) &&
-           run_verdict_fails(row->b->result.verdict);
-}
-
-static size_t name_bytes(const struct run_case *c)
-{
-    return strlen(c->scenario) + strlen(c->variant);
-}
-
-static int by_cases(const void *x, const void *y)
-{
-    const struct cluster *a = x, *b = y;
-    if (a->cases != b->cases)
-        return a->cases > b->cases ? -1 : 1;
-    return strcmp(a->example->scenario, b->example->scenario);
-}
-
-/* What broke, in one line for each cause and module. */
-static void print_clusters(const struct run_diff *d, struct arena *keep)
-{
-    struct cluster *clusters = ARENA_ARRAY(keep, (size_t)d->row_count + 1, struct cluster);
-    uint32_t count = 0;
-    for (uint32_t i = 0; clusters != NULL && i < d->row_count; i++) {
-        const struct run_case *c = d->rows[i].b;
-        uint32_t at = 0;
-        if (!is_worse(&d->rows[i]))
-            continue;
-        const char *cause =
-            c->result.signature != NULL ? c->result.signature : verdict_name(c->result.verdict);
-        const char *module = module_of(c->result.reason, keep);
-        while (at < count &&
-               (strcmp(clusters[at].cause, cause) != 0 || strcmp(clusters[at].module, module) != 0))
-            at++;
-        if (at == count)
-            clusters[count++] = (struct cluster){cause, module, c, 0};
-        clusters[at].cases++;
-        if (name_bytes(c) < name_bytes(clusters[at].example))
-            clusters[at].example = c;
-    }
-    if (count == 0)
+    if (d->cluster_count == 0)
         return;
-    qsort(clusters, count, sizeof *clusters, by_cases);
-    (void)puts("\n| cases | cause | module | blame | example | why |\n|---|---|---|---|---|---|");
-    for (uint32_t i = 0; i < count && i < MARKDOWN_CLUSTERS; i++) {
-        const struct run_case *c = clusters[i].example;
+    (void)puts("\n| cases | smallest example | cause | module | blame | since | why |\n"
+               "|---|---|---|---|---|---|---|");
+    for (uint32_t i = 0; i < d->cluster_count && i < MARKDOWN_CLUSTERS; i++) {
+        const struct cluster *c = &d->clusters[i];
         char name[160];
-        (void)printf("| %u | %s | %s | %s | %s | %s |\n", clusters[i].cases,
-                     markdown_text(clusters[i].cause, keep),
-                     markdown_text(clusters[i].module, keep),
-                     markdown_text(blame_of(c->result.reason, keep), keep),
-                     markdown_text(case_name(c, name), keep), reason_of(c, keep));
+        (void)printf("| %u | %s | %s | %s | %s | %s | %s |\n", c->cases,
+                     markdown_text(case_name(c->example, name), keep),
+                     markdown_text(c->cause, keep), markdown_text(c->module, keep),
+                     markdown_text(c->blame, keep), since_text(&c->since, keep),
+                     reason_text(c->reason, keep));
     }
-    if (count > MARKDOWN_CLUSTERS)
-        (void)printf("\n... and %u more causes.\n", count - MARKDOWN_CLUSTERS);
-    (void)puts("\nLook at an example with `twinstack check` and the folder of its case.");
+    if (d->cluster_count > MARKDOWN_CLUSTERS)
+        (void)printf("\n... and %u more causes.\n", d->cluster_count - MARKDOWN_CLUSTERS);
+    const struct run_case *first = d->clusters[0].example;
+    (void)printf("\nTo see the first one: `twinstack run -k %s.%s`",
+                 code_text(first->scenario, keep), code_text(first->variant, keep));
+    if (first->folder != NULL)
+        (void)printf(", or its sealed case: `twinstack check %s`", code_text(first->folder, keep));
+    (void)puts(".");
 }
 
-void compare_print_markdown(const struct run_info *a, const struct run_info *b,
-                            const struct run_diff *d, const char *only, struct arena *keep)
+void compare_print_markdown(const struct difference *difference, const char *only,
+                            struct arena *keep)
 {
+    const struct run_info *a = difference->a, *b = difference->b;
+    const struct run_diff *d = &difference->diff;
     uint32_t wanted = 0;
     (void)printf("### %u new, %u fixed, %u changed\n\n", d->counts[DIFF_NEW], d->counts[DIFF_FIXED],
                  d->counts[DIFF_CHANGED]);
@@ -277,7 +241,7 @@ void compare_print_markdown(const struct run_info *a, const struct run_info *b,
         (void)printf("> **%s**: %s → %s\n>\n", markdown_text(d->facts[i].name, keep),
                      markdown_text(or_unknown(d->facts[i].a), keep),
                      markdown_text(or_unknown(d->facts[i].b), keep));
-    print_clusters(d, keep);
+    print_clusters(difference, keep);
     (void)puts("\n| | case | before | now | reason |\n|---|---|---|---|---|");
     for (uint32_t i = 0; i < d->row_count; i++) {
         char name[160];
@@ -287,7 +251,7 @@ void compare_print_markdown(const struct run_info *a, const struct run_info *b,
             continue;
         (void)printf("| %s | %s | %s | %s | %s |\n", diff_group_name(row->group),
                      markdown_text(case_name(shown_of(row), name), keep), verdict_of(row->a),
-                     verdict_of(row->b), reason_of(shown_of(row), keep));
+                     verdict_of(row->b), reason_text(shown_of(row)->result.reason, keep));
     }
     if (wanted > MARKDOWN_ROWS)
         (void)printf("\n... and %u more.\n", wanted - MARKDOWN_ROWS);

@@ -68,7 +68,7 @@ static int compare(const struct verb *self, const struct compare_options *o,
         difference_write_json(&j, &difference, 0);
         json_newline(&j);
     } else if (o->markdown) {
-        compare_print_markdown(&a.info, &b.info, diff, o->only, keep);
+        compare_print_markdown(&difference, o->only, keep);
     } else {
         compare_print(&a.info, &b.info, diff, o->only);
     }

@@ -146,8 +146,8 @@ class Verdict(e2e.Case):
         self.assertEqual(totals["new"], 1)
         self.run_db("compare", "latest~1", "latest", "--exit-zero")
         page = self.run_db("compare", "latest~1", "latest", "--markdown", exit_code=1).stdout
-        self.assertIn("| cases | cause | module | blame | example | why |", page)
-        self.assertIn("| 1 | dump=unexplained |", page)
+        self.assertIn("| cases | smallest example | cause | module | blame | since | why |", page)
+        self.assertRegex(page, rf"\n\| 1 \| {re.escape(name.replace('_', chr(92) + '_'))} \| dump=unexplained \|")
         self.assertIn("| before | now | reason |", page)
         filtered = self.run_db("compare", "latest~1", "latest", "--only", "fixed", exit_code=1).stdout
         self.assertRegex(filtered, r"times of \d+ engines: \d+ slower, \d+ faster, \d+ same")
@@ -155,6 +155,45 @@ class Verdict(e2e.Case):
         self.assertIn("1 new", filtered)
         self.run_db("compare", f"{self.db}:1", "latest~1")
         self.run_db("compare", "1", "latest", "--only", "new,old", exit_code=2)
+
+    def test_what_broke_is_gathered_by_cause_module_and_blame(self):
+        """The reader of a comment sees in one row per cause how much broke, whose fault it is, since when, and how to see it."""
+        with sqlite3.connect(self.db) as db:
+            runs = [row[0] for row in db.execute("SELECT id FROM run ORDER BY id")]
+            for n, run in enumerate(runs):
+                db.execute("UPDATE run SET commit_id = ? WHERE id = ?", (f"{n + 1:040x}", run))
+            for run in runs[1:]:  # the second run broke three cases, the third one another
+                cases = db.execute("SELECT id, scenario || '.' || variant FROM crash_case WHERE run_id = ? ORDER BY id", (run,)).fetchall()
+                for n, (case, _) in enumerate(cases[:3 if run == runs[1] else 4]):
+                    module, blame = ("odd.dll", "walk of dump") if n == 3 else ("app.exe", "symbols (shared)")
+                    db.execute("UPDATE crash_case SET verdict = 'FAIL', reason = 'it differs', signature = 'dump=unexplained', "
+                               "folder = '/cases/' || ? WHERE id = ?", (n, case))
+                    db.execute("DELETE FROM finding WHERE case_id = ?", (case,))
+                    db.execute("INSERT INTO finding (case_id, position, level, cause, engine, against, fails, evidence, blame, module, "
+                               "function) VALUES (?, 0, 1, 'unexplained', 'dump', 'truth', 1, 'e', ?, ?, 'poke')", (case, blame, module))
+                    db.execute("UPDATE claim SET frames = ? WHERE case_id = ?", (30 - 10 * n, case))
+        db.close()
+        argv = ("compare", "1", "latest")
+        rows = json.loads(self.run_db(*argv, "--json", exit_code=1).stdout)["clusters"]
+        self.assertEqual([(r["cases"], r["cause"], r["module"], r["blame"]) for r in rows],
+                         [(3, "unexplained", "app.exe", "symbols (shared)"), (1, "unexplained", "odd.dll", "walk of dump")])
+        self.assertEqual([(r["since"], r["before"]) for r in rows],
+                         [({"run": 2, "commit": f"{2:040x}"}, {"run": 1, "commit": f"{1:040x}"}),
+                          ({"run": 3, "commit": f"{3:040x}"}, {"run": 2, "commit": f"{2:040x}"})])
+        smallest = f"{cases[2][1]}"  # of the three the one with 10 frames
+        self.assertEqual("{scenario}.{variant}".format(**rows[0]["example"]), smallest)
+        page = self.run_db(*argv, "--markdown", exit_code=1).stdout
+        row, = re.findall(r"(?m)^\| 3 \| .*$", page)
+        self.assertEqual([cell.strip().replace("\\", "") for cell in row.split(" | ")],
+                         ["| 3", smallest, "unexplained", "app.exe", "symbols (shared)",
+                          "run 2 (000000000000); passed in run 1 (000000000000)", "it differs |"])
+        self.assertIn(f"To see the first one: `twinstack run -k {smallest}`, or its sealed case: `twinstack check /cases/2`.", page)
+        # A run of another database has no history here.
+        other = self.folder / "other.db"
+        shutil.copy(self.db, other)
+        self.sql("UPDATE run SET uuid = 'x' || uuid")
+        rows = json.loads(self.run_db("compare", f"{other}:1", f"{other}:3", "--json", exit_code=1).stdout)["clusters"]
+        self.assertEqual([(r["since"], r["before"]) for r in rows], [(None, None)] * 2)
 
     def test_names_from_dumps_command_no_terminal(self):
         self.one("FAIL", "dump=unexplained")

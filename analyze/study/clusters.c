@@ -1,0 +1,152 @@
+/* See clusters.h. */
+#include "study/clusters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+
+enum { HISTORIES_MAX = 32 }; /* clusters whose history is read; more are not shown anyway */
+
+static bool is_worse(const struct diff_row *row)
+{
+    return row->counts && row->b != NULL &&
+           (row->group == DIFF_NEW || row->group == DIFF_CHANGED) &&
+           run_verdict_fails(row->b->result.verdict);
+}
+
+/* The longest stack of a subject; a case without stacks is as small as can be. */
+static uint32_t size_of(const struct run_case *c)
+{
+    uint32_t frames = 0;
+    for (uint32_t i = 0; i < c->result.score_count; i++)
+        if (c->result.scores[i].subject && c->result.scores[i].frames > frames)
+            frames = c->result.scores[i].frames;
+    return frames;
+}
+
+static bool is_smaller(const struct run_case *a, const struct run_case *b)
+{
+    const uint32_t x = size_of(a), y = size_of(b);
+    const int name = strcmp(a->scenario, b->scenario);
+    return x != y ? x < y : name != 0 ? name < 0 : strcmp(a->variant, b->variant) < 0;
+}
+
+static const struct finding *deciding_finding(const struct run_case *c)
+{
+    for (uint32_t i = 0; i < c->result.finding_count; i++)
+        if (c->result.findings[i].fails)
+            return &c->result.findings[i];
+    return NULL;
+}
+
+static const char *blame_of(const struct finding *f, struct arena *keep)
+{
+    char text[BLAME_TEXT_BYTES];
+    return f == NULL ? "" : arena_string(keep, finding_blame_text(f, text));
+}
+
+static bool add_case(struct cluster *clusters, uint32_t *count, const struct run_case *c,
+                     struct arena *keep)
+{
+    const struct finding *f = deciding_finding(c);
+    const struct cluster mine = {
+        .cause = f != NULL                     ? cause_name(f->cause)
+                 : c->result.signature != NULL ? c->result.signature
+                                               : verdict_name(c->result.verdict),
+        .module = f != NULL && f->module != NULL ? f->module : "",
+        .blame = blame_of(f, keep),
+        .example = c,
+    };
+    uint32_t at = 0;
+    if (mine.blame == NULL)
+        return false;
+    while (at < *count && (strcmp(clusters[at].cause, mine.cause) != 0 ||
+                           strcmp(clusters[at].module, mine.module) != 0 ||
+                           strcmp(clusters[at].blame, mine.blame) != 0))
+        at++;
+    if (at == *count)
+        clusters[(*count)++] = mine;
+    clusters[at].cases++;
+    if (is_smaller(c, clusters[at].example))
+        clusters[at].example = c;
+    return true;
+}
+
+static int by_cases(const void *x, const void *y)
+{
+    const struct cluster *a = x, *b = y;
+    if (a->cases != b->cases)
+        return a->cases > b->cases ? -1 : 1;
+    return a->example == b->example ? 0 : is_smaller(a->example, b->example) ? -1 : 1;
+}
+
+/* Runs that were read from another database have other numbers there. */
+static bool has_run(struct store *store, const struct run_info *run, struct arena *keep)
+{
+    struct run_info same;
+    struct fault ignored = FAULT_INIT;
+    return run->uuid != NULL && run->id != 0 &&
+           study_read_info(store, run->id, keep, &same, &ignored) == ERR_NONE &&
+           same.uuid != NULL && strcmp(same.uuid, run->uuid) == 0;
+}
+
+enum status clusters_make(struct store *store, const struct run_info *b,
+                          const struct run_diff *diff, struct arena *keep, struct cluster **out,
+                          uint32_t *count, struct fault *fault)
+{
+    *count = 0;
+    *out = ARENA_ARRAY(keep, (size_t)diff->row_count + 1, struct cluster);
+    if (*out == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "difference of two runs");
+    for (uint32_t i = 0; i < diff->row_count; i++)
+        if (is_worse(&diff->rows[i]) && !add_case(*out, count, diff->rows[i].b, keep))
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "difference of two runs");
+    qsort(*out, *count, sizeof **out, by_cases);
+    const bool known = *count > 0 && has_run(store, b, keep);
+    for (uint32_t i = 0; i < *count; i++) {
+        struct cluster *c = &(*out)[i];
+        c->reason = c->example->result.reason != NULL ? c->example->result.reason : "";
+        if (known && i < HISTORIES_MAX &&
+            store_read_history(store, c->example, b, keep, &c->since, fault) != ERR_NONE)
+            return fault->code;
+    }
+    return ERR_NONE;
+}
+
+static void write_place(struct json *j, const char *key, uint64_t run, const char *commit)
+{
+    json_key(j, key);
+    if (run == 0) {
+        json_null(j);
+        return;
+    }
+    json_object(j);
+    json_key_uint(j, "run", run);
+    json_key_string(j, "commit", commit);
+    json_object_end(j);
+}
+
+void clusters_write_json(struct json *j, const struct cluster *clusters, uint32_t count)
+{
+    json_array(j);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cluster *c = &clusters[i];
+        json_object(j);
+        json_key_uint(j, "cases", c->cases);
+        json_key_string(j, "cause", c->cause);
+        json_key_string(j, "module", *c->module != '\0' ? c->module : NULL);
+        json_key_string(j, "blame", *c->blame != '\0' ? c->blame : NULL);
+        json_key(j, "example");
+        json_object(j);
+        json_key_string(j, "scenario", c->example->scenario);
+        json_key_string(j, "variant", c->example->variant);
+        json_key_string(j, "folder", c->example->folder);
+        json_object_end(j);
+        json_key_string(j, "reason", c->reason);
+        write_place(j, "since", c->since.failing_run, c->since.failing_commit);
+        write_place(j, "before", c->since.good_run, c->since.good_commit);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}

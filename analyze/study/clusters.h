@@ -1,0 +1,29 @@
+/* What broke between two runs, in a few rows: the cases that fail newly or otherwise than before,
+ * gathered by cause, module and blame. */
+#ifndef STUDY_CLUSTERS_H
+#define STUDY_CLUSTERS_H
+
+#include "base/json.h"
+#include "model/difference.h"
+#include "study/runs.h"
+
+struct cluster {
+    const char *cause;              /* of the finding that decided; a verdict where none did */
+    const char *module, *blame;     /* "": unknown */
+    const struct run_case *example; /* the one with the shortest stacks */
+    const char *reason;             /* of the example */
+    struct case_history since;      /* of the example */
+    uint32_t cases;
+};
+
+/* Those of DIFF, the largest first.  STORE: for `since`, which stays unknown where it does not have
+ * run B.  Fails: ERR_MEMORY, ERR_IO. */
+enum status clusters_make(struct store *store, const struct run_info *b,
+                          const struct run_diff *diff, struct arena *keep, struct cluster **out,
+                          uint32_t *count, struct fault *fault);
+
+/* An array of {cases, cause, module, blame, example: {scenario, variant, folder}, reason,
+ * since: {run, commit}, before: {run, commit}}. */
+void clusters_write_json(struct json *j, const struct cluster *clusters, uint32_t count);
+
+#endif
