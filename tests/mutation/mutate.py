@@ -204,7 +204,8 @@ def try_fault(fault, clean, level):
         only = [fault["test"]] if level == "own" else []
         broken = build(only)
         if broken:
-            raise SystemExit(f"mutate.py: {fault['name']} does not compile\n{broken}")
+            print(f"mutate.py: {fault['name']} does not compile\n{broken}", file=sys.stderr)
+            return None
         result = judge(fault, ask(level, only), clean)
     finally:
         target.write_bytes(good)
@@ -265,12 +266,16 @@ def main():
     for fault in faults:
         key = f"{fingerprint(fault)}-{asked.level}"
         if key not in known:
-            known[key] = {"key": key, **try_fault(fault, clean, asked.level)}
+            row = try_fault(fault, clean, asked.level)
+            if row is None:
+                stale.append(fault["name"])
+                continue
+            known[key] = {"key": key, **row}
             with RESULTS.open("a", encoding="utf-8") as out:
                 out.write(json.dumps(known[key]) + "\n")
         rows.append(known[key])
         print_row(known[key])
-    return 0 if summary(rows) else 1
+    return 0 if summary(rows) and not stale else 1
 
 
 if __name__ == "__main__":

@@ -3,69 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/files.h"
-#include "format/pdb/lines.h"
-#include "make_pdb.h"
-#include "pdb_world.h"
+#include "made_world.h"
 #include "symbol/store.h"
-#include "symbol/symbol_index.h"
 #include "test.h"
-
-/* "name+0x1 file:line < name+0x2 ..." of the frames at RVA, innermost first; "-": none. */
-static const char *describe(const struct symbol_frame *frames, uint32_t count)
-{
-    static char out[1024];
-    size_t at = 0;
-    (void)snprintf(out, sizeof out, "%s", count == 0 ? "-" : "");
-    for (uint32_t i = 0; i < count && at < sizeof out; i++) {
-        const struct symbol_frame *f = &frames[i];
-        at += (size_t)snprintf(out + at, sizeof out - at, "%s%s", i != 0 ? " < " : "",
-                               f->function != NULL ? f->function : "?");
-        if (!f->inlined && f->distance != 0 && at < sizeof out)
-            at += (size_t)snprintf(out + at, sizeof out - at, "+0x%x", (unsigned)f->distance);
-        if (f->file != NULL && at < sizeof out)
-            at +=
-                (size_t)snprintf(out + at, sizeof out - at, " %s:%u", path_base(f->file), f->line);
-    }
-    return out;
-}
-
-struct made_world {
-    struct pdb_world world;
-    struct symbol_index *index;
-    struct arena keep;
-};
-
-static void open_made(struct made_world *w, struct make_pdb *m)
-{
-    struct fault fault = FAULT_INIT;
-    size_t bytes;
-    const uint8_t *data = make_pdb_file(m, &bytes);
-    arena_init(&w->keep, 0);
-    const char *path = path_join(&w->keep, test_scratch(), "made.pdb");
-    const char *index_path = path_join(&w->keep, test_scratch(), "made.index");
-    test_write(path, data, bytes);
-    make_pdb_free(m);
-    pdb_world_open(&w->world, path, NAMES_SHORT);
-    REQUIRE(symbol_index_build(&w->world.pdb, &w->world.map, NAMES_SHORT, 1, index_path, NULL,
-                               &fault) == ERR_NONE);
-    REQUIRE(symbol_index_open(index_path, &w->world.map, NAMES_SHORT, &w->index, &fault) ==
-            ERR_NONE);
-}
-
-static void close_made(struct made_world *w)
-{
-    symbol_index_close(w->index);
-    pdb_world_close(&w->world);
-    arena_free(&w->keep);
-}
-
-static void check_at(struct made_world *w, uint32_t rva, const char *want)
-{
-    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
-    CHECK_STR(describe(frames, pdb_lookup(w->world.lookup, rva, frames)), want);
-    CHECK_STR(describe(frames, symbol_index_lookup(w->index, rva, frames)), want);
-}
 
 TEST(every_kind_of_procedure_is_one)
 {
@@ -94,13 +36,13 @@ TEST(every_kind_of_procedure_is_one)
         make_scope_end(&m, 0, one, rows[i].end);
         const uint32_t two = make_procedure(&m, 0, rows[i].kind, 0x30, 0x20, "second");
         make_scope_end(&m, 0, two, rows[i].end);
-        open_made(&w, &m);
-        check_at(&w, 0x100f, "-");
-        check_at(&w, 0x1010, "first");
-        check_at(&w, 0x102f, "first+0x1f");
-        check_at(&w, 0x1030, "second");
-        check_at(&w, 0x104f, "second+0x1f");
-        close_made(&w);
+        made_open(&w, &m);
+        made_check(&w, 0x100f, "-");
+        made_check(&w, 0x1010, "first");
+        made_check(&w, 0x102f, "first+0x1f");
+        made_check(&w, 0x1030, "second");
+        made_check(&w, 0x104f, "second+0x1f");
+        made_close(&w);
     }
 }
 
@@ -136,12 +78,12 @@ TEST(cold_parts_have_the_name_of_their_procedure)
     make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x10, 0x20, "hot"), 6);
     make_scope_end(&m, 1, make_procedure(&m, 1, 0x1110, 0x30, 0x10, "between"), 6);
     put_separated(&m, 0x100, 0x10, 0x10);
-    open_made(&w, &m);
-    check_at(&w, 0x1013, "hot+0x3 a.c:10");
-    check_at(&w, 0x1014, "hot+0x4 a.c:11");
-    check_at(&w, 0x1030, "between");
-    check_at(&w, 0x1108, "hot+0x8 a.c:20");
-    close_made(&w);
+    made_open(&w, &m);
+    made_check(&w, 0x1013, "hot+0x3 a.c:10");
+    made_check(&w, 0x1014, "hot+0x4 a.c:11");
+    made_check(&w, 0x1030, "between");
+    made_check(&w, 0x1108, "hot+0x8 a.c:20");
+    made_close(&w);
 }
 
 TEST(procedures_with_names_of_other_compilers_are_readable)
@@ -161,9 +103,9 @@ TEST(procedures_with_names_of_other_compilers_are_readable)
         make_pdb_start(&m);
         make_contribution(&m, 0, 0x10, 0x20);
         make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x10, 0x20, rows[i].name), 6);
-        open_made(&w, &m);
-        check_at(&w, 0x1010, rows[i].want);
-        close_made(&w);
+        made_open(&w, &m);
+        made_check(&w, 0x1010, rows[i].want);
+        made_close(&w);
     }
 }
 
@@ -193,152 +135,13 @@ TEST(jumps_of_incremental_links_have_the_name_of_their_target)
     put_trampoline(&m, 1, 0x5, 0x20);
     put_trampoline(&m, 1, 0xa, 0x30); /* a public */
     put_trampoline(&m, 1, 0xf, 0x5);  /* another jump */
-    open_made(&w, &m);
-    check_at(&w, 0x1005, "app::start");
-    check_at(&w, 0x1009, "app::start+0x4");
-    check_at(&w, 0x100a, "app::run");
-    check_at(&w, 0x1010, "?+0x1");
-    check_at(&w, 0x1020, "app::start");
-    close_made(&w);
-}
-
-/* One function id of IPI: 0x1601 LF_FUNC_ID, no scope, no type. */
-static uint32_t put_id(struct make_pdb *m, const char *name)
-{
-    const uint32_t at = m->ids.bytes;
-    bag_u16(&m->ids, 0);
-    bag_u16(&m->ids, 0x1601);
-    bag_u32(&m->ids, 0);
-    bag_u32(&m->ids, 0);
-    bag_text(&m->ids, name);
-    bag_align(&m->ids);
-    m->ids.at[at] = (uint8_t)(m->ids.bytes - at - 2);
-    return 0x1000 + m->id_count++;
-}
-
-static uint32_t put_site(struct make_pdb *m, uint32_t kind, uint32_t id, const char *annotations,
-                         uint32_t bytes)
-{
-    const uint32_t record = make_record(m, 0, kind);
-    struct bag *bag = &m->symbols[0];
-    bag_u32(bag, 0);
-    bag_u32(bag, 0);
-    bag_u32(bag, id);
-    if (kind == 0x115d)
-        bag_u32(bag, 7); /* invocations */
-    bag_put(bag, annotations, bytes);
-    make_record_end(m, 0, record);
-    return record;
-}
-
-TEST(sites_of_both_kinds_nest)
-{
-    static const uint32_t rows[][2] = {{0, 10}};
-    for (uint32_t kind = 0x114d; kind <= 0x115d; kind += 0x10) {
-        struct make_pdb m;
-        struct made_world w;
-        test_row(kind == 0x114d ? "S_INLINESITE" : "S_INLINESITE2");
-        make_pdb_start(&m);
-        make_contribution(&m, 0, 0x10, 0x20);
-        make_checksum(&m, 0, "a.c");
-        make_lines(&m, 0, 0x10, 0x20, 0, rows, COUNT_OF(rows));
-        const uint32_t outer = put_id(&m, "outer"), inner = put_id(&m, "inner");
-        struct bag *c13 = &m.c13[0];
-        bag_u32(c13, 0xf6);
-        bag_u32(c13, 28);
-        bag_u32(c13, 0);
-        bag_u32(c13, outer);
-        bag_u32(c13, 0);
-        bag_u32(c13, 100);
-        bag_u32(c13, inner);
-        bag_u32(c13, 0);
-        bag_u32(c13, 200);
-        const uint32_t procedure = make_procedure(&m, 0, 0x1110, 0x10, 0x20, "main");
-        const uint32_t one = put_site(&m, kind, outer, "\x0c\x10\x04\0", 4); /* 16 bytes at 4 */
-        const uint32_t two = put_site(&m, kind, inner, "\x06\x04\x0c\x02\x08\0", 6);
-        make_scope_end(&m, 0, two, 0x114e);
-        make_scope_end(&m, 0, one, 0x114e);
-        make_scope_end(&m, 0, procedure, 6);
-        open_made(&w, &m);
-        check_at(&w, 0x1013, "main+0x3 a.c:10");
-        check_at(&w, 0x1014, "outer a.c:100 < main+0x4 a.c:10");
-        check_at(&w, 0x1018, "inner a.c:202 < outer a.c:100 < main+0x8 a.c:10");
-        check_at(&w, 0x101a, "outer a.c:100 < main+0xa a.c:10");
-        check_at(&w, 0x1024, "main+0x14 a.c:10");
-        close_made(&w);
-    }
-}
-
-TEST(inlinees_whose_code_comes_from_more_files)
-{
-    static const uint32_t rows[][2] = {{0, 10}};
-    struct make_pdb m;
-    struct made_world w;
-    make_pdb_start(&m);
-    make_contribution(&m, 0, 0x10, 0x20);
-    make_checksum(&m, 0, "a.c");
-    make_lines(&m, 0, 0x10, 0x20, 0, rows, COUNT_OF(rows));
-    const uint32_t outer = put_id(&m, "?A0x12ab::outer<?A0x0::t>"), inner = put_id(&m, "inner");
-    struct bag *c13 = &m.c13[0];
-    const uint32_t words[] = {0xf6, 44, 1, outer, 0, 100, 2, 0, 0, inner, 0, 200, 0};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        bag_u32(c13, words[i]);
-    const uint32_t procedure = make_procedure(&m, 0, 0x1110, 0x10, 0x20, "main");
-    const uint32_t one = put_site(&m, 0x114d, outer, "\x0c\x10\x04\0", 4);
-    const uint32_t two = put_site(&m, 0x114d, inner, "\x0c\x02\x08\0", 4);
-    make_scope_end(&m, 0, two, 0x114e);
-    make_scope_end(&m, 0, one, 0x114e);
-    make_scope_end(&m, 0, procedure, 6);
-    open_made(&w, &m);
-    check_at(&w, 0x1018,
-             "inner a.c:200 < `anonymous namespace'::outer<`anonymous namespace'::t> a.c:100 < "
-             "main+0x8 a.c:10");
-    close_made(&w);
-}
-
-TEST(annotations_of_every_kind)
-{
-    static const struct {
-        const char *name, *bytes;
-        uint32_t count;
-        const char *want; /* start-end:line@file ... */
-    } rows[] = {
-        {"offset", "\x01\x05", 2, "5-64:0"},
-        {"move, twice", "\x03\x05\x03\x03", 4, "5-8:0 8-64:0"},
-        {"length closes and advances", "\x03\x05\x04\x03\x03\x02", 6, "5-8:0 a-64:0"},
-        {"line up and down", "\x06\x06\x03\x01\x06\x03\x03\x01", 8, "1-2:3 2-64:2"},
-        {"move and line", "\x0b\x25", 2, "5-64:1"},
-        {"move and line down", "\x0b\x35", 2, "5-64:-1"},
-        {"length and move", "\x0c\x03\x05\x0c\x02\x01", 6, "5-8:0 6-8:0"},
-        {"file", "\x05\x18\x03\x01", 4, "1-64:0@18"},
-        {"line's end, kind of range, columns are passed over",
-         "\x07\x01\x08\x01\x09\x02\x0a\x02\x0d\x04\x03\x05", 12, "5-64:0"},
-        {"rows of a separated part are not of this one", "\x03\x05\x04\x03\x02\x01\x03\x01\x04\x02",
-         10, "5-8:0"},
-        {"back from a separated part", "\x02\x01\x0c\x02\x01\x02\x00\x01\x05", 9, "5-64:0"},
-        {"two-byte operand", "\x03\x81\x00\x04\x02", 5, "100-102:0"},
-        {"four-byte operand", "\x03\xc0\x01\x00\x00\x04\x02", 7, "10000-10002:0"},
-        {"an operand that is cut", "\x03\x05\x03\x81", 4, "5-64:0"},
-        {"no operand of that form", "\x03\x05\x03\xff\xff\xff\xff", 7, "5-64:0"},
-        {"zeros end it", "\x03\x05\0\0\x03\x05", 6, "5-64:0"},
-        {"an operation that is none", "\x03\x05\x0e\x01\x03\x01", 6, "5-64:0"},
-        {"nothing", "", 0, ""},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct pdb_inline_row out[64];
-        char text[256] = "";
-        test_row(rows[i].name);
-        const uint32_t count =
-            pdb_inline_rows((const uint8_t *)rows[i].bytes, rows[i].count, UINT32_MAX, 0x64, out);
-        for (uint32_t k = 0; k < count; k++) {
-            const size_t at = strlen(text);
-            (void)snprintf(text + at, sizeof text - at, "%s%x-%x:%d", k != 0 ? " " : "",
-                           out[k].start, out[k].end, out[k].line_delta);
-            if (out[k].file != UINT32_MAX)
-                (void)snprintf(text + strlen(text), sizeof text - strlen(text), "@%x", out[k].file);
-        }
-        CHECK_STR(text, rows[i].want);
-    }
+    made_open(&w, &m);
+    made_check(&w, 0x1005, "app::start");
+    made_check(&w, 0x1009, "app::start+0x4");
+    made_check(&w, 0x100a, "app::run");
+    made_check(&w, 0x1010, "?+0x1");
+    made_check(&w, 0x1020, "app::start");
+    made_close(&w);
 }
 
 TEST(rearranged_images_go_through_both_tables)
@@ -361,17 +164,17 @@ TEST(rearranged_images_go_through_both_tables)
     make_contribution(&m, 0, 0x100, 0x10);
     make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0, 0x10, "moved back"), 6);
     make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x100, 0x10, "moved to front"), 6);
-    open_made(&w, &m);
-    check_at(&w, 0xfff, "-");
-    check_at(&w, 0x1004, "moved to front+0x4");
-    check_at(&w, 0x1012, "-");
-    check_at(&w, 0x1025, "moved back+0x5");
+    made_open(&w, &m);
+    made_check(&w, 0xfff, "-");
+    made_check(&w, 0x1004, "moved to front+0x4");
+    made_check(&w, 0x1012, "-");
+    made_check(&w, 0x1025, "moved back+0x5");
     CHECK(pdb_rva_of_place(&w.world.pdb, (struct pdb_place){1, 4}, &rva));
     CHECK_HEX(rva, 0x1024);
     CHECK(pdb_rva_of_place(&w.world.pdb, (struct pdb_place){1, 0x104}, &rva));
     CHECK_HEX(rva, 0x1004);
     CHECK(!pdb_rva_of_place(&w.world.pdb, (struct pdb_place){1, 0x14}, &rva));
-    close_made(&w);
+    made_close(&w);
 }
 
 static void make_plain(struct make_pdb *m)
@@ -407,10 +210,10 @@ TEST(parts_that_a_writer_left_out)
         m.without_sections = rows[i].sections;
         m.without_contributions = rows[i].contributions;
         m.without_names = rows[i].names;
-        open_made(&w, &m);
-        check_at(&w, 0x1011, rows[i].at_11);
-        check_at(&w, 0x1031, rows[i].at_31);
-        close_made(&w);
+        made_open(&w, &m);
+        made_check(&w, 0x1011, rows[i].at_11);
+        made_check(&w, 0x1031, rows[i].at_31);
+        made_close(&w);
     }
 }
 
@@ -483,11 +286,11 @@ TEST(old_lines_of_both_signatures)
         bag_u32(bag, 0x18);
         bag_u16(bag, 3);
         bag_u16(bag, 60000);
-        open_made(&w, &m);
-        check_at(&w, 0x1011, signature == 4 ? "one+0x1 old.c:3" : "one+0x1 old.cxx:3");
-        check_at(&w, 0x1018, signature == 4 ? "one+0x8 old.c:60000" : "one+0x8 old.cxx:60000");
-        check_at(&w, 0x102f, signature == 4 ? "one+0x1f old.c:60000" : "one+0x1f old.cxx:60000");
-        close_made(&w);
+        made_open(&w, &m);
+        made_check(&w, 0x1011, signature == 4 ? "one+0x1 old.c:3" : "one+0x1 old.cxx:3");
+        made_check(&w, 0x1018, signature == 4 ? "one+0x8 old.c:60000" : "one+0x8 old.cxx:60000");
+        made_check(&w, 0x102f, signature == 4 ? "one+0x1f old.c:60000" : "one+0x1f old.cxx:60000");
+        made_close(&w);
     }
 }
 
@@ -504,11 +307,11 @@ TEST(of_publics_at_one_place_the_first_record_counts)
     const uint32_t second = m.public_map.at[8];
     bag_patch_u32(&m.public_map, 8, m.public_map.at[4]); /* the order of the map differs */
     bag_patch_u32(&m.public_map, 4, second);
-    open_made(&w, &m);
-    check_at(&w, 0x1011, "before+0x1");
-    check_at(&w, 0x1020, "first");
-    check_at(&w, 0x102f, "first+0xf");
-    close_made(&w);
+    made_open(&w, &m);
+    made_check(&w, 0x1011, "before+0x1");
+    made_check(&w, 0x1020, "first");
+    made_check(&w, 0x102f, "first+0xf");
+    made_close(&w);
 }
 
 /* The procedure that names folded code also gives its line, when each has a table. */
@@ -540,11 +343,11 @@ TEST(folded_code_does_not_mix_one_name_with_anothers_line)
         make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x30, 0x10, "other"), 6);
         for (uint32_t k = 0; k < rows[i].procedures; k++)
             make_scope_end(&m, 0, make_procedure(&m, 0, 0x1110, 0x10, 0x20, names[k]), 6);
-        open_made(&w, &m);
-        check_at(&w, 0x1010, rows[i].at_0);
-        check_at(&w, 0x1019, rows[i].at_9);
-        check_at(&w, 0x1030, "other a.c:30");
-        close_made(&w);
+        made_open(&w, &m);
+        made_check(&w, 0x1010, rows[i].at_0);
+        made_check(&w, 0x1019, rows[i].at_9);
+        made_check(&w, 0x1030, "other a.c:30");
+        made_close(&w);
     }
 }
 

@@ -6,6 +6,9 @@
 #include "symbol/symbol_index.h"
 #include "test.h"
 
+#define SMALL_PDB                                                                                  \
+    "corpus/symbols/plugin-call-ob2.pdb/F60E14A10E7605B14C4C44205044422E1/plugin-call-ob2.pdb"
+
 static bool same_text(const char *a, const char *b)
 {
     return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
@@ -113,7 +116,7 @@ TEST(the_corpus_answers_as_the_lazy_lookup_does)
     static const char *const files[] = {
         "corpus/crash-x86/crash.pdb",
         "corpus/symbols/victims-ob2.pdb/62F62FFAE0AFDE9E4C4C44205044422E1/victims-ob2.pdb",
-        "corpus/symbols/plugin-call-ob2.pdb/F60E14A10E7605B14C4C44205044422E1/plugin-call-ob2.pdb",
+        SMALL_PDB,
     };
     struct compared compared = {NAMES_SHORT, 1, 0, 0, 0};
     test_limit(60);
@@ -137,7 +140,7 @@ static uint8_t *small_index(struct pdb_world *world, struct arena *keep, const c
                             size_t *bytes)
 {
     struct fault fault = FAULT_INIT;
-    pdb_world_open(world, test_fixture("g12-llvm/test-columns.pdb"), NAMES_SHORT);
+    pdb_world_open(world, test_source(SMALL_PDB), NAMES_SHORT);
     *path = path_join(keep, test_scratch(), "index");
     REQUIRE(symbol_index_build(&world->pdb, &world->map, NAMES_SHORT, 1, *path, NULL, &fault) ==
             ERR_NONE);

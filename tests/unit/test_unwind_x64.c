@@ -141,6 +141,14 @@ static const struct row rows[] = {
      -1,
      0,
      WHERE_EPILOGUE},
+    {"epilogue: add of a negative number",
+     {HEAD(1, 0, 7, 2, 0, 0), 7, OP(1, 0), 0x20, 0},
+     {0x48, 0x83, 0xc4, 0x80, 0xc3}, /* what compilers make of sub rsp, -128 reversed */
+     0x80,
+     SP - 16,
+     -1,
+     0,
+     WHERE_EPILOGUE},
     {"tail call: jump out",
      {HEAD(1, 0, 1, 1, 0, 0), 1, OP(0, 3)},
      {0x5b, 0xe9, 0x00, 0x04, 0x00, 0x00},
@@ -389,6 +397,40 @@ static uint32_t chained(struct world *w, uint32_t parent_xdata)
     for (int i = 0; i < 4; i++)
         xdata[16 + i] = (uint8_t)(parent_xdata >> (8 * i));
     return world_xdata(w, xdata, sizeof(xdata));
+}
+
+/* Slots are stored in pairs: after an odd number of them, the chained entry is 2 bytes further. */
+TEST(an_odd_number_of_slots_is_padded)
+{
+    static const uint8_t parent[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)};
+    static struct world w;
+    struct unwind_frame frame;
+    world_init(&w, PE_MACHINE_X64);
+    uint32_t parent_rva = world_xdata(&w, parent, sizeof(parent));
+    const uint8_t part[] = {HEAD(1, 4, 1, 1, 0, 0),
+                            1,
+                            OP(0, 3),
+                            0,
+                            0,
+                            0x00,
+                            0x11,
+                            0,
+                            0,
+                            0x80,
+                            0x11,
+                            0,
+                            0,
+                            (uint8_t)parent_rva,
+                            (uint8_t)(parent_rva >> 8),
+                            0,
+                            0};
+    world_function(&w, BEGIN, 0x1180, parent_rva);
+    world_function(&w, 0x1180, END, world_xdata(&w, part, sizeof(part)));
+    struct unwind_walker walker = world_walker(&w, CPU_X64, 0x11a0, SP, PC_INTERRUPTED, &frame);
+    CHECK(unwind_step_x64(&walker) == STOP_NONE);
+    CHECK_HEX(walker.regs.r[3], WORLD_MARK + SP);
+    CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 6);
+    world_free(&w);
 }
 
 TEST(chained_data_is_undone_whole)
