@@ -365,7 +365,7 @@ enum status dump_stack(struct dump_session *session, uint32_t thread_id,
 {
     const struct minidump_thread *thread = minidump_thread_find(&session->dump, thread_id);
     const char *why;
-    *out = (struct stack){.engine = "dump", .thread_id = thread_id, .stop = walk->stop};
+    *out = (struct stack){.thread_id = thread_id, .stop = walk->stop};
     out->thread_name = thread != NULL ? thread->name : NULL;
     out->role = thread != NULL ? thread->role : THREAD_ROLE_NONE;
     if (thread_id == dump_suspect(session, &why))

@@ -78,7 +78,7 @@ static enum status add_thread(struct dump_session *session, const struct engine_
         *stack = dump_failed_stack(thread_id, &single, keep);
         stack->role = thread != NULL ? thread->role : THREAD_ROLE_NONE;
     }
-    stack->engine = "dump";
+    stack->engine = engine_dump.name;
     frame_class_assign(in->crash, stack);
     out->stack_count++;
     out->cost.unwind_ns += stack->cost.unwind_ns;
@@ -107,7 +107,7 @@ static enum status run_threads(struct dump_session *session, const struct engine
     if (out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks");
     if (!all && !names_suspect(dump)) {
-        out->stacks[out->stack_count++] = (struct stack){.engine = "dump",
+        out->stacks[out->stack_count++] = (struct stack){.engine = engine_dump.name,
                                                          .role = THREAD_ROLE_SUSPECT,
                                                          .state = STACK_FAILED,
                                                          .stop = STOP_NO_SUSPECT};

@@ -25,6 +25,11 @@ const struct engine *const engines[] = {
 
 const uint32_t engine_count = COUNT_OF(engines);
 
+const struct engine *engine_subject(enum engine_kind kind)
+{
+    return kind == ENGINE_KIND_DUMP ? &engine_dump : &engine_offset[RECORD_WALKER_RTL];
+}
+
 const struct engine *engine_find(const char *name)
 {
     for (uint32_t i = 0; i < engine_count; i++)

@@ -8,6 +8,10 @@
 extern const struct engine *const engines[];
 extern const uint32_t engine_count;
 
+/* The engine under test of ENGINE_KIND_DUMP or ENGINE_KIND_OFFSET: our own reader of dumps, or the
+ * walker whose stack decides the verdict. */
+const struct engine *engine_subject(enum engine_kind kind);
+
 /* NULL: no engine has that name. */
 const struct engine *engine_find(const char *name);
 

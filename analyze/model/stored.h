@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/bench.h"
 #include "model/run.h"
 
 enum store_mode {
@@ -112,15 +113,6 @@ struct trend_point {
     uint32_t cases;                         /* of the run */
     double value;                           /* NaN: the run has no such figure */
     uint64_t count;                         /* number of samples or frames it is based on */
-};
-
-/* One lane's stage in one round of a benchmark: nanoseconds per case. */
-struct bench_sample {
-    const char *subject; /* "dump", "offset", "offset-control", ... */
-    const char *stage;   /* "total", "unwind", ...                  */
-    bool cold;
-    uint32_t round;
-    uint64_t ns;
 };
 
 #endif

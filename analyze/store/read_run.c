@@ -280,8 +280,8 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
     query_int(&q, run_id);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct bench_sample *s = &(*out)[(*count)++];
-        s->subject = query_get_text(&q);
-        s->stage = query_get_text(&q);
+        s->lane = bench_lane_parse(query_get_text(&q));
+        s->stage = bench_stage_parse(query_get_text(&q));
         s->cold = query_get(&q) != 0;
         s->round = (uint32_t)query_get(&q);
         s->ns = query_get(&q);

@@ -204,8 +204,8 @@ enum status store_put_samples(struct store *store, uint64_t run_id,
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
         struct query q = query_begin(store, SQL_ADD_SAMPLE, NULL, fault);
         query_int(&q, run_id);
-        query_text(&q, samples[i].subject);
-        query_text(&q, samples[i].stage);
+        query_text(&q, bench_lane_name(samples[i].lane));
+        query_text(&q, bench_stage_name(samples[i].stage));
         query_int(&q, samples[i].cold);
         query_int(&q, samples[i].round);
         query_int(&q, samples[i].ns);

@@ -8,18 +8,7 @@
 #include "engine/engines.h"
 #include "store/store.h"
 #include "study/analysis.h"
-#include "study/bench_lanes.h"
 #include "symbol/store.h"
-
-struct lane {
-    const char *name, *engine;
-};
-
-/* The control runs the same engine as the offset lane: any difference is noise. */
-static const struct lane lanes[] = {
-    {BENCH_DUMP, "dump"}, {BENCH_OFFSET, "offset:rtl"}, {BENCH_CONTROL, "offset:rtl"}};
-
-enum { LANES = sizeof lanes / sizeof lanes[0] };
 
 struct session {
     const struct bench_request *request;
@@ -71,44 +60,41 @@ static enum status take(struct session *s, const struct engine *engine,
     return s->fault->code;
 }
 
-static void add_sample(struct bench *out, const struct lane *lane, const char *stage, bool cold,
+static void add_sample(struct bench *out, enum bench_lane lane, enum bench_stage stage, bool cold,
                        uint32_t round, uint64_t ns)
 {
     if (ns > 0)
-        out->samples[out->sample_count++] = (struct bench_sample){.subject = lane->name,
-                                                                  .stage = stage,
-                                                                  .cold = cold,
-                                                                  .round = round,
-                                                                  .ns = ns / out->case_count};
+        out->samples[out->sample_count++] = (struct bench_sample){
+            .lane = lane, .stage = stage, .cold = cold, .round = round, .ns = ns / out->case_count};
 }
 
 /* One sample of a lane: all cases once, nanoseconds per case. */
-static enum status sample(struct session *s, const struct lane *lane, struct symbol_store *warm,
+static enum status sample(struct session *s, enum bench_lane lane, struct symbol_store *warm,
                           uint32_t round, bool counts)
 {
-    const struct engine *engine = engine_find(lane->engine);
+    const struct engine *engine =
+        engine_subject(lane == LANE_DUMP ? ENGINE_KIND_DUMP : ENGINE_KIND_OFFSET);
     const bool cold = warm == NULL;
     struct engine_cost sum;
 
     memset(&sum, 0, sizeof sum);
-    if (engine == NULL)
-        return fault_set(s->fault, ERR_ABSENT, FAULT_NO_OFFSET, "engine");
     for (uint32_t i = 0; i < s->out->case_count; i++)
         if (take(s, engine, &s->cases[i], warm, &sum) != ERR_NONE)
             return s->fault->code;
     if (!counts)
         return ERR_NONE;
-    add_sample(s->out, lane, BENCH_TOTAL, cold, round, sum.total_ns);
-    add_sample(s->out, lane, BENCH_PARSE, cold, round, sum.open_ns);
-    add_sample(s->out, lane, BENCH_UNWIND, cold, round, sum.unwind_ns);
-    add_sample(s->out, lane, BENCH_LOAD, cold, round, sum.load_ns);
-    add_sample(s->out, lane, BENCH_RESOLVE, cold, round, sum.resolve_ns);
+    add_sample(s->out, lane, STAGE_TOTAL, cold, round, sum.total_ns);
+    add_sample(s->out, lane, STAGE_PARSE, cold, round, sum.open_ns);
+    add_sample(s->out, lane, STAGE_UNWIND, cold, round, sum.unwind_ns);
+    add_sample(s->out, lane, STAGE_LOAD, cold, round, sum.load_ns);
+    add_sample(s->out, lane, STAGE_RESOLVE, cold, round, sum.resolve_ns);
     return ERR_NONE;
 }
 
 /* Measures all lanes in every round, in an order that rotates, so that no lane is always first. */
 static enum status measure(struct session *s, bool cold)
 {
+    static const enum bench_lane order[BENCH_LANES] = {LANE_DUMP, LANE_OFFSET, LANE_CONTROL};
     struct symbol_store *warm = NULL;
     const struct bench_request *r = s->request;
     const uint32_t rounds = r->rounds + r->warmup;
@@ -117,8 +103,8 @@ static enum status measure(struct session *s, bool cold)
     for (uint32_t round = 0; round < rounds && s->fault->code == ERR_NONE; round++) {
         if (r->progress != NULL && !r->progress(r->context, cold, round + 1, rounds))
             (void)fault_set(s->fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "bench");
-        for (uint32_t i = 0; i < LANES && s->fault->code == ERR_NONE; i++)
-            (void)sample(s, &lanes[(i + round) % LANES], warm, round, round >= r->warmup);
+        for (uint32_t i = 0; i < BENCH_LANES && s->fault->code == ERR_NONE; i++)
+            (void)sample(s, order[(i + round) % BENCH_LANES], warm, round, round >= r->warmup);
     }
     symbol_store_close(warm);
     return s->fault->code;
@@ -151,8 +137,8 @@ enum status bench_measure(const struct bench_request *request, struct arena *kee
     struct session s = {.request = request, .out = out, .fault = fault};
     memset(out, 0, sizeof *out);
     out->cold = request->cold;
-    out->samples =
-        ARENA_ARRAY(keep, (size_t)request->rounds * LANES * BENCH_STAGES * 2, struct bench_sample);
+    out->samples = ARENA_ARRAY(keep, (size_t)request->rounds * BENCH_LANES * BENCH_STAGES * 2,
+                               struct bench_sample);
     if (out->samples == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "samples");
     if (read_cases(&s, keep) != ERR_NONE || out->case_count == 0)

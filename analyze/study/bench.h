@@ -48,33 +48,31 @@ struct bench_amount {
     struct interval median; /* bootstrap, 95 %; nanoseconds, or bytes  */
 };
 
-enum { BENCH_WAYS = 2, BENCH_CAPTURE_STAGES = 4, BENCH_STAGES = 5 }; /* ways: offset, dump */
+enum { BENCH_CAPTURE_STAGES = 4 };
 
-struct bench_stage {
+struct bench_row {
     const char *name, *key; /* for people, and in JSON */
     bool bytes;
-    struct bench_amount ways[BENCH_WAYS];
+    struct bench_amount ways[BENCH_WAYS]; /* by enum bench_lane */
     double ratio; /* dump : offset, of the medians; NaN when either is missing */
 };
 
 /* The back end, warm or cold. */
 struct bench_side {
-    struct bench_stage stages[BENCH_STAGES]; /* the last is the total */
-    double noise;                            /* today's A/A difference, a share              */
-    struct interval ratio;                   /* dump : offset                                */
-    struct change_verdict dump;              /* the dump way compared with the offset way    */
-    struct change_verdict then[BENCH_WAYS];  /* each way compared with the last bench        */
+    struct bench_row stages[BENCH_STAGES];  /* by enum bench_stage */
+    double noise;                           /* today's A/A difference, a share              */
+    struct interval ratio;                  /* dump : offset                                */
+    struct change_verdict dump;             /* the dump way compared with the offset way    */
+    struct change_verdict then[BENCH_WAYS]; /* each way compared with the last bench        */
 };
 
 struct bench_findings {
     uint32_t case_count;
-    struct bench_stage capture[BENCH_CAPTURE_STAGES]; /* in the dying process */
-    struct bench_side sides[2];                       /* warm, cold           */
+    struct bench_row capture[BENCH_CAPTURE_STAGES]; /* in the dying process */
+    struct bench_side sides[2];                     /* warm, cold           */
     uint32_t side_count;
     bool slower; /* a way became slower than in the last bench */
 };
-
-extern const char *const bench_ways[BENCH_WAYS]; /* "offset", "dump" */
 
 /* STORE: of earlier benches; NULL: none is asked. */
 enum status bench_judge(const struct bench *bench, struct store *store, struct arena *keep,

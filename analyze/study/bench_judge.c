@@ -6,11 +6,8 @@
 #include "compare/statistics.h"
 #include "store/store.h"
 #include "study/bench.h"
-#include "study/bench_lanes.h"
 
-enum { HISTORY_BENCHES = 30, OFFSET_WAY = 0, DUMP_WAY = 1, TOTAL_STAGE = BENCH_STAGES - 1 };
-
-const char *const bench_ways[BENCH_WAYS] = {BENCH_OFFSET, BENCH_DUMP};
+enum { HISTORY_BENCHES = 30 };
 
 static const struct interval unknown = {(double)NAN, (double)NAN, (double)NAN};
 
@@ -20,14 +17,14 @@ struct series {
     struct bench_amount amount;
 };
 
-static struct series series_of(const struct bench_sample *samples, uint32_t count, const char *lane,
-                               const char *stage, bool cold, struct arena *keep)
+static struct series series_of(const struct bench_sample *samples, uint32_t count,
+                               enum bench_lane lane, enum bench_stage stage, bool cold,
+                               struct arena *keep)
 {
     struct series out = {ARENA_ARRAY(keep, (size_t)count + 1, double), {0, unknown}};
     double *scratch = ARENA_ARRAY(keep, (size_t)count + 2, double);
     for (uint32_t i = 0; out.values != NULL && i < count; i++)
-        if (samples[i].cold == cold && strcmp(samples[i].subject, lane) == 0 &&
-            strcmp(samples[i].stage, stage) == 0)
+        if (samples[i].cold == cold && samples[i].lane == lane && samples[i].stage == stage)
             out.values[out.amount.count++] = (double)samples[i].ns;
     if (scratch != NULL && out.amount.count > 0)
         out.amount.median = statistics_median_interval(out.values, out.amount.count, 1, scratch);
@@ -37,8 +34,8 @@ static struct series series_of(const struct bench_sample *samples, uint32_t coun
 double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold,
                    struct arena *keep)
 {
-    const struct series lane = series_of(samples, count, BENCH_OFFSET, BENCH_TOTAL, cold, keep);
-    const struct series control = series_of(samples, count, BENCH_CONTROL, BENCH_TOTAL, cold, keep);
+    const struct series lane = series_of(samples, count, LANE_OFFSET, STAGE_TOTAL, cold, keep);
+    const struct series control = series_of(samples, count, LANE_CONTROL, STAGE_TOTAL, cold, keep);
     return fabs(control.amount.median.value / lane.amount.median.value - 1);
 }
 
@@ -102,16 +99,13 @@ static struct bench_amount capture_of(const struct bench *bench, size_t offset, 
 
 /* ---- on the back end ------------------------------------------------------------------ */
 
-static const struct {
-    const char *name, *key;
-} stage_names[BENCH_STAGES] = {{"parse", BENCH_PARSE},
-                               {"unwind", BENCH_UNWIND},
-                               {"load symbols", BENCH_LOAD},
-                               {"resolve", BENCH_RESOLVE},
-                               {"total", BENCH_TOTAL}};
+static const char *const stage_titles[BENCH_STAGES] = {
+    [STAGE_PARSE] = "parse",     [STAGE_UNWIND] = "unwind", [STAGE_LOAD] = "load symbols",
+    [STAGE_RESOLVE] = "resolve", [STAGE_TOTAL] = "total",
+};
 
 /* The way's medians in earlier benches, and the newest one's samples. */
-static size_t read_history(struct store *store, const char *way, bool cold, struct arena *keep,
+static size_t read_history(struct store *store, enum bench_lane way, bool cold, struct arena *keep,
                            double *medians, struct series *newest)
 {
     struct run_page page;
@@ -125,7 +119,7 @@ static size_t read_history(struct store *store, const char *way, bool cold, stru
         uint32_t n = 0;
         if (store_read_samples(store, page.runs[i].id, keep, &samples, &n, &fault) != ERR_NONE)
             return count;
-        const struct series s = series_of(samples, n, way, BENCH_TOTAL, cold, keep);
+        const struct series s = series_of(samples, n, way, STAGE_TOTAL, cold, keep);
         if (s.amount.count == 0)
             continue;
         if (count == 0)
@@ -135,13 +129,13 @@ static size_t read_history(struct store *store, const char *way, bool cold, stru
     return count;
 }
 
-static enum status compare_with_last(const struct series *now, int way, struct store *store,
-                                     bool cold, struct arena *keep, struct bench_side *out,
-                                     struct fault *fault)
+static enum status compare_with_last(const struct series *now, enum bench_lane way,
+                                     struct store *store, bool cold, struct arena *keep,
+                                     struct bench_side *out, struct fault *fault)
 {
     double medians[HISTORY_BENCHES];
     struct series before = {NULL, {0, unknown}};
-    const size_t runs = read_history(store, bench_ways[way], cold, keep, medians, &before);
+    const size_t runs = read_history(store, way, cold, keep, medians, &before);
     double *work =
         ARENA_ARRAY(keep, before.amount.count + now->amount.count + HISTORY_BENCHES, double);
     if (work == NULL)
@@ -152,10 +146,10 @@ static enum status compare_with_last(const struct series *now, int way, struct s
     return ERR_NONE;
 }
 
-static double ratio_of(const struct bench_stage *stage)
+static double ratio_of(const struct bench_row *stage)
 {
-    const double offset = stage->ways[OFFSET_WAY].median.value;
-    const double dump = stage->ways[DUMP_WAY].median.value;
+    const double offset = stage->ways[LANE_OFFSET].median.value;
+    const double dump = stage->ways[LANE_DUMP].median.value;
     return offset > 0 && dump > 0 ? dump / offset : (double)NAN;
 }
 
@@ -167,25 +161,26 @@ static enum status judge_side(const struct bench *bench, bool cold, struct store
     if (work == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "bench");
     for (int i = 0; i < BENCH_STAGES; i++) {
-        out->stages[i].name = stage_names[i].name;
-        out->stages[i].key = stage_names[i].key;
+        out->stages[i].name = stage_titles[i];
+        out->stages[i].key = bench_stage_name((enum bench_stage)i);
         for (int w = 0; w < BENCH_WAYS; w++) {
-            const struct series s = series_of(bench->samples, bench->sample_count, bench_ways[w],
-                                              stage_names[i].key, cold, keep);
+            const struct series s = series_of(bench->samples, bench->sample_count,
+                                              (enum bench_lane)w, (enum bench_stage)i, cold, keep);
             out->stages[i].ways[w] = s.amount;
-            if (i == TOTAL_STAGE)
+            if (i == STAGE_TOTAL)
                 total[w] = s;
         }
         out->stages[i].ratio = ratio_of(&out->stages[i]);
     }
-    const struct series *offset = &total[OFFSET_WAY], *dump = &total[DUMP_WAY];
+    const struct series *offset = &total[LANE_OFFSET], *dump = &total[LANE_DUMP];
     out->noise = bench_noise(bench->samples, bench->sample_count, cold, keep);
     out->ratio = statistics_ratio(dump->values, dump->amount.count, offset->values,
                                   offset->amount.count, 1, work);
     out->dump = statistics_change(offset->values, offset->amount.count, dump->values,
                                   dump->amount.count, out->noise, 0, work);
     for (int w = 0; w < BENCH_WAYS; w++)
-        if (compare_with_last(&total[w], w, store, cold, keep, out, fault) != ERR_NONE)
+        if (compare_with_last(&total[w], (enum bench_lane)w, store, cold, keep, out, fault) !=
+            ERR_NONE)
             return fault->code;
     return ERR_NONE;
 }
@@ -197,7 +192,7 @@ enum status bench_judge(const struct bench *bench, struct store *store, struct a
     out->case_count = bench->case_count;
     for (int i = 0; i < BENCH_CAPTURE_STAGES; i++) {
         const struct capture_stage *s = &capture_stages[i];
-        out->capture[i] = (struct bench_stage){.name = s->name, .key = s->key, .bytes = s->bytes};
+        out->capture[i] = (struct bench_row){.name = s->name, .key = s->key, .bytes = s->bytes};
         for (int w = 0; w < BENCH_WAYS; w++)
             out->capture[i].ways[w] = capture_of(bench, s->ways[w], keep);
         out->capture[i].ratio = ratio_of(&out->capture[i]);
@@ -230,7 +225,7 @@ static void write_amount(struct json *j, const char *key, const struct bench_amo
     json_object_end(j);
 }
 
-static void write_stages(struct json *j, const char *key, const struct bench_stage *stages,
+static void write_stages(struct json *j, const char *key, const struct bench_row *stages,
                          uint32_t count)
 {
     json_key(j, key);
@@ -239,7 +234,7 @@ static void write_stages(struct json *j, const char *key, const struct bench_sta
         json_key(j, stages[i].key);
         json_object(j);
         for (int w = 0; w < BENCH_WAYS; w++)
-            write_amount(j, bench_ways[w], &stages[i].ways[w]);
+            write_amount(j, bench_lane_name((enum bench_lane)w), &stages[i].ways[w]);
         json_object_end(j);
     }
     json_object_end(j);
@@ -260,14 +255,14 @@ static void write_side(struct json *j, const struct bench_side *side, bool cold)
 {
     json_object(j);
     json_key_bool(j, "cold", cold);
-    json_key_uint(j, "samples", side->stages[TOTAL_STAGE].ways[OFFSET_WAY].count);
+    json_key_uint(j, "samples", side->stages[STAGE_TOTAL].ways[LANE_OFFSET].count);
     json_key_number(j, "noise", side->noise);
     json_key_number(j, "ratio", side->ratio.value);
     json_key_number(j, "ratio_low", side->ratio.low);
     json_key_number(j, "ratio_high", side->ratio.high);
     write_change(j, "dump_against_offset", &side->dump);
-    write_change(j, "offset_against_last", &side->then[OFFSET_WAY]);
-    write_change(j, "dump_against_last", &side->then[DUMP_WAY]);
+    write_change(j, "offset_against_last", &side->then[LANE_OFFSET]);
+    write_change(j, "dump_against_last", &side->then[LANE_DUMP]);
     write_stages(j, "stages", side->stages, BENCH_STAGES);
     json_object_end(j);
 }

@@ -6,6 +6,7 @@
 
 #include "compare/run_diff.h"
 #include "compare/statistics.h"
+#include "engine/engines.h"
 #include "store/store.h"
 #include "study/bench.h"
 #include "study/selection.h"
@@ -46,8 +47,9 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
                                struct arena *keep, struct diff_limits *out, struct fault *fault)
 {
     static const struct {
-        const char *engine, *metric;
-    } subjects[] = {{"offset:rtl", "offset_ns"}, {"dump", "dump_ns"}};
+        enum engine_kind kind;
+        const char *metric;
+    } subjects[] = {{ENGINE_KIND_OFFSET, "offset_ns"}, {ENGINE_KIND_DUMP, "dump_ns"}};
     struct run_page page;
     const struct run_query query = {.limit = TIME_HISTORY_RUNS * 2};
     double noise = 0;
@@ -59,7 +61,7 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
     out->noise = bench != 0 && noise > floor ? noise : floor;
     for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
         struct diff_fence *fence = &out->fences[out->fence_count++];
-        fence->engine = subjects[i].engine;
+        fence->engine = engine_subject(subjects[i].kind)->name;
         if (read_fence(store, run, subjects[i].metric, &page, keep, &fence->share, fault) !=
             ERR_NONE)
             return fault->code;

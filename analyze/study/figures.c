@@ -154,7 +154,8 @@ const char *figures_foreign_engine(const struct run_figures *figures)
 
 static bool has_both_ways(const struct run_case *c)
 {
-    return case_is_timed(c, "dump") && case_is_timed(c, "offset:rtl");
+    return case_is_timed(c, engine_subject(ENGINE_KIND_DUMP)->name) &&
+           case_is_timed(c, engine_subject(ENGINE_KIND_OFFSET)->name);
 }
 
 /* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
@@ -184,8 +185,8 @@ struct way_times figures_way_times(const struct run_figures *figures, struct are
     for (uint32_t i = 0; i < figures->case_count; i++)
         out.cases += has_both_ways(&figures->cases[i]);
     out.foreign_ms = median_ms(figures, figures_foreign_engine(figures), numbers);
-    out.dump_ms = median_ms(figures, "dump", numbers);
-    out.offset_ms = median_ms(figures, "offset:rtl", numbers);
+    out.dump_ms = median_ms(figures, engine_subject(ENGINE_KIND_DUMP)->name, numbers);
+    out.offset_ms = median_ms(figures, engine_subject(ENGINE_KIND_OFFSET)->name, numbers);
     return out;
 }
 

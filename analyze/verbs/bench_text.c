@@ -26,7 +26,7 @@ static void print_amount(const struct interval *m, bool bytes)
     (void)printf("%*s %-*s", 10 + more, median, 23 + wide, text);
 }
 
-static void print_stages(const char *title, const struct bench_stage *stages, uint32_t count)
+static void print_stages(const char *title, const struct bench_row *stages, uint32_t count)
 {
     (void)printf("\n%s\n  %-16s %10s %-23s%10s %-23sdump : offset\n", title, "", "offset", "95 %",
                  "dump", "95 %");
@@ -59,8 +59,8 @@ static void print_verdict(const struct bench_side *side)
         const struct change_verdict *then = &side->then[w];
         if (then->change != CHANGE_TOO_FEW)
             (void)printf("  %s against the last bench: %+.1f %%  p %.2g, threshold %.1f %%: %s\n",
-                         bench_ways[w], then->effect * 100, then->p, then->threshold * 100,
-                         change_name(then->change));
+                         bench_lane_name((enum bench_lane)w), then->effect * 100, then->p,
+                         then->threshold * 100, change_name(then->change));
     }
 }
 

@@ -63,8 +63,8 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
     json_array(out);
     for (uint32_t i = 0; i < sample_count && i < TIMING_ROWS_MAX; i++) {
         json_object(out);
-        json_key_string(out, "subject", samples[i].subject);
-        json_key_string(out, "stage", samples[i].stage);
+        json_key_string(out, "subject", bench_lane_name(samples[i].lane));
+        json_key_string(out, "stage", bench_stage_name(samples[i].stage));
         json_key_bool(out, "cold", samples[i].cold);
         json_key_uint(out, "round", samples[i].round);
         json_key_uint(out, "ns", samples[i].ns);

@@ -69,8 +69,8 @@ static uint64_t put_run(struct fixture *f, const struct made *m)
                                         .score_count = 1}};
         REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
     }
-    const struct bench_sample samples[] = {{"offset", "total", false, 0, 1000},
-                                           {"offset-control", "total", false, 0, m->control_ns}};
+    const struct bench_sample samples[] = {{LANE_OFFSET, STAGE_TOTAL, false, 0, 1000},
+                                           {LANE_CONTROL, STAGE_TOTAL, false, 0, m->control_ns}};
     REQUIRE(m->control_ns == 0 ||
             store_put_samples(f->store, run.id, samples, 2, &f->fault) == ERR_NONE);
     REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, run.started_ns + 1, &f->fault) ==
