@@ -22,4 +22,6 @@ twinstack_package(twinstack::zstd HEADER zstd.h LIB zstd)
 twinstack_package(twinstack::lzma HEADER lzma.h LIB lzma)
 twinstack_package(twinstack::dwarf HEADER libdwarf/libdwarf.h LIB dwarf NEEDS twinstack::z)
 twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack)
+# Only the header: the library is loaded when the first symbol server is named.
+find_path(CURL_INCLUDE curl/curl.h)
 twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty)

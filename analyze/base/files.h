@@ -41,6 +41,13 @@ struct file_part {
 enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
                              struct fault *fault);
 
+/* Renames a file; an existing TO is replaced, and no reader ever sees half of either. Both are on
+ * one file system. Fails: ERR_ABSENT, ERR_IO. */
+enum status file_move(const char *from, const char *to, struct fault *fault);
+
+/* fopen() with a path in UTF-8; NULL with the reason in errno. */
+FILE *file_open(const char *path, const char *mode);
+
 /* Copies a file, as a hard link when the system supports it. Replaces TO, unless it is a device or
  * pipe. */
 enum status file_copy(const char *from, const char *to, struct fault *fault);
@@ -54,6 +61,16 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
 
 /* Removes a file, or a folder with everything in it; a missing one is fine. Never follows links. */
 enum status path_remove(const char *path, struct fault *fault);
+
+/* A lock that one thread of one process holds at a time. PATH is made if missing and stays. The
+ * system releases the lock when the process ends, however it ends. Waits at most WAIT_MS.
+ * Fails: ERR_TIMEOUT another holder kept it; ERR_IO. */
+struct file_lock {
+    intptr_t handle; /* of the system */
+};
+enum status file_lock_take(const char *path, uint32_t wait_ms, struct file_lock *out,
+                           struct fault *fault);
+void file_lock_release(struct file_lock *lock);
 
 bool path_is_file(const char *path);
 bool path_is_folder(const char *path);

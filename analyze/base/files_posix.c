@@ -1,5 +1,6 @@
 /* files.h on POSIX systems. */
 #define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE /* flock */
 #include "base/files.h"
 
 #include <dirent.h>
@@ -12,6 +13,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -222,6 +224,48 @@ enum status file_write_parts(const char *path, const struct file_part *parts, si
     if (realpath(path, real) != NULL)
         return write_anew(real, parts, count, fault);
     return write_through(path, parts, count, fault); /* a link to a file that does not exist yet */
+}
+
+enum status file_move(const char *from, const char *to, struct fault *fault)
+{
+    return rename(from, to) == 0 ? ERR_NONE : file_fault(fault, to, "file to move");
+}
+
+FILE *file_open(const char *path, const char *mode)
+{
+    return fopen(path, mode);
+}
+
+/* flock() and not fcntl(): the latter does not keep threads of one process apart. */
+enum status file_lock_take(const char *path, uint32_t wait_ms, struct file_lock *out,
+                           struct fault *fault)
+{
+    const uint64_t end_ns = clock_ns() + (uint64_t)wait_ms * 1000000U;
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+    out->handle = -1;
+    if (fd < 0)
+        return file_fault(fault, path, "file of a lock");
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        const struct timespec pause = {0, 20000000};
+        if ((errno != EWOULDBLOCK && errno != EINTR) || clock_ns() >= end_ns) {
+            if (errno == EWOULDBLOCK)
+                fault_set(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "lock held by another process");
+            (void)file_fault(fault, path, "file of a lock");
+            (void)close(fd);
+            return fault->code;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    out->handle = fd;
+    return ERR_NONE;
+}
+
+void file_lock_release(struct file_lock *lock)
+{
+    if (lock->handle >= 0)
+        (void)close((int)lock->handle);
+    lock->handle = -1;
 }
 
 enum status file_copy(const char *from, const char *to, struct fault *fault)

@@ -216,6 +216,53 @@ enum status file_write_parts(const char *path, const struct file_part *parts, si
     return fault->code;
 }
 
+enum status file_move(const char *from, const char *to, struct fault *fault)
+{
+    wchar_t wide_from[WIDE_PATH], wide_to[WIDE_PATH];
+
+    if (widen(from, wide_from) && widen(to, wide_to) &&
+        MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING))
+        return ERR_NONE;
+    return file_fault(fault, to, "file to move");
+}
+
+FILE *file_open(const char *path, const char *mode)
+{
+    wchar_t wide[WIDE_PATH], wide_mode[WIDE_PATH];
+    return widen(path, wide) && widen(mode, wide_mode) ? _wfopen(wide, wide_mode) : NULL;
+}
+
+enum status file_lock_take(const char *path, uint32_t wait_ms, struct file_lock *out,
+                           struct fault *fault)
+{
+    const uint64_t end_ns = clock_ns() + (uint64_t)wait_ms * 1000000U;
+    wchar_t wide[WIDE_PATH];
+    HANDLE file = INVALID_HANDLE_VALUE;
+
+    out->handle = -1;
+    while (widen(path, wide)) {
+        file = CreateFileW(wide, GENERIC_WRITE, 0, NULL, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
+        if (file != INVALID_HANDLE_VALUE || GetLastError() != ERROR_SHARING_VIOLATION)
+            break;
+        if (clock_ns() >= end_ns) {
+            fault_set(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "lock held by another process");
+            break;
+        }
+        Sleep(20);
+    }
+    if (file == INVALID_HANDLE_VALUE)
+        return file_fault(fault, path, "file of a lock");
+    out->handle = (intptr_t)file;
+    return ERR_NONE;
+}
+
+void file_lock_release(struct file_lock *lock)
+{
+    if (lock->handle != -1)
+        (void)CloseHandle((HANDLE)lock->handle);
+    lock->handle = -1;
+}
+
 enum status file_copy(const char *from, const char *to, struct fault *fault)
 {
     wchar_t wide_from[WIDE_PATH], wide_to[WIDE_PATH];

@@ -20,6 +20,20 @@ void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYT
                    guid[10], guid[11], guid[12], guid[13], guid[14], guid[15], age);
 }
 
+void module_build_debug_id(const char *build_id, char out[DEBUG_ID_BYTES])
+{
+    uint8_t guid[16] = {0};
+    const size_t digits = strlen(build_id);
+
+    for (size_t i = 0; i < 16 && 2 * i + 1 < digits; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            const char c = build_id[2 * i + k];
+            guid[i] = (uint8_t)(guid[i] << 4 | (c <= '9' ? c - '0' : c - 'a' + 10));
+        }
+    }
+    module_debug_id(guid, 0, out);
+}
+
 bool module_same(const struct module *a, const struct module *b)
 {
     const bool codes = a->code_id[0] != '\0' && b->code_id[0] != '\0';

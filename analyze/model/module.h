@@ -18,6 +18,7 @@ struct module {
     const char *name;     /* file name without folder, UTF-8                          */
     const char *path;     /* as the dead process saw it; NULL: unknown                */
     const char *pdb_name; /* file name of the PDB as the image states it; NULL: unknown */
+    const char *build_id; /* of ELF, lower-case hex digits; NULL: unknown               */
     char code_id[CODE_ID_BYTES];
     char debug_id[DEBUG_ID_BYTES];
     uint64_t base_va;
@@ -32,6 +33,10 @@ void module_code_id(uint32_t timestamp, uint32_t image_bytes, char out[CODE_ID_B
 
 /* GUID is the 16 bytes as stored in RSDS records and PDB files. */
 void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYTES]);
+
+/* The debug_id of an ELF build id (lower-case hex digits): its first 16 bytes as a GUID, and age 0.
+ * Source: Breakpad, docs/symbol_files.md, "MODULE records". */
+void module_build_debug_id(const char *build_id, char out[DEBUG_ID_BYTES]);
 
 /* Same image, as far as the identities known on both sides say; by name (case folded) only if no id
  * is known on both sides. */

@@ -30,6 +30,11 @@ enum frame_note {
     NOTE_PDB_FASTLINK,
     NOTE_PDB_TYPES_ONLY,
     NOTE_PDB_NO_SECTIONS,
+    NOTE_STORE_MESSAGE, /* a file.ptr says why there is no file */
+    NOTE_SERVER_WRONG_FILE,
+    NOTE_SERVER_SILENT,
+    NOTE_SERVER_REFUSED,
+    NOTE_OFFLINE,
 
     /* What the input of frames leaves out. */
     NOTE_NAMED_BY_INPUT,

@@ -11,6 +11,7 @@
 #include "symbol/stack_input.h"
 
 enum {
+    INPUT_BUILD_ID_BYTES = 129, /* hex digits of a build id, and a NUL */
     INPUT_BUFFER_BYTES = 1 << 18,
     INPUT_PROMPT_MS =
         50, /* how long to wait for a stack's next line before showing what has arrived */

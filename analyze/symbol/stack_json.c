@@ -98,6 +98,14 @@ static const struct module *read_module(struct json_module *item, struct arena *
     module->image_bytes = json_get_hex(item->object, "size", 0, fault);
     module->loaded_at_ns = json_get_uint(item->object, "loaded_at", 0, fault);
     module->unloaded_at_ns = json_get_uint(item->object, "unloaded_at", MODULE_STILL_LOADED, fault);
+    char build_id[INPUT_BUILD_ID_BYTES];
+    if (code_id != NULL && strlen(code_id) >= sizeof module->code_id &&
+        copy_id(code_id, false, build_id, sizeof build_id)) { /* of ELF */
+        for (char *c = build_id; *c != '\0'; c++)
+            *c = (char)(*c >= 'A' && *c <= 'F' ? *c + ('a' - 'A') : *c);
+        module->build_id = arena_string(keep, build_id);
+        code_id = NULL;
+    }
     if (!copy_id(code_id, false, module->code_id, sizeof module->code_id))
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "code_id",
                        "expected timestamp and image size in hexadecimal");

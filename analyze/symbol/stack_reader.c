@@ -166,6 +166,7 @@ static const struct module *module_in(struct stack_input *input, uint32_t slot, 
     if (module == NULL || copy == NULL)
         return NULL;
     *module = *identity;
+    module->build_id = arena_string(arena, identity->build_id);
     module->name = copy;
     module->unloaded_at_ns = MODULE_STILL_LOADED;
     module->index = full ? UINT32_MAX : input->name_count; /* UINT32_MAX: to be copied */
@@ -189,7 +190,14 @@ const struct module *input_identified(struct stack_input *input, const char *nam
                                       const char *code_id, size_t code_bytes, const char *debug_id,
                                       size_t debug_bytes)
 {
+    char build_id[INPUT_BUILD_ID_BYTES];
     struct module identity = {0};
+    if (code_bytes >= sizeof identity.code_id) { /* of ELF */
+        if (!copy_id(code_id, code_bytes, 0, build_id, sizeof build_id))
+            return NULL;
+        identity.build_id = build_id;
+        code_bytes = 0;
+    }
     if (!copy_id(code_id, code_bytes, 8, identity.code_id, sizeof identity.code_id) ||
         !copy_id(debug_id, debug_bytes, 32, identity.debug_id, sizeof identity.debug_id))
         return NULL;

@@ -9,6 +9,18 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
+/* A root as the user names it. */
+static enum status add_word(struct symbol_store *store, const char *word, struct fault *fault)
+{
+    const char *copy = arena_string(&store->arena, word);
+    if (copy == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    store->words[store->word_count++] = copy;
+    return symbol_path_is_chain(word) && !path_is_folder(word) && !path_is_file(word)
+               ? store_add_path(store, word, true, fault)
+               : store_add_root(store, word, fault);
+}
+
 enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
                               struct fault *fault)
 {
@@ -23,29 +35,21 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     store->names = options->names;
     store->use_index = options->use_index;
     store->with_system = options->system;
-    if (options->system)
-        store_system_open(store);
+    store->fetch_options = options->fetch;
+    store->fetch_options.cache = arena_string(&store->arena, options->fetch.cache);
     store->arch = options->arch;
     store->cache_stated = arena_string(&store->arena, options->cache);
     cache_locate(store->cache_stated, &store->arena, &store->cache);
-    store->roots = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);
+    store->words = ARENA_ARRAY(&store->arena, (size_t)options->root_count + 1, const char *);
     store->nothing.store = store;
     store->nothing.state = IDENTITY_UNCHECKED;
     store->nothing.note = NOTE_TOO_MANY_MODULES;
-    for (uint32_t i = 0; store->roots != NULL && i < options->root_count; i++) {
-        const char *root = options->roots[i];
-        if (!path_is_folder(root) && !path_is_file(root)) {
-            fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol folder or file",
-                           "no such file or folder");
-            fault_set_path(fault, root);
-            break;
-        }
-        store->roots[store->root_count++] = arena_string(&store->arena, root);
-        if (path_is_file(root) && store_list_file(store, root, true, fault) != ERR_NONE)
-            break;
-    }
-    if (store->roots == NULL || (store->root_count > 0 && !store->roots[store->root_count - 1]))
+    if (store->words == NULL)
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    for (uint32_t i = 0; fault->code == ERR_NONE && i < options->root_count; i++)
+        (void)add_word(store, options->roots[i], fault);
+    if (options->system && fault->code == ERR_NONE)
+        store_system_open(store);
     if (fault->code != ERR_NONE) {
         symbol_store_close(store);
         return fault->code;
@@ -57,8 +61,9 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
 enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
                                     struct fault *fault)
 {
-    const struct symbol_store_options options = {.roots = store->roots,
-                                                 .root_count = store->root_count,
+    const struct symbol_store_options options = {.roots = store->words,
+                                                 .root_count = store->word_count,
+                                                 .fetch = store->fetch_options,
                                                  .names = store->names,
                                                  .use_index = store->use_index,
                                                  .cache = store->cache_stated,
@@ -72,6 +77,7 @@ void symbol_store_close(struct symbol_store *store)
     if (store == NULL)
         return;
     store_close_sources(store);
+    store_servers_close(store);
     mutex_free(store->mutex);
     free(store->files);
     arena_free(&store->arena);
@@ -279,8 +285,11 @@ static struct symbol_module *add_module(struct symbol_store *store, const struct
     sources->identity = *module;
     sources->identity.name = arena_string(&store->arena, module->name);
     sources->identity.path = arena_string(&store->arena, module->path);
+    sources->identity.build_id = arena_string(&store->arena, module->build_id);
     sources->identity.pdb_name = arena_string(&store->arena, module->pdb_name);
     sources->state = IDENTITY_UNCHECKED;
+    if (module->build_id != NULL && module->debug_id[0] == '\0')
+        module_build_debug_id(module->build_id, sources->identity.debug_id);
     if (sources->identity.name == NULL)
         return NULL;
     if (!find_bound(store, sources))
@@ -321,8 +330,12 @@ struct symbol_module *symbol_store_module(struct symbol_store *store, const stru
 
 const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module)
 {
-    const struct symbol_module *sources = symbol_store_module(store, module);
+    struct symbol_module *sources = symbol_store_module(store, module);
+    mutex_lock(store->mutex);
+    if (sources->image == NULL && !sources->image_asked)
+        store_find_image(store, sources);
     const struct store_image *image = sources->image;
+    mutex_unlock(store->mutex);
     return image != NULL && image->file.kind == OBJECT_PE ? &image->map : NULL;
 }
 
@@ -330,4 +343,9 @@ struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *mo
 {
     const struct symbol_module *sources = symbol_store_module(store, module);
     return sources->pdb != NULL ? &sources->pdb->pdb : NULL;
+}
+
+const struct fault *symbol_store_path_fault(const struct symbol_store *store)
+{
+    return &store->path_fault;
 }

@@ -1,9 +1,9 @@
 /* The symbol store: from a module's identity to names.
  *
  * Roots are folders in the Windows symbol-server layout (name.pdb/GUIDAGE/name.pdb,
- * name.dll/TIMESTAMPSIZE/name.dll), plain folders (indexed by the identity inside the files, not by
- * name), or single files. A module whose PDB does not match its identity gets SYMBOLS_MISMATCH,
- * never guessed names.
+ * name.dll/TIMESTAMPSIZE/name.dll), symbol servers with their cache, plain folders (indexed by the
+ * identity inside the files, not by name), or single files. A module whose PDB does not match its
+ * identity gets SYMBOLS_MISMATCH, never guessed names.
  *
  * A store keeps what it opened (mapped PDBs, indexes) until symbol_store_close(). Once it is open,
  * several threads may look up at the same time. */
@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/files.h"
+#include "fetch/fetch.h"
 #include "format/object/arch.h"
 #include "model/module.h"
 #include "model/stack.h"
@@ -26,7 +27,7 @@ struct symbol_store;
 struct symbol_module; /* one module's sources: PDB or index, else DWARF, COFF, exports */
 
 struct symbol_store_options {
-    const char *const *roots; /* folders or files */
+    const char *const *roots; /* folders, files, and symbol paths (fetch/symbol_path.h) */
     uint32_t root_count;
     enum symbol_names names;
     bool system;           /* also search the system's own folders: Wine's, _NT_SYMBOL_PATH */
@@ -34,9 +35,22 @@ struct symbol_store_options {
     enum object_arch arch; /* which slice of fat files answers; ARCH_NONE: the first */
     const char
         *cache; /* where indexes are kept: FOLDER of cache_locate(); NULL: the user's cache */
+    struct fetch_options fetch; /* of symbol servers; its cache is not used: see CACHE */
 };
 
-/* A missing root is ERR_ABSENT; everything inside the roots is opened lazily. */
+/* The reason why an element of _NT_SYMBOL_PATH or TWINSTACK_SYMBOLS is not used; code ERR_NONE:
+ * all of them are. */
+const struct fault *symbol_store_path_fault(const struct symbol_store *store);
+
+/* Downloads what the symbol servers have of these modules, several files at once, without reading
+ * them. EACH (may be NULL) is called with every file. Fails: ERR_ABSENT no server is named. */
+typedef void symbol_fetched_fn(void *context, const struct fetch_file *file);
+enum status symbol_store_fetch(struct symbol_store *store, const struct module *const *modules,
+                               uint32_t count, symbol_fetched_fn *each, void *context,
+                               struct fault *fault);
+
+/* A missing root is ERR_ABSENT; symbol servers need libcurl, else ERR_UNSUPPORTED; everything
+ * inside the roots is opened lazily. */
 enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
                               struct fault *fault);
 void symbol_store_close(struct symbol_store *store);

@@ -6,77 +6,6 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-/* FOLDER/NAME, or the entry of FOLDER that differs from NAME only in case; NULL: none. */
-static char *find_entry(const char *folder, const char *name, struct arena *scratch)
-{
-    struct fault fault = FAULT_INIT;
-    char *path = path_join(scratch, folder, name);
-    const char **names;
-    size_t count;
-
-    if (path == NULL || path_is_file(path) || path_is_folder(path))
-        return path;
-    if (folder_list(folder, scratch, &names, &count, &fault) != ERR_NONE)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        if (text_equal_nocase(names[i], name))
-            return path_join(scratch, folder, names[i]);
-    return NULL;
-}
-
-/* The folder of all builds of NAME: ROOT/NAME, or ROOT/NA/NAME, as on large servers (those with a
- * file index2.txt); NULL: none. */
-static char *find_builds(const char *root, const char *name, struct arena *scratch)
-{
-    const char letters[3] = {name[0], name[0] != '\0' ? name[1] : '\0', '\0'};
-    if (letters[1] == '\0')
-        return NULL;
-    char *folder = find_entry(root, name, scratch);
-    if (folder != NULL && path_is_folder(folder))
-        return folder;
-    folder = find_entry(root, letters, scratch);
-    if (folder != NULL && path_is_folder(folder))
-        folder = find_entry(folder, name, scratch);
-    return folder != NULL && path_is_folder(folder) ? folder : NULL;
-}
-
-/* ROOT/NAME/ID/NAME, whose last letter is '_' when it is packed. */
-static char *find_on_server(const char *root, const char *name, const char *id,
-                            struct arena *scratch)
-{
-    char *folder = find_builds(root, name, scratch);
-    char *build = folder != NULL ? find_entry(folder, id, scratch) : NULL;
-    if (build == NULL || !path_is_folder(build))
-        return NULL;
-    char *file = find_entry(build, name, scratch);
-    if (file != NULL && path_is_file(file))
-        return file;
-    char *packed = arena_string(scratch, name);
-    if (packed == NULL)
-        return NULL;
-    packed[strlen(packed) - 1] = '_';
-    file = find_entry(build, packed, scratch);
-    return file != NULL && path_is_file(file) ? file : NULL;
-}
-
-/* The names that a module's PDB may have, most certain first; NULL-terminated. */
-static void pdb_names(const struct module *module, const char *stated, struct arena *scratch,
-                      const char *out[5])
-{
-    const char *dot = strrchr(module->name, '.');
-    uint32_t n = 0;
-    if (stated != NULL)
-        out[n++] = stated;
-    if (module->pdb_name != NULL)
-        out[n++] = path_base(module->pdb_name);
-    if (module->name[0] != '\0') {
-        const int stem = dot != NULL ? (int)(dot - module->name) : (int)strlen(module->name);
-        out[n++] = arena_printf(scratch, "%.*s.pdb", stem, module->name);
-        out[n++] = arena_printf(scratch, "%s.pdb", module->name);
-    }
-    out[n] = NULL;
-}
-
 static struct store_pdb *try_pdb(struct symbol_store *store, const char *path, const char *id,
                                  enum frame_note *note)
 {
@@ -100,10 +29,11 @@ static struct store_pdb *find_pdb(struct symbol_store *store, const struct modul
     const char *names[5];
     struct store_pdb *pdb;
 
-    pdb_names(module, stated, scratch, names);
+    store_pdb_names(module, stated, scratch, names);
     for (uint32_t r = 0; r < store->root_count + store->server_count; r++) {
         for (uint32_t n = 0; names[n] != NULL; n++) {
-            const char *path = find_on_server(store_server(store, r), names[n], id, scratch);
+            const char *path =
+                store_find_on_server(store, store_server(store, r), names[n], id, scratch);
             if (path == NULL)
                 continue;
             if ((pdb = try_pdb(store, path, id, note)) != NULL)
@@ -135,19 +65,6 @@ static bool breakpad_fits(const struct store_file *file, const struct module *mo
     return store_breakpad_name_fits(&names, module);
 }
 
-/* ROOT/NAME/ID/NAME.sym, as Breakpad's tools lay symbols out. */
-static char *find_breakpad_on_server(const char *root, const char *name, const char *id,
-                                     struct arena *scratch)
-{
-    char *folder = find_builds(root, name, scratch);
-    char *build = folder != NULL ? find_entry(folder, id, scratch) : NULL;
-    char *file = store_breakpad_name(name, scratch);
-    if (build == NULL || file == NULL || !path_is_folder(build))
-        return NULL;
-    file = find_entry(build, file, scratch);
-    return file != NULL && path_is_file(file) ? file : NULL;
-}
-
 static struct store_breakpad *try_breakpad(struct symbol_store *store, const char *path,
                                            const char *id, enum frame_note *note, bool *mismatch)
 {
@@ -174,13 +91,14 @@ static struct store_breakpad *find_breakpad(struct symbol_store *store, const st
     struct store_breakpad *found = NULL;
     uint32_t count = 0;
 
-    pdb_names(module, stated, scratch, names);
+    store_pdb_names(module, stated, scratch, names);
     while (names[count] != NULL)
         count++;
     names[count] = module->name; /* images of other systems have no PDB */
-    for (uint32_t r = 0; found == NULL && r < store->root_count; r++) {
+    for (uint32_t r = 0; found == NULL && r < store->root_count + store->server_count; r++) {
         for (uint32_t n = 0; found == NULL && n <= count; n++) {
-            const char *path = find_breakpad_on_server(store->roots[r], names[n], id, scratch);
+            const char *path =
+                store_find_breakpad_on_server(store_server(store, r), names[n], id, scratch);
             if (path != NULL)
                 found = try_breakpad(store, path, id, note, mismatch);
         }
@@ -222,6 +140,8 @@ static bool packs(const char *packed, const char *name)
 /* Files of other systems have no code_id in Windows' sense. */
 static bool is_image_of(const char *code_id, const char *debug_id, const struct module *module)
 {
+    if (module->debug_id[0] == '\0' && module->code_id[0] == '\0')
+        return false;
     if (module->code_id[0] == '\0' || code_id[0] == '\0')
         return debug_id[0] != '\0' && strcmp(debug_id, module->debug_id) == 0;
     const bool clash = module->debug_id[0] != '\0' && debug_id[0] != '\0' &&
@@ -239,8 +159,8 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
     *other = false;
     for (uint32_t r = 0; module->code_id[0] != '\0' && r < store->root_count + store->server_count;
          r++) {
-        const char *path =
-            find_on_server(store_server(store, r), module->name, module->code_id, scratch);
+        const char *path = store_find_on_server(store, store_server(store, r), module->name,
+                                                module->code_id, scratch);
         if (path != NULL && (image = try_image(store, path, 0)) != NULL) {
             if (text_equal_nocase(image->code_id, module->code_id))
                 return image;
@@ -267,37 +187,97 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
     return NULL;
 }
 
-static void find_by_identity(struct symbol_store *store, struct symbol_module *sources,
-                             struct arena *scratch)
-{
-    struct module *module = &sources->identity;
-    bool other_image, mismatch = false;
-    enum frame_note note = NOTE_NONE;
+/* What one search of the available files has found. */
+struct identity_search {
+    bool other_image, mismatch;
+    enum frame_note note;
+};
 
-    sources->image = find_image(store, module, scratch, &other_image);
+static void search_identity(struct symbol_store *store, struct symbol_module *sources,
+                            struct arena *scratch, struct identity_search *out)
+{
+    const struct module *module = &sources->identity;
+
+    *out = (struct identity_search){0};
+    sources->image = find_image(store, module, scratch, &out->other_image);
     if (sources->image == NULL)
         sources->image = store_system_image(store, module, scratch);
+    const char *stated = sources->image != NULL ? sources->image->pdb_name : NULL;
     const char *id = module->debug_id;
     if (id[0] == '\0' && sources->image != NULL)
         id = sources->image->debug_id;
     if (id[0] != '\0')
-        sources->pdb = find_pdb(store, module, sources->image ? sources->image->pdb_name : NULL, id,
-                                scratch, &note, &mismatch);
+        sources->pdb = find_pdb(store, module, stated, id, scratch, &out->note, &out->mismatch);
     if (id[0] != '\0' && sources->pdb == NULL)
         sources->breakpad =
-            find_breakpad(store, module, sources->image ? sources->image->pdb_name : NULL, id,
-                          scratch, &note, &mismatch);
+            find_breakpad(store, module, stated, id, scratch, &out->note, &out->mismatch);
+}
+
+/* Asks the symbol servers for what the search has not found, and searches again if something came.
+ * The image of a module of Windows is not asked for while its PDB is found: see
+ * symbol_store_image(). */
+static enum frame_note ask_servers(struct symbol_store *store, struct symbol_module *sources,
+                                   struct arena *scratch, struct identity_search *found)
+{
+    const struct module *module = &sources->identity;
+    enum frame_note note = NOTE_NONE;
+    bool got = false;
+
+    if (sources->pdb != NULL || sources->breakpad != NULL || !fetch_has_servers(store->fetch))
+        return NOTE_NONE;
+    const char *id = module->debug_id;
+    if (id[0] == '\0' && sources->image != NULL)
+        id = sources->image->debug_id;
+    if (id[0] != '\0' || module->build_id != NULL)
+        got = store_fetch_symbols(store, module, sources->image, id, scratch, &note);
+    if (!got && sources->image == NULL) {
+        sources->image_asked = true;
+        got = store_fetch_image(store, module, &note);
+        if (got && id[0] == '\0') { /* it says which PDB it wants */
+            search_identity(store, sources, scratch, found);
+            if (sources->image != NULL && sources->pdb == NULL)
+                (void)store_fetch_symbols(store, module, sources->image, sources->image->debug_id,
+                                          scratch, &note);
+        }
+    }
+    if (got)
+        search_identity(store, sources, scratch, found);
+    return note;
+}
+
+static void find_by_identity(struct symbol_store *store, struct symbol_module *sources,
+                             struct arena *scratch)
+{
+    struct identity_search found;
+
+    search_identity(store, sources, scratch, &found);
+    const enum frame_note asked = ask_servers(store, sources, scratch, &found);
     sources->state = sources->pdb != NULL || sources->image != NULL || sources->breakpad != NULL
                          ? IDENTITY_CHECKED
                          : IDENTITY_UNCHECKED;
     if (sources->pdb != NULL || sources->breakpad != NULL)
         return;
-    if (mismatch || (sources->image == NULL && other_image && note == NOTE_NONE)) {
+    const enum frame_note note = asked != NOTE_NONE ? asked : found.note;
+    if (found.mismatch || (sources->image == NULL && found.other_image && note == NOTE_NONE)) {
         sources->without = SYMBOLS_MISMATCH;
         sources->note = note != NOTE_NONE ? note : NOTE_IMAGE_OTHER_BUILD;
     } else if (note != NOTE_NONE) {
         sources->note = note;
     }
+}
+
+void store_find_image(struct symbol_store *store, struct symbol_module *sources)
+{
+    struct arena scratch;
+    enum frame_note note = NOTE_NONE;
+    bool other;
+
+    sources->image_asked = true;
+    if (!store_fetch_image(store, &sources->identity, &note))
+        return;
+    arena_init(&scratch, 0);
+    sources->image = find_image(store, &sources->identity, &scratch, &other);
+    arena_free(&scratch);
 }
 
 /* What a search by name alone has found so far. */
@@ -369,15 +349,15 @@ static void meet_on_server(struct symbol_store *store, const char *root, const c
                            bool image, struct arena *scratch, struct name_search *found)
 {
     struct fault fault = FAULT_INIT;
-    const char *folder = find_builds(root, name, scratch);
+    const char *folder = store_find_builds(root, name, scratch);
     const char **ids;
     size_t count;
 
     if (folder == NULL || folder_list(folder, scratch, &ids, &count, &fault) != ERR_NONE)
         return;
     for (size_t i = 0; i < count && !found->images_differ && !found->pdbs_differ; i++) {
-        const char *path = find_on_server(root, name, ids[i], scratch);
-        const char *sym = find_breakpad_on_server(root, name, ids[i], scratch);
+        const char *path = store_find_on_server(store, root, name, ids[i], scratch);
+        const char *sym = store_find_breakpad_on_server(root, name, ids[i], scratch);
         if (sym != NULL)
             meet_breakpad(store, found, sym);
         if (path == NULL)
@@ -437,7 +417,7 @@ static void search_name(struct symbol_store *store, const struct module *module,
         else if ((file->pdb || file->packed) && store_pdb_name_fits(file->path, module))
             meet_pdb(store, found, file->path);
     }
-    pdb_names(module, NULL, scratch, names);
+    store_pdb_names(module, NULL, scratch, names);
     for (uint32_t r = 0; r < store->root_count; r++) {
         if (!path_is_folder(store->roots[r]))
             continue;
@@ -504,8 +484,9 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
     const struct module *module = &sources->identity;
     struct arena scratch;
 
+    store->pointer_message = false;
     arena_init(&scratch, 0);
-    if (module->debug_id[0] != '\0' || module->code_id[0] != '\0')
+    if (module->debug_id[0] != '\0' || module->code_id[0] != '\0' || module->build_id != NULL)
         find_by_identity(store, sources, &scratch);
     else if (module->name[0] != '\0')
         find_by_name(store, sources, &scratch);
@@ -515,5 +496,5 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         return;
     }
     if (sources->note == NOTE_NONE && sources->image == NULL && sources->breakpad == NULL)
-        sources->note = NOTE_NO_SYMBOL_FILE;
+        sources->note = store->pointer_message ? NOTE_STORE_MESSAGE : NOTE_NO_SYMBOL_FILE;
 }

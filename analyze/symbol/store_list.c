@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
+enum { SYSTEM_FOLDERS_MAX = 64 };
+
 static bool ends_with(const char *name, const char *end)
 {
     const size_t a = strlen(name), b = strlen(end);
@@ -159,4 +161,44 @@ void store_list_files(struct symbol_store *store)
     for (uint32_t i = 0; i < store->root_count; i++) /* single files were listed on opening */
         if (!path_is_file(store->roots[i]))
             list_folder(store, store->roots[i], STORE_FOLDER_DEPTH);
+}
+
+enum status store_add_root(struct symbol_store *store, const char *root, struct fault *fault)
+{
+    if (!path_is_folder(root) && !path_is_file(root)) {
+        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol folder or file",
+                       "no such file or folder");
+        fault_set_path(fault, root);
+        return fault->code;
+    }
+    const char **wider = arena_reserve(&store->arena, (void *)store->roots, &store->root_room,
+                                       (uint64_t)store->root_count + 1, sizeof *wider);
+    const char *copy = arena_string(&store->arena, root);
+    if (wider == NULL || copy == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
+    store->roots = wider;
+    store->roots[store->root_count++] = copy;
+    return path_is_file(root) ? store_list_file(store, root, true, fault) : ERR_NONE;
+}
+
+void store_add_folder(struct symbol_store *store, const char *path)
+{
+    if (path == NULL || store->system_count == SYSTEM_FOLDERS_MAX || !path_is_folder(path))
+        return;
+    if (store->system_folders == NULL)
+        store->system_folders = ARENA_ARRAY(&store->arena, SYSTEM_FOLDERS_MAX, const char *);
+    const char *copy = arena_string(&store->arena, path);
+    if (store->system_folders != NULL && copy != NULL)
+        store->system_folders[store->system_count++] = copy;
+}
+
+/* Servers come first in the list: they are added before the folders of the system. */
+void store_add_server(struct symbol_store *store, const char *folder)
+{
+    const uint32_t count = store->system_count;
+    for (uint32_t i = 0; i < store->server_count; i++)
+        if (strcmp(store->system_folders[i], folder) == 0)
+            return;
+    store_add_folder(store, folder);
+    store->server_count += store->system_count - count;
 }

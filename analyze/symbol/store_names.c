@@ -51,3 +51,20 @@ bool symbol_is_system_module(const char *name)
             return true;
     return false;
 }
+
+void store_pdb_names(const struct module *module, const char *stated, struct arena *scratch,
+                     const char *out[5])
+{
+    const char *dot = strrchr(module->name, '.');
+    uint32_t n = 0;
+    if (stated != NULL)
+        out[n++] = stated;
+    if (module->pdb_name != NULL)
+        out[n++] = path_base(module->pdb_name);
+    if (module->name[0] != '\0') {
+        const int stem = dot != NULL ? (int)(dot - module->name) : (int)strlen(module->name);
+        out[n++] = arena_printf(scratch, "%.*s.pdb", stem, module->name);
+        out[n++] = arena_printf(scratch, "%s.pdb", module->name);
+    }
+    out[n] = NULL;
+}

@@ -2,8 +2,10 @@
  *
  *   store.c         opening, binding, the table of modules
  *   store_find.c    roots: which file answers for an identity or a name
+ *   store_folder.c  folders with the layout of a symbol server
  *   store_list.c    the files of plain folders
  *   store_source.c  opened files: PDB, CSV, image; one address asked of them
+ *   store_servers.c  files from symbol servers, over HTTP
  *   store_breakpad.c  Breakpad .sym files, opened and asked
  *   resolve.c       a whole stack
  *
@@ -111,6 +113,7 @@ struct symbol_module {
     struct store_breakpad *breakpad;
     enum symbols_from without; /* of a frame without a name: NONE or MISMATCH */
     enum identity_state state;
+    bool image_asked;     /* the servers were asked for it */
     enum frame_note note; /* why there are no names, or how they were found */
     struct symbol_module *next;
 };
@@ -126,9 +129,15 @@ struct symbol_store {
         *system_folders; /* searched although the user did not name them; see store_system.c */
     uint32_t system_count;
     uint32_t server_count; /* of these, the first: laid out as symbol servers are */
-    enum object_arch arch; /* of fat files; ARCH_NONE: the first that they have */
-    const char **roots;
-    uint32_t root_count;
+    struct fetch *fetch;   /* NULL: no chain is named */
+    struct fetch_options fetch_options;
+    bool pointer_message;    /* a file.ptr met in the search under way says why there is no file */
+    struct fault path_fault; /* of the environment's symbol path */
+    enum object_arch arch;   /* of fat files; ARCH_NONE: the first that they have */
+    const char **words;      /* the roots as the user named them */
+    uint32_t word_count;
+    const char **roots; /* plain folders and files */
+    uint32_t root_count, root_room;
     struct store_file *files; /* of plain folders and single files; unsorted */
     uint32_t file_count, file_room;
     bool files_listed;
@@ -170,6 +179,47 @@ enum status store_list_file(struct symbol_store *store, const char *path, bool r
 
 /* Finds the folders of the system. */
 void store_system_open(struct symbol_store *store);
+
+/* Adds a folder to those that are searched although the user did not name them, if it exists. */
+void store_add_folder(struct symbol_store *store, const char *path);
+
+/* Adds a folder that has the layout of a symbol server, and whose files are not listed. */
+void store_add_server(struct symbol_store *store, const char *folder);
+
+/* Adds a plain folder or file. Fails: ERR_ABSENT, and as store_list_file(). */
+enum status store_add_root(struct symbol_store *store, const char *root, struct fault *fault);
+
+/* Adds what a symbol path names. NAMED: on the command line, where each element must be usable. */
+enum status store_add_path(struct symbol_store *store, const char *text, bool named,
+                           struct fault *fault);
+
+/* Asks the servers for the symbols of a module, under identity ID (a debug_id), or for its image.
+ * True: at least one file is now in a cache. *NOTE says why not, if there is more to say. */
+bool store_fetch_symbols(struct symbol_store *store, const struct module *module,
+                         const struct store_image *image, const char *id, struct arena *scratch,
+                         enum frame_note *note);
+bool store_fetch_image(struct symbol_store *store, const struct module *module,
+                       enum frame_note *note);
+void store_servers_close(struct symbol_store *store);
+
+/* The image of a module that store_find() left out, from the servers. */
+void store_find_image(struct symbol_store *store, struct symbol_module *sources);
+
+/* In ROOT, a folder with the layout of a symbol server, all in SCRATCH; NULL: nothing there.
+ * The folder of all builds of NAME: ROOT/NAME, or ROOT/NA/NAME, as on large servers (those with a
+ * file index2.txt). */
+char *store_find_builds(const char *root, const char *name, struct arena *scratch);
+/* ROOT/NAME/ID/NAME, whose last letter is '_' when it is packed; or what file.ptr there leads to.
+ */
+char *store_find_on_server(struct symbol_store *store, const char *root, const char *name,
+                           const char *id, struct arena *scratch);
+/* ROOT/NAME/ID/NAME.sym, as Breakpad's tools lay symbols out. */
+char *store_find_breakpad_on_server(const char *root, const char *name, const char *id,
+                                    struct arena *scratch);
+
+/* The names that a module's PDB may have, most certain first; NULL-terminated. */
+void store_pdb_names(const struct module *module, const char *stated, struct arena *scratch,
+                     const char *out[5]);
 
 /* The system's own image of that identity; NULL: none. A name alone is not an identity. */
 struct store_image *store_system_image(struct symbol_store *store, const struct module *module,

@@ -8,18 +8,7 @@
 #include "base/text.h"
 #include "symbol/store_parts.h"
 
-enum { SYSTEM_FOLDERS_MAX = 64, NAME_MAX_BYTES = 256 };
-
-static void add_folder(struct symbol_store *store, const char *path)
-{
-    if (path == NULL || store->system_count == SYSTEM_FOLDERS_MAX || !path_is_folder(path))
-        return;
-    if (store->system_folders == NULL)
-        store->system_folders = ARENA_ARRAY(&store->arena, SYSTEM_FOLDERS_MAX, const char *);
-    const char *copy = arena_string(&store->arena, path);
-    if (store->system_folders != NULL && copy != NULL)
-        store->system_folders[store->system_count++] = copy;
-}
+enum { NAME_MAX_BYTES = 256 };
 
 /* Wine's DLLs hold DWARF and an export table. */
 static void add_wine(struct symbol_store *store)
@@ -40,31 +29,7 @@ static void add_wine(struct symbol_store *store)
     static const char *const machines[] = {"x86_64-windows", "i386-windows", "aarch64-windows"};
     for (size_t i = 0; i < COUNT_OF(roots); i++)
         for (size_t k = 0; k < COUNT_OF(machines); k++)
-            add_folder(store, path_join(&store->arena, roots[i], machines[k]));
-}
-
-/* One element of _NT_SYMBOL_PATH: a folder, or "srv*FOLDER*...", "symsrv*DLL*FOLDER*...",
- * "cache*FOLDER". URLs are ignored here. */
-static void add_element(struct symbol_store *store, char *element)
-{
-    for (char *next; element != NULL; element = next) {
-        next = strchr(element, '*');
-        if (next != NULL)
-            *next++ = '\0';
-        if (element[0] != '\0' && strstr(element, "://") == NULL)
-            add_folder(store, element); /* "srv" and a DLL's name are not folders */
-    }
-}
-
-static void add_symbol_path(struct symbol_store *store, const char *path)
-{
-    char *copy = arena_string(&store->arena, path);
-    for (char *next; copy != NULL; copy = next) {
-        next = strchr(copy, ';');
-        if (next != NULL)
-            *next++ = '\0';
-        add_element(store, copy);
-    }
+            store_add_folder(store, path_join(&store->arena, roots[i], machines[k]));
 }
 
 void store_system_open(struct symbol_store *store)
@@ -73,12 +38,16 @@ void store_system_open(struct symbol_store *store)
     const char *off = getenv("TWINSTACK_SYSTEM_SYMBOLS");
     const char *root = getenv("SystemRoot");
 
+    static const char *const variables[] = {"TWINSTACK_SYMBOLS", "_NT_SYMBOL_PATH"};
     if (off != NULL && strcmp(off, "0") == 0)
         return;
-    add_symbol_path(store, getenv("_NT_SYMBOL_PATH"));
-    store->server_count = store->system_count;
+    for (size_t i = 0; i < COUNT_OF(variables); i++) {
+        const char *path = getenv(variables[i]);
+        if (path != NULL)
+            (void)store_add_path(store, path, false, &store->path_fault);
+    }
     for (size_t i = 0; root != NULL && i < COUNT_OF(windows); i++)
-        add_folder(store, path_join(&store->arena, root, windows[i]));
+        store_add_folder(store, path_join(&store->arena, root, windows[i]));
     add_wine(store);
 }
 

@@ -45,7 +45,8 @@ struct option_row {
 
 /* The row of --cache, for every verb that opens symbols. */
 #define OPTION_CACHE(value)                                                                        \
-    {"--cache", OPTION_STRING, (value), "DIR", "where indexes are kept (see `twinstack cache`)"}
+    {"--cache", OPTION_STRING, (value), "DIR",                                                     \
+     "where indexes and downloads are kept (see `twinstack cache`)"}
 
 struct verb;
 

@@ -11,6 +11,7 @@
 #include "study/analysis.h"
 #include "symbol/stack_input.h"
 #include "symbol/store.h"
+#include "verbs/fetch_options.h"
 #include "verbs/harness.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -20,6 +21,8 @@ struct check_options {
     const char *truth, *level, *launcher;
     struct option_list symbols;
     struct harness harness;
+    struct fetch_words fetch;
+    const char *cache;
 };
 
 struct check {
@@ -96,6 +99,8 @@ static enum status open_symbols(struct check *c, const char *const *roots, uint3
     options.root_count = count;
     options.names = NAMES_SHORT;
     options.system = true;
+    options.cache = c->options->cache;
+    options.fetch = fetch_options_make(&c->options->fetch);
     return symbol_store_open(&options, &c->symbols, fault);
 }
 
@@ -369,7 +374,9 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--truth", OPTION_STRING, &o.truth, "FILE", "compare with this truth.json"},
         {"--level", OPTION_STRING, &o.level, "LEVEL",
          "how deep to look: physical, function or line (default)"},
-        {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols and images"},
+        {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE|SRV", "more symbols and images"},
+        OPTION_CACHE(&o.cache),
+        FETCH_OPTION_ROWS(o.fetch),
         {"--launcher", OPTION_STRING, &o.launcher, "PROGRAM",
          "also ask the judges that are Windows programs"},
         {"--victims", OPTION_STRING, &o.harness.victims, "DIR", "where those judges are"},

@@ -9,6 +9,7 @@
 #include "format/stack/foreign.h"
 #include "symbol/store.h"
 #include "verbs/dump_text.h"
+#include "verbs/fetch_options.h"
 #include "verbs/verbs.h"
 
 struct dump_request {
@@ -20,6 +21,8 @@ struct dump_request {
     struct symbol_store *store;
     struct dump_session *session;
     struct arena *keep;
+    struct fetch_words fetch;
+    const char *cache;
 };
 
 /* A thread with the id of an earlier thread of the list: it cannot be asked for by id. */
@@ -198,10 +201,13 @@ static int run_request(struct dump_request *q, const struct verb *self)
     struct symbol_store_options options = {.roots = q->symbols.items,
                                            .root_count = q->symbols.count,
                                            .names = NAMES_SHORT,
-                                           .system = true};
+                                           .system = true,
+                                           .cache = q->cache,
+                                           .fetch = fetch_options_make(&q->fetch)};
     int code;
     if (symbol_store_open(&options, &q->store, &fault) != ERR_NONE)
         return verb_fault(&fault);
+    fetch_options_check(q->store);
     if (dump_open(q->path, q->store, q->keep, &q->session, &fault) != ERR_NONE) {
         symbol_store_close(q->store);
         return verb_fault(&fault);
@@ -225,8 +231,10 @@ static int run(const struct verb *self, int argc, char **argv)
     struct dump_request q = {.keep = &keep};
     const struct option_row rows[] = {
         {"--stacks", OPTION_FLAG, &q.stacks, NULL, "every thread's stack, the crashed one first"},
-        {"--symbols", OPTION_LIST, &q.symbols, "DIR|FILE",
-         "symbol store, folder or file with images and PDBs; may be given often"},
+        {"--symbols", OPTION_LIST, &q.symbols, "DIR|FILE|SRV",
+         "symbol store, folder, file, or server: srv*CACHE*URL; may be given often"},
+        OPTION_CACHE(&q.cache),
+        FETCH_OPTION_ROWS(q.fetch),
         {"--thread", OPTION_UINT, &q.thread, "ID", "this thread instead of the crashed one"},
         {"--explain", OPTION_STRING, &q.explain, "FRAME", "how that frame was found, and left"},
         {"--json", OPTION_FLAG, &q.json, NULL, "one JSON document: all streams, or the stacks"},

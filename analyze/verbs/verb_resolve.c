@@ -15,6 +15,7 @@
 #include "report/speedscope.h"
 #include "symbol/csv.h"
 #include "symbol/store.h"
+#include "verbs/fetch_options.h"
 #include "verbs/resolve_write.h"
 #include "verbs/verbs.h"
 
@@ -56,6 +57,7 @@ struct resolve_options {
     uint64_t csv_base, jobs;
     const char *format, *names, *arch, *cache;
     bool json, ndjson, strict;
+    struct fetch_words fetch;
 };
 
 static void write_item(struct resolver *r, struct batch *batch, uint32_t i)
@@ -314,9 +316,11 @@ static bool open_store(const struct resolve_options *o, enum symbol_names names,
         .arch = object_arch_parse(o->arch),
         .cache = o->cache,
         .system = true,
+        .fetch = fetch_options_make(&o->fetch),
     };
     if (symbol_store_open(&options, out, fault) != ERR_NONE)
         return false;
+    fetch_options_check(*out);
     for (uint32_t i = 0; i < o->pdbs.count; i++)
         if (!bind(*out, o->pdbs.items[i], false, 0, fault))
             return false;
@@ -489,8 +493,10 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--pdb", OPTION_LIST, &o.pdbs, "[NAME=]FILE", "a PDB, for the module NAME"},
         {"--csv", OPTION_LIST, &o.csvs, "[NAME=]FILE", "a symbol table as pdbdump prints it"},
         {"--csv-base", OPTION_UINT, &o.csv_base, "ADDRESS", "load base in it (0x400000)"},
-        {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE", "symbol store, folder or file"},
+        {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE|SRV",
+         "symbol store, folder, file, or server: srv*CACHE*URL"},
         OPTION_CACHE(&o.cache),
+        FETCH_OPTION_ROWS(o.fetch),
         {"--arch", OPTION_STRING, &o.arch, "NAME", "slice of fat files: arm64, x86_64, ..."},
         {"--json", OPTION_FLAG, &o.json, NULL, "one JSON document"},
         {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object per stack, one per line"},
@@ -528,7 +534,8 @@ const struct verb verb_resolve = {
         "examples:\n"
         "  twinstack resolve --pdb app.pdb crash.txt\n"
         "  twinstack resolve --csv app.exe=symbols.csv --ndjson - < stacks.txt\n"
-        "  twinstack resolve --symbols /srv/symbols -j 2 --ndjson < stacks.ndjson",
+        "  twinstack resolve --symbols /srv/symbols -j 2 --ndjson < stacks.ndjson\n"
+        "  twinstack resolve --symbols 'srv*cache*https://symbols.example/' crash.txt",
     .exits = "  0  done, also with frames without a name and bad lines in a stream\n"
              "  2  usage\n"
              "  3  a named file is missing, damaged or unsupported; with --strict also frames\n"

@@ -1,4 +1,4 @@
-/* twinstack symbols: add, list, verify, index, export.
+/* twinstack symbols: add, list, verify, index, export, fetch.
  *
  * `add` and `verify` speak of a store in the layout of Windows symbol servers; the others of any
  * files and folders. */
@@ -19,6 +19,7 @@
 #include "symbol/symbol_index.h"
 #include "unwind/cfi_export.h"
 #include "verbs/symbol_files.h"
+#include "verbs/symbols_fetch.h"
 #include "verbs/verbs.h"
 
 struct symbols_options {
@@ -29,6 +30,7 @@ struct symbols_options {
     const char *image;  /* of the PDB that is exported; NULL: looked for beside it */
     uint64_t base;
     bool csv, inlines, json;
+    struct symbols_fetch fetch;
 };
 
 static int add_file(void *context, struct symbol_file *file)
@@ -384,6 +386,19 @@ static int run_export(const struct verb *self, void *options, const struct optio
     return symbol_files_visit(files, export_file, options);
 }
 
+static int run_fetch(const struct verb *self, void *options, const struct option_list *files,
+                     struct arena *keep)
+{
+    struct symbols_options *o = options;
+    (void)keep;
+    (void)files;
+    if (o->fetch.dumps.count + o->fetch.stacks.count == 0)
+        return verb_usage_error(self, "fetch needs --dump FILE or --stack FILE");
+    o->fetch.roots = o->roots;
+    o->fetch.json = o->json;
+    return symbols_fetch(&o->fetch);
+}
+
 static const struct subcommand subcommands[] = {
     {"add", "--symbols DIR FILE|DIR...", "copy PDBs and images into the store by their identity", 1,
      SUBCOMMAND_WORDS_MAX, run_add},
@@ -396,6 +411,8 @@ static const struct subcommand subcommands[] = {
      SUBCOMMAND_WORDS_MAX, run_index},
     {"export", "FILE", "print a PDB as the rows of pdbdump, or as a Breakpad .sym file", 1, 1,
      run_export},
+    {"fetch", "--symbols SRV --dump FILE|--stack FILE...",
+     "download the symbols of a dump or a stack into the cache", 0, 0, run_fetch},
     {.name = NULL},
 };
 
@@ -403,7 +420,8 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct symbols_options o = {.names = "short", .format = "csv", .base = CSV_BASE_DEFAULT};
     const struct option_row rows[] = {
-        {"--symbols", OPTION_LIST, &o.roots, "DIR", "the store"},
+        {"--symbols", OPTION_LIST, &o.roots, "DIR|SRV",
+         "the store; fetch: a server, srv*CACHE*URL"},
         {"--format", OPTION_STRING, &o.format, "FORM", "export: csv (usual) or breakpad"},
         {"--image", OPTION_STRING, &o.image, "FILE",
          "export: image of the PDB, for STACK CFI (beside the PDB)"},
@@ -413,7 +431,11 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--names", OPTION_STRING, &o.names, "HOW", "short, full or decorated"},
         {"--index-folder", OPTION_STRING, &o.folder, "DIR",
          "index, verify: there, not beside the PDB"},
-        {"--json", OPTION_FLAG, &o.json, NULL, "list: one JSON document"},
+        {"--json", OPTION_FLAG, &o.json, NULL, "list, fetch: one JSON document"},
+        {"--dump", OPTION_LIST, &o.fetch.dumps, "FILE", "fetch: for all modules of a minidump"},
+        {"--stack", OPTION_LIST, &o.fetch.stacks, "FILE", "fetch: for the modules of a stack"},
+        OPTION_CACHE(&o.fetch.cache),
+        FETCH_OPTION_ROWS(o.fetch.fetch),
     };
     struct arena keep;
     struct option_list rest;
@@ -434,7 +456,7 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_symbols = {
     .name = "symbols",
-    .summary = "the symbol store: add, list, verify, index, export",
+    .summary = "the symbol store: add, list, verify, index, export, fetch",
     .subcommands = subcommands,
     .details =
         "The store has the layout of Windows symbol servers: name/IDENTITY/name.  verify also "
@@ -443,11 +465,14 @@ const struct verb verb_symbols = {
         "  twinstack symbols add --symbols store build/app.exe build/app.pdb\n"
         "  twinstack symbols list --symbols store\n"
         "  twinstack symbols export --csv --inlines app.pdb > app.csv\n"
-        "  twinstack symbols export --format breakpad app.pdb > app.sym",
+        "  twinstack symbols export --format breakpad app.pdb > app.sym\n"
+        "  twinstack symbols fetch --symbols 'srv*cache*https://symbols.example/' --dump "
+        "crash.dmp",
     .exits = "  0  done\n"
              "  1  verify: a file stands where another belongs, or an index is damaged\n"
              "  2  usage\n"
-             "  3  a named file is missing, damaged or unsupported\n"
+             "  3  a named file is missing, damaged or unsupported; fetch: a server "
+             "did\n     not answer, refused, or sent a wrong file\n"
              "  5  nothing there",
     .run = run,
 };

@@ -26,7 +26,7 @@ static void read_build_id(struct minidump_reader *m, struct bytes r, struct mini
     char *text = minidump_array(m, (uint32_t)bytes * 2 + 1, 1);
     for (size_t i = 0; text != NULL && i < bytes; i++)
         (void)snprintf(text + i * 2, 3, "%02x", r.at[i]);
-    out->build_id = text;
+    out->build_id = out->module.build_id = text;
     out->codeview = "BpEL";
 }
 

@@ -17,27 +17,12 @@ enum object_kind object_recognize(const void *data, size_t bytes)
     return bytes >= 2 && memcmp(data, "MZ", 2) == 0 ? OBJECT_PE : OBJECT_NONE;
 }
 
-/* The debug id of a build id: its first 16 bytes as a GUID and age 0, as in Breakpad. */
-static void build_debug_id(struct object_file *file)
-{
-    uint8_t guid[16] = {0};
-    const size_t digits = strlen(file->id);
-
-    for (size_t i = 0; i < 16 && 2 * i + 1 < digits; i++) {
-        for (size_t k = 0; k < 2; k++) {
-            const char c = file->id[2 * i + k];
-            guid[i] = (uint8_t)(guid[i] << 4 | (c <= '9' ? c - '0' : c - 'a' + 10));
-        }
-    }
-    module_debug_id(guid, 0, file->debug_id);
-}
-
 static enum status open_elf(struct object_file *file, struct fault *fault)
 {
     if (elf_open(file->bytes.data, file->bytes.bytes, &file->as.elf, fault) != ERR_NONE)
         return fault->code;
     if (elf_build_id(&file->as.elf, file->id))
-        build_debug_id(file);
+        module_build_debug_id(file->id, file->debug_id);
     return ERR_NONE;
 }
 

@@ -1,0 +1,100 @@
+/* Folders with the layout of a symbol server; see store.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbol/store_parts.h"
+
+/* FOLDER/NAME, or the entry of FOLDER that differs from NAME only in case; NULL: none. */
+static char *find_entry(const char *folder, const char *name, struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    char *path = path_join(scratch, folder, name);
+    const char **names;
+    size_t count;
+
+    if (path == NULL || path_is_file(path) || path_is_folder(path))
+        return path;
+    if (folder_list(folder, scratch, &names, &count, &fault) != ERR_NONE)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (text_equal_nocase(names[i], name))
+            return path_join(scratch, folder, names[i]);
+    return NULL;
+}
+
+char *store_find_builds(const char *root, const char *name, struct arena *scratch)
+{
+    const char letters[3] = {name[0], name[0] != '\0' ? name[1] : '\0', '\0'};
+    if (letters[1] == '\0')
+        return NULL;
+    char *folder = find_entry(root, name, scratch);
+    if (folder != NULL && path_is_folder(folder))
+        return folder;
+    folder = find_entry(root, letters, scratch);
+    if (folder != NULL && path_is_folder(folder))
+        folder = find_entry(folder, name, scratch);
+    return folder != NULL && path_is_folder(folder) ? folder : NULL;
+}
+
+/* The reason that a file.ptr gives for a missing file. */
+static void report_message(struct symbol_store *store, const char *path, const char *text)
+{
+    const struct fetch_event event = {.kind = FETCH_EVENT_FAULT, .name = path, .text = text};
+    store->pointer_message = true;
+    if (store->fetch_options.event != NULL)
+        store->fetch_options.event(store->fetch_options.context, &event);
+}
+
+/* What FOLDER/file.ptr leads to: "PATH:" and a path, also a relative one. "MSG:" and the reason why
+ * the file is not there is reported. NULL: nothing. */
+static char *follow_pointer(struct symbol_store *store, const char *folder, struct arena *scratch)
+{
+    enum { POINTER_BYTES_MAX = 4096 };
+    struct fault fault = FAULT_INIT;
+    const char *path = path_join(scratch, folder, "file.ptr");
+    char *text;
+    size_t bytes;
+
+    if (path == NULL || !path_is_file(path) ||
+        file_read(path, POINTER_BYTES_MAX, scratch, &text, &bytes, &fault) != ERR_NONE)
+        return NULL;
+    text[strcspn(text, "\r\n")] = '\0';
+    if (strncmp(text, "MSG:", 4) == 0)
+        report_message(store, path, text + 4);
+    if (strncmp(text, "PATH:", 5) != 0 || text[5] == '\0')
+        return NULL;
+    const bool absolute = text[5] == '/' || text[5] == '\\' || text[6] == ':';
+    char *target = absolute ? text + 5 : path_join(scratch, folder, text + 5);
+    return target != NULL && path_is_file(target) ? target : NULL;
+}
+
+char *store_find_on_server(struct symbol_store *store, const char *root, const char *name,
+                           const char *id, struct arena *scratch)
+{
+    char *folder = store_find_builds(root, name, scratch);
+    char *build = folder != NULL ? find_entry(folder, id, scratch) : NULL;
+    if (build == NULL || !path_is_folder(build))
+        return NULL;
+    char *file = find_entry(build, name, scratch);
+    if (file != NULL && path_is_file(file))
+        return file;
+    char *packed = arena_string(scratch, name);
+    if (packed == NULL)
+        return NULL;
+    packed[strlen(packed) - 1] = '_';
+    file = find_entry(build, packed, scratch);
+    return file != NULL && path_is_file(file) ? file : follow_pointer(store, build, scratch);
+}
+
+char *store_find_breakpad_on_server(const char *root, const char *name, const char *id,
+                                    struct arena *scratch)
+{
+    char *folder = store_find_builds(root, name, scratch);
+    char *build = folder != NULL ? find_entry(folder, id, scratch) : NULL;
+    char *file = store_breakpad_name(name, scratch);
+    if (build == NULL || file == NULL || !path_is_folder(build))
+        return NULL;
+    file = find_entry(build, file, scratch);
+    return file != NULL && path_is_file(file) ? file : NULL;
+}

@@ -1,0 +1,479 @@
+/* Symbol servers of the symbol store: which files a module may have there, under which keys, and
+ * whether what came is what was wanted. The room fetch does the rest. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "symbol/store_parts.h"
+
+enum want_kind { WANT_PDB, WANT_PE, WANT_BREAKPAD, WANT_OBJECT };
+
+struct want {
+    enum want_kind kind;
+    char id[ELF_BUILD_ID_BYTES]; /* or a debug_id or code_id, which are shorter */
+};
+
+/* Files wanted, and what each of them is. */
+struct wants {
+    struct fetch_file *files;
+    struct want *wants; /* as many */
+    uint32_t count, room;
+};
+
+enum { WANTS_PER_MODULE = 3 };
+
+static void wants_free(struct wants *wants)
+{
+    free(wants->files);
+    free(wants->wants);
+}
+
+static bool wants_make(struct wants *out, uint32_t modules)
+{
+    out->count = 0;
+    out->room = modules * WANTS_PER_MODULE;
+    out->files = calloc((size_t)out->room + 1, sizeof *out->files);
+    out->wants = calloc((size_t)out->room + 1, sizeof *out->wants);
+    if (out->files != NULL && out->wants != NULL)
+        return true;
+    wants_free(out);
+    return false;
+}
+
+/* A PDB whose file ends too early still opens. */
+static enum status check_pdb(const struct file_map *map, const char *id, struct fault *fault)
+{
+    char debug_id[DEBUG_ID_BYTES];
+    struct pdb pdb;
+
+    if (pdb_open(map->data, map->bytes, &pdb, fault) != ERR_NONE)
+        return fault->code;
+    pdb_debug_id(&pdb, debug_id);
+    const bool whole = (uint64_t)pdb.msf.block_count * pdb.msf.block_bytes <= pdb.msf.bytes;
+    pdb_close(&pdb);
+    if (!text_equal_nocase(debug_id, id))
+        return fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "PDB");
+    return whole ? ERR_NONE : fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB cut short");
+}
+
+static enum status check_pe(const struct file_map *map, const char *id, struct fault *fault)
+{
+    char code_id[CODE_ID_BYTES];
+    struct pe_section section;
+    struct pe pe;
+
+    if (pe_open(map->data, map->bytes, &pe, fault) != ERR_NONE)
+        return fault->code;
+    pe_code_id(&pe, code_id);
+    if (!text_equal_nocase(code_id, id))
+        return fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image");
+    for (uint32_t i = 0; pe_section(&pe, i, &section); i++)
+        if ((uint64_t)section.foff + section.raw_bytes > map->bytes)
+            return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "image cut short");
+    return ERR_NONE;
+}
+
+static enum status check_breakpad(const struct file_map *map, const char *id, struct fault *fault)
+{
+    struct breakpad file;
+    if (breakpad_read_identity(map->data, map->bytes, &file, fault) == ERR_NONE &&
+        !text_equal_nocase(file.debug_id, id))
+        fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "Breakpad .sym file");
+    breakpad_close(&file);
+    return fault->code;
+}
+
+static enum status check_object(const struct file_map *map, const char *id, struct fault *fault)
+{
+    struct object_candidate object = {0};
+    for (uint32_t slice = 0; object_candidate_read(map->data, map->bytes, slice, &object, fault);
+         slice++) {
+        if (text_equal_nocase(object.id, id))
+            return ERR_NONE;
+        if (object_recognize(map->data, map->bytes) != OBJECT_MACHO)
+            break;
+    }
+    fault_clear(fault);
+    return fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "ELF or Mach-O file");
+}
+
+static enum status check_file(const void *context, const char *path, struct fault *fault)
+{
+    const struct want *want = context;
+    struct file_map map;
+    bool unpacked;
+
+    if (symbol_file_map(path, &map, &unpacked, fault) != ERR_NONE)
+        return fault->code;
+    switch (want->kind) {
+    case WANT_PDB:
+        (void)check_pdb(&map, want->id, fault);
+        break;
+    case WANT_PE:
+        (void)check_pe(&map, want->id, fault);
+        break;
+    case WANT_BREAKPAD:
+        (void)check_breakpad(&map, want->id, fault);
+        break;
+    case WANT_OBJECT:
+        (void)check_object(&map, want->id, fault);
+        break;
+    }
+    if (fault->code == ERR_NONE && unpacked) /* so that it is not unpacked at each use */
+        (void)file_write(path, map.data, map.bytes, fault);
+    symbol_file_unmap(&map, unpacked);
+    return fault->code;
+}
+
+static void lower(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text >= 'A' && *text <= 'Z')
+            *text = (char)(*text + ('a' - 'A'));
+}
+
+static void add_key(struct fetch_file *file, enum fetch_form form, const char *name, const char *id,
+                    const char *as)
+{
+    struct fetch_key *key = &file->keys[file->key_count];
+    if (file->key_count == FETCH_KEYS_MAX || !fetch_key_set(key->path, name, id, as))
+        return;
+    key->form = form;
+    for (uint32_t i = 0; i < file->key_count; i++)
+        if (strcmp(file->keys[i].path, key->path) == 0)
+            return;
+    file->key_count++;
+}
+
+/* The next file, under its first key; NULL when there is no room, or no such place. */
+static struct fetch_file *add_file(struct wants *wants, enum want_kind kind, const char *name,
+                                   const char *id, const char *as, const char *want_id)
+{
+    struct fetch_file *file = &wants->files[wants->count];
+    struct want *want = &wants->wants[wants->count];
+
+    if (wants->count == wants->room || strlen(want_id) >= sizeof want->id ||
+        !fetch_key_set(file->place, name, id, as))
+        return NULL;
+    want->kind = kind;
+    memcpy(want->id, want_id, strlen(want_id) + 1);
+    file->check = check_file;
+    file->context = want;
+    add_key(file, FETCH_WHOLE, name, id, as);
+    wants->count++;
+    return file;
+}
+
+/* The other spellings that servers use: packed; all in lower case, as the Simple Symbol Query
+ * Protocol has it; and where the file has moved to. */
+static void add_spellings(struct fetch_file *file, const char *name, const char *id)
+{
+    char small[256], small_id[DEBUG_ID_BYTES], packed[256];
+    const size_t bytes = strlen(name);
+
+    if (file == NULL || bytes == 0 || bytes >= sizeof small || strlen(id) >= sizeof small_id)
+        return;
+    memcpy(packed, name, bytes + 1);
+    packed[bytes - 1] = '_';
+    add_key(file, FETCH_WHOLE, name, id, packed);
+    memcpy(small, name, bytes + 1);
+    memcpy(small_id, id, strlen(id) + 1);
+    lower(small);
+    if (strlen(id) > 32) { /* a GUID; the timestamp of an image keeps its case */
+        lower(small_id);
+        add_key(file, FETCH_WHOLE, small, small_id, small);
+        /* a portable PDB, whose age the protocol writes as FFFFFFFF */
+        memcpy(small_id + 32, "FFFFFFFF", 9);
+        add_key(file, FETCH_WHOLE, small, small_id, small);
+        add_key(file, FETCH_WHOLE, name, small_id, name);
+    } else {
+        add_key(file, FETCH_WHOLE, small, id, small);
+    }
+    add_key(file, FETCH_POINTER, name, id, "file.ptr");
+}
+
+static bool is_windows(const struct module *module)
+{
+    static const char *const patterns[] = {"*.exe", "*.dll", "*.sys", "*.ocx", "*.node",
+                                           "*.cpl", "*.drv", "*.efi", "*.mui", "*.winmd"};
+    const size_t bytes = strlen(module->debug_id);
+    for (size_t i = 0; i < COUNT_OF(patterns); i++)
+        if (text_glob(patterns[i], module->name))
+            return true;
+    /* Breakpad and Crashpad give identities of other systems the age 0. */
+    return module->build_id == NULL &&
+           (module->code_id[0] != '\0' || bytes != 33 || module->debug_id[32] != '0');
+}
+
+static const char *first_pdb_name(const struct module *module, const char *stated,
+                                  struct arena *scratch)
+{
+    const char *names[5];
+    store_pdb_names(module, stated, scratch, names);
+    return names[0] != NULL ? names[0] : "";
+}
+
+static void want_pdb(struct wants *wants, const struct module *module, const char *stated,
+                     const char *id, struct arena *scratch)
+{
+    const char *name = first_pdb_name(module, stated, scratch);
+    if (id[0] != '\0')
+        add_spellings(add_file(wants, WANT_PDB, name, id, name, id), name, id);
+}
+
+static void want_image(struct wants *wants, const struct module *module)
+{
+    const char *id = module->code_id;
+    if (id[0] != '\0')
+        add_spellings(add_file(wants, WANT_PE, module->name, id, module->name, id), module->name,
+                      id);
+}
+
+static void want_breakpad(struct wants *wants, const struct module *module, const char *stated,
+                          const char *id, struct arena *scratch)
+{
+    const char *name = is_windows(module) ? first_pdb_name(module, stated, scratch) : module->name;
+    const char *file = store_breakpad_name(name, scratch);
+    if (id[0] != '\0' && file != NULL)
+        (void)add_file(wants, WANT_BREAKPAD, name, id, file, id);
+}
+
+/* The debug file and the image of another system's module. ID: build id or UUID, lower case. */
+static void want_object(struct wants *wants, bool macho, const char *name, const char *id,
+                        struct arena *scratch)
+{
+    const char *debug = macho ? "_.dwarf" : "_.debug";
+    const char *symbols =
+        arena_printf(scratch, "%s-sym-%s", macho ? "mach-uuid" : "elf-buildid", id);
+    const char *code = arena_printf(scratch, "%s-%s", macho ? "mach-uuid" : "elf-buildid", id);
+    if (symbols == NULL || code == NULL)
+        return;
+    struct fetch_file *file = add_file(wants, WANT_OBJECT, debug, symbols, debug, id);
+    if (file != NULL && !macho)
+        add_key(file, FETCH_DEBUGINFOD, "buildid", id, "debuginfo");
+    file = add_file(wants, WANT_OBJECT, name, code, name, id);
+    if (file != NULL && !macho)
+        add_key(file, FETCH_DEBUGINFOD, "buildid", id, "executable");
+}
+
+/* The id under which a module of another system is kept; "" when it is not known whole. */
+static void object_id(const struct module *module, const struct store_image *image, bool *macho,
+                      char out[ELF_BUILD_ID_BYTES])
+{
+    out[0] = '\0';
+    *macho = false;
+    if (image != NULL) {
+        *macho = image->file.kind == OBJECT_MACHO;
+        (void)memcpy(out, image->file.id, ELF_BUILD_ID_BYTES);
+    } else if (module->build_id != NULL) {
+        if (strlen(module->build_id) < ELF_BUILD_ID_BYTES)
+            memcpy(out, module->build_id, strlen(module->build_id) + 1);
+    } else if (strlen(module->debug_id) == 33) {
+        *macho = true;
+        memcpy(out, module->debug_id, 32);
+        out[32] = '\0';
+        lower(out);
+    }
+}
+
+static bool is_got(const struct fetch_file *file)
+{
+    return file->result == FETCH_CACHED || file->result == FETCH_LOADED;
+}
+
+/* Why there is still no file, for the note of each frame; NOTE_NONE: servers simply have none. */
+static enum frame_note note_of(const struct fetch_file *file)
+{
+    switch (file->result) {
+    case FETCH_WRONG:
+        return NOTE_SERVER_WRONG_FILE;
+    case FETCH_UNREACHABLE:
+        return NOTE_SERVER_SILENT;
+    case FETCH_REFUSED:
+        return NOTE_SERVER_REFUSED;
+    case FETCH_OFFLINE:
+        return NOTE_OFFLINE;
+    default:
+        return NOTE_NONE;
+    }
+}
+
+/* Downloads into the user's cache count for its limit. */
+static void trim_cache(struct symbol_store *store, const struct wants *wants)
+{
+    struct fault ignored = FAULT_INIT;
+    const char *folder = store->cache.folder;
+    for (uint32_t i = 0; folder != NULL && i < wants->count; i++) {
+        const struct fetch_file *file = &wants->files[i];
+        if (file->result == FETCH_LOADED && strncmp(file->path, folder, strlen(folder)) == 0) {
+            (void)cache_trim(&store->cache, store->cache.limit_bytes, file->path, NULL, NULL,
+                             &ignored);
+            return;
+        }
+    }
+}
+
+static bool get_all(struct symbol_store *store, struct wants *wants, enum frame_note *note)
+{
+    bool any = false;
+    fetch_files(store->fetch, wants->files, wants->count);
+    for (uint32_t i = 0; i < wants->count; i++) {
+        any = any || is_got(&wants->files[i]);
+        if (*note == NOTE_NONE)
+            *note = note_of(&wants->files[i]);
+    }
+    trim_cache(store, wants);
+    return any;
+}
+
+bool store_fetch_symbols(struct symbol_store *store, const struct module *module,
+                         const struct store_image *image, const char *id, struct arena *scratch,
+                         enum frame_note *note)
+{
+    const char *stated = image != NULL ? image->pdb_name : NULL;
+    struct wants wants;
+    bool any = false;
+
+    if (!fetch_has_servers(store->fetch) || !wants_make(&wants, 1))
+        return false;
+    if (image != NULL ? image->file.kind == OBJECT_PE : is_windows(module)) {
+        want_pdb(&wants, module, stated, id, scratch);
+        any = get_all(store, &wants, note);
+        if (!any) {
+            memset(wants.files, 0, wants.room * sizeof *wants.files);
+            wants.count = 0;
+            want_breakpad(&wants, module, stated, id, scratch);
+            any = get_all(store, &wants, note);
+        }
+    } else {
+        char object[ELF_BUILD_ID_BYTES];
+        bool macho;
+        object_id(module, image, &macho, object);
+        if (object[0] != '\0')
+            want_object(&wants, macho, module->name, object, scratch);
+        want_breakpad(&wants, module, stated, id, scratch);
+        any = get_all(store, &wants, note);
+        for (uint32_t i = 0; i < wants.count; i++) {
+            struct fault ignored = FAULT_INIT;
+            if (is_got(&wants.files[i]) && wants.wants[i].kind == WANT_OBJECT)
+                (void)store_list_file(store, wants.files[i].path, false, &ignored);
+        }
+    }
+    wants_free(&wants);
+    return any;
+}
+
+bool store_fetch_image(struct symbol_store *store, const struct module *module,
+                       enum frame_note *note)
+{
+    struct wants wants;
+
+    if (!fetch_has_servers(store->fetch) || module->code_id[0] == '\0' || !wants_make(&wants, 1))
+        return false;
+    want_image(&wants, module);
+    const bool any = get_all(store, &wants, note);
+    wants_free(&wants);
+    return any;
+}
+
+enum status symbol_store_fetch(struct symbol_store *store, const struct module *const *modules,
+                               uint32_t count, symbol_fetched_fn *each, void *context,
+                               struct fault *fault)
+{
+    struct wants wants;
+    struct arena scratch;
+
+    if (!fetch_has_servers(store->fetch))
+        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol server",
+                              "none is named: --symbols 'srv*CACHE*https://...'");
+    if (!wants_make(&wants, count))
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol servers");
+    arena_init(&scratch, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct module *module = modules[i];
+        char object[ELF_BUILD_ID_BYTES];
+        bool macho;
+        if (is_windows(module)) {
+            want_pdb(&wants, module, NULL, module->debug_id, &scratch);
+            want_image(&wants, module);
+            continue;
+        }
+        object_id(module, NULL, &macho, object);
+        if (object[0] != '\0')
+            want_object(&wants, macho, module->name, object, &scratch);
+        else
+            want_breakpad(&wants, module, NULL, module->debug_id, &scratch);
+    }
+    fetch_files(store->fetch, wants.files, wants.count);
+    trim_cache(store, &wants);
+    for (uint32_t i = 0; each != NULL && i < wants.count; i++)
+        each(context, &wants.files[i]);
+    arena_free(&scratch);
+    wants_free(&wants);
+    return ERR_NONE;
+}
+
+void store_servers_close(struct symbol_store *store)
+{
+    fetch_close(store->fetch);
+    store->fetch = NULL;
+}
+
+/* The fetch room's session, made with the first chain. */
+static bool open_fetch(struct symbol_store *store, struct fault *fault)
+{
+    if (store->fetch != NULL)
+        return true;
+    struct fetch_options options = store->fetch_options;
+    options.cache = store->cache.folder != NULL
+                        ? arena_printf(&store->arena, "%s/%s", store->cache.folder,
+                                       cache_kind_name(CACHE_DOWNLOAD))
+                        : NULL;
+    return fetch_open(&options, &store->fetch, fault) == ERR_NONE;
+}
+
+static enum status add_chain(struct symbol_store *store, const struct symbol_path_element *chain,
+                             bool named, struct fault *fault)
+{
+    const char *cache = NULL;
+
+    if (!open_fetch(store, fault) || fetch_add(store->fetch, chain, &cache, fault) != ERR_NONE)
+        return fault->code;
+    if (cache != NULL)
+        store_add_server(store, cache);
+    for (uint32_t i = 0; i < chain->folder_count; i++) {
+        const char *folder = chain->folders[i];
+        if (path_is_folder(folder)) {
+            store_add_server(store, folder);
+        } else if (named && chain->url_count == 0 && chain->cache != folder) {
+            fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol folder or file",
+                           "no such file or folder");
+            fault_set_path(fault, folder);
+        }
+    }
+    return fault->code;
+}
+
+enum status store_add_path(struct symbol_store *store, const char *text, bool named,
+                           struct fault *fault)
+{
+    struct symbol_path path;
+
+    if (symbol_path_read(text, &store->arena, &path, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < path.count && fault->code == ERR_NONE; i++) {
+        const struct symbol_path_element *element = &path.elements[i];
+        if (element->chain)
+            (void)add_chain(store, element, named, fault);
+        else if (named)
+            (void)store_add_root(store, element->folders[0], fault);
+        else
+            store_add_server(store, element->folders[0]);
+        if (!named && fault->code != ERR_NONE && fault->code != ERR_MEMORY) {
+            store->path_fault = *fault; /* the environment's: said, and no reason to stop */
+            fault_clear(fault);
+        }
+    }
+    return fault->code;
+}

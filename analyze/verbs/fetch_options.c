@@ -1,0 +1,66 @@
+/* See fetch_options.h. */
+#include "verbs/fetch_options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/log.h"
+
+/* Calls come one at a time; see fetch_event_fn. */
+static uint64_t printed_ns;
+
+static void print_progress(const struct fetch_event *event)
+{
+    static const uint64_t EACH_NS = 5000000000U; /* a log is no terminal */
+    const uint64_t now_ns = clock_ns();
+    char total[48] = "";
+
+    if (event->total_bytes > 0)
+        (void)snprintf(total, sizeof total, " of %.1f", (double)event->total_bytes / 1e6);
+    if (file_is_terminal(stderr)) {
+        log_progress("fetch: %" PRIu32 " files, %.1f%s MB, %s", event->running,
+                     (double)event->bytes / 1e6, total, event->name);
+    } else if (printed_ns == 0) {
+        printed_ns = now_ns;
+    } else if (now_ns - printed_ns >= EACH_NS) {
+        printed_ns = now_ns;
+        (void)fprintf(stderr, "twinstack: fetch: %" PRIu32 " files, %.1f%s MB, %s\n",
+                      event->running, (double)event->bytes / 1e6, total, event->name);
+    }
+}
+
+static void on_event(void *context, const struct fetch_event *event)
+{
+    (void)context;
+    switch (event->kind) {
+    case FETCH_EVENT_PROGRESS:
+        print_progress(event);
+        break;
+    case FETCH_EVENT_LOADED:
+        log_progress_end();
+        (void)fprintf(stderr, "twinstack: fetched %s: %s\n", event->name, event->text);
+        break;
+    case FETCH_EVENT_FAULT:
+        log_warn("%s: %s", event->name, event->text);
+        break;
+    }
+}
+
+struct fetch_options fetch_options_make(const struct fetch_words *words)
+{
+    return (struct fetch_options){
+        .offline = words->offline,
+        .limit_ms = words->limit_ms < UINT32_MAX ? (uint32_t)words->limit_ms : UINT32_MAX,
+        .event = on_event,
+    };
+}
+
+void fetch_options_check(const struct symbol_store *store)
+{
+    char text[1024];
+    const struct fault *fault = symbol_store_path_fault(store);
+    if (fault->code == ERR_NONE)
+        return;
+    fault_describe(fault, text, sizeof text);
+    log_warn("the symbol path of the environment is not used whole: %s", text);
+}
