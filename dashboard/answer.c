@@ -144,17 +144,30 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body)
 
 int answer_asset(struct exchange *x, int status, const struct web_asset *asset)
 {
-    bool gzip = accepts(exchange_header(x, "Accept-Encoding"), "gzip");
+    const struct form {
+        const char *word, *extra; /* word NULL: plain, which every client takes */
+        const unsigned char *data;
+        size_t bytes;
+    } forms[] = {
+        {"br", "Content-Encoding: br\r\nVary: Accept-Encoding\r\n", asset->brotli,
+         asset->brotli_bytes},
+        {"gzip", "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n", asset->gzip,
+         asset->gzip_bytes},
+        {NULL, "Vary: Accept-Encoding\r\n", asset->plain, asset->plain_bytes},
+    };
+    const char *accepted = exchange_header(x, "Accept-Encoding");
+    const struct form *form = forms;
+    while (form->word != NULL && !accepts(accepted, form->word))
+        form++;
     struct head head = {
         .status = status,
         .mime = asset->mime,
         .etag = asset->etag,
         .cache = asset->immutable ? "public, max-age=31536000, immutable" : "no-cache",
-        .extra = gzip ? "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
-                      : "Vary: Accept-Encoding\r\n",
-        .bytes = gzip ? asset->gzip_bytes : asset->plain_bytes,
+        .extra = form->extra,
+        .bytes = form->bytes,
     };
-    return send_answer(x, &head, gzip ? asset->gzip : asset->plain);
+    return send_answer(x, &head, form->data);
 }
 
 int answer_data(struct exchange *x, int status, const char *data, size_t bytes, const char *etag)

@@ -15,7 +15,8 @@ int answer_error(struct exchange *x, int status, const char *key, const char *me
 /* Answers with the error that FAULT describes. */
 int answer_fault(struct exchange *x, const struct fault *fault);
 
-/* Sends an embedded asset: compressed if the client accepts gzip, 304 if it has the asset. */
+/* Sends an embedded asset: as brotli or gzip if the client accepts that, 304 if it has the asset.
+ */
 int answer_asset(struct exchange *x, int status, const struct web_asset *asset);
 
 /* Sends BODY: compressed if it is large and the client accepts gzip, 304 if the client has this

@@ -35,7 +35,36 @@ static void write_cost(struct json *out, const struct case_cost *c)
     json_object_end(out);
 }
 
-enum { TIMING_ROWS_MAX = 4000 };
+enum { TIMING_ROWS_MAX = 2400, TIMING_SAMPLES_MAX = 4000 };
+
+/* Of a large run every STEP-th case, with all its engines, so that a page stays light and its
+ * medians are of cases from the whole run. */
+static uint32_t step_of(const struct case_cost *costs, uint32_t count, uint32_t *cases)
+{
+    *cases = 0;
+    for (uint32_t i = 0; i < count; i++)
+        *cases += i == 0 || costs[i].case_id != costs[i - 1].case_id;
+    return count == 0 ? 1 : (count + TIMING_ROWS_MAX - 1) / TIMING_ROWS_MAX;
+}
+
+static void write_costs(struct json *out, const struct case_cost *costs, uint32_t count)
+{
+    uint32_t cases = 0, number = 0, shown = 0;
+    const uint32_t step = step_of(costs, count, &cases);
+    json_key(out, "costs");
+    json_array(out);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool first = i == 0 || costs[i].case_id != costs[i - 1].case_id;
+        number += first && i > 0;
+        if (number % step != 0)
+            continue;
+        shown += first;
+        write_cost(out, &costs[i]);
+    }
+    json_array_end(out);
+    json_key_uint(out, "cases_total", cases);
+    json_key_uint(out, "cases_shown", shown);
+}
 
 enum status view_timing(const struct view_input *in, struct json *out, struct fault *fault)
 {
@@ -53,15 +82,11 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
     json_object(out);
     json_key_uint(out, "run", run_id);
     json_key_uint(out, "total", cost_count);
-    json_key(out, "costs");
-    json_array(out);
-    for (uint32_t i = 0; i < cost_count && i < TIMING_ROWS_MAX; i++)
-        write_cost(out, &costs[i]);
-    json_array_end(out);
+    write_costs(out, costs, cost_count);
     json_key_uint(out, "samples_total", sample_count);
     json_key(out, "samples");
     json_array(out);
-    for (uint32_t i = 0; i < sample_count && i < TIMING_ROWS_MAX; i++) {
+    for (uint32_t i = 0; i < sample_count && i < TIMING_SAMPLES_MAX; i++) {
         json_object(out);
         json_key_string(out, "subject", bench_lane_name(samples[i].lane));
         json_key_string(out, "stage", bench_stage_name(samples[i].stage));

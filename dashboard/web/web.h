@@ -21,6 +21,8 @@ struct web_asset {
     size_t plain_bytes;
     const unsigned char *gzip;
     size_t gzip_bytes;
+    const unsigned char *brotli;
+    size_t brotli_bytes;
 };
 
 extern const struct web_asset web_assets[];

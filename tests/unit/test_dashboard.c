@@ -227,6 +227,8 @@ TEST(assets_are_found_by_their_whole_path)
     for (size_t i = 0; i < web_asset_count; i++) {
         test_row(web_assets[i].path);
         CHECK(web_assets[i].gzip_bytes > 2 && web_assets[i].gzip[0] == 0x1f);
+        CHECK(web_assets[i].brotli_bytes > 0 &&
+              web_assets[i].brotli_bytes < web_assets[i].plain_bytes);
         CHECK_EQ(web_assets[i].immutable, strncmp(web_assets[i].path, "/assets/", 8) == 0);
     }
 }

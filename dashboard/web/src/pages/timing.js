@@ -367,7 +367,14 @@ function Shown({ data, query, set }) {
           From a dump <strong>{duration(dump)}</strong>, from offsets <strong>{duration(offset)}</strong>: the
           offset way is <strong>{(dump / offset).toFixed(1)}×</strong>
           {dump > offset ? ' faster ' : ' as slow '}
-          <span class="dim">(medians of all cases, symbols loaded)</span>.
+          <span class="dim">
+            (medians of{' '}
+            {data.cases_shown < data.cases_total
+              ? `${number(data.cases_shown)} of ${number(data.cases_total)} cases, evenly chosen`
+              : 'all cases'}
+            , symbols loaded)
+          </span>
+          .
         </p>
       ) : null}
       <FromNothing costs={data.costs} />

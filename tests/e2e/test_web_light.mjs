@@ -1,0 +1,126 @@
+// How much a first view weighs and how soon it shows, on a run of 10,000 cases, and that memory stays
+// flat under mixed addresses. It measures, so it runs alone.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { ask, browser, check, openPage, runAll, same, seed, serve, settled, test } from './web/world.mjs';
+
+const FIRST_VIEW_BYTES = 150 * 1024;
+const LCP_MS = 300;
+const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
+const chromium = await browser();
+const server = await serve('--db', seed('light.db', 3, 24, 10000));
+const big = 1; // the run of 10,000 cases
+
+test('assets_come_as_brotli_gzip_or_plain', async () => {
+  const path = /src="(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text())[1];
+  const raw = (encoding) =>
+    new Promise((done) => {
+      const words = ['-s', '-D', '-', '-o', '-', ...(encoding ? ['-H', `Accept-Encoding: ${encoding}`] : [])];
+      const out = execFileSync('curl', [...words, server.base + path], { maxBuffer: 1 << 24 });
+      const end = out.indexOf('\r\n\r\n') + 4;
+      const head = out.subarray(0, end).toString();
+      done({ encoding: /content-encoding: (\w+)/i.exec(head)?.[1], body: out.subarray(end) });
+    });
+  const [plain, gzip, br, both] = await Promise.all([
+    raw(null),
+    raw('gzip'),
+    raw('br'),
+    raw('gzip, deflate, br;q=0.9'),
+  ]);
+  same([plain.encoding, gzip.encoding, br.encoding, both.encoding], [undefined, 'gzip', 'br', 'br'], 'encodings');
+  check(gunzipSync(gzip.body).equals(plain.body) && brotliDecompressSync(br.body).equals(plain.body), 'one text');
+  check(br.body.length < gzip.body.length && gzip.body.length < plain.body.length / 2, 'each smaller');
+});
+
+// A page that is opened with an empty cache: the bytes on the wire, and when its largest part shows.
+async function firstView(url) {
+  const page = await openPage(chromium, 'about:blank');
+  const wire = await page.context().newCDPSession(page);
+  const rows = [];
+  const asked = new Map();
+  let total = 0;
+  await wire.send('Network.enable');
+  wire.on('Network.requestWillBeSent', (event) => asked.set(event.requestId, event.request.url));
+  wire.on('Network.loadingFinished', (event) => {
+    total += event.encodedDataLength;
+    rows.push(`${event.encodedDataLength} ${asked.get(event.requestId)}`);
+  });
+  await page.goto(url);
+  await settled(page);
+  await page.waitForTimeout(200);
+  const lcp = await page.evaluate(
+    () =>
+      new Promise((done) => {
+        new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({
+          type: 'largest-contentful-paint',
+          buffered: true,
+        });
+        setTimeout(() => done(Infinity), 2000);
+      }),
+  );
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+  return { total, rows, lcp };
+}
+
+for (const [name, path] of [
+  ['overview', '/overview'],
+  ['run', `/runs/${big}`],
+  ['mismatches', `/runs/${big}/mismatches`],
+  ['case', `/runs/${big}/mismatches/inline_chain.ob2`],
+  ['runs', '/runs'],
+  ['timing', `/timing?run=${big}`],
+  ['hooks', `/hooks?run=${big}`],
+  ['signatures', `/signatures?run=${big}`],
+])
+  test(`first_view_of_${name}_is_light_and_soon`, async () => {
+    const url = server.base + path.replace('/overview', `/?run=${big}`);
+    const views = [];
+    // The minimum of a few, so that other load on the machine does not count.
+    while (views.length < 5 && !(views.at(-1)?.lcp <= LCP_MS)) views.push(await firstView(url));
+    const { total, rows } = views[0];
+    const lcp = Math.min(...views.map((view) => view.lcp));
+    console.log(`     ${(total / 1024).toFixed(0)} KB, LCP ${lcp.toFixed(0)} ms  ${path}`);
+    check(total <= FIRST_VIEW_BYTES, `${total} bytes:\n${rows.join('\n')}`);
+    check(lcp <= LCP_MS * slowness, `LCP ${lcp} ms`);
+  });
+
+// Resident memory after SECONDS of mixed addresses, each asked for once: what is cached is bounded.
+// `./run soak` gives more seconds.
+test('memory_stays_flat_under_mixed_addresses', async () => {
+  const seconds = Number(process.env.TWINSTACK_SOAK_SECONDS ?? 20);
+  const resident = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]) / 1024;
+  const views = [
+    (i) => `/api/v1/runs/${big}/cases?limit=${1 + (i % 200)}&after=${i * 7}`,
+    (i) => `/api/v1/runs/${big}/queue?limit=${1 + (i % 200)}`,
+    (i) => `/api/v1/runs/${big}/cases?search=${i.toString(36)}`,
+    (i) => `/api/v1/runs/2/cases/inline_chain.ob2/explain?frame=${i % 9}`,
+    (i) => `/api/v1/trend?metric=f1&limit=${1 + (i % 1000)}`,
+    (i) => `/api/v1/compare?a=${1 + (i % 3)}&b=${1 + ((i >> 2) % 4)}`,
+    () => '/api/v1/overview',
+    (i) => `/runs/${1 + (i % 4)}`,
+    (i) => `/api/v1/runs/${i}`,
+  ];
+  const end = performance.now() + seconds * 1e3;
+  const samples = [];
+  let asked = 0;
+  const client = async (start) => {
+    for (let i = start; performance.now() < end; i += 4) {
+      await (await fetch(server.base + views[i % views.length](i))).arrayBuffer();
+      asked++;
+    }
+  };
+  const watch = setInterval(() => samples.push(resident()), 500);
+  await Promise.all([0, 1, 2, 3].map(client));
+  clearInterval(watch);
+  const half = Math.floor(samples.length / 2);
+  const most = (part) => Math.max(...part);
+  const [early, late] = [most(samples.slice(Math.floor(half / 2), half)), most(samples.slice(half))];
+  console.log(`     ${asked} answers in ${seconds} s; at most ${early.toFixed(0)} then ${late.toFixed(0)} MB`);
+  check(late < early * 1.15 + 16, `memory grows: ${samples.map((mb) => mb.toFixed(0)).join(' ')}`);
+  check(late < 400, `${late} MB`);
+  same((await ask(server.base, '/healthz', { headers: { Host: new URL(server.base).host } })).status, 200, 'alive');
+});
+
+await runAll();
