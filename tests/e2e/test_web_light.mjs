@@ -28,8 +28,15 @@ test('assets_come_as_brotli_gzip_or_plain', async () => {
     raw('br'),
     raw('gzip, deflate, br;q=0.9'),
   ]);
-  same([plain.encoding, gzip.encoding, br.encoding, both.encoding], [undefined, 'gzip', 'br', 'br'], 'encodings');
-  check(gunzipSync(gzip.body).equals(plain.body) && brotliDecompressSync(br.body).equals(plain.body), 'one text');
+  same(
+    [plain.encoding, gzip.encoding, br.encoding, both.encoding],
+    [undefined, 'gzip', 'br', 'br'],
+    'encodings',
+  );
+  check(
+    gunzipSync(gzip.body).equals(plain.body) && brotliDecompressSync(br.body).equals(plain.body),
+    'one text',
+  );
   check(br.body.length < gzip.body.length && gzip.body.length < plain.body.length / 2, 'each smaller');
 });
 
@@ -90,7 +97,8 @@ for (const [name, path] of [
 // `./run soak` gives more seconds.
 test('memory_stays_flat_under_mixed_addresses', async () => {
   const seconds = Number(process.env.TWINSTACK_SOAK_SECONDS ?? 20);
-  const resident = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]) / 1024;
+  const resident = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]) / 1024;
   const views = [
     (i) => `/api/v1/runs/${big}/cases?limit=${1 + (i % 200)}&after=${i * 7}`,
     (i) => `/api/v1/runs/${big}/queue?limit=${1 + (i % 200)}`,
@@ -117,10 +125,16 @@ test('memory_stays_flat_under_mixed_addresses', async () => {
   const half = Math.floor(samples.length / 2);
   const most = (part) => Math.max(...part);
   const [early, late] = [most(samples.slice(Math.floor(half / 2), half)), most(samples.slice(half))];
-  console.log(`     ${asked} answers in ${seconds} s; at most ${early.toFixed(0)} then ${late.toFixed(0)} MB`);
+  console.log(
+    `     ${asked} answers in ${seconds} s; at most ${early.toFixed(0)} then ${late.toFixed(0)} MB`,
+  );
   check(late < early * 1.15 + 16, `memory grows: ${samples.map((mb) => mb.toFixed(0)).join(' ')}`);
   check(late < 400, `${late} MB`);
-  same((await ask(server.base, '/healthz', { headers: { Host: new URL(server.base).host } })).status, 200, 'alive');
+  same(
+    (await ask(server.base, '/healthz', { headers: { Host: new URL(server.base).host } })).status,
+    200,
+    'alive',
+  );
 });
 
 await runAll();

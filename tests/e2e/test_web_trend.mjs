@@ -26,16 +26,29 @@ test('every_figure_is_listed_and_can_be_asked_for', async () => {
 
 test('a_step_is_found_with_its_run_and_commit', async () => {
   const found = await data('trend?metric=dump_write_ns&limit=40');
-  same(found.levels.map((level) => level.change), [null, 'worse'], found.sentence);
+  same(
+    found.levels.map((level) => level.change),
+    [null, 'worse'],
+    found.sentence,
+  );
   const [before, now] = found.levels;
-  same([before.from_run, before.to_run, now.last_run_before], [1, now.from_run - 1, now.from_run - 1], 'they meet');
-  check(found.sentence.startsWith(`Worse since run ${now.from_run} of 20`) && found.sentence.includes(now.commit.slice(0, 12)), found.sentence);
+  same(
+    [before.from_run, before.to_run, now.last_run_before],
+    [1, now.from_run - 1, now.from_run - 1],
+    'they meet',
+  );
+  check(
+    found.sentence.startsWith(`Worse since run ${now.from_run} of 20`) &&
+      found.sentence.includes(now.commit.slice(0, 12)),
+    found.sentence,
+  );
   const still = await data('trend?metric=record_write_ns&limit=40');
   check(still.sentence.startsWith('No change'), still.sentence);
 });
 
 test('runs_are_chosen_by_branch_platform_and_number', async () => {
-  const points = async (query) => (await data(`trend?metric=f1&limit=1000&${query}`)).trend.points.map((point) => point.run);
+  const points = async (query) =>
+    (await data(`trend?metric=f1&limit=1000&${query}`)).trend.points.map((point) => point.run);
   same((await points('branch=main')).length, 40, 'its branch');
   same(await points('branch=none'), [], 'another branch');
   same(await points('until=3'), [1, 2, 3], 'up to a run');
@@ -47,7 +60,11 @@ test('runs_are_chosen_by_branch_platform_and_number', async () => {
 test('compare_says_in_one_sentence_what_differs', async () => {
   const { sentence, totals } = await data('compare?a=3&b=12');
   check(sentence.startsWith('From run 3 to run 12: ') && sentence.endsWith('.'), sentence);
-  if (totals.new) check(sentence.includes(`${totals.new} case${totals.new > 1 ? 's fail' : ' fails'} that did not`), sentence);
+  if (totals.new)
+    check(
+      sentence.includes(`${totals.new} case${totals.new > 1 ? 's fail' : ' fails'} that did not`),
+      sentence,
+    );
   same((await data('compare?a=12&b=12')).sentence.includes('no verdict differs'), true, 'a run with itself');
 });
 
