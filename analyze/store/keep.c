@@ -128,10 +128,3 @@ enum status store_read_artifact(struct store *store, const char *sha256, struct 
                              : fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "artifact",
                                               "no case of this database has such a file");
 }
-
-enum status store_delete_run(struct store *store, uint64_t run_id, struct fault *fault)
-{
-    struct query q = query_begin(store, SQL_DELETE_RUN, NULL, fault);
-    query_int(&q, run_id);
-    return query_run(&q);
-}

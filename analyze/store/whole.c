@@ -208,3 +208,10 @@ enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *delet
         code = sqlite3_exec(store->db, "VACUUM", NULL, NULL, NULL);
     return code == SQLITE_OK ? ERR_NONE : store_fault(store, code, "pruning", fault);
 }
+
+enum status store_delete_run(struct store *store, uint64_t run_id, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_DELETE_RUN, NULL, fault);
+    query_int(&q, run_id);
+    return query_run(&q);
+}
