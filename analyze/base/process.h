@@ -19,7 +19,10 @@ struct process_request {
     size_t input_bytes;
     uint32_t limit_ms;       /* then the whole process group is killed; 0: 60,000 */
     size_t output_max_bytes; /* per stream; the rest is dropped, see output_cut; 0: 64 MiB */
-    bool despite_interrupt;  /* for clean-up: keeps running after the user asked to stop */
+    /* Called about every 50 ms while it runs; NULL. */
+    void (*while_running)(void *context);
+    void *context;
+    bool despite_interrupt; /* for clean-up: keeps running after the user asked to stop */
 };
 
 struct process_result {
@@ -40,6 +43,27 @@ struct process_result {
  * when argv[0] cannot be found, ERR_IO, ERR_MEMORY, ERR_INTERRUPTED. Safe from several threads. */
 enum status process_run(const struct process_request *request, struct arena *keep,
                         struct process_result *out, struct fault *fault);
+
+/* A program that stays: it is asked in lines of text and answers in lines, one question at a time.
+ * Its standard error is dropped. Belongs to one thread. */
+struct process;
+
+/* True when programs can stay on this system. */
+bool process_stays(void);
+
+/* Starts it; of REQUEST only argv, environment and folder count. Fails: as process_run;
+ * ERR_UNSUPPORTED unless process_stays(). */
+enum status process_open(const struct process_request *request, struct process **out,
+                         struct fault *fault);
+
+/* Writes QUESTION and reads LINES lines, which are in KEEP, NUL-terminated. Fails: ERR_TIMEOUT;
+ * ERR_IO it ended, or closed its output; ERR_LIMIT it wrote more than 64 MiB; ERR_INTERRUPTED;
+ * ERR_MEMORY. After a failure its answers are no longer in step: close it. */
+enum status process_ask(struct process *process, const char *question, uint32_t lines,
+                        uint32_t limit_ms, struct arena *keep, char **answer, struct fault *fault);
+
+/* Closes its input, waits for at most 2 s, and kills what is left. NULL is fine. */
+void process_close(struct process *process);
 
 /* Searches PATH.  Returns the full path in KEEP, or NULL. */
 char *process_find(const char *name, struct arena *keep);

@@ -19,7 +19,7 @@
 #include "base/text.h"
 
 /* By how much a child's peak may be wrong: it includes the memory inherited before exec. */
-enum { INHERITED_MAX_BYTES = 32 << 20 };
+enum { INHERITED_MAX_BYTES = 32 << 20, TICK_MS = 50 };
 
 static volatile sig_atomic_t interrupted;
 
@@ -125,6 +125,7 @@ static void pump_write(int *fd, const char **at, size_t *left)
 }
 
 struct child {
+    const struct process_request *request; /* NULL: one that stays */
     bool despite_interrupt;
     pid_t pid;
     int input;
@@ -224,14 +225,19 @@ static bool child_start(const struct process_request *request, const char *progr
  * interrupts. */
 static bool child_pump(struct child *c, uint64_t end_ns)
 {
+    const bool ticks = c->request->while_running != NULL;
+    const int longest_ms = ticks ? TICK_MS : 250;
+
     while (c->out.fd >= 0 || c->err.fd >= 0) {
+        if (ticks)
+            c->request->while_running(c->request->context);
         const uint64_t now = clock_ns();
         if (now >= end_ns)
             return false;
         const uint64_t wait_ms = (end_ns - now) / 1000000U + 1;
         struct pollfd set[3] = {
             {c->out.fd, POLLIN, 0}, {c->err.fd, POLLIN, 0}, {c->input, POLLOUT, 0}};
-        const int ready = poll(set, 3, wait_ms < 250 ? (int)wait_ms : 250);
+        const int ready = poll(set, 3, wait_ms < (uint64_t)longest_ms ? (int)wait_ms : longest_ms);
         if (child_stopped(c))
             return false;
         if (ready <= 0)
@@ -282,6 +288,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
     memset(&usage, 0, sizeof usage);
+    c.request = request;
     c.despite_interrupt = request->despite_interrupt;
     const char *program = process_find(request->argv[0], keep);
     if (program == NULL) {
@@ -321,6 +328,140 @@ enum status process_run(const struct process_request *request, struct arena *kee
     if (child_stopped(&c))
         return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
     return ERR_NONE;
+}
+
+/* ---- programs that stay ---------------------------------------------------------------- */
+
+struct process {
+    struct child child;
+};
+
+enum { CLOSE_LIMIT_MS = 2000, ANSWER_MAX_BYTES = 64 << 20 };
+
+bool process_stays(void)
+{
+    return true;
+}
+
+enum status process_open(const struct process_request *request, struct process **out,
+                         struct fault *fault)
+{
+    struct process_request lasting = *request;
+    struct arena scratch;
+
+    *out = NULL;
+    struct process *process = calloc(1, sizeof *process);
+    if (process == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program");
+    arena_init(&scratch, 0);
+    lasting.input = "";
+    lasting.input_bytes = 1; /* keeps its input open */
+    const char *program = process_find(request->argv[0], &scratch);
+    outlive_closed_pipes();
+    if (program == NULL) {
+        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program", "not found in PATH");
+        fault_set_path(fault, request->argv[0]);
+    } else if (!child_start(&lasting, program, &process->child)) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start", fault_errno_hint(errno));
+    }
+    arena_free(&scratch);
+    if (fault->code != ERR_NONE) {
+        free(process);
+        return fault->code;
+    }
+    process->child.out.max = process->child.err.max = ANSWER_MAX_BYTES;
+    *out = process;
+    return ERR_NONE;
+}
+
+static uint32_t count_lines(const struct pump *p, size_t *from)
+{
+    uint32_t lines = 0;
+    for (; *from < p->bytes; (*from)++)
+        lines += p->text[*from] == '\n';
+    return lines;
+}
+
+/* Transfers until the answer has its lines. */
+static enum status converse(struct child *c, uint32_t lines, uint64_t end_ns, struct fault *fault)
+{
+    size_t seen = 0;
+    for (uint32_t read = 0; read < lines; read += count_lines(&c->out, &seen)) {
+        const uint64_t now = clock_ns();
+        if (now >= end_ns)
+            return fault_set(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "program");
+        if (c->out.fd < 0)
+            return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program",
+                                  "it ended before it had answered");
+        if (c->out.cut)
+            return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "answer of a program");
+        const uint64_t wait_ms = (end_ns - now) / 1000000U + 1;
+        struct pollfd set[3] = {{c->out.fd, POLLIN, 0},
+                                {c->err.fd, POLLIN, 0},
+                                {c->input_left > 0 ? c->input : -1, POLLOUT, 0}};
+        const int ready = poll(set, 3, wait_ms < 250 ? (int)wait_ms : 250);
+        if (child_stopped(c))
+            return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
+        if (ready <= 0)
+            continue;
+        if (set[0].revents != 0)
+            pump_read(&c->out);
+        if (set[1].revents != 0) {
+            pump_read(&c->err);
+            c->err.bytes = 0;
+        }
+        if (set[2].revents != 0) {
+            const ssize_t put = write(c->input, c->input_at, c->input_left);
+            if (put > 0) {
+                c->input_at += put;
+                c->input_left -= (size_t)put;
+            } else if (errno != EINTR && errno != EAGAIN) {
+                return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program",
+                                      "it takes no more questions");
+            }
+        }
+    }
+    return ERR_NONE;
+}
+
+enum status process_ask(struct process *process, const char *question, uint32_t lines,
+                        uint32_t limit_ms, struct arena *keep, char **answer, struct fault *fault)
+{
+    struct child *c = &process->child;
+
+    *answer = NULL;
+    c->out.bytes = 0;
+    c->input_at = question;
+    c->input_left = strlen(question);
+    if (converse(c, lines, clock_ns() + (uint64_t)limit_ms * 1000000U, fault) != ERR_NONE)
+        return fault->code;
+    *answer = arena_text(keep, c->out.text != NULL ? c->out.text : "", c->out.bytes);
+    return *answer != NULL ? ERR_NONE
+                           : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "answer of a program");
+}
+
+void process_close(struct process *process)
+{
+    if (process == NULL)
+        return;
+    struct child *c = &process->child;
+    struct rusage usage;
+    int state = 0;
+
+    (void)close(c->input);
+    if (!child_wait(c, clock_ns() + (uint64_t)CLOSE_LIMIT_MS * 1000000U, &state, &usage)) {
+        (void)kill(-c->pid, SIGKILL);
+        (void)kill(c->pid, SIGKILL);
+        while (wait4(c->pid, &state, 0, &usage) < 0 && errno == EINTR) {
+        }
+    }
+    if (c->out.fd >= 0)
+        (void)close(c->out.fd);
+    if (c->err.fd >= 0)
+        (void)close(c->err.fd);
+    free(c->out.text);
+    free(c->err.text);
+    free(process);
 }
 
 void process_name_self(char out[PROCESS_NAME_BYTES])

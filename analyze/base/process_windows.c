@@ -187,12 +187,16 @@ static bool child_start(const struct process_request *request, const char *line,
 }
 
 /* True when the child ended by itself within the limit. */
-static bool child_wait(HANDLE process, uint64_t limit_ms, bool despite_interrupt)
+static bool child_wait(HANDLE process, const struct process_request *request)
 {
+    const uint64_t limit_ms = request->limit_ms != 0 ? request->limit_ms : 60000;
     const uint64_t end_ns = clock_ns() + limit_ms * 1000000U;
-    while (clock_ns() < end_ns && (despite_interrupt || !process_interrupted()))
+    while (clock_ns() < end_ns && (request->despite_interrupt || !process_interrupted())) {
+        if (request->while_running != NULL)
+            request->while_running(request->context);
         if (WaitForSingleObject(process, 50) == WAIT_OBJECT_0)
             return true;
+    }
     return false;
 }
 
@@ -227,8 +231,7 @@ static void child_run(const struct process_request *request, PROCESS_INFORMATION
                                  thread_start(pump_read, &streams[0]),
                                  thread_start(pump_read, &streams[1])};
 
-    if (!child_wait(child->hProcess, request->limit_ms != 0 ? request->limit_ms : 60000,
-                    request->despite_interrupt))
+    if (!child_wait(child->hProcess, request))
         out->timed_out = request->despite_interrupt || !process_interrupted();
     (void)TerminateJobObject(job, 128 + 9); /* the child, or processes that it left running */
     (void)WaitForSingleObject(child->hProcess, INFINITE);
@@ -285,6 +288,38 @@ enum status process_run(const struct process_request *request, struct arena *kee
     if (!request->despite_interrupt && process_interrupted())
         return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
     return fault->code;
+}
+
+bool process_stays(void)
+{
+    return false;
+}
+
+enum status process_open(const struct process_request *request, struct process **out,
+                         struct fault *fault)
+{
+    *out = NULL;
+    fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "program that stays",
+                   "it is started for each question here");
+    fault_set_path(fault, request->argv[0]);
+    return fault->code;
+}
+
+enum status process_ask(struct process *process, const char *question, uint32_t lines,
+                        uint32_t limit_ms, struct arena *keep, char **answer, struct fault *fault)
+{
+    (void)process;
+    (void)question;
+    (void)lines;
+    (void)limit_ms;
+    (void)keep;
+    *answer = NULL;
+    return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "program that stays");
+}
+
+void process_close(struct process *process)
+{
+    (void)process;
 }
 
 void process_name_self(char out[PROCESS_NAME_BYTES])

@@ -1,0 +1,34 @@
+/* Turns on the processors, so that what is timed is not disturbed.
+ *
+ * Whoever needs a processor for a while takes a turn and gives it back; no more turns are out than
+ * were agreed, and they are handed out in the order in which they were asked for.  What starts to
+ * compute at a time that nobody chooses forces its turn.  When more turns are out than there are
+ * processors, all of them are marked as crowded: their times must not be used. */
+#ifndef BASE_TURNS_H
+#define BASE_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct turns;
+
+/* A turn belongs to whoever holds it; `crowded` is valid after turns_give(). */
+struct turn {
+    struct turn *next; /* of those that are out */
+    bool out, crowded;
+};
+
+/* LIMIT turns at a time on PROCESSORS processors. Owned by the caller; NULL when out of memory. */
+struct turns *turns_new(uint32_t limit, uint32_t processors);
+void turns_free(struct turns *turns);
+
+/* Waits for a turn.  TURNS may be NULL: then nothing is counted. */
+void turns_take(struct turns *turns, struct turn *turn);
+
+/* Takes a turn at once, beyond the limit if need be; nothing when TURN is out already. */
+void turns_force(struct turns *turns, struct turn *turn);
+
+/* Nothing when TURN is not out. */
+void turns_give(struct turns *turns, struct turn *turn);
+
+#endif
