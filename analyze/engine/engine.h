@@ -14,12 +14,14 @@
 #include "model/stack.h"
 
 struct symbol_store; /* symbol/store.h */
+struct judge_pool;   /* engine/judge_pool.h */
 
 struct engine_input {
     const struct crash_case *crash;
     struct symbol_store *symbols; /* borrowed; caches across cases */
     const char *const *launcher;  /* argv prefix that runs Windows programs ("wine"); NULL: none */
     const char *judge_folder;     /* where the judges' Windows programs are; NULL */
+    struct judge_pool *judges;    /* borrowed: judges that stay; NULL: each question starts one */
 };
 
 struct engine_result {
@@ -28,6 +30,7 @@ struct engine_result {
     struct engine_cost cost;
     const char *version; /* version of a judge's program; NULL: our own engine */
     const char *why; /* of a failure: how a judge's program ended and what it printed; or NULL */
+    bool warm;       /* a judge that had answered before: its time is not that of a start */
 };
 
 struct engine {

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "engine/dump.h"
 #include "engine/frame_class.h"
+#include "engine/judge_pool.h"
 #include "format/pdb/pdb.h"
 #include "format/stack/foreign.h"
 #include "symbol/store.h"
@@ -101,9 +102,11 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
                              struct judge_stage *out, struct fault *fault)
 {
     const struct crash_case *crash = in->crash;
+    *out = (struct judge_stage){0};
+    if (in->judges != NULL && has_images(crash))
+        return judge_pool_stage(in->judges, crash, keep, out, fault);
     out->folder = arena_printf(keep, "%s/twinstack-judge-%" PRIx64 "-%" PRIxPTR, temporary_folder(),
                                clock_wall_ns(), (uintptr_t)out);
-    out->dump = NULL;
     if (out->folder == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");
     enum status status = folder_make(out->folder, fault);
@@ -130,7 +133,14 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
 void judge_stage_close(const struct judge_stage *stage)
 {
     struct fault ignored = FAULT_INIT;
-    (void)path_remove(stage->folder, &ignored);
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    const char *mine = !stage->lasts         ? stage->folder
+                       : stage->dump != NULL ? path_join(&scratch, stage->folder, stage->dump)
+                                             : NULL;
+    if (mine != NULL)
+        (void)path_remove(mine, &ignored);
+    arena_free(&scratch);
 }
 
 const char *judge_last_words(const struct process_result *answer, struct arena *keep)
@@ -196,6 +206,11 @@ static enum status read_own_form(const char *text, size_t bytes, struct arena *k
     cJSON *root;
     if (json_parse(text, bytes, &root, fault) != ERR_NONE)
         return fault->code;
+    if (cJSON_GetObjectItemCaseSensitive(root, "error") != NULL) {
+        out->why = json_get_string(root, "error", keep, fault);
+        cJSON_Delete(root);
+        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "judge");
+    }
     const cJSON *times = json_get_object(root, "times", fault);
     out->version = json_get_string(root, "version", keep, fault);
     if (times != NULL) {
@@ -229,7 +244,7 @@ enum status judge_read_answer(const char *text, size_t bytes, const char *engine
     return status;
 }
 
-const char *judge_version(const char *program, struct arena *keep)
+static const char *read_version(const char *program, struct arena *keep)
 {
     const char *const argv[] = {program, "--version", NULL};
     const struct process_request request = {.argv = argv, .limit_ms = 10000};
@@ -246,6 +261,17 @@ const char *judge_version(const char *program, struct arena *keep)
         line = end != NULL ? end + 1 : NULL;
     }
     return NULL;
+}
+
+const char *judge_version(const struct engine_input *in, const char *program, struct arena *keep)
+{
+    const char *known = in->judges != NULL ? judge_pool_version(in->judges, program) : NULL;
+    if (known == NULL) {
+        known = read_version(program, keep);
+        if (in->judges != NULL && known != NULL)
+            judge_pool_set_version(in->judges, program, known);
+    }
+    return known;
 }
 
 static const struct module *module_named(const struct module *modules, uint32_t count,

@@ -9,12 +9,15 @@
 #include "base/process.h"
 #include "engine/engine.h"
 
-/* A staging folder.  `dump` is the dump's name inside it, or NULL when the case has none. */
+/* A staging folder.  `dump` is the dump's name inside it, or NULL when the case has none. `lasts`:
+ * it is a pool's and serves other cases as well. */
 struct judge_stage {
     const char *folder, *dump;
+    bool lasts;
 };
 
-/* Creates the folder and links the case's files into it. Fails: ERR_IO, ERR_MEMORY. */
+/* Creates the folder and links the case's files into it, or takes the folder of IN->judges that has
+ * them. Fails: ERR_IO, ERR_MEMORY. */
 enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
                              struct judge_stage *out, struct fault *fault);
 
@@ -34,7 +37,7 @@ enum status judge_run(const struct judge_stage *stage, const char *const *argv, 
 /* The last line that a program printed on standard error, capped; "": none. */
 const char *judge_last_words(const struct process_result *answer, struct arena *keep);
 
-/* Asks one judge in a stage of its own, which is removed afterwards, and sets the class of each
+/* Asks one judge in a stage, which is closed afterwards, and sets the class of each
  * frame of its answer. Fails like `ask` or judge_stage_open(). */
 typedef enum status judge_ask_fn(const struct engine *self, const struct engine_input *in,
                                  const struct judge_stage *stage, struct arena *keep,
@@ -50,8 +53,9 @@ enum { JUDGE_LIMIT_MS = 60000, JUDGE_WORDS_MAX = 32 };
 const char *const *judge_windows_argv(const struct engine_input *in, const char *program,
                                       const char *const *arguments, struct arena *keep);
 
-/* Reads what a judge printed: {schema_version, version, times, threads: [{id, crashed, left_out,
- * frames}]} as capture/judge/README.md has it, or a form that format/stack/foreign.h reads. */
+/* Reads what a judge printed: {"error"}, which is ERR_IO, or {schema_version, version, times,
+ * threads: [{id, crashed, left_out, frames}]} as capture/judge/README.md has it, or a form that
+ * format/stack/foreign.h reads. */
 enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
                               struct arena *keep, struct engine_result *out, struct fault *fault);
 
@@ -67,7 +71,7 @@ void judge_classify(const struct engine_input *in, struct arena *keep, struct en
  * *why gives the reason. */
 bool judge_is_wanted(const char *name, const char **why);
 
-/* First line of `PROGRAM --version`, read once per process; NULL: unknown. */
-const char *judge_version(const char *program, struct arena *keep);
+/* First line of `PROGRAM --version`, asked once per pool; NULL: unknown. */
+const char *judge_version(const struct engine_input *in, const char *program, struct arena *keep);
 
 #endif

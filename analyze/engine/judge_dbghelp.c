@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "engine/judge_pool.h"
 #include "format/context/registers.h"
 
 /* Wine's dbghelp gives no names for the other bitness. Windows's does, so either program works
@@ -44,9 +45,10 @@ static bool available(const struct engine_input *in, const char **why)
     return judge_has_dump(in, why);
 }
 
-static enum status ask(const struct engine *self, const struct engine_input *in,
-                       const struct judge_stage *stage, struct arena *keep,
-                       struct engine_result *out, struct fault *fault)
+/* A program of its own for this question. */
+static enum status ask_once(const struct engine *self, const struct engine_input *in,
+                            const struct judge_stage *stage, struct arena *keep,
+                            struct engine_result *out, struct fault *fault)
 {
     const char *const arguments[] = {stage->dump, ".", NULL};
     struct process_result result;
@@ -59,6 +61,40 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
         judge_run(stage, argv, NULL, 0, keep, &result, out, fault) != ERR_NONE)
         return fault->code;
     return judge_read_answer(result.output, result.output_bytes, self->name, keep, out, fault);
+}
+
+/* The program that stays: "DUMP<tab>FOLDER" in, the document in one line out.  It works in the
+ * pool's folder, where it is found by its name. */
+static enum status ask_pool(const struct engine *self, const struct engine_input *in,
+                            const struct judge_stage *stage, struct arena *keep,
+                            struct engine_result *out, struct fault *fault)
+{
+    static const char *const arguments[] = {"--serve", NULL};
+    const struct judge_stage pool = {.folder = judge_pool_folder(in->judges)};
+    const char *program = program_for(in, keep);
+    const char *path = path_join(keep, in->judge_folder, program);
+    const char *here = path_join(keep, pool.folder, program);
+    const char *const *argv = judge_windows_argv(in, program, arguments, keep);
+    const char *question =
+        arena_printf(keep, "%s/%s\t%s\n", stage->folder, stage->dump, stage->folder);
+    char *answer = NULL;
+
+    if (path == NULL || here == NULL || argv == NULL || question == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
+    if (!path_is_file(here) && judge_stage_add(&pool, path, keep, fault) != ERR_NONE)
+        return fault->code;
+    if (judge_pool_ask(in->judges, argv, question, 1, keep, &answer, out, fault) != ERR_NONE)
+        return fault->code;
+    return judge_read_answer(answer, strlen(answer), self->name, keep, out, fault);
+}
+
+static enum status ask(const struct engine *self, const struct engine_input *in,
+                       const struct judge_stage *stage, struct arena *keep,
+                       struct engine_result *out, struct fault *fault)
+{
+    return stage->lasts && !judge_pool_takes_sample(in->judges)
+               ? ask_pool(self, in, stage, keep, out, fault)
+               : ask_once(self, in, stage, keep, out, fault);
 }
 
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,

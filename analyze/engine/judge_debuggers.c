@@ -243,7 +243,7 @@ static enum status ask_winedbg(const struct engine *self, const struct engine_in
     uint32_t words = 0;
     while (in->launcher[words + 1] != NULL)
         words++;
-    out->version = judge_version(in->launcher[words], keep);
+    out->version = judge_version(in, in->launcher[words], keep);
     return read_backtrace(self, in, stage, result.output, read_winedbg, keep, out, fault);
 }
 
@@ -271,7 +271,7 @@ static enum status ask_lldb(const struct engine *self, const struct engine_input
     if (write_commands(stage, commands, keep, fault) != ERR_NONE ||
         judge_run(stage, argv, NULL, 0, keep, &result, out, fault) != ERR_NONE)
         return fault->code;
-    out->version = judge_version(argv[0], keep);
+    out->version = judge_version(in, argv[0], keep);
     return read_backtrace(self, in, stage, result.output, read_lldb, keep, out, fault);
 }
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "engine/dump_engine.h"
+#include "engine/judge_pool.h"
 
 static const char *const programs[] = {"llvm-symbolizer-19", "llvm-symbolizer"};
 
@@ -79,21 +80,24 @@ static bool is_staged(const struct judge_stage *stage, const char *name, struct 
     return path != NULL && path_is_file(path);
 }
 
-/* One request line per frame: "IMAGE" 0xOFFSET, at the lookup address. */
+/* One request line per frame: "FOLDER/IMAGE" 0xOFFSET, at the lookup address; FOLDER of a stage
+ * that lasts, where the program works in the folder above. */
 static char *write_requests(const struct judge_stage *stage, const struct stack *stack,
                             struct arena *keep, bool *asked)
 {
+    const char *folder = stage->lasts ? path_base(stage->folder) : ".";
     size_t room = 0, bytes = 0;
     for (uint32_t i = 0; i < stack->frame_count; i++)
-        room +=
-            64 + (stack->frames[i].module_name != NULL ? strlen(stack->frames[i].module_name) : 0);
+        room += 64 + strlen(folder) +
+                (stack->frames[i].module_name != NULL ? strlen(stack->frames[i].module_name) : 0);
     char *text = arena_alloc(keep, room + 1);
     for (uint32_t i = 0; text != NULL && i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
         asked[i] = is_staged(stage, frame->module_name, keep);
         if (asked[i])
-            bytes += (size_t)snprintf(text + bytes, room + 1 - bytes, "\"%s\" 0x%" PRIx64 "\n",
-                                      path_base(frame->module_name), frame_lookup_offset(frame));
+            bytes +=
+                (size_t)snprintf(text + bytes, room + 1 - bytes, "\"%s/%s\" 0x%" PRIx64 "\n",
+                                 folder, path_base(frame->module_name), frame_lookup_offset(frame));
     }
     return text;
 }
@@ -154,6 +158,28 @@ static enum status read_answers(char *text, const struct stack *physical, const 
     return ERR_NONE;
 }
 
+static enum status ask_once(const struct judge_stage *stage, const char *const *argv,
+                            const char *requests, struct arena *keep, struct engine_result *out,
+                            char **answers, struct fault *fault)
+{
+    struct process_result result;
+    if (judge_run(stage, argv, requests, strlen(requests), keep, &result, out, fault) != ERR_NONE)
+        return fault->code;
+    *answers = result.output;
+    return ERR_NONE;
+}
+
+/* The program that stays answers each request in a line of its own. */
+static enum status ask_pool(const struct engine_input *in, const char *const *argv,
+                            const char *requests, struct arena *keep, struct engine_result *out,
+                            char **answers, struct fault *fault)
+{
+    uint32_t lines = 0;
+    for (const char *at = requests; *at != '\0'; at++)
+        lines += *at == '\n';
+    return judge_pool_ask(in->judges, argv, requests, lines, keep, answers, out, fault);
+}
+
 static enum status ask(const struct engine *self, const struct engine_input *in,
                        const struct judge_stage *stage, struct arena *keep,
                        struct engine_result *out, struct fault *fault)
@@ -161,7 +187,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
     const char *const argv[] = {find_program(keep), "--output-style=JSON", "--relative-address",
                                 "--inlining", NULL};
     struct stack physical = {0};
-    struct process_result result;
+    char *answers = NULL;
     if (physical_stack(in, keep, &physical, fault) != ERR_NONE)
         return fault->code;
     bool *asked = ARENA_ARRAY(keep, physical.frame_count + 1, bool);
@@ -169,14 +195,16 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
     char *requests = asked != NULL ? write_requests(stage, &physical, keep, asked) : NULL;
     if (requests == NULL || out->stacks == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "judge");
-    if (judge_run(stage, argv, requests, strlen(requests), keep, &result, out, fault) != ERR_NONE)
+    if ((stage->lasts ? ask_pool(in, argv, requests, keep, out, &answers, fault)
+                      : ask_once(stage, argv, requests, keep, out, &answers, fault)) != ERR_NONE ||
+        answers == NULL)
         return fault->code;
     out->stacks[0] = physical;
     out->stacks[0].engine = self->name;
     out->stack_count = 1;
-    out->cost.resolve_ns = result.wall_ns;
-    out->version = judge_version(argv[0], keep);
-    return read_answers(result.output, &physical, asked, keep, &out->stacks[0], fault);
+    out->cost.resolve_ns = out->cost.total_ns;
+    out->version = judge_version(in, argv[0], keep);
+    return read_answers(answers, &physical, asked, keep, &out->stacks[0], fault);
 }
 
 static enum status run(const struct engine *self, const struct engine_input *in, struct arena *keep,

@@ -116,8 +116,8 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     out->stack_count = result.stack_count;
     out->cost = result.cost;
     out->cost.cold_ns = cold_ns;
-    if (engine->kind == ENGINE_KIND_JUDGE)
-        out->cost.cold_ns = result.cost.total_ns; /* each judge is a process that starts cold */
+    if (engine->kind == ENGINE_KIND_JUDGE && !result.warm)
+        out->cost.cold_ns = result.cost.total_ns; /* a process that starts cold */
     out->version = result.version;
     return ERR_NONE;
 }
@@ -260,7 +260,7 @@ enum status analysis_case(const struct analysis *analysis, const struct crash_ca
                           struct arena *keep, struct run_case *out, struct fault *fault)
 {
     const struct engine_input in = {crash, analysis->symbols, analysis->launcher,
-                                    analysis->judge_folder};
+                                    analysis->judge_folder, analysis->judges};
     struct truth *truth = ARENA_NEW(keep, struct truth);
 
     if (truth == NULL)

@@ -7,11 +7,13 @@
 #include "model/run.h"
 
 struct symbol_store;
+struct judge_pool;
 
 struct analysis {
     struct symbol_store *symbols; /* borrowed */
     const char *const *launcher;  /* see engine_input */
     const char *judge_folder;
+    struct judge_pool *judges; /* see engine_input */
     bool subjects_only;        /* judges and other reference engines are not run */
     const struct truth *truth; /* replaces the case's own; NULL: it is used */
     uint32_t levels_ignored;   /* see compare_input */

@@ -97,7 +97,8 @@ bool case_is_timed(const struct run_case *c, const char *engine)
 {
     const struct engine_score *s = case_score(c, engine);
     const struct engine_claim *k = case_claim(c, engine);
-    return s != NULL && k != NULL && s->state == STACK_OK && s->frames > 0 && k->cost.total_ns > 0;
+    return s != NULL && k != NULL && s->state == STACK_OK && s->frames > 0 &&
+           k->cost.total_ns > 0 && !c->timing.crowded;
 }
 
 struct spread figures_spread(const struct run_figures *figures, case_number_fn *get,
@@ -158,21 +159,30 @@ static bool has_both_ways(const struct run_case *c)
            case_is_timed(c, engine_subject(ENGINE_KIND_OFFSET)->name);
 }
 
-/* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
- * count for a later one. Older runs have only the time with everything loaded. */
-static uint64_t from_nothing_ns(const struct engine_cost *cost)
-{
-    return cost->cold_ns != 0 ? cost->cold_ns : cost->total_ns;
-}
-
-static double median_ms(const struct run_figures *figures, const char *engine, double *numbers)
+static size_t collect_ms(const struct run_figures *figures, const char *engine, bool cold,
+                         double *numbers)
 {
     size_t count = 0;
     for (uint32_t i = 0; engine != NULL && i < figures->case_count; i++) {
         const struct run_case *c = &figures->cases[i];
-        if (has_both_ways(c) && case_is_timed(c, engine))
-            numbers[count++] = (double)from_nothing_ns(&case_claim(c, engine)->cost) / 1e6;
+        if (!has_both_ways(c) || !case_is_timed(c, engine))
+            continue;
+        const struct engine_cost *cost = &case_claim(c, engine)->cost;
+        const uint64_t ns = cold ? cost->cold_ns : cost->total_ns;
+        if (ns != 0)
+            numbers[count++] = (double)ns / 1e6;
     }
+    return count;
+}
+
+/* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
+ * count for a later one, and a judge that stays is cold in few cases. Older runs have only the time
+ * with everything loaded. */
+static double median_ms(const struct run_figures *figures, const char *engine, double *numbers)
+{
+    size_t count = collect_ms(figures, engine, true, numbers);
+    if (count == 0)
+        count = collect_ms(figures, engine, false, numbers);
     return statistics_median(numbers, count);
 }
 

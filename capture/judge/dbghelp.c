@@ -9,17 +9,16 @@
 
 enum { EXIT_USAGE = 2, EXIT_BAD_DUMP = 3, EXIT_OLD_DBGHELP = 4, FRAME_LIMIT = 1 << 17 };
 
+enum { QUESTION_BYTES = 3 * JUDGE_PATH_UNITS };
+
 /* Under Wine drive Z: is the root of the Unix file system. */
-static wchar_t *windows_path(const wchar_t *from)
+static void windows_path(const wchar_t *from, wchar_t path[JUDGE_PATH_UNITS])
 {
-    wchar_t *path = calloc(JUDGE_PATH_UNITS, sizeof *path);
-    if (path == NULL)
-        return NULL;
+    path[JUDGE_PATH_UNITS - 1] = 0;
     swprintf(path, JUDGE_PATH_UNITS, L"%ls%ls", from[0] == L'/' ? L"Z:" : L"", from);
     for (wchar_t *c = path; *c != 0; c++)
         if (*c == L'/')
             *c = L'\\';
-    return path;
 }
 
 /* The hooks of the C runtime capture their context in a call, so the first frame is a return
@@ -87,7 +86,7 @@ static uint32_t walk(union seed *context, uint64_t pcs[])
     uint32_t total = 0;
     uint64_t last_pc = 0, last_sp = 0;
     while (total < FRAME_LIMIT &&
-           StackWalk64(machine, JUDGE_PROCESS, (HANDLE)1, &frame, context, judge_read,
+           StackWalk64(machine, judge.set->process, (HANDLE)1, &frame, context, judge_read,
                        SymFunctionTableAccess64, SymGetModuleBase64, NULL) &&
            (frame.AddrPC.Offset != 0 || total == 0)) {
         if (total > 1 && frame.AddrPC.Offset == last_pc && frame.AddrStack.Offset == last_sp)
@@ -110,7 +109,7 @@ static void print_thread(uint32_t id, MINIDUMP_LOCATION_DESCRIPTOR where, bool c
     union seed seed;
     uint32_t total = read_seed(where, &seed) ? walk(&seed, pcs) : 0;
     const uint32_t kept = total < limit ? total : limit;
-    printf("%s\n{\"id\":%u,\"crashed\":%s,\"left_out\":%u,\"frames\":[", first ? "" : ",",
+    printf("%s{\"id\":%u,\"crashed\":%s,\"left_out\":%u,\"frames\":[", first ? "" : ",",
            (unsigned)id, crashed ? "true" : "false", (unsigned)(total - kept));
     for (uint32_t i = 0; i < kept; i++) {
         uint32_t at = i, index = i;
@@ -155,49 +154,89 @@ static void print_version(void)
     judge_print_text(text);
 }
 
-int wmain(int argc, wchar_t **argv)
+/* Reads the dump with the images and PDBs of the folders and prints the document, in one line.
+ * Returns an exit status; *why says what is wrong. */
+static int answer(const wchar_t *dump, const char **why)
 {
-    static wchar_t search[16 * JUDGE_PATH_UNITS];
     const uint64_t start_ns = judge_now_ns();
-    if (argc < 2 || argv[1][0] == L'-') {
-        fprintf(stderr, "usage: twinstack-dbghelp FILE.dmp [SYMDIR...]\n");
-        return EXIT_USAGE;
-    }
-    if (!judge_open_dump(windows_path(argv[1]))) {
-        fprintf(stderr, "twinstack-dbghelp: not a readable minidump\n");
+    judge.unwind_ns = judge.resolve_ns = 0;
+    if (!judge_open_dump(dump)) {
+        *why = "not a readable minidump";
         return EXIT_BAD_DUMP;
-    }
-    for (int i = 2; i < argc && judge.folder_count < 15; i++) {
-        wchar_t *folder = judge.folders[judge.folder_count++] = windows_path(argv[i]);
-        if (i > 2)
-            wcscat(search, L";");
-        wcscat(search, folder);
     }
     if (sizeof(void *) == 4 && !is_x86()) {
-        fprintf(stderr, "twinstack-dbghelp: not a dump of x86: twinstack-dbghelp.exe reads it\n");
+        *why = "not a dump of x86: twinstack-dbghelp.exe reads it";
         return EXIT_BAD_DUMP;
     }
-    if (!judge_open_frames()) {
-        fprintf(stderr, "twinstack-dbghelp: dbghelp.dll is older than Windows 8's\n");
-        return EXIT_OLD_DBGHELP;
-    }
-    SymSetOptions(SYMOPT_UNDNAME | SYMOPT_LOAD_LINES | SYMOPT_DEFERRED_LOADS);
-    SymInitializeW(JUDGE_PROCESS, search[0] != 0 ? search : NULL, FALSE);
     judge.open_ns = judge_now_ns() - start_ns;
 
     const uint64_t load_ns = judge_now_ns();
     judge_load_modules();
     judge.load_ns = judge_now_ns() - load_ns;
 
-    setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     printf("{\"schema_version\":1,\"version\":");
     print_version();
     printf(",\"threads\":[");
     print_threads();
-    printf("],\n\"times\":{\"open_ns\":%llu,\"load_ns\":%llu,\"unwind_ns\":%llu,"
+    printf("],\"times\":{\"open_ns\":%llu,\"load_ns\":%llu,\"unwind_ns\":%llu,"
            "\"resolve_ns\":%llu}}\n",
            (unsigned long long)judge.open_ns, (unsigned long long)judge.load_ns,
            (unsigned long long)judge.unwind_ns, (unsigned long long)judge.resolve_ns);
-    fflush(stdout);
     return 0;
+}
+
+/* One question per line, FILE.dmp and at most one folder with a tab between them; one line per
+ * answer: the document, or {"error"}. */
+static int serve(void)
+{
+    static char line[QUESTION_BYTES];
+    static wchar_t wide[QUESTION_BYTES], dump[JUDGE_PATH_UNITS];
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        const char *why = "not a question";
+        line[strcspn(line, "\r\n")] = 0;
+        if (MultiByteToWideChar(CP_UTF8, 0, line, -1, wide, QUESTION_BYTES) > 0) {
+            wchar_t *folder = wcschr(wide, L'\t');
+            judge.folder_count = 0;
+            if (folder != NULL) {
+                *folder = 0;
+                windows_path(folder + 1, judge.folders[judge.folder_count++]);
+            }
+            windows_path(wide, dump);
+            if (answer(dump, &why) == 0)
+                why = NULL;
+            judge_close_dump();
+        }
+        if (why != NULL)
+            printf("{\"error\":\"%s\"}\n", why);
+        fflush(stdout);
+    }
+    return 0;
+}
+
+int wmain(int argc, wchar_t **argv)
+{
+    static wchar_t dump[JUDGE_PATH_UNITS];
+    const bool serves = argc == 2 && wcscmp(argv[1], L"--serve") == 0;
+    const char *why = "";
+    if (argc < 2 || (argv[1][0] == L'-' && !serves)) {
+        fprintf(stderr, "usage: twinstack-dbghelp FILE.dmp [SYMDIR...]\n"
+                        "       twinstack-dbghelp --serve\n");
+        return EXIT_USAGE;
+    }
+    SymSetOptions(SYMOPT_UNDNAME | SYMOPT_LOAD_LINES | SYMOPT_DEFERRED_LOADS);
+    if (!judge_open_frames()) {
+        fprintf(stderr, "twinstack-dbghelp: dbghelp.dll is older than Windows 8's\n");
+        return EXIT_OLD_DBGHELP;
+    }
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    if (serves)
+        return serve();
+    windows_path(argv[1], dump);
+    for (int i = 2; i < argc && judge.folder_count < JUDGE_FOLDERS; i++)
+        windows_path(argv[i], judge.folders[judge.folder_count++]);
+    const int status = answer(dump, &why);
+    if (status != 0)
+        fprintf(stderr, "twinstack-dbghelp: %s\n", why);
+    fflush(stdout);
+    return status;
 }

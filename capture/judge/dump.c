@@ -34,14 +34,33 @@ void *judge_stream(uint32_t type, uint32_t *bytes)
 bool judge_open_dump(const wchar_t *path)
 {
     LARGE_INTEGER size;
-    HANDLE file = CreateFileW(path, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
-    if (file == INVALID_HANDLE_VALUE || !GetFileSizeEx(file, &size))
+    judge.file = CreateFileW(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL,
+                             OPEN_EXISTING, 0, NULL);
+    if (judge.file == INVALID_HANDLE_VALUE || !GetFileSizeEx(judge.file, &size))
         return false;
-    HANDLE mapping = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
-    if (mapping == NULL)
+    judge.mapping = CreateFileMappingW(judge.file, NULL, PAGE_READONLY, 0, 0, NULL);
+    if (judge.mapping == NULL)
         return false;
-    judge.dump = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0);
-    judge.dump_bytes = (uint64_t)size.QuadPart;
+    judge.dump = MapViewOfFile(judge.mapping, FILE_MAP_READ, 0, 0, 0);
+    judge.dump_bytes = judge.dump != NULL ? (uint64_t)size.QuadPart : 0;
     const MINIDUMP_HEADER *header = judge_at(0, sizeof *header);
-    return judge.dump != NULL && header != NULL && header->Signature == MINIDUMP_SIGNATURE;
+    if (header == NULL || header->Signature != MINIDUMP_SIGNATURE)
+        return false;
+    judge.memory = judge_stream(MemoryListStream, &judge.memory_bytes);
+    judge.memory_last = 0;
+    return true;
+}
+
+void judge_close_dump(void)
+{
+    if (judge.dump != NULL)
+        UnmapViewOfFile(judge.dump);
+    if (judge.mapping != NULL)
+        CloseHandle(judge.mapping);
+    if (judge.file != NULL && judge.file != INVALID_HANDLE_VALUE)
+        CloseHandle(judge.file);
+    judge.dump = NULL;
+    judge.dump_bytes = 0;
+    judge.mapping = judge.file = NULL;
+    judge.memory = NULL;
 }

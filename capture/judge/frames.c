@@ -85,8 +85,8 @@ static void print_logical(uint32_t index, uint32_t depth, uint64_t pc_va, uint64
     memset(&symbol, 0, sizeof symbol.info);
     symbol.info.SizeOfStruct = sizeof symbol.info;
     symbol.info.MaxNameLen = NAME_BYTES;
-    BOOL named = inlined.name(JUDGE_PROCESS, lookup_va, context, &distance, &symbol.info);
-    BOOL has_line = inlined.line(JUDGE_PROCESS, lookup_va, context, 0, &line_distance, &line);
+    BOOL named = inlined.name(judge.set->process, lookup_va, context, &distance, &symbol.info);
+    BOOL has_line = inlined.line(judge.set->process, lookup_va, context, 0, &line_distance, &line);
     judge.resolve_ns += judge_now_ns() - start_ns;
 
     printf("{\"index\":%u,\"inline_depth\":%u", (unsigned)index, (unsigned)depth);
@@ -107,15 +107,15 @@ void judge_print_frame(uint32_t index, uint64_t pc_va, bool is_return, bool firs
     const uint64_t lookup_va = is_return ? pc_va - 1 : pc_va;
     const uint64_t start_ns = judge_now_ns();
     DWORD context = 0, at = 0;
-    DWORD count = inlined.trace(JUDGE_PROCESS, lookup_va);
+    DWORD count = inlined.trace(judge.set->process, lookup_va);
     if (count != 0 &&
-        !inlined.query(JUDGE_PROCESS, lookup_va, 0, lookup_va, lookup_va, &context, &at))
+        !inlined.query(judge.set->process, lookup_va, 0, lookup_va, lookup_va, &context, &at))
         count = 0;
     judge.resolve_ns += judge_now_ns() - start_ns;
     for (DWORD i = 0; i < count; i++, first = false) {
-        printf("%s\n", first ? "" : ",");
+        printf("%s", first ? "" : ",");
         print_logical(index, count - i, pc_va, lookup_va, context + i);
     }
-    printf("%s\n", first ? "" : ",");
+    printf("%s", first ? "" : ",");
     print_logical(index, 0, pc_va, lookup_va, REGULAR_CONTEXT);
 }

@@ -8,35 +8,47 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { JUDGE_MODULES = 512, JUDGE_PATH_UNITS = 1024 };
+enum { JUDGE_MODULES = 512, JUDGE_PATH_UNITS = 1024, JUDGE_FOLDERS = 15, JUDGE_SETS = 8 };
 
 struct judge_module {
     uint64_t base_va;
-    uint32_t image_bytes;
+    uint32_t image_bytes, timestamp;
     char name[256];
-    const uint8_t *image; /* laid out as in memory; NULL: no file with this identity */
+    uint8_t *image; /* laid out as in memory; NULL: no file with this identity */
+};
+
+/* The modules of a dump, as dbghelp has loaded them.  A later dump with the same modules at the
+ * same addresses, and files in the same folders, is read with the same set; modules of different
+ * dumps are never mixed. */
+struct judge_set {
+    HANDLE process; /* dbghelp wants a process handle; any number will do for a dump */
+    wchar_t search[JUDGE_FOLDERS * JUDGE_PATH_UNITS];
+    struct judge_module modules[JUDGE_MODULES];
+    uint32_t module_count;
+    uint64_t used; /* number of the question that used it last; 0: the set is free */
 };
 
 struct judge {
     uint8_t *dump;
     uint64_t dump_bytes;
-    wchar_t *folders[64];
+    HANDLE file, mapping;
+    wchar_t folders[JUDGE_FOLDERS][JUDGE_PATH_UNITS];
     int folder_count;
-    struct judge_module modules[JUDGE_MODULES];
-    uint32_t module_count;
+    struct judge_set *set;
+    const MINIDUMP_MEMORY_LIST *memory; /* of the dump; NULL: none */
+    uint32_t memory_bytes, memory_last; /* the range that was read last */
+    uint64_t questions;
     uint64_t open_ns, load_ns, unwind_ns, resolve_ns;
 };
 
 extern struct judge judge;
-
-/* dbghelp wants a process handle; any number will do for a dump. */
-#define JUDGE_PROCESS ((HANDLE)(ULONG_PTR)0x7D15)
 
 /* ---- dump.c ---- */
 uint64_t judge_now_ns(void);
 
 /* Maps the dump. False: it cannot be read or is not a minidump. */
 bool judge_open_dump(const wchar_t *path);
+void judge_close_dump(void);
 
 /* A stream of the dump, or NULL; its size in *BYTES. */
 void *judge_stream(uint32_t type, uint32_t *bytes);
@@ -45,6 +57,8 @@ void *judge_stream(uint32_t type, uint32_t *bytes);
 void *judge_at(uint64_t offset, uint64_t bytes);
 
 /* ---- modules.c: finds and loads every module of the dump ---- */
+/* Takes a set with the dump's modules, or makes one, in place of the one that was unused longest.
+ */
 void judge_load_modules(void);
 const struct judge_module *judge_module_at(uint64_t va);
 

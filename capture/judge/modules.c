@@ -41,74 +41,129 @@ static uint8_t *lay_out(const wchar_t *path, uint32_t timestamp, uint32_t image_
 
 /* The path of the image with that identity: the path in the dump, else a file in one of the
  * folders. */
-static uint8_t *find_image(const wchar_t *dumped, const MINIDUMP_MODULE *m, wchar_t *path)
+static uint8_t *find_image(const wchar_t *dumped, const struct judge_module *m, wchar_t *path)
 {
     const wchar_t *name = wcsrchr(dumped, L'\\') != NULL ? wcsrchr(dumped, L'\\') + 1 : dumped;
     uint8_t *image;
     swprintf(path, JUDGE_PATH_UNITS, L"%ls", dumped);
-    image = lay_out(path, m->TimeDateStamp, m->SizeOfImage);
+    image = lay_out(path, m->timestamp, m->image_bytes);
     for (int i = 0; image == NULL && i < judge.folder_count; i++) {
         swprintf(path, JUDGE_PATH_UNITS, L"%ls\\%ls", judge.folders[i], name);
-        image = lay_out(path, m->TimeDateStamp, m->SizeOfImage);
+        image = lay_out(path, m->timestamp, m->image_bytes);
         if (image != NULL)
             break;
         swprintf(path, JUDGE_PATH_UNITS, L"%ls\\%ls\\%08X%x\\%ls", judge.folders[i], name,
-                 (unsigned)m->TimeDateStamp, (unsigned)m->SizeOfImage, name);
-        image = lay_out(path, m->TimeDateStamp, m->SizeOfImage);
+                 (unsigned)m->timestamp, (unsigned)m->image_bytes, name);
+        image = lay_out(path, m->timestamp, m->image_bytes);
     }
     return image;
 }
 
-void judge_load_modules(void)
+/* What identifies the modules of the dump; images are not loaded yet. */
+static void list_modules(struct judge_set *set, wchar_t (*dumped)[JUDGE_PATH_UNITS])
 {
-    static wchar_t dumped[JUDGE_PATH_UNITS], path[JUDGE_PATH_UNITS];
     uint32_t bytes = 0;
     const MINIDUMP_MODULE_LIST *list = judge_stream(ModuleListStream, &bytes);
     for (uint32_t i = 0; list != NULL && i < list->NumberOfModules && i < JUDGE_MODULES; i++) {
         const MINIDUMP_MODULE *m = &list->Modules[i];
-        const MINIDUMP_STRING *name = judge_at(m->ModuleNameRva, sizeof *name);
-        if ((const uint8_t *)(m + 1) > (const uint8_t *)list + bytes || name == NULL ||
-            judge_at(m->ModuleNameRva + 4u, name->Length) == NULL)
+        if ((const uint8_t *)(m + 1) > (const uint8_t *)list + bytes)
             break;
-        uint32_t units = name->Length / 2;
+        const MINIDUMP_STRING *name = judge_at(m->ModuleNameRva, sizeof *name);
+        if (name == NULL || judge_at(m->ModuleNameRva + 4u, name->Length) == NULL)
+            break;
+        const uint32_t units = name->Length / 2;
         if (units >= JUDGE_PATH_UNITS)
             continue;
-        memcpy(dumped, name->Buffer, units * 2);
-        dumped[units] = 0;
+        wchar_t *path = dumped[set->module_count];
+        memcpy(path, name->Buffer, units * 2);
+        path[units] = 0;
 
-        struct judge_module *module = &judge.modules[judge.module_count++];
-        const wchar_t *file = wcsrchr(dumped, L'\\') != NULL ? wcsrchr(dumped, L'\\') + 1 : dumped;
+        struct judge_module *module = &set->modules[set->module_count++];
+        const wchar_t *file = wcsrchr(path, L'\\') != NULL ? wcsrchr(path, L'\\') + 1 : path;
         WideCharToMultiByte(CP_UTF8, 0, file, -1, module->name, sizeof module->name, NULL, NULL);
         module->base_va = m->BaseOfImage;
         module->image_bytes = m->SizeOfImage;
-        module->image = find_image(dumped, m, path);
-        if (module->image != NULL)
-            SymLoadModuleExW(JUDGE_PROCESS, NULL, path, NULL, m->BaseOfImage, m->SizeOfImage, NULL,
+        module->timestamp = m->TimeDateStamp;
+    }
+}
+
+static bool are_same(const struct judge_set *a, const struct judge_set *b)
+{
+    if (a->module_count != b->module_count || wcscmp(a->search, b->search) != 0)
+        return false;
+    for (uint32_t i = 0; i < a->module_count; i++) {
+        const struct judge_module *x = &a->modules[i], *y = &b->modules[i];
+        if (x->base_va != y->base_va || x->image_bytes != y->image_bytes ||
+            x->timestamp != y->timestamp || strcmp(x->name, y->name) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void free_set(struct judge_set *set)
+{
+    if (set->used == 0)
+        return;
+    SymCleanup(set->process);
+    for (uint32_t i = 0; i < set->module_count; i++)
+        free(set->modules[i].image);
+    set->used = 0;
+}
+
+void judge_load_modules(void)
+{
+    static struct judge_set sets[JUDGE_SETS], wanted;
+    static wchar_t dumped[JUDGE_MODULES][JUDGE_PATH_UNITS], path[JUDGE_PATH_UNITS];
+    struct judge_set *oldest = &sets[0];
+
+    memset(&wanted, 0, sizeof wanted);
+    for (int i = 0; i < judge.folder_count; i++) {
+        wcscat(wanted.search, i > 0 ? L";" : L"");
+        wcscat(wanted.search, judge.folders[i]);
+    }
+    list_modules(&wanted, dumped);
+    wanted.used = ++judge.questions;
+    for (size_t i = 0; i < JUDGE_SETS; i++) {
+        if (sets[i].used != 0 && are_same(&sets[i], &wanted)) {
+            judge.set = &sets[i];
+            judge.set->used = wanted.used;
+            return;
+        }
+        if (sets[i].used < oldest->used)
+            oldest = &sets[i];
+    }
+    free_set(oldest);
+    judge.set = oldest;
+    *judge.set = wanted;
+    judge.set->process = (HANDLE)(ULONG_PTR)(0x7D15u + 4 * judge.questions);
+    SymInitializeW(judge.set->process, wanted.search[0] != 0 ? wanted.search : NULL, FALSE);
+    for (uint32_t i = 0; i < judge.set->module_count; i++) {
+        struct judge_module *m = &judge.set->modules[i];
+        m->image = find_image(dumped[i], m, path);
+        if (m->image != NULL)
+            SymLoadModuleExW(judge.set->process, NULL, path, NULL, m->base_va, m->image_bytes, NULL,
                              0);
     }
 }
 
 const struct judge_module *judge_module_at(uint64_t va)
 {
-    for (uint32_t i = 0; i < judge.module_count; i++)
-        if (va - judge.modules[i].base_va < judge.modules[i].image_bytes)
-            return &judge.modules[i];
+    for (uint32_t i = 0; i < judge.set->module_count; i++)
+        if (va - judge.set->modules[i].base_va < judge.set->modules[i].image_bytes)
+            return &judge.set->modules[i];
     return NULL;
 }
 
 BOOL CALLBACK judge_read(HANDLE process, DWORD64 va, PVOID to, DWORD bytes, LPDWORD got)
 {
-    static const MINIDUMP_MEMORY_LIST *list;
-    static uint32_t list_bytes, last;
-    (void)process;
-    if (list == NULL)
-        list = judge_stream(MemoryListStream, &list_bytes);
+    const MINIDUMP_MEMORY_LIST *list = judge.memory;
     const uint32_t count = list != NULL ? list->NumberOfMemoryRanges : 0;
+    (void)process;
     *got = 0;
     for (uint32_t k = 0; k < count; k++) { /* most reads hit the range of the last one */
-        const uint32_t i = (last + k) % count;
+        const uint32_t i = (judge.memory_last + k) % count;
         const MINIDUMP_MEMORY_DESCRIPTOR *range = &list->MemoryRanges[i];
-        if ((const uint8_t *)(range + 1) > (const uint8_t *)list + list_bytes)
+        if ((const uint8_t *)(range + 1) > (const uint8_t *)list + judge.memory_bytes)
             continue;
         if (va < range->StartOfMemoryRange || bytes > range->Memory.DataSize ||
             va - range->StartOfMemoryRange > range->Memory.DataSize - bytes)
@@ -118,7 +173,7 @@ BOOL CALLBACK judge_read(HANDLE process, DWORD64 va, PVOID to, DWORD bytes, LPDW
             continue;
         memcpy(to, from, bytes);
         *got = bytes;
-        last = i;
+        judge.memory_last = i;
         return TRUE;
     }
     const struct judge_module *module = judge_module_at(va);

@@ -168,7 +168,7 @@ TEST(a_staged_dump_differs_by_the_places_of_images_alone)
     char path[2][512];
     arena_init(&arena, 0);
     make_case("g05-minidump2-x86/minidump2.dmp", &crash, &file);
-    const struct judge_stage stage = {test_scratch(), "dump.dmp"};
+    const struct judge_stage stage = {test_scratch(), "dump.dmp", false};
     (void)snprintf(path[0], sizeof path[0], "%s/test_app.exe", test_scratch());
     test_write(path[0], "MZ", 2);
     REQUIRE(judge_stage_dump(&stage, "staged.dmp", &arena, &fault) == ERR_NONE);
