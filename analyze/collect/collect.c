@@ -1,4 +1,4 @@
-/* Runs scenarios, several at a time: see collect.h. Workers take scenarios from a queue; each
+/* Runs scenarios, several at a time: see collect.h. Workers take scenarios from a schedule; each
  * worker has its own runner, and each result goes into the slot of its scenario. */
 #include "collect/collect.h"
 
@@ -8,12 +8,14 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "base/turns.h"
 #include "collect/parts.h"
 
 enum {
     OUTER_LIMIT_EXTRA_MS =
         45000, /* time beyond the launcher's own limit, for start, two dumps and truth */
-    JOBS_MAX = 64,
+    JOBS_MAX = RUNNER_WORKERS_MAX / 2,
+    LATER_MS = 20,
     WHY_BYTES = 1024,
 };
 
@@ -25,8 +27,9 @@ struct queue {
     const char *launcher;                  /* twinstack-launch.exe  */
     struct collected *results;
     char (*whys)[WHY_BYTES]; /* one a result */
-    uint32_t count, next;
-    struct mutex *lock; /* over next and done */
+    uint32_t count;
+    struct schedule schedule;
+    struct mutex *lock; /* over schedule and done */
     collect_done_fn *done;
     void *context;
 };
@@ -34,8 +37,17 @@ struct queue {
 struct worker {
     struct queue *queue;
     uint32_t index;
+    bool only_waiting; /* one more than there are processors */
     struct thread *thread;
     struct fault fault; /* why its runner did not open */
+};
+
+/* A victim's turn. A hang takes it only when it begins to compute: then its record appears. */
+struct victim_turn {
+    struct turns *turns;
+    struct turn turn;
+    const char *record;  /* of a hang that still waits; NULL: it computes */
+    uint64_t started_ns; /* to compute; 0: not yet */
 };
 
 /* Why the launcher failed, from its output. */
@@ -117,7 +129,7 @@ static void run_into(struct queue *q, struct runner *runner, struct collected *r
                      const char *part, struct arena *scratch)
 {
     struct fault fault = FAULT_INIT;
-    struct process_result ended;
+    struct process_result ended = {0};
 
     if (path_remove(result->folder, &fault) != ERR_NONE ||
         start_twice(q, runner, result, part, scratch, &ended, &fault) != ERR_NONE) {
@@ -157,12 +169,59 @@ static bool is_skipped(const struct queue *q, const struct collected *result)
            q->options->skip(q->options->skip_context, result->scenario, result->repeat);
 }
 
+static void look_for_record(void *context)
+{
+    struct victim_turn *v = context;
+    if (v->record == NULL || !path_is_file(v->record))
+        return;
+    v->record = NULL;
+    v->started_ns = clock_ns();
+    turns_force(v->turns, &v->turn);
+}
+
+static void run_in_turn(struct queue *q, struct runner *runner, struct collected *result, char *why,
+                        const char *part, struct arena *scratch)
+{
+    struct victim_turn v = {.turns = q->options->turns};
+    const bool waits = q->schedule.waiting_count > 0 && schedule_waits(result->scenario);
+    const uint64_t start_ns = clock_ns();
+
+    if (waits) {
+        v.record = path_join(scratch, part, "record.rec");
+        runner->while_context = &v;
+        runner->while_running = look_for_record;
+    } else {
+        turns_take(v.turns, &v.turn);
+    }
+    run_into(q, runner, result, why, part, scratch);
+    runner->while_running = NULL;
+    turns_give(v.turns, &v.turn);
+    result->crowded = v.turn.crowded;
+    if (waits) {
+        const uint64_t end_ns = clock_ns();
+        mutex_lock(q->lock);
+        schedule_ended(&q->schedule, end_ns - start_ns,
+                       v.started_ns != 0 ? end_ns - v.started_ns : 0);
+        mutex_unlock(q->lock);
+    }
+}
+
+/* A hang that need not run. */
+static void pass_over(struct queue *q, const struct collected *result)
+{
+    mutex_lock(q->lock);
+    if (q->schedule.waiting_count > 0 && schedule_waits(result->scenario))
+        schedule_ended(&q->schedule, 0, 0);
+    mutex_unlock(q->lock);
+}
+
 static void run_one(struct queue *q, struct runner *runner, uint32_t index)
 {
     struct collected *result = &q->results[index];
     struct fault ignored = FAULT_INIT;
     struct arena scratch;
     const uint64_t start_ns = clock_ns();
+    bool ran = false;
 
     arena_init(&scratch, 0);
     if (is_skipped(q, result)) {
@@ -174,26 +233,31 @@ static void run_one(struct queue *q, struct runner *runner, uint32_t index)
         result->why = result->scenario->unsupported;
     } else {
         const char *part = arena_printf(&scratch, "%s.part", result->folder);
-        run_into(q, runner, result, q->whys[index], part, &scratch);
+        run_in_turn(q, runner, result, q->whys[index], part, &scratch);
+        ran = true;
         if (result->outcome != COLLECT_SEALED) {
             (void)path_remove(part, &ignored);
             result->folder = NULL;
         }
     }
+    if (!ran)
+        pass_over(q, result);
     if (result->outcome == COLLECT_UNSUPPORTED)
         result->folder = NULL;
     result->wall_ns = clock_ns() - start_ns;
     arena_free(&scratch);
 }
 
-static bool take_next(struct queue *q, uint32_t *index)
+static bool take_next(struct queue *q, bool only_waiting, uint32_t *index)
 {
-    mutex_lock(q->lock);
-    const bool any = q->next < q->count && !process_interrupted();
-    if (any)
-        *index = q->next++;
-    mutex_unlock(q->lock);
-    return any;
+    for (;;) {
+        mutex_lock(q->lock);
+        const enum schedule_next next = schedule_take(&q->schedule, only_waiting, index);
+        mutex_unlock(q->lock);
+        if (next != SCHEDULE_LATER || process_interrupted())
+            return next == SCHEDULE_ONE && !process_interrupted();
+        thread_sleep_ms(LATER_MS);
+    }
 }
 
 static void work(void *argument)
@@ -204,7 +268,7 @@ static void work(void *argument)
     uint32_t index = 0;
 
     if (runner_open(q->options, w->index, &runner, &w->fault) == ERR_NONE) {
-        while (take_next(q, &index)) {
+        while (take_next(q, w->only_waiting, &index)) {
             run_one(q, &runner, index);
             mutex_lock(q->lock);
             if (q->done != NULL && q->results[index].outcome != COLLECT_INTERRUPTED &&
@@ -216,12 +280,12 @@ static void work(void *argument)
     runner_close(&runner);
 }
 
-/* The other prefixes are clones of the first worker's, which must therefore be finished and idle.
- */
-static enum status make_ready(const struct collect_options *options, struct fault *fault)
+enum status collect_prepare(const struct collect_options *options, struct fault *fault)
 {
     struct runner runner;
 
+    if (runner_is_prepared(options))
+        return ERR_NONE;
     (void)runner_open(options, 0, &runner, fault);
     runner_close(&runner);
     return fault->code;
@@ -235,28 +299,43 @@ static uint32_t job_count(const struct collect_options *options, uint32_t work_c
     return jobs < work_count ? jobs : work_count;
 }
 
+/* More workers than processors, where that many hangs are to be run. */
+static uint32_t extra_count(const struct queue *q, uint32_t jobs)
+{
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < q->count; i++)
+        waiting += schedule_waits(q->results[i].scenario) && !is_skipped(q, &q->results[i]);
+    if (q->options->jobs != 0 || jobs < 2 || waiting <= jobs)
+        return 0;
+    return waiting - jobs < jobs ? waiting - jobs : jobs;
+}
+
 static enum status run_workers(struct queue *q, struct fault *fault)
 {
-    const uint32_t jobs = job_count(q->options, q->count);
+    const uint32_t jobs = job_count(q->options, q->count), count = jobs + extra_count(q, jobs);
     static const struct fault none = FAULT_INIT;
-    struct worker workers[JOBS_MAX];
+    struct worker workers[RUNNER_WORKERS_MAX];
 
-    if (jobs > 1 && make_ready(q->options, fault) != ERR_NONE)
+    memset(workers, 0, sizeof workers);
+    if (jobs > 1 && collect_prepare(q->options, fault) != ERR_NONE)
         return fault->code;
-    for (uint32_t i = 0; i < jobs; i++) {
+    q->schedule.least = jobs;
+    q->schedule.most = count;
+    for (uint32_t i = 0; i < count; i++) {
         workers[i].queue = q;
         workers[i].index = i;
+        workers[i].only_waiting = i >= jobs;
         workers[i].fault = none;
         workers[i].thread = jobs > 1 ? thread_start(work, &workers[i]) : NULL;
         if (workers[i].thread == NULL && i == 0) /* one worker, or no thread could be started */
             work(&workers[i]);
     }
-    for (uint32_t i = 0; i < jobs; i++)
+    for (uint32_t i = 0; i < count; i++)
         thread_join(workers[i].thread);
     if (process_interrupted())
         return fault_set_hint(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "run",
                               "stopped on request; finished cases are kept");
-    for (uint32_t i = 0; i < jobs && q->next < q->count; i++) /* no worker is left for the rest */
+    for (uint32_t i = 0; i < jobs && !schedule_is_done(&q->schedule); i++) /* no worker is left */
         if (workers[i].fault.code != ERR_NONE && fault->code == ERR_NONE)
             *fault = workers[i].fault;
     return fault->code;
@@ -314,7 +393,9 @@ enum status collect_run(const struct collect_options *options, const struct scen
     if (q.launcher == NULL || q.lock == NULL)
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
     else if (evidence_open(&here, keep, &q.evidence, fault) == ERR_NONE &&
-             fill_results(&q, scenarios, count, repeat, keep, fault) == ERR_NONE)
+             fill_results(&q, scenarios, count, repeat, keep, fault) == ERR_NONE &&
+             schedule_open(q.results, q.count, job_count(&here, q.count), keep, &q.schedule,
+                           fault) == ERR_NONE)
         (void)run_workers(&q, fault);
     *out = q.results;
     evidence_close(&q.evidence);

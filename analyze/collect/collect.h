@@ -5,6 +5,11 @@
  * program, which keeps the full 32-bit exit code and ends the victim after its time limit;
  * a second, outer limit kills what does not end at all.
  *
+ * Several run at a time. A hang waits for most of its life and needs no processor meanwhile: hangs
+ * run first, more of them than there are processors, as many as their times so far allow. From the
+ * moment that its record appears a hang computes, as the others do from their start. Whatever is
+ * timed while more computes than there are processors is marked `crowded` (base/turns.h).
+ *
  * Cases land in OUT/cases/SCENARIO.VARIANT; images and PDBs once each in OUT/symbols, in
  * the Windows symbol-server layout, and each case names them by a relative path. */
 #ifndef COLLECT_COLLECT_H
@@ -38,14 +43,17 @@ struct scenario {
 };
 
 struct collect_options {
-    const char *victims_folder;        /* victims-<variant>.exe and what they need              */
-    const char *source_root;           /* of the victims' sources; files compare relative to it */
-    const char *out_folder;            /* cases/ and symbols/ are made in it                    */
-    const char *const *launcher;       /* argv prefix that runs Windows programs; NULL: none    */
-    const char *prefix_folder;         /* Wine prefix, made when missing; the first worker uses
-                                          it, the others clones beside it; NULL: no Wine        */
-    uint32_t jobs;                     /* 0: one per processor */
-    uint64_t timeout_ms;               /* replaces each scenario's own limit; 0: keeps it */
+    const char *victims_folder;  /* victims-<variant>.exe and what they need              */
+    const char *source_root;     /* of the victims' sources; files compare relative to it */
+    const char *out_folder;      /* cases/ and symbols/ are made in it                    */
+    const char *const *launcher; /* argv prefix that runs Windows programs; NULL: none    */
+    const char *prefix_folder;   /* Wine prefix, made when missing; the first worker uses
+                                    it, the others clones beside it; NULL: no Wine        */
+    uint32_t jobs;               /* at a time; 0: one per processor, and more of those
+                                    that wait most of their time (hangs) */
+    struct turns *turns;         /* base/turns.h: over all that computes; NULL: none */
+    bool beside_run;             /* a session gets a prefix of its own: a run has the others */
+    uint64_t timeout_ms;         /* replaces each scenario's own limit; 0: keeps it */
     const struct named_version *tools; /* of this run, written into every case             */
     uint32_t tool_count;
     /* True for runs that are not wanted, e.g. since their cases exist; NULL: all are wanted. */
@@ -77,6 +85,7 @@ struct collected {
     const char *folder; /* of the case, when one was sealed */
     const char *why;    /* one line, when there is none     */
     uint64_t wall_ns;
+    bool crowded; /* its times were taken while more ran than there are processors */
 };
 
 /* The scenarios of every victims-*.exe of the folder, sorted by name, then variant.  What a program
@@ -94,6 +103,10 @@ bool collect_has_tag(const struct scenario *scenario, const char *word);
  * NULL selects all.  Fails: ERR_USAGE. */
 enum status collect_select(const char *expr, const struct scenario *scenario, bool *selected,
                            struct fault *fault);
+
+/* Makes what runs and sessions share, the Wine prefix, when it is missing.  A run does so by
+ * itself; before a session beside it, it must be called.  Fails as the runs do. */
+enum status collect_prepare(const struct collect_options *options, struct fault *fault);
 
 /* Called once for each finished scenario, never two at a time. */
 typedef void collect_done_fn(void *context, const struct collected *done);

@@ -10,11 +10,19 @@
 struct runner {
     const struct collect_options *options;
     struct arena keep;
-    const char *prefix;         /* WINEPREFIX; NULL: no Wine */
-    const char *environment[8]; /* NULL-terminated           */
-    const char *drives[2];      /* folders that our own drives lead to; NULL: none */
-    bool holds_prefix;          /* and no other process uses it */
+    const char *prefix;                   /* WINEPREFIX; NULL: no Wine */
+    const char *environment[8];           /* NULL-terminated           */
+    const char *drives[2];                /* folders that our own drives lead to; NULL: none */
+    bool holds_prefix;                    /* and no other process uses it */
+    void (*while_running)(void *context); /* as in process_request */
+    void *while_context;
 };
+
+/* The worker of sessions beside a run; those of a run have smaller numbers. */
+enum { RUNNER_WORKERS_MAX = 128, RUNNER_SESSION = RUNNER_WORKERS_MAX };
+
+/* False when worker 0 must be opened and closed once before others can be opened. */
+bool runner_is_prepared(const struct collect_options *options);
 
 /* WORKER 0 gets the prefix itself, made when missing; the others a clone.  Fails: ERR_ABSENT
  * the launcher is not there; ERR_IO; ERR_TIMEOUT, also when options->keeps_waiting() gave up;
@@ -31,6 +39,33 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
 
 /* Cleans up after a program that could not be ended. */
 enum status runner_reset(struct runner *runner, struct fault *fault);
+
+/* The order of a run: hangs first, then the others; with one job, the order of the list. The caller
+ * holds a lock. */
+struct schedule {
+    uint32_t *order;                   /* the hangs, then the others */
+    uint32_t count, waiting_count;     /* waiting: hangs             */
+    uint32_t next_waiting, next_other; /* places in `order`          */
+    uint32_t waiting_now, least, most; /* hangs at a time            */
+    uint64_t life_ns, computing_ns;    /* of the hangs so far        */
+};
+enum schedule_next { SCHEDULE_NONE, SCHEDULE_ONE, SCHEDULE_LATER };
+
+/* `least` and `most` are JOBS: the caller sets others. */
+enum status schedule_open(const struct collected *results, uint32_t count, uint32_t jobs,
+                          struct arena *keep, struct schedule *out, struct fault *fault);
+
+/* True for a victim that waits for most of its life. */
+bool schedule_waits(const struct scenario *scenario);
+
+/* SCHEDULE_LATER: ask again soon; ONLY_WAITING: the worker takes nothing but hangs. */
+enum schedule_next schedule_take(struct schedule *schedule, bool only_waiting, uint32_t *index);
+
+/* A hang has ended; for COMPUTING_NS of its life it computed. */
+void schedule_ended(struct schedule *schedule, uint64_t life_ns, uint64_t computing_ns);
+
+/* True when every victim has been taken. */
+bool schedule_is_done(const struct schedule *schedule);
 
 /* The path by which a Windows program should be given PATH, a file or folder of this host. */
 const char *runner_guest_path(const struct runner *runner, const char *path, struct arena *keep);

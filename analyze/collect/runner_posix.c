@@ -311,6 +311,16 @@ static bool prefix_is_made(const char *prefix, struct arena *keep)
     return registry != NULL && path_is_file(registry);
 }
 
+bool runner_is_prepared(const struct collect_options *options)
+{
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    const bool made =
+        options->prefix_folder == NULL || prefix_is_made(options->prefix_folder, &scratch);
+    arena_free(&scratch);
+    return made;
+}
+
 enum status runner_open(const struct collect_options *options, uint32_t worker, struct runner *out,
                         struct fault *fault)
 {
@@ -382,6 +392,8 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
     request.argv = argv;
     request.environment = runner->prefix != NULL ? runner->environment : NULL;
     request.limit_ms = limit_ms;
+    request.while_running = runner->while_running;
+    request.context = runner->while_context;
     return process_run(&request, keep, out, fault);
 }
 

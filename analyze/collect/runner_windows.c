@@ -27,6 +27,12 @@ enum status host_describe(struct arena *keep, const char **os, const char **cpu,
     return *os != NULL ? ERR_NONE : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "host");
 }
 
+bool runner_is_prepared(const struct collect_options *options)
+{
+    (void)options;
+    return true;
+}
+
 enum status runner_open(const struct collect_options *options, uint32_t worker, struct runner *out,
                         struct fault *fault)
 {
@@ -68,6 +74,8 @@ enum status runner_run(const struct runner *runner, const char *const *args, uin
     memset(&request, 0, sizeof request);
     request.argv = argv;
     request.limit_ms = limit_ms;
+    request.while_running = runner->while_running;
+    request.context = runner->while_context;
     return process_run(&request, keep, out, fault);
 }
 

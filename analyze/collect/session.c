@@ -34,7 +34,8 @@ enum status collect_session_open(const struct collect_options *options,
     *out = NULL;
     if (session == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "session");
-    if (runner_open(options, 0, &session->runner, fault) != ERR_NONE) {
+    if (runner_open(options, options->beside_run ? RUNNER_SESSION : 0, &session->runner, fault) !=
+        ERR_NONE) {
         collect_session_close(session);
         return fault->code;
     }

@@ -2,6 +2,7 @@
 #include "model/run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/names.h"
@@ -120,6 +121,20 @@ static void write_versions(struct json *j, const char *key, const struct named_v
         json_object_end(j);
     }
     json_array_end(j);
+}
+
+static int by_repeat_and_name(const void *a, const void *b)
+{
+    const struct run_case *x = a, *y = b;
+    if (x->repeat != y->repeat)
+        return x->repeat < y->repeat ? -1 : 1;
+    const int order = strcmp(x->scenario, y->scenario);
+    return order != 0 ? order : strcmp(x->variant, y->variant);
+}
+
+void run_cases_sort(struct run_case *cases, uint32_t count)
+{
+    qsort(cases, count, sizeof *cases, by_repeat_and_name);
 }
 
 double run_cases_per_minute(const struct run_pace *pace, uint32_t judged)

@@ -116,6 +116,10 @@ bool run_state_parse(const char *name, enum run_state *out);
 /* The verdicts' part of the exit code: true when no verdict fails the run. */
 bool run_verdict_fails(enum verdict verdict);
 
+/* Sorts cases by repeat, then name: cases are stored in the order in which their verdicts were
+ * known. */
+void run_cases_sort(struct run_case *cases, uint32_t count);
+
 /* Totals per engine over the cases of a run, in order of first appearance. */
 struct engine_total {
     const char *engine, *shares, *version;

@@ -5,11 +5,8 @@
 
 #include "base/files.h"
 #include "base/process.h"
-#include "compare/compare.h"
 #include "store/store.h"
-#include "study/analysis.h"
 #include "study/run_facts.h"
-#include "symbol/store.h"
 
 /* "ob0,ob2" holds WORD. */
 static bool list_has(const char *list, const char *word)
@@ -54,150 +51,7 @@ enum status run_session_choose(struct run_session *s)
     return ERR_NONE;
 }
 
-/* ---- analysis ----------------------------------------------------------------------- */
-
-static bool skip_stored(const void *context, const struct scenario *scenario, uint32_t repeat)
-{
-    return run_has_case(context, scenario, repeat);
-}
-
-/* Judges a scenario that left no case: it is unsupported here, or the harness failed. */
-static enum status judge_without_case(struct run_session *s, const struct collected *done,
-                                      struct run_case *out)
-{
-    const struct scenario *scenario = done->scenario;
-    struct crash_case *stub = ARENA_NEW(s->keep, struct crash_case);
-    struct compare_input in;
-
-    if (stub == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
-    memset(&in, 0, sizeof in);
-    memset(out, 0, sizeof *out);
-    stub->scenario = out->scenario = scenario->name;
-    stub->variant = out->variant = scenario->variant;
-    stub->kind = out->kind = scenario->kind;
-    stub->arch = out->arch = CPU_X64;
-    stub->expect.code = out->expected_code = scenario->code;
-    stub->expect.exit_code = out->expected_exit_code = scenario->exit_code;
-    stub->expect.doors = scenario->doors;
-    stub->expect.door_count = scenario->door_count;
-    in.crash = stub;
-    in.unsupported = done->outcome == COLLECT_UNSUPPORTED ? done->why : NULL;
-    in.harness_error = done->outcome == COLLECT_UNSUPPORTED ? NULL : done->why;
-    return compare_case(&in, s->keep, &out->result, &s->fault);
-}
-
-static enum status judge_case(struct run_session *s, const struct analysis *analysis,
-                              const struct collected *done, struct run_case *out)
-{
-    struct fault fault = FAULT_INIT;
-    struct crash_case *crash = ARENA_NEW(s->keep, struct crash_case);
-    char why[FAULT_PATH_BYTES + 512];
-
-    if (crash == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
-    if (case_read(done->folder, s->keep, crash, &fault) == ERR_NONE &&
-        analysis_case(analysis, crash, s->keep, out, &fault) == ERR_NONE)
-        return ERR_NONE;
-    if (fault.code == ERR_MEMORY) {
-        s->fault = fault;
-        return fault.code;
-    }
-    fault_describe(&fault, why, sizeof why);
-    struct collected failed = *done;
-    failed.outcome = COLLECT_ERROR;
-    failed.why = arena_string(s->keep, why);
-    return judge_without_case(s, &failed, out);
-}
-
-/* For the pages that show the run while it goes on. */
-static enum status put_pace(struct run_session *s)
-{
-    s->info.pace.captured = s->stored_count + s->taken;
-    s->info.pace.at_ns = clock_wall_ns();
-    if (store_put_pace(s->store, s->info.id, &s->info.pace, &s->fault) != ERR_NONE)
-        s->database_failed = true;
-    return s->fault.code;
-}
-
-static enum status judge_all(struct run_session *s, const struct analysis *analysis)
-{
-    const uint32_t total = s->scenario_count * (uint32_t)s->request->repeat;
-
-    for (uint32_t i = 0; i < total && s->fault.code == ERR_NONE && !process_interrupted(); i++) {
-        const struct collected *done = &s->collected[i];
-        struct run_case *out = &s->cases[s->case_count];
-        if (done->outcome == COLLECT_INTERRUPTED || done->outcome == COLLECT_SKIPPED)
-            continue;
-        if (s->progress.analysing != NULL)
-            s->progress.analysing(s->progress.context, done->scenario, i + 1, total);
-        s->time_limit = s->time_limit || done->outcome == COLLECT_TIME_LIMIT;
-        if ((done->outcome == COLLECT_SEALED ? judge_case(s, analysis, done, out)
-                                             : judge_without_case(s, done, out)) != ERR_NONE)
-            break;
-        if (process_interrupted())
-            break; /* an engine may have been stopped early: the case is judged when the run is
-                      resumed */
-        out->repeat = done->repeat;
-        if (store_put_case(s->store, s->info.id, out, &s->fault) != ERR_NONE) {
-            s->database_failed = true;
-            break;
-        }
-        s->case_count++;
-        if (put_pace(s) != ERR_NONE)
-            break;
-    }
-    return s->fault.code;
-}
-
-/* Judges run on this host: under Wine in a prefix that has been started. Without Wine they are
- * skipped. */
-static enum status analyse(struct run_session *s)
-{
-    struct analysis analysis;
-    struct collect_session *windows = NULL;
-    struct symbol_store_options options;
-    struct fault no_launcher = FAULT_INIT;
-    const char *store = path_join(s->keep, s->collect.out_folder, "symbols");
-    const char **roots = ARENA_ARRAY(s->keep, (size_t)s->request->symbol_count + 1, const char *);
-
-    memset(&analysis, 0, sizeof analysis);
-    memset(&options, 0, sizeof options);
-    if (store == NULL || roots == NULL)
-        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
-    if (folder_make(store, &s->fault) != ERR_NONE)
-        return s->fault.code;
-    roots[0] = store;
-    for (uint32_t i = 0; i < s->request->symbol_count; i++)
-        roots[i + 1] = s->request->symbols[i];
-    options.roots = roots;
-    options.root_count = s->request->symbol_count + 1;
-    options.names = NAMES_SHORT;
-    options.system = true;
-    if (symbol_store_open(&options, &s->symbols, &s->fault) != ERR_NONE)
-        return s->fault.code;
-    analysis.symbols = s->symbols;
-    analysis.subjects_only = false;
-    if (!s->request->no_judges && !process_interrupted() &&
-        collect_session_open(&s->collect, &windows, &no_launcher) == ERR_NONE) {
-        analysis.launcher = collect_session_launcher(windows);
-        analysis.judge_folder = s->collect.victims_folder;
-    }
-    (void)judge_all(s, &analysis);
-    collect_session_close(windows);
-    return s->fault.code;
-}
-
 /* ---- the run as a whole ------------------------------------------------------------- */
-
-static void count_capture(void *context, const struct collected *done)
-{
-    struct run_session *s = context;
-
-    s->taken++;
-    if (s->progress.captured != NULL)
-        s->progress.captured(s->progress.context, done, s->taken, s->to_take);
-}
 
 /* True when the repeats of C have both verdicts, before any of them was called FLAKY. */
 static bool is_flaky(const struct run_session *s, const struct run_case *c,
@@ -268,28 +122,11 @@ static enum status finish(struct run_session *s)
     return ERR_NONE;
 }
 
-static enum status take_and_judge(struct run_session *s)
+static enum status take_judge_finish(struct run_session *s)
 {
-    s->collect.skip = skip_stored;
-    s->collect.skip_context = s;
-    s->collect.reuse_sealed = s->request->resume != NULL;
-    s->to_take = s->scenario_count * s->request->repeat - s->stored_count;
-    s->info.pace = (struct run_pace){
-        .total = s->to_take + s->stored_count, .had = s->stored_count, .since_ns = clock_wall_ns()};
-    if (put_pace(s) != ERR_NONE)
+    if (run_take_and_judge(s) != ERR_NONE)
         return s->fault.code;
-    s->case_count = s->stored_count;
-    if (collect_run(&s->collect, s->scenarios, s->scenario_count, s->request->repeat, s->keep,
-                    count_capture, s, &s->collected, &s->fault) == ERR_INTERRUPTED)
-        fault_clear(&s->fault); /* what was sealed until then waits for --resume */
-    if (s->fault.code != ERR_NONE)
-        return s->fault.code;
-    const enum status status = process_interrupted() ? ERR_NONE : analyse(s);
-    symbol_store_close(s->symbols);
-    s->symbols = NULL;
-    if (status != ERR_NONE && status != ERR_INTERRUPTED)
-        return status;
-    fault_clear(&s->fault);
+    run_cases_sort(s->cases, s->case_count);
     return finish(s);
 }
 
@@ -327,7 +164,7 @@ enum status run_session_run(struct run_session *s, int argc, char *const *argv,
     if (begin(s, &now, changed) != ERR_NONE)
         return s->fault.code;
     s->info.state = RUN_RUNNING;
-    const enum status status = take_and_judge(s);
+    const enum status status = take_judge_finish(s);
     if (s->info.state == RUN_RUNNING) { /* it stopped early and must not look complete */
         struct fault ignored = FAULT_INIT;
         (void)store_finish_run(s->store, s->info.id, RUN_INTERRUPTED, clock_wall_ns(), &ignored);

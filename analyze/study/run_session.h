@@ -25,14 +25,13 @@ struct run_request {
     bool no_judges, keep_failed_only;
 };
 
-/* Called as the run goes; any may be NULL. */
+/* Called as the run goes, by several threads, but never two at a time; any may be NULL. */
 struct run_progress {
     void *context;
     /* A victim ended: the TAKEN-th of TO_TAKE. */
     void (*captured)(void *context, const struct collected *done, uint32_t taken, uint32_t to_take);
-    /* The NUMBER-th of COUNT cases is about to be analysed. */
-    void (*analysing)(void *context, const struct scenario *scenario, uint32_t number,
-                      uint32_t count);
+    /* C has its verdict and is stored: the NUMBER-th of COUNT. */
+    void (*judged)(void *context, const struct run_case *c, uint32_t number, uint32_t count);
 };
 
 struct run_session {
@@ -42,7 +41,7 @@ struct run_session {
     struct collect_options collect; /* filled by the caller but for out_folder and tools */
     struct scenario *scenarios;     /* the chosen ones */
     uint32_t scenario_count;
-    struct collected *collected;
+    struct collected *collected; /* while victims run */
     struct run_case *cases;
     uint32_t case_count;
     uint32_t stored_count; /* of cases: those that the resumed run had */
@@ -81,6 +80,10 @@ void run_session_drop_passed(struct run_session *s);
 void run_session_close(struct run_session *s);
 
 /* ---- between the files of this session ------------------------------------------------ */
+
+/* Takes the victims' crashes and judges them, side by side, until all are judged or the user stops
+ * it.  A verdict is stored as soon as it is known. */
+enum status run_take_and_judge(struct run_session *s);
 
 /* Chooses where the cases go: `out`, or a folder beside the database that is named by the time at
  * which the run began. */

@@ -46,9 +46,11 @@ enum status study_read_run(struct store *store, const char *word, enum run_detai
     if (store_find_run(store, word, &id, fault) != ERR_NONE ||
         store_read_run(store, id, keep, &out->info, fault) != ERR_NONE)
         return fault->code;
-    if (detail == RUN_OUTCOMES)
-        return store_read_outcomes(store, id, true, keep, &out->cases, &out->case_count, fault);
-    return read_cases(store, detail == RUN_STACKS, keep, out, fault);
+    if ((detail == RUN_OUTCOMES
+             ? store_read_outcomes(store, id, true, keep, &out->cases, &out->case_count, fault)
+             : read_cases(store, detail == RUN_STACKS, keep, out, fault)) == ERR_NONE)
+        run_cases_sort(out->cases, out->case_count);
+    return fault->code;
 }
 
 enum status study_read_run_or_file(struct store *store, const char *word, enum run_detail detail,

@@ -30,7 +30,7 @@ struct command {
     struct run_request request;
     struct run_session session;
     struct arena *keep;
-    uint64_t captured_since_ns, analysed_since_ns;
+    uint64_t captured_since_ns;
 };
 
 /* "2/5": the second of five parts. */
@@ -85,17 +85,14 @@ static void show_capture(void *context, const struct collected *done, uint32_t t
                  done->why);
 }
 
-static void show_analysis(void *context, const struct scenario *scenario, uint32_t number,
-                          uint32_t count)
+static void show_judged(void *context, const struct run_case *done, uint32_t number, uint32_t count)
 {
-    struct command *c = context;
+    const struct command *c = context;
     char left[32];
 
-    if (c->analysed_since_ns == 0)
-        c->analysed_since_ns = clock_ns();
-    log_progress("analysing %" PRIu32 "/%" PRIu32 "%s  %s.%s", number, count,
-                 time_left(c->analysed_since_ns, number - 1, count, left), scenario->name,
-                 scenario->variant);
+    log_progress("judged %" PRIu32 "/%" PRIu32 "%s  %s.%s", number, count,
+                 time_left(c->captured_since_ns, number, count, left), done->scenario,
+                 done->variant);
 }
 
 /* ---- the report --------------------------------------------------------------------- */
@@ -317,7 +314,7 @@ static int run(const struct verb *self, int argc, char **argv)
     c.keep = c.session.keep = &keep;
     c.session.request = &c.request;
     c.session.fault = none;
-    c.session.progress = (struct run_progress){&c, show_capture, show_analysis};
+    c.session.progress = (struct run_progress){&c, show_capture, show_judged};
     if (take_words(self, &c.o, argc, argv, &keep, &code)) {
         process_catch_interrupts();
         code =

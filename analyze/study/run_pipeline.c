@@ -1,0 +1,314 @@
+/* Capture, analysis and judging side by side: see run_session.h.
+ *
+ * One thread starts the victims (collect_run); this one analyses what they leave, in the order of
+ * their ends, asks the judges and stores each verdict.  Both take turns on the processors
+ * (base/turns.h), so that neither disturbs what the other times. */
+#include <string.h>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "base/thread.h"
+#include "base/turns.h"
+#include "compare/compare.h"
+#include "engine/judge_pool.h"
+#include "store/store.h"
+#include "study/analysis.h"
+#include "study/run_session.h"
+#include "symbol/store.h"
+
+/* What the two threads share, under LOCK. */
+struct pipeline {
+    struct run_session *s;
+    struct mutex *lock;
+    struct signal *changed;
+    const struct collected **ended; /* victims that have ended, in that order */
+    uint32_t ended_count, judged_count;
+    bool no_more;       /* no victim runs any more, and none will */
+    bool stops;         /* the judging side failed: no further victim is started */
+    struct arena keep;  /* of the thread that starts victims */
+    struct fault fault; /* its own */
+    struct turns *turns;
+    struct analysis analysis;
+    struct collect_session *windows; /* NULL: no judges of Windows */
+};
+
+/* ---- capture ------------------------------------------------------------------------ */
+
+static bool is_not_wanted(const void *context, const struct scenario *scenario, uint32_t repeat)
+{
+    const struct pipeline *p = context;
+    mutex_lock(p->lock);
+    const bool stops = p->stops;
+    mutex_unlock(p->lock);
+    return stops || run_has_case(p->s, scenario, repeat);
+}
+
+static void take_ended(void *context, const struct collected *done)
+{
+    struct pipeline *p = context;
+    struct run_session *s = p->s;
+
+    mutex_lock(p->lock);
+    s->taken++;
+    if (s->progress.captured != NULL)
+        s->progress.captured(s->progress.context, done, s->taken, s->to_take);
+    p->ended[p->ended_count++] = done;
+    signal_wake_all(p->changed);
+    mutex_unlock(p->lock);
+}
+
+static void capture(void *context)
+{
+    struct pipeline *p = context;
+    struct run_session *s = p->s;
+
+    (void)collect_run(&s->collect, s->scenarios, s->scenario_count, s->request->repeat, &p->keep,
+                      take_ended, p, &s->collected, &p->fault);
+    if (p->fault.code == ERR_INTERRUPTED) /* what was sealed until then waits for --resume */
+        fault_clear(&p->fault);
+    mutex_lock(p->lock);
+    p->no_more = true;
+    signal_wake_all(p->changed);
+    mutex_unlock(p->lock);
+}
+
+/* The next victim that has ended; NULL: there are no more. */
+static const struct collected *next_ended(struct pipeline *p)
+{
+    mutex_lock(p->lock);
+    while (p->judged_count == p->ended_count && !p->no_more)
+        signal_wait(p->changed, p->lock);
+    const struct collected *done =
+        p->judged_count < p->ended_count ? p->ended[p->judged_count++] : NULL;
+    mutex_unlock(p->lock);
+    return process_interrupted() ? NULL : done;
+}
+
+/* ---- analysis ----------------------------------------------------------------------- */
+
+/* Judges a scenario that left no case: it is unsupported here, or the harness failed. */
+static enum status judge_without_case(struct run_session *s, const struct collected *done,
+                                      struct run_case *out)
+{
+    const struct scenario *scenario = done->scenario;
+    struct crash_case *stub = ARENA_NEW(s->keep, struct crash_case);
+    struct compare_input in;
+
+    if (stub == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    memset(&in, 0, sizeof in);
+    memset(out, 0, sizeof *out);
+    stub->scenario = out->scenario = scenario->name;
+    stub->variant = out->variant = scenario->variant;
+    stub->kind = out->kind = scenario->kind;
+    stub->arch = out->arch = CPU_X64;
+    stub->expect.code = out->expected_code = scenario->code;
+    stub->expect.exit_code = out->expected_exit_code = scenario->exit_code;
+    stub->expect.doors = scenario->doors;
+    stub->expect.door_count = scenario->door_count;
+    in.crash = stub;
+    in.unsupported = done->outcome == COLLECT_UNSUPPORTED ? done->why : NULL;
+    in.harness_error = done->outcome == COLLECT_UNSUPPORTED ? NULL : done->why;
+    return compare_case(&in, s->keep, &out->result, &s->fault);
+}
+
+static enum status judge_case(struct run_session *s, const struct analysis *analysis,
+                              const struct collected *done, struct run_case *out)
+{
+    struct fault fault = FAULT_INIT;
+    struct crash_case *crash = ARENA_NEW(s->keep, struct crash_case);
+    char why[FAULT_PATH_BYTES + 512];
+
+    if (crash == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (case_read(done->folder, s->keep, crash, &fault) == ERR_NONE &&
+        analysis_case(analysis, crash, s->keep, out, &fault) == ERR_NONE)
+        return ERR_NONE;
+    if (fault.code == ERR_MEMORY) {
+        s->fault = fault;
+        return fault.code;
+    }
+    fault_describe(&fault, why, sizeof why);
+    struct collected failed = *done;
+    failed.outcome = COLLECT_ERROR;
+    failed.why = arena_string(s->keep, why);
+    return judge_without_case(s, &failed, out);
+}
+
+/* For the pages that show the run while it goes on. */
+static enum status put_pace(struct pipeline *p)
+{
+    struct run_session *s = p->s;
+
+    mutex_lock(p->lock);
+    s->info.pace.captured = s->stored_count + s->taken;
+    mutex_unlock(p->lock);
+    s->info.pace.at_ns = clock_wall_ns();
+    if (store_put_pace(s->store, s->info.id, &s->info.pace, &s->fault) != ERR_NONE)
+        s->database_failed = true;
+    return s->fault.code;
+}
+
+static enum status judge_in_turn(struct pipeline *p, const struct collected *done,
+                                 struct run_case *out)
+{
+    struct turn turn;
+
+    turns_take(p->turns, &turn);
+    const enum status status = done->outcome == COLLECT_SEALED
+                                   ? judge_case(p->s, &p->analysis, done, out)
+                                   : judge_without_case(p->s, done, out);
+    turns_give(p->turns, &turn);
+    out->timing.crowded = done->crowded || turn.crowded;
+    out->repeat = done->repeat;
+    return status;
+}
+
+static void say_judged(const struct pipeline *p, const struct run_case *c)
+{
+    const struct run_session *s = p->s;
+    if (s->progress.judged == NULL)
+        return;
+    mutex_lock(p->lock);
+    s->progress.judged(s->progress.context, c, s->case_count, s->to_take + s->stored_count);
+    mutex_unlock(p->lock);
+}
+
+static void judge_all(struct pipeline *p)
+{
+    struct run_session *s = p->s;
+    const struct collected *done;
+
+    while (s->fault.code == ERR_NONE && (done = next_ended(p)) != NULL) {
+        struct run_case *out = &s->cases[s->case_count];
+        s->time_limit = s->time_limit || done->outcome == COLLECT_TIME_LIMIT;
+        if (judge_in_turn(p, done, out) != ERR_NONE)
+            break;
+        if (process_interrupted())
+            break; /* an engine may have been stopped early: the case is judged when the run is
+                      resumed */
+        if (store_put_case(s->store, s->info.id, out, &s->fault) != ERR_NONE) {
+            s->database_failed = true;
+            break;
+        }
+        s->case_count++;
+        say_judged(p, out);
+        if (put_pace(p) != ERR_NONE)
+            break;
+    }
+}
+
+static enum status open_symbols(struct run_session *s)
+{
+    struct symbol_store_options options;
+    const char *store = path_join(s->keep, s->collect.out_folder, "symbols");
+    const char **roots = ARENA_ARRAY(s->keep, (size_t)s->request->symbol_count + 1, const char *);
+
+    memset(&options, 0, sizeof options);
+    if (store == NULL || roots == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbols");
+    if (folder_make(store, &s->fault) != ERR_NONE)
+        return s->fault.code;
+    roots[0] = store;
+    for (uint32_t i = 0; i < s->request->symbol_count; i++)
+        roots[i + 1] = s->request->symbols[i];
+    options.roots = roots;
+    options.root_count = s->request->symbol_count + 1;
+    options.names = NAMES_SHORT;
+    options.system = true;
+    return symbol_store_open(&options, &s->symbols, &s->fault);
+}
+
+/* Judges run on this host: under Wine in a prefix of their own. Without Wine they are skipped. A
+ * pool that cannot be made costs time only. */
+static void open_judges(struct pipeline *p)
+{
+    struct run_session *s = p->s;
+    struct collect_options options = s->collect;
+    struct fault ignored = FAULT_INIT, no_launcher = FAULT_INIT;
+    const char *folder = path_join(s->keep, s->collect.out_folder, "judges");
+
+    p->analysis.symbols = s->symbols;
+    if (s->request->no_judges || process_interrupted())
+        return;
+    if (folder != NULL)
+        (void)judge_pool_open(folder, &p->analysis.judges, &ignored);
+    options.beside_run = true;
+    if (collect_session_open(&options, &p->windows, &no_launcher) == ERR_NONE) {
+        p->analysis.launcher = collect_session_launcher(p->windows);
+        p->analysis.judge_folder = s->collect.victims_folder;
+    }
+}
+
+/* ---- both ----------------------------------------------------------------------------- */
+
+static enum status open_pipeline(struct pipeline *p)
+{
+    struct run_session *s = p->s;
+    const uint32_t processors = thread_processors(),
+                   limit = s->collect.jobs != 0 ? s->collect.jobs : processors;
+    const size_t room = (size_t)s->scenario_count * s->request->repeat + 1;
+
+    p->lock = mutex_new();
+    p->changed = signal_new();
+    p->turns = turns_new(limit, processors);
+    p->ended = ARENA_ARRAY(s->keep, room, const struct collected *);
+    if (p->lock == NULL || p->changed == NULL || p->turns == NULL || p->ended == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+    s->collect.skip = is_not_wanted;
+    s->collect.skip_context = p;
+    s->collect.turns = p->turns;
+    s->collect.reuse_sealed = s->request->resume != NULL;
+    s->to_take = s->scenario_count * s->request->repeat - s->stored_count;
+    s->case_count = s->stored_count;
+    s->info.pace = (struct run_pace){
+        .total = s->to_take + s->stored_count, .had = s->stored_count, .since_ns = clock_wall_ns()};
+    return open_symbols(s) == ERR_NONE ? put_pace(p) : s->fault.code;
+}
+
+static void close_pipeline(struct pipeline *p)
+{
+    judge_pool_close(p->analysis.judges);
+    collect_session_close(p->windows);
+    symbol_store_close(p->s->symbols);
+    p->s->symbols = NULL;
+    turns_free(p->turns);
+    signal_free(p->changed);
+    mutex_free(p->lock);
+    arena_free(&p->keep);
+    p->s->collected = NULL;
+}
+
+static void run_both(struct pipeline *p)
+{
+    struct run_session *s = p->s;
+    struct thread *thread = thread_start(capture, p);
+
+    if (thread == NULL) /* then one after the other */
+        capture(p);
+    open_judges(p);
+    judge_all(p);
+    mutex_lock(p->lock);
+    p->stops = s->fault.code != ERR_NONE;
+    mutex_unlock(p->lock);
+    thread_join(thread);
+    if (s->fault.code == ERR_NONE)
+        s->fault = p->fault;
+}
+
+enum status run_take_and_judge(struct run_session *s)
+{
+    static const struct fault none = FAULT_INIT;
+    struct pipeline p;
+
+    memset(&p, 0, sizeof p);
+    p.s = s;
+    p.fault = none;
+    arena_init(&p.keep, 0);
+    if (open_pipeline(&p) == ERR_NONE && collect_prepare(&s->collect, &s->fault) == ERR_NONE)
+        run_both(&p);
+    close_pipeline(&p);
+    if (s->fault.code == ERR_INTERRUPTED)
+        fault_clear(&s->fault);
+    return s->fault.code;
+}
