@@ -143,6 +143,10 @@ static void vote_name(const struct poll *p, uint32_t column, bool with_line, uin
     *same = *other = 0;
     for (uint32_t c = 0; c < t->column_count; c++) {
         const struct frame *frame = c == 0 ? NULL : table_frame(t, p->row, c);
+        if (want->function == NULL && frame != NULL && frame->function == NULL) {
+            *same |= 1U << c; /* they do not know a name either */
+            continue;
+        }
         if (c == 0 ? !truth_demands(t, p->row)
                    : frame == NULL || frame->function == NULL || (with_line && frame->line == 0))
             continue;
@@ -243,6 +247,51 @@ static bool is_inline_row(const struct poll *p, const struct finding *f)
     return f->cause == CAUSE_INLINE_ONLY;
 }
 
+/* True when COLUMN has a frame, inline or not, at PLACE; *IS_TRUTHS: one of them is the truth's. */
+static bool holds_place(const struct poll *p, uint32_t column, const struct frame_key *place,
+                        bool *is_truths)
+{
+    const struct column *c = &p->table->columns[column];
+    bool holds = false;
+    *is_truths = false;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (keys_same_place(&c->keys[i], place)) {
+            holds = true;
+            *is_truths = *is_truths || says(p, 0, &c->stack->frames[i], true);
+        }
+    return holds;
+}
+
+/* A place that COLUMN has, too, where another lookup has the truth's frame.  The table does not
+ * pair that frame with the truth, because our own lookup does not know whose code it is.  NULL:
+ * none. */
+static const struct frame_key *place_of_truth(const struct poll *p, uint32_t column)
+{
+    const struct table *t = p->table;
+    bool is_truths = false;
+    for (uint32_t c = 1; c < t->column_count; c++)
+        for (uint32_t i = 0; namer_of(t, c) != namer_of(t, column) && i < t->columns[c].count; i++)
+            if (says(p, 0, &t->columns[c].stack->frames[i], true) &&
+                holds_place(p, column, &t->columns[c].keys[i], &is_truths) && !is_truths)
+                return &t->columns[c].keys[i];
+    return NULL;
+}
+
+/* The truth is alone in its row, but another lookup has its frame elsewhere. */
+static bool blame_unpaired(const struct poll *p, struct finding *f, uint32_t column)
+{
+    const struct frame_key *place = place_of_truth(p, column);
+    uint32_t losers = 0, winners = 1;
+    for (uint32_t c = 1; place != NULL && c < p->table->column_count; c++) {
+        bool is_truths = false;
+        if (holds_place(p, c, place, &is_truths))
+            *(is_truths ? &winners : &losers) |= 1U << c;
+    }
+    if (place != NULL)
+        settle(p, f, blame_of_names(p, column, losers, winners), column, winners);
+    return place != NULL;
+}
+
 /* A frame that one side lacks or has at another address. */
 static void blame_place(const struct poll *p, struct finding *f, uint32_t column, uint32_t against)
 {
@@ -261,6 +310,8 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
     const uint32_t winners = for_it > against_it ? have : lack;
     uint32_t loser = for_it > against_it ? other : having;
     if ((losers & 1) != 0 && weigh(t, losers, voter) == 1) {
+        if (against == 0 && !has && blame_unpaired(p, f, column))
+            return;
         if (winners != 0 && f->cause != CAUSE_TRUNCATED)
             settle(p, f, BLAME_TRUTH, 0, winners);
         return;
@@ -351,6 +402,55 @@ static void blame_handler(const struct poll *p, struct finding *f, uint32_t colu
     settle(p, f, BLAME_WALK, walk_of(p->table, column), others);
 }
 
+static const struct frame *first_frame(const struct table *t, uint32_t column, uint32_t *index)
+{
+    const struct column *c = &t->columns[column];
+    for (*index = 0; column != 0 && *index < c->count; ++*index)
+        if (c->keys[*index].inline_depth == 0)
+            return &c->stack->frames[*index];
+    return NULL;
+}
+
+/* Both start at one address of memory, which no walk found, but in different places of modules:
+ * they disagree about where the modules were. */
+static bool modules_differ(const struct table *t, uint32_t a, uint32_t b)
+{
+    uint32_t i = 0, k = 0;
+    const struct frame *x = first_frame(t, a, &i), *y = first_frame(t, b, &k);
+    return x != NULL && y != NULL && x->pc_va != 0 && x->pc_va == y->pc_va && x->module != NULL &&
+           y->module != NULL && !keys_same_place(&t->columns[a].keys[i], &t->columns[b].keys[k]);
+}
+
+/* How many frames of the truth COLUMN has at their place in the table. */
+static uint32_t rows_like_truth(const struct poll *p, uint32_t column)
+{
+    struct poll at = *p;
+    uint32_t count = 0;
+    for (at.row = 0; at.row < p->table->row_count; at.row++) {
+        const struct frame *frame = table_frame(p->table, at.row, column);
+        count += frame != NULL && truth_demands(p->table, at.row) && says(&at, 0, frame, true);
+    }
+    return count;
+}
+
+/* A wrong module list makes wrong names and wrong walks, all with one reason. */
+static bool blame_modules(const struct poll *p, struct finding *f, uint32_t column)
+{
+    const struct table *t = p->table;
+    const enum engine_kind kind = column != 0 ? t->columns[column].claim->kind : ENGINE_KIND_OTHER;
+    uint32_t winners = 0;
+    if (kind != ENGINE_KIND_DUMP && kind != ENGINE_KIND_OFFSET)
+        return false;
+    const uint32_t own = rows_like_truth(p, column);
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if (c != column && modules_differ(t, column, c) && rows_like_truth(p, c) > own)
+            winners |= 1U << c;
+    if (winners == 0)
+        return false;
+    settle(p, f, kind == ENGINE_KIND_DUMP ? BLAME_DUMP_READER : BLAME_RECORD, column, winners | 1U);
+    return true;
+}
+
 static uint32_t column_of(const struct table *t, const char *engine)
 {
     for (uint32_t c = 1; c < t->column_count; c++)
@@ -382,6 +482,8 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
         blame_handler(&p, f, column_of(table, f->wrong));
         return;
     }
+    if (blame_modules(&p, f, column) || blame_modules(&p, f, against))
+        return;
     if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
         blame_place(&p, f, column, against);
     else

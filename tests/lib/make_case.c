@@ -125,6 +125,8 @@ static void describe(struct arena *keep, struct frame *f, const char *word)
         f->module = gone;
     } else if (strncmp(word, "start=", 6) == 0)
         (void)text_parse_hex(word + 6, strlen(word + 6), &f->symbol_distance);
+    else if (strncmp(word, "pc=", 3) == 0)
+        (void)text_parse_hex(word + 3, strlen(word + 3), &f->pc_va);
     else
         die("word", word);
 }

@@ -22,6 +22,17 @@
 #define NO_MIDDLE POKE MAIN START THUNK LAST
 #define OTHER_MODULE POKE "evil.dll+2005 own middle /src/a.c:20\n" MAIN START THUNK LAST
 #define MADE_UP POKE "app.exe+7777 own stale /src/b.c:1\n" MIDDLE MAIN START THUNK LAST
+/* The first address is right, but its module is not where it was; the walk goes astray. */
+#define SHIFTED                                                                                    \
+    "app.exe+5 own start /src/b.c:9 pc=140101005\napp.exe+7777 own stale /src/b.c:1\n" LAST
+/* Frames of the truth's functions whose class is lost with their names. */
+#define NAMELESS                                                                                   \
+    "app.exe+1005 none - none\napp.exe+2005 none - none\napp.exe+3005 none - none\n" LAST
+#define MISNAMED                                                                                   \
+    "app.exe+1005 runtime a\napp.exe+2005 runtime b\napp.exe+3005 runtime c\n" THUNK LAST
+#define OF_NOBODY                                                                                  \
+    "app.exe+1005 none poke /src/a.c:10\napp.exe+2005 none middle /src/a.c:20\n"                   \
+    "app.exe+3005 none main /src/a.c:30\n" LAST
 #define INLINED "> app.exe+2005 own helper /src/h.h:3\n"
 
 static const struct {
@@ -70,6 +81,14 @@ static const struct {
      "poke a.c:10\nhelper h.h:3\nmiddle a.c:20\nmain a.c:30\n[thread_start]", GOOD, NULL, GOOD,
      NULL, POKE INLINED MIDDLE MAIN START THUNK LAST, "symbols (shared)",
      "judge:llvm-symbolizer, truth", NULL, "none"},
+    {"the dump's modules are a page too high", TRUTH, GOOD, NULL, SHIFTED, GOOD, NULL,
+     "dump reader", "offset:rtl, judge:dbghelp, truth", "dump", "offset:rtl"},
+    {"the record's modules are a page too high", TRUTH, SHIFTED, NULL, GOOD, GOOD, NULL, "record",
+     "dump, judge:dbghelp, truth", "offset:rtl", "dump"},
+    {"the shared lookup knows no procedure", TRUTH, NAMELESS, NULL, NAMELESS, NULL, OF_NOBODY,
+     "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
+    {"the shared lookup knows wrong procedures", TRUTH, MISNAMED, NULL, MISNAMED, NULL, OF_NOBODY,
+     "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
 };
 
 /* Two stacks with the same frames, where the table has shifted one of them by a row. */

@@ -115,6 +115,50 @@ TEST(a_reason_says_how_the_program_ended)
     }
 }
 
+TEST(a_crash_is_seen_by_a_hook_that_was_expected)
+{
+    static const char *const unhandled[] = {"unhandled"}, *const both[] = {"vectored", "unhandled"},
+                             *const watcher[] = {"watcher"};
+    static const struct {
+        const char *name;
+        const char *const *expected, *const *got;
+        uint32_t expected_count, got_count;
+        const char *reason; /* NULL: it passes */
+    } cases[] = {
+        {"the same", unhandled, unhandled, 1, 1, NULL},
+        {"one of two", both, unhandled, 2, 1, NULL},
+        {"one more", unhandled, both, 1, 2, NULL},
+        {"another", unhandled, watcher, 1, 1, "seen by hook watcher, expected unhandled"},
+        {"unknown", unhandled, NULL, 1, 0, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        const char *expected[2] = {NULL}, *got[2] = {NULL};
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        for (uint32_t k = 0; k < cases[i].expected_count; k++)
+            expected[k] = cases[i].expected[k];
+        for (uint32_t k = 0; k < cases[i].got_count; k++)
+            got[k] = cases[i].got[k];
+        struct crash_case crash = make_crash(CASE_KIND_CRASH);
+        crash.expect.doors = expected;
+        crash.expect.door_count = cases[i].expected_count;
+        crash.got.doors = got;
+        crash.got.door_count = cases[i].got_count;
+        struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                         make_claim(&keep, "dump", true, GOOD)};
+        const struct compare_input in = {
+            .crash = &crash, .claims = claims, .claim_count = 2, .truth = make_truth(&keep, TRUTH)};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        CHECK_STR(verdict_name(r.verdict), cases[i].reason != NULL ? "FAIL" : "PASS");
+        if (cases[i].reason != NULL)
+            CHECK_STR(r.reason, cases[i].reason);
+        arena_free(&keep);
+    }
+}
+
 TEST(a_calm_program_ends_as_it_would_alone)
 {
     static const struct {
