@@ -31,7 +31,7 @@ SLOWEST_SHOWN = 10
 CORES = os.cpu_count() or 1
 PROGRESS_S = 30
 # The programs of tests/e2e that --quick includes: a few seconds each, no Wine and no browser.
-QUICK_E2E = {"check", "corpus", "damaged", "dump", "dump_streams", "symbols", "verdict"}
+QUICK_E2E = {"check", "corpus", "damaged", "differences", "dump", "dump_streams", "symbols", "verdict"}
 
 
 class Program:

@@ -35,7 +35,7 @@ RESULTS = PLACE / "results.jsonl"
 FAULTS = pathlib.Path(__file__).with_name("faults.toml")
 SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_store", "tail_call", "crash_in_dll", "second_thread",
              "sleep_forever", "handled_exception", "generated_table", "module_unloaded"]
-QUICK = ["check", "dump", "dump_streams", "verdict"]
+QUICK = ["check", "differences", "dump", "dump_streams", "verdict"]
 NOTICED_GOAL, BLAMED_GOAL = 0.98, 0.90
 UNIT_LIMIT_S, CHECK_LIMIT_S, RUN_LIMIT_S = 60, 60, 180
 

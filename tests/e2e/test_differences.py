@@ -1,0 +1,153 @@
+"""Two stored runs compared, and times measured and compared: on made-up databases and sealed cases."""
+
+import json
+import pathlib
+import re
+import shutil
+import sqlite3
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+from stored import Stored  # noqa: E402
+
+CASES = e2e.ROOT / "corpus/cases"
+
+
+class Differences(Stored):
+    def test_compare(self):
+        self.run_db("compare", "latest", "latest")
+        self.run_db("compare", "latest", exit_code=2)
+        self.run_db("compare", "latest", "999", exit_code=3)
+        name = self.one("FAIL", "dump=unexplained")
+        done = self.run_db("compare", "latest~1", "latest", exit_code=1)
+        self.assertIn(name, done.stdout)
+        totals = json.loads(self.run_db("compare", "latest~1", "latest", "--json", exit_code=1).stdout)["totals"]
+        self.assertEqual(totals["new"], 1)
+        self.run_db("compare", "latest~1", "latest", "--exit-zero")
+        page = self.run_db("compare", "latest~1", "latest", "--markdown", exit_code=1).stdout
+        self.assertIn("| cases | smallest example | cause | module | blame | since | why |", page)
+        self.assertRegex(page, rf"\n\| 1 \| {re.escape(name.replace('_', chr(92) + '_'))} \| dump=unexplained \|")
+        self.assertIn("| before | now | reason |", page)
+        filtered = self.run_db("compare", "latest~1", "latest", "--only", "fixed", exit_code=1).stdout
+        self.assertRegex(filtered, r"times of \d+ engines: \d+ slower, \d+ faster, \d+ same")
+        self.assertNotIn(name, filtered)
+        self.assertIn("1 new", filtered)
+        self.run_db("compare", f"{self.db}:1", "latest~1")
+        self.run_db("compare", "1", "latest", "--only", "new,old", exit_code=2)
+
+    def test_what_broke_is_gathered_by_cause_module_and_blame(self):
+        """The reader of a comment sees in one row per cause how much broke, whose fault it is, since when, and how to see it."""
+        with sqlite3.connect(self.db) as db:
+            runs = [row[0] for row in db.execute("SELECT id FROM run ORDER BY id")]
+            for n, run in enumerate(runs):
+                db.execute("UPDATE run SET commit_id = ? WHERE id = ?", (f"{n + 1:040x}", run))
+            for run in runs[1:]:  # the second run broke three cases, the third one another
+                cases = db.execute("SELECT id, scenario || '.' || variant FROM crash_case WHERE run_id = ? ORDER BY id", (run,)).fetchall()
+                for n, (case, _) in enumerate(cases[:3 if run == runs[1] else 4]):
+                    module, blame = ("odd.dll", "walk of dump") if n == 3 else ("app.exe", "symbols (shared)")
+                    db.execute("UPDATE crash_case SET verdict = 'FAIL', reason = 'it differs', signature = 'dump=unexplained', "
+                               "folder = '/cases/' || ? WHERE id = ?", (n, case))
+                    db.execute("DELETE FROM finding WHERE case_id = ?", (case,))
+                    db.execute("INSERT INTO finding (case_id, position, level, cause, engine, against, fails, evidence, blame, module, "
+                               "function) VALUES (?, 0, 1, 'unexplained', 'dump', 'truth', 1, 'e', ?, ?, 'poke')", (case, blame, module))
+                    db.execute("UPDATE claim SET frames = ? WHERE case_id = ?", (30 - 10 * n, case))
+        db.close()
+        argv = ("compare", "1", "latest")
+        rows = json.loads(self.run_db(*argv, "--json", exit_code=1).stdout)["clusters"]
+        self.assertEqual([(r["cases"], r["cause"], r["module"], r["blame"]) for r in rows],
+                         [(3, "unexplained", "app.exe", "symbols (shared)"), (1, "unexplained", "odd.dll", "walk of dump")])
+        self.assertEqual([(r["since"], r["before"]) for r in rows],
+                         [({"run": 2, "commit": f"{2:040x}"}, {"run": 1, "commit": f"{1:040x}"}),
+                          ({"run": 3, "commit": f"{3:040x}"}, {"run": 2, "commit": f"{2:040x}"})])
+        smallest = f"{cases[2][1]}"  # of the three the one with 10 frames
+        self.assertEqual("{scenario}.{variant}".format(**rows[0]["example"]), smallest)
+        page = self.run_db(*argv, "--markdown", exit_code=1).stdout
+        row, = re.findall(r"(?m)^\| 3 \| .*$", page)
+        self.assertEqual([cell.strip().replace("\\", "") for cell in row.split(" | ")],
+                         ["| 3", smallest, "unexplained", "app.exe", "symbols (shared)",
+                          "run 2 (000000000000); passed in run 1 (000000000000)", "it differs |"])
+        self.assertIn(f"To see the first one: `twinstack run -k {smallest}`, or its sealed case: `twinstack check /cases/2`.", page)
+        # A run of another database has no history here.
+        other = self.folder / "other.db"
+        shutil.copy(self.db, other)
+        self.sql("UPDATE run SET uuid = 'x' || uuid")
+        rows = json.loads(self.run_db("compare", f"{other}:1", f"{other}:3", "--json", exit_code=1).stdout)["clusters"]
+        self.assertEqual([(r["since"], r["before"]) for r in rows], [(None, None)] * 2)
+
+    def test_bench(self):
+        case = CASES / "null_write.ob2"
+        done = self.run_db("bench", case, "--samples", "3", "--warmup", "0", "--dry")
+        self.assertIn("too few", done.stdout)
+        for stage in ("capture walk", "suspension", "write", "bytes a report", "parse", "load symbols", "unwind", "resolve"):
+            self.assertIn(f"\n  {stage} ", done.stdout)
+        data = json.loads(self.run_db("bench", case, "--samples", "9", "--warmup", "1", "--cold", "--json",
+                                      exit_code=None).stdout)
+        self.assertEqual([(b["cold"], b["samples"]) for b in data["back_end"]], [(False, 9), (True, 9)])
+        for bench in data["back_end"]:
+            total = bench["stages"]["total"]["offset"]
+            self.assertLessEqual(total["low"], total["median"])
+            self.assertLessEqual(total["median"], total["high"])
+            self.assertGreater(bench["stages"]["parse"]["dump"]["median"], 0)
+            self.assertGreater(bench["noise"], 0)  # the control never takes exactly as long as its twin
+        self.assertGreater(data["capture"]["bytes"]["dump"]["median"], data["capture"]["bytes"]["offset"]["median"])
+        self.run_db("report", "latest")  # a bench has no cases and is never the latest run
+        self.run_db("bench", case, "--samples", "0", exit_code=2)
+        self.run_db("bench", self.folder, exit_code=3)
+
+    def test_lanes_of_a_bench(self):
+        """Each lane runs its own engine, as often as asked, and none is always first."""
+        self.run_db("bench", CASES / "null_write.ob2", "--samples", "4", "--warmup", "2", exit_code=None)
+        with sqlite3.connect(self.db) as db:
+            rows = db.execute("SELECT subject, stage, round FROM sample WHERE NOT cold AND run_id = (SELECT max(run_id) FROM sample) "
+                              "ORDER BY position").fetchall()
+        db.close()
+        stages = {}
+        for subject, stage, _ in rows:
+            stages.setdefault(subject, set()).add(stage)
+        self.assertEqual({s: "unwind" in found for s, found in stages.items()},
+                         {"dump": True, "offset": False, "offset-control": False})
+        totals = [(subject, number) for subject, stage, number in rows if stage == "total"]
+        self.assertEqual({s: sum(t[0] == s for t in totals) for s in stages}, dict.fromkeys(stages, 4))
+        first = [totals[i][0] for i in range(0, 12, 3)]
+        self.assertEqual(set(first), set(stages), first)
+
+    def test_times_need_significance_and_effect_above_noise_and_history(self):
+        newest = "case_id IN (SELECT id FROM crash_case WHERE run_id = (SELECT max(id) FROM run))"
+
+        def times(*argv, exit_code=0):
+            data = json.loads(self.run_db("compare", "latest~1", "latest", "--json", *argv, exit_code=exit_code).stdout)
+            return {row["engine"]: row for row in data["times"]}
+
+        self.sql(f"UPDATE claim SET total_ns = (SELECT k.total_ns FROM claim k JOIN crash_case c ON c.id = k.case_id JOIN "
+                 "crash_case mine ON mine.id = claim.case_id AND mine.scenario = c.scenario AND mine.variant = c.variant "
+                 f"AND c.run_id = mine.run_id - 1 AND k.engine = claim.engine) WHERE {newest}")
+        self.assertEqual(times()["dump"]["change"], "same")
+        self.sql(f"UPDATE claim SET total_ns = total_ns * 12 / 10 WHERE engine = 'dump' AND {newest}")
+        slower = times(exit_code=1)
+        self.assertEqual((slower["dump"]["change"], slower["offset:rtl"]["change"]), ("slower", "same"))
+        self.assertAlmostEqual(slower["dump"]["ratio"], 1.2, places=3)
+        self.assertEqual(times("--min-effect", "25%")["dump"]["change"], "same")
+        self.run_db("gate", "--against", "latest~1", "--max-slowdown", "10%", exit_code=1)
+        self.run_db("gate", "--against", "latest~1", "--max-slowdown", "25%")
+
+        # Today's noise: the A/A control of the newest bench.
+        self.sql("INSERT INTO run (uuid, state, label, started_ns) VALUES ('b', 'complete', 'bench', 1)")
+        for subject, ns in (("offset", 1000), ("offset-control", 1300)):
+            for round_ in range(9):
+                self.sql("INSERT INTO sample SELECT max(id), ?, ?, 'total', 0, ?, ? FROM run",
+                         round_ + (20 if ns > 1000 else 0), subject, round_, ns)
+        self.assertAlmostEqual(times()["dump"]["threshold"], 0.3)
+        self.assertEqual(times()["dump"]["change"], "same")
+        self.sql("DELETE FROM run WHERE label = 'bench'")
+
+        # History: five earlier runs whose medians were far apart.
+        for n, ns in enumerate((1000, 1000, 1400, 900, 1100)):
+            self.sql("INSERT INTO run (uuid, state, label, started_ns) VALUES (?, 'complete', 'run', 1)", f"h{n}")
+            self.sql("INSERT INTO run_verdict SELECT max(id), 'PASS', 12 FROM run")
+            self.sql("INSERT INTO run_figure SELECT max(id), 12, 12, 12, ?, 100 FROM run", ns)
+        data = json.loads(self.run_db("compare", "2", "3", "--json").stdout)
+        self.assertGreater({t["engine"]: t for t in data["times"]}["dump"]["threshold"], 0.2)
+
+
+e2e.main()
