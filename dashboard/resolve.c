@@ -25,7 +25,9 @@ static enum status open_symbols(struct dashboard *d, struct symbol_store **out, 
     mutex_lock(d->lock);
     if (d->symbols == NULL) {
         const struct symbol_store_options options = {.roots = d->options.symbol_roots,
-                                                     .root_count = d->options.symbol_root_count};
+                                                     .root_count = d->options.symbol_root_count,
+                                                     .indexing = INDEXING_AUTO,
+                                                     .cache = d->options.cache};
         status = symbol_store_open(&options, &d->symbols, fault);
     }
     *out = d->symbols;

@@ -16,14 +16,14 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # How many inputs are grown: about five seconds of each fuzzer; RUNS_OTHERS for those not named.
 RUNS = {"minidump": 4_000, "pdb": 7_000, "server": 900, "steps": 3_000, "stack_input": 6_000, "symbol_index": 500_000,
-        "record": 100_000, "object": 100_000}
+        "record": 100_000, "object": 100_000, "image_index": 3_000}
 RUNS_OTHERS = 25_000
 SEED_BYTES_MAX = 400_000
 # Which files a fuzzer grows from, by the ending of their names.
 SEEDS = {
     "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),
     "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",), "steps": ("ob2.rec",),
-    "stack_input": (".txt", ".json"), "csv": (".csv",), "breakpad": (".sym",), "case": ("case.json",), "truth": ("truth.json",),
+    "stack_input": (".txt", ".json"), "csv": (".csv",), "image_index": (".exe", ".dll", ".dwarf", ".full", ".dbg", ".debug"), "breakpad": (".sym",), "case": ("case.json",), "truth": ("truth.json",),
 }
 
 

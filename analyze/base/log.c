@@ -44,6 +44,14 @@ void log_warn(const char *format, ...)
     va_end(list);
 }
 
+void log_note(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    log_line("note", format, list);
+    va_end(list);
+}
+
 void log_fault(const struct fault *fault)
 {
     char text[1024];

@@ -14,6 +14,7 @@
 #endif
 void log_error(const char *format, ...) LOG_FORMAT;
 void log_warn(const char *format, ...) LOG_FORMAT;
+void log_note(const char *format, ...) LOG_FORMAT;
 
 /* Prints one line for a fault: where, what, at which offset, what to do. */
 void log_fault(const struct fault *fault);

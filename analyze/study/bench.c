@@ -21,8 +21,12 @@ struct session {
 
 static enum status open_symbols(struct session *s, struct symbol_store **out)
 {
-    const struct symbol_store_options options = {
-        .roots = s->roots, .root_count = s->root_count, .names = NAMES_SHORT};
+    const struct symbol_store_options options = {.roots = s->roots,
+                                                 .root_count = s->root_count,
+                                                 .names = NAMES_SHORT,
+                                                 .system = true,
+                                                 .indexing = INDEXING_IMAGES,
+                                                 .cache = s->request->cache};
     return symbol_store_open(&options, out, s->fault);
 }
 

@@ -17,6 +17,7 @@ struct bench_request {
     uint32_t folder_count;
     uint32_t rounds, warmup; /* rounds that count, and those before them */
     bool cold;               /* also with symbols opened for every stack */
+    const char *cache;       /* see symbol_store_options */
     bench_progress_fn *progress;
     void *context;
 };

@@ -19,6 +19,7 @@ struct regrade_request {
     const char *known;            /* as acceptance_read */
     const char *const *symbols;
     uint32_t symbol_count; /* more symbols and images */
+    const char *cache;     /* see symbol_store_options */
     regrade_progress_fn *progress;
     regrade_fault_fn *damaged;
     void *context;

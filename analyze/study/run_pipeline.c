@@ -216,6 +216,8 @@ static enum status open_symbols(struct run_session *s)
     options.root_count = s->request->symbol_count + 1;
     options.names = NAMES_SHORT;
     options.system = true;
+    options.indexing = INDEXING_IMAGES;
+    options.cache = s->request->cache;
     return symbol_store_open(&options, &s->symbols, &s->fault);
 }
 
@@ -270,6 +272,8 @@ static void close_pipeline(struct pipeline *p)
 {
     judge_pool_close(p->analysis.judges);
     collect_session_close(p->windows);
+    if (p->s->symbols != NULL)
+        symbol_store_built(p->s->symbols, &p->s->built);
     symbol_store_close(p->s->symbols);
     p->s->symbols = NULL;
     turns_free(p->turns);

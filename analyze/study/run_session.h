@@ -10,6 +10,7 @@
 #include "collect/collect.h"
 #include "study/acceptance.h"
 #include "study/runs.h"
+#include "symbol/store.h"
 
 /* What is asked for.  Texts are borrowed for the whole session. */
 struct run_request {
@@ -21,6 +22,7 @@ struct run_request {
     const char *known;           /* as acceptance_read                              */
     const char *const *symbols;  /* more symbols, e.g. a symbol share               */
     uint32_t symbol_count;
+    const char *cache;  /* see symbol_store_options */
     const char *resume; /* a run, or "last"; NULL: a new run                         */
     bool no_judges, keep_failed_only;
 };
@@ -49,6 +51,7 @@ struct run_session {
     struct run_info info;
     struct store *store;
     struct symbol_store *symbols;
+    struct symbol_store_built built; /* indexes, while the cases were judged */
     struct acceptance known;
     bool time_limit;      /* a victim could not be ended in time */
     bool database_failed; /* the fault is the store's            */

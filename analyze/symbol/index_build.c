@@ -362,7 +362,11 @@ static bool pack_parts(struct build *build)
 static enum status make_index(struct build *build, const struct file_map *pdb_file,
                               const char *path, struct symbol_index_cost *cost, struct fault *fault)
 {
-    const struct index_source source = {build->pdb, pdb_file, build->spelling};
+    struct index_source source = {symbol_index_key(pdb_file, build->spelling),
+                                  build->pdb->omap_to_source,
+                                  {0},
+                                  build->pdb->age};
+    memcpy(source.guid, build->pdb->guid, sizeof source.guid);
     if (too_much_code(build->pdb))
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code for a symbol index");
     if (!read_claims(build, fault))

@@ -4,15 +4,17 @@
  *          0    8  "TWSTKIDX"
  *          8    4  version
  *         12    4  spelling of names (enum symbol_names)
- *         16    8  bytes of the PDB file
+ *         16    8  bytes of the PDB file or image
  *         24    8  its time of change, ns
- *         32   16  GUID
- *         48    4  DBI age
+ *         32   16  GUID of a PDB
+ *         48    4  its DBI age
  *         52    4  bytes of code in a bucket: 64
  *         56    4  first rva, a multiple of the bucket
  *         60    4  buckets
- *         64   48  six sections: offset and bytes, 8 + 8 for the blob of blocks
- *        ...       see HEADER_BODY_SUM and HEADER_SUM below
+ *         64   96  six sections: offset and bytes, 8 + 8
+ *        160    8  of an image: hash of the other files that its names may come from; else 0
+ *        168    4  1: of an image; 0: of a PDB
+ *        176   16  sums of the body and of the header
  *
  * The address space is that of the symbols; images rearranged after linking carry their OMAP
  * table, and an rva goes through it first.
@@ -29,11 +31,10 @@
  *              u8 slots back to the function it was inlined into, u16 line of the call,
  *              u14 file, u26 name
  *          where one of these does not fit, two: u8 255, u24 back, u32 name; u32 line, u32 file.
- *          A procedure, two: u8 0, u1 known from a public, u23 file, u32 name; and u32 start
- *          (in the symbols' address space; 0xffffffff: none), u32 compiland.
- * files    u32 each: the file's string
- * strings  NUL-terminated; 0 is no string
- * omap     8 bytes each, as in the PDB */
+ *          A procedure, two: u8 0, u4 what it is known from (enum symbols_from), u20 file, u32
+ * name; and u32 start (in the symbols' address space; 0xffffffff: none), u32 compiland. files u32
+ * each: the file's string strings  NUL-terminated; 0 is no string omap     8 bytes each, as in the
+ * PDB */
 #ifndef SYMBOL_INDEX_LAYOUT_H
 #define SYMBOL_INDEX_LAYOUT_H
 
@@ -65,7 +66,8 @@ enum {
     SLOT_FILE_BITS = 14,
     SLOT_NAME_BITS = 26,
     SLOT_WIDE_BACK_BITS = 24,
-    SLOT_PROCEDURE_FILE_BITS = 23,
+    SLOT_PROCEDURE_FROM_BITS = 4,
+    SLOT_PROCEDURE_FILE_BITS = 20,
 };
 
 #define INDEX_MAGIC "TWSTKIDX"
@@ -86,14 +88,16 @@ enum index_section {
 enum {
     HEADER_VERSION = 8,
     HEADER_NAMES = 12,
-    HEADER_PDB_BYTES = 16,
-    HEADER_PDB_TIME = 24,
+    HEADER_FILE_BYTES = 16,
+    HEADER_FILE_TIME = 24,
     HEADER_GUID = 32,
     HEADER_AGE = 48,
     HEADER_BUCKET_BYTES = 52,
     HEADER_FIRST_RVA = 56,
     HEADER_BUCKETS = 60,
     HEADER_SECTIONS = 64, /* offset and bytes, 8 each */
+    HEADER_COMPANIONS = 160,
+    HEADER_IS_IMAGE = 168,
     HEADER_BODY_SUM = 176,
     HEADER_SUM = 184, /* of the 184 bytes before it */
 };

@@ -128,6 +128,8 @@ struct piece_worker {
 
 bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
                        const struct public_list *publics, struct piece_worker *out);
+/* Without a PDB: for what index_piece() and the functions that make numbers for it need. */
+bool index_worker_open_empty(struct piece_worker *out);
 void index_worker_close(struct piece_worker *worker);
 
 /* Opens module NUMBER for index_worker_contribution(). */
@@ -146,6 +148,12 @@ void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t wa
 uint32_t index_text(struct piece_worker *worker, const char *text);
 uint32_t index_file(struct piece_worker *worker, struct pdb_file file);
 uint32_t index_public(struct piece_worker *worker, const struct pdb_public *pub);
+
+/* The number of a text that stays at its address, made once for each address; 0 for NULL. */
+uint32_t index_constant(struct piece_worker *worker, const char *text);
+
+/* The number of a file by its name; equal names have one number, except by a rare chance. */
+uint32_t index_file_text(struct piece_worker *worker, const char *name);
 
 /* Appends pieces: index_claim() where a claim starts, and then each at or after the last one. */
 void index_claim(struct piece_worker *worker, uint32_t start_rva);

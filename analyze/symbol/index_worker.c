@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "symbol/index_pieces.h"
 
 enum { MEMO_SLOTS = 4096 };
@@ -20,18 +21,8 @@ void *index_more(struct piece_worker *worker, struct buffer *buffer, uint32_t wa
     return grown;
 }
 
-bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
-                       const struct public_list *publics, struct piece_worker *out)
+static bool open_buffers(struct piece_worker *out)
 {
-    memset(out, 0, sizeof *out);
-    out->pdb = pdb;
-    out->publics = publics;
-    pdb_names_open(pdb, spelling, &out->names);
-    pdb_names_index(&out->names);
-    if (out->names.ids.all != NULL) { /* as many as there are records */
-        out->id_count = out->names.ids.end - out->names.ids.first;
-        out->id_texts = calloc((size_t)out->id_count + 1, sizeof *out->id_texts);
-    }
     arena_init(&out->keep, 0);
     out->memo = calloc(MEMO_SLOTS, sizeof *out->memo);
     struct index_text *texts = index_more(out, &out->texts, 1, sizeof *texts);
@@ -47,6 +38,28 @@ bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
     out->scopes.count = 1;
     out->files.count = 1;
     return true;
+}
+
+bool index_worker_open_empty(struct piece_worker *out)
+{
+    memset(out, 0, sizeof *out);
+    arena_init(&out->names.keep, 0);
+    return open_buffers(out);
+}
+
+bool index_worker_open(const struct pdb *pdb, enum symbol_names spelling,
+                       const struct public_list *publics, struct piece_worker *out)
+{
+    memset(out, 0, sizeof *out);
+    out->pdb = pdb;
+    out->publics = publics;
+    pdb_names_open(pdb, spelling, &out->names);
+    pdb_names_index(&out->names);
+    if (out->names.ids.all != NULL) { /* as many as there are records */
+        out->id_count = out->names.ids.end - out->names.ids.first;
+        out->id_texts = calloc((size_t)out->id_count + 1, sizeof *out->id_texts);
+    }
+    return open_buffers(out);
 }
 
 void index_worker_close(struct piece_worker *worker)
@@ -70,6 +83,8 @@ static bool passes(const struct piece_worker *worker, const char *text)
 {
     const struct pdb_module *module = &worker->unit.module;
     const uintptr_t at = (uintptr_t)text, copy = (uintptr_t)module->data;
+    if (worker->pdb == NULL)
+        return false;
     const uintptr_t file = (uintptr_t)worker->pdb->msf.data;
     return module->data != NULL && copy - file >= worker->pdb->msf.bytes &&
            at - copy < (uintptr_t)module->symbol_bytes + module->c11_bytes + module->c13_bytes;
@@ -131,7 +146,7 @@ static struct known_text *known_text(struct piece_worker *worker, uint64_t key)
     return &worker->known[at & (worker->known_room - 1)];
 }
 
-enum { KNOWN_FILE = 1, KNOWN_MODULE_FILE, KNOWN_PUBLIC };
+enum { KNOWN_FILE = 1, KNOWN_MODULE_FILE, KNOWN_PUBLIC, KNOWN_CONSTANT, KNOWN_FILE_TEXT };
 
 static uint32_t add_file(struct piece_worker *worker, const char *name)
 {
@@ -170,6 +185,40 @@ uint32_t index_public(struct piece_worker *worker, const struct pdb_public *pub)
     slot->text = index_text(worker, pdb_names_public(&worker->names, pub));
     worker->known_count++;
     return slot->text;
+}
+
+uint32_t index_constant(struct piece_worker *worker, const char *text)
+{
+    const uint64_t key = (uint64_t)KNOWN_CONSTANT << 60 | (uint64_t)(uintptr_t)text;
+    struct known_text *slot = text != NULL ? known_text(worker, key) : NULL;
+    if (slot == NULL || slot->key == key)
+        return slot != NULL ? slot->text : 0;
+    slot->key = key;
+    slot->text = index_text(worker, text);
+    worker->known_count++;
+    return slot->text;
+}
+
+uint32_t index_file_text(struct piece_worker *worker, const char *name)
+{
+    const uint64_t key =
+        (uint64_t)KNOWN_FILE_TEXT << 60 | (hash_text(HASH_START, name) & (UINT64_MAX >> 4));
+    struct known_text *slot = known_text(worker, key);
+    if (slot == NULL)
+        return 0;
+    if (slot->key == key) {
+        const uint32_t text = ((const uint32_t *)worker->files.at)[slot->text];
+        if (strcmp(((const struct index_text *)worker->texts.at)[text].at, name) == 0)
+            return slot->text;
+        return add_file(worker, name); /* another name with the same hash */
+    }
+    const uint32_t file = add_file(worker, name);
+    if (file != 0) {
+        slot->key = key;
+        slot->text = file;
+        worker->known_count++;
+    }
+    return file;
 }
 
 void index_claim(struct piece_worker *worker, uint32_t start_rva)

@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "symbol/index_layout.h"
-#include "symbol/symbol_index.h"
 
 void index_tables_open(struct index_tables *tables, const struct piece_worker *workers,
                        uint32_t worker_count)
@@ -180,8 +179,8 @@ void index_tables_scopes(struct index_tables *tables, uint32_t number)
             continue;
         }
         const struct scope_root *root = &roots[scope->line];
-        const uint64_t is_public = root->from == SYMBOLS_PDB_PUBLIC;
-        put_slot(slots, SLOT_PROCEDURE | is_public << 8 | file << 9 | name << 32);
+        put_slot(slots, SLOT_PROCEDURE | (uint64_t)root->from << 8 |
+                            file << (8 + SLOT_PROCEDURE_FROM_BITS) | name << 32);
         put_slot(slots, root->start_rva | string_at(tables, worker, root->compiland) << 32);
     }
 }
@@ -270,11 +269,13 @@ static void put_header(const struct index_source *source, const struct index_par
     uint8_t *head = image->head;
     memcpy(head, INDEX_MAGIC, 8);
     store_u32(head + HEADER_VERSION, SYMBOL_INDEX_VERSION);
-    store_u32(head + HEADER_NAMES, (uint32_t)source->spelling);
-    store_u64(head + HEADER_PDB_BYTES, source->pdb_file->bytes);
-    store_u64(head + HEADER_PDB_TIME, source->pdb_file->modified_ns);
-    memcpy(head + HEADER_GUID, source->pdb->guid, 16);
-    store_u32(head + HEADER_AGE, source->pdb->age);
+    store_u32(head + HEADER_NAMES, (uint32_t)source->key.names);
+    store_u64(head + HEADER_FILE_BYTES, source->key.file_bytes);
+    store_u64(head + HEADER_FILE_TIME, source->key.file_modified_ns);
+    store_u64(head + HEADER_COMPANIONS, source->key.companions);
+    store_u32(head + HEADER_IS_IMAGE, source->key.is_image);
+    memcpy(head + HEADER_GUID, source->guid, 16);
+    store_u32(head + HEADER_AGE, source->age);
     store_u32(head + HEADER_BUCKET_BYTES, BUCKET_BYTES);
     store_u32(head + HEADER_FIRST_RVA, parts[0].first_rva);
     store_u32(head + HEADER_BUCKETS, parts[part_count - 1].end);
@@ -286,7 +287,7 @@ enum status index_write(const struct index_source *source, const struct index_ta
                         struct index_part *parts, uint32_t part_count, const char *path,
                         uint64_t *file_bytes, struct fault *fault)
 {
-    const struct pdb_table omap = source->pdb->omap_to_source;
+    const struct pdb_table omap = source->omap;
     struct image image;
     uint64_t blob = 0;
     for (uint32_t i = 0; i < part_count; i++)

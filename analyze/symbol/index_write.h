@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "symbol/index_pack.h"
+#include "symbol/symbol_index.h"
 
 enum { INDEX_SHARES_MAX = 16 };
 
@@ -52,10 +53,11 @@ bool index_tables_files(struct index_tables *tables);
 void index_tables_scopes(struct index_tables *tables, uint32_t worker); /* side by side */
 bool index_tables_number(struct index_tables *tables);
 
-struct index_source { /* the PDB that the index is for */
-    const struct pdb *pdb;
-    const struct file_map *pdb_file;
-    enum symbol_names spelling;
+struct index_source { /* what the index is for */
+    struct symbol_index_key key;
+    struct pdb_table omap; /* omap.at NULL: none */
+    uint8_t guid[16];
+    uint32_t age;
 };
 
 /* Writes the index.  PARTS follow each other without a gap.  Fails: ERR_MEMORY, ERR_IO. */

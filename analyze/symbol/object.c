@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "symbol/object_parts.h"
 
@@ -106,6 +107,27 @@ static bool find_debug_file(struct symbol_object *object, const char *image_path
         }
     }
     return false;
+}
+
+uint64_t symbol_object_companions(const struct object_file *image, const char *image_path,
+                                  const struct object_candidate *candidates, uint32_t count)
+{
+    const char *name = NULL;
+    uint64_t hash = HASH_START;
+    uint32_t crc;
+    const bool linked = object_file_link(image, &name, &crc);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct object_candidate *c = &candidates[i];
+        if (c->path == NULL || strcmp(c->path, image_path) == 0 ||
+            (c->kind != image->kind && c->kind != OBJECT_ARCHIVE))
+            continue;
+        if (image->kind == OBJECT_PE && (image->id[0] == '\0' || strcmp(c->id, image->id) != 0) &&
+            (!linked || strcmp(c->name, path_base(name)) != 0))
+            continue; /* split DWARF and debug maps are not read of PE files */
+        hash = hash_text(hash_text(hash_text(hash, c->path), c->id), c->debug_id);
+    }
+    return hash != HASH_START ? hash : 0;
 }
 
 /* The file into which dwz moved the data that several files share. */

@@ -43,6 +43,11 @@ enum status symbol_object_open(const struct object_file *image, const char *imag
                                struct fault *fault);
 void symbol_object_close(struct symbol_object *object);
 
+/* A hash of what symbol_object_open() could find among the candidates: two searches with the same
+ * hash find the same files. 0: nothing. */
+uint64_t symbol_object_companions(const struct object_file *image, const char *image_path,
+                                  const struct object_candidate *candidates, uint32_t count);
+
 /* Logical frames at OFFSET from the image's base; see symbol_lookup(). */
 uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
                               struct symbol_frame out[SYMBOL_FRAMES_MAX]);

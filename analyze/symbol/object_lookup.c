@@ -222,8 +222,9 @@ const char *symbol_object_name(struct symbol_object *object, const char *name)
         object->image.kind == OBJECT_PE && object->image.as.pe.machine == PE_MACHINE_X86;
     char text[UNDECORATED_BYTES];
 
-    if (name == NULL ||
-        (object->readable_count * 2 >= object->readable_room && !grow_names(object)))
+    if (name == NULL || name[0] == '\0')
+        return NULL;
+    if ((object->readable_count * 2 >= object->readable_room && !grow_names(object)))
         return name;
     uintptr_t at = (uintptr_t)name * 0x9e3779b1u >> 8;
     while (object->readable[at & (object->readable_room - 1)].linker != NULL &&
@@ -245,15 +246,15 @@ static bool is_mangled(const char *name)
 }
 
 const char *symbol_object_function(struct symbol_object *object, const struct object_answer *answer,
-                                   const struct dwarf_scope *function, uint32_t offset)
+                                   const struct dwarf_scope *function, uint32_t offset,
+                                   uint64_t *end)
 {
     enum symbols_from from;
-    uint64_t end = NO_END;
     const struct object_symbol *symbol = NULL;
     const char *name = function->name;
 
     if (name == NULL) {
-        symbol = symbol_at(object, &object->symbols, offset, &from, &end);
+        symbol = symbol_at(object, &object->symbols, offset, &from, end);
         name = symbol != NULL ? symbol->name : NULL;
     } else if (!is_mangled(name)) {
         const uint32_t start = function->start + answer->scope_shift;
@@ -264,10 +265,16 @@ const char *symbol_object_function(struct symbol_object *object, const struct ob
     return symbol_object_name(object, name);
 }
 
+static const char *known_file(const char *file)
+{
+    return file != NULL && file[0] != '\0' ? file : NULL;
+}
+
 uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
                               struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
     struct object_answer answer;
+    uint64_t end = NO_END;
     uint32_t count = 0;
 
     symbol_object_at(object, offset, &answer);
@@ -275,10 +282,11 @@ uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
     uint32_t line = answer.line, start = 0;
     for (const struct dwarf_scope *s = answer.scope; s != NULL && count < SYMBOL_FRAMES_MAX;
          s = s->around) {
-        const char *name = s->around != NULL ? symbol_object_name(object, s->name)
-                                             : symbol_object_function(object, &answer, s, offset);
+        const char *name = s->around != NULL
+                               ? symbol_object_name(object, s->name)
+                               : symbol_object_function(object, &answer, s, offset, &end);
         out[count++] = (struct symbol_frame){.function = name,
-                                             .file = file,
+                                             .file = known_file(file),
                                              .line = line,
                                              .inlined = s->around != NULL,
                                              .from = SYMBOLS_DWARF};
@@ -291,7 +299,7 @@ uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
         start = symbol != NULL ? symbol->offset : offset;
         out[count++] = (struct symbol_frame){
             .function = symbol != NULL ? symbol_object_name(object, symbol->name) : NULL,
-            .file = file,
+            .file = known_file(file),
             .line = line,
             .from = answer.from};
     }

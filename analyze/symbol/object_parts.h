@@ -75,9 +75,10 @@ struct object_answer {
 void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out);
 
 /* The readable name of the function around OFFSET: from DWARF, or from the symbol if DWARF has no
- * name or one without its enclosing scopes. */
+ * name or one without its enclosing scopes. *end is lowered to where that changes. */
 const char *symbol_object_function(struct symbol_object *object, const struct object_answer *answer,
-                                   const struct dwarf_scope *function, uint32_t offset);
+                                   const struct dwarf_scope *function, uint32_t offset,
+                                   uint64_t *end);
 
 /* The readable spelling of a linker's name; lives as long as the object.  NULL in, NULL out. */
 const char *symbol_object_name(struct symbol_object *object, const char *name);

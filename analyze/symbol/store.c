@@ -27,13 +27,16 @@ enum status symbol_store_open(const struct symbol_store_options *options, struct
     struct symbol_store *store = calloc(1, sizeof *store);
 
     *out = NULL;
-    if (store == NULL || (store->mutex = mutex_new()) == NULL) {
+    if (store == NULL || (store->mutex = mutex_new()) == NULL ||
+        (store->counters = mutex_new()) == NULL) {
+        if (store != NULL)
+            mutex_free(store->mutex);
         free(store);
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
     }
     arena_init(&store->arena, 0);
     store->names = options->names;
-    store->use_index = options->use_index;
+    store->indexing = options->indexing;
     store->with_system = options->system;
     store->fetch_options = options->fetch;
     store->fetch_options.cache = arena_string(&store->arena, options->fetch.cache);
@@ -65,7 +68,7 @@ enum status symbol_store_open_again(const struct symbol_store *store, struct sym
                                                  .root_count = store->word_count,
                                                  .fetch = store->fetch_options,
                                                  .names = store->names,
-                                                 .use_index = store->use_index,
+                                                 .indexing = store->indexing,
                                                  .cache = store->cache_stated,
                                                  .system = store->with_system,
                                                  .arch = store->arch};
@@ -79,6 +82,7 @@ void symbol_store_close(struct symbol_store *store)
     store_close_sources(store);
     store_servers_close(store);
     mutex_free(store->mutex);
+    mutex_free(store->counters);
     free(store->files);
     arena_free(&store->arena);
     free(store);

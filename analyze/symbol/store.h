@@ -26,12 +26,20 @@
 struct symbol_store;
 struct symbol_module; /* one module's sources: PDB or index, else DWARF, COFF, exports */
 
+/* Which indexes are read from the cache and beside PDBs, and built in the cache. */
+enum symbol_indexing {
+    INDEXING_NONE,
+    INDEXING_IMAGES, /* of images without a PDB: the system's own modules recur in every crash */
+    INDEXING_AUTO,   /* also of PDBs, once there were enough lookups for one to pay off */
+    INDEXING_ALWAYS, /* of both, at the first lookup */
+};
+
 struct symbol_store_options {
     const char *const *roots; /* folders, files, and symbol paths (fetch/symbol_path.h) */
     uint32_t root_count;
     enum symbol_names names;
-    bool system;           /* also search the system's own folders: Wine's, _NT_SYMBOL_PATH */
-    bool use_index;        /* read index files, and build them where they pay off */
+    bool system; /* also search the system's own folders: Wine's, _NT_SYMBOL_PATH */
+    enum symbol_indexing indexing;
     enum object_arch arch; /* which slice of fat files answers; ARCH_NONE: the first */
     const char
         *cache; /* where indexes are kept: FOLDER of cache_locate(); NULL: the user's cache */
@@ -54,6 +62,13 @@ enum status symbol_store_fetch(struct symbol_store *store, const struct module *
 enum status symbol_store_open(const struct symbol_store_options *options, struct symbol_store **out,
                               struct fault *fault);
 void symbol_store_close(struct symbol_store *store);
+
+/* How many indexes the store has built since it was opened, and the time that took. */
+struct symbol_store_built {
+    uint32_t indexes;
+    uint64_t ns;
+};
+void symbol_store_built(struct symbol_store *store, struct symbol_store_built *out);
 
 /* Maps a PDB or an image; a file packed in a cabinet (app.pd_) is unpacked, and *unpacked is set.
  * Fails: as file_map(), or the cabinet's damage. */

@@ -31,7 +31,6 @@ enum {
         1 << 16, /* modules remembered; above this, modules without files share one entry */
     STORE_FILES_MAX = 1 << 16,    /* files indexed in plain folders                           */
     STORE_FOLDER_DEPTH = 8,       /* depth of nested folders that are searched                */
-    STORE_INDEX_AFTER = 4096,     /* lookups in one PDB after which its index pays for itself */
     STORE_MODULE_SLOTS = 1 << 12, /* hash chains of the module table                          */
 };
 
@@ -61,7 +60,11 @@ struct store_image {
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
     const char *pdb_name;        /* file name that the image states; NULL */
     struct mutex *mutex;         /* over what follows */
-    struct symbol_object *names; /* NULL until the first question */
+    struct symbol_object *names; /* NULL until the first question that the index cannot answer */
+    struct symbol_index *index;  /* once set, it answers lookups without the mutex */
+    bool index_tried;            /* reading it */
+    bool index_built;            /* or tried to */
+    uint64_t lookup_count;
     struct store_image *next;
 };
 
@@ -122,9 +125,12 @@ struct symbol_store {
     struct arena arena; /* owned */
     struct mutex *mutex;
     enum symbol_names names;
-    bool use_index, with_system;
+    enum symbol_indexing indexing;
+    bool with_system;
     const char *cache_stated; /* see symbol_store_options */
     struct cache cache;
+    struct mutex *counters; /* over what follows */
+    struct symbol_store_built built;
     const char *
         *system_folders; /* searched although the user did not name them; see store_system.c */
     uint32_t system_count;
@@ -231,6 +237,16 @@ static inline const char *store_server(const struct symbol_store *store, uint32_
     return number < store->root_count ? store->roots[number]
                                       : store->system_folders[number - store->root_count];
 }
+
+/* Opens the names that the image has instead of a PDB, with the files that belong to it, and a hash
+ * of the files that may; see symbol_object_companions(). The caller holds the image's mutex. */
+bool store_image_open_names(const struct symbol_store *store, struct store_image *image);
+uint64_t store_image_companions(const struct symbol_store *store, const struct store_image *image);
+
+/* The image's index, which is built when that pays off after LOOKUPS more lookups; NULL: none. The
+ * caller holds the image's mutex. */
+const struct symbol_index *store_image_index(struct symbol_store *store, struct store_image *image,
+                                             uint32_t lookups);
 
 /* Lists the files of all roots, once. */
 void store_list_files(struct symbol_store *store);

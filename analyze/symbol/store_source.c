@@ -142,89 +142,11 @@ void store_close_sources(struct symbol_store *store)
         mutex_free(p->mutex);
     }
     for (struct store_image *i = store->images; i != NULL; i = i->next) {
+        symbol_index_close(i->index);
         symbol_object_close(i->names);
         symbol_file_unmap(&i->map, i->unpacked);
         mutex_free(i->mutex);
     }
-}
-
-static const char *names_word(enum symbol_names names)
-{
-    return names == NAMES_SHORT ? "short" : names == NAMES_FULL ? "full" : "decorated";
-}
-
-char *symbol_index_path(const char *pdb_path, const char *debug_id, enum symbol_names names,
-                        const char *folder, struct arena *keep)
-{
-    if (folder != NULL)
-        return arena_printf(keep, "%s/%s.%s.%s.twindex", folder, path_base(pdb_path), debug_id,
-                            names_word(names));
-    return arena_printf(keep, "%s.%s.twindex", pdb_path, names_word(names));
-}
-
-/* The key of an index in the cache. Versions of the layout have keys of their own, so that two
- * versions of this program do not replace each other's indexes. */
-static const char *index_key(const char *path, const char *id, enum symbol_names names,
-                             struct arena *keep)
-{
-    return arena_printf(keep, "%s.%s.%s.%d.twindex", path_base(path), id, names_word(names),
-                        SYMBOL_INDEX_VERSION);
-}
-
-/* Builds the index in the cache, because a symbol folder may be read-only or shared. */
-static void build_index(const struct symbol_store *store, const struct store_pdb *pdb,
-                        const char *key, struct arena *scratch)
-{
-    struct fault fault = FAULT_INIT;
-    const char *partial = cache_partial(&store->cache, scratch);
-    if (partial != NULL && symbol_index_build(&pdb->pdb, &pdb->map, store->names, 0, partial, NULL,
-                                              &fault) == ERR_NONE)
-        (void)cache_publish(&store->cache, partial, CACHE_INDEX, key, &fault);
-}
-
-/* Opens the index: beside the PDB, where `symbols index` puts it, or in the cache. BUILD: builds it
- * first. The caller holds the PDB's mutex. */
-static void open_index(const struct symbol_store *store, struct store_pdb *pdb, bool build)
-{
-    struct arena scratch;
-    struct fault fault = FAULT_INIT;
-
-    arena_init(&scratch, 0);
-    const char *beside = symbol_index_path(pdb->path, pdb->debug_id, store->names, NULL, &scratch);
-    const char *key = index_key(pdb->path, pdb->debug_id, store->names, &scratch);
-    const char *cached = key != NULL ? cache_path(&store->cache, CACHE_INDEX, key, &scratch) : NULL;
-    if (build && cached != NULL)
-        build_index(store, pdb, key, &scratch);
-    if (beside != NULL && !build)
-        (void)symbol_index_open(beside, &pdb->map, store->names, &pdb->index, &fault);
-    fault_clear(&fault);
-    if (pdb->index == NULL && cached != NULL &&
-        symbol_index_open(cached, &pdb->map, store->names, &pdb->index, &fault) == ERR_NONE)
-        cache_used(cached, symbol_index_written_ns(pdb->index));
-    arena_free(&scratch);
-}
-
-struct source_view store_view(struct symbol_store *store, struct symbol_module *sources,
-                              uint32_t lookups)
-{
-    struct source_view view = {sources, NULL};
-    struct store_pdb *pdb = sources->pdb;
-
-    if (pdb == NULL || !store->use_index)
-        return view;
-    mutex_lock(pdb->mutex);
-    pdb->lookup_count += lookups;
-    if (pdb->index == NULL && !pdb->index_tried) {
-        pdb->index_tried = true;
-        open_index(store, pdb, false);
-    }
-    if (pdb->index == NULL && !pdb->index_built && pdb->lookup_count >= STORE_INDEX_AFTER) {
-        pdb->index_built = true;
-        open_index(store, pdb, true);
-    }
-    view.index = pdb->index;
-    mutex_unlock(pdb->mutex);
-    return view;
 }
 
 static uint32_t lookup_csv(const struct store_csv *csv, uint64_t offset, struct symbol_frame *out)
@@ -259,33 +181,16 @@ static uint32_t lookup_pdb(struct symbol_store *store, struct store_pdb *pdb, ui
     return count;
 }
 
-/* Opens the names that the image has instead of a PDB, with the files that belong to it. The caller
- * holds the image's mutex. */
-static bool open_names(struct symbol_store *store, struct store_image *image)
-{
-    struct fault fault = FAULT_INIT;
-
-    if (image->names != NULL)
-        return true;
-    struct object_candidate *candidates = calloc((size_t)store->file_count + 1, sizeof *candidates);
-    if (candidates == NULL)
-        return false;
-    for (uint32_t i = 0; i < store->file_count; i++)
-        candidates[i] = store->files[i].object;
-    (void)symbol_object_open(&image->file, image->path, candidates, store->file_count, store->names,
-                             &image->names, &fault);
-    free(candidates);
-    return image->names != NULL;
-}
-
-/* Threads wait for this lock; that is acceptable, because images without a PDB need not be fast. */
 static uint32_t lookup_image(struct symbol_store *store, struct store_image *image, uint64_t offset,
                              struct symbol_frame *out)
 {
     uint32_t count = 0;
 
     mutex_lock(image->mutex);
-    if (open_names(store, image))
+    const struct symbol_index *index = store_image_index(store, image, 1);
+    if (index != NULL && symbol_index_covers(index, (uint32_t)offset))
+        count = symbol_index_lookup(index, (uint32_t)offset, out);
+    else if (store_image_open_names(store, image))
         count = symbol_object_lookup(image->names, (uint32_t)offset, out);
     mutex_unlock(image->mutex);
     return count;
@@ -299,7 +204,7 @@ uint32_t symbol_lines(struct symbol_module *sources, uint64_t offset, uint32_t *
     if (image == NULL || sources->pdb != NULL || sources->csv != NULL || offset > UINT32_MAX)
         return 0;
     mutex_lock(image->mutex);
-    if (open_names(sources->store, image))
+    if (store_image_open_names(sources->store, image))
         count = symbol_object_lines(image->names, (uint32_t)offset, out, max);
     mutex_unlock(image->mutex);
     return count;
@@ -315,7 +220,7 @@ uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
         return 0;
     if (sources->csv != NULL)
         return lookup_csv(sources->csv, offset, out);
-    if (view->index != NULL)
+    if (view->index != NULL && symbol_index_covers(view->index, (uint32_t)offset))
         count = symbol_index_lookup(view->index, (uint32_t)offset, out);
     else if (sources->pdb != NULL)
         count = lookup_pdb(sources->store, sources->pdb, offset, out);

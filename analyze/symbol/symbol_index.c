@@ -20,6 +20,7 @@ struct symbol_index {
     struct file_map map;
     struct section sections[INDEX_SECTIONS];
     uint32_t first_rva, bucket_count, slot_count, file_count, omap_count;
+    bool is_image;
 };
 
 enum { SUM_BLOCK = sizeof((struct index_summer *)NULL)->pending };
@@ -98,8 +99,14 @@ static enum status read_sections(struct symbol_index *index, struct fault *fault
     return ERR_NONE;
 }
 
-static enum status check_header(const struct symbol_index *index, const struct file_map *pdb_file,
-                                enum symbol_names names, struct fault *fault)
+struct symbol_index_key symbol_index_key(const struct file_map *file, enum symbol_names names)
+{
+    return (struct symbol_index_key){
+        .file_bytes = file->bytes, .file_modified_ns = file->modified_ns, .names = names};
+}
+
+static enum status check_header(const struct symbol_index *index,
+                                const struct symbol_index_key *key, struct fault *fault)
 {
     const uint8_t *head = index->map.data;
     if (index->map.bytes < INDEX_HEADER_BYTES + INDEX_SLACK_BYTES)
@@ -108,9 +115,11 @@ static enum status check_header(const struct symbol_index *index, const struct f
         index_sum(head, HEADER_SUM) != load_u64(head + HEADER_SUM))
         return fault_set(fault, ERR_MALFORMED, 0, "symbol index");
     if (load_u32(head + HEADER_VERSION) != (uint32_t)SYMBOL_INDEX_VERSION ||
-        load_u32(head + HEADER_NAMES) != (uint32_t)names ||
-        load_u64(head + HEADER_PDB_BYTES) != pdb_file->bytes ||
-        load_u64(head + HEADER_PDB_TIME) != pdb_file->modified_ns)
+        load_u32(head + HEADER_NAMES) != (uint32_t)key->names ||
+        load_u32(head + HEADER_IS_IMAGE) != (uint32_t)key->is_image ||
+        load_u64(head + HEADER_FILE_BYTES) != key->file_bytes ||
+        load_u64(head + HEADER_FILE_TIME) != key->file_modified_ns ||
+        load_u64(head + HEADER_COMPANIONS) != key->companions)
         return fault_set(fault, ERR_MISMATCH, 0, "symbol index");
     return ERR_NONE;
 }
@@ -124,19 +133,19 @@ enum status symbol_index_verify(const struct symbol_index *index, struct fault *
     return ERR_NONE;
 }
 
-enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
-                              enum symbol_names names, struct symbol_index **out,
-                              struct fault *fault)
+enum status symbol_index_open_key(const char *path, const struct symbol_index_key *key,
+                                  struct symbol_index **out, struct fault *fault)
 {
     struct symbol_index *index = calloc(1, sizeof *index);
     *out = NULL;
     if (index == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
     if (file_map(path, &index->map, fault) == ERR_NONE) {
-        if (check_header(index, pdb_file, names, fault) == ERR_NONE &&
+        if (check_header(index, key, fault) == ERR_NONE &&
             read_sections(index, fault) == ERR_NONE &&
             index->map.bytes <= LIMIT_INDEX_CHECKED_BYTES)
             (void)symbol_index_verify(index, fault);
+        index->is_image = key->is_image;
         if (fault->code == ERR_NONE) {
             *out = index;
             return ERR_NONE;
@@ -146,6 +155,14 @@ enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
     }
     free(index);
     return fault->code;
+}
+
+enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
+                              enum symbol_names names, struct symbol_index **out,
+                              struct fault *fault)
+{
+    const struct symbol_index_key key = symbol_index_key(pdb_file, names);
+    return symbol_index_open_key(path, &key, out, fault);
 }
 
 void symbol_index_close(struct symbol_index *index)
@@ -249,7 +266,9 @@ static void finish(const struct symbol_index *index, uint32_t rva, const uint8_t
     const uint32_t start = load_u32(slot + INDEX_SLOT_BYTES);
     const char *compiland = string_of(index, load_u32(slot + INDEX_SLOT_BYTES + 4));
     const uint64_t distance = start != INDEX_NO_START ? rva - start : 0;
-    const enum symbols_from from = (slot[1] & 1) != 0 ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
+    const uint32_t stated = slot[1] & ((1U << SLOT_PROCEDURE_FROM_BITS) - 1);
+    const enum symbols_from from =
+        stated < SYMBOLS_COUNT ? (enum symbols_from)stated : SYMBOLS_NONE;
     for (uint32_t i = 0; i < count; i++) {
         out[i].distance = distance;
         out[i].from = from;
@@ -267,7 +286,7 @@ static uint32_t expand(const struct symbol_index *index, const struct spot *spot
         const uint32_t shown = line; /* the line in this frame; next, that of its call */
         uint32_t back = slot & 0xff, name = (uint32_t)(slot >> 32), file;
         if (back == SLOT_PROCEDURE) {
-            file = (uint32_t)slot >> 9;
+            file = (uint32_t)slot >> (8 + SLOT_PROCEDURE_FROM_BITS);
         } else if (back != SLOT_WIDE) {
             line = (uint32_t)(slot >> 8) & 0xffff;
             file = (uint32_t)(slot >> 24) & ((1U << SLOT_FILE_BITS) - 1);
@@ -289,6 +308,18 @@ static uint32_t expand(const struct symbol_index *index, const struct spot *spot
         scope = back <= scope ? scope - back : 0;
     }
     return 0;
+}
+
+void symbol_index_range(const struct symbol_index *index, uint32_t *first_rva, uint64_t *end_rva)
+{
+    *first_rva = index->first_rva;
+    *end_rva = index->first_rva + ((uint64_t)index->bucket_count << BUCKET_SHIFT);
+}
+
+bool symbol_index_covers(const struct symbol_index *index, uint32_t rva)
+{
+    return !index->is_image || (rva >= index->first_rva &&
+                                (rva - index->first_rva) >> BUCKET_SHIFT < index->bucket_count);
 }
 
 uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
@@ -322,10 +353,10 @@ static void warm_chains(const struct symbol_index *index, const struct spot *spo
     for (uint32_t step = 0; step < CHAIN_STEPS && live != 0; step++) {
         uint32_t still = 0;
         for (uint32_t i = 0; i < live; i++) {
-            const uint32_t back = *slot_at(index, scopes[i]);
-            scopes[still] = scopes[i] - back;
+            const uint32_t scope = scopes[i], back = *slot_at(index, scope);
+            scopes[still] = scope - back;
             PREFETCH(slot_at(index, scopes[still]));
-            still += back != 0 && back < scopes[i];
+            still += back != 0 && back < scope;
         }
         live = still;
     }

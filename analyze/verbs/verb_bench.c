@@ -13,7 +13,7 @@
 #include "verbs/verbs.h"
 
 struct bench_options {
-    const char *db, *run;
+    const char *db, *run, *cache;
     uint64_t samples, warmup;
     bool cold, as_json, dry;
 };
@@ -64,6 +64,7 @@ static int bench(const struct bench_options *o, struct store *store, struct opti
                                           .rounds = (uint32_t)o->samples,
                                           .warmup = (uint32_t)o->warmup,
                                           .cold = o->cold,
+                                          .cache = o->cache,
                                           .progress = show_round};
     const enum status status = bench_measure(&request, keep, &result, &fault);
     log_progress_end();
@@ -90,6 +91,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--warmup", OPTION_UINT, &o.warmup, "N", "rounds before them (default 3)"},
         {"--cold", OPTION_FLAG, &o.cold, NULL, "also with symbols opened for every stack"},
         {"--run", OPTION_STRING, &o.run, "RUN", "whose cases, when none is named (default latest)"},
+        OPTION_CACHE(&o.cache),
         {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the samples"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},

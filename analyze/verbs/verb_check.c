@@ -13,6 +13,7 @@
 #include "symbol/store.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
+#include "verbs/index_note.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
@@ -99,6 +100,7 @@ static enum status open_symbols(struct check *c, const char *const *roots, uint3
     options.root_count = count;
     options.names = NAMES_SHORT;
     options.system = true;
+    options.indexing = INDEXING_IMAGES;
     options.cache = c->options->cache;
     options.fetch = fetch_options_make(&c->options->fetch);
     return symbol_store_open(&options, &c->symbols, fault);
@@ -361,6 +363,7 @@ static int check(const struct verb *self, const struct check_options *options,
     for (int i = 0; i < 2; i++)
         if (c.inputs[i] != NULL)
             stack_input_close(c.inputs[i]);
+    index_note_of(c.symbols);
     symbol_store_close(c.symbols);
     collect_session_close(c.session);
     return c.code;

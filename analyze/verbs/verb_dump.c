@@ -10,6 +10,7 @@
 #include "symbol/store.h"
 #include "verbs/dump_text.h"
 #include "verbs/fetch_options.h"
+#include "verbs/index_note.h"
 #include "verbs/verbs.h"
 
 struct dump_request {
@@ -202,6 +203,7 @@ static int run_request(struct dump_request *q, const struct verb *self)
                                            .root_count = q->symbols.count,
                                            .names = NAMES_SHORT,
                                            .system = true,
+                                           .indexing = INDEXING_IMAGES,
                                            .cache = q->cache,
                                            .fetch = fetch_options_make(&q->fetch)};
     int code;
@@ -221,6 +223,7 @@ static int run_request(struct dump_request *q, const struct verb *self)
     if (code == EXIT_GOOD)
         code = report_damage(q);
     dump_close(q->session);
+    index_note_of(q->store);
     symbol_store_close(q->store);
     return code;
 }

@@ -10,7 +10,7 @@
 #include "verbs/verbs.h"
 
 struct regrade_options {
-    const char *db, *known, *expr;
+    const char *db, *known, *expr, *cache;
     struct option_list symbols;
     bool as_json, dry, exit_zero;
 };
@@ -80,6 +80,7 @@ static int regrade(const struct regrade_options *o, struct store *store, const c
                                             .known = o->known,
                                             .symbols = o->symbols.items,
                                             .symbol_count = o->symbols.count,
+                                            .cache = o->cache,
                                             .progress = show_progress,
                                             .damaged = show_damaged};
     const enum status status = regrade_run(o->dry ? NULL : store, &request, keep, &done, &fault);
@@ -100,6 +101,7 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"-k", OPTION_STRING, &o.expr, "EXPR", "only cases that match; see `run --help`"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols and images"},
+        OPTION_CACHE(&o.cache),
         {"--known", OPTION_STRING, &o.known, "FILE", "known mismatches (default known.txt)"},
         {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the new run"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "the new run as one JSON document"},

@@ -16,6 +16,7 @@
 #include "symbol/csv.h"
 #include "symbol/store.h"
 #include "verbs/fetch_options.h"
+#include "verbs/index_note.h"
 #include "verbs/resolve_write.h"
 #include "verbs/verbs.h"
 
@@ -312,7 +313,7 @@ static bool open_store(const struct resolve_options *o, enum symbol_names names,
         .roots = o->roots.items,
         .root_count = o->roots.count,
         .names = names,
-        .use_index = true,
+        .indexing = INDEXING_AUTO,
         .arch = object_arch_parse(o->arch),
         .cache = o->cache,
         .system = true,
@@ -481,6 +482,7 @@ static int resolve(const struct verb *self, const struct resolve_options *o,
         code = resolve_inputs(&r, files, (uint32_t)o->jobs, o->strict);
     }
     release(&r);
+    index_note_of(r.store);
     symbol_store_close(r.store);
     return code;
 }

@@ -11,6 +11,7 @@
 #include "report/report.h"
 #include "study/run_session.h"
 #include "verbs/harness.h"
+#include "verbs/index_note.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -18,7 +19,7 @@
 /* What the command line asks for. */
 struct run_options {
     struct harness harness;
-    const char *expr, *variants, *keep, *db, *shard, *out, *source_root, *known, *resume;
+    const char *expr, *variants, *keep, *db, *shard, *out, *source_root, *known, *resume, *cache;
     struct option_list symbols;
     uint64_t jobs, repeat, timeout_ms, seed;
     bool as_json, exit_zero, no_judges;
@@ -154,6 +155,7 @@ static int run_in_store(struct command *c, int argc, char *const *argv)
     c->captured_since_ns = clock_ns();
     const enum status status = run_session_run(s, argc, argv, &changed);
     log_progress_end();
+    index_note(&s->built);
     if (changed.name != NULL)
         log_error("run %" PRIu64 " began with %s %s, here it is %s", s->info.id, changed.name,
                   changed.a != NULL ? changed.a : "(unknown)",
@@ -195,6 +197,7 @@ static int check_options(const struct verb *self, const struct run_options *o,
                              .known = o->known,
                              .symbols = o->symbols.items,
                              .symbol_count = o->symbols.count,
+                             .cache = o->cache,
                              .resume = o->resume,
                              .no_judges = o->no_judges,
                              .keep_failed_only = o->keep != NULL && strcmp(o->keep, "failed") == 0};
@@ -243,6 +246,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
          "cases go here (default: runs/ beside the database)"},
         {"--keep", OPTION_STRING, &o->keep, "all|failed", "which cases stay on disk (default all)"},
         {"--symbols", OPTION_LIST, &o->symbols, "DIR|FILE", "more symbols, e.g. a symbol share"},
+        OPTION_CACHE(&o->cache),
         {"--source-root", OPTION_STRING, &o->source_root, "DIR",
          "source paths in PDBs compare relative to it"},
         {"--seed", OPTION_UINT, &o->seed, "N", "another order for each N (default: by name)"},

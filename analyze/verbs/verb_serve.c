@@ -81,6 +81,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "database (default build/twinstack.db)"},
         {"--known", OPTION_STRING, &words.options.known_file, "FILE", "known differences to show"},
         {"--symbols", OPTION_LIST, &words.symbols, "DIR|FILE", "symbols for the resolve page"},
+        OPTION_CACHE(&words.options.cache),
         {"--host", OPTION_LIST, &words.hosts, "NAME", "a further host name that browsers may use"},
         {"--allow-write", OPTION_FLAG, &words.options.allow_write, NULL,
          "accept differences and set baselines from the pages"},

@@ -38,6 +38,31 @@ class CacheVerb(e2e.Case):
         self.assertFalse(home.exists())
         self.run_twinstack("cache", "list", exit_code=3, env={"TWINSTACK_CACHE": "none"})
 
+    def test_the_index_of_an_image_is_built_at_the_first_lookup_and_said_once(self):
+        cache = self.folder / "cache"
+        image = self.fixture("images/i20-pe-dwarf/hello-dwarf.exe")
+        words = ("resolve", "--symbols", image, "--cache", cache, "-")
+        stack = "hello-dwarf.exe!0x1530\nhello-dwarf.exe!0x13d0\n"
+        without = self.run_twinstack(*words[:3], "--cache", "none", "-", stdin=stack)
+        self.assertNotIn("note: ", without.stderr)
+        first = self.run_twinstack(*words, stdin=stack)
+        self.assertIn("note: 1 symbol index built in ", first.stderr)
+        again = self.run_twinstack(*words, stdin=stack)
+        self.assertNotIn("note: ", again.stderr)
+        self.assertEqual(without.stdout, first.stdout)
+        self.assertEqual(without.stdout, again.stdout)
+
+    def test_a_debug_file_that_is_named_later_replaces_the_index(self):
+        cache = self.folder / "cache"
+        folder = self.fixture("images/i10-elf-crash")
+        stack = "crash!0x1000@i\n" + "".join(f"crash!0x{at:x}\n" for at in range(0x4000, 0x6000, 64))
+        symbols = ["--symbols", folder / "crash"]
+        debug = [*symbols, "--symbols", folder / "crash.debug"]
+        for words in (symbols, debug, symbols, debug):
+            want = self.run_twinstack("resolve", *words, "--cache", "none", "-", stdin=stack).stdout
+            self.assertEqual(want, self.run_twinstack("resolve", *words, "--cache", cache, "-", stdin=stack).stdout)
+        self.assertNotEqual(want, self.run_twinstack("resolve", *symbols, "--cache", cache, "-", stdin=stack).stdout)
+
     def test_a_damaged_index_is_never_believed(self):
         cache = self.folder / "cache"
         want = self.resolve_many("--cache", cache).stdout

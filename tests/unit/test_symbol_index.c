@@ -1,8 +1,10 @@
 /* The symbol index against the lazy lookup, at the bytes of code of every PDB of the fixtures; and
  * its behaviour on files that it did not write. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "pdb_world.h"
+#include "symbol/index_layout.h"
 #include "symbol/symbol_index.h"
 #include "test.h"
 
@@ -204,6 +206,62 @@ TEST(damage_is_noticed)
         test_write(broken, data, i);
         CHECK(symbol_index_open(broken, &world.map, NAMES_SHORT, &index, &fault) != ERR_NONE);
         symbol_index_close(index);
+    }
+    pdb_world_close(&world);
+    arena_free(&keep);
+}
+
+static void use_forged(const uint8_t *data, size_t bytes, const struct pdb_world *world)
+{
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    struct fault fault = FAULT_INIT;
+    struct symbol_index *index = NULL;
+    uint8_t *copy = malloc(bytes + 1);
+    uint32_t rvas[BATCH], counts[BATCH], first;
+    uint64_t end;
+    struct arena keep;
+
+    arena_init(&keep, 0);
+    const char *path = path_join(&keep, test_scratch(), "forged");
+    REQUIRE(copy != NULL);
+    memcpy(copy, data, bytes);
+    if (bytes >= INDEX_HEADER_BYTES) {
+        store_u64(copy + HEADER_BODY_SUM,
+                  index_sum(copy + INDEX_HEADER_BYTES, bytes - INDEX_HEADER_BYTES));
+        store_u64(copy + HEADER_SUM, index_sum(copy, HEADER_SUM));
+    }
+    test_write(path, copy, bytes);
+    if (symbol_index_open(path, &world->map, NAMES_SHORT, &index, &fault) == ERR_NONE) {
+        symbol_index_range(index, &first, &end);
+        for (uint32_t i = 0; i < BATCH; i++) {
+            rvas[i] = first + (uint32_t)((end - first) * i / (BATCH - 1)); /* the last is outside */
+            const uint32_t count = symbol_index_lookup(index, rvas[i], frames);
+            for (uint32_t k = 0; k < count; k++)
+                CHECK(symbols_from_name(frames[k].from) != NULL);
+        }
+        (void)symbol_index_lookup_batch(index, rvas, BATCH, frames, SYMBOL_FRAMES_MAX, counts);
+        symbol_index_close(index);
+    }
+    free(copy);
+    arena_free(&keep);
+}
+
+/* Whoever can write into the cache can also make sums that fit. */
+TEST(forged_indexes_do_no_harm)
+{
+    struct arena keep;
+    struct pdb_world world;
+    const char *path;
+    size_t bytes;
+    arena_init(&keep, 0);
+    static const uint8_t changes[] = {0xff, 0x80, 0x01};
+    uint8_t *data = small_index(&world, &keep, &path, &bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        data[i] ^= changes[i % COUNT_OF(changes)];
+        use_forged(data, bytes, &world);
+        data[i] ^= changes[i % COUNT_OF(changes)];
+        if (i % 31 == 0)
+            use_forged(data, i, &world);
     }
     pdb_world_close(&world);
     arena_free(&keep);

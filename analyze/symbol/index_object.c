@@ -1,0 +1,156 @@
+/* See symbol_index_build_object(). Asks symbol_object_at() what applies from an offset on, and goes
+ * on where that ends: so each piece has the answer of symbol_object_lookup() for all of its bytes.
+ * One thread makes it, since only one may use a symbol_object. */
+#include <string.h>
+
+#include "base/files.h"
+#include "base/limits.h"
+#include "symbol/index_pieces.h"
+#include "symbol/index_write.h"
+#include "symbol/object_parts.h"
+#include "symbol/symbol_index.h"
+
+struct object_build {
+    struct symbol_object *object;
+    struct piece_worker worker;
+    const char *last_file; /* the last file that was asked for, and its number */
+    uint32_t last_file_number;
+};
+
+static uint32_t file_number(struct object_build *build, const char *file)
+{
+    if (file == NULL)
+        return 0;
+    if (file != build->last_file) {
+        build->last_file = file;
+        build->last_file_number = index_file_text(&build->worker, file);
+    }
+    return build->last_file_number;
+}
+
+/* The scope of a function of DWARF and the calls inlined into it at OFFSET. */
+static uint32_t add_scopes(struct object_build *build, uint32_t offset,
+                           const struct object_answer *answer, uint64_t *end)
+{
+    const struct dwarf_scope *chain[SYMBOL_FRAMES_MAX];
+    struct piece_worker *worker = &build->worker;
+    uint32_t count = 0;
+
+    for (const struct dwarf_scope *s = answer->scope; s != NULL; s = s->around) {
+        if (count == SYMBOL_FRAMES_MAX) { /* the lookup leaves the outer ones out */
+            worker->failed = true;
+            return 0;
+        }
+        chain[count++] = s;
+    }
+    const struct dwarf_scope *function = chain[count - 1];
+    const char *name = symbol_object_function(build->object, answer, function, offset, end);
+    uint32_t scope =
+        index_root(worker, index_constant(worker, name),
+                   file_number(build, count > 1 ? chain[count - 2]->call_file : answer->file),
+                   SYMBOLS_DWARF, function->start + answer->scope_shift, 0);
+    for (uint32_t i = count - 1; i-- > 0;) {
+        name = symbol_object_name(build->object, chain[i]->name);
+        scope = index_inlined(worker, scope, index_constant(worker, name),
+                              file_number(build, i > 0 ? chain[i - 1]->call_file : answer->file),
+                              chain[i]->call_line);
+    }
+    return scope;
+}
+
+/* Appends the piece that starts at OFFSET. Returns where it ends. */
+static uint64_t add_piece(struct object_build *build, uint32_t offset)
+{
+    struct piece_worker *worker = &build->worker;
+    struct object_answer answer;
+    uint32_t scope = 0;
+
+    symbol_object_at(build->object, offset, &answer);
+    uint64_t end = answer.end;
+    if (answer.scope != NULL) {
+        scope = add_scopes(build, offset, &answer, &end);
+    } else if (answer.symbol != NULL || answer.line != 0) {
+        const char *name =
+            answer.symbol != NULL ? symbol_object_name(build->object, answer.symbol->name) : NULL;
+        scope = index_root(worker, index_constant(worker, name), file_number(build, answer.file),
+                           answer.from,
+                           answer.symbol != NULL ? answer.symbol->offset : INDEX_NO_START, 0);
+    }
+    index_piece(worker, offset, scope, scope != 0 ? answer.line : 0);
+    return end > offset ? end : (uint64_t)offset + 1;
+}
+
+/* The pieces of all code, from *FIRST to *END, which are multiples of a bucket. */
+static enum status add_pieces(struct object_build *build, uint32_t *first, uint64_t *end,
+                              struct fault *fault)
+{
+    const struct object_debug *code = &build->object->code;
+    if (code->code_count == 0 || code->code[0].start_va < code->base_va)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "code for a symbol index");
+    const uint64_t from = code->code[0].start_va - code->base_va;
+    const uint64_t to = code->code[code->code_count - 1].end_va - code->base_va;
+    if (to <= from || to > UINT32_MAX - BUCKET_BYTES || to - from > LIMIT_INDEX_CODE_BYTES)
+        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code for a symbol index");
+    *first = (uint32_t)from >> BUCKET_SHIFT << BUCKET_SHIFT;
+    *end = (to + BUCKET_BYTES - 1) >> BUCKET_SHIFT << BUCKET_SHIFT;
+    index_claim(&build->worker, *first);
+    for (uint64_t at = *first; at < *end && !build->worker.failed;)
+        at = add_piece(build, (uint32_t)at);
+    return build->worker.failed ? fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "symbol index")
+                                : ERR_NONE;
+}
+
+/* Packs the pieces and writes the file. */
+static enum status write_object(struct object_build *build, const struct symbol_index_key *key,
+                                uint32_t first, uint64_t end, const char *path,
+                                struct symbol_index_cost *cost, struct fault *fault)
+{
+    const struct index_source source = {.key = *key};
+    struct index_tables tables;
+    struct index_part part = {.first_rva = first, .end = (uint32_t)((end - first) >> BUCKET_SHIFT)};
+
+    index_tables_open(&tables, &build->worker, 1);
+    index_pack_open(&part);
+    index_tables_strings(&tables, 0);
+    bool good = index_tables_files(&tables);
+    if (good)
+        index_tables_scopes(&tables, 0);
+    good = good && index_tables_number(&tables) && !part.failed;
+    if (good) {
+        index_pack_pieces(&part, first, build->worker.scopes.at, tables.slots[0].first,
+                          build->worker.pieces.at, build->worker.pieces.count);
+        index_pack_end(&part);
+    }
+    cost->ranges = part.piece_count;
+    cost->nodes = tables.slot_count;
+    if (!good || part.failed)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    else
+        (void)index_write(&source, &tables, &part, 1, path, &cost->index_bytes, fault);
+    index_pack_close(&part);
+    index_tables_close(&tables);
+    return fault->code;
+}
+
+enum status symbol_index_build_object(struct symbol_object *object,
+                                      const struct symbol_index_key *key, const char *path,
+                                      struct symbol_index_cost *cost, struct fault *fault)
+{
+    const uint64_t started = clock_ns();
+    struct object_build build = {.object = object};
+    struct symbol_index_cost own;
+    uint32_t first = 0;
+    uint64_t end = 0;
+
+    if (cost == NULL)
+        cost = &own;
+    memset(cost, 0, sizeof *cost);
+    cost->threads = 1;
+    if (!index_worker_open_empty(&build.worker))
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    else if (add_pieces(&build, &first, &end, fault) == ERR_NONE)
+        (void)write_object(&build, key, first, end, path, cost, fault);
+    index_worker_close(&build.worker);
+    cost->build_ns = clock_ns() - started;
+    return fault->code;
+}

@@ -1,0 +1,26 @@
+/* See index_note.h. */
+#include "verbs/index_note.h"
+
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "report/words.h"
+
+void index_note(const struct symbol_store_built *built)
+{
+    char time[24];
+
+    if (built->indexes > 0)
+        log_note("%" PRIu32 " symbol index%s built in %s and kept (`twinstack cache list`)",
+                 built->indexes, built->indexes == 1 ? "" : "es",
+                 duration_text((double)built->ns, time));
+}
+
+void index_note_of(struct symbol_store *store)
+{
+    struct symbol_store_built built = {0, 0};
+
+    if (store != NULL)
+        symbol_store_built(store, &built);
+    index_note(&built);
+}
