@@ -89,11 +89,3 @@ void cache_put(struct cache *cache, const char *key, uint64_t version, const cha
     cache->total_bytes += key_bytes + bytes;
     mutex_unlock(cache->lock);
 }
-
-size_t cache_bytes(struct cache *cache)
-{
-    mutex_lock(cache->lock);
-    const size_t bytes = cache->total_bytes;
-    mutex_unlock(cache->lock);
-    return bytes;
-}

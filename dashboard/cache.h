@@ -28,7 +28,4 @@ char *cache_get(struct cache *cache, const char *key, uint64_t version, struct a
 void cache_put(struct cache *cache, const char *key, uint64_t version, const char *data,
                size_t bytes);
 
-/* Bytes of all documents and keys that are kept. */
-size_t cache_bytes(struct cache *cache);
-
 #endif

@@ -49,13 +49,6 @@ void bytes_skip(struct bytes *r, uint64_t size)
     (void)bytes_take(r, size);
 }
 
-void bytes_align(struct bytes *r, uint64_t start, uint32_t align)
-{
-    const uint64_t past = (r->offset - start) & (align - 1U);
-    if (past != 0)
-        bytes_skip(r, align - past);
-}
-
 uint8_t bytes_u8(struct bytes *r)
 {
     const uint8_t *p = bytes_take(r, 1);

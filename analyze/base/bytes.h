@@ -41,9 +41,6 @@ const uint8_t *bytes_take(struct bytes *r, uint64_t size);
 /* Skips SIZE bytes. Fails: ERR_TRUNCATED. */
 void bytes_skip(struct bytes *r, uint64_t size);
 
-/* Skips to the next multiple of ALIGN (a power of two), counted from START's offset. */
-void bytes_align(struct bytes *r, uint64_t start, uint32_t align);
-
 /* Reads a NUL-terminated string (borrowed, terminated inside the bytes).
  * Returns "" and poisons when no NUL is left.  Fails: ERR_TRUNCATED. */
 const char *bytes_cstring(struct bytes *r);

@@ -1,8 +1,6 @@
 /* The table of engines: subjects first, then those that are only scored and shown. */
 #include "engine/engines.h"
 
-#include <string.h>
-
 #include "base/array.h"
 #include "engine/dump_engine.h"
 #include "engine/judges.h"
@@ -28,12 +26,4 @@ const uint32_t engine_count = COUNT_OF(engines);
 const struct engine *engine_subject(enum engine_kind kind)
 {
     return kind == ENGINE_KIND_DUMP ? &engine_dump : &engine_offset[RECORD_WALKER_RTL];
-}
-
-const struct engine *engine_find(const char *name)
-{
-    for (uint32_t i = 0; i < engine_count; i++)
-        if (strcmp(engines[i]->name, name) == 0)
-            return engines[i];
-    return NULL;
 }

@@ -12,7 +12,4 @@ extern const uint32_t engine_count;
  * walker whose stack decides the verdict. */
 const struct engine *engine_subject(enum engine_kind kind);
 
-/* NULL: no engine has that name. */
-const struct engine *engine_find(const char *name);
-
 #endif

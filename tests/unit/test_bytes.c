@@ -95,22 +95,6 @@ TEST(bytes_count_is_checked_before_it_is_believed)
     }
 }
 
-TEST(bytes_align_counts_from_the_start_given)
-{
-    static const uint8_t data[16] = {0};
-    struct fault fault = FAULT_INIT;
-    struct bytes r = bytes_over(data, sizeof data, &fault);
-
-    bytes_skip(&r, 3);
-    bytes_align(&r, 1, 4);
-    CHECK_EQ(r.offset, 5);
-    bytes_align(&r, 1, 4);
-    CHECK_EQ(r.offset, 5);
-    bytes_skip(&r, 10);
-    bytes_align(&r, 0, 16);
-    CHECK_EQ(r.offset, 16);
-}
-
 TEST(bytes_cstring_needs_its_terminator)
 {
     static const uint8_t data[] = {'a', 'b'};

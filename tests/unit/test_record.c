@@ -574,27 +574,3 @@ TEST(json_form)
     free(text);
     arena_free(&keep);
 }
-
-TEST(text_form)
-{
-    struct draft d;
-    struct arena keep;
-    struct record r;
-    struct fault fault;
-    char path[4096];
-    size_t bytes = 0;
-
-    full(&d);
-    REQUIRE(read_draft(d.bytes, d.size, &keep, &r, &fault) == ERR_NONE);
-    (void)snprintf(path, sizeof path, "%s/stack.txt", test_scratch());
-    FILE *out = fopen(path, "wb");
-    REQUIRE(out != NULL);
-    record_write_text(out, &r.stacks[0], "one");
-    (void)fclose(out);
-    CHECK_STR((const char *)test_read(path, &bytes), "> one\n"
-                                                     "ntdll.dll!0x1234\n"
-                                                     "jit!adder+0x10\n"
-                                                     "victims-ob2.exe!0x1016\n"
-                                                     "?!0x20000\n");
-    arena_free(&keep);
-}

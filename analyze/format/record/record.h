@@ -151,9 +151,6 @@ bool record_lacks_tables(const struct record *record, uint32_t walker);
 /* Writes the offset stack, JSON form: what `resolve` reads. */
 void record_write_json(struct json *j, const struct record *record);
 
-/* Writes one stack in the offset stack's text form ("> label" first when LABEL is given). */
-void record_write_text(FILE *out, const struct record_stack *stack, const char *label);
-
 /* The row of a walker in the table RECORD_WALKERS; NULL: no walker has that number. */
 struct record_walker {
     const char *name, *shares;
@@ -162,7 +159,6 @@ struct record_walker {
 const struct record_walker *record_walker(uint32_t walker);
 
 const char *record_walker_name(uint32_t walker);    /* "rtl", "dbghelp", ...; "unknown"    */
-uint32_t record_walker_find(const char *name);      /* 0: there is none of that name       */
 enum stop_reason record_stop_reason(uint32_t stop); /* of RECORD_STOP_*                    */
 const char *record_state_name(uint32_t state);      /* "ok", "not_applicable", ...         */
 const char *record_door_name(uint32_t bit);         /* bit 0..7: "vectored", ...; NULL: none */

@@ -1,8 +1,4 @@
-/* Writes a record as JSON and as text: see record.h. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
+/* Names in a record, and its JSON form: see record.h. */
 #include "base/array.h"
 #include "format/record/record.h"
 #include "model/case.h"
@@ -41,14 +37,6 @@ const struct record_walker *record_walker(uint32_t walker)
 const char *record_walker_name(uint32_t walker)
 {
     return record_walker(walker) != NULL ? walkers[walker].name : "unknown";
-}
-
-uint32_t record_walker_find(const char *name)
-{
-    for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
-        if (record_walker(i) != NULL && strcmp(walkers[i].name, name) == 0)
-            return i;
-    return 0;
 }
 
 enum stop_reason record_stop_reason(uint32_t stop)
@@ -146,27 +134,4 @@ void record_write_json(struct json *j, const struct record *record)
     }
     json_array_end(j);
     json_object_end(j);
-}
-
-/* By default in the text form, the first frame is interrupted and the others are return
- * addresses. */
-void record_write_text(FILE *out, const struct record_stack *stack, const char *label)
-{
-    if (label != NULL)
-        (void)fprintf(out, "> %s\n", label);
-    for (uint32_t i = 0; i < stack->frame_count; i++) {
-        const struct frame *frame = &stack->frames[i];
-        const enum pc_kind usual = i == 0 ? PC_INTERRUPTED : PC_RETURN;
-        const char *kind = frame->kind == usual ? "" : frame->kind == PC_RETURN ? "@r" : "@i";
-        if (i == RECORD_FRAMES_HEAD && stack->left_out != 0)
-            (void)fprintf(out, "# %" PRIu32 " frames left out\n", stack->left_out);
-        if (frame->symbols == SYMBOLS_JIT && frame->function != NULL)
-            (void)fprintf(out, "jit!%s+0x%" PRIX64 "%s\n", frame->function, frame->symbol_distance,
-                          kind);
-        else
-            (void)fprintf(out, "%s!0x%" PRIX64 "%s\n",
-                          frame->module != NULL && frame->module_name != NULL ? frame->module_name
-                                                                              : "?",
-                          frame->offset, kind);
-    }
 }
