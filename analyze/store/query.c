@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_STEP = 64 };
-
 enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault)
 {
     enum status status = ERR_IO;
@@ -195,19 +193,13 @@ uint64_t store_text_id(struct store *store, const char *text, struct fault *faul
 bool store_grow(void *array_pointer, uint32_t count, uint32_t *room, size_t size,
                 struct arena *keep, struct fault *fault)
 {
-    if (count < *room)
-        return true;
-    const uint32_t more = *room == 0 ? ROWS_STEP : *room * 2;
-    void *grown = arena_array(keep, more, size);
+    void **array = array_pointer;
+    void *grown = arena_reserve(keep, *array, room, (uint64_t)count + 1, size);
     if (grown == NULL) {
         (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows from the database");
         return false;
     }
-    void **array = array_pointer;
-    if (count > 0)
-        memcpy(grown, *array, count * size);
     *array = grown;
-    *room = more;
     return true;
 }
 

@@ -136,18 +136,8 @@ static void read_findings(struct reader *r)
     uint32_t room = 0;
     struct query q = query_begin(r->store, SQL_READ_FINDINGS, r->keep, r->fault);
     query_int(&q, r->c->id);
-    while (query_row(&q)) {
-        if (out->finding_count == room) {
-            room = room == 0 ? 16 : room * 2;
-            struct finding *grown = ARENA_ARRAY(r->keep, room, struct finding);
-            if (grown == NULL) {
-                (void)no_memory(r);
-                break;
-            }
-            if (out->finding_count > 0)
-                memcpy(grown, out->findings, out->finding_count * sizeof *grown);
-            out->findings = grown;
-        }
+    while (query_row(&q) && store_grow(&out->findings, out->finding_count, &room,
+                                       sizeof *out->findings, r->keep, r->fault)) {
         struct finding *f = &out->findings[out->finding_count++];
         const uint64_t level = query_get(&q);
         f->level = level <= LEVEL_LINE ? (enum finding_level)level : LEVEL_PHYSICAL;
@@ -343,16 +333,8 @@ static void read_stack_row(struct query *q, struct stack_row *row, uint32_t *cla
 static bool claim_add_stack(struct reader *r, struct engine_claim *k, struct stack_row **rows,
                             uint32_t *room, const struct stack_row *row)
 {
-    if (k->stack_count == *room) {
-        const uint32_t more = *room == 0 ? 8 : *room * 2;
-        struct stack_row *grown = ARENA_ARRAY(r->keep, more, struct stack_row);
-        if (grown == NULL)
-            return no_memory(r);
-        if (*room > 0)
-            memcpy(grown, *rows, k->stack_count * sizeof *grown);
-        *rows = grown;
-        *room = more;
-    }
+    if (!store_grow(rows, k->stack_count, room, sizeof **rows, r->keep, r->fault))
+        return false;
     (*rows)[k->stack_count++] = *row;
     return true;
 }
@@ -435,18 +417,8 @@ static void read_truth(struct reader *r, const int32_t *truth_of_thread)
     }
     struct query q = query_begin(r->store, SQL_READ_TRUTH_THREADS, r->keep, r->fault);
     query_int(&q, r->c->id);
-    while (query_row(&q)) {
-        if (truth->thread_count == room) {
-            room = room == 0 ? 16 : room * 2;
-            struct truth_thread *grown = ARENA_ARRAY(r->keep, room, struct truth_thread);
-            if (grown == NULL) {
-                (void)no_memory(r);
-                break;
-            }
-            if (truth->thread_count > 0)
-                memcpy(grown, truth->threads, truth->thread_count * sizeof *grown);
-            truth->threads = grown;
-        }
+    while (query_row(&q) && store_grow(&truth->threads, truth->thread_count, &room,
+                                       sizeof *truth->threads, r->keep, r->fault)) {
         struct truth_thread *t = &truth->threads[truth->thread_count++];
         t->id = (uint32_t)query_get(&q);
         t->role = thread_role_parse(query_get_text(&q), &t->role_word);
@@ -465,34 +437,17 @@ static void read_truth(struct reader *r, const int32_t *truth_of_thread)
     r->c->truth = truth;
 }
 
-enum { THREADS_STEP = 8 };
-
 static int32_t *read_threads(struct reader *r)
 {
     struct case_result *out = &r->c->result;
     int32_t *truths = NULL;
-    uint32_t room = 0;
+    uint32_t room = 0, truth_room = 0;
     struct query q = query_begin(r->store, SQL_READ_THREADS, r->keep, r->fault);
     query_int(&q, r->c->id);
-    while (query_row(&q)) {
-        if (out->thread_count == room) {
-            const uint32_t more = room == 0 ? THREADS_STEP : room * 2;
-            struct thread_result *grown = ARENA_ARRAY(r->keep, more, struct thread_result);
-            int32_t *numbers = ARENA_ARRAY(r->keep, more, int32_t);
-            if (grown == NULL || numbers == NULL) {
-                (void)no_memory(r);
-                break;
-            }
-            if (room > 0) {
-                memcpy(grown, out->threads, room * sizeof *grown);
-                memcpy(numbers, truths, room * sizeof *numbers);
-            }
-            out->threads = grown;
-            truths = numbers;
-            room = more;
-        }
-        if (truths == NULL) /* the first row makes room */
-            break;
+    while (query_row(&q) &&
+           store_grow(&out->threads, out->thread_count, &room, sizeof *out->threads, r->keep,
+                      r->fault) &&
+           store_grow(&truths, out->thread_count, &truth_room, sizeof *truths, r->keep, r->fault)) {
         struct thread_result *t = &out->threads[out->thread_count];
         t->thread_id = (uint32_t)query_get(&q);
         t->name = query_get_text(&q);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "symbol/stack_input.h"
@@ -13,7 +14,7 @@
 
 struct line {
     char *text;
-    size_t bytes, room;
+    uint32_t bytes, room;
 };
 
 /* One line without its end.  False at the stream's end, or with a fault. */
@@ -21,16 +22,15 @@ static bool read_line(FILE *in, struct line *line, struct fault *fault)
 {
     line->bytes = 0;
     for (;;) {
-        if (line->room - line->bytes < 2) {
-            const size_t room = line->room == 0 ? 4096 : line->room * 2;
-            char *wider = room > LIMIT_JSON_BYTES ? NULL : realloc(line->text, room);
+        if (line->bytes + 2 > line->room) { /* the next character, and the end of the text */
+            const bool fits = line->bytes + 2 <= LIMIT_JSON_BYTES;
+            char *wider = fits ? array_reserve(line->text, &line->room, line->bytes + 2, 1) : NULL;
             if (wider == NULL) {
-                fault_set(fault, room > LIMIT_JSON_BYTES ? ERR_LIMIT : ERR_MEMORY, FAULT_NO_OFFSET,
+                fault_set(fault, fits ? ERR_MEMORY : ERR_LIMIT, FAULT_NO_OFFSET,
                           "line of a stream");
                 return false;
             }
             line->text = wider;
-            line->room = room;
         }
         const int c = getc(in);
         if (c == EOF || c == '\n') {

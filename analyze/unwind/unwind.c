@@ -30,18 +30,11 @@ static struct unwind_frame *add_frame(struct frame_list *list)
     uint64_t at = list->seen;
     if (at >= LIMIT_FRAMES_HEAD)
         at = LIMIT_FRAMES_HEAD + (at - LIMIT_FRAMES_HEAD) % LIMIT_FRAMES_TAIL;
-    if (at >= list->room) {
-        uint32_t room = list->room == 0 ? 64 : list->room * 4;
-        if (room > LIMIT_FRAMES)
-            room = LIMIT_FRAMES;
-        struct unwind_frame *frames = ARENA_ARRAY(list->keep, room, struct unwind_frame);
-        if (frames == NULL)
-            return NULL;
-        if (list->room > 0)
-            memcpy(frames, list->frames, list->room * sizeof(*frames));
-        list->frames = frames;
-        list->room = room;
-    }
+    struct unwind_frame *frames =
+        arena_reserve(list->keep, list->frames, &list->room, at + 1, sizeof *frames);
+    if (frames == NULL)
+        return NULL;
+    list->frames = frames;
     list->seen++;
     list->frames[at] = (struct unwind_frame){0};
     return &list->frames[at];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 
 enum { PLACE_WIDTH_MAX = 48, NAME_WIDTH_MAX = 56, SOURCE_WIDTH = 10 };
@@ -23,14 +24,12 @@ void text_free(struct text_out *out)
 static void text_put(struct text_out *out, const char *text, size_t bytes)
 {
     if (out->room - out->bytes < bytes) {
-        const size_t room = (out->room + bytes) * 2 + 4096;
-        char *wider = realloc(out->text, room);
+        char *wider = array_reserve(out->text, &out->room, out->bytes + bytes, 1);
         if (wider == NULL) {
             out->failed = true;
             return;
         }
         out->text = wider;
-        out->room = room;
     }
     memcpy(out->text + out->bytes, text, bytes);
     out->bytes += bytes;

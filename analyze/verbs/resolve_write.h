@@ -21,7 +21,8 @@ enum resolve_format {
 /* A growing text; its owner frees it with text_free(). */
 struct text_out {
     char *text;
-    size_t bytes, room;
+    size_t bytes;
+    uint32_t room;
     bool failed; /* out of memory: something is missing */
 };
 
