@@ -77,12 +77,4 @@ bool symbol_index_covers(const struct symbol_index *index, uint32_t rva);
 uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,
                              struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
-/* Looks up many addresses while their cache misses overlap. Frames of all answers are written one
- * after another to OUT (room for FRAME_MAX); COUNTS[i] is how many belong to RVAS[i]. Returns how
- * many addresses were answered: fewer than COUNT when OUT has less room left than
- * SYMBOL_FRAMES_MAX. */
-uint32_t symbol_index_lookup_batch(const struct symbol_index *index, const uint32_t *rvas,
-                                   uint32_t count, struct symbol_frame *out, uint32_t frame_max,
-                                   uint32_t *counts);
-
 #endif

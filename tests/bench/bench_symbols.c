@@ -18,7 +18,7 @@
 #include "symbol/pdb_lookup.h"
 #include "symbol/symbol_index.h"
 
-enum { ADDRESSES = 1000000, BATCH = 256, BATCH_FRAMES = BATCH * 24, ROUNDS = 5 };
+enum { ADDRESSES = 1000000, ROUNDS = 5 };
 
 static int fail(const struct fault *fault)
 {
@@ -105,23 +105,6 @@ static uint64_t best_single(const struct symbol_index *index, const uint32_t *rv
     return best;
 }
 
-static uint64_t best_batched(const struct symbol_index *index, const uint32_t *rvas)
-{
-    static struct symbol_frame out[BATCH_FRAMES];
-    static uint32_t counts[BATCH];
-    uint64_t best = UINT64_MAX;
-    for (int round = 0; round < ROUNDS; round++) {
-        const uint64_t started = cpu_ns();
-        for (uint32_t done = 0; done < ADDRESSES;) {
-            const uint32_t left = ADDRESSES - done < BATCH ? ADDRESSES - done : BATCH;
-            done += symbol_index_lookup_batch(index, rvas + done, left, out, BATCH_FRAMES, counts);
-        }
-        const uint64_t took = cpu_ns() - started;
-        best = took < best ? took : best;
-    }
-    return best;
-}
-
 /* The cost of a load that has to wait for the previous one, over BYTES of memory. It is the
  * yardstick for all lookups, each of which is a few such loads. */
 static double dependent_load_ns(uint64_t bytes)
@@ -159,10 +142,8 @@ static int run_lookup(const struct pdb *pdb, const struct file_map *map, const c
         return fail(&fault);
     uint32_t *rvas = function_addresses(pdb, ADDRESSES);
     const uint64_t single = best_single(index, rvas, &frames);
-    const uint64_t batched = best_batched(index, rvas);
-    printf("frames_per_address %.2f\nsingle_ns %.1f\nbatched_ns %.1f\n",
-           (double)frames / (double)ADDRESSES, (double)single / (double)ADDRESSES,
-           (double)batched / (double)ADDRESSES);
+    printf("frames_per_address %.2f\nsingle_ns %.1f\n", (double)frames / (double)ADDRESSES,
+           (double)single / (double)ADDRESSES);
     printf("load_ns %.1f\n", dependent_load_ns(path_bytes(path)));
     free(rvas);
     symbol_index_close(index);

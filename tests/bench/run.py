@@ -170,7 +170,6 @@ COLUMNS = (
     ("**lookups, ns**", ""),
     ("frames an address", "%(frames_per_address).2f"),
     ("one at a time", "%(single_ns).0f"),
-    ("batched", "%(batched_ns).0f"),
     ("a dependent load over the index's size", "%(load_ns).1f"),
     ("**`resolve` as a filter, thousand frames/s**", ""),
     ("-j 1", "%(filter1).0f"),

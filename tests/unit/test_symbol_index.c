@@ -30,7 +30,7 @@ static bool same_frames(const struct symbol_frame *a, uint32_t a_count,
     return true;
 }
 
-enum { BATCH = 256, BATCH_FRAMES = BATCH * 16 + SYMBOL_FRAMES_MAX };
+enum { BATCH = 256 };
 
 struct compared {
     enum symbol_names names;
@@ -43,27 +43,15 @@ static void compare_addresses(struct compared *compared, struct pdb_world *world
                               uint32_t count)
 {
     static struct symbol_frame lazy[SYMBOL_FRAMES_MAX], one[SYMBOL_FRAMES_MAX];
-    static struct symbol_frame batch[BATCH_FRAMES];
-    uint32_t counts[BATCH];
-    for (uint32_t done = 0; done < count;) {
-        const uint32_t answered = symbol_index_lookup_batch(index, rvas + done, count - done, batch,
-                                                            BATCH_FRAMES, counts);
-        REQUIRE(answered > 0);
-        const struct symbol_frame *at = batch;
-        for (uint32_t i = 0; i < answered; i++) {
-            const uint32_t rva = rvas[done + i];
-            const uint32_t a = pdb_lookup(world->lookup, rva, lazy);
-            const uint32_t b = symbol_index_lookup(index, rva, one);
-            const bool same = same_frames(lazy, a, one, b) && same_frames(lazy, a, at, counts[i]);
-            if (!same && compared->wrong++ < 3)
-                FAIL("rva 0x%x: lazy %u frames (%s line %u), index %u (%s line %u), batch %u", rva,
-                     a, a && lazy[0].function ? lazy[0].function : "-", a ? lazy[0].line : 0, b,
-                     b && one[0].function ? one[0].function : "-", b ? one[0].line : 0, counts[i]);
-            compared->addresses++;
-            compared->frames += a;
-            at += counts[i];
-        }
-        done += answered;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t a = pdb_lookup(world->lookup, rvas[i], lazy);
+        const uint32_t b = symbol_index_lookup(index, rvas[i], one);
+        if (!same_frames(lazy, a, one, b) && compared->wrong++ < 3)
+            FAIL("rva 0x%x: lazy %u frames (%s line %u), index %u (%s line %u)", rvas[i], a,
+                 a && lazy[0].function ? lazy[0].function : "-", a ? lazy[0].line : 0, b,
+                 b && one[0].function ? one[0].function : "-", b ? one[0].line : 0);
+        compared->addresses++;
+        compared->frames += a;
     }
 }
 
@@ -217,7 +205,7 @@ static void use_forged(const uint8_t *data, size_t bytes, const struct pdb_world
     struct fault fault = FAULT_INIT;
     struct symbol_index *index = NULL;
     uint8_t *copy = malloc(bytes + 1);
-    uint32_t rvas[BATCH], counts[BATCH], first;
+    uint32_t first;
     uint64_t end;
     struct arena keep;
 
@@ -234,12 +222,12 @@ static void use_forged(const uint8_t *data, size_t bytes, const struct pdb_world
     if (symbol_index_open(path, &world->map, NAMES_SHORT, &index, &fault) == ERR_NONE) {
         symbol_index_range(index, &first, &end);
         for (uint32_t i = 0; i < BATCH; i++) {
-            rvas[i] = first + (uint32_t)((end - first) * i / (BATCH - 1)); /* the last is outside */
-            const uint32_t count = symbol_index_lookup(index, rvas[i], frames);
+            const uint32_t rva =
+                first + (uint32_t)((end - first) * i / (BATCH - 1)); /* the last is outside */
+            const uint32_t count = symbol_index_lookup(index, rva, frames);
             for (uint32_t k = 0; k < count; k++)
                 CHECK(symbols_from_name(frames[k].from) != NULL);
         }
-        (void)symbol_index_lookup_batch(index, rvas, BATCH, frames, SYMBOL_FRAMES_MAX, counts);
         symbol_index_close(index);
     }
     free(copy);
