@@ -3,9 +3,13 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/files.h"
 
+enum style { STYLE_NONE, STYLE_PLAIN, STYLE_BAR, STYLE_AUTO };
+static const char *const styles[] = {"none", "plain", "bar"};
+static enum style style = STYLE_AUTO;
 static bool progress_shown;
 
 void log_progress_end(void)
@@ -59,17 +63,95 @@ void log_fault(const struct fault *fault)
     log_error("%s", text);
 }
 
-void log_progress(const char *format, ...)
+/* ---- progress ------------------------------------------------------------------------- */
+
+enum { PLAIN_PARTS = 20 };
+static const uint64_t PLAIN_EACH_NS = 30000000000U, PLAIN_LEAST_NS = 1000000000U;
+static const uint64_t PLAIN_UNASKED_NS = 5000000000U; /* what is over by then prints nothing */
+
+bool log_progress_as(const char *word)
+{
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++)
+        if (strcmp(word, styles[i]) == 0) {
+            style = (enum style)i;
+            return true;
+        }
+    return false;
+}
+
+static enum style style_now(void)
+{
+    if (style != STYLE_AUTO)
+        return style;
+    return file_is_terminal(stderr) ? STYLE_BAR : STYLE_PLAIN;
+}
+
+/* True when a plain line is due: after 30 s, or when another twentieth is done. */
+static bool plain_is_due(uint64_t done, uint64_t all)
+{
+    static uint64_t first_ns, last_ns, last_part;
+    const uint64_t now_ns = clock_ns(), part = all > 0 ? done * PLAIN_PARTS / all : 0;
+
+    if (first_ns == 0)
+        first_ns = last_ns = now_ns;
+    if (part < last_part) /* another count begins */
+        last_part = 0;
+    if (style == STYLE_AUTO && now_ns - first_ns < PLAIN_UNASKED_NS)
+        return false;
+    if (now_ns - last_ns < (part > last_part ? PLAIN_LEAST_NS : PLAIN_EACH_NS))
+        return false;
+    last_ns = now_ns;
+    last_part = part;
+    return true;
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 0)))
+#endif
+static void
+show(uint64_t done, uint64_t all, const char *format, va_list list)
 {
     char text[256];
+    const enum style how = style_now();
+
+    if (how == STYLE_NONE || (how == STYLE_PLAIN && !plain_is_due(done, all)))
+        return;
+    (void)vsnprintf(text, sizeof text, format, list);
+    if (how == STYLE_PLAIN) {
+        (void)fprintf(stderr, "twinstack: %s\n", text);
+        return;
+    }
+    (void)fprintf(stderr, "\r\033[K%s", text);
+    (void)fflush(stderr);
+    progress_shown = true;
+}
+
+void log_progress(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    show(0, 0, format, list);
+    va_end(list);
+}
+
+void log_progress_of(uint64_t done, uint64_t all, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    show(done, all, format, list);
+    va_end(list);
+}
+
+void log_progress_news(const char *format, ...)
+{
+    char text[2048];
     va_list list;
 
-    if (!file_is_terminal(stderr))
+    if (style_now() == STYLE_NONE)
         return;
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    (void)fprintf(stderr, "\r\033[K%s", text);
-    (void)fflush(stderr);
-    progress_shown = true;
+    log_progress_end();
+    (void)fprintf(stderr, "twinstack: %s\n", text);
 }

@@ -4,6 +4,7 @@
 #define BASE_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/fault.h"
 
@@ -19,9 +20,24 @@ void log_note(const char *format, ...) LOG_FORMAT;
 /* Prints one line for a fault: where, what, at which offset, what to do. */
 void log_fault(const struct fault *fault);
 
-/* Shows progress by rewriting one line of stderr; prints nothing when stderr is not a terminal.
- * log_progress_end() and any other message clear the line. */
+/* Progress on stderr: `bar` rewrites one line, `plain` writes lines, `none` nothing. Until
+ * log_progress_as() names one, it is bar on a terminal and plain elsewhere, where the first 5 s
+ * print nothing.  False: WORD is none of them. */
+bool log_progress_as(const char *word);
+
+/* What is going on.  bar: at each call; plain: once in 30 s. log_progress_end() and any other
+ * message clear the line. */
 void log_progress(const char *format, ...) LOG_FORMAT;
 void log_progress_end(void);
+
+/* The same, when DONE of ALL are done: plain also for each twentieth of ALL, but not twice in a
+ * second. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void log_progress_of(uint64_t done, uint64_t all, const char *format, ...);
+
+/* One line about something that need not be looked for in a report first: not with `none`. */
+void log_progress_news(const char *format, ...) LOG_FORMAT;
 
 #endif

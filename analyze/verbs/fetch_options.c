@@ -6,27 +6,14 @@
 
 #include "base/log.h"
 
-/* Calls come one at a time; see fetch_event_fn. */
-static uint64_t printed_ns;
-
 static void print_progress(const struct fetch_event *event)
 {
-    static const uint64_t EACH_NS = 5000000000U; /* a log is no terminal */
-    const uint64_t now_ns = clock_ns();
     char total[48] = "";
 
     if (event->total_bytes > 0)
         (void)snprintf(total, sizeof total, " of %.1f", (double)event->total_bytes / 1e6);
-    if (file_is_terminal(stderr)) {
-        log_progress("fetch: %" PRIu32 " files, %.1f%s MB, %s", event->running,
-                     (double)event->bytes / 1e6, total, event->name);
-    } else if (printed_ns == 0) {
-        printed_ns = now_ns;
-    } else if (now_ns - printed_ns >= EACH_NS) {
-        printed_ns = now_ns;
-        (void)fprintf(stderr, "twinstack: fetch: %" PRIu32 " files, %.1f%s MB, %s\n",
-                      event->running, (double)event->bytes / 1e6, total, event->name);
-    }
+    log_progress_of(event->bytes, event->total_bytes, "fetch: %" PRIu32 " files, %.1f%s MB, %s",
+                    event->running, (double)event->bytes / 1e6, total, event->name);
 }
 
 static void on_event(void *context, const struct fetch_event *event)
@@ -37,8 +24,7 @@ static void on_event(void *context, const struct fetch_event *event)
         print_progress(event);
         break;
     case FETCH_EVENT_LOADED:
-        log_progress_end();
-        (void)fprintf(stderr, "twinstack: fetched %s: %s\n", event->name, event->text);
+        log_progress_news("fetched %s: %s", event->name, event->text);
         break;
     case FETCH_EVENT_FAULT:
         log_warn("%s: %s", event->name, event->text);

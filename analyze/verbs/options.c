@@ -97,6 +97,8 @@ static bool take_value(const struct option_row *row, const char *text, struct ar
                (strncmp(text, "0x", 2) == 0 && text_parse_hex(text, strlen(text), row->value));
     case OPTION_DURATION_MS:
         return parse_duration(text, row->value);
+    case OPTION_PROGRESS:
+        return log_progress_as(text);
     case OPTION_LIST:
         return list_add(row->value, text, keep);
     }

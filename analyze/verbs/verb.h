@@ -27,6 +27,7 @@ enum option_kind {
     OPTION_STRING,      /* const char **                            */
     OPTION_UINT,        /* uint64_t *                               */
     OPTION_DURATION_MS, /* uint64_t *: "20s", "500ms", "2m"    */
+    OPTION_PROGRESS,    /* NULL: it is set for the whole program, see base/log.h */
     OPTION_LIST,        /* struct option_list *: may be given often */
 };
 
@@ -42,6 +43,11 @@ struct option_row {
     const char *argument; /* "DIR|FILE"; NULL for flags */
     const char *help;     /* one line */
 };
+
+/* The row of --progress, for every verb that takes long. */
+#define OPTION_PROGRESS_ROW                                                                        \
+    {"--progress", OPTION_PROGRESS, NULL, "none|plain|bar",                                        \
+     "progress on stderr: no, a line per 30 s or 5 %, one line (on a terminal)"}
 
 /* The row of --cache, for every verb that opens symbols. */
 #define OPTION_CACHE(value)                                                                        \

@@ -21,7 +21,7 @@ struct bench_options {
 static bool show_round(void *context, bool cold, uint32_t round, uint32_t rounds)
 {
     (void)context;
-    log_progress("%s round %u/%u", cold ? "cold" : "warm", round, rounds);
+    log_progress_of(round, rounds, "%s round %u/%u", cold ? "cold" : "warm", round, rounds);
     return !process_interrupted();
 }
 
@@ -93,6 +93,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--run", OPTION_STRING, &o.run, "RUN", "whose cases, when none is named (default latest)"},
         OPTION_CACHE(&o.cache),
         {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the samples"},
+        OPTION_PROGRESS_ROW,
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };

@@ -152,7 +152,8 @@ static void judge_cases(struct check *c, const struct crash_case *cases, uint32_
     }
     for (uint32_t i = 0; i < count && !process_interrupted(); i++) {
         struct fault fault = FAULT_INIT;
-        log_progress("%u/%u %s.%s", i + 1, count, cases[i].scenario, cases[i].variant);
+        log_progress_of(i + 1, count, "judging %u/%u  %s.%s", i + 1, count, cases[i].scenario,
+                        cases[i].variant);
         if (analysis_case(&analysis, &cases[i], c->keep, &c->cases[c->case_count], &fault) ==
             ERR_NONE) {
             c->case_count++;
@@ -384,6 +385,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "also ask the judges that are Windows programs"},
         {"--victims", OPTION_STRING, &o.harness.victims, "DIR", "where those judges are"},
         {"--prefix", OPTION_STRING, &o.harness.prefix, "DIR", "Wine prefix for them"},
+        OPTION_PROGRESS_ROW,
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
     };
     struct option_list rest;

@@ -18,7 +18,7 @@ struct regrade_options {
 static void show_progress(void *context, uint32_t number, uint32_t count, const struct run_case *c)
 {
     (void)context;
-    log_progress("judging %u/%u  %s.%s", number, count, c->scenario, c->variant);
+    log_progress_of(number, count, "judging %u/%u  %s.%s", number, count, c->scenario, c->variant);
 }
 
 static void show_damaged(void *context, const struct fault *fault)
@@ -104,6 +104,7 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_CACHE(&o.cache),
         {"--known", OPTION_STRING, &o.known, "FILE", "known mismatches (default known.txt)"},
         {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the new run"},
+        OPTION_PROGRESS_ROW,
         {"--json", OPTION_FLAG, &o.as_json, NULL, "the new run as one JSON document"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "verdicts do not decide the exit code"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},

@@ -31,7 +31,8 @@ struct command {
     struct run_request request;
     struct run_session session;
     struct arena *keep;
-    uint64_t captured_since_ns;
+    uint64_t since_ns;
+    uint32_t all, had, captured, judged, failing; /* cases so far; had: before it was resumed */
 };
 
 /* "2/5": the second of five parts. */
@@ -66,34 +67,59 @@ static const char *time_left(uint64_t since_ns, uint32_t done, uint32_t all, cha
     if (done == 0 || done >= all)
         out[0] = '\0';
     else if (left_s < 100)
-        (void)snprintf(out, 32, "  %" PRIu64 " s left", left_s);
+        (void)snprintf(out, 32, ", %" PRIu64 " s left", left_s);
     else
-        (void)snprintf(out, 32, "  %" PRIu64 " min left", (left_s + 59) / 60);
+        (void)snprintf(out, 32, ", %" PRIu64 " min left", (left_s + 59) / 60);
     return out;
+}
+
+/* "judged 12/480 (2 %), captured 14, 1 failing, 5 min left  null_write.ob2" */
+static void show(struct command *c, const char *scenario, const char *variant)
+{
+    const uint32_t done = c->judged - c->had, all = c->all - c->had;
+    char left[32], failing[32] = "";
+
+    if (c->failing > 0)
+        (void)snprintf(failing, sizeof failing, ", %" PRIu32 " failing", c->failing);
+    log_progress_of(c->judged, c->all,
+                    "judged %" PRIu32 "/%" PRIu32 " (%" PRIu32 " %%), captured %" PRIu32
+                    "%s%s  %s.%s",
+                    c->judged, c->all, c->all > 0 ? c->judged * 100 / c->all : 0, c->captured,
+                    failing, time_left(c->since_ns, done, all, left), scenario, variant);
 }
 
 static void show_capture(void *context, const struct collected *done, uint32_t taken,
                          uint32_t to_take)
 {
-    const struct command *c = context;
-    char left[32];
+    struct command *c = context;
 
-    log_progress("captured %" PRIu32 "/%" PRIu32 "%s  %s.%s", taken, to_take,
-                 time_left(c->captured_since_ns, taken, to_take, left), done->scenario->name,
-                 done->scenario->variant);
+    c->had = c->session.stored_count;
+    c->all = to_take + c->had;
+    c->captured = taken + c->had;
+    if (c->judged < c->had)
+        c->judged = c->had;
+    show(c, done->scenario->name, done->scenario->variant);
     if (done->outcome == COLLECT_ERROR || done->outcome == COLLECT_TIME_LIMIT)
         log_warn("scenario=%s variant=%s %s", done->scenario->name, done->scenario->variant,
                  done->why);
 }
 
+/* A case that fails is said at once; an accepted one is not a failure. */
 static void show_judged(void *context, const struct run_case *done, uint32_t number, uint32_t count)
 {
-    const struct command *c = context;
-    char left[32];
+    struct command *c = context;
+    char today[16];
 
-    log_progress("judged %" PRIu32 "/%" PRIu32 "%s  %s.%s", number, count,
-                 time_left(c->captured_since_ns, number, count, left), done->scenario,
-                 done->variant);
+    acceptance_today(today);
+    c->judged = number;
+    c->all = count;
+    if (run_verdict_fails(done->result.verdict) &&
+        acceptance_match(&c->session.known, done, today) == NULL) {
+        c->failing++;
+        log_progress_news("%s %s.%s: %s", verdict_name(done->result.verdict), done->scenario,
+                          done->variant, done->result.reason != NULL ? done->result.reason : "");
+    }
+    show(c, done->scenario, done->variant);
 }
 
 /* ---- the report --------------------------------------------------------------------- */
@@ -152,7 +178,7 @@ static int run_in_store(struct command *c, int argc, char *const *argv)
     struct run_session *s = &c->session;
     struct diff_fact changed = {.name = NULL};
 
-    c->captured_since_ns = clock_ns();
+    c->since_ns = clock_ns();
     const enum status status = run_session_run(s, argc, argv, &changed);
     log_progress_end();
     index_note(&s->built);
@@ -256,6 +282,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
          "known mismatches (default known.txt, where there is one)"},
         {"--no-judges", OPTION_FLAG, &o->no_judges, NULL,
          "do not ask Windows programs for a second opinion"},
+        OPTION_PROGRESS_ROW,
         {"--json", OPTION_FLAG, &o->as_json, NULL, "the report as one JSON document"},
         {"--exit-zero", OPTION_FLAG, &o->exit_zero, NULL, "verdicts do not decide the exit code"},
         HARNESS_ROWS(o->harness),

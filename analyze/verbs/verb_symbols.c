@@ -431,6 +431,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--names", OPTION_STRING, &o.names, "HOW", "short, full or decorated"},
         {"--index-folder", OPTION_STRING, &o.folder, "DIR",
          "index, verify: there, not beside the PDB"},
+        OPTION_PROGRESS_ROW,
         {"--json", OPTION_FLAG, &o.json, NULL, "list, fetch: one JSON document"},
         {"--dump", OPTION_LIST, &o.fetch.dumps, "FILE", "fetch: for all modules of a minidump"},
         {"--stack", OPTION_LIST, &o.fetch.stacks, "FILE", "fetch: for the modules of a stack"},

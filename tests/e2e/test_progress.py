@@ -1,0 +1,93 @@
+"""What a run prints while it goes on: in a log, on a terminal, and not at all."""
+
+import os
+import pathlib
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+# In place of Wine: lists eight scenarios, of which one cannot be shown here; each takes 0.4 s and
+# then fails to start.
+WINE = f"""#!{sys.executable}
+import json, sys, time
+if "--list" in sys.argv:
+    for i in range(8):
+        print(json.dumps(dict(name=f"case{{i}}", kind="crash", group="A1", limit_ms=1, doors=[],
+                              **(dict(supported=False, reason="not here") if i == 3 else dict(supported=True)))))
+elif "--out" in sys.argv:
+    time.sleep(0.4)
+    print("it does not start", file=sys.stderr)
+    sys.exit(3)
+"""
+COUNTED = re.compile(r"twinstack: judged (\d+)/8 \((\d+) %\), captured (\d+)(?:, (\d+) failing)?(?:, \d+ (?:s|min) left)?  case\d\.ob2")
+
+
+@unittest.skipIf(os.name == "nt", "no Wine prefix there")
+class Progress(e2e.Case):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name in ("victims/victims-ob2.exe", "victims/twinstack-launch.exe", "prefix/system.reg", "bin/wineserver", "bin/wine"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_text(WINE if name == "bin/wine" else "#!/bin/sh\n")
+            (self.folder / name).chmod(0o755)
+
+    def lines(self, *words, stderr=subprocess.PIPE):
+        argv = [e2e.PROGRAM, "run", "-j", "1", "--victims", self.folder / "victims", "--prefix", self.folder / "prefix",
+                "--db", self.folder / "t.db", *words]
+        env = {**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+        done = subprocess.run(list(map(str, argv)), env=env, cwd=self.folder, stdout=subprocess.PIPE, stderr=stderr,
+                              text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        return (done.stderr or "").splitlines()
+
+    def test_a_log_gets_lines_and_each_failing_case_at_once(self):
+        for words in ([], ["--progress", "plain"]):
+            lines = self.lines(*words)
+            failing = [line for line in lines if line.startswith("twinstack: ERROR ")]
+            self.assertEqual(sorted(line.split()[2] for line in failing), [f"case{i}.ob2:" for i in range(8) if i != 3])
+            self.assertTrue(all("it does not start" in line for line in failing), failing)
+            counted = [COUNTED.fullmatch(line) for line in lines if " judged " in line]
+            self.assertTrue(all(counted) and (counted or not words), lines)  # unasked, not in the first 5 s
+            self.assertLessEqual(len(counted), 8)
+            done = [int(m[1]) for m in counted]
+            self.assertEqual(done, sorted(done))
+            for m in counted:
+                self.assertEqual(int(m[2]), int(m[1]) * 100 // 8)
+                self.assertGreaterEqual(int(m[3]), int(m[1]))
+            self.assertLess(lines.index(failing[0]), lines.index(failing[-1]))
+            self.assertFalse(any("\r" in line or "\x1b" in line for line in lines))
+
+    def test_none_is_silent(self):
+        lines = self.lines("--progress", "none")
+        self.assertEqual([line for line in lines if not line.startswith("twinstack: warning: ")], [])
+
+    def test_a_terminal_gets_one_line_that_is_rewritten(self):
+        for words, rewritten in (([], True), (["--progress", "plain"], False)):
+            ours, theirs = pty.openpty()
+            self.lines(*words, stderr=theirs)
+            os.close(theirs)
+            text = b""
+            try:
+                while block := os.read(ours, 65536):
+                    text += block
+            except OSError:  # the other side is closed
+                pass
+            os.close(ours)
+            self.assertEqual(b"\r\x1b[Kjudged 8/8 (100 %), captured 8, 7 failing" in text, rewritten, text)
+            self.assertEqual(b"twinstack: judged " in text, not rewritten, text)
+
+    def test_another_word_is_an_error_of_usage(self):
+        for verb in ("run", "bench", "check", "regrade", "symbols"):
+            done = self.run_twinstack(verb, "--progress", "much", exit_code=2)
+            self.assertIn("none|plain|bar", done.stderr)
+
+
+e2e.main()
