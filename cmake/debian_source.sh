@@ -28,7 +28,10 @@ done >"$apt/parts/system.sources" || :
 
 options=(-q -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/parts" -o "Dir::State::lists=$apt/lists"
   -o "Dir::Cache=$apt/cache" -o Acquire::Retries=3 -o APT::Sandbox::User=root)
-apt-get "${options[@]}" update || fail 'no list of sources'
+# Lists of the last hour will do.
+if [ -z "$(find "$apt/lists" -name '*_Sources*' -mmin -60)" ]; then
+  apt-get "${options[@]}" update || fail 'no list of sources'
+fi
 (cd "$apt/got" && apt-get "${options[@]}" source --download-only "$package") || fail 'the source cannot be fetched'
 archive=$(find "$apt/got" -name "${package}_*.orig.tar.*" ! -name '*.asc' | head -n 1)
 [ -n "$archive" ] || fail 'the source has no upstream archive'

@@ -1,27 +1,73 @@
-# Libraries from the platform: Debian packages on Linux, vcpkg on Windows.  Archives are
-# preferred where the platform has them: each shared library costs 0.1 ms of every start, and
-# `resolve` takes about one.
+# Libraries from the platform.  On Debian: archives where there are any, because each shared library
+# costs 0.1 ms of every start, and `resolve` takes about one.  With vcpkg: the package's own CMake
+# configuration, then its pkg-config file.
 find_package(PkgConfig)
 
+# twinstack_package(ALIAS HEADER file LIB name [CONFIG package targets...] [PKG module] [NEEDS library...]
+#                   [OPTIONAL])
+#
+# CONFIG names the CMake package and its possible targets, PKG its pkg-config module.  An OPTIONAL
+# library that is not found leaves no target.
 function(twinstack_package alias)
-  cmake_parse_arguments(P "" "PKG;HEADER;LIB" "NEEDS" ${ARGN})
+  cmake_parse_arguments(P "OPTIONAL" "PKG;HEADER;LIB" "NEEDS;CONFIG" ${ARGN})
+  if(DEFINED VCPKG_TARGET_TRIPLET)
+    twinstack_vcpkg_package(${alias} "${P_PKG}" ${P_CONFIG})
+    if(TARGET ${alias})
+      return()
+    endif()
+  endif()
+  find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB})
+  find_path(${P_LIB}_INCLUDE ${P_HEADER})
+  if(NOT ${P_LIB}_FILE OR NOT ${P_LIB}_INCLUDE)
+    if(NOT P_OPTIONAL)
+      message(FATAL_ERROR "${P_LIB}: no library, or no ${P_HEADER}")
+    endif()
+    message(STATUS "${P_LIB}: not found, built without it")
+    return()
+  endif()
   add_library(${alias} UNKNOWN IMPORTED GLOBAL) # a library, so that what it needs is linked after it
-  find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB} REQUIRED)
-  find_path(${P_LIB}_INCLUDE ${P_HEADER} REQUIRED)
   set_target_properties(${alias} PROPERTIES IMPORTED_LOCATION "${${P_LIB}_FILE}")
   target_link_libraries(${alias} INTERFACE ${P_NEEDS})
   target_include_directories(${alias} SYSTEM INTERFACE "${${P_LIB}_INCLUDE}")
 endfunction()
 
-twinstack_package(twinstack::cjson HEADER cjson/cJSON.h LIB cjson)
-twinstack_package(twinstack::sqlite HEADER sqlite3.h LIB sqlite3 NEEDS ${CMAKE_DL_LIBS} $<$<NOT:$<BOOL:${WIN32}>>:m>)
-twinstack_package(twinstack::civetweb HEADER civetweb.h LIB civetweb)
-twinstack_package(twinstack::nettle HEADER nettle/sha2.h LIB nettle)
-twinstack_package(twinstack::z HEADER zlib.h LIB z)
-twinstack_package(twinstack::zstd HEADER zstd.h LIB zstd)
-twinstack_package(twinstack::lzma HEADER lzma.h LIB lzma)
-twinstack_package(twinstack::dwarf HEADER libdwarf/libdwarf.h LIB dwarf NEEDS twinstack::z)
-twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack)
+function(twinstack_vcpkg_package alias pkg)
+  if(ARGC GREATER 2)
+    list(POP_FRONT ARGN config)
+    find_package(${config} CONFIG QUIET GLOBAL)
+    foreach(target IN LISTS ARGN)
+      if(TARGET ${target})
+        add_library(${alias} INTERFACE IMPORTED GLOBAL)
+        target_link_libraries(${alias} INTERFACE ${target})
+        return()
+      endif()
+    endforeach()
+  endif()
+  if(pkg AND PKG_CONFIG_FOUND)
+    string(MAKE_C_IDENTIFIER "${pkg}" name)
+    pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL "${pkg}")
+    if(TARGET PkgConfig::${name})
+      add_library(${alias} INTERFACE IMPORTED GLOBAL)
+      target_link_libraries(${alias} INTERFACE PkgConfig::${name})
+    endif()
+  endif()
+endfunction()
+
+set(sockets $<$<BOOL:${WIN32}>:ws2_32> $<$<BOOL:${MINGW}>:winpthread>)
+twinstack_package(twinstack::cjson HEADER cjson/cJSON.h LIB cjson CONFIG cJSON cjson PKG libcjson)
+twinstack_package(twinstack::sqlite HEADER sqlite3.h LIB sqlite3
+  CONFIG unofficial-sqlite3 unofficial::sqlite3::sqlite3 PKG sqlite3
+  NEEDS ${CMAKE_DL_LIBS} $<$<NOT:$<BOOL:${WIN32}>>:m>)
+twinstack_package(twinstack::civetweb HEADER civetweb.h LIB civetweb CONFIG civetweb civetweb::civetweb NEEDS ${sockets})
+twinstack_package(twinstack::nettle HEADER nettle/sha2.h LIB nettle PKG nettle)
+twinstack_package(twinstack::z HEADER zlib.h LIB z PKG zlib)
+twinstack_package(twinstack::zstd HEADER zstd.h LIB zstd
+  CONFIG zstd zstd::libzstd zstd::libzstd_static zstd::libzstd_shared PKG libzstd)
+twinstack_package(twinstack::lzma HEADER lzma.h LIB lzma CONFIG liblzma liblzma::liblzma PKG liblzma)
+twinstack_package(twinstack::dwarf HEADER libdwarf/libdwarf.h LIB dwarf
+  CONFIG libdwarf libdwarf::dwarf libdwarf::dwarf-static libdwarf::dwarf-shared PKG libdwarf NEEDS twinstack::z)
+twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack PKG libmspack)
+# Itanium and Rust names stay decorated without it; vcpkg has no such package.
+twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty OPTIONAL)
 # Only the header: the library is loaded when the first symbol server is named.
 find_path(CURL_INCLUDE curl/curl.h)
-twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty)

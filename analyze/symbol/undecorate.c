@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef TWINSTACK_LIBIBERTY
 #include <libiberty/demangle.h>
+#endif
 
 #include "base/array.h"
 #include "symbol/undecorate_msvc.h"
@@ -24,11 +26,16 @@ static size_t write_text(const char *text, size_t bytes, char *out, size_t out_b
 static size_t undecorate_itanium(const char *name, enum symbol_names names, char *out,
                                  size_t out_bytes)
 {
+#ifdef TWINSTACK_LIBIBERTY
     const int options = DMGL_AUTO | (names == NAMES_FULL ? DMGL_PARAMS | DMGL_ANSI : 0);
     char *text = cplus_demangle(name, options);
     const size_t bytes = text != NULL ? write_text(text, strlen(text), out, out_bytes) : 0;
     free(text);
     return bytes;
+#else
+    (void)name, (void)names, (void)out, (void)out_bytes;
+    return 0; /* stays decorated */
+#endif
 }
 
 /* The length of the argument-bytes suffix of "name@8"; 0 when NAME has none. */

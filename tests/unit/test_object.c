@@ -74,7 +74,7 @@ static void put_packed(struct file *f, const char *text, size_t bytes)
 {
     uint8_t packed[512];
     uLongf packed_bytes = sizeof packed;
-    REQUIRE(compress(packed, &packed_bytes, (const Bytef *)text, bytes) == Z_OK);
+    REQUIRE(compress(packed, &packed_bytes, (const Bytef *)text, (uLong)bytes) == Z_OK);
     put(f, 1, 4);
     put(f, 0, 4);
     put(f, bytes, 8);

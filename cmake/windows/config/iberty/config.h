@@ -1,0 +1,16 @@
+/* libiberty's demanglers. */
+#define HAVE_LIMITS_H 1
+#define HAVE_MALLOC_H 1
+#define HAVE_STDINT_H 1
+#define HAVE_STDLIB_H 1
+#define HAVE_STRING_H 1
+#define HAVE_DECL_ASPRINTF 0
+#define HAVE_DECL_BASENAME 0
+#define HAVE_DECL_FFS 0
+#define HAVE_DECL_SNPRINTF 1
+#define HAVE_DECL_STRTOL 1
+#define HAVE_DECL_VASPRINTF 0
+#define HAVE_DECL_VSNPRINTF 1
+#define HAVE_LONG_LONG 1
+#define SIZEOF_LONG_LONG 8
+#define STDC_HEADERS 1
