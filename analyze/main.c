@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "verbs/verb.h"
 
 static void print_verbs(FILE *out)
@@ -33,6 +34,7 @@ static int end(int code)
 
 int main(int argc, char **argv)
 {
+    process_prepare();
     if (argc < 2) {
         print_verbs(stderr);
         return EXIT_USAGE;

@@ -9,7 +9,11 @@
 #include <stdint.h>
 
 enum {
-    CONNECTIONS_MAX = 600,          /* threads; each has a connection                */
+#ifdef _WIN32
+    CONNECTIONS_MAX = 128, /* threads; each has a connection and, here, 1 MB of stack */
+#else
+    CONNECTIONS_MAX = 600, /* threads; each has a connection                */
+#endif
     CONNECTIONS_KEPT = 560,         /* beyond that, each new one ends an idle one    */
     CONNECTION_HEADER_MS = 8000,    /* without a byte: the request is given up       */
     CONNECTION_KEEP_ALIVE_MS = 5000 /* between requests                              */

@@ -74,6 +74,9 @@ void file_lock_release(struct file_lock *lock);
 
 bool path_is_file(const char *path);
 bool path_is_folder(const char *path);
+/* True when PATH names something below FOLDER, by its spelling: both absolute. On Windows neither
+ * case nor the kind of slash matters. */
+bool path_is_below(const char *path, const char *folder);
 
 /* True for a device, pipe or socket, and for everything below /dev and /proc: such a path can be
  * written to, but must never be replaced by a file. */

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 
 static const uint8_t nothing[1] = {0};
@@ -342,7 +343,7 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folder");
     (void)closedir(folder);
     if (*count > 1)
-        qsort(*names, *count, sizeof **names, compare_names);
+        array_sort(*names, *count, sizeof **names, compare_names);
     return fault->code;
 }
 
@@ -390,6 +391,14 @@ bool path_is_folder(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool path_is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
 uint64_t path_bytes(const char *path)

@@ -9,6 +9,7 @@
 
 #include <psapi.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 
 enum { WIDE_PATH = 4096 };
@@ -16,9 +17,22 @@ enum { WIDE_PATH = 4096 };
 static const uint8_t nothing[1] = {0};
 static const uint64_t EPOCH_1970_IN_100NS = 116444736000000000ULL;
 
+/* UTF-16 of PATH. A long path is made absolute and gets the prefix that lifts the system's limit of
+ * 260 units, which holds for folders from 248 on. */
 static bool widen(const char *path, wchar_t out[WIDE_PATH])
 {
-    return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, out, WIDE_PATH) > 0;
+    static const wchar_t prefix[] = L"\\\\?\\";
+    enum { PREFIX = 4, SHORT_PATH = 240 };
+    wchar_t full[WIDE_PATH];
+    const int units = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, out, WIDE_PATH);
+    if (units < SHORT_PATH || (out[0] == L'\\' && out[1] == L'\\'))
+        return units > 0;
+    const DWORD length = GetFullPathNameW(out, WIDE_PATH - PREFIX, full, NULL);
+    if (length == 0 || length >= WIDE_PATH - PREFIX)
+        return false;
+    memcpy(out, prefix, PREFIX * sizeof *out);
+    memcpy(out + PREFIX, full, (length + 1) * sizeof *out);
+    return true;
 }
 
 static enum status file_fault(struct fault *fault, const char *path, const char *what)
@@ -342,7 +356,7 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
     } while (FindNextFileW(search, &entry));
     (void)FindClose(search);
     if (*count > 1)
-        qsort(*names, *count, sizeof **names, compare_names);
+        array_sort(*names, *count, sizeof **names, compare_names);
     return fault->code;
 }
 
@@ -412,6 +426,23 @@ bool path_is_folder(const char *path)
 {
     const DWORD attributes = attributes_of(path);
     return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
+/* One spelling for both slashes and both cases. */
+static char folded(char c)
+{
+    return (char)(c == '\\' ? '/' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+bool path_is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folded(folder[length - 1]) == '/')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if (folded(path[i]) != folded(folder[i]))
+            return false;
+    return folded(path[length]) == '/';
 }
 
 uint64_t path_bytes(const char *path)

@@ -79,6 +79,10 @@ enum process_life { PROCESS_UNKNOWN, PROCESS_ALIVE, PROCESS_GONE };
  * host the answer is not known. */
 enum process_life process_life_of(const char *name);
 
+/* Call first in main. Makes the standard streams carry bytes as they are; on a Windows console,
+ * UTF-8 and colours. */
+void process_prepare(void);
+
 /* Interruption by the user (Ctrl-C): install the handler once, then poll. */
 void process_catch_interrupts(void);
 bool process_interrupted(void);

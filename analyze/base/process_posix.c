@@ -29,6 +29,10 @@ static void on_interrupt(int number)
     interrupted = 1;
 }
 
+void process_prepare(void)
+{
+}
+
 void process_catch_interrupts(void)
 {
     struct sigaction action;

@@ -2,16 +2,20 @@
  * also end every process that it started. */
 #include "base/process.h"
 
+#include <fcntl.h>
+#include <io.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>
 
+#include <psapi.h>
+
 #include "base/files.h"
 #include "base/text.h"
 #include "base/thread.h"
 
-enum { WIDE_LINE = 32768, READ_BLOCK = 65536 };
+enum { READ_BLOCK = 65536 };
 
 static volatile LONG interrupted;
 
@@ -20,6 +24,22 @@ static BOOL WINAPI on_interrupt(DWORD event)
     (void)event;
     (void)InterlockedExchange(&interrupted, 1);
     return TRUE;
+}
+
+void process_prepare(void)
+{
+    static const DWORD outputs[] = {STD_OUTPUT_HANDLE, STD_ERROR_HANDLE};
+    (void)_setmode(_fileno(stdin), _O_BINARY); /* in text mode a byte 0x1A ends the input */
+    (void)_setmode(_fileno(stdout), _O_BINARY);
+    (void)_setmode(_fileno(stderr), _O_BINARY);
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        const HANDLE console = GetStdHandle(outputs[i]);
+        DWORD mode;
+        if (!GetConsoleMode(console, &mode))
+            continue;
+        (void)SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+        (void)SetConsoleOutputCP(CP_UTF8);
+    }
 }
 
 void process_catch_interrupts(void)
@@ -32,16 +52,35 @@ bool process_interrupted(void)
     return interrupted != 0;
 }
 
+/* UTF-16 of TEXT, in KEEP. NULL: TEXT is NULL or not UTF-8, or there is no memory. */
+static wchar_t *wide_text(struct arena *keep, const char *text)
+{
+    const int units =
+        text != NULL ? MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, NULL, 0) : 0;
+    wchar_t *wide = units > 0 ? arena_alloc(keep, (size_t)units * sizeof *wide) : NULL;
+    if (wide != NULL)
+        (void)MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, units);
+    return wide;
+}
+
+/* Searches FOLDER, or PATH if FOLDER is NULL. A name with a folder of its own is not searched. */
+static char *find_in(const wchar_t *folder, const wchar_t *name, struct arena *keep)
+{
+    const DWORD units = SearchPathW(folder, name, L".exe", 0, NULL, NULL);
+    wchar_t *found = units > 0 ? arena_alloc(keep, (size_t)units * sizeof *found) : NULL;
+    if (found == NULL || SearchPathW(folder, name, L".exe", units, found, NULL) == 0)
+        return NULL;
+    const int bytes = WideCharToMultiByte(CP_UTF8, 0, found, -1, NULL, 0, NULL, NULL);
+    char *path = bytes > 0 ? arena_alloc(keep, (size_t)bytes) : NULL;
+    if (path != NULL)
+        (void)WideCharToMultiByte(CP_UTF8, 0, found, -1, path, bytes, NULL, NULL);
+    return path;
+}
+
 char *process_find(const char *name, struct arena *keep)
 {
-    wchar_t wide[MAX_PATH], found[MAX_PATH];
-    char path[MAX_PATH * 3];
-
-    if (MultiByteToWideChar(CP_UTF8, 0, name, -1, wide, MAX_PATH) == 0 ||
-        SearchPathW(NULL, wide, L".exe", MAX_PATH, found, NULL) == 0 ||
-        WideCharToMultiByte(CP_UTF8, 0, found, -1, path, sizeof path, NULL, NULL) == 0)
-        return NULL;
-    return arena_string(keep, path);
+    const wchar_t *wide = wide_text(keep, name);
+    return wide != NULL ? find_in(NULL, wide, keep) : NULL;
 }
 
 /* Quotes one argument for CommandLineToArgvW: backslashes are doubled only before a quote. */
@@ -142,43 +181,106 @@ static bool make_pipe(HANDLE *ours, HANDLE *theirs, bool we_read)
     return SetHandleInformation(*ours, HANDLE_FLAG_INHERIT, 0) != 0;
 }
 
-/* Sets the request's variables in our own environment while the child starts. */
-static void environment_set(const char *const *rows, bool undo)
+/* True when one of ROWS sets the variable of the environment's ROW. Names are the same in any case.
+ */
+static bool is_replaced(const wchar_t *row, wchar_t *const *rows, size_t count)
 {
-    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++) {
-        char name[256];
-        const char *equals = strchr(rows[i], '=');
-        if (equals == NULL || (size_t)(equals - rows[i]) >= sizeof name)
-            continue;
-        memcpy(name, rows[i], (size_t)(equals - rows[i]));
-        name[equals - rows[i]] = '\0';
-        (void)SetEnvironmentVariableA(name, undo ? NULL : equals + 1);
+    for (size_t i = 0; i < count; i++) {
+        const wchar_t *equals = wcschr(rows[i], L'=');
+        const size_t name = equals != NULL ? (size_t)(equals - rows[i]) + 1 : 0;
+        if (name > 0 && _wcsnicmp(row, rows[i], name) == 0)
+            return true;
     }
+    return false;
 }
 
-static bool child_start(const struct process_request *request, const char *line,
-                        const HANDLE theirs[3], HANDLE job, PROCESS_INFORMATION *child)
+/* Our environment and the request's additions, as CreateProcessW reads it: rows with an end, then
+ * an empty one. A block of its own, since other threads start programs at the same time. */
+static wchar_t *environment_block(const char *const *added, struct arena *keep)
 {
-    static wchar_t wide[WIDE_LINE];
-    wchar_t folder[MAX_PATH];
-    STARTUPINFOW start;
-    BOOL started;
+    enum { ADDED_MAX = 32 };
+    wchar_t *rows[ADDED_MAX];
+    size_t count = 0, units = 1;
+    wchar_t *ours = GetEnvironmentStringsW();
+
+    for (; added != NULL && added[count] != NULL && count < ADDED_MAX; count++) {
+        if ((rows[count] = wide_text(keep, added[count])) == NULL)
+            break;
+        units += wcslen(rows[count]) + 1;
+    }
+    for (const wchar_t *row = ours; row != NULL && *row != L'\0'; row += wcslen(row) + 1)
+        units += wcslen(row) + 1;
+    wchar_t *block = arena_alloc(keep, (units + 1) * sizeof *block), *to = block;
+    for (const wchar_t *row = ours; block != NULL && row != NULL && *row != L'\0';
+         row += wcslen(row) + 1)
+        if (!is_replaced(row, rows, count)) {
+            memcpy(to, row, (wcslen(row) + 1) * sizeof *to);
+            to += wcslen(row) + 1;
+        }
+    for (size_t i = 0; block != NULL && i < count; i++) {
+        memcpy(to, rows[i], (wcslen(rows[i]) + 1) * sizeof *to);
+        to += wcslen(rows[i]) + 1;
+    }
+    if (block != NULL)
+        to[0] = to[1] = L'\0';
+    if (ours != NULL)
+        (void)FreeEnvironmentStringsW(ours);
+    return block;
+}
+
+/* A job that takes every process in it along when its last handle closes: also when we are killed.
+ */
+static HANDLE make_job(void)
+{
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits;
+    const HANDLE job = CreateJobObjectW(NULL, NULL);
+
+    memset(&limits, 0, sizeof limits);
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    if (job != NULL)
+        (void)SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits,
+                                      sizeof limits);
+    return job;
+}
+
+/* A list that lets the child inherit THEIRS and nothing else: not the pipes of a child that another
+ * thread starts just now. NULL: the system refused. */
+static LPPROC_THREAD_ATTRIBUTE_LIST inherit_only(HANDLE theirs[3], struct arena *keep)
+{
+    SIZE_T bytes = 0;
+    (void)InitializeProcThreadAttributeList(NULL, 1, 0, &bytes);
+    LPPROC_THREAD_ATTRIBUTE_LIST list = bytes > 0 ? arena_alloc(keep, bytes) : NULL;
+    if (list == NULL || !InitializeProcThreadAttributeList(list, 1, 0, &bytes) ||
+        !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, theirs,
+                                   3 * sizeof *theirs, NULL, NULL))
+        return NULL;
+    return list;
+}
+
+static bool child_start(const struct process_request *request, const char *program,
+                        const char *line, HANDLE theirs[3], HANDLE job, PROCESS_INFORMATION *child,
+                        struct arena *keep)
+{
+    const DWORD flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT |
+                        EXTENDED_STARTUPINFO_PRESENT;
+    wchar_t *wide = wide_text(keep, line), *folder = wide_text(keep, request->folder),
+            *path = wide_text(keep, program);
+    wchar_t *environment = environment_block(request->environment, keep);
+    STARTUPINFOEXW start;
 
     memset(&start, 0, sizeof start);
-    start.cb = sizeof start;
-    start.dwFlags = STARTF_USESTDHANDLES;
-    start.hStdInput = theirs[0];
-    start.hStdOutput = theirs[1];
-    start.hStdError = theirs[2];
-    if (MultiByteToWideChar(CP_UTF8, 0, line, -1, wide, WIDE_LINE) == 0)
+    start.StartupInfo.cb = sizeof start;
+    start.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
+    start.StartupInfo.hStdInput = theirs[0];
+    start.StartupInfo.hStdOutput = theirs[1];
+    start.StartupInfo.hStdError = theirs[2];
+    start.lpAttributeList = inherit_only(theirs, keep);
+    if (wide == NULL || path == NULL || environment == NULL || start.lpAttributeList == NULL ||
+        (request->folder != NULL && folder == NULL))
         return false;
-    if (request->folder != NULL &&
-        MultiByteToWideChar(CP_UTF8, 0, request->folder, -1, folder, MAX_PATH) == 0)
-        return false;
-    environment_set(request->environment, false);
-    started = CreateProcessW(NULL, wide, NULL, NULL, TRUE, CREATE_SUSPENDED | CREATE_NO_WINDOW,
-                             NULL, request->folder != NULL ? folder : NULL, &start, child);
-    environment_set(request->environment, true);
+    const bool started = CreateProcessW(path, wide, NULL, NULL, TRUE, flags, environment, folder,
+                                        &start.StartupInfo, child) != 0;
+    DeleteProcThreadAttributeList(start.lpAttributeList);
     if (!started)
         return false;
     (void)AssignProcessToJobObject(job, child->hProcess);
@@ -203,6 +305,7 @@ static bool child_wait(HANDLE process, const struct process_request *request)
 static void child_measure(HANDLE process, struct process_result *out)
 {
     FILETIME made, ended, kernel, user;
+    PROCESS_MEMORY_COUNTERS memory;
     DWORD code = 0;
 
     if (GetExitCodeProcess(process, &code))
@@ -211,6 +314,8 @@ static void child_measure(HANDLE process, struct process_result *out)
         out->cpu_ns = (((uint64_t)kernel.dwHighDateTime << 32 | kernel.dwLowDateTime) +
                        ((uint64_t)user.dwHighDateTime << 32 | user.dwLowDateTime)) *
                       100;
+    if (GetProcessMemoryInfo(process, &memory, sizeof memory))
+        out->peak_bytes = memory.PeakWorkingSetSize;
 }
 
 static char *pump_finish(struct pump *p, struct arena *keep, size_t *bytes)
@@ -242,6 +347,15 @@ static void child_run(const struct process_request *request, PROCESS_INFORMATION
     (void)CloseHandle(child->hProcess);
 }
 
+/* As the system finds programs, but first in the folder where the program will run. */
+static char *find_program(const struct process_request *request, struct arena *keep)
+{
+    const wchar_t *name = wide_text(keep, request->argv[0]);
+    const wchar_t *folder = wide_text(keep, request->folder);
+    char *found = name != NULL && folder != NULL ? find_in(folder, name, keep) : NULL;
+    return found != NULL || name == NULL ? found : find_in(NULL, name, keep);
+}
+
 enum status process_run(const struct process_request *request, struct arena *keep,
                         struct process_result *out, struct fault *fault)
 {
@@ -250,10 +364,11 @@ enum status process_run(const struct process_request *request, struct arena *kee
     HANDLE ours[3] = {NULL, NULL, NULL}, theirs[3] = {NULL, NULL, NULL};
     PROCESS_INFORMATION child;
     char *line = arena_string(keep, "");
+    const char *program = find_program(request, keep);
 
     memset(out, 0, sizeof *out);
     memset(streams, 0, sizeof streams);
-    if (process_find(request->argv[0], keep) == NULL) {
+    if (program == NULL) {
         fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program", "not found in PATH");
         fault_set_path(fault, request->argv[0]);
         return fault->code;
@@ -262,11 +377,11 @@ enum status process_run(const struct process_request *request, struct arena *kee
         line = quote_word(keep, line, request->argv[i]);
     if (line == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program start");
-    HANDLE job = CreateJobObjectW(NULL, NULL);
+    HANDLE job = make_job();
     const bool started = job != NULL && make_pipe(&ours[0], &theirs[0], false) &&
                          make_pipe(&ours[1], &theirs[1], true) &&
                          make_pipe(&ours[2], &theirs[2], true) &&
-                         child_start(request, line, theirs, job, &child);
+                         child_start(request, program, line, theirs, job, &child, keep);
     for (int i = 0; i < 3; i++)
         if (theirs[i] != NULL)
             (void)CloseHandle(theirs[i]);

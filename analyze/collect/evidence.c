@@ -213,12 +213,6 @@ static bool was_loaded_before(const struct record *record, uint32_t index)
     return false;
 }
 
-static bool is_inside(const char *path, const char *folder)
-{
-    const size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && path[length] == '/';
-}
-
 /* For a 32-bit program the name system32 means another folder. */
 static const char *true_path(const struct draft *d, const char *path)
 {
@@ -240,7 +234,7 @@ static void add_image(struct draft *d, const struct module *module)
 
     if (path == NULL)
         return;
-    if (is_inside(path, d->evidence->options->victims_folder))
+    if (path_is_below(path, d->evidence->options->victims_folder))
         add_own_image(d, path, module);
     else if (read_identity(path, d->keep, &id) && text_equal_nocase(id.code_id, module->code_id))
         (void)keep_symbols(d, path, module->name, module->code_id, true);

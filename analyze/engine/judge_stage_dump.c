@@ -28,10 +28,12 @@ static void put_u32(uint8_t *to, uint32_t value)
         to[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* Appends Z:\folder\NAME; false when it is not plain ASCII or there is no room. */
+/* Appends the full Windows path of NAME; false when it is not plain ASCII or there is no room. */
 static bool add_name(struct renaming *r, const char *name)
 {
-    const char *const parts[] = {"Z:", r->stage->folder, "\\", name};
+    /* Wine's drive of the whole file system; on Windows the folder has a drive. */
+    const char *drive = r->stage->folder[0] == '/' ? "Z:" : "";
+    const char *const parts[] = {drive, r->stage->folder, "\\", name};
     uint8_t *to = r->names + r->names_bytes + 4;
     uint32_t units = 0;
     for (size_t i = 0; i < COUNT_OF(parts); i++)

@@ -35,9 +35,7 @@ enum status store_fault(const struct store *store, int code, const char *what, s
         break;
     }
     (void)fault_set_hint(fault, status, FAULT_NO_OFFSET, what, hint);
-    const char *path = store->db != NULL ? sqlite3_db_filename(store->db, "main") : NULL;
-    if (path != NULL)
-        fault_set_path(fault, path);
+    fault_set_path(fault, store->path);
     return fault->code;
 }
 

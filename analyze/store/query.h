@@ -121,6 +121,7 @@ struct store {
     sqlite3 *db;
     enum store_mode mode;
     sqlite3_stmt *statements[SQL_COUNT]; /* prepared on first use */
+    char path[FAULT_PATH_BYTES];         /* as the user spelt it, for messages */
     int nested;                          /* depth of nested transactions, which act as one */
 };
 

@@ -139,6 +139,7 @@ enum status store_open(const char *path, enum store_mode mode, struct store **ou
     if (store == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "database");
     store->mode = mode;
+    (void)snprintf(store->path, sizeof store->path, "%s", path);
     const int flags =
         mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     const int code = sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
