@@ -1,7 +1,9 @@
 /* See array.h. */
 #include "base/array.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROOM_FIRST = 16 };
 
@@ -29,4 +31,40 @@ void *array_reserve(void *items, uint32_t *room, uint64_t wanted, size_t size)
     if (grown != NULL)
         *room = (uint32_t)next;
     return grown;
+}
+
+/* Merges the sorted runs [0, MIDDLE) and [MIDDLE, COUNT) of FROM into TO. */
+static void merge(const char *from, size_t middle, size_t count, char *to, size_t size,
+                  int (*compare)(const void *, const void *))
+{
+    size_t left = 0, right = middle;
+    for (size_t i = 0; i < count; i++) {
+        const bool take_left =
+            right == count ||
+            (left < middle && compare(from + left * size, from + right * size) <= 0);
+        memcpy(to + i * size, from + (take_left ? left++ : right++) * size, size);
+    }
+}
+
+void array_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    char *from = items, *to = count > 1 ? malloc(count * size) : NULL;
+    if (to == NULL) {
+        if (count > 1)
+            qsort(items, count, size, compare);
+        return;
+    }
+    char *const spare = to;
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t at = 0; at < count; at += 2 * width) {
+            const size_t left = count - at, run = left < 2 * width ? left : 2 * width;
+            merge(from + at * size, run < width ? run : width, run, to + at * size, size, compare);
+        }
+        char *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != items)
+        memcpy(items, from, count * size);
+    free(spare);
 }

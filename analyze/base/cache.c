@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -185,7 +186,7 @@ enum status cache_list(const struct cache *cache, struct arena *keep, struct cac
         }
     }
     if (list.count > 1)
-        qsort(list.items, list.count, sizeof *list.items, compare_items);
+        array_sort(list.items, list.count, sizeof *list.items, compare_items);
     *items = list.items;
     *count = list.count;
     return list.failed ? fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cache") : ERR_NONE;

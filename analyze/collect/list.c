@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -282,7 +283,7 @@ static enum status ask_all(struct asking *a, struct arena *keep, struct scenario
         fault_set_path(fault, folder);
     }
     if (*count > 1)
-        qsort(*out, *count, sizeof **out, compare_scenarios);
+        array_sort(*out, *count, sizeof **out, compare_scenarios);
     return fault->code;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "compare/statistics.h"
 
 static bool same_text(const char *a, const char *b)
@@ -93,7 +94,7 @@ static const struct run_case **sorted(const struct run_case *cases, uint32_t cou
     for (uint32_t i = 0; out != NULL && i < count; i++)
         out[i] = &cases[i];
     if (out != NULL)
-        qsort(out, count, sizeof *out, by_name);
+        array_sort(out, count, sizeof *out, by_name);
     return out;
 }
 

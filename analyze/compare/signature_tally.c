@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 
 enum { SLOTS_FIRST = 256 };
@@ -67,7 +68,7 @@ static int most_first(const void *x, const void *y)
 void signature_tally_rank(struct signature_tally *tally)
 {
     if (tally->count > 0)
-        qsort(tally->items, tally->count, sizeof *tally->items, most_first);
+        array_sort(tally->items, tally->count, sizeof *tally->items, most_first);
     tally->slots = NULL;
     for (uint32_t i = 0; i < tally->count; i++)
         tally->items[i].rank = i + 1;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/report.h"
 #include "report/speedscope.h"
 
@@ -78,7 +79,7 @@ static enum status collect_stacks(const struct run_figures *report, const char *
     }
     if (*out == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folded stacks");
-    qsort(*out, *count, sizeof **out, by_line);
+    array_sort(*out, *count, sizeof **out, by_line);
     size_t kept = 0;
     for (size_t i = 0; i < *count; i++)
         if (kept > 0 && strcmp((*out)[kept - 1].line, (*out)[i].line) == 0)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -126,7 +127,7 @@ static void print_slowest(const struct page *page, const struct run_figures *rep
         }
     if (count == 0)
         return;
-    qsort(rows, count, sizeof *rows, slowest_first);
+    array_sort(rows, count, sizeof *rows, slowest_first);
     page_title(page, "SLOWEST TEN of the subjects");
     for (size_t i = 0; i < count && i < SLOWEST; i++) {
         char name[160], text[24];

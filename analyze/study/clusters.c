@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "store/store.h"
 
 enum { HISTORIES_MAX = 32 }; /* clusters whose history is read; more are not shown anyway */
@@ -102,7 +103,7 @@ enum status clusters_make(struct store *store, const struct run_info *b,
     for (uint32_t i = 0; i < diff->row_count; i++)
         if (is_worse(&diff->rows[i]) && !add_case(*out, count, diff->rows[i].b, keep))
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "difference of two runs");
-    qsort(*out, *count, sizeof **out, by_cases);
+    array_sort(*out, *count, sizeof **out, by_cases);
     const bool known = *count > 0 && has_run(store, b, keep);
     for (uint32_t i = 0; i < *count; i++) {
         struct cluster *c = &(*out)[i];

@@ -114,6 +114,6 @@ enum status hooks_make(const struct run_figures *figures, bool each_scenario, st
     for (uint32_t i = 0; i < figures->case_count; i++)
         if (can_have_hook(&figures->cases[i]))
             add_case(out, &figures->cases[i], each_scenario);
-    qsort(out->rows, out->row_count, sizeof *out->rows, compare_rows);
+    array_sort(out->rows, out->row_count, sizeof *out->rows, compare_rows);
     return ERR_NONE;
 }

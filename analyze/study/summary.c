@@ -1,5 +1,6 @@
 /* See summary.h. */
 #include "study/summary.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static enum status group_cases(const struct run_figures *figures,
             struct case_group *row = &out->rows[group_of[k++]];
             row->cases[row->count++] = &figures->cases[i];
         }
-    qsort(out->rows, out->count, sizeof *out->rows, larger_first);
+    array_sort(out->rows, out->count, sizeof *out->rows, larger_first);
     return ERR_NONE;
 }
 
@@ -264,7 +265,7 @@ enum status summary_rows(const struct run_figures *figures, bool all, struct are
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "rows of the grid");
     for (uint32_t i = 0; i < figures->case_count; i++)
         cases[i] = &figures->cases[i];
-    qsort(cases, figures->case_count, sizeof *cases, by_scenario);
+    array_sort(cases, figures->case_count, sizeof *cases, by_scenario);
     for (uint32_t begin = 0, end; begin < figures->case_count; begin = end) {
         for (end = begin + 1;
              end < figures->case_count && is_of(cases[end], cases[begin]->scenario);)

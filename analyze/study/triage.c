@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "study/difference.h"
 
 static const struct {
@@ -199,7 +200,7 @@ enum status triage_make(struct store *store, const char *word, struct arena *kee
         out->troubles[item->trouble]++;
         out->groups[item->group]++;
     }
-    qsort(out->items, out->run.case_count, sizeof *out->items, by_urgency);
+    array_sort(out->items, out->run.case_count, sizeof *out->items, by_urgency);
     return ERR_NONE;
 }
 

@@ -134,7 +134,7 @@ static void finish_table(struct csv_table *table)
 {
     uint32_t reach = 0;
 
-    qsort(table->rows, table->count, sizeof *table->rows, compare_rows);
+    array_sort(table->rows, table->count, sizeof *table->rows, compare_rows);
     for (uint32_t i = 0; i < table->count; i++) {
         struct csv_row *row = &table->rows[i];
         if (row->end_rva == row->rva) {

@@ -140,7 +140,7 @@ static bool find_breaks(struct exporter *e, const struct pdb_unit *unit,
     }
     each_site(unit, procedure, break_at_site, &to);
     if (e->break_count > 0)
-        qsort(e->breaks, e->break_count, sizeof *e->breaks, compare_numbers);
+        array_sort(e->breaks, e->break_count, sizeof *e->breaks, compare_numbers);
     return to.enough;
 }
 
@@ -251,7 +251,7 @@ static bool export_publics(struct exporter *e)
 {
     bool good = true;
     if (e->start_count > 0)
-        qsort(e->starts, e->start_count, sizeof *e->starts, compare_numbers);
+        array_sort(e->starts, e->start_count, sizeof *e->starts, compare_numbers);
     for (uint32_t i = 0; i < e->pdb->address_map_count; i++) {
         struct pdb_public pub;
         uint32_t rva;

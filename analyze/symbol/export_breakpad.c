@@ -169,7 +169,7 @@ static int by_level(const void *left, const void *right)
 static void put_calls(struct breakpad_writer *w)
 {
     if (w->call_count > 1)
-        qsort(w->calls, w->call_count, sizeof *w->calls, by_level);
+        array_sort(w->calls, w->call_count, sizeof *w->calls, by_level);
     for (uint32_t i = 0; i < w->call_count; i++) {
         const struct written_call *call = &w->calls[i];
         put_format(

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "symbol/object_parts.h"
 
 /* A path of the debug map: "/b/lib.a(x.o)" has a member. */
@@ -183,7 +184,7 @@ void object_read_debug_map(struct symbol_object *object, const struct object_can
     object->pieces = ARENA_ARRAY(&object->arena, mapped_count, struct object_piece);
     if (object->pieces == NULL)
         return;
-    qsort(mapped, mapped_count, sizeof *mapped, compare_objects);
+    array_sort(mapped, mapped_count, sizeof *mapped, compare_objects);
     for (uint32_t start = 0; start < mapped_count; start = end) {
         end = start + 1;
         while (end < mapped_count && strcmp(mapped[end].object, mapped[start].object) == 0)
@@ -192,5 +193,5 @@ void object_read_debug_map(struct symbol_object *object, const struct object_can
             add_object(object, &file, mapped + start, end - start);
     }
     if (object->piece_count > 0)
-        qsort(object->pieces, object->piece_count, sizeof *object->pieces, compare_pieces);
+        array_sort(object->pieces, object->piece_count, sizeof *object->pieces, compare_pieces);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "symbol/stack_input_parts.h"
@@ -53,7 +54,7 @@ static enum status list_modules(struct stack_input *input, struct fault *fault)
         item->index = json_get_uint(at, "index", list->count, fault);
         list->count++;
     }
-    qsort(list->items, list->count, sizeof *list->items, compare_modules);
+    array_sort(list->items, list->count, sizeof *list->items, compare_modules);
     input->modules = list;
     return fault->code;
 }

@@ -1,5 +1,6 @@
 /* Which function has which call frame information; see x86_cfi_table.h. */
 #include "unwind/x86_cfi_table.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,7 +239,7 @@ static bool list_rows(struct cfi_table *table, struct arena *keep)
         if (is_function && read_entry(table, at, &kind, &fault, &entry))
             table->rows[table->row_count++] = (struct row){entry.begin_rva, entry.end_rva, at};
     }
-    qsort(table->rows, table->row_count, sizeof(*table->rows), by_begin);
+    array_sort(table->rows, table->row_count, sizeof(*table->rows), by_begin);
     return true;
 }
 

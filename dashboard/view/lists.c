@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "study/acceptance.h"
 #include "view/input.h"
 #include "view/rows.h"
@@ -145,7 +146,7 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
     for (uint32_t i = 0; i < count; i++)
         if (cases[i].result.signature != NULL)
             cases[kept++] = cases[i];
-    qsort(cases, kept, sizeof *cases, by_signature);
+    array_sort(cases, kept, sizeof *cases, by_signature);
     struct bundle *list = ARENA_ARRAY(in->keep, (size_t)kept + 1, struct bundle);
     if (list == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
@@ -154,7 +155,7 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
             list[bundles++].first = &cases[i];
         list[bundles - 1].cases++;
     }
-    qsort(list, bundles, sizeof *list, by_size);
+    array_sort(list, bundles, sizeof *list, by_size);
     json_object(out);
     json_key_uint(out, "run", run_id);
     json_key_uint(out, "total", bundles);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "study/triage.h"
 #include "view/pack.h"
 #include "view/table.h"
@@ -279,7 +280,7 @@ static int by_name(const void *a, const void *b)
 static enum status carry_histories(struct carrier *c, const struct run_case **cases)
 {
     enum status status = ERR_NONE;
-    qsort((void *)cases, c->carried_count, sizeof(const struct run_case *), by_name);
+    array_sort((void *)cases, c->carried_count, sizeof(const struct run_case *), by_name);
     for (uint32_t i = 0; i < c->carried_count && status == ERR_NONE; i++) {
         char path[PATH_BYTES], scenario[NAME_BYTES], variant[NAME_BYTES];
         if (i > 0 && by_name((const void *)&cases[i - 1], (const void *)&cases[i]) == 0)

@@ -187,6 +187,16 @@ static void give_up(const char *path, const char *what)
     end_test(ISOLATE_FAIL);
 }
 
+const char *test_actor(void)
+{
+    return TEST_ACTOR;
+}
+
+void test_environment(const char *name, const char *value)
+{
+    isolate_environment(name, value);
+}
+
 uint8_t *test_read(const char *path, size_t *bytes)
 {
     static void *kept[256]; /* reachable, so no leak */

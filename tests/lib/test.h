@@ -111,6 +111,12 @@ const char *test_fixture(const char *name);
 /* The path of a file of the source tree ("corpus/g14-botman/symbols.csv"); never skips. */
 const char *test_source(const char *name);
 
+/* The path of a program that does what its first argument says: see actor.c. */
+const char *test_actor(void);
+
+/* Sets a variable of the environment for this test. */
+void test_environment(const char *name, const char *value);
+
 /* A fresh folder for this test, removed when it ends; the same one at every call. */
 const char *test_scratch(void);
 

@@ -227,3 +227,28 @@ TEST(hashes_are_fnv_1a)
     CHECK_HEX(hash_text_nocase(HASH_START, "FooBAR"), 0x85944171f73967e8);
     CHECK_HEX(hash_fold(0x123456789abcdef0), 0x88888888);
 }
+
+struct pair {
+    int key, place;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    return ((const struct pair *)a)->key - ((const struct pair *)b)->key;
+}
+
+TEST(array_sort_keeps_the_order_of_equals)
+{
+    static const size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1023};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        static struct pair pairs[1024];
+        const size_t count = sizes[i];
+        for (size_t k = 0; k < count; k++)
+            pairs[k] = (struct pair){(int)(k * 7919 % 11), (int)k};
+        array_sort(pairs, count, sizeof *pairs, by_key);
+        for (size_t k = 1; k < count; k++)
+            if (!CHECK(pairs[k - 1].key < pairs[k].key ||
+                       (pairs[k - 1].key == pairs[k].key && pairs[k - 1].place < pairs[k].place)))
+                break;
+    }
+}

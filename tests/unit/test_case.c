@@ -457,7 +457,7 @@ TEST(notes_have_words_that_read_back)
     frame_set_note_text(&frame, NULL);
     CHECK_EQ(frame.note, NOTE_NONE);
     CHECK(frame_note_text(&frame, buffer) == NULL);
-    for (int i = NOTE_NONE + 1; i < NOTE_UNWIND_FAILED + STOP_OTHER; i++) {
+    for (int i = NOTE_NONE + 1; i < (int)NOTE_UNWIND_FAILED + (int)STOP_OTHER; i++) {
         if (i == NOTE_OTHER || i == NOTE_UNWIND_FAILED)
             continue;
         frame.note = (enum frame_note)i;

@@ -68,17 +68,12 @@ TEST(deep_parentheses_are_refused_not_followed)
     CHECK_EQ(collect_select(expr, &crash_ob2, &selected, &fault), ERR_USAGE);
 }
 
-#ifndef _WIN32
-
-/* A launcher that answers for every program: `sh SCRIPT victims-ob2.exe --list --json`. */
+/* A launcher that answers for every program: `actor SCRIPT victims-ob2.exe --list --json`. */
 static const char *const *launcher_of(const char *script)
 {
-    static char path[4200];
     static const char *words[3];
-    (void)snprintf(path, sizeof path, "%s/launcher.sh", test_scratch());
-    test_write(path, script, strlen(script));
-    words[0] = "sh";
-    words[1] = path;
+    words[0] = test_actor();
+    words[1] = script;
     return words;
 }
 
@@ -105,14 +100,14 @@ static const struct {
     enum status want;
     uint32_t count;
 } lists[] = {
-    {"two scenarios", "echo '" LIST_ROW("b") "'; echo '" LIST_ROW("a") "'", ERR_NONE, 2},
-    {"Windows line ends", "printf '%s\\r\\n' '" LIST_ROW("a") "'", ERR_NONE, 1},
+    {"two scenarios", "out " LIST_ROW("b") "\nout " LIST_ROW("a"), ERR_NONE, 2},
+    {"Windows line ends", "out " LIST_ROW("a") "\r", ERR_NONE, 1},
     {"it fails", "exit 3", ERR_IO, 0},
-    {"it says nothing", "true", ERR_IO, 0},
-    {"no JSON", "echo hello", ERR_MALFORMED, 0},
-    {"no name", "echo '{\"kind\":\"crash\"}'", ERR_MALFORMED, 0},
-    {"doors that are no list", "echo '{\"name\":\"a\",\"kind\":\"crash\",\"doors\":1}'",
-     ERR_MALFORMED, 0},
+    {"it says nothing", "exit 0", ERR_IO, 0},
+    {"no JSON", "out hello", ERR_MALFORMED, 0},
+    {"no name", "out {\"kind\":\"crash\"}", ERR_MALFORMED, 0},
+    {"doors that are no list", "out {\"name\":\"a\",\"kind\":\"crash\",\"doors\":1}", ERR_MALFORMED,
+     0},
 };
 
 TEST(lists_of_victims_are_input_like_any_other)
@@ -182,18 +177,15 @@ TEST(a_victim_that_does_not_start_is_an_error_and_leaves_no_case)
     static const struct {
         const char *name, *script, *why;
     } rows[] = {
-        {"launcher says 3", "echo 'no such program' >&2; exit 3",
+        {"launcher says 3", "err no such program\nexit 3",
          "the victim could not be started: no such program"},
         {"launcher is lost twice", "exit 5", "the victim could not be started"},
-        {"launcher is lost once",
-         "if mkdir \"$3/../lost\" 2>/dev/null; then exit 5; fi; echo then >&2; exit 3",
+        {"launcher is lost once", "once 5\nerr then\nexit 3",
          "the victim could not be started: then"},
         {"launcher leaves nothing", "exit 0", "outcome.json"},
-        {"launcher is lost after its outcome", "echo hello > \"$3/outcome.json\"; exit 5",
-         "outcome.json"},
-        {"outcome is no JSON", "echo hello > \"$3/outcome.json\"", "outcome.json"},
-        {"image is no image",
-         "echo '{\"exit_code\":\"0x1\",\"wall_ms\":1,\"ended_by\":\"exit\"}' > \"$3/outcome.json\"",
+        {"launcher is lost after its outcome", "outcome hello\nexit 5", "outcome.json"},
+        {"outcome is no JSON", "outcome hello", "outcome.json"},
+        {"image is no image", "outcome {\"exit_code\":\"0x1\",\"wall_ms\":1,\"ended_by\":\"exit\"}",
          "image of a victim"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -234,5 +226,3 @@ TEST(what_this_host_cannot_show_is_not_started)
     }
     arena_free(&keep);
 }
-
-#endif

@@ -22,10 +22,10 @@ static char *in_scratch(struct arena *keep, const char *name)
     return path;
 }
 
-static void run_shell(const char *script, uint32_t limit_ms, const char *input,
+static void run_actor(const char *script, uint32_t limit_ms, const char *input,
                       struct process_result *out, struct arena *keep)
 {
-    const char *argv[] = {"sh", "-c", script, NULL};
+    const char *argv[] = {test_actor(), script, NULL};
     const char *environment[] = {"TWINSTACK_TEST=yes", NULL};
     struct process_request request = {.argv = argv,
                                       .environment = environment,
@@ -94,16 +94,21 @@ TEST(a_device_is_written_to_and_stays_a_device)
 TEST(a_pipe_is_written_to_and_stays_a_pipe)
 {
     struct arena keep;
-    struct process_result out;
     struct stat info;
     arena_init(&keep, 0);
     const char *pipe_path = in_scratch(&keep, "pipe");
     REQUIRE(mkfifo(pipe_path, 0600) == 0);
     struct fault fault = FAULT_INIT;
-    run_shell(arena_printf(&keep, "(exec timeout 10 cat '%s' >'%s.got') >/dev/null 2>&1 &",
-                           pipe_path, pipe_path),
-              5000, NULL, &out, &keep);
+    const pid_t reader = fork();
+    REQUIRE(reader >= 0);
+    if (reader == 0) {
+        char got[8];
+        FILE *in = fopen(pipe_path, "rb");
+        _exit(in != NULL && fread(got, 1, sizeof got, in) == 5 ? 0 : 1);
+    }
     CHECK_EQ(file_write(pipe_path, "hello", 5, &fault), ERR_NONE);
+    int status = 1;
+    CHECK(waitpid(reader, &status, 0) == reader && status == 0);
     CHECK(stat(pipe_path, &info) == 0 && S_ISFIFO(info.st_mode));
     arena_free(&keep);
 }
@@ -194,14 +199,16 @@ TEST(process_gives_output_errors_and_the_exit_code)
     struct arena keep;
     struct process_result out;
     arena_init(&keep, 0);
-    run_shell("cat; echo $TWINSTACK_TEST; echo bad >&2; exit 7", 5000, "in\n", &out, &keep);
+    run_actor("cat\nenv TWINSTACK_TEST\nerr bad\nexit 7", 5000, "in\n", &out, &keep);
     CHECK_STR(out.output, "in\nyes\n");
     CHECK_STR(out.errors, "bad\n");
     CHECK_EQ(out.exit_code, 7);
     CHECK(!out.timed_out);
+#ifndef _WIN32 /* Wine does not know what a process held that has ended */
     CHECK(out.peak_bytes > 0);
-    run_shell("head -c 90000000 /dev/zero | tail -c 90000000 >/dev/null", 20000, "", &out, &keep);
+    run_actor("hold 90000000", 20000, "", &out, &keep);
     CHECK(out.peak_bytes > 90000000);
+#endif
     arena_free(&keep);
 }
 
@@ -211,7 +218,7 @@ TEST(process_over_its_limit_is_ended_with_all_it_started)
     struct process_result out;
     arena_init(&keep, 0);
     const uint64_t start_ns = clock_ns();
-    run_shell("sleep 30 & sleep 30", 200, NULL, &out, &keep);
+    run_actor("spawn 30", 200, NULL, &out, &keep);
     CHECK(out.timed_out);
     CHECK(clock_ns() - start_ns < 10000000000U);
     arena_free(&keep);
@@ -222,7 +229,7 @@ TEST(process_keeps_no_more_output_than_asked_and_says_so)
     struct arena keep;
     struct process_result out;
     arena_init(&keep, 0);
-    run_shell("head -c 300000 /dev/zero", 5000, NULL, &out, &keep);
+    run_actor("zeros 300000", 5000, NULL, &out, &keep);
     CHECK_EQ(out.output_bytes, 100000);
     CHECK(out.output_cut);
     CHECK_EQ(out.exit_code, 0);
@@ -238,7 +245,7 @@ TEST(process_that_does_not_read_its_input_is_no_problem)
     char *input = arena_alloc(&keep, bytes + 1);
     REQUIRE(input != NULL);
     memset(input, 'x', bytes);
-    run_shell("exec 0<&-; echo done", 5000, input, &out, &keep);
+    run_actor("deaf\nout done", 5000, input, &out, &keep);
     CHECK_STR(out.output, "done\n");
     arena_free(&keep);
 }
@@ -339,8 +346,12 @@ TEST(a_small_child_of_a_large_process_has_no_peak)
     struct process_result out;
     volatile char *bytes = take_much();
     arena_init(&keep, 0);
-    run_shell("exit 0", 5000, "", &out, &keep);
+    run_actor("exit 0", 5000, "", &out, &keep);
+#ifdef _WIN32
+    CHECK(out.peak_bytes < MUCH_BYTES); /* Windows knows each process's own */
+#else
     CHECK_EQ(out.peak_bytes, 0);
+#endif
     arena_free(&keep);
     free((void *)(uintptr_t)bytes);
 }

@@ -174,7 +174,7 @@ TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
         {"unwind data",
          {WORLD_XDATA_RVA, 0x2010},
          "scan",
-         NOTE_UNWIND_FAILED + STOP_DATA_MISSING,
+         (int)NOTE_UNWIND_FAILED + (int)STOP_DATA_MISSING,
          BEGIN + 0x20},
     };
     static struct world w;

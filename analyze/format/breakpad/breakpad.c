@@ -386,7 +386,7 @@ static int by_number(const void *left, const void *right)
 #define SORT(items, count, order)                                                                  \
     do {                                                                                           \
         if ((count) > 1)                                                                           \
-            qsort(items, count, sizeof *(items), order);                                           \
+            array_sort(items, count, sizeof *(items), order);                                      \
     } while (0)
 
 static void sort_all(struct breakpad *file)

@@ -86,7 +86,7 @@ static enum status list_units(struct dwarf *dwarf, struct fault *fault)
         if (!list_unit(dwarf, &dwarf->object->contexts[i]))
             return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF units");
     if (dwarf->range_count > 0)
-        qsort(dwarf->ranges, dwarf->range_count, sizeof *dwarf->ranges, compare_ranges);
+        array_sort(dwarf->ranges, dwarf->range_count, sizeof *dwarf->ranges, compare_ranges);
     for (uint32_t i = 0; i < dwarf->range_count; i++) {
         struct unit_range *range = &dwarf->ranges[i];
         range->reach = i > 0 && range[-1].reach > range->high ? range[-1].reach : range->high;
@@ -117,7 +117,7 @@ static enum status open_objects(const struct dwarf_input *input, struct dwarf *d
         (void)dwarf_add_splits(dwarf, input->splits[i], &damage);
     }
     if (dwarf->split_count > 0)
-        qsort(dwarf->splits, dwarf->split_count, sizeof *dwarf->splits, compare_splits);
+        array_sort(dwarf->splits, dwarf->split_count, sizeof *dwarf->splits, compare_splits);
     return list_units(dwarf, fault);
 }
 

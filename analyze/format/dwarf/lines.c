@@ -195,7 +195,7 @@ void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
     struct machine machine = {.dwarf = dwarf, .table = &table, .c = table.program};
     run_program(&machine);
     if (machine.count > 0) {
-        qsort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
+        array_sort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
         unit->rows = ARENA_ARRAY(&dwarf->arena, machine.count, struct dwarf_row);
         if (unit->rows != NULL) {
             memcpy(unit->rows, machine.rows, machine.count * sizeof *unit->rows);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/dwarf/parts.h"
 
 /* The ranges that apply, as a heap: the last in the order of the entries on top. */
@@ -111,7 +112,7 @@ static uint32_t *find_bounds(const struct dwarf_unit *unit, const struct scope_r
     }
     for (uint32_t i = 0; i < unit->row_count; i++)
         bounds[n++] = unit->rows[i].offset;
-    qsort(bounds, n, sizeof *bounds, compare_numbers);
+    array_sort(bounds, n, sizeof *bounds, compare_numbers);
     for (uint32_t i = 0; i < n; i++)
         if (kept == 0 || bounds[i] != bounds[kept - 1])
             bounds[kept++] = bounds[i];
@@ -137,7 +138,7 @@ void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,
     if (bounds != NULL && sweep.lows != NULL && sweep.open.heap != NULL && unit->spans != NULL) {
         for (uint32_t i = 0; i < range_count; i++)
             sweep.lows[i] = (struct by_low){ranges[i].low, i};
-        qsort(sweep.lows, range_count, sizeof *sweep.lows, compare_lows);
+        array_sort(sweep.lows, range_count, sizeof *sweep.lows, compare_lows);
         for (uint32_t i = 0; i < count; i++) {
             const struct dwarf_span span = sweep_to(&sweep, bounds[i]);
             if (unit->span_count == 0 || !same_span(&unit->spans[unit->span_count - 1], &span))

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/elf/parts.h"
 
 enum {
@@ -183,7 +184,7 @@ static void find_code(const struct elf *elf, struct arena *keep, struct object_d
             ranges[count++] = (struct object_range){va, va + bytes};
     }
     if (count > 0)
-        qsort(ranges, count, sizeof *ranges, compare_ranges);
+        array_sort(ranges, count, sizeof *ranges, compare_ranges);
     out->code = ranges;
     out->code_count = count;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "format/macho/macho.h"
 
@@ -187,7 +188,7 @@ enum status macho_names(const struct macho *macho, struct arena *keep, struct ma
         if ((s.type & SYMBOL_STAB) == 0 && (s.type & SYMBOL_TYPE) == SYMBOL_SECTION)
             names[(*count)++] = (struct macho_name){s.name, s.value};
     if (*count > 0)
-        qsort(names, *count, sizeof *names, compare_names);
+        array_sort(names, *count, sizeof *names, compare_names);
     *out = names;
     return ERR_NONE;
 }
@@ -286,7 +287,7 @@ bool macho_debug(const struct macho *macho, struct arena *keep, struct object_de
             read_debug_section(macho, section, keep, slot, fault);
     }
     if (out->code_count > 0)
-        qsort(code, out->code_count, sizeof *code, compare_ranges);
+        array_sort(code, out->code_count, sizeof *code, compare_ranges);
     out->code = code;
     return out->own[DEBUG_INFO].data != NULL;
 }

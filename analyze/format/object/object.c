@@ -1,5 +1,6 @@
 /* See object.h. */
 #include "format/object/object.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ void object_symbols_sort(struct object_symbols *symbols)
 {
     uint32_t kept = 0;
     if (symbols->count > 0)
-        qsort(symbols->at, symbols->count, sizeof *symbols->at, compare_symbols);
+        array_sort(symbols->at, symbols->count, sizeof *symbols->at, compare_symbols);
     for (uint32_t i = 0; i < symbols->count; i++)
         if (kept == 0 || symbols->at[i].offset != symbols->at[kept - 1].offset)
             symbols->at[kept++] = symbols->at[i];

@@ -1,6 +1,7 @@
 /* Section contributions of a PDB that has none: made from the procedures of all its modules. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "format/pdb/module.h"
 
 static int compare_contributions(const void *left, const void *right)
@@ -42,7 +43,7 @@ void pdb_make_contributions(struct pdb *pdb)
     uint32_t kept = 0;
     if (list == NULL || count == 0 || list_procedures(pdb, list, count) != count)
         return;
-    qsort(list, count, sizeof *list, compare_contributions);
+    array_sort(list, count, sizeof *list, compare_contributions);
     for (uint32_t i = 0; i < count; i++) /* of folded functions the first module's is used */
         if (kept == 0 || pdb_place_after(list[i].start, list[kept - 1].start))
             list[kept++] = list[i];

@@ -7,6 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/limits.h"
 #include "base/thread.h"
@@ -290,7 +291,7 @@ static enum status sort_fragments(struct msfz *msfz, struct fault *fault)
     for (uint32_t i = 0; i < msfz->fragment_count; i++)
         if (msfz->fragments[i].in_chunks)
             msfz->places[count++] = (struct place){msfz->fragments[i].at, i};
-    qsort(msfz->places, count, sizeof *msfz->places, by_place);
+    array_sort(msfz->places, count, sizeof *msfz->places, by_place);
     for (uint32_t i = 1; i < count; i++) {
         const struct place *before = &msfz->places[i - 1];
         if (before->at + msfz->fragments[before->fragment].bytes > msfz->places[i].at)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "format/pe/pe.h"
 
@@ -64,7 +65,7 @@ bool pe_debug(const struct pe *pe, struct arena *keep, struct object_debug *out,
             *slot = data;
     }
     if (out->code_count > 0)
-        qsort(code, out->code_count, sizeof *code, compare_ranges);
+        array_sort(code, out->code_count, sizeof *code, compare_ranges);
     out->code = code;
     return out->own[DEBUG_INFO].data != NULL;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/limits.h"
 
@@ -273,7 +274,7 @@ enum status pe_exports(const struct pe *pe, struct arena *keep, struct pe_symbol
     if (collect_exports(pe, head, keep, out, count, fault) != ERR_NONE)
         return fault->code;
     if (*out != NULL)
-        qsort(*out, *count, sizeof **out, compare_symbols);
+        array_sort(*out, *count, sizeof **out, compare_symbols);
     return ERR_NONE;
 }
 
@@ -326,7 +327,7 @@ enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe
     }
     *out = list;
     if (*count != 0)
-        qsort(list, *count, sizeof *list, compare_symbols);
+        array_sort(list, *count, sizeof *list, compare_symbols);
     return ERR_NONE;
 }
 

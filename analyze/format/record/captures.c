@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/limits.h"
 #include "format/record/record.h"
 #include "format/record/sections.h"
@@ -64,7 +65,8 @@ static int compare_times(const void *a, const void *b)
 void record_captures_sort(struct record *record)
 {
     if (record->capture_count > 1)
-        qsort(record->captures, record->capture_count, sizeof *record->captures, compare_times);
+        array_sort(record->captures, record->capture_count, sizeof *record->captures,
+                   compare_times);
 }
 
 /* The module that covered VA at that time; otherwise the last one that did, because a load or

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/record/sections.h"
 
 void record_codes_read(struct record_section s, struct arena *keep, struct record *out)
@@ -74,9 +75,9 @@ static int compare_memory(const void *a, const void *b)
 void record_code_sort(struct record *record)
 {
     if (record->code_count > 1)
-        qsort(record->codes, record->code_count, sizeof *record->codes, compare_codes);
+        array_sort(record->codes, record->code_count, sizeof *record->codes, compare_codes);
     if (record->memory_count > 1)
-        qsort(record->memory, record->memory_count, sizeof *record->memory, compare_memory);
+        array_sort(record->memory, record->memory_count, sizeof *record->memory, compare_memory);
 }
 
 const struct record_code *record_code_at(const struct record *record, uint64_t va)

@@ -1,0 +1,140 @@
+/* A program that does what its first argument says, a command per line, so that tests need no
+ * shell; see `usage`. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/files.h"
+#include "base/process.h"
+#include "base/thread.h"
+
+static const char usage[] =
+    "usage: actor SCRIPT [ARGUMENT...], one command per line of SCRIPT\n"
+    "       actor do COMMAND WORD, one command, where an argument cannot hold a space\n"
+    "  out TEXT, err TEXT   write a line\n"
+    "  cat                  copy the input to the output\n"
+    "  show FILE            copy a file to the output\n"
+    "  env NAME             write a variable's value\n"
+    "  zeros BYTES          write that many NUL bytes\n"
+    "  hold BYTES           touch that much memory\n"
+    "  deaf                 close the input\n"
+    "  sleep SECONDS        wait\n"
+    "  spawn SECONDS        start another that waits\n"
+    "  outcome TEXT         write FOLDER/outcome.json; FOLDER follows --out in the arguments\n"
+    "  once CODE            end with CODE when asked for the first time\n"
+    "  exit CODE            end\n";
+
+static const char *self, *out_folder = ".";
+
+static void copy(FILE *in)
+{
+    for (int c = getc(in); c != EOF; c = getc(in))
+        (void)putchar(c);
+}
+
+static void show(const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    if (in != NULL) {
+        copy(in);
+        (void)fclose(in);
+    }
+}
+
+static void hold(size_t bytes)
+{
+    volatile char *block = malloc(bytes);
+    for (size_t i = 0; block != NULL && i < bytes; i += 1024)
+        block[i] = 1;
+}
+
+static void spawn(const char *seconds)
+{
+    char script[64];
+    (void)snprintf(script, sizeof script, "sleep %s", seconds);
+    const char *argv[] = {self, script, NULL};
+    const struct process_request request = {.argv = argv, .limit_ms = 60000};
+    struct process_result result;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    (void)process_run(&request, &keep, &result, &fault);
+}
+
+static void write_outcome(const char *text)
+{
+    char path[4300];
+    (void)snprintf(path, sizeof path, "%s/outcome.json", out_folder);
+    FILE *out = fopen(path, "wb");
+    if (out != NULL) {
+        (void)fprintf(out, "%s\n", text);
+        (void)fclose(out);
+    }
+}
+
+static bool is_first_time(void)
+{
+    char path[4300];
+    struct fault fault = FAULT_INIT;
+    (void)snprintf(path, sizeof path, "%s/../lost", out_folder);
+    return !path_is_folder(path) && folder_make(path, &fault) == ERR_NONE;
+}
+
+static void act(const char *verb, const char *rest)
+{
+    if (strcmp(verb, "out") == 0)
+        (void)printf("%s\n", rest);
+    else if (strcmp(verb, "err") == 0)
+        (void)fprintf(stderr, "%s\n", rest);
+    else if (strcmp(verb, "cat") == 0)
+        copy(stdin);
+    else if (strcmp(verb, "env") == 0)
+        (void)printf("%s\n", getenv(rest) != NULL ? getenv(rest) : "");
+    else if (strcmp(verb, "zeros") == 0)
+        for (long i = atol(rest); i > 0; i--)
+            (void)putchar(0);
+    else if (strcmp(verb, "hold") == 0)
+        hold((size_t)atol(rest));
+    else if (strcmp(verb, "deaf") == 0)
+        (void)fclose(stdin);
+    else if (strcmp(verb, "sleep") == 0)
+        thread_sleep_ms((uint32_t)atol(rest) * 1000);
+    else if (strcmp(verb, "spawn") == 0)
+        spawn(rest);
+    else if (strcmp(verb, "show") == 0)
+        show(rest);
+    else if (strcmp(verb, "outcome") == 0)
+        write_outcome(rest);
+    else if (strcmp(verb, "exit") == 0 || (strcmp(verb, "once") == 0 && is_first_time()))
+        exit(atoi(rest));
+}
+
+int main(int argc, char **argv)
+{
+    process_prepare();
+    if (argc < 2) {
+        (void)fputs(usage, stderr);
+        return 2;
+    }
+    self = argv[0];
+    if (strcmp(argv[1], "do") == 0) {
+        act(argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : "");
+        return 0;
+    }
+    for (int i = 2; i + 1 < argc; i++)
+        if (strcmp(argv[i], "--out") == 0)
+            out_folder = argv[i + 1];
+    for (char *line = argv[1]; line != NULL;) {
+        char *next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        char *space = strchr(line, ' ');
+        if (space != NULL)
+            *space++ = '\0';
+        act(line, space != NULL ? space : "");
+        line = next;
+    }
+    return 0;
+}
