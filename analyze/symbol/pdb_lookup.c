@@ -6,6 +6,9 @@
 
 #include "symbol/pdb_names.h"
 #include "symbol/pdb_unit.h"
+#include "symbol/unit_tables.h"
+
+enum { SORT_AFTER = 8 }; /* lookups in one module, until then the tables cost more than they save */
 
 struct pdb_lookup {
     const struct pdb *pdb;
@@ -53,6 +56,8 @@ static const struct pdb_unit *unit_of(struct pdb_lookup *lookup, uint32_t module
             return NULL;
         lookup->units[module] = unit;
     }
+    if (++lookup->units[module]->uses == SORT_AFTER)
+        pdb_unit_sort(lookup->units[module], &lookup->keep);
     return lookup->units[module];
 }
 
@@ -87,7 +92,10 @@ static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_
     if (!pdb_unit_procedure(unit, code, &procedure))
         return 0;
     const uint32_t distance = place.offset - procedure.start.offset;
-    const uint32_t depth = pdb_unit_sites_at(unit, &procedure, distance, &lookup->scratch, sites);
+    const struct unit_sites *known = unit_tables_sites(unit, code, &procedure, &lookup->keep);
+    const uint32_t depth =
+        known != NULL ? unit_sites_at(known, distance, sites)
+                      : pdb_unit_sites_at(unit, &procedure, distance, &lookup->scratch, sites);
     memset(out, 0, (depth + 1) * sizeof *out);
     for (uint32_t i = 0; i <= depth; i++) {
         struct symbol_frame *frame = &out[i];

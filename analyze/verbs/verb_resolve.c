@@ -56,7 +56,7 @@ struct resolver {
 struct resolve_options {
     struct option_list pdbs, csvs, roots;
     uint64_t csv_base, jobs;
-    const char *format, *names, *arch, *cache;
+    const char *format, *names, *arch, *cache, *index;
     bool json, ndjson, strict;
     struct fetch_words fetch;
 };
@@ -306,14 +306,23 @@ static bool bind(struct symbol_store *store, const char *word, bool csv, uint64_
                 : symbol_store_bind_pdb(store, bound, word, fault)) == ERR_NONE;
 }
 
+static bool read_indexing(const char *word, enum symbol_indexing *out)
+{
+    *out = strcmp(word, "never") == 0    ? INDEXING_NONE
+           : strcmp(word, "always") == 0 ? INDEXING_ALWAYS
+                                         : INDEXING_AUTO;
+    return *out != INDEXING_AUTO || strcmp(word, "auto") == 0;
+}
+
 static bool open_store(const struct resolve_options *o, enum symbol_names names,
-                       struct symbol_store **out, struct fault *fault)
+                       enum symbol_indexing indexing, struct symbol_store **out,
+                       struct fault *fault)
 {
     const struct symbol_store_options options = {
         .roots = o->roots.items,
         .root_count = o->roots.count,
         .names = names,
-        .indexing = INDEXING_AUTO,
+        .indexing = indexing,
         .arch = object_arch_parse(o->arch),
         .cache = o->cache,
         .system = true,
@@ -463,16 +472,19 @@ static int resolve(const struct verb *self, const struct resolve_options *o,
     struct resolver r = {0};
     struct fault fault = FAULT_INIT;
     enum symbol_names names;
+    enum symbol_indexing indexing;
     int code;
 
     if (!read_format(self, o, &r.format, &names))
         return EXIT_USAGE;
+    if (!read_indexing(o->index, &indexing))
+        return verb_usage_error(self, "--index is auto, never or always, not '%s'", o->index);
     if (o->jobs < 1 || o->jobs > WORKERS_MAX)
         return verb_usage_error(self, "-j is 1 to %d", WORKERS_MAX);
     const char *no_colour = getenv("NO_COLOR");
     r.colour = file_is_terminal(stdout) && (no_colour == NULL || no_colour[0] == '\0');
     process_catch_interrupts();
-    if (!open_store(o, names, &r.store, &fault)) {
+    if (!open_store(o, names, indexing, &r.store, &fault)) {
         code = verb_fault(&fault);
     } else if (!prepare(&r, (uint32_t)o->jobs)) {
         log_error("out of memory");
@@ -489,14 +501,19 @@ static int resolve(const struct verb *self, const struct resolve_options *o,
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct resolve_options o = {
-        .csv_base = CSV_BASE_DEFAULT, .jobs = 1, .format = "text", .names = "short"};
+    struct resolve_options o = {.csv_base = CSV_BASE_DEFAULT,
+                                .jobs = 1,
+                                .format = "text",
+                                .names = "short",
+                                .index = "auto"};
     const struct option_row rows[] = {
         {"--pdb", OPTION_LIST, &o.pdbs, "[NAME=]FILE", "a PDB, for the module NAME"},
         {"--csv", OPTION_LIST, &o.csvs, "[NAME=]FILE", "a symbol table as pdbdump prints it"},
         {"--csv-base", OPTION_UINT, &o.csv_base, "ADDRESS", "load base in it (0x400000)"},
         {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE|SRV",
          "symbol store, folder, file, or server: srv*CACHE*URL"},
+        {"--index", OPTION_STRING, &o.index, "HOW",
+         "symbol indexes: auto (built where it pays), never, always"},
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
         {"--arch", OPTION_STRING, &o.arch, "NAME", "slice of fat files: arm64, x86_64, ..."},

@@ -4,6 +4,7 @@
  *     bench_symbols build PDB INDEX THREADS      builds the index once
  *     bench_symbols lookup PDB INDEX             random function-body addresses, prepared
  *     bench_symbols cold PDB RVA...              opens the PDB, looks up, prints, ends
+ *     bench_symbols bulk PDB COUNT               random addresses straight from the PDB, no index
  *     bench_symbols addresses PDB COUNT          prints function-body addresses
  *     bench_symbols procedures PDB 0             prints each procedure's rva and size
  *     bench_symbols frames PDB -                 an rva a line in; "name VT file:line TAB" a frame
@@ -184,6 +185,29 @@ static int run_cold(const struct pdb *pdb, int count, char **rvas)
     return 0;
 }
 
+/* Reads every module at its first address; the second pass is warm. */
+static int run_bulk(const struct pdb *pdb, uint32_t count)
+{
+    static struct symbol_frame out[SYMBOL_FRAMES_MAX];
+    struct fault fault = FAULT_INIT;
+    struct pdb_lookup *lookup;
+    uint32_t *rvas = function_addresses(pdb, count);
+    uint64_t frames = 0;
+    if (pdb_lookup_open(pdb, NAMES_SHORT, &lookup, &fault) != ERR_NONE)
+        return fail(&fault);
+    for (int pass = 0; pass < 2; pass++) {
+        const uint64_t started = cpu_ns();
+        for (uint32_t i = 0; i < count; i++)
+            frames += pdb_lookup(lookup, rvas[i], out);
+        printf("bulk_%s_ns %.0f\n", pass == 0 ? "first" : "warm",
+               (double)(cpu_ns() - started) / count);
+    }
+    printf("bulk_frames %.2f\n", (double)frames / 2 / count);
+    pdb_lookup_close(lookup);
+    free(rvas);
+    return 0;
+}
+
 static int run_procedures(const struct pdb *pdb)
 {
     struct arena copies;
@@ -244,6 +268,8 @@ int main(int argc, char **argv)
         result = run_lookup(&pdb, &map, argv[3]);
     } else if (strcmp(argv[1], "cold") == 0) {
         result = run_cold(&pdb, argc - 3, argv + 3);
+    } else if (strcmp(argv[1], "bulk") == 0) {
+        result = run_bulk(&pdb, (uint32_t)atoi(argv[3]));
     } else if (strcmp(argv[1], "procedures") == 0) {
         result = run_procedures(&pdb);
     } else if (strcmp(argv[1], "frames") == 0) {

@@ -29,6 +29,17 @@ class CacheVerb(e2e.Case):
         self.assertIn("1 file deleted", self.run_twinstack("cache", "clear", "--cache", cache).stdout)
         self.assertEqual([], self.run_json("cache", "list", "--cache", cache, "--json")["files"])
 
+    def test_index_says_whether_one_is_built(self):
+        few = "conpty.dll!0x1010\n"
+        many = "".join(f"> {i}\n{few * 100}" for i in range(90))
+        for how, stdin, built in (("auto", few, 0), ("always", few, 1), ("never", many, 0), ("auto", many, 1)):
+            with self.subTest(how=how, lines=stdin.count("\n")):
+                cache = self.folder / f"{how}-{len(stdin)}"
+                done = self.run_twinstack("resolve", "--pdb", self.fixture(PDB), "--index", how, "--cache", cache, "-", stdin=stdin)
+                self.assertEqual(built, len(list((cache / "index").glob("*"))))
+                self.assertEqual(built, done.stderr.count("symbol index built in"))
+        self.run_twinstack("resolve", "--index", "sometimes", "-", exit_code=2)
+
     def test_the_environment_names_the_folder_and_turns_it_off(self):
         cache = self.folder / "cache"
         self.resolve_many(env={"TWINSTACK_CACHE": str(cache)})
