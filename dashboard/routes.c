@@ -26,6 +26,7 @@ static const struct route routes[] = {
     {"GET", "/cases/{scenario}/{variant}", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/compare", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/compare/{a}/{b}", answer_page, ROUTE_OPEN, NULL, NULL},
+    {"GET", "/trend", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/timing", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/hooks", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/doors", answer_page, ROUTE_OPEN, NULL, NULL}, /* the older name */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "study/trend.h"
 #include "study/triage.h"
 #include "view/pack.h"
 #include "view/table.h"
@@ -196,6 +197,19 @@ static enum status carry_run(struct carrier *c)
     return status;
 }
 
+/* Each figure over runs, up to the one that is carried. */
+static enum status carry_trends(struct carrier *c)
+{
+    enum status status = ERR_NONE;
+    for (size_t i = 0; i < trend_figure_count && status == ERR_NONE; i++) {
+        char path[PATH_BYTES];
+        (void)snprintf(path, sizeof path, "/api/v1/trend?limit=%d&metric=%s&until=%" PRIu64,
+                       (int)OFFLINE_TREND_RUNS, trend_figures[i].name, c->asked->run_id);
+        status = carry(c, path);
+    }
+    return status;
+}
+
 /* The same cases in the queue's order. */
 static enum status carry_queue(struct carrier *c, struct arena *scratch)
 {
@@ -361,7 +375,7 @@ static enum status carry_all(struct carrier *c, struct arena *keep)
                             c->fault) != ERR_NONE ||
         find_runs(c, keep) != ERR_NONE || carry_run(c) != ERR_NONE ||
         carry_queue(c, keep) != ERR_NONE || carry_runs(c) != ERR_NONE ||
-        carry_cases(c, keep) != ERR_NONE)
+        carry_trends(c) != ERR_NONE || carry_cases(c, keep) != ERR_NONE)
         return c->fault->code;
     for (uint32_t i = 0; i < c->asked->extra_count && c->fault->code == ERR_NONE; i++) {
         const struct view_extra *extra = &c->asked->extras[i];

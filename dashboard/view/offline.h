@@ -13,6 +13,7 @@ enum {
     OFFLINE_STACKS_MAX = 2000,
     OFFLINE_BYTES_MAX = 32 << 20,
     OFFLINE_RUNS_MAX = 200,
+    OFFLINE_TREND_RUNS = 100,  /* as pages/trend.js asks for */
     OFFLINE_COMPARED_MAX = 20, /* the baseline and the previous run are extra */
 };
 

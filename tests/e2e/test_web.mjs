@@ -34,6 +34,7 @@ const pages = [
   ['history', '/cases/inline_chain/ob2', 'times taken'],
   ['compare', '/compare/1/30', 'Time on the back end'],
   ['timing', '/timing', 'Stages on the back end'],
+  ['trend', '/trend?metric=dump_write_ns', 'Changes'],
   ['hooks', '/hooks', 'as promised'],
   ['doors', '/doors', 'as promised'],
   ['signatures', '/signatures', 'Signatures'],
@@ -99,6 +100,7 @@ test('dark', async () => {
     ['overview', '/'],
     ['case', '/runs/30/mismatches/inline_chain.ob2?frame=1'],
     ['timing', '/timing'],
+    ['trend', '/trend?metric=dump_write_ns'],
   ]) {
     const page = await open(path, { colorScheme: 'dark' });
     await settled(page);

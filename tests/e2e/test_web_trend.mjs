@@ -1,9 +1,23 @@
 // Figures over runs: the document behind the trend page, and what Compare says in a sentence.
-import { Ajv, check, root, runAll, same, seed, serve, test } from './web/world.mjs';
+import {
+  Ajv,
+  browser,
+  check,
+  openPage,
+  root,
+  runAll,
+  same,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+} from './web/world.mjs';
 import { readFileSync } from 'node:fs';
 
 const db = seed('trend.db', 40, 24, 0);
 const server = await serve('--db', db);
+const chromium = await browser();
 const data = async (path) => (await (await fetch(`${server.base}/api/v1/${path}`)).json()).data;
 
 test('every_figure_is_listed_and_can_be_asked_for', async () => {
@@ -66,6 +80,71 @@ test('compare_says_in_one_sentence_what_differs', async () => {
       sentence,
     );
   same((await data('compare?a=12&b=12')).sentence.includes('no verdict differs'), true, 'a run with itself');
+});
+
+test('the_page_says_since_when_and_leads_to_run_and_comparison', async () => {
+  const page = await openPage(chromium, `${server.base}/trend?metric=dump_write_ns`);
+  await settled(page);
+  const { levels } = await data('trend?metric=dump_write_ns&limit=100');
+  const now = levels.at(-1);
+  const said = await page.textContent('.verdictline');
+  check(said.includes(`Worse since run ${now.from_run} of`), said);
+  same(await page.locator('main canvas').count(), 1, 'a plot');
+  await shot(page, 'trend');
+  const compare = page.getByRole('link', { name: `compare with run ${now.last_run_before}` });
+  same(await compare.getAttribute('href'), `/compare/${now.last_run_before}/${now.from_run}`, 'the change');
+  const plot = await page.locator('.plot .u-over').boundingBox();
+  const near = page.locator('.plot .near a');
+  let at = null; // where the pointer finds a dot
+  for (let x = plot.width / 2; !at && x < plot.width; x += 4)
+    for (let y = 10; !at && y < plot.height; y += 20) {
+      await page.mouse.move(plot.x + x, plot.y + y);
+      if (await near.count()) at = [plot.x + x, plot.y + y];
+    }
+  check(at, 'no dot under the pointer');
+  await page.mouse.click(...at);
+  await page.waitForSelector('.chosen');
+  const run = /run=(\d+)/.exec(page.url())[1];
+  same(
+    await page.locator('.chosen a').evaluateAll((links) => links.map((a) => a.getAttribute('href'))),
+    [`/runs/${run}`, `/compare/${run - 1}/${run}`],
+    'a point leads to its run and to the run before',
+  );
+  await page.getByLabel('figure').selectOption('f1');
+  await page.waitForFunction(() =>
+    document.querySelector('.verdictline')?.textContent.startsWith('Frame F1'),
+  );
+  check(page.url().includes('metric=f1'), 'the figure is in the address');
+  await page.getByText('Every run, as a table').click();
+  same(await page.locator('details tbody tr').count(), 40, 'each run has a row');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('compare_has_pickers_for_both_runs', async () => {
+  const page = await openPage(chromium, `${server.base}/compare`);
+  await settled(page);
+  await page.locator('main select').nth(0).selectOption('3');
+  await page.waitForURL('**/compare/3/40');
+  await page.locator('main select').nth(1).selectOption('12');
+  await page.waitForURL('**/compare/3/12');
+  await page.waitForFunction(() =>
+    /^From run 3 to run 12: /.test(document.querySelector('.verdictline')?.textContent),
+  );
+  await shot(page, 'compare-picked');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('sparklines_have_first_and_last_value_with_dates', async () => {
+  const page = await openPage(chromium, server.base);
+  await settled(page);
+  const said = await page.locator('.sparkline figcaption').allTextContents();
+  same(said.length, 4, 'one per tile');
+  for (const text of said) check(/\d.*20\d\d-\d\d-\d\d.*\d.*20\d\d-\d\d-\d\d/.test(text), text);
+  await page.locator('.tile a').first().click();
+  await page.waitForURL('**/trend?metric=capture_rate');
+  await page.context().close();
 });
 
 await runAll();

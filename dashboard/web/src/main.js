@@ -16,6 +16,7 @@ import { Resolve } from './pages/resolve.js';
 import { Run } from './pages/run.js';
 import { Runs } from './pages/runs.js';
 import { Timing } from './pages/timing.js';
+import { Trend } from './pages/trend.js';
 
 // Every page: its address, what shows it, its title, and its name in the rail (with the address that
 // the rail leads to, and further addresses that count as being there).
@@ -44,6 +45,7 @@ const pages = [
   { at: '/compare', part: Compare, title: 'Compare', rail: 'Compare' },
   { at: '/compare/:a/:b', part: Compare, title: 'Compare', under: '/compare' },
   { at: '/timing', part: Timing, title: 'Timing', rail: 'Timing' },
+  { at: '/trend', part: Trend, title: 'Trend', rail: 'Trend' },
   { at: '/hooks', part: Hooks, title: 'Hooks', rail: 'Hooks' },
   { at: '/doors', part: Hooks, title: 'Hooks', under: '/hooks' },
   { at: '/signatures', part: Signatures, title: 'Signatures', rail: 'Signatures' },

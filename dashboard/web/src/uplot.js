@@ -21,13 +21,13 @@ function nearest(plot, dots) {
 
 /**
  * OPTIONS and DATA as uPlot takes them; LABEL says the plot in words.  Of DOTS, when given, the one under
- * the pointer is named, and opened by a click.
+ * the pointer is named, and opened by a click; WHAT says what a dot is.
  * @typedef {{x: number, y: number, text: string, to: string}} Dot
  * @typedef {(name: string) => string} Paint the colour of that name, light or dark as the page is
- * @typedef {{data: any[], label: string, height?: number, dots?: Dot[]}} Plotted
+ * @typedef {{data: any[], label: string, height?: number, dots?: Dot[], what?: string}} Plotted
  * @param {Plotted & {options: (paint: Paint) => object}} props
  */
-export function Plot({ options, data, label, height = 260, dots }) {
+export function Plot({ options, data, label, height = 260, dots, what = 'case' }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null));
   const under = useRef(/** @type {Dot | null} */ (null));
   const [near, setNear] = useState(/** @type {Dot | null} */ (null));
@@ -77,7 +77,7 @@ export function Plot({ options, data, label, height = 260, dots }) {
           {near ? (
             <Link to={near.to}>{near.text}</Link>
           ) : (
-            <span class="dim">Point at a dot to see its case; click to open it.</span>
+            <span class="dim">Point at a dot to see its {what}; click to open it.</span>
           )}
         </p>
       )}

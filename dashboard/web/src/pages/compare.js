@@ -1,6 +1,6 @@
 // Two runs: what differs around them first, then verdicts, then time.
 import { useState } from 'preact/hooks';
-import { useData } from '../api.js';
+import { offline, useData } from '../api.js';
 import { go, useQuery } from '../router.js';
 import {
   Empty,
@@ -16,6 +16,8 @@ import {
   when,
   words,
 } from '../ui.js';
+
+const PICK_RUNS = 200; // as an offline file carries them
 
 const groups = [
   ['new', 'New failures'],
@@ -132,6 +134,45 @@ function Timing({ rows }) {
   );
 }
 
+/**
+ * Which two runs: any of the newest, and whatever the address names.
+ * @param {{words: string[], found: import('openapi').Answers['/api/v1/compare'] | null}} props
+ */
+function Pickers({ words: chosen, found }) {
+  const data = useData('/api/v1/runs', { limit: PICK_RUNS });
+  const ids = [found?.a.id, found?.b.id].map((id, i) => String(id ?? chosen[i]));
+  const held = (run) => !offline || run.id === offline.run || offline.compared.includes(run.id);
+  const runs = (data.data?.runs ?? []).filter((run) => run.state !== 'running' && held(run));
+  const rows = runs.map((run) => [
+    String(run.id),
+    [`run ${run.id}`, when(run.started_ns), run.branch, run.commit?.slice(0, 10)].filter(Boolean).join(' · '),
+  ]);
+  return (
+    <div class="filters" data-carrier>
+      {['before', 'now'].map((label, i) => (
+        <label class="field" key={label}>
+          <span>{label}</span>
+          <select
+            value={ids[i]}
+            onChange={(event) => {
+              const picked = ids.map((id, k) => (k === i ? event.currentTarget.value : id));
+              go(`/compare/${picked[0]}/${picked[1]}`);
+            }}
+          >
+            {[...(rows.some(([id]) => id === ids[i]) ? [] : [[ids[i], `run ${ids[i]}`]]), ...rows].map(
+              ([id, text]) => (
+                <option key={id} value={id} selected={id === ids[i]}>
+                  {text}
+                </option>
+              ),
+            )}
+          </select>
+        </label>
+      ))}
+    </div>
+  );
+}
+
 /** @param {{a?: string, b?: string}} props */
 export function Compare({ a, b }) {
   const [query] = useQuery();
@@ -155,9 +196,13 @@ export function Compare({ a, b }) {
         </>
       }
     >
+      <Pickers words={[first, second]} found={data.data} />
       <Loaded from={data}>
         {(found) => (
           <>
+            <p class={`verdictline ${found.totals.new > 0 ? 'bad' : 'good'}`} role="status">
+              {found.sentence}
+            </p>
             {found.environment.some((row) => ['compiler', 'flags', 'platform', 'cpu'].includes(row.name)) && (
               <p class="banner warn" role="status">
                 The two did not run alike: {found.environment.map((row) => row.name).join(', ')} changed.

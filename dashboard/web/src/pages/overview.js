@@ -16,6 +16,7 @@ import {
   number,
   percent,
   plural,
+  when,
   words,
 } from '../ui.js';
 
@@ -63,33 +64,44 @@ function Sparkline({ trend, show }) {
   const x = (i) => 2 + (i / (points.length - 1)) * 196;
   const y = (v) => 42 - ((v - bottom) / (top - bottom)) * 38;
   const last = values[values.length - 1];
+  const day = (point) => when(point.started_ns).slice(0, 10);
+  const ends = [points[0], points[points.length - 1]];
   return (
-    <svg
-      class="spark"
-      viewBox="0 0 200 44"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={`${points.length} runs, from ${show(values[0])} to ${show(last)}`}
-    >
-      {low !== null && (
-        <rect
-          class="band"
-          x="0"
-          width="200"
-          y={y(clip(high))}
-          height={Math.max(1.5, y(clip(low)) - y(clip(high)))}
+    <figure class="sparkline">
+      <svg
+        class="spark"
+        viewBox="0 0 200 44"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${points.length} runs, from ${show(values[0])} to ${show(last)}`}
+      >
+        {low !== null && (
+          <rect
+            class="band"
+            x="0"
+            width="200"
+            y={y(clip(high))}
+            height={Math.max(1.5, y(clip(low)) - y(clip(high)))}
+          />
+        )}
+        <polyline
+          points={values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')}
+          vector-effect="non-scaling-stroke"
         />
-      )}
-      <polyline
-        points={values.map((v, i) => `${x(i).toFixed(1)},${y(v).toFixed(1)}`).join(' ')}
-        vector-effect="non-scaling-stroke"
-      />
-      <path
-        class="end"
-        d={`M${x(values.length - 1).toFixed(1)} ${y(last).toFixed(1)}h.01`}
-        vector-effect="non-scaling-stroke"
-      />
-    </svg>
+        <path
+          class="end"
+          d={`M${x(values.length - 1).toFixed(1)} ${y(last).toFixed(1)}h.01`}
+          vector-effect="non-scaling-stroke"
+        />
+      </svg>
+      <figcaption class="dim small">
+        {ends.map((point) => (
+          <span key={point.run}>
+            {show(point.value)} <time>{day(point)}</time>
+          </span>
+        ))}
+      </figcaption>
+    </figure>
   );
 }
 
@@ -98,7 +110,11 @@ function Tile({ name, title, show, note, unit, trend, share }) {
   const last = points[points.length - 1];
   return (
     <section class="tile" key={name}>
-      <h2>{title}</h2>
+      <h2>
+        <Link to={`/trend?metric=${name}`} title={`${title} over all runs`}>
+          {title}
+        </Link>
+      </h2>
       <p class="figure">
         {share ? percent(share.right, share.total) : last ? show(last.value) : 'not known'}
       </p>

@@ -1,0 +1,393 @@
+// One figure over runs: is it getting worse, and since when.
+import uPlot from 'uplot';
+import { useMemo, useState } from 'preact/hooks';
+import { offline, useData } from '../api.js';
+import { useQuery } from '../router.js';
+import { Plot, axis } from '../uplot.js';
+import { Link, Loaded, Page, bytes, duration, number, plural, when } from '../ui.js';
+
+/**
+ * @typedef {import('openapi').Answers['/api/v1/trend']} Found
+ * @typedef {Found['trend']['points'][number]} Point
+ */
+
+const LIMITS = [30, 100, 300, 1000];
+const DEFAULT_LIMIT = 100;
+
+const shown = {
+  share: (value) => `${(100 * value).toFixed(2)} %`,
+  ratio: (value) => `${value.toFixed(1)}×`,
+  ns: duration,
+  bytes,
+};
+/** @type {(figure: import('openapi').Figure, value: number | null) => string} */
+const show = (figure, value) => (value === null ? '–' : shown[figure.unit](value));
+const percent = (share) => `${share >= 0 ? '+' : ''}${(100 * share).toFixed(1)} %`;
+const seconds = (ns) => ns / 1e9;
+const DAY_SECONDS = 86400;
+function day(time, step) {
+  const text = new Date(time * 1e3).toISOString();
+  return step >= DAY_SECONDS ? text.slice(0, 10) : `${text.slice(5, 10)} ${text.slice(11, 16)}`;
+}
+
+// The noise around each level, its median, and a mark with the commit where a level begins.
+const levels = (found, paint) => ({
+  drawClear: [
+    (plot) => {
+      const { ctx } = plot;
+      const [x, y] = [(v) => plot.valToPos(v, 'x', true), (v) => plot.valToPos(v, 'y', true)];
+      ctx.save();
+      for (const level of found.levels) {
+        const [from, to] = [x(seconds(level.from_ns)), x(seconds(level.to_ns))];
+        ctx.globalAlpha = 0.16;
+        ctx.fillStyle = paint('dim');
+        ctx.fillRect(from, y(level.high), Math.max(4, to - from), Math.max(2, y(level.low) - y(level.high)));
+        ctx.globalAlpha = 1;
+        ctx.fillRect(from, y(level.median), Math.max(4, to - from), 1.5);
+      }
+      ctx.restore();
+    },
+  ],
+  draw: [
+    (plot) => {
+      const { ctx, bbox } = plot;
+      ctx.save();
+      ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+      ctx.textAlign = 'right';
+      for (const level of found.levels.filter((each) => each.change)) {
+        const at = plot.valToPos(seconds(level.from_ns), 'x', true);
+        ctx.fillStyle = ctx.strokeStyle = paint(level.change === 'worse' ? 'fail' : 'pass');
+        ctx.beginPath();
+        ctx.moveTo(at, bbox.top);
+        ctx.lineTo(at, bbox.top + bbox.height);
+        ctx.stroke();
+        const mark = level.change === 'worse' ? '▲ worse' : '▼ better';
+        const commit = level.commit?.slice(0, 10) ?? `run ${level.from_run}`;
+        ctx.fillText(`${mark} ${commit}`, at - 4, bbox.top + 12 * devicePixelRatio);
+      }
+      ctx.restore();
+    },
+  ],
+});
+
+/** @param {{found: Found, to: (run: number) => string}} props */
+function Line({ found, to }) {
+  const { figure } = found;
+  const { data, options, dots } = useMemo(() => {
+    const points = found.trend.points.filter((point) => point.value !== null);
+    const of = (counts) => points.map((point) => (point.counts === counts ? point.value : null));
+    return {
+      data: [points.map((point) => seconds(point.started_ns)), of(true), of(false)],
+      dots: points.map((point) => ({
+        x: seconds(point.started_ns),
+        y: /** @type {number} */ (point.value),
+        to: to(point.run),
+        text: `run ${point.run}, ${when(point.started_ns)}: ${show(figure, point.value)}`,
+      })),
+      options: (paint) => ({
+        legend: { show: false },
+        tzDate: (time) => uPlot.tzDate(new Date(time * 1e3), 'UTC'),
+        padding: [14, 16, 0, 0],
+        scales: {
+          y: {
+            range: (_, low, high) => {
+              const all = [low, high, ...found.levels.flatMap((level) => [level.low, level.high])];
+              const [least, most] = [Math.min(...all), Math.max(...all)];
+              const air = (most - least) * 0.12 || Math.abs(most) * 0.05 || 1;
+              return [least - air, most + air];
+            },
+          },
+        },
+        axes: [
+          axis(paint, {
+            size: 32,
+            label: 'started, UTC',
+            space: 84,
+            values: (...[, ticks, , , step]) => ticks.map((tick) => day(tick, step)),
+          }),
+          axis(paint, { size: 72, values: (_, ticks) => ticks.map((tick) => show(figure, tick)) }),
+        ],
+        hooks: levels(found, paint),
+        series: [
+          {},
+          {
+            stroke: paint('offset'),
+            width: 1.25,
+            spanGaps: true,
+            points: { show: points.length <= 300, size: 5, fill: paint('offset') },
+          },
+          { stroke: paint('dim'), paths: () => null, points: { show: true, size: 5, width: 1 } },
+        ],
+      }),
+    };
+  }, [found]);
+  if (data[0].length === 0) return <p class="dim pad">No run here has this figure.</p>;
+  return (
+    <Plot
+      data={data}
+      options={options}
+      height={320}
+      dots={dots}
+      what="run"
+      label={`${figure.title} by date, ${plural(data[0].length, 'run')}. ${found.sentence}`}
+    />
+  );
+}
+
+// Run -> the one before it, of those that are compared.
+function befores(points) {
+  const known = points.filter((point) => point.counts);
+  return new Map(known.slice(1).map((point, i) => [point.run, known[i].run]));
+}
+
+/** @param {{found: Found, run: number}} props */
+function Chosen({ found, run }) {
+  const { points } = found.trend;
+  const point = points.find((each) => each.run === run);
+  if (!point) return null;
+  const earlier = befores(points).get(run);
+  return (
+    <p class="banner chosen" role="status">
+      <Link class="strong" to={`/runs/${run}`}>
+        Run {run}
+      </Link>
+      , {when(point.started_ns)} UTC, <span class="mono">{point.commit?.slice(0, 12) ?? 'no commit'}</span>
+      {': '}
+      <strong>{show(found.figure, point.value)}</strong> of {plural(point.count, 'sample')}
+      {!point.counts && ' (not compared: no such figure, or too few cases)'}
+      {earlier && (
+        <>
+          {' · '}
+          <Link to={`/compare/${earlier}/${run}`}>compare with run {earlier} before it</Link>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** @param {{found: Found}} props */
+function Changes({ found }) {
+  const { figure } = found;
+  const rows = found.levels.filter((level) => level.change).reverse();
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h2 class="section">
+        Changes <span class="count">{number(rows.length)}</span>
+      </h2>
+      <div class="scroll" tabindex={0} role="region" aria-label="Changes">
+        <table class="list stacking">
+          <thead>
+            <tr>
+              <th>since</th>
+              <th>day</th>
+              <th>commit</th>
+              <th>says</th>
+              <th class="num">before</th>
+              <th class="num">now</th>
+              <th class="num">effect</th>
+              <th class="num">p</th>
+              <th>look</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((level) => (
+              <tr key={level.from_run}>
+                <td>
+                  <Link class="strong" to={`/runs/${level.from_run}`}>
+                    run {level.from_run}
+                  </Link>
+                </td>
+                <td data-label="day">{when(level.from_ns).slice(0, 10)}</td>
+                <td class="mono" data-label="commit">
+                  {level.commit?.slice(0, 12) ?? '–'}
+                </td>
+                <td class={level.change === 'worse' ? 'wrong' : 'good'}>
+                  {level.change === 'worse' ? '▲ worse' : '▼ better'}
+                </td>
+                <td class="num" data-label="before">
+                  {show(figure, level.effect === null ? null : level.median / (1 + level.effect))}
+                </td>
+                <td class="num" data-label="now">
+                  {show(figure, level.median)}
+                </td>
+                <td class="num" data-label="effect">
+                  {level.effect === null ? '–' : percent(level.effect)}
+                </td>
+                <td class="num dim" data-label="p">
+                  {level.p?.toPrecision(2)}
+                </td>
+                <td>
+                  <Link to={`/compare/${level.last_run_before}/${level.from_run}`}>
+                    compare with run {level.last_run_before}
+                  </Link>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+// Good news is green; that nothing can be said is neither green nor red.
+function mood(found) {
+  if (found.levels.at(-1)?.change === 'worse') return 'bad';
+  return found.levels.length > 1 ? 'good' : '';
+}
+
+/** @param {{found: Found}} props */
+function Every({ found }) {
+  const [open, setOpen] = useState(false);
+  const points = [...found.trend.points].reverse();
+  const earlier = useMemo(() => befores(found.trend.points), [found]);
+  return (
+    <details class="env" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Every run, as a table</summary>
+      {open && (
+        <div class="scroll" tabindex={0} role="region" aria-label="Every run">
+          <table class="list">
+            <thead>
+              <tr>
+                <th>run</th>
+                <th>started</th>
+                <th>commit</th>
+                <th>branch</th>
+                <th>platform</th>
+                <th class="num">{found.figure.title}</th>
+                <th>look</th>
+              </tr>
+            </thead>
+            <tbody>
+              {points.map((point) => (
+                <tr key={point.run}>
+                  <td>
+                    <Link to={`/runs/${point.run}`}>{point.run}</Link>
+                  </td>
+                  <td class="nowrap">{when(point.started_ns)}</td>
+                  <td class="mono">{point.commit?.slice(0, 12) ?? '–'}</td>
+                  <td>
+                    <bdi>{point.branch ?? '–'}</bdi>
+                  </td>
+                  <td>
+                    <bdi>{point.platform ?? '–'}</bdi>
+                  </td>
+                  <td class="num">{show(found.figure, point.value)}</td>
+                  <td>
+                    {earlier.has(point.run) && (
+                      <Link to={`/compare/${earlier.get(point.run)}/${point.run}`}>compare</Link>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  );
+}
+
+/**
+ * @typedef {{label: string, value: string, rows: [string, string][]}} Choice
+ * @param {Choice & {change: (value: string) => void}} props
+ */
+const Pick = ({ label, value, rows, change }) => (
+  <label class="field">
+    <span>{label}</span>
+    <select value={value} onChange={(event) => change(event.currentTarget.value)}>
+      {rows.map(([word, text]) => (
+        <option key={word} value={word} selected={word === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+const anyOf = (words) => [['', 'any'], ...words.map((word) => [word, word])];
+
+function Noise({ found }) {
+  const { noise, figure } = found;
+  return (
+    <p class="dim small">
+      {figure.unit === 'share'
+        ? 'A share has no noise of its own: the line is the median of a level.'
+        : noise.bench === null
+          ? 'No bench has measured the noise of this machine: the band is 3 % around the median of a level.'
+          : `The band is ${(100 * noise.threshold).toFixed(1)} % around the median of a level: the larger ` +
+            `of 3 % and what equal work differed by in the bench of run ${noise.bench} (A/A).`}{' '}
+      A level changes where chance does not explain it (ranks, p under 0.01 at any run) and the effect is
+      outside the band. Pale points are runs of under half of the cases: they are not compared.
+    </p>
+  );
+}
+
+export function Trend() {
+  const [query, set] = useQuery();
+  const metric = query.metric ?? 'exact';
+  const limit = query.limit ?? String(DEFAULT_LIMIT);
+  const where = { scenario: query.scenario, variant: query.variant };
+  const data = useData(
+    '/api/v1/trend',
+    offline
+      ? { metric, limit: DEFAULT_LIMIT, until: offline.run }
+      : { metric, limit, branch: query.branch, platform: query.platform, ...where },
+  );
+  const to = (run) => `/trend?${new URLSearchParams({ ...query, metric, run: String(run) })}`;
+  return (
+    <Page title="Trend" lead="One figure over runs: is it getting worse, and since when?">
+      <Loaded from={data}>
+        {(found) => (
+          <>
+            <div class="filters">
+              <Pick
+                label="figure"
+                value={metric}
+                rows={found.figures.map((each) => [each.name, each.title])}
+                change={(value) => set({ metric: value, run: null }, false)}
+              />
+              <span class="filters" data-carrier>
+                {!offline && (
+                  <>
+                    <Pick
+                      label="runs"
+                      value={limit}
+                      rows={LIMITS.map((count) => [String(count), `newest ${number(count)}`])}
+                      change={(value) => set({ limit: value, run: null })}
+                    />
+                    <Pick
+                      label="branch"
+                      value={query.branch ?? ''}
+                      rows={anyOf(found.branches)}
+                      change={(value) => set({ branch: value, run: null })}
+                    />
+                    <Pick
+                      label="platform"
+                      value={query.platform ?? ''}
+                      rows={anyOf(found.platforms)}
+                      change={(value) => set({ platform: value, run: null })}
+                    />
+                  </>
+                )}
+              </span>
+              {(query.scenario || query.variant) && (
+                <button onClick={() => set({ scenario: null, variant: null })}>
+                  of <bdi>{[query.scenario, query.variant].filter(Boolean).join('.')}</bdi> alone; show all
+                </button>
+              )}
+            </div>
+            <p class={`verdictline ${mood(found)}`} role="status">
+              <strong>{found.figure.title}.</strong> {found.sentence}
+            </p>
+            <Line found={found} to={to} />
+            {query.run && <Chosen found={found} run={Number(query.run)} />}
+            <Changes found={found} />
+            <Every found={found} />
+            <Noise found={found} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
