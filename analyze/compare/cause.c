@@ -31,6 +31,7 @@ static rule_fn *const rules[] = {
     because_inline_only,
     because_truncated,
     because_frame_pointer,
+    because_beyond_truth,
 };
 
 /* Describes an unexplained difference as precisely as possible. */

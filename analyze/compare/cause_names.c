@@ -2,9 +2,11 @@
  * the name, which address was looked up, and which of several names is meant. */
 #include "compare/cause_names.h"
 
-#include "compare/names.h"
 #include <inttypes.h>
 #include <string.h>
+
+#include "base/text.h"
+#include "compare/names.h"
 
 enum {
     SYMBOLS_ASKED_MAX = 64,
@@ -102,9 +104,59 @@ static bool because_symbols(const struct difference *d, struct arena *keep, stru
     return false;
 }
 
+static bool asked_holds(const struct frame *asked, uint32_t count, const char *function,
+                        uint32_t line)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (compare_names(function, asked[i].function) && (line == 0 || asked[i].line == line))
+            return true;
+    return false;
+}
+
+/* Another module of the case with FRAME's module's name; NULL: none. */
+static const struct module *namesake(const struct difference *d, const struct frame *frame)
+{
+    const char *name = frame->module != NULL ? frame->module->name : frame->module_name;
+    for (uint32_t c = 1; name != NULL && c < d->table->column_count; c++) {
+        const struct column *column = &d->table->columns[c];
+        for (uint32_t i = 0; i < column->count; i++) {
+            const struct module *module = column->stack->frames[i].module;
+            if (module != NULL && module != frame->module &&
+                text_equal_nocase(module->name, name) &&
+                (frame->module == NULL || strcmp(module->debug_id, frame->module->debug_id) != 0))
+                return module;
+        }
+    }
+    return NULL;
+}
+
+/* A judge named a frame by the symbols of another module with the same name. */
+static bool because_namesake(const struct difference *d, struct arena *keep,
+                             struct explanation *out)
+{
+    const struct frame *judged = rule_mine(d);
+    const struct compare_symbols *symbols = d->in->symbols;
+    const struct module *other = judged != NULL ? namesake(d, judged) : NULL;
+    if (other == NULL || symbols == NULL || symbols->at == NULL ||
+        d->table->columns[d->column].claim->kind != ENGINE_KIND_JUDGE)
+        return false;
+    struct frame asked[SYMBOLS_ASKED_MAX], there = *judged;
+    there.module = other;
+    const uint32_t frames = symbols->at(symbols->context, &there, frame_lookup_offset(&there),
+                                        asked, SYMBOLS_ASKED_MAX);
+    if (!asked_holds(asked, frames, judged->function, judged->line))
+        return false;
+    return rule_explain(out, CAUSE_SYMBOLS_MISMATCH, d->column,
+                        arena_printf(keep, "%s at %s: it has %s from another module with this name",
+                                     rule_engine(d, d->column), rule_where(judged, keep),
+                                     judged->function));
+}
+
 bool because_symbols_mismatch(const struct difference *d, struct arena *keep,
                               struct explanation *out)
 {
+    if (because_namesake(d, keep, out))
+        return true;
     return because_symbols(d, keep, out, CAUSE_SYMBOLS_MISMATCH, 1u << SYMBOLS_MISMATCH,
                            "the symbols are of another build and were not used");
 }
@@ -122,15 +174,6 @@ bool because_export_only(const struct difference *d, struct arena *keep, struct 
 {
     return because_symbols(d, keep, out, CAUSE_EXPORT_ONLY, 1u << SYMBOLS_EXPORT,
                            "only the nearest export gives it a name");
-}
-
-static bool asked_holds(const struct frame *asked, uint32_t count, const char *function,
-                        uint32_t line)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (compare_names(function, asked[i].function) && (line == 0 || asked[i].line == line))
-            return true;
-    return false;
 }
 
 /* True when the symbols give FUNCTION at LINE one byte away from the lookup address, but not at the
@@ -219,6 +262,66 @@ static bool has_line(const uint32_t *lines, uint32_t count, uint32_t line)
     return false;
 }
 
+/* How far before and after a place a reader may have taken its row from. */
+enum { ROWS_BEFORE_BYTES = 2048, ROWS_AFTER_BYTES = 64 };
+
+/* The place nearest to HOST's lookup address where our symbols give FUNCTION that line; false:
+ * there is none in reach.  *APART: bytes from the lookup address. */
+static bool find_near(const struct compare_symbols *symbols, const struct frame *host,
+                      const char *function, uint32_t line, int64_t *apart)
+{
+    struct frame asked[SYMBOLS_ASKED_MAX];
+    const uint64_t offset = frame_lookup_offset(host);
+    for (int64_t step = 1; step <= ROWS_BEFORE_BYTES; step++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            if ((sign < 0 && (uint64_t)step > offset) || (sign > 0 && step > ROWS_AFTER_BYTES))
+                continue;
+            *apart = sign * step;
+            const uint32_t frames = symbols->at(symbols->context, host, offset + (uint64_t)*apart,
+                                                asked, SYMBOLS_ASKED_MAX);
+            for (uint32_t i = 0; i < frames; i++)
+                if (asked[i].line == line && compare_names(asked[frames - 1].function, function))
+                    return true;
+        }
+    return false;
+}
+
+/* A judge shows the line of another row: of the one before or after the address, or of one before
+ * the code of a function that was inlined there, where its call has a line of its own. */
+static bool takes_other_row(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const struct frame *judged = rule_mine(d), *host = rule_host(d, d->column);
+    const struct engine_claim *claim = d->table->columns[d->column].claim;
+    const struct compare_symbols *symbols = d->in->symbols;
+    struct frame asked[SYMBOLS_ASKED_MAX];
+    uint32_t lines[LINES_ASKED_MAX];
+    int64_t apart = 0;
+    if (claim->kind != ENGINE_KIND_JUDGE || judged == NULL || judged->line == 0 || host == NULL ||
+        symbols == NULL || symbols->at == NULL)
+        return false;
+    const uint32_t frames =
+        symbols->at(symbols->context, host, frame_lookup_offset(host), asked, SYMBOLS_ASKED_MAX);
+    if (frames == 0 || asked_holds(asked, frames, judged->function, judged->line))
+        return false;
+    const uint32_t count =
+        symbols->lines != NULL ? symbols->lines(symbols->context, host, lines, LINES_ASKED_MAX) : 0;
+    if (count > 1 && has_line(lines, count, judged->line))
+        return rule_explain(out, CAUSE_LINE_TABLE, d->against == 0 ? d->column : 0,
+                            arena_printf(keep,
+                                         "%s: its line table has %" PRIu32
+                                         " rows for one address; %s shows line %" PRIu32,
+                                         rule_where(host, keep), count, claim->engine,
+                                         judged->line));
+    if (!find_near(symbols, host, asked[frames - 1].function, judged->line, &apart))
+        return false;
+    return rule_explain(
+        out, CAUSE_LINE_TABLE, d->against == 0 ? d->column : 0,
+        arena_printf(
+            keep, "%s: %s shows line %" PRIu32 " for %s, which its line table has %d bytes %s",
+            rule_where(host, keep), claim->engine, judged->line, rule_name(judged->function),
+            (int)(apart < 0 ? -apart : apart), apart < 0 ? "earlier" : "later"));
+}
+
 /* DWARF's tables may give one address several lines.  The last one counts; some readers keep the
  * first one, and use it for the caller of an inlined function as well. */
 bool because_line_table(const struct difference *d, struct arena *keep, struct explanation *out)
@@ -227,9 +330,11 @@ bool because_line_table(const struct difference *d, struct arena *keep, struct e
                        *host = rule_host(d, d->column);
     const struct compare_symbols *symbols = d->in->symbols;
     uint32_t lines[LINES_ASKED_MAX];
-    if (d->mark != CELL_LINE || own == NULL || other == NULL || host == NULL || symbols == NULL ||
-        symbols->lines == NULL || symbols->at == NULL || own->line == 0 || other->line == 0)
+    if (d->mark != CELL_LINE)
         return false;
+    if (own == NULL || other == NULL || host == NULL || symbols == NULL || symbols->lines == NULL ||
+        symbols->at == NULL || own->line == 0 || other->line == 0)
+        return takes_other_row(d, keep, out);
     const uint32_t count = symbols->lines(symbols->context, host, lines, LINES_ASKED_MAX);
     struct frame asked[SYMBOLS_ASKED_MAX];
     const uint32_t frames =
@@ -238,7 +343,7 @@ bool because_line_table(const struct difference *d, struct arena *keep, struct e
     const struct frame *odd = own_counts ? other : own;
     if (count < 2 || own_counts == asked_holds(asked, frames, other->function, other->line) ||
         !has_line(lines, count, odd->line))
-        return false;
+        return takes_other_row(d, keep, out);
     return rule_explain(out, CAUSE_LINE_TABLE, 0,
                         arena_printf(keep,
                                      "%s: its line table has %" PRIu32

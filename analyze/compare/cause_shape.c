@@ -257,6 +257,17 @@ bool because_inline_only(const struct difference *d, struct arena *keep, struct 
             rule_name(table_frame(d->table, d->row, rule_having(d))->function), have->offset));
 }
 
+/* COLUMN has a frame further out that the other side has, too.  Without one, its last frames are of
+ * further in: of a recursion that it did not leave. */
+static bool agrees_below(const struct difference *d, uint32_t column)
+{
+    const uint32_t other = column == d->column ? d->against : d->column;
+    for (uint32_t row = d->row; row < d->table->row_count; row++)
+        if (table_key(d->table, row, column) != NULL && table_key(d->table, row, other) != NULL)
+            return true;
+    return false;
+}
+
 /* Frames are missing at the outer end, where the walk stopped, or at the inner end, where the walk
  * started too late. */
 bool because_truncated(const struct difference *d, struct arena *keep, struct explanation *out)
@@ -269,11 +280,10 @@ bool because_truncated(const struct difference *d, struct arena *keep, struct ex
         return rule_explain(out, CAUSE_TRUNCATED, column,
                             arena_printf(keep, "%s starts at %s: the frames further in are missing",
                                          rule_engine(d, column), rule_where(next, keep)));
-    if (next != NULL)
-        return false;
     const struct stack *stack = d->table->columns[column].stack;
     /* A return address of 0 ends a stack, unless other engines continue after it. */
-    if (stack == NULL || stack->stop == STOP_NONE || stack->stop == STOP_END)
+    if (stack == NULL || stack->stop == STOP_NONE || stack->stop == STOP_END ||
+        (next != NULL && agrees_below(d, column)))
         return false;
     const struct frame *last = rule_previous_frame(d, d->row, column);
     return rule_explain(
@@ -350,4 +360,25 @@ bool because_frame_pointer(const struct difference *d, struct arena *keep, struc
     return rule_explain(out, CAUSE_FRAME_POINTER, d->column,
                         arena_printf(keep, "%s continues here as %s does, by frame pointers",
                                      rule_engine(d, d->column), rule_engine(d, witness)));
+}
+
+/* The truth ends where the way back was destroyed; what an engine still finds there is its own. */
+bool because_beyond_truth(const struct difference *d, struct arena *keep, struct explanation *out)
+{
+    const struct column *truth = &d->table->columns[0];
+    const struct frame *mine = rule_mine(d);
+    if (d->against != 0 || d->mark != CELL_EXTRA || mine == NULL || truth->truth == NULL ||
+        truth->count == 0 || truth->truth->frames[truth->count - 1].gap != TRUTH_GAP_SYSTEM)
+        return false;
+    for (uint32_t row = d->row; row < d->table->row_count; row++) {
+        const struct truth_frame *frame = table_truth(d->table, row);
+        if (frame != NULL && frame->gap == TRUTH_GAP_NONE)
+            return false;
+    }
+    return rule_explain(out, CAUSE_BEYOND_TRUTH, 0,
+                        arena_printf(keep,
+                                     "the truth ends here, its way back was destroyed; %s goes on "
+                                     "with %s at %s",
+                                     rule_engine(d, d->column), rule_name(mine->function),
+                                     rule_where(mine, keep)));
 }

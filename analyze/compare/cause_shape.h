@@ -11,5 +11,6 @@ rule_fn because_tail_call;
 rule_fn because_inline_only;
 rule_fn because_truncated;
 rule_fn because_frame_pointer;
+rule_fn because_beyond_truth;
 
 #endif

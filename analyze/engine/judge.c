@@ -274,24 +274,57 @@ const char *judge_version(const struct engine_input *in, const char *program, st
     return known;
 }
 
-static const struct module *module_named(const struct module *modules, uint32_t count,
-                                         const char *name)
+/* The physical function of FRAME, as our symbols know it; 0 frames: none. */
+static uint32_t ask_symbols(const struct engine_input *in, const struct frame *frame,
+                            struct symbol_frame frames[SYMBOL_FRAMES_MAX])
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (text_equal_nocase(modules[i].name, path_base(name)))
-            return &modules[i];
-    return NULL;
+    if (in->symbols == NULL || frame->module == NULL)
+        return 0;
+    return symbol_lookup(symbol_store_module(in->symbols, frame->module),
+                         frame_lookup_offset(frame), frames);
 }
 
-/* The object file that holds the physical function, as our symbols know it. */
+/* The object file that holds the physical function. */
 static const char *compiland_of(const struct engine_input *in, const struct frame *frame)
 {
     struct symbol_frame frames[SYMBOL_FRAMES_MAX];
-    if (in->symbols == NULL || frame->module == NULL)
-        return NULL;
-    uint32_t count = symbol_lookup(symbol_store_module(in->symbols, frame->module),
-                                   frame_lookup_offset(frame), frames);
+    const uint32_t count = ask_symbols(in, frame, frames);
     return count > 0 ? frames[count - 1].compiland : NULL;
+}
+
+/* True when MODULE has FRAME's function at FRAME's offset. */
+static bool has_function(const struct engine_input *in, const struct frame *frame,
+                         const struct module *module)
+{
+    struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    struct frame there = *frame;
+    there.module = module;
+    const uint32_t count = ask_symbols(in, &there, frames);
+    for (uint32_t i = 0; i < count && frame->function != NULL; i++)
+        if (frames[i].function != NULL && strcmp(frames[i].function, frame->function) == 0)
+            return true;
+    return false;
+}
+
+/* The module that FRAME names.  Of several with that name it is the one that has the function;
+ * NULL: that does not decide, or there is none. */
+static const struct module *module_of(const struct engine_input *in, const struct frame *frame,
+                                      const struct module *modules, uint32_t count)
+{
+    const struct module *found = NULL, *fits = NULL;
+    uint32_t named = 0, fitting = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!text_equal_nocase(modules[i].name, path_base(frame->module_name)) ||
+            (found != NULL && strcmp(found->code_id, modules[i].code_id) == 0))
+            continue;
+        found = &modules[i];
+        named++;
+        if (has_function(in, frame, found)) {
+            fits = found;
+            fitting++;
+        }
+    }
+    return named <= 1 ? found : fitting == 1 ? fits : NULL;
 }
 
 /* Tools number threads differently. An id that is not in the dump is a position in its list
@@ -321,7 +354,7 @@ void judge_classify(const struct engine_input *in, struct arena *keep, struct en
         for (uint32_t i = 0; i < out->stacks[s].frame_count; i++) {
             struct frame *frame = &out->stacks[s].frames[i];
             if (frame->module == NULL && frame->module_name != NULL)
-                frame->module = module_named(modules, count, frame->module_name);
+                frame->module = module_of(in, frame, modules, count);
             frame->compiland = compiland_of(in, frame);
         }
         frame_class_assign(in->crash, &out->stacks[s]);

@@ -26,6 +26,7 @@ static const char *const cause_names[CAUSE_COUNT] = {
     [CAUSE_UNSUPPORTED_HERE] = "unsupported_here",
     [CAUSE_UNEXPLAINED] = "unexplained",
     [CAUSE_LINE_TABLE] = "line_table",
+    [CAUSE_BEYOND_TRUTH] = "beyond_truth",
 };
 
 static const char *const verdict_names[VERDICT_COUNT] = {

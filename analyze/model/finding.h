@@ -28,7 +28,8 @@ enum cause {
     CAUSE_NOT_CAPTURED,  /* no record or no dump, where one was expected        */
     CAUSE_UNSUPPORTED_HERE,
     CAUSE_UNEXPLAINED,
-    CAUSE_LINE_TABLE, /* several lines for one address: readers choose differently */
+    CAUSE_LINE_TABLE,   /* several rows for one place: readers choose differently */
+    CAUSE_BEYOND_TRUTH, /* a frame below the last one that the truth can know */
     CAUSE_COUNT
 };
 

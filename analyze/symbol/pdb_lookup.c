@@ -165,3 +165,14 @@ uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
     }
     return frame_without_procedure(lookup, &contribution, place, out);
 }
+
+uint32_t pdb_lookup_lines(struct pdb_lookup *lookup, uint32_t rva, uint32_t *out, uint32_t max)
+{
+    struct pdb_place place;
+    struct pdb_contribution contribution;
+    if (!pdb_place_of_rva(lookup->pdb, rva, &place) ||
+        !pdb_contribution_at(lookup->pdb, place, &contribution))
+        return 0;
+    const struct pdb_unit *unit = unit_of(lookup, contribution.module);
+    return unit != NULL ? pdb_unit_lines_at(unit, place, out, max) : 0;
+}

@@ -25,4 +25,8 @@ void pdb_lookup_close(struct pdb_lookup *lookup);
 uint32_t pdb_lookup(struct pdb_lookup *lookup, uint32_t rva,
                     struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 
+/* The lines that the line table gives to the address of RVA; several where it has several rows
+ * for it.  Returns their number, at most MAX. */
+uint32_t pdb_lookup_lines(struct pdb_lookup *lookup, uint32_t rva, uint32_t *out, uint32_t max);
+
 #endif

@@ -219,6 +219,36 @@ bool pdb_unit_line_at(const struct pdb_unit *unit, struct pdb_place place, struc
     return search.found;
 }
 
+struct line_list {
+    uint32_t target, start, count, max;
+    uint32_t *out;
+};
+
+static void line_list_row(void *context, const struct pdb_line_row *row)
+{
+    struct line_list *list = context;
+    if (row->offset > list->target || (list->count > 0 && row->offset < list->start))
+        return;
+    if (list->count > 0 && row->offset > list->start)
+        list->count = 0;
+    list->start = row->offset;
+    if (list->count < list->max && row->line != 0)
+        list->out[list->count++] = row->line;
+}
+
+uint32_t pdb_unit_lines_at(const struct pdb_unit *unit, struct pdb_place place, uint32_t *out,
+                           uint32_t max)
+{
+    struct line_list list = {place.offset, 0, 0, max, out};
+    for (uint32_t i = 0; i < unit->range_count; i++) {
+        const struct pdb_line_range *range = &unit->ranges[i];
+        if (range->start.section == place.section && place.offset >= range->start.offset &&
+            place.offset - range->start.offset < range->bytes)
+            pdb_line_rows(&unit->module, range, &unit->subsections, line_list_row, &list);
+    }
+    return list.count;
+}
+
 /* S_INLINESITE: parent, end, inlinee, annotations.  S_INLINESITE2 has a count before them. */
 bool pdb_unit_read_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
                         const uint8_t **annotations, uint32_t *bytes)

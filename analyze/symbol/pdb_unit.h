@@ -52,6 +52,11 @@ int64_t pdb_unit_code_before(const struct pdb_unit *unit, struct pdb_place place
 /* The code's record; a separated part has the name and type of its procedure. */
 bool pdb_unit_procedure(const struct pdb_unit *unit, uint32_t code, struct pdb_procedure *out);
 
+/* The lines of all rows at the address of the row that holds PLACE, in the table's order; at most
+ * MAX.  The last one counts. */
+uint32_t pdb_unit_lines_at(const struct pdb_unit *unit, struct pdb_place place, uint32_t *out,
+                           uint32_t max);
+
 /* The line at PLACE: of all tables that cover it, the row that starts last, and of those the
  * last in the file.  False: no table covers it.  line 0: the compiler said "no line". */
 bool pdb_unit_line_at(const struct pdb_unit *unit, struct pdb_place place,

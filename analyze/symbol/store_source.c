@@ -181,6 +181,21 @@ static uint32_t lookup_pdb(struct symbol_store *store, struct store_pdb *pdb, ui
     return count;
 }
 
+static uint32_t lines_pdb(struct symbol_store *store, struct store_pdb *pdb, uint64_t offset,
+                          uint32_t *out, uint32_t max)
+{
+    struct fault fault = FAULT_INIT;
+    uint32_t count = 0;
+
+    mutex_lock(pdb->mutex);
+    if (pdb->lookup == NULL)
+        (void)pdb_lookup_open(&pdb->pdb, store->names, &pdb->lookup, &fault);
+    if (pdb->lookup != NULL)
+        count = pdb_lookup_lines(pdb->lookup, (uint32_t)offset, out, max);
+    mutex_unlock(pdb->mutex);
+    return count;
+}
+
 static uint32_t lookup_image(struct symbol_store *store, struct store_image *image, uint64_t offset,
                              struct symbol_frame *out)
 {
@@ -201,7 +216,11 @@ uint32_t symbol_lines(struct symbol_module *sources, uint64_t offset, uint32_t *
     struct store_image *image = sources->image;
     uint32_t count = 0;
 
-    if (image == NULL || sources->pdb != NULL || sources->csv != NULL || offset > UINT32_MAX)
+    if (offset > UINT32_MAX || sources->csv != NULL)
+        return 0;
+    if (sources->pdb != NULL)
+        return lines_pdb(sources->store, sources->pdb, offset, out, max);
+    if (image == NULL)
         return 0;
     mutex_lock(image->mutex);
     if (store_image_open_names(sources->store, image))

@@ -118,6 +118,20 @@ static uint32_t table_lines(void *context, const struct frame *frame, uint32_t *
     return 2;
 }
 
+/* A line table whose row before the address has another line. */
+static uint32_t rows_at(void *context, const struct frame *frame, uint64_t offset,
+                        struct frame *out, uint32_t max)
+{
+    (void)context;
+    if (max == 0 || frame->offset != 0x20 || offset < 0x10 || offset > 0x1f)
+        return 0;
+    memset(&out[0], 0, sizeof out[0]);
+    out[0].function = "BaseThreadInitThunk";
+    out[0].line = offset < 0x18 ? 57 : 268;
+    return 1;
+}
+
+static const struct compare_symbols rows_before = {.at = rows_at};
 static const struct compare_symbols symbols = {.at = symbols_at};
 static const struct compare_symbols folding = {.alias = symbols_alias};
 static const struct compare_symbols tables = {.at = table_at, .lines = table_lines};
@@ -151,6 +165,18 @@ static const struct row rows[] = {
     {"frames that a frame-pointer chain skips", TRUTH, GOOD, GOOD,
      POKE "app.exe+3005 own main /src/a.c:30 frame_pointer\n" START BASE, NULL, VERDICT_PASS,
      CAUSE_FRAME_POINTER, "judge:other", "truth", "judge:other"},
+    {"a judge shows the line of an earlier row", TRUTH, GOOD_AT(268), GOOD_AT(268), GOOD_AT(57),
+     &rows_before, VERDICT_PASS, CAUSE_LINE_TABLE, "judge:other", "offset:rtl", NULL},
+    {"a judge shows a line that no row has", TRUTH, GOOD_AT(268), GOOD_AT(268), GOOD_AT(58),
+     &rows_before, VERDICT_PASS, CAUSE_UNEXPLAINED, "judge:other", "offset:rtl", NULL},
+    {"an engine under test has no such excuse", TRUTH, GOOD_AT(268), GOOD_AT(57), NULL,
+     &rows_before, VERDICT_FAIL, CAUSE_UNEXPLAINED, "dump", "offset:rtl", NULL},
+    {"a frame where the truth ends", "poke a.c:10\n[system]", POKE "! no unwind data",
+     POKE "! no unwind data", POKE MIDDLE, NULL, VERDICT_PASS, CAUSE_BEYOND_TRUTH, "judge:other",
+     "truth", NULL},
+    {"an engine under test that makes one up there", "poke a.c:10\n[system]",
+     POKE "! no unwind data", POKE MIDDLE, NULL, NULL, VERDICT_FAIL, CAUSE_BEYOND_TRUTH, "dump",
+     "truth", NULL},
     {"an own frame that the truth lacks", TRUTH, GOOD,
      POKE "app.exe+7777 own stale /src/b.c:1\n" MIDDLE MAIN START BASE, NULL, NULL, VERDICT_FAIL,
      CAUSE_UNEXPLAINED, "dump", "truth", "dump"},

@@ -99,6 +99,35 @@ TEST(rows_that_debuggers_pass_over_have_no_line)
     }
 }
 
+TEST(every_row_of_one_address_is_listed)
+{
+    static const uint32_t rows[][2] = {{0, 5}, {4, 6}, {4, 7}, {8, 9}};
+    static const struct {
+        const char *name;
+        uint32_t rva, count, lines[2];
+    } places[] = {
+        {"one row", 0x1013, 1, {5, 0}},         {"two rows", 0x1014, 2, {6, 7}},
+        {"in their middle", 0x1017, 2, {6, 7}}, {"after them", 0x1018, 1, {9, 0}},
+        {"no code", 0x1040, 0, {0, 0}},
+    };
+    struct make_pdb m;
+    struct made_world w;
+    start_lines(&m);
+    put_lines_head(&m.c13[0], 12 + 12 + 32, 0);
+    put_block(&m.c13[0], 0, rows, COUNT_OF(rows), false);
+    made_open(&w, &m);
+    made_check(&w, 0x1014, "main+0x4 a.c:7");
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        uint32_t lines[4] = {0};
+        test_row(places[i].name);
+        CHECK_EQ(pdb_lookup_lines(w.world.lookup, places[i].rva, lines, COUNT_OF(lines)),
+                 places[i].count);
+        for (uint32_t k = 0; k < places[i].count; k++)
+            CHECK_EQ(lines[k], places[i].lines[k]);
+    }
+    made_close(&w);
+}
+
 TEST(the_next_subsection_is_aligned)
 {
     static const uint32_t rows[][2] = {{0, 10}};
