@@ -193,7 +193,7 @@ int answer_data(struct exchange *x, int status, const char *data, size_t bytes, 
     return answer_body(x, status, &answer);
 }
 
-/* RFC 9457; key and hint are extension members. */
+/* RFC 9457; key, hint and reason are extension members. */
 static void write_problem(struct json *j, int status, const char *message)
 {
     json_key_string(j, "type", "about:blank");
@@ -202,8 +202,8 @@ static void write_problem(struct json *j, int status, const char *message)
     json_key_string(j, "detail", message);
 }
 
-int answer_error(struct exchange *x, int status, const char *key, const char *message,
-                 const char *hint)
+static int send_error(struct exchange *x, int status, const char *key, const char *message,
+                      const char *hint, enum fault_reason reason)
 {
     static const char problem[] = "application/problem+json";
     const bool as_problem = accepts(exchange_header(x, "Accept"), problem);
@@ -220,6 +220,7 @@ int answer_error(struct exchange *x, int status, const char *key, const char *me
     if (!as_problem)
         json_key_string(&j, "message", message);
     json_key_string(&j, "hint", hint);
+    json_key_string(&j, "reason", fault_reason_name(reason));
     if (!as_problem)
         json_object_end(&j);
     json_object_end(&j);
@@ -232,6 +233,12 @@ int answer_error(struct exchange *x, int status, const char *key, const char *me
     int sent = answer_body(x, status, &answer);
     free(text);
     return sent;
+}
+
+int answer_error(struct exchange *x, int status, const char *key, const char *message,
+                 const char *hint)
+{
+    return send_error(x, status, key, message, hint, FAULT_NO_REASON);
 }
 
 int answer_fault(struct exchange *x, const struct fault *fault)
@@ -253,5 +260,5 @@ int answer_fault(struct exchange *x, const struct fault *fault)
     shown.path[0] = '\0'; /* clients do not see paths of this machine */
     shown.hint = NULL;
     fault_describe(&shown, text, sizeof text);
-    return answer_error(x, status, fault_code_name(fault->code), text, fault->hint);
+    return send_error(x, status, fault_code_name(fault->code), text, fault->hint, fault->reason);
 }

@@ -24,6 +24,19 @@ enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offse
     return code;
 }
 
+enum status fault_set_reason(struct fault *fault, enum status code, const char *what,
+                             enum fault_reason reason, const char *hint)
+{
+    if (fault->code == ERR_NONE)
+        fault->reason = reason;
+    return fault_set_hint(fault, code, FAULT_NO_OFFSET, what, hint);
+}
+
+const char *fault_reason_name(enum fault_reason reason)
+{
+    return reason == FAULT_NEWER ? "newer" : reason == FAULT_OLDER ? "older" : NULL;
+}
+
 const char *fault_errno_hint(int number)
 {
     static const struct {

@@ -24,6 +24,13 @@ enum status {
     ERR_INTERRUPTED, /* the user asked to stop                                      */
 };
 
+/* What a face must know of a fault beyond its code, so that no program has to read the hint. */
+enum fault_reason {
+    FAULT_NO_REASON,
+    FAULT_NEWER, /* a newer version of this program wrote it */
+    FAULT_OLDER, /* an older version wrote it, and it has to be brought up to date */
+};
+
 enum { FAULT_PATH_BYTES = 512 };
 
 /* Plain data, copied freely.  `what` and `hint` are string constants. */
@@ -33,10 +40,11 @@ struct fault {
     const char *what;            /* what was being read, e.g. "MSF block size"  */
     const char *hint;            /* what to do about it, or NULL                */
     char path[FAULT_PATH_BYTES]; /* which file; "" when unknown                 */
+    enum fault_reason reason;
 };
 
 #define FAULT_NO_OFFSET UINT64_MAX
-#define FAULT_INIT {ERR_NONE, FAULT_NO_OFFSET, NULL, NULL, {0}}
+#define FAULT_INIT {ERR_NONE, FAULT_NO_OFFSET, NULL, NULL, {0}, FAULT_NO_REASON}
 
 /* Records the fault unless one is already recorded. Returns the recorded code. */
 enum status fault_set(struct fault *fault, enum status code, uint64_t offset, const char *what);
@@ -45,6 +53,13 @@ enum status fault_set(struct fault *fault, enum status code, uint64_t offset, co
  * pointer. */
 enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offset, const char *what,
                            const char *hint);
+
+/* Like fault_set_hint(), with a reason for programs. */
+enum status fault_set_reason(struct fault *fault, enum status code, const char *what,
+                             enum fault_reason reason, const char *hint);
+
+/* "newer", "older"; NULL: none. */
+const char *fault_reason_name(enum fault_reason reason);
 
 /* The hint for an errno of the C library: "permission denied", "no space left on device", ...
  * Always a string constant, unlike the result of strerror(). */

@@ -218,8 +218,8 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
     if (!cJSON_IsObject(root) || version == 0)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "schema_version of the case");
     if (version > CASE_SCHEMA_VERSION)
-        return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "schema_version of the case",
-                              "it was sealed by a newer twinstack");
+        return fault_set_reason(fault, ERR_UNSUPPORTED, "schema_version of the case", FAULT_NEWER,
+                                "it was sealed by a newer twinstack");
     out->scenario = need_text(root, "scenario", keep, fault);
     out->variant = need_text(root, "variant", keep, fault);
     out->arch = cpu_parse(need_text(root, "arch", keep, fault));

@@ -43,8 +43,8 @@ static enum status upgrade(struct store *store, int64_t from, struct fault *faul
             read_pragma(store, "PRAGMA user_version", &now, fault) == ERR_NONE && now > version) {
             (void)run_script(store, "ROLLBACK", fault);
             if (now > STORE_SCHEMA_VERSION)
-                return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
-                                      "a newer twinstack upgraded it just now");
+                return fault_set_reason(fault, ERR_UNSUPPORTED, "database schema", FAULT_NEWER,
+                                        "a newer twinstack upgraded it just now");
             continue;
         }
         for (const char *const *sql = store_migrations[version]; *sql != NULL; sql++)
@@ -96,14 +96,14 @@ static enum status check_version(struct store *store, struct fault *fault)
         return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "database",
                               "it is empty; `twinstack run` fills it");
     if (version > STORE_SCHEMA_VERSION)
-        return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
-                              "it was written by a newer twinstack");
+        return fault_set_reason(fault, ERR_UNSUPPORTED, "database schema", FAULT_NEWER,
+                                "it was written by a newer twinstack");
     if (version == STORE_SCHEMA_VERSION)
         return ERR_NONE;
     if (store->mode == STORE_READ)
-        return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "database schema",
-                              "it is older than this program: `twinstack db upgrade` brings it "
-                              "up to date");
+        return fault_set_reason(fault, ERR_UNSUPPORTED, "database schema", FAULT_OLDER,
+                                "it is older than this program: `twinstack db upgrade` brings it "
+                                "up to date");
     if ((store->mode == STORE_READ_OLD && copy_to_memory(store, fault) != ERR_NONE) ||
         upgrade(store, version, fault) != ERR_NONE)
         return fault->code;

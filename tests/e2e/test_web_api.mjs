@@ -59,7 +59,7 @@ test('errors_have_key_message_and_hint', async () => {
       answer.status === status || (path.endsWith('/word') && answer.status === 400),
       `${path}: ${answer.status}`,
     );
-    same(Object.keys((await answer.json()).error), ['key', 'message', 'hint'], path);
+    same(Object.keys((await answer.json()).error), ['key', 'message', 'hint', 'reason'], path);
   }
 });
 
@@ -354,7 +354,7 @@ test('a_newer_database_is_said_and_not_touched', async () => {
   const newer = await serve('--db', file);
   const answer = await fetch(`${newer.base}/api/v1/overview`);
   const { error } = await answer.json();
-  same([answer.status, error.key], [422, 'unsupported'], 'the answer');
+  same([answer.status, error.key, error.reason], [422, 'unsupported', 'newer'], 'the answer');
   check(error.hint.includes('newer'), error.hint);
   check(readFileSync(file).equals(before), 'not a byte changed');
   await newer.stop();

@@ -307,7 +307,7 @@ test('errors_are_problem_documents_for_clients_that_accept_them', async () => {
     const answer = await get(path, accept);
     const problem = await answer.json();
     same([answer.status, answer.headers.get('content-type')], [status, 'application/problem+json'], path);
-    same(Object.keys(problem), ['type', 'title', 'status', 'detail', 'key', 'hint'], path);
+    same(Object.keys(problem), ['type', 'title', 'status', 'detail', 'key', 'hint', 'reason'], path);
     same([problem.type, problem.title, problem.status], ['about:blank', title, status], path);
     same(problem.detail, (await (await get(path)).json()).error.message, 'the same message');
   }

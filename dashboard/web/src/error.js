@@ -7,6 +7,7 @@ export class ApiError extends Error {
     super(error.message);
     this.key = error.key;
     this.hint = error.hint;
+    this.reason = error.reason;
     this.status = status;
   }
 }

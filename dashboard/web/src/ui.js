@@ -169,15 +169,15 @@ const explained = {
   token: ['The token is missing', 'Open the address that `twinstack serve` printed: it carries the token.'],
 };
 
-// A database of another schema says by its hint which of the two is the older one.
+// A database of another schema states which of the two is the older one.
 function explain(error) {
-  if (error.key === 'unsupported' && error.hint?.includes('newer'))
+  if (error.key === 'unsupported' && error.reason === 'newer')
     return [
       'This database is newer than this program',
       'A newer twinstack wrote it, and nothing in it was changed. ' +
         'Update this program, or point --db at another file.',
     ];
-  if (error.key === 'unsupported' && error.hint?.includes('older'))
+  if (error.key === 'unsupported' && error.reason === 'older')
     return [
       'This database is older than this program',
       '`twinstack db upgrade` brings it up to date, ' +
