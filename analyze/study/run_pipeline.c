@@ -27,6 +27,7 @@ struct pipeline {
     bool stops;         /* the judging side failed: no further victim is started */
     struct arena keep;  /* of the thread that starts victims */
     struct fault fault; /* its own */
+    struct thread *thread;
     struct turns *turns;
     struct analysis analysis;
     struct collect_session *windows; /* NULL: no judges of Windows */
@@ -76,7 +77,7 @@ static void capture(void *context)
 static const struct collected *next_ended(struct pipeline *p)
 {
     mutex_lock(p->lock);
-    while (p->judged_count == p->ended_count && !p->no_more)
+    while (p->judged_count == p->ended_count && p->ended_count < p->s->to_take && !p->no_more)
         signal_wait(p->changed, p->lock);
     const struct collected *done =
         p->judged_count < p->ended_count ? p->ended[p->judged_count++] : NULL;
@@ -268,51 +269,55 @@ static enum status open_pipeline(struct pipeline *p)
     return open_symbols(s) == ERR_NONE ? put_pace(p) : s->fault.code;
 }
 
-static void close_pipeline(struct pipeline *p)
-{
-    judge_pool_close(p->analysis.judges);
-    collect_session_close(p->windows);
-    if (p->s->symbols != NULL)
-        symbol_store_built(p->s->symbols, &p->s->built);
-    symbol_store_close(p->s->symbols);
-    p->s->symbols = NULL;
-    turns_free(p->turns);
-    signal_free(p->changed);
-    mutex_free(p->lock);
-    arena_free(&p->keep);
-    p->s->collected = NULL;
-}
-
 static void run_both(struct pipeline *p)
 {
     struct run_session *s = p->s;
-    struct thread *thread = thread_start(capture, p);
 
-    if (thread == NULL) /* then one after the other */
+    p->thread = thread_start(capture, p);
+    if (p->thread == NULL) /* then one after the other */
         capture(p);
     open_judges(p);
     judge_all(p);
     mutex_lock(p->lock);
     p->stops = s->fault.code != ERR_NONE;
-    mutex_unlock(p->lock);
-    thread_join(thread);
-    if (s->fault.code == ERR_NONE)
+    if (s->fault.code == ERR_NONE && p->no_more)
         s->fault = p->fault;
+    mutex_unlock(p->lock);
 }
 
 enum status run_take_and_judge(struct run_session *s)
 {
     static const struct fault none = FAULT_INIT;
-    struct pipeline p;
+    struct pipeline *p = s->pipeline = ARENA_NEW(s->keep, struct pipeline);
 
-    memset(&p, 0, sizeof p);
-    p.s = s;
-    p.fault = none;
-    arena_init(&p.keep, 0);
-    if (open_pipeline(&p) == ERR_NONE && collect_prepare(&s->collect, &s->fault) == ERR_NONE)
-        run_both(&p);
-    close_pipeline(&p);
+    if (p == NULL)
+        return fault_set(&s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "run");
+    memset(p, 0, sizeof *p);
+    p->s = s;
+    p->fault = none;
+    arena_init(&p->keep, 0);
+    if (open_pipeline(p) == ERR_NONE && collect_prepare(&s->collect, &s->fault) == ERR_NONE)
+        run_both(p);
     if (s->fault.code == ERR_INTERRUPTED)
         fault_clear(&s->fault);
     return s->fault.code;
+}
+
+void run_end_programs(struct run_session *s)
+{
+    struct pipeline *p = s->pipeline;
+
+    if (p == NULL)
+        return;
+    thread_join(p->thread);
+    judge_pool_close(p->analysis.judges);
+    collect_session_close(p->windows);
+    symbol_store_close(s->symbols);
+    s->symbols = NULL;
+    turns_free(p->turns);
+    signal_free(p->changed);
+    mutex_free(p->lock);
+    arena_free(&p->keep);
+    s->collected = NULL;
+    s->pipeline = NULL;
 }

@@ -193,6 +193,7 @@ void run_session_drop_passed(struct run_session *s)
 
 void run_session_close(struct run_session *s)
 {
+    run_end_programs(s);
     store_close(s->store);
     s->store = NULL;
 }

@@ -44,6 +44,7 @@ struct run_session {
     struct scenario *scenarios;     /* the chosen ones */
     uint32_t scenario_count;
     struct collected *collected; /* while victims run */
+    struct pipeline *pipeline;
     struct run_case *cases;
     uint32_t case_count;
     uint32_t stored_count; /* of cases: those that the resumed run had */
@@ -80,6 +81,7 @@ enum status run_session_run(struct run_session *s, int argc, char *const *argv,
 /* Removes the folders of the cases that passed, when the request asks for it. */
 void run_session_drop_passed(struct run_session *s);
 
+/* Also ends every program that the run started. */
 void run_session_close(struct run_session *s);
 
 /* ---- between the files of this session ------------------------------------------------ */
@@ -87,6 +89,10 @@ void run_session_close(struct run_session *s);
 /* Takes the victims' crashes and judges them, side by side, until all are judged or the user stops
  * it.  A verdict is stored as soon as it is known. */
 enum status run_take_and_judge(struct run_session *s);
+
+/* Ends what run_take_and_judge() started: Wine's servers and the judges that stay.  This takes a
+ * while, which nothing that comes from the verdicts has to wait for. */
+void run_end_programs(struct run_session *s);
 
 /* Chooses where the cases go: `out`, or a folder beside the database that is named by the time at
  * which the run began. */
