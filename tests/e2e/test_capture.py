@@ -105,6 +105,7 @@ class Runs(e2e.Case):
             raise e2e.unittest.SkipTest("no Windows programs, or no Wine")
         if not pathlib.Path(WINE["WINEPREFIX"]).is_dir():
             raise e2e.unittest.SkipTest("no Wine prefix; ./run makes it")
+        cls.enterClassContext(e2e.wine_session(ENV))
         cls.expected = {}
         for line in wine(BIN / "victims-ob2.exe", "--list", "--json").stdout.splitlines():
             row = json.loads(line)

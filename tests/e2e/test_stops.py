@@ -38,6 +38,7 @@ class Stops(e2e.Case):
             raise e2e.unittest.SkipTest("no Windows programs")
         if not pathlib.Path(bench_stops.ENV["WINEPREFIX"]).is_dir():
             raise e2e.unittest.SkipTest("no Wine prefix; ./run makes it")
+        cls.enterClassContext(e2e.wine_session(bench_stops.ENV))
 
     def run_scenario(self, scenario):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

@@ -2,6 +2,7 @@
 
 A test is a method test_* of a unittest.TestCase; it skips with self.skipTest(reason)."""
 
+import contextlib
 import functools
 import json
 import os
@@ -26,6 +27,25 @@ def twinstack(*argv, stdin="", limit_s=60, env=None, folder=ROOT):
     """Runs the program; returns the finished process with text in stdout and stderr."""
     return subprocess.run([str(PROGRAM), *map(str, argv)], input=stdin, capture_output=True, text=True,
                           errors="replace", timeout=limit_s, check=False, cwd=folder, env={**os.environ, **(env or {})})
+
+
+@contextlib.contextmanager
+def wine_session(env):
+    """Wine's server and services run until the end of the block and hold no pipe of the test.
+
+    Otherwise the first program of a session starts them with its own pipes, so that whoever reads
+    these waits until the services end: 3 s after the program."""
+    quiet = {"env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(["wine", "cmd", "/q"], stdin=subprocess.PIPE, **quiet) as holder:
+        # The first start of a prefix takes long on a busy machine.
+        subprocess.run(["wine", "cmd", "/c", "exit"], stdin=subprocess.DEVNULL, timeout=120, check=False, **quiet)
+        try:
+            yield
+        finally:
+            holder.stdin.close()
+            holder.wait(60)
+            # A server that lingers would end in the middle of the next test's first start.
+            subprocess.run(["wineserver", "-w"], timeout=60, check=False, **quiet)
 
 
 class Case(unittest.TestCase):
