@@ -249,8 +249,9 @@ enum status file_lock_take(const char *path, uint32_t wait_ms, struct file_lock 
         return file_fault(fault, path, "file of a lock");
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         const struct timespec pause = {0, 20000000};
-        if ((errno != EWOULDBLOCK && errno != EINTR) || clock_ns() >= end_ns) {
-            if (errno == EWOULDBLOCK)
+        const bool held = errno == EWOULDBLOCK;
+        if ((!held && errno != EINTR) || clock_ns() >= end_ns) {
+            if (held)
                 fault_set(fault, ERR_TIMEOUT, FAULT_NO_OFFSET, "lock held by another process");
             (void)file_fault(fault, path, "file of a lock");
             (void)close(fd);
