@@ -7,13 +7,19 @@ programs in tests/e2e, and the checks of tests/lint.py.  FILTER keeps the progra
 --quick keeps those that a developer runs before each commit (about a minute).
 The last line is "N passed, N failed, N skipped", the exit status 0 or 1.
 
-Every 30 s a line on stderr names what is still running.  A time limit counts the seconds for which the
+The longest start first, by their times in the last run (build/log/test-seconds.json).  Programs that say
+"one at a time" in their first lines, since they share a Wine prefix, follow each other beside the others;
+those that say "runs alone", since they measure, come last, with nothing beside them.
+
+Each program that will take LONG_S or more is named on stderr when it starts, and every 30 s a line names
+what is still running.  A time limit counts the seconds for which the
 program could have had a core: while the machine is overloaded the clock runs slower, so a busy machine
 fails nothing and a program that hangs is still ended.
 """
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -23,6 +29,8 @@ import sys
 import threading
 import time
 
+import lint
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 TALLY = re.compile(r"^tally (\d+) (\d+) (\d+)$")
@@ -30,15 +38,25 @@ RUNNERS = {".py": ["/usr/bin/python3"], ".mjs": ["node"], ".sh": ["bash"]}
 SLOWEST_SHOWN = 10
 CORES = os.cpu_count() or 1
 PROGRESS_S = 30
+LONG_S = 20
+TIMES = BUILD / "log" / "test-seconds.json"
+# Seconds on two quiet cores, for a tree that has no times yet.
+FIRST_TIMES = {"e2e_web": 135, "e2e_matrix": 104, "e2e_victims": 86, "e2e_stops": 30, "e2e_capture": 30, "e2e_recipes": 60,
+               "e2e_readme": 40, "e2e_steps": 40, "e2e_port": 40, "e2e_run": 40, "lint_tidy_1": 30, "lint_tidy_2": 30,
+               "lint_tidy_3": 30, "lint_tidy_4": 30, "sanitize_unit_dump_engine": 60, "unit_dump_engine": 20}
 # The programs of tests/e2e that --quick includes: a few seconds each, no Wine and no browser.
 QUICK_E2E = {"check", "corpus", "damaged", "differences", "dump", "dump_streams", "symbols", "verdict"}
 
 
-class Program:
-    """One test program: what to start, under which limit, and whether it wants the machine alone."""
+# Beside which other programs one may run.
+BESIDE_ALL, ONE_AT_A_TIME, ALONE = range(3)
 
-    def __init__(self, name, argv, limit_s=300, env=None, alone=False):
-        self.name, self.argv, self.limit_s, self.alone = name, [str(a) for a in argv], limit_s, alone
+
+class Program:
+    """One test program: what to start, under which limit, and beside which others it may run."""
+
+    def __init__(self, name, argv, limit_s=300, env=None, beside=BESIDE_ALL):
+        self.name, self.argv, self.limit_s, self.beside = name, [str(a) for a in argv], limit_s, beside
         self.own_env = env or {}
 
     def env(self):
@@ -73,12 +91,14 @@ def programs():
         yield Program(f"sanitize_{program.name}", [program], 900, sanitized)
     for program in sorted(checked.glob("fuzz_*")):
         yield Program(program.name, ["/usr/bin/python3", ROOT / "tests/fuzz.py", program], 300, sanitized)
-    yield Program("lint", ["/usr/bin/python3", ROOT / "tests/lint.py"], 1500)
+    yield Program("lint", ["/usr/bin/python3", ROOT / "tests/lint.py", "--no-tidy"])
+    for part in range(1, lint.TIDY_PARTS + 1):
+        yield Program(f"lint_tidy_{part}", ["/usr/bin/python3", ROOT / "tests/lint.py", "--tidy", f"{part}/{lint.TIDY_PARTS}"])
     for file in sorted((ROOT / "tests/e2e").glob("test_*")):
         if file.suffix in RUNNERS:
-            # Programs that capture or measure need a quiet machine; their first lines say so.
-            alone = "runs alone" in file.read_text(encoding="utf-8")[:2000]
-            yield Program(f"e2e_{file.stem[5:]}", [*RUNNERS[file.suffix], file], 900, alone=alone)
+            head = file.read_text(encoding="utf-8")[:2000]
+            beside = ALONE if "runs alone" in head else ONE_AT_A_TIME if "one at a time" in head else BESIDE_ALL
+            yield Program(f"e2e_{file.stem[5:]}", [*RUNNERS[file.suffix], file], 900, beside=beside)
 
 
 running = {}
@@ -117,6 +137,48 @@ def report_progress(done, total):
             long = sorted((now - since, name) for since, name in started.values() if now - since > PROGRESS_S)
         names = ", ".join(f"{name} ({seconds:.0f} s)" for seconds, name in reversed(long))
         print(f"{len(done)} of {total} test programs done; running: {names or 'short ones'}", file=sys.stderr, flush=True)
+
+
+def read_times():
+    """Seconds by name, of the last run of each program in this tree."""
+    try:
+        return {**FIRST_TIMES, **json.loads(TIMES.read_text(encoding="utf-8"))}
+    except (OSError, ValueError):
+        return dict(FIRST_TIMES)
+
+
+def write_times(times):
+    TIMES.parent.mkdir(parents=True, exist_ok=True)
+    known = {**read_times(), **{name: round(seconds, 1) for seconds, name in times}}
+    TIMES.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def run_side_by_side(chosen, report, seconds):
+    """Runs the programs of CHOSEN on all cores, the longest first, and of those that go one at a time the longest
+    as soon as the one before has ended."""
+    waiting = sorted(chosen, key=lambda p: -seconds.get(p.name, 0))
+    pool = concurrent.futures.ThreadPoolExecutor(CORES)  # not `with`: Ctrl-C must not wait for its programs
+    under_way = {}
+    while waiting or under_way:
+        while waiting and len(under_way) < CORES:
+            taken = any(p.beside == ONE_AT_A_TIME for p in under_way.values())
+            fitting = [p for p in waiting if p.beside == BESIDE_ALL or not taken]
+            # Those that go one at a time take longest together, so they never wait.
+            fitting.sort(key=lambda p: p.beside == BESIDE_ALL)
+            if not fitting:
+                break
+            waiting.remove(fitting[0])
+            announce(fitting[0], seconds)
+            under_way[pool.submit(run, fitting[0])] = fitting[0]
+        done, _ = concurrent.futures.wait(under_way, return_when=concurrent.futures.FIRST_COMPLETED)
+        for future in done:
+            del under_way[future]
+            report(future.result())
+
+
+def announce(program, seconds):
+    if seconds.get(program.name, 0) >= LONG_S:
+        print(f"started {program.name}, which takes about {seconds[program.name]:.0f} s", file=sys.stderr, flush=True)
 
 
 def run(program):
@@ -175,15 +237,16 @@ def main():
         sys.stdout.flush()
 
     try:
-        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-            for done in concurrent.futures.as_completed([pool.submit(run, p) for p in chosen if not p.alone]):
-                report(done.result())
+        seconds = read_times()
+        run_side_by_side([p for p in chosen if p.beside != ALONE], report, seconds)
         for program in chosen:
-            if program.alone:
+            if program.beside == ALONE:
+                announce(program, seconds)
                 report(run(program))
     except KeyboardInterrupt:
         stop_all()
         os._exit(130)
+    write_times(times)
     if len(times) > 1:
         print("slowest: " + ", ".join(f"{name} {s:.0f} s" for s, name in sorted(times, reverse=True)[:SLOWEST_SHOWN]))
     print(f"{totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")

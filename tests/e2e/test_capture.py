@@ -1,5 +1,5 @@
-"""Victims, launcher and capture, run under Wine; runs alone, because hangs are detected by the
-clock.
+"""Victims, launcher and capture, run under Wine; one at a time, because it uses the Wine
+prefix.
 
 llvm-symbolizer names the stacks that are compared with the truth, so the test uses none of our
 analyser."""

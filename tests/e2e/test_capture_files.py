@@ -1,5 +1,5 @@
 """Starting a program never destroys an earlier capture, and killing it never leaves half a file;
-runs alone.
+one at a time.
 
 The example host program is linked with the capture and crashed, restarted and killed under Wine."""
 

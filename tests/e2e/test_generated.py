@@ -1,4 +1,4 @@
-"""Generated code, in offset stacks and in dumps: captured under Wine, so it runs alone.
+"""Generated code, in offset stacks and in dumps: captured under Wine; one at a time.
 
 With a function table and without: both ways must show the frame under the name that the program
 registered and continue below it, or end there and report a hole. ./run has the other kinds too."""

@@ -1,4 +1,4 @@
-"""A crash inside a real program, Lua, captured both ways under Wine and judged; runs alone."""
+"""A crash inside a real program, Lua, captured both ways under Wine and judged; one at a time."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 """Reporters of another project: the victims built against another library, and its faults named.
 
-runs alone: it starts Wine."""
+one at a time: it starts Wine."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; runs alone: it
+"""The recipes of CONTRIBUTING.md, applied to a copy of the sources, built and run; one at a time: it
 starts Wine.
 
 A recipe is a folder of new files (tests/recipes/NAME) and the lines that join them to the project,

@@ -1,5 +1,5 @@
 """A run that is stopped, by Ctrl-C or by force, continues as the same run: no case is run twice.
-runs alone"""
+one at a time"""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 """The `run` script: its output; a second run needs neither network nor rebuild; it serves and ends
-cleanly. runs alone"""
+cleanly. one at a time"""
 
 import os
 import pathlib

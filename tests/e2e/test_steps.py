@@ -1,4 +1,4 @@
-"""The walk at every instruction, made under Wine in every build; runs alone, because it uses the
+"""The walk at every instruction, made under Wine in every build; one at a time, because it uses the
 Wine prefix.
 
 `dbghelp` in the article's form reads memory through the Wine server and takes a minute for one

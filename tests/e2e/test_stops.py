@@ -1,4 +1,4 @@
-"""Safe suspension, captures on demand, and sampled hangs, under Wine; runs alone.
+"""Safe suspension, captures on demand, and sampled hangs, under Wine; one at a time.
 
 The full figures are those of tests/bench/bench_stops.py."""
 

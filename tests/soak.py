@@ -1,0 +1,166 @@
+#!/usr/bin/python3
+"""The long forms of tests: what `./run test` runs small, whole; started by `./run soak [NAME]...`.
+
+    ./run soak                 all of them, in this order
+    ./run soak fuzz            those whose name contains a NAME
+    ./run soak --list          what there is, and how far it is
+    ./run soak --again NAME    from the start
+
+A soak is a list of steps.  What each step printed is kept in build/soak/NAME, with the state of the sources: an
+interrupted soak goes on where it stopped, and starts again when a source has changed.  The last line is "N of N
+steps passed"; exit status: 0 all passed, 1 a step failed, 5 nothing has that name, 130 interrupted."""
+
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
+PLACE = BUILD / "soak"
+PYTHON = "/usr/bin/python3"
+SOURCES = ("analyze", "capture", "cmake", "corpus", "dashboard", "tests", "victims", "run")
+FUZZ_S = 600
+LOOPS = 50
+LIMIT_S = 6 * 3600
+
+
+def fuzz():
+    """Each fuzzer for ten minutes, over other inputs each time."""
+    for target in sorted((BUILD / "sanitize/tests").glob("fuzz_*")):
+        yield target.name, [PYTHON, "tests/fuzz.py", target, str(FUZZ_S)], {}
+
+
+def lint():
+    """clang-tidy with the static analyser's default limits."""
+    for part in range(1, 21):
+        yield f"part-{part}", [PYTHON, "tests/lint.py", "--deep", "--tidy", f"{part}/20"], {}
+
+
+def matrix():
+    """Every scenario in every build, ten times: a verdict must not depend on chance."""
+    for turn in range(1, 11):
+        yield f"turn-{turn}", [BUILD / "bin/twinstack", "run", "--db", PLACE / "matrix.db", "--out", PLACE / "runs",
+                               "--keep", "failed", "--seed", str(turn)], {}
+
+
+def loops():
+    """The tests that start and stop processes, over and over."""
+    for turn in range(1, LOOPS + 1):
+        for name in ("capture_files", "resume", "run_control", "waits"):
+            yield f"{name}-{turn}", [PYTHON, f"tests/e2e/test_{name}.py"], {}
+
+
+def stops():
+    """10,000 walks per walker and target: none waits for what the stopped thread holds."""
+    yield "stops", [PYTHON, "tests/bench/bench_stops.py"], {}
+
+
+def web():
+    """Half an hour of the dashboard's load and memory."""
+    for name in ("light", "load"):
+        yield name, ["node", f"tests/e2e/test_web_{name}.mjs"], {"TWINSTACK_SOAK_SECONDS": "1800"}
+
+
+def symbols():
+    """The symbol reader, the index and `resolve` at full size, beside llvm-symbolizer."""
+    yield "symbols", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
+
+
+def mutation():
+    """Every fault of tests/mutation."""
+    yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
+
+
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, symbols, mutation)}
+
+
+def sources():
+    """One hash over the sources."""
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *SOURCES], cwd=ROOT, capture_output=True,
+                           text=True, check=False).stdout.split()
+    digest = hashlib.sha256()
+    for path in sorted(ROOT / name for name in names) or sorted(p for s in SOURCES for p in (ROOT / s).rglob("*.[chpm]*")):
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def read_done(name, state):
+    """{step: it passed}, of these sources."""
+    try:
+        kept = json.loads((PLACE / name / "done.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept["steps"] if kept["sources"] == state else {}
+
+
+def run_step(name, step, argv, env):
+    log = PLACE / name / f"{step}.log"
+    with log.open("wb") as out:
+        child = subprocess.Popen([str(word) for word in argv], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out,
+                                 stderr=subprocess.STDOUT, start_new_session=True,
+                                 env={**os.environ, "TWINSTACK_BUILD": str(BUILD), **env})
+        try:
+            return child.wait(LIMIT_S) == 0
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+
+
+def soak(name, state, again):
+    """Returns how many steps passed, and how many there are."""
+    (PLACE / name).mkdir(parents=True, exist_ok=True)
+    done = {} if again else read_done(name, state)
+    steps = list(SOAKS[name]())
+    for number, (step, argv, env) in enumerate(steps, 1):
+        if not done.get(step):
+            start = time.monotonic()
+            print(f"started {name} {number}/{len(steps)} {step}", file=sys.stderr, flush=True)
+            done[step] = run_step(name, step, argv, env)
+            text = json.dumps({"sources": state, "steps": done}, indent=1)
+            (PLACE / name / "done.json").write_text(text + "\n", encoding="utf-8")
+            mark = "ok  " if done[step] else "FAIL"
+            where = "" if done[step] else f"  see {(PLACE / name / step).relative_to(BUILD.parent)}.log"
+            print(f"{mark} {name} {number}/{len(steps)} {step:24} {time.monotonic() - start:7.0f} s{where}", flush=True)
+    return sum(done[step] for step, _, _ in steps), len(steps)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="what there is, and how far it is")
+    parser.add_argument("--again", action="store_true", help="from the start")
+    parser.add_argument("names", metavar="NAME", nargs="*")
+    asked = parser.parse_args()
+    chosen = [name for name in SOAKS if not asked.names or any(word in name for word in asked.names)]
+    if not chosen:
+        print(f"no soak has {' or '.join(asked.names)} in its name; there are {', '.join(SOAKS)}", file=sys.stderr)
+        return 5
+    state = sources()
+    if asked.list:
+        for name in chosen:
+            steps = [step for step, _, _ in SOAKS[name]()]
+            done = read_done(name, state)
+            print(f"{name:10} {sum(done.get(s, False) for s in steps):3} of {len(steps):3} steps  {SOAKS[name].__doc__}")
+        return 0
+    passed = total = 0
+    try:
+        for name in chosen:
+            counts = soak(name, state, asked.again)
+            passed, total = passed + counts[0], total + counts[1]
+    except KeyboardInterrupt:
+        return 130
+    print(f"{passed} of {total} steps passed")
+    return 0 if total and passed == total else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
