@@ -23,7 +23,7 @@ SEED_BYTES_MAX = 400_000
 SEEDS = {
     "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),
     "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",), "steps": ("ob2.rec",),
-    "stack_input": (".txt", ".json"), "csv": (".csv",), "image_index": (".exe", ".dll", ".dwarf", ".full", ".dbg", ".debug"), "breakpad": (".sym",), "case": ("case.json",), "truth": ("truth.json",),
+    "stack_input": (".txt", ".json"), "csv": (".csv",), "image_index": (".exe", ".dll", ".dwarf", ".full", ".dbg", ".debug"), "breakpad": (".sym",), "ppdb": (".pdb", ".pdbx", ".dll"), "case": ("case.json",), "truth": ("truth.json",),
 }
 
 

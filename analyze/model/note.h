@@ -30,6 +30,9 @@ enum frame_note {
     NOTE_PDB_FASTLINK,
     NOTE_PDB_TYPES_ONLY,
     NOTE_PDB_NO_SECTIONS,
+    NOTE_ASYNC,    /* the state machine of this method, of which only MoveNext is on the stack */
+    NOTE_ITERATOR, /* the same of an iterator */
+    NOTE_HIDDEN,
     NOTE_STORE_MESSAGE, /* a file.ptr says why there is no file */
     NOTE_SERVER_WRONG_FILE,
     NOTE_SERVER_SILENT,

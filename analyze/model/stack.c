@@ -34,6 +34,7 @@ static const char *const symbols_from_names[] = {
     [SYMBOLS_BREAKPAD_PUBLIC] = "breakpad-public",
     [SYMBOLS_SYMTAB] = "symtab",
     [SYMBOLS_NEAREST] = "nearest",
+    [SYMBOLS_PPDB] = "ppdb",
 };
 
 static const char *const frame_class_names[] = {
@@ -55,6 +56,8 @@ static const char *const identity_names[] = {
 
 uint64_t frame_lookup_offset(const struct frame *frame)
 {
+    if (frame->method_token != 0) /* who mapped it to IL has already stepped back */
+        return FRAME_METHOD(frame->method_token) | (frame->offset & UINT32_MAX);
     return frame->kind == PC_RETURN && frame->offset > 0 ? frame->offset - 1 : frame->offset;
 }
 
@@ -141,6 +144,8 @@ void frame_write_json(struct json *j, const struct frame *frame)
     json_key_uint(j, "index", frame->index);
     json_key_uint(j, "inline_depth", frame->inline_depth);
     json_key_string(j, "module", frame->module_name);
+    if (frame->method_token != 0)
+        json_key_hex(j, "method", frame->method_token);
     json_key_hex(j, "offset", frame->offset);
     json_key_string(j, "function", frame->function);
     json_key_string(j, "file", frame->file);

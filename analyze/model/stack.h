@@ -47,6 +47,7 @@ enum symbols_from {
     SYMBOLS_BREAKPAD_PUBLIC, /* a public symbol of such a file: the nearest one before */
     SYMBOLS_SYMTAB,          /* the symbol table of an ELF or Mach-O file */
     SYMBOLS_NEAREST,         /* the last symbol before it, of unknown size */
+    SYMBOLS_PPDB,            /* a portable PDB, or the metadata of a managed image */
     SYMBOLS_COUNT,           /* add new values before this one: the numbers are stored */
 };
 
@@ -78,6 +79,7 @@ struct frame {
     const struct module *module; /* NULL: pc lies in no known module              */
     const char *module_name;     /* also set when only a name is known; NULL: none */
     uint64_t offset;             /* of pc from the module's base; the va if there is no module */
+    uint32_t method_token;       /* managed code: OFFSET is one in this method's IL; 0: native */
     const char *function;        /* undecorated UTF-8; NULL: unknown              */
     const char *file;            /* as spelt in the PDB; NULL: unknown            */
     uint32_t line;               /* 1-based; 0: unknown                           */
@@ -133,7 +135,9 @@ struct stack {
     uint32_t evidence_count;
 };
 
-/* The offset that symbols are asked about: one byte before a return address. */
+/* The offset that symbols are asked about: one byte before a return address. Of managed code: the
+ * method's token in the upper half, and the offset in its IL. */
+#define FRAME_METHOD(token) ((uint64_t)(token) << 32)
 uint64_t frame_lookup_offset(const struct frame *frame);
 
 /* Why the walk ended, for people: the detail if there is one, else the reason's name; NULL: not

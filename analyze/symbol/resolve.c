@@ -54,6 +54,8 @@ static void set_unresolved(struct frame *frame, const struct symbol_module *sour
 static uint64_t lookup_offset(const struct symbol_module *sources, const struct frame *in)
 {
     struct frame even = *in;
+    if (in->method_token != 0)
+        return frame_lookup_offset(in);
     if ((sources->pdb != NULL && sources->pdb->pdb.machine == PE_MACHINE_ARM) ||
         (sources->image != NULL && object_file_arch(&sources->image->file) == ARCH_ARM))
         even.offset &= ~(uint64_t)1;
@@ -87,6 +89,8 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
         else if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV &&
                  in->note == NOTE_NONE)
             to[i].note = view->sources->note;
+        if (found[i].note != NOTE_NONE && in->note == NOTE_NONE)
+            to[i].note = found[i].note;
     }
     if (count == 0) {
         *to = *in;

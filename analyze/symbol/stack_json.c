@@ -186,7 +186,15 @@ static void read_frame(struct stack_input *input, const cJSON *object, struct ar
         if (offset == NULL || cJSON_IsNull(offset))
             fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frame",
                            "a frame in a module needs an offset");
-        frame.pc_va = frame.module->base_va != 0 ? frame.module->base_va + frame.offset : 0;
+        const uint64_t method = json_get_hex(object, "method", 0, fault);
+        if (method != 0 && (method >> 24 != 6 || frame.offset > UINT32_MAX))
+            fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "method of a frame",
+                           "expected a token 0x06...... and an offset in its IL");
+        else
+            frame.method_token = (uint32_t)method;
+        frame.pc_va = method != 0                  ? 0
+                      : frame.module->base_va != 0 ? frame.module->base_va + frame.offset
+                                                   : 0;
     } else {
         frame.offset =
             json_get_hex(object, "address", json_get_hex(object, "offset", 0, fault), fault);

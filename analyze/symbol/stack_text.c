@@ -42,6 +42,22 @@ static enum pc_kind take_kind(struct stack_line *line, enum pc_kind usual)
     return word == 'i' ? PC_INTERRUPTED : PC_RETURN;
 }
 
+/* Reads "0xOFFSET", or "0xTOKEN+0xIL" of managed code, whose token is one of table MethodDef. */
+static bool parse_offset(const char *text, size_t bytes, struct frame *out)
+{
+    enum { TOKEN_BYTES = 10, TABLE_METHOD_DEF = 6 };
+    uint64_t token;
+    if (text_parse_hex(text, bytes, &out->offset))
+        return true;
+    if (bytes < TOKEN_BYTES + 2 || text[TOKEN_BYTES] != '+' ||
+        !text_parse_hex(text, TOKEN_BYTES, &token) || token >> 24 != TABLE_METHOD_DEF ||
+        !text_parse_hex(text + TOKEN_BYTES + 1, bytes - TOKEN_BYTES - 1, &out->offset) ||
+        out->offset > UINT32_MAX)
+        return false;
+    out->method_token = (uint32_t)token;
+    return true;
+}
+
 static bool parse_generated(struct stack_input *input, const struct stack_line *line,
                             struct frame *out)
 {
@@ -88,10 +104,10 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
         return parse_generated(input, &line, out);
     const char *mark = find_number(&line, '!');
     if (mark == NULL || mark == line.at ||
-        !text_parse_hex(mark + 1, line.bytes - (size_t)(mark + 1 - line.at), &out->offset))
+        !parse_offset(mark + 1, line.bytes - (size_t)(mark + 1 - line.at), out))
         return false;
     const size_t name_bytes = (size_t)(mark - line.at);
-    if (name_bytes == 1 && line.at[0] == '?') {
+    if (name_bytes == 1 && line.at[0] == '?' && out->method_token == 0) {
         out->pc_va = out->offset;
         return true;
     }

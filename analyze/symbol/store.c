@@ -109,13 +109,13 @@ static enum status add_binding(struct symbol_store *store, const char *name,
     return ERR_NONE;
 }
 
-static bool is_breakpad(const char *path)
+static bool is_kind(const char *path, bool (*recognize)(const void *data, size_t bytes))
 {
     struct fault ignored = FAULT_INIT;
     struct file_map map;
     if (file_map(path, &map, &ignored) != ERR_NONE)
         return false;
-    const bool found = breakpad_recognize(map.data, map.bytes);
+    const bool found = recognize(map.data, map.bytes);
     file_unmap(&map);
     return found;
 }
@@ -124,7 +124,9 @@ enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, 
                                   struct fault *fault)
 {
     struct store_binding sources = {0};
-    if (is_breakpad(path))
+    if (is_kind(path, ppdb_recognize))
+        return store_list_portable(store, name, path, fault);
+    if (is_kind(path, breakpad_recognize))
         (void)store_open_breakpad(store, path, &sources.breakpad, fault);
     else
         (void)store_open_pdb(store, path, &sources.pdb, fault);

@@ -490,11 +490,14 @@ void store_find(struct symbol_store *store, struct symbol_module *sources)
         find_by_identity(store, sources, &scratch);
     else if (module->name[0] != '\0')
         find_by_name(store, sources, &scratch);
+    if (sources->pdb == NULL)
+        store_find_managed(store, sources, &scratch);
     arena_free(&scratch);
     if (sources->pdb != NULL) {
         sources->note = store_pdb_note(&sources->pdb->pdb);
         return;
     }
-    if (sources->note == NOTE_NONE && sources->image == NULL && sources->breakpad == NULL)
+    if (sources->note == NOTE_NONE && sources->image == NULL && sources->breakpad == NULL &&
+        sources->managed == NULL)
         sources->note = store->pointer_message ? NOTE_STORE_MESSAGE : NOTE_NO_SYMBOL_FILE;
 }

@@ -71,6 +71,13 @@ static enum status list_pdb(struct symbol_store *store, const char *path, bool r
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
     file->root = root;
     file->packed = packed;
+    if (!packed && ppdb_recognize(map->data, map->bytes)) {
+        struct ppdb portable;
+        file->portable = true;
+        if (ppdb_open(map->data, map->bytes, &portable, fault) == ERR_NONE)
+            ppdb_debug_id(&portable, file->debug_id);
+        return fault->code;
+    }
     file->pdb = !packed;
     if (!packed && pdb_open(map->data, map->bytes, &pdb, fault) == ERR_NONE) {
         pdb_debug_id(&pdb, file->debug_id);
@@ -201,4 +208,13 @@ void store_add_server(struct symbol_store *store, const char *folder)
             return;
     store_add_folder(store, folder);
     store->server_count += store->system_count - count;
+}
+
+enum status store_list_portable(struct symbol_store *store, const char *name, const char *path,
+                                struct fault *fault)
+{
+    if (store_list_file(store, path, true, fault) != ERR_NONE || name == NULL)
+        return fault->code;
+    store->files[store->file_count - 1].bound = arena_string(&store->arena, name);
+    return ERR_NONE;
 }

@@ -6,6 +6,7 @@
  *   store_list.c    the files of plain folders
  *   store_source.c  opened files: PDB, CSV, image; one address asked of them
  *   store_servers.c  files from symbol servers, over HTTP
+ *   store_managed.c  managed images and portable PDBs
  *   store_breakpad.c  Breakpad .sym files, opened and asked
  *   resolve.c       a whole stack
  *
@@ -20,6 +21,7 @@
 #include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
+#include "format/ppdb/managed.h"
 #include "symbol/csv.h"
 #include "symbol/object.h"
 #include "symbol/pdb_lookup.h"
@@ -100,12 +102,16 @@ struct store_file {
     bool image;             /* its code or its debug information */
     bool pdb;
     bool breakpad;     /* a .sym file: NAME is that of its module */
+    bool portable;     /* a portable PDB */
+    const char *bound; /* the module that the user chose it for; NULL: none */
     bool packed;       /* in a cabinet: the identity is unknown until it is unpacked */
     bool root;         /* the user named the file, not its folder */
     const char *taken; /* the module of another name that it is used for; NULL: none */
     struct object_candidate object;
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES];
 };
+
+struct store_managed; /* see store_managed.c */
 
 struct symbol_module {
     struct symbol_store *store;
@@ -114,7 +120,8 @@ struct symbol_module {
     struct store_csv *csv;
     struct store_image *image;
     struct store_breakpad *breakpad;
-    enum symbols_from without; /* of a frame without a name: NONE or MISMATCH */
+    struct store_managed *managed; /* NULL: no managed code */
+    enum symbols_from without;     /* of a frame without a name: NONE or MISMATCH */
     enum identity_state state;
     bool image_asked;     /* the servers were asked for it */
     enum frame_note note; /* why there are no names, or how they were found */
@@ -154,6 +161,7 @@ struct symbol_store {
     struct store_image *images;
     struct store_csv *csvs;
     struct store_breakpad *breakpads;
+    struct store_managed *managed;
     struct symbol_module *modules[STORE_MODULE_SLOTS];
     uint32_t module_count;
     struct symbol_module nothing; /* for modules past STORE_MODULES_MAX */
@@ -170,6 +178,14 @@ enum status store_open_breakpad(struct symbol_store *store, const char *path,
                                 struct store_breakpad **out, struct fault *fault);
 uint32_t store_breakpad_lookup(const struct store_breakpad *opened, uint64_t offset,
                                struct symbol_frame *out);
+
+/* Finds the metadata and the portable PDB of a managed module, after its image was looked for. */
+void store_find_managed(struct symbol_store *store, struct symbol_module *sources,
+                        struct arena *scratch);
+/* KEY: see frame_lookup_offset(). */
+uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key,
+                              struct symbol_frame *out);
+void store_managed_close_all(struct symbol_store *store);
 void store_breakpad_close_all(struct symbol_store *store);
 /* The name under which Breakpad keeps the symbols of FILE: "app.pdb" gives "app.sym".  In KEEP. */
 char *store_breakpad_name(const char *file, struct arena *keep);
@@ -182,6 +198,10 @@ void store_find(struct symbol_store *store, struct symbol_module *sources);
  * file_map(); the fault of a damaged file. Callers ignore this for files found in folders. */
 enum status store_list_file(struct symbol_store *store, const char *path, bool root,
                             struct fault *fault);
+
+/* Adds a portable PDB, for the module NAME (NULL: for those that it fits). */
+enum status store_list_portable(struct symbol_store *store, const char *name, const char *path,
+                                struct fault *fault);
 
 /* Finds the folders of the system. */
 void store_system_open(struct symbol_store *store);

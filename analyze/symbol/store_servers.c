@@ -45,8 +45,18 @@ static bool wants_make(struct wants *out, uint32_t modules)
 static enum status check_pdb(const struct file_map *map, const char *id, struct fault *fault)
 {
     char debug_id[DEBUG_ID_BYTES];
+    struct ppdb portable;
     struct pdb pdb;
 
+    if (ppdb_recognize(map->data, map->bytes)) {
+        if (ppdb_open(map->data, map->bytes, &portable, fault) != ERR_NONE)
+            return fault->code;
+        ppdb_debug_id(&portable, debug_id);
+        debug_id[32] = '\0'; /* the age is written in several ways, and means nothing */
+        return strncmp(debug_id, id, 32) == 0
+                   ? ERR_NONE
+                   : fault_set(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "portable PDB");
+    }
     if (pdb_open(map->data, map->bytes, &pdb, fault) != ERR_NONE)
         return fault->code;
     pdb_debug_id(&pdb, debug_id);

@@ -2,48 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
-#include "format/cab/cab.h"
 #include "symbol/store_parts.h"
-
-/* The largest PDB to unpack from a cabinet. */
-#define STORE_UNPACKED_BYTES ((size_t)1 << 30)
-
-enum status symbol_file_map(const char *path, struct file_map *map, bool *unpacked,
-                            struct fault *fault)
-{
-    uint8_t *data;
-    size_t bytes;
-
-    *unpacked = false;
-    if (file_map(path, map, fault) != ERR_NONE || map->bytes < 4 ||
-        memcmp(map->data, "MSCF", 4) != 0)
-        return fault->code;
-    const uint64_t modified_ns = map->modified_ns;
-    if (cab_unpack(map->data, map->bytes, STORE_UNPACKED_BYTES, &data, &bytes, fault) != ERR_NONE) {
-        file_unmap(map);
-        fault_set_path(fault, path);
-        return fault->code;
-    }
-    file_unmap(map);
-    *map = (struct file_map){.data = data, .bytes = bytes, .modified_ns = modified_ns};
-    *unpacked = true;
-    return ERR_NONE;
-}
-
-void symbol_file_unmap(struct file_map *map, bool unpacked)
-{
-    if (unpacked) {
-        /* owned: cab_unpack() allocated it, and file_map's view of it is read-only */
-        union {
-            const uint8_t *view;
-            void *memory;
-        } data = {map->data};
-        free(data.memory);
-    } else {
-        file_unmap(map);
-    }
-}
 
 enum status store_open_pdb(struct symbol_store *store, const char *path, struct store_pdb **out,
                            struct fault *fault)
@@ -134,6 +93,7 @@ enum status store_open_csv(struct symbol_store *store, const char *path, uint64_
 void store_close_sources(struct symbol_store *store)
 {
     store_breakpad_close_all(store);
+    store_managed_close_all(store);
     for (struct store_pdb *p = store->pdbs; p != NULL; p = p->next) {
         symbol_index_close(p->index);
         pdb_lookup_close(p->lookup);
@@ -236,7 +196,7 @@ uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
     uint32_t count = 0;
 
     if (offset > UINT32_MAX)
-        return 0;
+        return sources->managed != NULL ? store_managed_lookup(sources->managed, offset, out) : 0;
     if (sources->csv != NULL)
         return lookup_csv(sources->csv, offset, out);
     if (view->index != NULL && symbol_index_covers(view->index, (uint32_t)offset))

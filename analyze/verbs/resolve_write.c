@@ -1,6 +1,8 @@
 /* Resolved stacks as text for people and for flame graphs; see resolve_write.h. */
 #include "verbs/resolve_write.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,13 +129,25 @@ static const char *module_word(const struct frame *frame)
 static size_t place_columns(const struct frame *frame)
 {
     const char *module = module_word(frame);
-    return columns(module, strlen(module)) + 1 + hex_columns(frame->offset);
+    return columns(module, strlen(module)) + 1 + hex_columns(frame->offset) +
+           (frame->method_token != 0 ? 11 : 0);
+}
+
+/* "0x06000001+" of managed code. */
+static void put_token(struct text_out *out, const struct frame *frame)
+{
+    char text[16];
+    if (frame->method_token == 0)
+        return;
+    (void)snprintf(text, sizeof text, "0x%08" PRIx32 "+", frame->method_token);
+    text_puts(out, text);
 }
 
 static void put_place(struct text_out *out, const struct frame *frame)
 {
     put_clean(out, module_word(frame), '\0');
     text_put(out, "!", 1);
+    put_token(out, frame);
     put_hex(out, frame->offset);
 }
 
@@ -293,10 +307,12 @@ void resolve_write_folded(struct text_out *out, const struct stack *stack)
             text_put(out, ";", 1);
         put_clean(out, module_word(frame), ';');
         text_put(out, "!", 1);
-        if (frame->function != NULL)
+        if (frame->function != NULL) {
             put_clean(out, frame->function, ';');
-        else
+        } else {
+            put_token(out, frame);
             put_hex(out, frame->offset);
+        }
     }
     text_puts(out, " 1\n");
 }

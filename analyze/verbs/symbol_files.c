@@ -29,6 +29,8 @@ const char *symbol_kind_name(const struct symbol_file *file)
         return "pdb";
     case SYMBOL_KIND_IMAGE:
         return "image";
+    case SYMBOL_KIND_PORTABLE:
+        return "ppdb";
     case SYMBOL_KIND_BREAKPAD:
         return "breakpad";
     default:
@@ -84,6 +86,15 @@ static bool read_kind(struct symbol_file *out, struct fault *fault)
 {
     const void *data = out->map.data;
     const size_t bytes = out->map.bytes;
+    if (ppdb_recognize(data, bytes)) {
+        out->kind = SYMBOL_KIND_PORTABLE;
+        if (ppdb_open(data, bytes, &out->portable, fault) != ERR_NONE)
+            return false;
+        ppdb_debug_id(&out->portable, out->debug_id);
+        /* as the Simple Symbol Query Protocol writes it */
+        (void)snprintf(out->id, sizeof out->id, "%.32sFFFFFFFF", out->debug_id);
+        return true;
+    }
     if (pdb_recognize(data, bytes)) {
         out->kind = SYMBOL_KIND_PDB;
         if (pdb_open(data, bytes, &out->pdb, fault) != ERR_NONE)

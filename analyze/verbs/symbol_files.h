@@ -5,10 +5,17 @@
 #include "base/files.h"
 #include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
+#include "format/ppdb/ppdb.h"
 #include "symbol/object.h"
 #include "verbs/verb.h"
 
-enum symbol_kind { SYMBOL_KIND_PDB, SYMBOL_KIND_IMAGE, SYMBOL_KIND_BREAKPAD, SYMBOL_KIND_OBJECT };
+enum symbol_kind {
+    SYMBOL_KIND_PDB,
+    SYMBOL_KIND_IMAGE,
+    SYMBOL_KIND_BREAKPAD,
+    SYMBOL_KIND_OBJECT,
+    SYMBOL_KIND_PORTABLE,
+};
 
 /* A file that was met. */
 struct symbol_file {
@@ -21,11 +28,12 @@ struct symbol_file {
     bool unpacked;
     struct file_map map;
     struct pdb pdb;                 /* open of a PDB          */
+    struct ppdb portable;           /* open of a portable PDB */
     struct breakpad breakpad;       /* read of a .sym file    */
     struct object_candidate object; /* of an ELF or Mach-O file, its first slice */
 };
 
-/* "pdb", "image", "breakpad", "elf", "macho". */
+/* "pdb", "ppdb", "image", "breakpad", "elf", "macho". */
 const char *symbol_kind_name(const struct symbol_file *file);
 
 typedef int symbol_file_fn(void *context, struct symbol_file *file);

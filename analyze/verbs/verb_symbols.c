@@ -68,6 +68,37 @@ struct list_context {
     uint32_t count;
 };
 
+/* The sources of a portable PDB: which of them are in it, and where SourceLink says they are. */
+static void documents_json(struct json *j, const struct ppdb *pdb)
+{
+    const struct metadata_bytes link = ppdb_source_link(pdb);
+    struct arena scratch;
+
+    arena_init(&scratch, 0);
+    json_key_uint(j, "methods", pdb->md.tables[TABLE_METHOD_DEBUG_INFORMATION].count);
+    json_key_string(j, "source_link",
+                    link.bytes > 0 ? arena_text(&scratch, (const char *)link.data, link.bytes)
+                                   : NULL);
+    json_key(j, "documents");
+    json_array(j);
+    for (uint32_t i = 1; i <= pdb->md.tables[TABLE_DOCUMENT].count; i++) {
+        struct fault fault = FAULT_INIT;
+        struct object_bytes source;
+        const bool embedded = ppdb_source(pdb, i, &scratch, &source, &fault);
+        json_object(j);
+        json_key_string(j, "name", ppdb_document(pdb, i, &scratch));
+        json_key(j, "embedded_bytes");
+        if (embedded)
+            json_uint(j, source.bytes);
+        else
+            json_null(j);
+        json_object_end(j);
+        arena_reset(&scratch);
+    }
+    json_array_end(j);
+    arena_free(&scratch);
+}
+
 static void list_json(struct json *j, const struct symbol_file *file,
                       const struct symbol_counts *counts)
 {
@@ -85,6 +116,8 @@ static void list_json(struct json *j, const struct symbol_file *file,
         json_key_uint(j, "inline_sites", file->breakpad.inline_count);
         json_key_uint(j, "damaged_lines", file->breakpad.damaged);
     }
+    if (file->kind == SYMBOL_KIND_PORTABLE)
+        documents_json(j, &file->portable);
     if (file->kind == SYMBOL_KIND_PDB) {
         json_key_uint(j, "modules", counts->modules);
         json_key_uint(j, "procedures", counts->procedures);
@@ -115,6 +148,10 @@ static int list_file(void *context, struct symbol_file *file)
     (void)printf("%-28s %-34s ", file->name, file->id);
     if (file->kind == SYMBOL_KIND_IMAGE)
         (void)printf("image, PDB %s\n", file->debug_id[0] != '\0' ? file->debug_id : "none");
+    else if (file->kind == SYMBOL_KIND_PORTABLE)
+        (void)printf("portable PDB, %" PRIu32 " methods, %" PRIu32 " documents\n",
+                     file->portable.md.tables[TABLE_METHOD_DEBUG_INFORMATION].count,
+                     file->portable.md.tables[TABLE_DOCUMENT].count);
     else if (file->kind == SYMBOL_KIND_OBJECT)
         (void)printf("%s, %s, %s\n", symbol_kind_name(file), arch != NULL ? arch : "no processor",
                      file->object.has_code ? "image" : "symbols");

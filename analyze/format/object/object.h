@@ -77,7 +77,7 @@ void object_symbols_sort(struct object_symbols *symbols);
 const struct object_symbol *object_symbol_before(const struct object_symbols *symbols,
                                                  uint64_t offset);
 
-enum object_packing { PACKED_ZLIB, PACKED_ZSTD, PACKED_XZ };
+enum object_packing { PACKED_ZLIB, PACKED_DEFLATE, PACKED_ZSTD, PACKED_XZ };
 
 /* Unpacks DATA into KEEP. BYTES is the size that the container states; for PACKED_XZ pass 0,
  * because the stream's own index states it. Fails: ERR_MALFORMED, ERR_LIMIT, ERR_MEMORY. */

@@ -13,7 +13,8 @@
 enum { ZLIB_FACTOR = 1 << 11, ZSTD_FACTOR = 1 << 17 };
 enum { XZ_MEMORY_BYTES = 256 << 20, XZ_FIRST_BYTES = 1 << 16 };
 
-static bool unpack_zlib(struct object_bytes data, uint8_t *to, size_t bytes)
+/* BARE: deflate without zlib's header and checksum. */
+static bool unpack_zlib(struct object_bytes data, bool bare, uint8_t *to, size_t bytes)
 {
     z_stream stream = {0};
     /* zlib's type lacks const, but zlib does not write here */
@@ -22,7 +23,8 @@ static bool unpack_zlib(struct object_bytes data, uint8_t *to, size_t bytes)
         Bytef *to;
     } input = {data.data};
 
-    if (data.bytes > UINT32_MAX || bytes > UINT32_MAX || inflateInit(&stream) != Z_OK)
+    if (data.bytes > UINT32_MAX || bytes > UINT32_MAX ||
+        inflateInit2(&stream, bare ? -MAX_WBITS : MAX_WBITS) != Z_OK)
         return false;
     stream.next_in = input.to;
     stream.avail_in = (uInt)data.bytes;
@@ -76,13 +78,13 @@ enum status object_unpack(enum object_packing packing, struct object_bytes data,
         return unpack_xz(data, keep, out, fault);
     if (bytes > UNPACKED_BYTES_MAX)
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "unpacked section");
-    if (bytes / (packing == PACKED_ZLIB ? ZLIB_FACTOR : ZSTD_FACTOR) > data.bytes)
+    if (bytes / (packing == PACKED_ZSTD ? ZSTD_FACTOR : ZLIB_FACTOR) > data.bytes)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "size of a packed section");
     uint8_t *to = arena_alloc(keep, (size_t)bytes + 1);
     if (to == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "unpacked section");
-    const bool good = packing == PACKED_ZLIB
-                          ? unpack_zlib(data, to, (size_t)bytes)
+    const bool good = packing != PACKED_ZSTD
+                          ? unpack_zlib(data, packing == PACKED_DEFLATE, to, (size_t)bytes)
                           : ZSTD_decompress(to, (size_t)bytes, data.data, data.bytes) == bytes;
     if (!good)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "packed section");

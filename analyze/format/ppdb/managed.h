@@ -1,0 +1,37 @@
+/* What a managed image says itself: its metadata, its portable PDB, the names of its methods.
+ *
+ * Source: ECMA-335, partition II, sections 22, 23.2 and 25.3.3;
+ * https://github.com/dotnet/runtime/blob/main/docs/design/specs/PE-COFF.md */
+#ifndef FORMAT_MANAGED_H
+#define FORMAT_MANAGED_H
+
+#include "format/pe/pe.h"
+#include "format/ppdb/ppdb.h"
+
+/* True when the image has a CLR header. */
+bool managed_recognize(const struct pe *pe);
+
+/* Fails: ERR_ABSENT no CLR header; as metadata_open(). */
+enum status managed_metadata(const struct pe *pe, struct metadata *out, struct fault *fault);
+
+/* The id of the portable PDB that belongs to the image; false: it states none. */
+bool managed_pdb_id(const struct pe *pe, uint8_t out[PPDB_ID_BYTES]);
+
+/* The portable PDB in the image (debug directory type 17), unpacked into KEEP. Fails: ERR_ABSENT
+ * there is none; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY. */
+enum status managed_embedded_pdb(const struct pe *pe, struct arena *keep, struct object_bytes *out,
+                                 struct fault *fault);
+
+/* How a method is spelt. A nested type follows its outer one and '/'; generic ones have their
+ * arity: "Space.Outer/Inner`1::Method". */
+enum managed_names {
+    MANAGED_SHORT, /* as above */
+    MANAGED_FULL,  /* with generic parameters and the types of parameters: "...`1<T>::Map<U>(int32)"
+                    */
+};
+
+/* In KEEP; NULL: there is no such method. */
+const char *managed_method_name(const struct metadata *md, uint32_t token, enum managed_names names,
+                                struct arena *keep);
+
+#endif

@@ -1,0 +1,308 @@
+/* The names of methods, from tables TypeDef, NestedClass, MethodDef and GenericParam; see
+ * managed.h. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "format/ppdb/managed.h"
+
+enum {
+    NAME_BYTES = 4096,
+    NESTING_MAX = 32, /* of types in each other, and of types in a signature */
+    PARAMETERS_MAX = 256,
+    SIGNATURE_GENERIC = 0x10,
+    TAG_METHOD = 1, /* of TypeOrMethodDef */
+};
+
+/* ECMA-335 II.23.1.16. */
+enum element {
+    ELEMENT_STRING = 0x0E,
+    ELEMENT_POINTER = 0x0F,
+    ELEMENT_BY_REFERENCE = 0x10,
+    ELEMENT_VALUE_TYPE = 0x11,
+    ELEMENT_CLASS = 0x12,
+    ELEMENT_VAR = 0x13,
+    ELEMENT_ARRAY = 0x14,
+    ELEMENT_GENERIC = 0x15,
+    ELEMENT_TYPED_REFERENCE = 0x16,
+    ELEMENT_INT = 0x18,
+    ELEMENT_UINT = 0x19,
+    ELEMENT_FUNCTION = 0x1B,
+    ELEMENT_OBJECT = 0x1C,
+    ELEMENT_VECTOR = 0x1D,
+    ELEMENT_METHOD_VAR = 0x1E,
+    ELEMENT_MODIFIER_REQUIRED = 0x1F,
+    ELEMENT_MODIFIER_OPTIONAL = 0x20,
+    ELEMENT_SENTINEL = 0x41,
+    ELEMENT_PINNED = 0x45,
+};
+
+struct name {
+    const struct metadata *md;
+    char text[NAME_BYTES];
+    size_t bytes;
+    uint32_t type, method; /* rows, for the names of generic parameters */
+    uint32_t steps;        /* types spelt so far */
+};
+
+/* What does not fit is left out. */
+static void add(struct name *name, const char *text)
+{
+    const size_t bytes = strlen(text), room = sizeof name->text - 1 - name->bytes;
+    const size_t taken = bytes < room ? bytes : room;
+    memcpy(name->text + name->bytes, text, taken);
+    name->bytes += taken;
+    name->text[name->bytes] = '\0';
+}
+
+static uint32_t enclosing(const struct metadata *md, uint32_t type)
+{
+    const uint32_t row = metadata_find(md, TABLE_NESTED_CLASS, 0, type);
+    return metadata_cell(md, TABLE_NESTED_CLASS, row, 1);
+}
+
+static void add_spaced(struct name *name, const char *space, const char *type)
+{
+    if (space[0] != '\0') {
+        add(name, space);
+        add(name, ".");
+    }
+    add(name, type);
+}
+
+static void add_type(struct name *name, uint32_t type)
+{
+    uint32_t chain[NESTING_MAX], depth = 0;
+    for (; type != 0 && depth < NESTING_MAX; type = enclosing(name->md, type))
+        chain[depth++] = type;
+    while (depth-- > 0) {
+        const uint32_t row = chain[depth];
+        add_spaced(name, metadata_string(name->md, metadata_cell(name->md, TABLE_TYPE_DEF, row, 2)),
+                   metadata_string(name->md, metadata_cell(name->md, TABLE_TYPE_DEF, row, 1)));
+        if (depth > 0)
+            add(name, "/");
+    }
+}
+
+/* Of a type of another assembly, or nested in one: ResolutionScope has tag 3 then. */
+static void add_type_ref(struct name *name, uint32_t row, int depth)
+{
+    const uint32_t scope = metadata_cell(name->md, TABLE_TYPE_REF, row, 0);
+    if ((scope & 3) == 3 && scope >> 2 != 0 && depth < NESTING_MAX) {
+        add_type_ref(name, scope >> 2, depth + 1);
+        add(name, "/");
+    }
+    add_spaced(name, metadata_string(name->md, metadata_cell(name->md, TABLE_TYPE_REF, row, 2)),
+               metadata_string(name->md, metadata_cell(name->md, TABLE_TYPE_REF, row, 1)));
+}
+
+/* Generic parameter NUMBER of OWNER (a TypeOrMethodDef); NULL: there is none. */
+static const char *generic_name(const struct metadata *md, uint32_t owner, uint32_t number)
+{
+    const uint32_t first = metadata_find(md, TABLE_GENERIC_PARAM, 2, owner);
+    for (uint32_t row = first; row != 0 && row < first + PARAMETERS_MAX; row++)
+        if (metadata_cell(md, TABLE_GENERIC_PARAM, row, 2) == owner &&
+            metadata_cell(md, TABLE_GENERIC_PARAM, row, 0) == number &&
+            row <= md->tables[TABLE_GENERIC_PARAM].count)
+            return metadata_string(md, metadata_cell(md, TABLE_GENERIC_PARAM, row, 3));
+    return NULL;
+}
+
+static void add_generics(struct name *name, uint32_t owner)
+{
+    const char *parameter;
+    for (uint32_t i = 0; i < PARAMETERS_MAX; i++) {
+        if ((parameter = generic_name(name->md, owner, i)) == NULL) {
+            add(name, i > 0 ? ">" : "");
+            return;
+        }
+        add(name, i > 0 ? "," : "<");
+        add(name, parameter);
+    }
+}
+
+static bool add_element(struct name *name, struct metadata_bytes *blob, int depth);
+
+static bool add_coded(struct name *name, struct metadata_bytes *blob, int depth)
+{
+    uint32_t coded;
+    if (!metadata_take_uint(blob, &coded))
+        return false;
+    if ((coded & 3) == 0) {
+        add_type(name, coded >> 2);
+    } else if ((coded & 3) == 1) {
+        add_type_ref(name, coded >> 2, 0);
+    } else {
+        struct metadata_bytes spec =
+            metadata_blob(name->md, metadata_cell(name->md, TABLE_TYPE_SPEC, coded >> 2, 0));
+        return add_element(name, &spec, depth + 1);
+    }
+    return true;
+}
+
+static bool add_variable(struct name *name, struct metadata_bytes *blob, bool of_method)
+{
+    uint32_t number;
+    char text[16];
+    if (!metadata_take_uint(blob, &number))
+        return false;
+    const char *known = generic_name(
+        name->md, of_method ? name->method << 1 | TAG_METHOD : name->type << 1, number);
+    (void)snprintf(text, sizeof text, "%s%" PRIu32, of_method ? "!!" : "!", number);
+    add(name, known != NULL ? known : text);
+    return true;
+}
+
+static bool add_instance(struct name *name, struct metadata_bytes *blob, int depth)
+{
+    uint32_t kind, count;
+    if (!metadata_take_uint(blob, &kind) || !add_coded(name, blob, depth) ||
+        !metadata_take_uint(blob, &count) || count > PARAMETERS_MAX)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        add(name, i > 0 ? "," : "<");
+        if (!add_element(name, blob, depth + 1))
+            return false;
+    }
+    add(name, ">");
+    return true;
+}
+
+static bool add_array(struct name *name, struct metadata_bytes *blob, int depth)
+{
+    uint32_t rank, count, unused;
+    int32_t bound;
+    if (!add_element(name, blob, depth + 1) || !metadata_take_uint(blob, &rank) || rank > 32)
+        return false;
+    add(name, "[");
+    for (uint32_t i = 1; i < rank; i++)
+        add(name, ",");
+    add(name, "]");
+    if (!metadata_take_uint(blob, &count) || count > rank)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!metadata_take_uint(blob, &unused))
+            return false;
+    if (!metadata_take_uint(blob, &count) || count > rank)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!metadata_take_int(blob, &bound))
+            return false;
+    return true;
+}
+
+static bool add_suffixed(struct name *name, struct metadata_bytes *blob, const char *suffix,
+                         int depth)
+{
+    if (!add_element(name, blob, depth + 1))
+        return false;
+    add(name, suffix);
+    return true;
+}
+
+/* One type of a signature; false: damaged, or of a form that is not spelt out. */
+static bool add_element(struct name *name, struct metadata_bytes *blob, int depth)
+{
+    static const char *const simple[] = {NULL,   "void",  "bool",   "char",   "sbyte",
+                                         "byte", "short", "ushort", "int",    "uint",
+                                         "long", "ulong", "float",  "double", "string"};
+    uint32_t kind, unused;
+
+    if (depth > NESTING_MAX || name->steps++ > LIMIT_TYPE_STEPS || !metadata_take_uint(blob, &kind))
+        return false;
+    if (kind > 0 && kind <= ELEMENT_STRING) {
+        add(name, simple[kind]);
+        return true;
+    }
+    switch (kind) {
+    case ELEMENT_POINTER:
+        return add_suffixed(name, blob, "*", depth);
+    case ELEMENT_BY_REFERENCE:
+        return add_suffixed(name, blob, "&", depth);
+    case ELEMENT_VECTOR:
+        return add_suffixed(name, blob, "[]", depth);
+    case ELEMENT_VALUE_TYPE:
+    case ELEMENT_CLASS:
+        return add_coded(name, blob, depth);
+    case ELEMENT_VAR:
+    case ELEMENT_METHOD_VAR:
+        return add_variable(name, blob, kind == ELEMENT_METHOD_VAR);
+    case ELEMENT_ARRAY:
+        return add_array(name, blob, depth);
+    case ELEMENT_GENERIC:
+        return add_instance(name, blob, depth);
+    case ELEMENT_MODIFIER_REQUIRED:
+    case ELEMENT_MODIFIER_OPTIONAL:
+        return metadata_take_uint(blob, &unused) && add_element(name, blob, depth + 1);
+    case ELEMENT_SENTINEL:
+    case ELEMENT_PINNED:
+        return add_element(name, blob, depth + 1);
+    case ELEMENT_TYPED_REFERENCE:
+    case ELEMENT_OBJECT:
+    case ELEMENT_INT:
+    case ELEMENT_UINT:
+        add(name, kind == ELEMENT_OBJECT ? "object"
+                  : kind == ELEMENT_INT  ? "nint"
+                  : kind == ELEMENT_UINT ? "nuint"
+                                         : "typedref");
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* "(int,string)"; "(...)" from the first type on that cannot be spelt. */
+static void add_parameters(struct name *name)
+{
+    struct metadata_bytes blob =
+        metadata_blob(name->md, metadata_cell(name->md, TABLE_METHOD_DEF, name->method, 4));
+    struct name result = {.md = name->md, .type = name->type, .method = name->method};
+    uint32_t convention, count = 0, unused;
+
+    bool good = metadata_take_uint(&blob, &convention) &&
+                ((convention & SIGNATURE_GENERIC) == 0 || metadata_take_uint(&blob, &unused)) &&
+                metadata_take_uint(&blob, &count) && add_element(&result, &blob, 0);
+    add(name, "(");
+    for (uint32_t i = 0; good && i < count && i < PARAMETERS_MAX; i++) {
+        add(name, i > 0 ? "," : "");
+        good = add_element(name, &blob, 0);
+    }
+    add(name, good ? ")" : "...)");
+}
+
+/* The type whose list of methods METHOD is in: lists are in the order of the types. */
+static uint32_t owner_of(const struct metadata *md, uint32_t method)
+{
+    uint32_t low = 0, high = md->tables[TABLE_TYPE_DEF].count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low + 1) / 2;
+        if (metadata_cell(md, TABLE_TYPE_DEF, middle, 5) <= method)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+const char *managed_method_name(const struct metadata *md, uint32_t token, enum managed_names names,
+                                struct arena *keep)
+{
+    struct name name = {.md = md, .method = token & 0xFFFFFF};
+
+    if (token >> 24 != TABLE_METHOD_DEF || name.method == 0 ||
+        name.method > md->tables[TABLE_METHOD_DEF].count || md->tables[TABLE_METHOD_DEF].at == NULL)
+        return NULL;
+    name.type = owner_of(md, name.method);
+    add_type(&name, name.type);
+    if (names == MANAGED_FULL)
+        add_generics(&name, name.type << 1);
+    add(&name, "::");
+    add(&name, metadata_string(md, metadata_cell(md, TABLE_METHOD_DEF, name.method, 3)));
+    if (names == MANAGED_FULL) {
+        add_generics(&name, name.method << 1 | TAG_METHOD);
+        add_parameters(&name);
+    }
+    return arena_text(keep, name.text, name.bytes);
+}

@@ -1,0 +1,220 @@
+/* Managed modules: names from the image's metadata, lines from a portable PDB, which is a file or
+ * in the image; see store.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbol/store_parts.h"
+
+enum { GUID_DIGITS = 32 };
+
+struct store_managed {
+    struct file_map map; /* of the PDB's file */
+    bool mapped, unpacked;
+    bool has_pdb, has_image;
+    struct ppdb pdb;
+    struct metadata image; /* in the image's map */
+    enum managed_names names;
+    struct mutex *mutex; /* over what follows */
+    struct arena arena;
+    const char **methods, **documents; /* names that were asked for, by row */
+    struct store_managed *next;
+};
+
+static struct store_managed *add_managed(struct symbol_store *store)
+{
+    struct store_managed *managed = ARENA_NEW(&store->arena, struct store_managed);
+    if (managed == NULL || (managed->mutex = mutex_new()) == NULL)
+        return NULL;
+    arena_init(&managed->arena, 0);
+    managed->names = store->names == NAMES_FULL ? MANAGED_FULL : MANAGED_SHORT;
+    managed->next = store->managed;
+    store->managed = managed;
+    return managed;
+}
+
+void store_managed_close_all(struct symbol_store *store)
+{
+    for (struct store_managed *m = store->managed; m != NULL; m = m->next) {
+        if (m->mapped)
+            symbol_file_unmap(&m->map, m->unpacked);
+        mutex_free(m->mutex);
+        arena_free(&m->arena);
+    }
+}
+
+/* Opens the portable PDB at PATH if it is the one with ID (NULL: any) or, without an image to say
+ * more, with the GUID of DEBUG_ID ("": any). *OTHER: it is of another build. */
+static bool open_file(struct store_managed *managed, const char *path, const uint8_t *id,
+                      const char *debug_id, bool *other)
+{
+    struct fault fault = FAULT_INIT;
+    char found[DEBUG_ID_BYTES];
+
+    if (symbol_file_map(path, &managed->map, &managed->unpacked, &fault) != ERR_NONE)
+        return false;
+    if (ppdb_recognize(managed->map.data, managed->map.bytes) &&
+        ppdb_open(managed->map.data, managed->map.bytes, &managed->pdb, &fault) == ERR_NONE) {
+        ppdb_debug_id(&managed->pdb, found);
+        if (id != NULL ? memcmp(id, managed->pdb.id, PPDB_ID_BYTES) == 0
+                       : debug_id[0] == '\0' || strncmp(found, debug_id, GUID_DIGITS) == 0) {
+            managed->mapped = managed->has_pdb = true;
+            return true;
+        }
+        *other = true;
+    }
+    symbol_file_unmap(&managed->map, managed->unpacked);
+    return false;
+}
+
+static void find_on_servers(struct symbol_store *store, const struct symbol_module *sources,
+                            struct store_managed *managed, const uint8_t *id, const char *debug_id,
+                            struct arena *scratch, bool *other)
+{
+    const char *names[5];
+    /* as the image states it, and as the Simple Symbol Query Protocol writes it */
+    const char *ids[] = {debug_id, arena_printf(scratch, "%.32sFFFFFFFF", debug_id)};
+
+    store_pdb_names(&sources->identity, sources->image != NULL ? sources->image->pdb_name : NULL,
+                    scratch, names);
+    for (uint32_t r = 0; r < store->root_count + store->server_count; r++) {
+        for (uint32_t n = 0; names[n] != NULL; n++) {
+            for (uint32_t k = 0; k < 2 && ids[k] != NULL; k++) {
+                const char *path =
+                    store_find_on_server(store, store_server(store, r), names[n], ids[k], scratch);
+                if (path != NULL && open_file(managed, path, id, debug_id, other))
+                    return;
+            }
+        }
+    }
+}
+
+/* Looks for the PDB: in the image, among the files that were named, on servers. Without an identity
+ * a file that fits by its name is used. */
+static void find_pdb(struct symbol_store *store, struct symbol_module *sources,
+                     struct store_managed *managed, const uint8_t *id, const char *debug_id,
+                     struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    struct object_bytes embedded;
+    bool other = false;
+
+    if (managed->has_image &&
+        managed_embedded_pdb(&sources->image->file.as.pe, &managed->arena, &embedded, &fault) ==
+            ERR_NONE &&
+        ppdb_open(embedded.data, embedded.bytes, &managed->pdb, &fault) == ERR_NONE) {
+        managed->has_pdb = true;
+        return;
+    }
+    store_list_files(store);
+    for (uint32_t i = 0; i < store->file_count && !managed->has_pdb; i++) {
+        const struct store_file *file = &store->files[i];
+        if (file->bound != NULL) {
+            if (text_equal_nocase(file->bound, sources->identity.name))
+                (void)open_file(managed, file->path, NULL, sources->identity.debug_id, &other);
+            continue;
+        }
+        const bool fits = store_pdb_name_fits(file->path, &sources->identity);
+        if (file->portable &&
+            (debug_id[0] != '\0' ? fits || strncmp(file->debug_id, debug_id, GUID_DIGITS) == 0
+                                 : fits))
+            (void)open_file(managed, file->path, id, debug_id, &other);
+    }
+    if (!managed->has_pdb && debug_id[0] != '\0')
+        find_on_servers(store, sources, managed, id, debug_id, scratch, &other);
+    if (!managed->has_pdb && other) {
+        sources->note = NOTE_PDB_OTHER_BUILD;
+        sources->without = SYMBOLS_MISMATCH;
+    }
+}
+
+void store_find_managed(struct symbol_store *store, struct symbol_module *sources,
+                        struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    const struct pe *pe = sources->image != NULL && sources->image->file.kind == OBJECT_PE
+                              ? &sources->image->file.as.pe
+                              : NULL;
+    char debug_id[DEBUG_ID_BYTES];
+    uint8_t id[PPDB_ID_BYTES];
+    bool portable = pe != NULL && managed_recognize(pe);
+
+    for (uint32_t i = 0; i < store->file_count && !portable; i++)
+        portable = store->files[i].portable;
+    if (!portable &&
+        (pe != NULL || sources->breakpad != NULL || sources->identity.debug_id[0] == '\0'))
+        return;
+    struct store_managed *managed = add_managed(store);
+    if (managed == NULL)
+        return;
+    managed->has_image = pe != NULL && managed_metadata(pe, &managed->image, &fault) == ERR_NONE;
+    const bool stated = managed->has_image && managed_pdb_id(pe, id);
+    memcpy(debug_id, sources->identity.debug_id, sizeof debug_id);
+    if (stated && debug_id[0] == '\0')
+        module_debug_id(id, 1, debug_id);
+    find_pdb(store, sources, managed, stated ? id : NULL, debug_id, scratch);
+    if (!managed->has_pdb && !managed->has_image)
+        return;
+    sources->managed = managed;
+    if (managed->has_pdb) {
+        sources->note = NOTE_NONE;
+        sources->without = SYMBOLS_NONE;
+        if (debug_id[0] != '\0')
+            sources->state = IDENTITY_CHECKED;
+    }
+}
+
+/* Row ROW of a memory of names with COUNT rows; NULL: no such row, or out of memory. */
+static const char **remembered(struct store_managed *managed, const char ***names, uint32_t count,
+                               uint32_t row)
+{
+    if (row == 0 || row > count)
+        return NULL;
+    if (*names == NULL)
+        *names = ARENA_ARRAY(&managed->arena, (size_t)count + 1, const char *);
+    return *names != NULL ? &(*names)[row] : NULL;
+}
+
+static const char *method_name(struct store_managed *managed, uint32_t token)
+{
+    const char **name = remembered(managed, &managed->methods,
+                                   managed->image.tables[TABLE_METHOD_DEF].count, token & 0xFFFFFF);
+    if (name != NULL && *name == NULL)
+        *name = managed_method_name(&managed->image, token, managed->names, &managed->arena);
+    return name != NULL ? *name : NULL;
+}
+
+static const char *document_name(struct store_managed *managed, uint32_t number)
+{
+    const char **name = remembered(managed, &managed->documents,
+                                   managed->pdb.md.tables[TABLE_DOCUMENT].count, number);
+    if (name != NULL && *name == NULL)
+        *name = ppdb_document(&managed->pdb, number, &managed->arena);
+    return name != NULL ? *name : NULL;
+}
+
+uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key, struct symbol_frame *out)
+{
+    const uint32_t token = (uint32_t)(key >> 32), il = (uint32_t)key;
+    struct ppdb_place place = {0};
+    uint32_t method = token;
+
+    *out = (struct symbol_frame){.distance = il, .from = SYMBOLS_PPDB};
+    mutex_lock(managed->mutex);
+    if (managed->has_pdb) {
+        const uint32_t kickoff = ppdb_kickoff(&managed->pdb, token);
+        (void)ppdb_place(&managed->pdb, token, il, &place);
+        if (kickoff != 0) {
+            out->note = ppdb_is_async(&managed->pdb, token) ? NOTE_ASYNC : NOTE_ITERATOR;
+            method = kickoff;
+        } else if (place.hidden && place.line != 0) {
+            out->note = NOTE_HIDDEN;
+        }
+        out->file = document_name(managed, place.document);
+        out->line = out->file != NULL ? place.line : 0;
+    }
+    if (managed->has_image)
+        out->function = method_name(managed, method);
+    mutex_unlock(managed->mutex);
+    return out->function != NULL || out->line != 0;
+}

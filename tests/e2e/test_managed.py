@@ -1,0 +1,130 @@
+"""Managed code: module!0xTOKEN+0xIL against what .NET's own StackFrame answered, and against two other readers."""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+CORPUS = e2e.ROOT / "corpus/managed"
+# The rows whose PDB belongs to another build of the image than the one beside it: names, but no lines.
+OTHER_BUILD = "i40-ppdb/console"
+
+
+def oracle_rows(path):
+    for line in path.read_text().splitlines():
+        token, il, where, name = line.split(None, 3)
+        file, number, _ = where.rsplit(":", 2)
+        yield token, il, (None if file == "-" else file), int(number) or None, name
+
+
+def method_of(name):
+    """Box`1[T].Map as Box`1::Map; a state machine's MoveNext as the method that the user wrote."""
+    machine = re.fullmatch(r"(.*)\+<(\w+)>d__\d+\.MoveNext", name)
+    if machine:
+        return f"{machine[1]}::{machine[2]}"
+    kind, _, method = re.sub(r"\[.*?\]", "", name).rpartition(".")
+    if name.endswith("ctor"):
+        kind, method = re.sub(r"\[.*?\]", "", name).split("..", 1)
+        method = "." + method
+    return f"{kind.replace('+', '/')}::{method}"
+
+
+class Managed(e2e.Case):
+    def resolve(self, module, keys, *more):
+        text = "".join(f"> {i}\n{module}!{key}\n" for i, key in enumerate(keys))
+        done = self.run_twinstack("resolve", "--ndjson", *more, stdin=text)
+        return [json.loads(line)["frames"][0] for line in done.stdout.splitlines()]
+
+    def check_oracle(self, module, oracle, *symbols):
+        rows = list(oracle_rows(oracle))
+        self.assertGreater(len(rows), 20)
+        got = self.resolve(module, [f"{row[0]}+{row[1]}" for row in rows],
+                           *[word for path in symbols for word in ("--symbols", path)])
+        for (token, il, file, line, name), frame in zip(rows, got, strict=True):
+            self.assertEqual((frame["file"] and pathlib.PureWindowsPath(frame["file"]).name, frame["line"]),
+                             (file, line), (token, il))
+            self.assertEqual((frame["function"], frame["symbols"]), (method_of(name), "ppdb"))
+            self.assertEqual((frame["method"], frame["offset"]), (hex(int(token, 16)), il))
+
+    def test_what_dotnet_answers(self):
+        self.check_oracle("shapes.dll", CORPUS / "shapes.oracle.txt", CORPUS / "shapes.dll", CORPUS / "shapes.pdb")
+        self.check_oracle("embedded.dll", CORPUS / "embedded.oracle.txt", CORPUS / "embedded.dll")
+
+    def test_published_builds(self):
+        for folder in ("opt-portable", "noopt-portable", "opt-embedded", "noopt-sourcelink"):
+            path = self.fixture("g23-dotnet") / folder
+            self.check_oracle("shapes.dll", path / "oracle.txt", path)
+
+    def test_rows_on_which_two_readers_agree(self):
+        root = self.fixture("images")
+        for entry in json.loads((root / "images.json").read_text()):
+            if entry["kind"] != "ppdb":
+                continue
+            rows = [json.loads(line) for line in (root / entry["ref"]).read_text().splitlines()]
+            files = [root / entry["image"], *(root / file for file in entry["debug"])]
+            got = self.resolve(entry["module"], [f"{row['method']}+{row['il']}" for row in rows],
+                               *[word for file in files for word in ("--symbols", file)])
+            for row, frame in zip(rows, got, strict=True):
+                want = row["frames"][0]
+                self.assertEqual(frame["function"] or "", want["function"], row)
+                line = 0 if entry["id"] == OTHER_BUILD else want["line"]
+                self.assertEqual(frame["line"] or 0, line, (entry["id"], row))
+                if line:
+                    self.assertEqual(frame["file"], want["file"], row)
+
+    def test_a_pdb_of_another_build_gives_no_lines_unless_it_is_bound(self):
+        root = self.fixture("images/i40-ppdb")
+        name = "Sentry.Samples.Console.Basic"
+        frame = self.resolve(f"{name}.dll", ["0x06000001+0x0"], "--symbols", root / f"{name}.dll",
+                             "--symbols", root / f"{name}.pdb")[0]
+        self.assertEqual((frame["line"], frame["note"]), (None, "the PDB found is of another build"))
+        frame = self.resolve(f"{name}.dll", ["0x06000001+0x0"], "--symbols", root / f"{name}.dll",
+                             "--pdb", f"{name}.dll={root / name}.pdb")[0]
+        self.assertEqual(frame["line"], 3)
+
+    def test_forms(self):
+        both = ("--symbols", CORPUS)
+        text = self.run_twinstack("resolve", *both, stdin="shapes.dll!0x06000009+0x14\nshapes.dll!0x06000012+0x6\n")
+        self.assertIn("shapes.dll!0x06000009+0x14", text.stdout)
+        self.assertIn("shapes.cs:96", text.stdout, "a caller's offset is not stepped back")
+        one = self.run_json("resolve", "--json", *both, stdin=json.dumps({
+            "modules": [{"index": 0, "name": "shapes.dll"}],
+            "frames": [{"module": 0, "offset": "0x14", "method": "0x06000009"}]}))
+        self.assertEqual(one["frames"][0]["function"], "Shapes::Throws")
+        full = self.resolve("shapes.dll", ["0x06000006+0x1"], *both, "--names", "full")
+        self.assertEqual(full[0]["function"], "Box`1<T>::Map<U>(System.Func`2<T,U>)")
+        notes = [f["note"] for f in self.resolve("shapes.dll", ["0x06000014+0x82", "0x0600001b+0x2f"], *both)]
+        self.assertEqual([note.split(":")[0] for note in notes], ["async", "iterator"])
+        done = self.run_twinstack("resolve", "--ndjson", stdin="a.dll!0x0a000001+0x5\na.dll!0x06000001+0x100000000\n")
+        self.assertEqual(done.stdout.count("malformed"), 2)
+
+    def test_identities(self):
+        listed = self.run_json("symbols", "list", "--json", CORPUS / "shapes.pdb")["files"][0]
+        self.assertEqual((listed["kind"], listed["methods"]), ("ppdb", 39))
+        self.assertEqual(listed["documents"][0], {"name": "Z:\\src\\shapes.cs", "embedded_bytes": 3086})
+        self.assertIn("documents", json.loads(listed["source_link"]))
+        frame = self.resolve("shapes.dll", [f"0x06000009+0x14 {{{listed['debug_id']}}}"], "--symbols", CORPUS / "shapes.pdb")
+        self.assertEqual((frame[0]["line"], frame[0]["identity"]), (44, "checked"))
+        wrong = self.resolve("shapes.dll", [f"0x06000009+0x14 {{{'0' * 32}1}}"], "--symbols", CORPUS / "shapes.pdb")
+        self.assertEqual((wrong[0]["line"], wrong[0]["symbols"]), (None, "mismatch"))
+        store = self.folder / "store"
+        self.run_twinstack("symbols", "add", "--symbols", store, CORPUS / "shapes.pdb")
+        self.run_twinstack("symbols", "verify", "--symbols", store)
+        self.assertTrue((store / f"shapes.pdb/{listed['debug_id'][:32]}FFFFFFFF/shapes.pdb").is_file())
+        frame = self.resolve("shapes.dll", [f"0x06000009+0x14 {{{listed['debug_id']}}}"], "--symbols", store)
+        self.assertEqual(frame[0]["line"], 44)
+
+    def test_damaged(self):
+        shutil.copy(CORPUS / "shapes.pdb", self.folder / "shapes.pdb")
+        whole = (CORPUS / "shapes.pdb").read_bytes()
+        (self.folder / "shapes.pdb").write_bytes(whole[:600])
+        self.run_twinstack("symbols", "list", self.folder / "shapes.pdb", exit_code=3)
+        self.run_twinstack("resolve", "--symbols", self.folder / "shapes.pdb", stdin="shapes.dll!0x06000009+0x14\n",
+                           exit_code=3)
+
+
+e2e.main()

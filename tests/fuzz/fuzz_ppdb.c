@@ -1,0 +1,51 @@
+/* Portable PDBs and managed images: lines, documents, sources and names of all methods. */
+#include "format/ppdb/managed.h"
+#include "fuzz.h"
+
+enum { ROWS = 64, IL_STEP = 7, IL_STEPS = 16 };
+
+static void read_pdb(const struct object_bytes data, struct arena *keep)
+{
+    struct fault fault = FAULT_INIT;
+    struct object_bytes source;
+    struct ppdb_place place;
+    struct ppdb pdb;
+
+    if (ppdb_open(data.data, data.bytes, &pdb, &fault) != ERR_NONE)
+        return;
+    for (uint32_t row = 1; row < ROWS; row++) {
+        const uint32_t token = 0x06000000 | row;
+        for (uint32_t i = 0; i < IL_STEPS; i++)
+            (void)ppdb_place(&pdb, token, i * IL_STEP, &place);
+        if (ppdb_kickoff(&pdb, token) != 0)
+            (void)ppdb_is_async(&pdb, token);
+        (void)ppdb_document(&pdb, row, keep);
+        (void)ppdb_source(&pdb, row, keep, &source, &fault);
+    }
+    (void)ppdb_source_link(&pdb);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fault fault = FAULT_INIT;
+    struct object_bytes embedded;
+    struct metadata md;
+    struct arena keep;
+    struct pe pe;
+
+    arena_init(&keep, 64 << 20);
+    if (ppdb_recognize(data, size)) {
+        read_pdb((struct object_bytes){data, size}, &keep);
+    } else if (pe_open(data, size, &pe, &fault) == ERR_NONE) {
+        if (managed_metadata(&pe, &md, &fault) == ERR_NONE)
+            for (uint32_t row = 1; row < ROWS; row++)
+                for (int names = MANAGED_SHORT; names <= MANAGED_FULL; names++)
+                    (void)managed_method_name(&md, 0x06000000 | row, (enum managed_names)names,
+                                              &keep);
+        fault_clear(&fault);
+        if (managed_embedded_pdb(&pe, &keep, &embedded, &fault) == ERR_NONE)
+            read_pdb(embedded, &keep);
+    }
+    arena_free(&keep);
+    return 0;
+}

@@ -1,0 +1,191 @@
+/* Portable PDBs and managed images of the corpus, whole, cut at every byte, and with changed bytes.
+ */
+#include <string.h>
+
+#include "format/ppdb/managed.h"
+#include "test.h"
+
+static const char dll_file[] = "corpus/managed/shapes.dll";
+static const char pdb_file[] = "corpus/managed/shapes.pdb";
+static const char embedded_file[] = "corpus/managed/embedded.dll";
+
+enum { METHODS_MAX = 64 };
+
+static const struct {
+    uint32_t token;
+    const char *plain, *full;
+} names[] = {
+    {0x06000004, "Point::.ctor", "Point::.ctor(int)"},
+    {0x06000006, "Box`1::Map", "Box`1<T>::Map<U>(System.Func`2<T,U>)"},
+    {0x06000007, "Box`1::.cctor", "Box`1<T>::.cctor()"},
+    {0x06000009, "Shapes::Throws", "Shapes::Throws(int)"},
+    {0x0600000f, "Shapes::Filter", "Shapes::Filter(System.Exception)"},
+    {0x06000022, "Shapes/<>c__DisplayClass4_0::<Locals>g__Add|0",
+     "Shapes/<>c__DisplayClass4_0::<Locals>g__Add|0(int)"},
+    {0x06000000, NULL, NULL},
+    {0x06ffffff, NULL, NULL},
+    {0x0a000001, NULL, NULL},
+};
+
+static void open_metadata(struct metadata *md)
+{
+    struct fault fault = FAULT_INIT;
+    struct pe pe;
+    size_t bytes;
+    const uint8_t *data = test_read(test_source(dll_file), &bytes);
+    REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
+    REQUIRE(managed_metadata(&pe, md, &fault) == ERR_NONE);
+}
+
+TEST(names_of_methods)
+{
+    struct metadata md;
+    struct arena keep;
+
+    arena_init(&keep, 0);
+    open_metadata(&md);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const char *plain = managed_method_name(&md, names[i].token, MANAGED_SHORT, &keep);
+        const char *full = managed_method_name(&md, names[i].token, MANAGED_FULL, &keep);
+        test_row(names[i].plain);
+        CHECK_EQ(plain == NULL, names[i].plain == NULL);
+        if (plain != NULL && names[i].plain != NULL) {
+            CHECK_STR(plain, names[i].plain);
+            CHECK_STR(full, names[i].full);
+        }
+    }
+    arena_free(&keep);
+}
+
+static const struct {
+    const char *name;
+    uint32_t token, il, line, kickoff;
+    bool hidden, async;
+} places[] = {
+    {"the first statement", 0x06000009, 0x0, 40, 0, false, false},
+    {"a throw", 0x06000009, 0x14, 44, 0, false, false},
+    {"another document", 0x06000010, 0x6, 900, 0, false, false},
+    {"all of it hidden by #line", 0x06000011, 0x6, 0, 0, false, false},
+    {"a hidden point", 0x06000009, 0x6, 41, 0, true, false},
+    {"hidden from its start", 0x0600000d, 0x3, 0, 0, true, false},
+    {"a method without points", 0x06000008, 0x0, 0, 0, false, false},
+    {"async", 0x06000014, 0x82, 51, 0x0600000a, false, true},
+    {"an iterator", 0x0600001b, 0x2f, 63, 0x0600000c, false, false},
+    {"no method", 0x06000000, 0, 0, 0, false, false},
+    {"past the last method", 0x06010000, 0, 0, 0, false, false},
+};
+
+TEST(lines_of_methods)
+{
+    struct fault fault = FAULT_INIT;
+    struct ppdb pdb;
+    size_t bytes;
+    const uint8_t *data = test_read(test_source(pdb_file), &bytes);
+
+    REQUIRE(ppdb_open(data, bytes, &pdb, &fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        struct ppdb_place place;
+        test_row(places[i].name);
+        (void)ppdb_place(&pdb, places[i].token, places[i].il, &place);
+        CHECK_EQ(place.line, places[i].line);
+        CHECK_EQ(place.hidden, places[i].hidden);
+        CHECK_HEX(ppdb_kickoff(&pdb, places[i].token), places[i].kickoff);
+        CHECK_EQ(ppdb_is_async(&pdb, places[i].token), places[i].async);
+    }
+}
+
+TEST(the_pdb_belongs_to_its_image)
+{
+    struct fault fault = FAULT_INIT;
+    uint8_t id[PPDB_ID_BYTES];
+    struct object_bytes unpacked;
+    struct arena keep;
+    struct ppdb pdb;
+    struct pe pe;
+    size_t bytes;
+
+    arena_init(&keep, 0);
+    const uint8_t *data = test_read(test_source(dll_file), &bytes);
+    REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
+    REQUIRE(managed_pdb_id(&pe, id));
+    CHECK_EQ(managed_embedded_pdb(&pe, &keep, &unpacked, &fault), ERR_ABSENT);
+    fault_clear(&fault);
+    data = test_read(test_source(pdb_file), &bytes);
+    REQUIRE(ppdb_open(data, bytes, &pdb, &fault) == ERR_NONE);
+    CHECK_MEM(pdb.id, id, PPDB_ID_BYTES);
+    data = test_read(test_source(embedded_file), &bytes);
+    REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
+    REQUIRE(managed_embedded_pdb(&pe, &keep, &unpacked, &fault) == ERR_NONE);
+    REQUIRE(ppdb_open(unpacked.data, unpacked.bytes, &pdb, &fault) == ERR_NONE);
+    REQUIRE(managed_pdb_id(&pe, id));
+    CHECK_MEM(pdb.id, id, PPDB_ID_BYTES);
+    arena_free(&keep);
+}
+
+TEST(sources)
+{
+    struct fault fault = FAULT_INIT;
+    struct object_bytes source;
+    struct arena keep;
+    struct ppdb pdb;
+    size_t bytes, source_bytes;
+    const uint8_t *data = test_read(test_source(pdb_file), &bytes);
+    const uint8_t *want = test_read(test_source("corpus/managed/shapes.cs"), &source_bytes);
+
+    arena_init(&keep, 0);
+    REQUIRE(ppdb_open(data, bytes, &pdb, &fault) == ERR_NONE);
+    CHECK_STR(ppdb_document(&pdb, 1, &keep), "Z:\\src\\shapes.cs");
+    CHECK(ppdb_document(&pdb, 99, &keep) == NULL);
+    REQUIRE(ppdb_source(&pdb, 1, &keep, &source, &fault));
+    CHECK_EQ(source.bytes, source_bytes);
+    CHECK_MEM(source.data, want, source_bytes);
+    const struct metadata_bytes link = ppdb_source_link(&pdb);
+    CHECK_HAS(arena_text(&keep, (const char *)link.data, link.bytes), "documents");
+    arena_free(&keep);
+}
+
+static void read_all(const uint8_t *data, size_t bytes, void *context)
+{
+    struct fault fault = FAULT_INIT;
+    struct object_bytes unpacked = {data, bytes};
+    struct arena keep;
+    struct metadata md;
+    struct ppdb pdb;
+    struct pe pe;
+
+    (void)context;
+    arena_init(&keep, 16 << 20);
+    if (!ppdb_recognize(data, bytes) && pe_open(data, bytes, &pe, &fault) == ERR_NONE) {
+        if (managed_metadata(&pe, &md, &fault) == ERR_NONE)
+            for (uint32_t row = 1; row < METHODS_MAX; row++)
+                (void)managed_method_name(&md, 0x06000000 | row, MANAGED_FULL, &keep);
+        fault_clear(&fault);
+        (void)managed_embedded_pdb(&pe, &keep, &unpacked, &fault);
+        fault_clear(&fault);
+    }
+    if (unpacked.data != NULL &&
+        ppdb_open(unpacked.data, unpacked.bytes, &pdb, &fault) == ERR_NONE) {
+        for (uint32_t row = 1; row < METHODS_MAX; row++) {
+            struct object_bytes source;
+            struct ppdb_place place;
+            (void)ppdb_place(&pdb, 0x06000000 | row, 0xFFFF, &place);
+            (void)ppdb_kickoff(&pdb, 0x06000000 | row);
+            (void)ppdb_document(&pdb, row, &keep);
+            (void)ppdb_source(&pdb, row, &keep, &source, &fault);
+        }
+    }
+    arena_free(&keep);
+}
+
+TEST(every_truncation_is_answered)
+{
+    static const char *const files[] = {dll_file, pdb_file, embedded_file};
+    test_limit(120);
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        size_t bytes;
+        const uint8_t *data = test_read(test_source(files[i]), &bytes);
+        test_row(files[i]);
+        test_truncations(data, bytes, read_all, NULL);
+        test_flips(data, bytes, read_all, NULL);
+    }
+}
