@@ -6,20 +6,20 @@
 #include "engine/judges.h"
 #include "engine/offset.h"
 
-enum { DUMP_AT = 1, JUDGES_AT = RECORD_WALKER_COUNT };
+enum { DUMP_AT = 1 };
 
 /* The walkers by number, except the first: it is a subject, like `dump`, which comes second. */
 #define OFFSET_ENGINE(ID, NUMBER, NAME, WALK, TRAITS, SHARES)                                      \
     [(NUMBER) == RECORD_WALKER_RTL ? 0 : (NUMBER)] = &engine_offset[NUMBER],
 
-const struct engine *const engines[] = {
-    RECORD_WALKERS(OFFSET_ENGINE)[DUMP_AT] = &engine_dump,
-    [JUDGES_AT] = &engine_judge_dbghelp,
-    &engine_judge_symbolizer,
-    &engine_judge_winedbg,
-    &engine_judge_lldb,
-    &engine_judge_adapter,
-};
+/* The judges follow the walkers. */
+#define JUDGE_PLACE(NAME) AT_##NAME,
+#define JUDGE_ENGINE(NAME) [AT_##NAME] = &engine_judge_##NAME,
+
+enum { BEFORE_JUDGES = RECORD_WALKER_COUNT - 1, JUDGES(JUDGE_PLACE) };
+
+const struct engine *const engines[] = {[DUMP_AT] = &engine_dump,
+                                        RECORD_WALKERS(OFFSET_ENGINE) JUDGES(JUDGE_ENGINE)};
 
 const uint32_t engine_count = COUNT_OF(engines);
 

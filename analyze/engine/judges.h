@@ -1,16 +1,20 @@
-/* The judges, for the table of engines.  Each is defined in its own file. */
+/* The judges, in the order of reports. ROW(NAME) means engine_judge_NAME, which is defined in a
+ * file judge_*.c; the rows become declarations here and rows of the table in engines.c. `adapter`
+ * is `judge:NAME`, any program that TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names; README.md here
+ * describes its input and its answer. */
 #ifndef ENGINE_JUDGES_H
 #define ENGINE_JUDGES_H
 
 #include "engine/engine.h"
 
-extern const struct engine engine_judge_dbghelp;
-extern const struct engine engine_judge_symbolizer;
-extern const struct engine engine_judge_winedbg;
-extern const struct engine engine_judge_lldb;
+#define JUDGES(ROW)                                                                                \
+    ROW(dbghelp)                                                                                   \
+    ROW(symbolizer)                                                                                \
+    ROW(winedbg)                                                                                   \
+    ROW(lldb)                                                                                      \
+    ROW(adapter)
 
-/* `judge:NAME`, any program: TWINSTACK_ADAPTER="NAME=COMMAND WORD..." names it. engine/README.md
- * describes its input and its answer. */
-extern const struct engine engine_judge_adapter;
+#define JUDGE_DECLARATION(NAME) extern const struct engine engine_judge_##NAME;
+JUDGES(JUDGE_DECLARATION)
 
 #endif

@@ -38,9 +38,7 @@ EDITS = {
          '"symbol lookup with the dump engine; nothing of the walk")'),
     ],
     "judge": [
-        ("analyze/engine/CMakeLists.txt", "judge.c", " judge_recipe.c"),
-        ("analyze/engine/judges.h", "extern const struct engine engine_judge_lldb;", "\nextern const struct engine engine_judge_recipe;"),
-        ("analyze/engine/engines.c", "    &engine_judge_lldb,", "\n    &engine_judge_recipe,"),
+        ("analyze/engine/judges.h", "ROW(lldb)", " ROW(recipe)"),
     ],
     "stream": [
         ("analyze/format/CMakeLists.txt", "minidump/streams.c", " minidump/recipe.c"),
@@ -56,7 +54,8 @@ EDITS = {
     "page": [
         ("dashboard/view/CMakeLists.txt", "SOURCES cases.c", " recipe.c"),
         ("dashboard/view/table.c", '#include "view/queue.h"', '\n#include "view/recipe.h"'),
-        ("dashboard/view/table.c", '    {"/api/v1/runs", "runs, newest first", view_runs},', '\n    {"/api/v1/recipe", "an example", view_recipe},'),
+        ("dashboard/view/table.c", '    {"/api/v1/runs", "runs, newest first", view_runs, "branch, platform, label, limit, after"},',
+         '\n    {"/api/v1/recipe", "an example", view_recipe, NULL},'),
         ("dashboard/routes.c", '    {"GET", "/timing", answer_page, ROUTE_OPEN, NULL, NULL},',
          '\n    {"GET", "/recipe", answer_page, ROUTE_OPEN, NULL, NULL},'),
         ("dashboard/web/src/main.js", "import { Overview } from './pages/overview.js';", "\nimport { Recipe } from './pages/recipe.js';"),

@@ -16,7 +16,7 @@ static enum status ask(const struct engine *self, const struct engine_input *in,
     static const char *const argv[] = {"cat", NULL};
     struct process_result result;
     (void)in;
-    if (judge_run(stage, argv, answer, strlen(answer), keep, &result, fault) != ERR_NONE)
+    if (judge_run(stage, argv, answer, strlen(answer), keep, &result, out, fault) != ERR_NONE)
         return fault->code;
     return judge_read_answer(result.output, result.output_bytes, self->name, keep, out, fault);
 }
