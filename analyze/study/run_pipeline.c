@@ -3,6 +3,7 @@
  * One thread starts the victims (collect_run); this one analyses what they leave, in the order of
  * their ends, asks the judges and stores each verdict.  Both take turns on the processors
  * (base/turns.h), so that neither disturbs what the other times. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
@@ -23,10 +24,11 @@ struct pipeline {
     struct signal *changed;
     const struct collected **ended; /* victims that have ended, in that order */
     uint32_t ended_count, judged_count;
-    bool no_more;       /* no victim runs any more, and none will */
-    bool stops;         /* the judging side failed: no further victim is started */
-    struct arena keep;  /* of the thread that starts victims */
-    struct fault fault; /* its own */
+    bool always_crowded; /* others compute beside this run, and say so */
+    bool no_more;        /* no victim runs any more, and none will */
+    bool stops;          /* the judging side failed: no further victim is started */
+    struct arena keep;   /* of the thread that starts victims */
+    struct fault fault;  /* its own */
     struct thread *thread;
     struct turns *turns;
     struct analysis analysis;
@@ -160,7 +162,7 @@ static enum status judge_in_turn(struct pipeline *p, const struct collected *don
                                    ? judge_case(p->s, &p->analysis, done, out)
                                    : judge_without_case(p->s, done, out);
     turns_give(p->turns, &turn);
-    out->timing.crowded = done->crowded || turn.crowded;
+    out->timing.crowded = done->crowded || turn.crowded || p->always_crowded;
     out->repeat = done->repeat;
     return status;
 }
@@ -252,6 +254,7 @@ static enum status open_pipeline(struct pipeline *p)
                    limit = s->collect.jobs != 0 ? s->collect.jobs : processors;
     const size_t room = (size_t)s->scenario_count * s->request->repeat + 1;
 
+    p->always_crowded = getenv("TWINSTACK_CROWDED") != NULL;
     p->lock = mutex_new();
     p->changed = signal_new();
     p->turns = turns_new(limit, processors);

@@ -36,6 +36,8 @@ struct run_progress {
     void (*judged)(void *context, const struct run_case *c, uint32_t number, uint32_t count);
 };
 
+/* With TWINSTACK_CROWDED in the environment every case is marked as crowded: ./run sets it while it
+ * still builds. */
 struct run_session {
     const struct run_request *request;
     struct run_progress progress;
