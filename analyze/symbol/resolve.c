@@ -89,7 +89,7 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
         else if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV &&
                  in->note == NOTE_NONE)
             to[i].note = view->sources->note;
-        if (found[i].note != NOTE_NONE && in->note == NOTE_NONE)
+        if (found[i].from == SYMBOLS_PPDB && found[i].note != NOTE_NONE && in->note == NOTE_NONE)
             to[i].note = found[i].note;
     }
     if (count == 0) {
