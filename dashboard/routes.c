@@ -35,6 +35,7 @@ static const struct route routes[] = {
     {"GET", "/symbols", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/resolve", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/api", answer_page, ROUTE_OPEN, NULL, NULL},
+    {"GET", "/glossary", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/about", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/assets/{name}", answer_embedded, ROUTE_OPEN, NULL,
      "script, style and icon of these pages, named by their hash"},

@@ -1,7 +1,9 @@
 // The dashboard in a real browser: every page, keys, hostile names, the content policy, axe.
 import {
   axeSource,
+  axeTags,
   browser,
+  build,
   check,
   openPage,
   root,
@@ -42,6 +44,7 @@ const pages = [
   ['symbols', '/symbols', 'debug id'],
   ['resolve', '/resolve', 'drop a file'],
   ['api', '/api', 'openapi.json'],
+  ['glossary', '/glossary', 'engine under test'],
   ['about', '/about', 'preact'],
 ];
 
@@ -58,7 +61,7 @@ for (const [name, path, text] of pages) {
   });
 }
 
-test('axe_finds_nothing_serious', async () => {
+test('axe_finds_nothing', async () => {
   const narrow = { width: 360, height: 740 };
   for (const [colorScheme, size] of [
     ['light', {}],
@@ -68,10 +71,9 @@ test('axe_finds_nothing_serious', async () => {
       const page = await open(path, { colorScheme, bypassCSP: true, ...size });
       await settled(page);
       await page.addScriptTag({ path: axeSource() });
-      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-      const serious = found.violations.filter((v) => ['serious', 'critical'].includes(v.impact));
+      const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly }), axeTags);
       same(
-        serious.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`),
+        found.violations.map((v) => `${v.id}: ${v.nodes[0].html} ${v.nodes[0].failureSummary}`),
         [],
         `${name}, ${colorScheme}`,
       );
@@ -517,6 +519,60 @@ test('who_gets_no_stream_asks_by_itself', async () => {
   same(page.complaints, [], 'complaints');
   await page.context().close();
   await full.stop();
+});
+
+test('every_page_prints_whole_with_its_address_and_date', async () => {
+  for (const [name, path] of [...pages, ['gone', '/runs/99999']]) {
+    const page = await open(path, { viewport: { width: 720, height: 1000 }, colorScheme: 'dark' });
+    await settled(page);
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await page.waitForTimeout(150);
+    const found = await page.evaluate(() => {
+      const shows = (part) => part.getClientRects().length > 0;
+      const cut = [...document.querySelectorAll('main, main *')].filter((part) => {
+        const { overflowX, overflowY, textOverflow } = getComputedStyle(part);
+        const hides = [overflowX, overflowY].some((way) => way !== 'visible') && textOverflow === 'clip';
+        return (
+          shows(part) &&
+          !part.matches('.sr') &&
+          hides &&
+          part.scrollHeight > part.clientHeight + 2 &&
+          part.clientHeight > 0
+        );
+      });
+      return {
+        wide: document.documentElement.scrollWidth,
+        said: document.querySelector('.printed').innerText,
+        rail: shows(document.querySelector('.rail')),
+        folded: document.querySelectorAll('details:not([open])').length,
+        cut: cut.map((part) => `${part.localName}.${part.className}`),
+        ground: getComputedStyle(document.body).backgroundColor,
+      };
+    });
+    check(found.wide <= 722, `${name} is ${found.wide} wide on paper`);
+    check(
+      found.said.includes(server.base + path) && /20\d\d-\d\d-\d\d \d\d:\d\d UTC/.test(found.said),
+      found.said,
+    );
+    same([found.rail, found.folded, found.cut], [false, 0, []], name);
+    same(found.ground, 'rgb(255, 255, 255)', `${name}: white`);
+    await page.screenshot({ path: join(build, 'screenshots', `${name}-print.png`), fullPage: true });
+    await page.context().close();
+  }
+});
+
+test('the_glossary_explains_and_words_carry_it', async () => {
+  const page = await open('/about');
+  await settled(page);
+  await page.click('a[href="/glossary"]');
+  await page.waitForURL('**/glossary');
+  const words = await page.locator('.glossary dt').allTextContents();
+  check(words.length >= 25 && words.includes('reference engine'), `${words.length} words`);
+  await page.goto(`${server.base}/compare/1/30`);
+  await settled(page);
+  check((await page.locator('abbr.term').first().getAttribute('title')).length > 20, 'a meaning on hover');
+  await page.context().close();
 });
 
 await runAll();

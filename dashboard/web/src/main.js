@@ -6,6 +6,7 @@ import { follow as followServer, useLive } from './api.js';
 import { listKeys, useKeys } from './keys.js';
 import { follow, go, match, useAddress } from './router.js';
 import { Link } from './ui.js';
+import { Glossary } from './glossary.js';
 import { About, Api } from './pages/about.js';
 import { CaseHistory } from './pages/history.js';
 import { Compare } from './pages/compare.js';
@@ -53,6 +54,7 @@ const pages = [
   { at: '/symbols', part: Symbols, title: 'Symbols', rail: 'Symbols' },
   { at: '/resolve', part: Resolve, title: 'Resolve', rail: 'Resolve' },
   { at: '/api', part: Api, title: 'API', rail: 'API' },
+  { at: '/glossary', part: Glossary, title: 'Glossary', under: '/about' },
   { at: '/about', part: About, title: 'About', rail: 'About' },
 ];
 const rail = pages.filter((page) => page.rail);
@@ -151,6 +153,36 @@ function Keys({ close }) {
   );
 }
 
+// On paper a page has its address and the date, and nothing is folded.
+function Printed() {
+  const [at, set] = useState(() => new Date());
+  useEffect(() => {
+    const unfolded = new Set();
+    const begin = () => {
+      set(new Date());
+      for (const part of document.querySelectorAll('details:not([open])')) {
+        unfolded.add(part);
+        part.setAttribute('open', '');
+      }
+    };
+    const end = () => {
+      for (const part of unfolded) part.removeAttribute('open');
+      unfolded.clear();
+    };
+    addEventListener('beforeprint', begin);
+    addEventListener('afterprint', end);
+    return () => {
+      removeEventListener('beforeprint', begin);
+      removeEventListener('afterprint', end);
+    };
+  }, []);
+  return (
+    <p class="printed">
+      twinstack · {location.href} · printed {at.toISOString().slice(0, 16).replace('T', ' ')} UTC
+    </p>
+  );
+}
+
 function App() {
   const { path } = useAddress();
   const [keys, showKeys] = useState(false);
@@ -180,9 +212,10 @@ function App() {
       </a>
       <Rail path={path} />
       <main id="main" tabindex={-1}>
+        <Printed key={path} />
         {page ?? (
           <div class="state">
-            <h2>There is no such page</h2>
+            <h1>There is no such page</h1>
             <p>
               <Link to="/">Back to the start</Link>
             </p>

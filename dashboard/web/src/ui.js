@@ -203,10 +203,12 @@ export function Failure({ error }) {
           <Said text={text ?? error.hint} />
         </p>
       )}
-      <p class="dim mono">
-        {error.key}
-        {error.status ? ` · ${error.status}` : ''}
-      </p>
+      {!explained[error.key] && (
+        <p class="dim small">
+          For a report of this: error <code>{error.key}</code>
+          {error.status ? `, HTTP status ${error.status}` : ''}.
+        </p>
+      )}
     </div>
   );
 }

@@ -124,6 +124,8 @@ export const settled = async (page) => {
   );
 };
 export const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
+// Target sizes and headings count, too.
+export const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 export const axeSource = () => load.resolve('axe-core/axe.min.js');
 export const Ajv = () => load('ajv/dist/2020').default;
 

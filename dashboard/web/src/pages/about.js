@@ -59,7 +59,8 @@ export function About() {
       }
     >
       <p>
-        twinstack is under the MIT licence.{' '}
+        <Link to="/glossary">The glossary</Link> explains the words of these pages. twinstack is under the MIT
+        licence.{' '}
         {!offline && (
           <span data-carrier>
             These pages are served from the program itself: no file of the disk is read, and nothing is

@@ -1,6 +1,7 @@
 // Two runs: what differs around them first, then verdicts, then time.
 import { useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
+import { Term } from '../glossary.js';
 import { go, useQuery } from '../router.js';
 import {
   Empty,
@@ -102,8 +103,12 @@ function Timing({ rows }) {
             <th class="num">before</th>
             <th class="num">now</th>
             <th class="num">effect</th>
-            <th class="num">threshold</th>
-            <th class="num">p</th>
+            <th class="num">
+              <Term name="threshold" />
+            </th>
+            <th class="num">
+              <Term name="p" />
+            </th>
             <th>says</th>
           </tr>
         </thead>

@@ -1,5 +1,6 @@
 // The first page: is it right, how fast, since when.
 import { useData, useLive } from '../api.js';
+import { Term } from '../glossary.js';
 import {
   CountsBar,
   Empty,
@@ -132,7 +133,7 @@ function Tile({ name, title, show, note, unit, trend, share }) {
   );
 }
 
-const shareTitles = { captured: 'Captured' };
+const shareTitles = { captured: <Term name="capture rate">Captured</Term> };
 
 // Each figure with what it counts and what it leaves out; green only when nothing is missing.
 function Shares({ shares }) {
@@ -146,7 +147,7 @@ function Shares({ shares }) {
           <dt>
             {shareTitles[s.name] ?? (
               <>
-                Exact, <span class="mono">{s.name}</span>
+                <Term name="exact">Exact</Term>, <span class="mono">{s.name}</span>
               </>
             )}
           </dt>

@@ -2,7 +2,7 @@
 import { offline, useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery } from '../router.js';
-import { Command, CountsBar, Empty, Link, Loaded, Page, ago, duration, number, when } from '../ui.js';
+import { Command, CountsBar, Empty, Link, Loaded, Page, ago, duration, number, plural, when } from '../ui.js';
 
 function Row({ run, ticked, tick, baseline }) {
   const running = run.state === 'running';
@@ -159,7 +159,7 @@ export function Runs() {
                 </table>
               </div>
               <p class="pager dim">
-                {number(found.total)} runs{' '}
+                {plural(found.total, 'run')}{' '}
                 {found.left_out !== undefined && found.left_out > 0 && (
                   <span data-carrier>
                     · this file lists the newest {number(offline.runs)} of {number(offline.runs_total)} runs

@@ -150,7 +150,10 @@ const nothingLoaded = (c) => c.cold_ns;
 
 function FromNothing({ costs }) {
   const rows = ['judge:dbghelp', 'dump', 'offset:rtl']
-    .map((engine) => [engine, median(costs.filter((c) => c.engine === engine && c.cold_ns > 0).map(nothingLoaded))])
+    .map((engine) => [
+      engine,
+      median(costs.filter((c) => c.engine === engine && c.cold_ns > 0).map(nothingLoaded)),
+    ])
     .filter(([, ns]) => ns);
   return (
     rows.length > 1 && (
@@ -433,7 +436,7 @@ function Shown({ data, query, set }) {
       )}
       {data.total > data.costs.length && (
         <p class="dim">
-          Shown: the first {number(data.costs.length)} of {number(data.total)} stacks.
+          Shown: {number(data.costs.length)} of {plural(data.total, 'stack')}, of evenly chosen cases.
         </p>
       )}
     </>

@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 import { useMemo, useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
+import { Term } from '../glossary.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
 import { Link, Loaded, Page, bytes, duration, number, plural, when } from '../ui.js';
@@ -186,7 +187,9 @@ function Changes({ found }) {
               <th class="num">before</th>
               <th class="num">now</th>
               <th class="num">effect</th>
-              <th class="num">p</th>
+              <th class="num">
+                <Term name="p" />
+              </th>
               <th>look</th>
             </tr>
           </thead>
@@ -317,8 +320,8 @@ function Noise({ found }) {
           ? 'No bench has measured the noise of this machine: the band is 3 % around the median of a level.'
           : `The band is ${(100 * noise.threshold).toFixed(1)} % around the median of a level: the larger ` +
             `of 3 % and what equal work differed by in the bench of run ${noise.bench} (A/A).`}{' '}
-      A level changes where chance does not explain it (ranks, p under 0.01 at any run) and the effect is
-      outside the band. Pale points are runs of under half of the cases: they are not compared.
+      A <Term name="level" /> changes where chance does not explain it (ranks, p under 0.01 at any run) and
+      the effect is outside the band. Pale points are runs of under half of the cases: they are not compared.
     </p>
   );
 }

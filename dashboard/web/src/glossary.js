@@ -1,0 +1,68 @@
+// The words of these pages, each with what it means: shown on hover, and all of them on one page.
+import { Link, Page } from './ui.js';
+
+/** @type {[string, string][]} */
+export const terms = [
+  ['case', 'One scenario in one variant, captured both ways in one run.'],
+  ['scenario', 'A program that crashes or hangs in one known way, and states its own stack.'],
+  ['variant', 'How a scenario was built: its optimisation, inlining and processor.'],
+  ['truth', 'The stack that the program itself stated, frame by frame, before it crashed.'],
+  ['dump way', 'The stack as a minidump gives it: written by the dying process, unwound later.'],
+  ['offset way', 'The stack as module!offset frames that the dying process walked, resolved later.'],
+  ['engine under test', 'An engine of ours whose wrong stack fails a case: offset:rtl and dump.'],
+  ['reference engine', 'Another tool or walker that is compared but fails no case.'],
+  ['capture rate', 'The share of cases that left both a record and a dump, of those that should.'],
+  ['exact', 'A stack whose own frames all have the right function, file and line.'],
+  ['F1', 'The harmonic mean of precision (of what was said) and recall (of what is true) of frames.'],
+  ['warm', 'Time with symbols loaded already.'],
+  ['cold', 'Time from nothing: images and symbols are opened for this one stack.'],
+  ['hook', 'What saw the crash: a filter, a handler, a callback of the runtime, or the outside watcher.'],
+  ['cause', 'The rule that explains why two stacks differ, such as a tail call or an inlined frame.'],
+  ['signature', 'The differences of a case in one line: cases with the same signature belong together.'],
+  ['baseline', 'The run that new runs are compared with.'],
+  ['accepted', 'A known wrong case with a reason and an end date: it does not fail a run.'],
+  ['threshold', 'What an effect on times must exceed: 3 %, the noise of equal work, and the usual spread.'],
+  ['p', 'How likely chance alone would give so large a difference. Under 0.01 it counts.'],
+  ['level', 'Runs between which a figure stayed the same but for noise.'],
+  ['A/A', 'Equal work measured twice: its difference is the noise of the machine.'],
+  ['thread stopped', 'How long the target could not run while its stack was taken.'],
+  ['pass', 'As expected.'],
+  ['fail', 'An engine under test is wrong, or nothing was captured.'],
+  ['xfail', 'Wrong, and accepted with a reason.'],
+  ['xpass', 'Right, although it is accepted as wrong: the acceptance must go.'],
+  ['flaky', 'Different from repeat to repeat.'],
+  ['error', 'Could not be judged: the files are gone or damaged, or the harness failed.'],
+  ['unsupported', 'This host cannot show it; the reason is given.'],
+];
+const meanings = new Map(terms);
+const anchor = (word) => `term-${word.replace(/\W+/g, '-').toLowerCase()}`;
+
+/**
+ * A word with its meaning on hover.  NAME is one of `terms`; CHILDREN, when given, are shown instead.
+ * @param {{name: string, children?: import('preact').ComponentChildren}} props
+ */
+export const Term = ({ name, children }) => (
+  <abbr class="term" title={meanings.get(name)}>
+    {children ?? name}
+  </abbr>
+);
+
+export function Glossary() {
+  return (
+    <Page title="Glossary" lead="The words of these pages, each always for the same thing.">
+      <dl class="glossary">
+        {[...terms]
+          .sort(([a], [b]) => a.localeCompare(b, 'en'))
+          .map(([word, text]) => (
+            <div key={word} id={anchor(word)}>
+              <dt>{word}</dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+      </dl>
+      <p>
+        <Link to="/about">About these pages</Link>
+      </p>
+    </Page>
+  );
+}
