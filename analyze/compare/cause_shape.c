@@ -243,7 +243,7 @@ bool because_inline_only(const struct difference *d, struct arena *keep, struct 
         if (inline_only_unseen(d))
             return rule_explain(
                 out, CAUSE_INLINE_ONLY, d->column,
-                "the subjects agree on the physical frames around it, so it was inlined");
+                "the engines under test agree on the physical frames around it, so it was inlined");
         return false;
     }
     if (have == NULL || have->inline_depth == 0)

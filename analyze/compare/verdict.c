@@ -317,10 +317,11 @@ static enum status decide_by_findings(struct judgement *j)
         decide(j, VERDICT_ERROR, "no engine under test gave a stack");
     else
         decide(j, VERDICT_PASS,
-               j->in->truth == NULL ? "the subjects agree; there is no truth to compare them with"
+               j->in->truth == NULL
+                   ? "the engines under test agree; there is no truth to compare them with"
                : j->out->finding_count == 0
                    ? "every stack agrees"
-                   : "the subjects are right; the differences have innocent causes");
+                   : "the engines under test are right; the differences have innocent causes");
     return ERR_NONE;
 }
 

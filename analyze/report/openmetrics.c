@@ -81,8 +81,9 @@ enum status report_openmetrics(const struct run_figures *report, struct arena *s
     static const char *const metrics[] = {"capture_rate", "exact", "f1", "speed_ratio"};
     static const char *const names[] = {"capture_ratio", "exact_ratio", "f1_ratio", "speed_ratio"};
     static const char *const helps[] = {
-        "Crashes and hangs of which something was captured.", "Exact stacks of the subjects.",
-        "F1 of the frames of the subjects.", "Dump way to offset way, back end."};
+        "Crashes and hangs of which something was captured.",
+        "Exact stacks of the engines under test.", "F1 of the frames of the engines under test.",
+        "Time of the dump way to that of the offset way, after the crash."};
     double *numbers = ARENA_ARRAY(scratch, (size_t)report->case_count + 1, double);
     if (numbers == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "metrics");

@@ -128,7 +128,7 @@ static void print_slowest(const struct page *page, const struct run_figures *rep
     if (count == 0)
         return;
     array_sort(rows, count, sizeof *rows, slowest_first);
-    page_title(page, "SLOWEST TEN of the subjects");
+    page_title(page, "SLOWEST TEN of the engines under test");
     for (size_t i = 0; i < count && i < SLOWEST; i++) {
         char name[160], text[24];
         const struct engine_score *s = case_score(rows[i].c, rows[i].engine);

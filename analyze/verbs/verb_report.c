@@ -164,7 +164,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--html", OPTION_STRING, &o.paths[OUT_HTML], "FILE|-",
          "the dashboard as one file that needs no server: this run whole, and the runs around it"},
         {"--engine", OPTION_STRING, &o.engine, "NAME",
-         "whose stacks (default the first subject's)"},
+         "the engine whose stacks are written (default: the first engine under test)"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "0 also when cases fail"},
     };
     struct option_list rest;

@@ -112,7 +112,8 @@ static int run(const struct verb *self, int argc, char **argv)
     const struct option_row rows[] = {
         {"--rules", OPTION_STRING, &o.rules, "FILE", "rules in place of the built-in ones"},
         {"--show-rules", OPTION_FLAG, &o.show_rules, NULL, "print the built-in rules, to edit"},
-        {"--engine", OPTION_STRING, &o.engine, "NAME", "whose stacks (default the subjects')"},
+        {"--engine", OPTION_STRING, &o.engine, "NAME",
+         "the engine whose stacks are counted (default: the engines under test)"},
         {"--name", OPTION_STRING, &o.name, "TEXT",
          "of a stream: where a new signature is first seen"},
         {"--before", OPTION_STRING, &o.before, "FILE",
