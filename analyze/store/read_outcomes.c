@@ -70,6 +70,7 @@ static enum status read_times(struct store *store, uint64_t run_id, struct arena
         score->subject = claim->subject = query_get(&q) != 0;
         score->state = query_get(&q) == STACK_OK ? STACK_OK : STACK_FAILED;
         claim->cost.total_ns = query_get(&q);
+        claim->cost.cold_ns = query_get(&q);
         score->frames = (uint32_t)query_get(&q);
     }
     hand_over(&g, cases, count, &at, keep, fault);
@@ -120,6 +121,7 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_
         if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
             (void)fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
         c->result.reason = query_get_text(&q);
+        c->result.right = query_get_text(&q);
         c->result.signature = query_get_text(&q);
         c->known_id = query_get_text(&q);
         c->folder = query_get_text(&q);

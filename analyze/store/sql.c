@@ -270,8 +270,9 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_ARTIFACT] = "SELECT c.role, c.name, a.sha256, a.bytes FROM artifact a"
                           " JOIN case_artifact c ON c.artifact = a.id WHERE a.sha256 = ? LIMIT 1",
     [SQL_READ_OUTCOMES] =
-        "SELECT c.id, scenario, variant, repeat, verdict, reason, signature, known_id, folder,"
-        " f.cause, f.engine, f.evidence, f.blame, f.module, f.function FROM crash_case c"
+        "SELECT c.id, scenario, variant, repeat, verdict, reason, right_engines, signature,"
+        " known_id, folder, f.cause, f.engine, f.evidence, f.blame, f.module, f.function FROM "
+        "crash_case c"
         " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="
         " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails"
         "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1)"
@@ -280,9 +281,9 @@ const char *const store_sql[SQL_COUNT] = {
         "SELECT r.id, r.commit_id, c.verdict FROM crash_case c JOIN run r ON r.id = c.run_id"
         " WHERE c.scenario = ?1 AND c.variant = ?2 AND c.repeat = ?3 AND r.id <= ?4"
         " AND r.branch IS ?5 AND r.state = 'complete' ORDER BY r.id DESC LIMIT 1000",
-    [SQL_READ_TIMES] =
-        "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames FROM crash_case c"
-        " JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? ORDER BY c.id, k.position",
+    [SQL_READ_TIMES] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.cold_ns, k.frames"
+                       " FROM crash_case c JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? "
+                       "ORDER BY c.id, k.position",
     [SQL_FIND_CASE] = "SELECT id FROM crash_case WHERE run_id = ? AND scenario = ? AND variant = ?"
                       " AND repeat = ?",
 

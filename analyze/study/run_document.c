@@ -59,7 +59,7 @@ void run_document_write_json(struct json *j, const struct run_figures *figures)
     for (uint32_t i = 0; i < figures->problem_count; i++)
         json_string(j, figures->problems[i]);
     json_array_end(j);
-    summary_write_json(j, figures);
+    summary_write_json(j, figures, 0);
     json_key(j, "engines");
     json_array(j);
     for (uint32_t i = 0; i < figures->engine_count; i++)

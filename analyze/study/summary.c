@@ -301,16 +301,17 @@ static void write_group(struct json *j, const struct run_figures *figures,
 }
 
 static void write_groups(struct json *j, const char *key, const struct run_figures *figures,
-                         const struct case_groups *groups, bool fail, struct arena *keep)
+                         const struct case_groups *groups, uint32_t most, bool fail,
+                         struct arena *keep)
 {
     json_key(j, key);
     json_array(j);
-    for (uint32_t g = 0; g < groups->count; g++)
+    for (uint32_t g = 0; g < groups->count && (most == 0 || g < most); g++)
         write_group(j, figures, &groups->rows[g], fail, keep);
     json_array_end(j);
 }
 
-void summary_write_json(struct json *j, const struct run_figures *figures)
+void summary_write_json(struct json *j, const struct run_figures *figures, uint32_t most)
 {
     struct arena keep;
     struct summary summary;
@@ -320,8 +321,8 @@ void summary_write_json(struct json *j, const struct run_figures *figures)
         j->failed = true;
     const struct way_times times = figures_way_times(figures, &keep);
     const char *foreign = figures_foreign_engine(figures);
-    write_groups(j, "failing", figures, &summary.failing, true, &keep);
-    write_groups(j, "not_shown", figures, &summary.not_shown, false, &keep);
+    write_groups(j, "failing", figures, &summary.failing, most, true, &keep);
+    write_groups(j, "not_shown", figures, &summary.not_shown, most, false, &keep);
     json_key(j, "headline");
     json_object(j);
     json_key_uint(j, "cases", times.cases);

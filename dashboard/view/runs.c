@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "study/run_document.h"
+#include "study/summary.h"
 #include "view/input.h"
 
 enum status view_runs(const struct view_input *in, struct json *out, struct fault *fault)
@@ -87,13 +88,18 @@ enum status view_write_causes(const struct view_input *in, uint64_t run_id, stru
     return status;
 }
 
+enum { GROUPS_MOST = 20 }; /* of cases that fail alike, and of reasons */
+
 enum status view_run(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t run_id = 0;
     struct run_info run;
+    struct stored_run outcomes;
     struct engine_total *engines = NULL;
     uint32_t engine_count = 0;
     enum status status = view_find_run(in, in->query->params[0], &run_id, fault);
+    if (status == ERR_NONE)
+        status = view_read_outcomes(in, run_id, &outcomes, fault);
     if (status == ERR_NONE)
         status = study_read_info(in->store, run_id, in->keep, &run, fault);
     if (status == ERR_NONE)
@@ -104,6 +110,12 @@ enum status view_run(const struct view_input *in, struct json *out, struct fault
     json_object(out);
     json_key(out, "run");
     run_info_write_json(out, &run);
+    const struct run_figures figures = {.run = &run,
+                                        .cases = outcomes.cases,
+                                        .case_count = outcomes.case_count,
+                                        .engines = engines,
+                                        .engine_count = engine_count};
+    summary_write_json(out, &figures, GROUPS_MOST);
     json_key(out, "engines");
     json_array(out);
     for (uint32_t i = 0; i < engine_count; i++)

@@ -69,6 +69,8 @@ class Faces(e2e.Case):
         shown = get("/api/v1/runs/latest")
         self.assertEqual(shown["run"], run["run"])
         self.assertEqual([e["engine"] for e in shown["engines"]], [e["engine"] for e in run["engines"]])
+        for name in ("failing", "not_shown", "headline"):
+            self.assertEqual(shown[name], run[name], name)
         for api, report in zip(shown["engines"], run["engines"]):
             for name, (right, total) in SHARES.items():
                 self.assertEqual([api[right], api[total]], [report[name]["right"], report[name]["total"]], name)

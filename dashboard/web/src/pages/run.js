@@ -295,6 +295,72 @@ function Cases({ run, engines }) {
   );
 }
 
+// What fails and why: cases that fail alike share an entry.
+function Failing({ groups, run }) {
+  if (groups.length === 0) return null;
+  const words = Object.keys(run.verdicts).filter((word) => failing(word));
+  const all = words.reduce((sum, word) => sum + run.verdicts[word], 0);
+  const left = all - groups.reduce((sum, group) => sum + group.cases, 0);
+  return (
+    <>
+      <h2 class="section">What fails, and why</h2>
+      <ul class="panel lines failing">
+        {groups.map((group) => (
+          <li key={group.names}>
+            <Verdict word={group.verdict} /> <span class="mono">{group.names}</span>{' '}
+            <span class="dim">{group.reason}</span>
+            {group.right ? ` · right: ${group.right}` : ''}
+            {group.command ? (
+              <>
+                {' · more: '}
+                <code>{group.command}</code>
+              </>
+            ) : null}
+          </li>
+        ))}
+        {left > 0 ? (
+          <li>
+            <Link to={`/runs/${run.id}/mismatches`}>and {number(left)} more cases</Link>
+          </li>
+        ) : null}
+      </ul>
+    </>
+  );
+}
+
+function Headline({ times }) {
+  if (times.cases === 0) return null;
+  const ways = [
+    [`dump way (${times.foreign_engine?.split(':')[1]})`, times.foreign_ms],
+    ['dump way (ours)', times.dump_ms],
+    ['offset way', times.offset_ms],
+  ].filter(([, ms]) => ms !== null);
+  return (
+    <p class="lead">
+      {ways.map(([name]) => name).join(' : ')} ={' '}
+      <strong>{ways.map(([, ms]) => duration(ms * 1e6)).join(' : ')}</strong>{' '}
+      <span class="dim">one stack on the back end, cold start; medians of {number(times.cases)} cases</span>
+    </p>
+  );
+}
+
+function NotShown({ groups }) {
+  if (groups.length === 0) return null;
+  return (
+    <>
+      <h2 class="section">Not shown here</h2>
+      <ul class="panel lines">
+        {groups.map((group) => (
+          <li key={group.reason} title={group.names}>
+            <Verdict word="UNSUPPORTED" /> {number(group.cases)} {group.cases === 1 ? 'case' : 'cases'}{' '}
+            <span class="dim">{group.reason}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 function Shown({ data }) {
   const { run } = data;
   return (
@@ -307,8 +373,11 @@ function Shown({ data }) {
         </div>
         <CountsBar verdicts={run.verdicts} total={run.case_count} />
       </section>
+      <Failing groups={data.failing} run={run} />
       <h2 class="section">Engines against the truth</h2>
       <Engines rows={data.engines} />
+      <Headline times={data.headline} />
+      <NotShown groups={data.not_shown} />
       <h2 class="section">Cases</h2>
       <Cases run={run.id} engines={data.engines} />
       <h2 class="section">Causes of differences</h2>
