@@ -84,28 +84,71 @@ static void set_inlined(struct pdb_lookup *lookup, const struct pdb_unit *unit,
     frame->file = pdb_names_file(&lookup->names, unit, pdb_checksum_file(&unit->subsections, file));
 }
 
+/* The frames of the inline sites around DISTANCE, for a procedure that was asked about before.
+ * Returns how many. */
+static uint32_t set_known_sites(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+                                const struct unit_sites *sites, uint32_t distance,
+                                struct symbol_frame *out)
+{
+    struct unit_site_frame *known[LIMIT_INLINE_DEPTH];
+    const uint32_t depth = unit_sites_at(sites, distance, known);
+    for (uint32_t i = 0; i < depth; i++) {
+        struct unit_site_frame *from = known[depth - 1 - i];
+        memset(&out[i], 0, sizeof out[i]);
+        if (!from->known) {
+            set_inlined(lookup, unit, &from->site, &out[i]);
+            from->function = out[i].function;
+            from->file = out[i].file;
+            from->line = out[i].line;
+            from->known = true;
+        }
+        out[i].inlined = true;
+        out[i].function = from->function;
+        out[i].file = from->file;
+        out[i].line = from->line;
+    }
+    return depth;
+}
+
+static uint32_t set_sites(struct pdb_lookup *lookup, const struct pdb_unit *unit,
+                          const struct pdb_procedure *procedure, uint32_t distance,
+                          struct symbol_frame *out)
+{
+    struct unit_site sites[LIMIT_INLINE_DEPTH];
+    const uint32_t depth = pdb_unit_sites_at(unit, procedure, distance, &lookup->scratch, sites);
+    memset(out, 0, depth * sizeof *out);
+    for (uint32_t i = 0; i < depth; i++)
+        set_inlined(lookup, unit, &sites[depth - 1 - i], &out[i]);
+    return depth;
+}
+
 static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_unit *unit,
                                     uint32_t code, struct pdb_place place, struct symbol_frame *out)
 {
-    struct unit_site sites[LIMIT_INLINE_DEPTH];
+    struct unit_procedure *known = unit_tables_procedure(unit, code, &lookup->keep);
     struct pdb_procedure procedure;
-    if (!pdb_unit_procedure(unit, code, &procedure))
+    if (known != NULL)
+        procedure = known->procedure;
+    else if (!pdb_unit_procedure(unit, code, &procedure))
         return 0;
     const uint32_t distance = place.offset - procedure.start.offset;
-    const struct unit_sites *known = unit_tables_sites(unit, code, &procedure, &lookup->keep);
-    const uint32_t depth =
-        known != NULL ? unit_sites_at(known, distance, sites)
-                      : pdb_unit_sites_at(unit, &procedure, distance, &lookup->scratch, sites);
-    memset(out, 0, (depth + 1) * sizeof *out);
+    const uint32_t depth = known != NULL && known->sites != NULL
+                               ? set_known_sites(lookup, unit, known->sites, distance, out)
+                               : set_sites(lookup, unit, &procedure, distance, out);
+    memset(&out[depth], 0, sizeof out[depth]);
     for (uint32_t i = 0; i <= depth; i++) {
-        struct symbol_frame *frame = &out[i];
-        frame->distance = distance;
-        frame->from = SYMBOLS_PDB;
-        frame->compiland = unit->module.name;
-        if (i < depth)
-            set_inlined(lookup, unit, &sites[depth - 1 - i], frame);
+        out[i].distance = distance;
+        out[i].from = SYMBOLS_PDB;
+        out[i].compiland = unit->module.name;
     }
-    out[depth].function = pdb_names_procedure(&lookup->names, unit, &procedure);
+    if (known == NULL || !known->named)
+        out[depth].function = pdb_names_procedure(&lookup->names, unit, &procedure);
+    else
+        out[depth].function = known->name;
+    if (known != NULL) {
+        known->named = true;
+        known->name = out[depth].function;
+    }
     set_line(lookup, unit, place, &out[depth]);
     return depth + 1;
 }

@@ -25,10 +25,15 @@ struct site_level { /* a site, and the rows of its children */
     uint32_t soff, end; /* where its children are */
 };
 
+struct kept_row {
+    uint32_t end, reach, site;
+    struct unit_site_frame frame;
+};
+
 struct unit_sites {
     struct site_level *levels; /* 0: the procedure itself */
-    struct site_row *rows;
-    uint32_t level_count, row_count;
+    uint32_t *starts;          /* of the rows, apart from them: a search touches little memory */
+    struct kept_row *rows;
 };
 
 struct site_reader {
@@ -119,14 +124,20 @@ static struct unit_sites *keep_sites(const struct site_reader *r, struct arena *
     if (sites == NULL)
         return NULL;
     sites->levels = ARENA_ARRAY(keep, r->level_count, struct site_level);
-    sites->rows = ARENA_ARRAY(keep, (size_t)r->row_count + 1, struct site_row);
-    if (sites->levels == NULL || sites->rows == NULL)
+    sites->starts = ARENA_ARRAY(keep, (size_t)r->row_count + 1, uint32_t);
+    sites->rows = ARENA_ARRAY(keep, (size_t)r->row_count + 1, struct kept_row);
+    if (sites->levels == NULL || sites->starts == NULL || sites->rows == NULL)
         return NULL;
     memcpy(sites->levels, r->levels, r->level_count * sizeof *sites->levels);
-    if (r->row_count > 0)
-        memcpy(sites->rows, r->rows, r->row_count * sizeof *sites->rows);
-    sites->level_count = r->level_count;
-    sites->row_count = r->row_count;
+    for (uint32_t i = 0; i < r->row_count; i++) {
+        const struct site_row *row = &r->rows[i];
+        sites->starts[i] = row->start;
+        sites->rows[i] =
+            (struct kept_row){row->end,
+                              row->reach,
+                              row->site,
+                              {.site = {r->levels[row->site].inlinee, row->file, row->line_delta}}};
+    }
     return sites;
 }
 
@@ -160,14 +171,15 @@ struct unit_sites *unit_sites_read(const struct pdb_unit *unit,
 }
 
 /* The row of a level that holds OFFSET and starts last; NULL: none. */
-static const struct site_row *row_at(const struct unit_sites *sites, uint32_t level,
-                                     uint32_t offset)
+static struct kept_row *row_at(const struct unit_sites *sites, uint32_t level, uint32_t offset)
 {
-    const struct site_row *rows = sites->rows + sites->levels[level].first_row;
+    const uint32_t first = sites->levels[level].first_row;
+    const uint32_t *starts = sites->starts + first;
+    struct kept_row *rows = sites->rows + first;
     uint32_t low = 0, high = sites->levels[level].row_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (rows[middle].start <= offset)
+        if (starts[middle] <= offset)
             low = middle + 1;
         else
             high = middle;
@@ -179,13 +191,13 @@ static const struct site_row *row_at(const struct unit_sites *sites, uint32_t le
 }
 
 uint32_t unit_sites_at(const struct unit_sites *sites, uint32_t offset,
-                       struct unit_site out[LIMIT_INLINE_DEPTH])
+                       struct unit_site_frame *out[LIMIT_INLINE_DEPTH])
 {
     uint32_t depth = 0, level = 0;
-    const struct site_row *row;
+    struct kept_row *row;
     while (depth < LIMIT_INLINE_DEPTH && (row = row_at(sites, level, offset)) != NULL) {
         level = row->site;
-        out[depth++] = (struct unit_site){sites->levels[level].inlinee, row->file, row->line_delta};
+        out[depth++] = &row->frame;
     }
     return depth;
 }

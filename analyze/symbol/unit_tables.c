@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sites are no longer decoded in advance when all tables have this size. */
-#define SITES_BYTES_MAX ((size_t)256 << 20)
+/* No more procedures are kept when all that is kept has this size. */
+#define KNOWN_BYTES_MAX ((size_t)256 << 20)
 
 struct unit_span {       /* code, or a line table */
     uint64_t start, end; /* section << 32 | offset */
@@ -23,8 +23,8 @@ struct inlinee_row {
     uint32_t number; /* in the file */
 };
 
-struct known_sites {
-    struct unit_sites *sites;
+struct known_procedure {
+    struct unit_procedure *procedure;
     bool tried;
 };
 
@@ -32,7 +32,7 @@ struct unit_tables {
     struct unit_spans codes, ranges;
     struct inlinee_row *inlinees; /* sorted by id, one for each */
     uint32_t inlinee_count;
-    struct known_sites *sites; /* by number of the code */
+    struct known_procedure *procedures; /* by number of the code */
 };
 
 static uint64_t key_of(struct pdb_place place)
@@ -169,8 +169,8 @@ void pdb_unit_sort(struct pdb_unit *unit, struct arena *keep)
         return;
     tables->codes.at = ARENA_ARRAY(keep, (size_t)unit->code_count + 1, struct unit_span);
     tables->ranges.at = ARENA_ARRAY(keep, (size_t)unit->range_count + 1, struct unit_span);
-    tables->sites = ARENA_ARRAY(keep, (size_t)unit->code_count + 1, struct known_sites);
-    if (tables->sites == NULL || tables->codes.at == NULL || tables->ranges.at == NULL ||
+    tables->procedures = ARENA_ARRAY(keep, (size_t)unit->code_count + 1, struct known_procedure);
+    if (tables->procedures == NULL || tables->codes.at == NULL || tables->ranges.at == NULL ||
         !read_inlinees(unit, tables, keep))
         return;
     for (uint32_t i = 0; i < unit->code_count; i++)
@@ -182,15 +182,19 @@ void pdb_unit_sort(struct pdb_unit *unit, struct arena *keep)
     unit->tables = tables;
 }
 
-const struct unit_sites *unit_tables_sites(const struct pdb_unit *unit, uint32_t code,
-                                           const struct pdb_procedure *procedure,
-                                           struct arena *keep)
+struct unit_procedure *unit_tables_procedure(const struct pdb_unit *unit, uint32_t code,
+                                             struct arena *keep)
 {
     if (unit->tables == NULL || code >= unit->code_count)
         return NULL;
-    struct known_sites *known = &unit->tables->sites[code];
-    if (!known->tried && keep->used_bytes < SITES_BYTES_MAX)
-        known->sites = unit_sites_read(unit, procedure, keep);
+    struct known_procedure *known = &unit->tables->procedures[code];
+    if (known->tried || keep->used_bytes >= KNOWN_BYTES_MAX)
+        return known->procedure;
     known->tried = true;
-    return known->sites;
+    struct unit_procedure *procedure = ARENA_NEW(keep, struct unit_procedure);
+    if (procedure == NULL || !pdb_unit_procedure(unit, code, &procedure->procedure))
+        return NULL;
+    procedure->sites = unit_sites_read(unit, &procedure->procedure, keep);
+    known->procedure = procedure;
+    return procedure;
 }

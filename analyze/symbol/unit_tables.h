@@ -16,19 +16,32 @@ bool unit_tables_ranges_at(const struct unit_tables *tables, struct pdb_place pl
 /* As pdb_unit_inlinee(). */
 bool unit_tables_inlinee(const struct unit_tables *tables, uint32_t id, struct pdb_inlinee *out);
 
-/* The inline sites of procedure CODE, whose record is PROCEDURE, decoded at the first question.
- * KEEP owns them. NULL: there are no tables, no memory for it, or the records are damaged; ask
- * pdb_unit_sites_at(). */
-struct unit_sites;
-const struct unit_sites *unit_tables_sites(const struct pdb_unit *unit, uint32_t code,
-                                           const struct pdb_procedure *procedure,
-                                           struct arena *keep);
+/* What is kept of an inline site at one row of its annotations. */
+struct unit_site_frame {
+    struct unit_site site;
+    bool known; /* the rest is filled, by whoever names the site */
+    uint32_t line;
+    const char *function, *file;
+};
+
+/* What is kept of a procedure. */
+struct unit_procedure {
+    struct pdb_procedure procedure;
+    struct unit_sites *sites; /* NULL: ask pdb_unit_sites_at() */
+    bool named;               /* NAME is filled, by whoever names it */
+    const char *name;
+};
+
+/* Procedure CODE, read at the first question, with its inline sites. KEEP owns it. NULL: there are
+ * no tables, no memory for it, or its record is damaged; ask pdb_unit_procedure(). */
+struct unit_procedure *unit_tables_procedure(const struct pdb_unit *unit, uint32_t code,
+                                             struct arena *keep);
 
 /* As pdb_unit_sites_at(). */
 uint32_t unit_sites_at(const struct unit_sites *sites, uint32_t offset,
-                       struct unit_site out[LIMIT_INLINE_DEPTH]);
+                       struct unit_site_frame *out[LIMIT_INLINE_DEPTH]);
 
-/* For unit_tables_sites(). */
+/* For unit_tables_procedure(). */
 struct unit_sites *unit_sites_read(const struct pdb_unit *unit,
                                    const struct pdb_procedure *procedure, struct arena *keep);
 
