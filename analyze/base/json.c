@@ -20,7 +20,7 @@ void json_to_text(struct json *j, bool pretty)
     json_to_stream(j, NULL, pretty);
 }
 
-static void json_put(struct json *j, const char *text, size_t bytes)
+static void json_put_more(struct json *j, const char *text, size_t bytes)
 {
     if (j->stream != NULL) {
         if (fwrite(text, 1, bytes, j->stream) != bytes)
@@ -36,6 +36,16 @@ static void json_put(struct json *j, const char *text, size_t bytes)
         }
         j->text = wider;
         j->room = room;
+    }
+    memcpy(j->text + j->bytes, text, bytes);
+    j->bytes += bytes;
+}
+
+static inline void json_put(struct json *j, const char *text, size_t bytes)
+{
+    if (j->stream != NULL || j->room - j->bytes <= bytes) {
+        json_put_more(j, text, bytes);
+        return;
     }
     memcpy(j->text + j->bytes, text, bytes);
     j->bytes += bytes;
@@ -144,15 +154,36 @@ static bool json_is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
+/* How many of the BYTES characters at TEXT need no escape, eight at a time; stops at the first
+ * eight that have one which may. The tests set bit 7 of each such byte:
+ * https://graphics.stanford.edu/ ~seander/bithacks.html, "Determine if a word has a byte less than
+ * n" and "equal to n". */
+static size_t json_plain_run(const unsigned char *text, size_t bytes)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    size_t done = 0;
+    for (; bytes - done >= sizeof(uint64_t); done += sizeof(uint64_t)) {
+        uint64_t w;
+        memcpy(&w, text + done, sizeof w);
+        const uint64_t quote = w ^ ones * '"', slash = w ^ ones * '\\', rubout = w ^ ones * 0x7F;
+        const uint64_t bad =
+            w | (w - ones * 0x20) | (quote - ones) | (slash - ones) | (rubout - ones);
+        if ((bad & tops) != 0)
+            break;
+    }
+    return done;
+}
+
 static void json_quoted(struct json *j, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
 
     json_put(j, "\"", 1);
     while (*at != '\0') {
         const unsigned char *run = at;
         size_t n = 1;
         for (;;) {
+            at += json_plain_run(at, (size_t)(end - at));
             while (json_is_plain(*at))
                 at++;
             if (*at < 0x80 || (n = text_utf8_length(at)) == 0)

@@ -17,6 +17,13 @@ enum { PLACE_WIDTH_MAX = 48, NAME_WIDTH_MAX = 56, SOURCE_WIDTH = 10 };
 #define COLOUR_WARN "\033[33m"
 #define COLOUR_OFF "\033[0m"
 
+void text_restart(struct text_out *out)
+{
+    if (out->bytes > 0)
+        memset(out->facts, 0, sizeof out->facts);
+    out->bytes = 0;
+}
+
 void text_free(struct text_out *out)
 {
     free(out->text);
@@ -61,6 +68,57 @@ static void put_clean(struct text_out *out, const char *text, char separator)
     text_put(out, start, (size_t)(text - start));
 }
 
+/* Columns that a reader sees: continuation bytes of UTF-8 take none. */
+static size_t columns(const char *text, size_t bytes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bytes; i++)
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* True when all of the text is printable ASCII; eight characters at a time, with tests that set bit
+ * 7 of each byte that is below 0x20 or 0x7F. */
+static bool is_printable(const char *text, size_t bytes)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t bad = 0;
+    size_t i = 0;
+    for (; bytes - i >= sizeof bad; i += sizeof bad) {
+        uint64_t w;
+        memcpy(&w, text + i, sizeof w);
+        bad |= w | (w - ones * 0x20) | ((w ^ ones * 0x7F) - ones);
+    }
+    for (; i < bytes; i++)
+        if ((unsigned char)text[i] < 0x20 || (unsigned char)text[i] >= 0x7F)
+            bad = tops;
+    return (bad & tops) == 0;
+}
+
+static const struct text_fact *fact_of(struct text_out *out, const char *text)
+{
+    const uint64_t hash = (uint64_t)(uintptr_t)text * UINT64_C(0x9e3779b97f4a7c15);
+    struct text_fact *fact = &out->facts[(hash >> 32) % TEXT_FACTS];
+    if (fact->text != text) {
+        const size_t bytes = strlen(text);
+        fact->text = text;
+        fact->bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+        fact->clean = is_printable(text, fact->bytes);
+        fact->columns = fact->clean ? fact->bytes : (uint32_t)columns(text, fact->bytes);
+    }
+    return fact;
+}
+
+/* Text that may recur, without control characters. */
+static void put_known(struct text_out *out, const char *text)
+{
+    const struct text_fact *fact = fact_of(out, text);
+    if (fact->clean)
+        text_put(out, text, fact->bytes);
+    else
+        put_clean(out, text, '\0');
+}
+
 static void put_spaces(struct text_out *out, size_t count)
 {
     static const char blank[] = "                                ";
@@ -94,16 +152,6 @@ static void put_uint(struct text_out *out, uint64_t value, int width)
     text_put(out, text + at, sizeof text - at);
 }
 
-/* Columns that a reader sees: continuation bytes of UTF-8 take none. */
-static size_t columns(const char *text, size_t bytes)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < bytes; i++)
-        if (((unsigned char)text[i] & 0xC0) != 0x80)
-            count++;
-    return count;
-}
-
 static size_t hex_columns(uint64_t value)
 {
     size_t digits = 1;
@@ -126,10 +174,9 @@ static const char *module_word(const struct frame *frame)
     return frame->module_name != NULL ? frame->module_name : "?";
 }
 
-static size_t place_columns(const struct frame *frame)
+static size_t place_columns(struct text_out *out, const struct frame *frame)
 {
-    const char *module = module_word(frame);
-    return columns(module, strlen(module)) + 1 + hex_columns(frame->offset) +
+    return fact_of(out, module_word(frame))->columns + 1 + hex_columns(frame->offset) +
            (frame->method_token != 0 ? 11 : 0);
 }
 
@@ -145,17 +192,17 @@ static void put_token(struct text_out *out, const struct frame *frame)
 
 static void put_place(struct text_out *out, const struct frame *frame)
 {
-    put_clean(out, module_word(frame), '\0');
+    put_known(out, module_word(frame));
     text_put(out, "!", 1);
     put_token(out, frame);
     put_hex(out, frame->offset);
 }
 
-static size_t name_columns(const struct frame *frame)
+static size_t name_columns(struct text_out *out, const struct frame *frame)
 {
     if (frame->function == NULL)
         return 0;
-    return columns(frame->function, strlen(frame->function)) +
+    return fact_of(out, frame->function)->columns +
            (frame->inline_depth > 0 ? strlen("[inline] ") : 0) +
            (shows_distance(frame) ? 1 + hex_columns(frame->symbol_distance) : 0);
 }
@@ -171,12 +218,12 @@ struct widths {
     int index;
 };
 
-static struct widths measure(const struct stack *stack)
+static struct widths measure(struct text_out *out, const struct stack *stack)
 {
     struct widths w = {0, 0, 2};
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
-        const size_t place = place_columns(frame), name = name_columns(frame);
+        const size_t place = place_columns(out, frame), name = name_columns(out, frame);
         if (place > w.place && place <= PLACE_WIDTH_MAX)
             w.place = place;
         if (name > w.name && name <= NAME_WIDTH_MAX && frame->file != NULL)
@@ -190,7 +237,7 @@ static struct widths measure(const struct stack *stack)
 static void put_where(struct text_out *out, const struct frame *frame, bool colour)
 {
     put_colour(out, colour, COLOUR_DIM);
-    put_clean(out, frame->file, '\0');
+    put_known(out, frame->file);
     if (frame->line != 0) {
         text_put(out, ":", 1);
         put_uint(out, frame->line, 0);
@@ -216,7 +263,7 @@ static void put_function(struct text_out *out, const struct frame *frame, bool c
     } else {
         put_colour(out, colour, COLOUR_NAME);
     }
-    put_clean(out, frame->function, '\0');
+    put_known(out, frame->function);
     if (shows_distance(frame)) {
         text_put(out, "+", 1);
         put_hex(out, frame->symbol_distance);
@@ -230,7 +277,7 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
                       const struct widths *w, bool colour)
 {
     const char *source = symbols_from_name(frame->symbols);
-    const size_t place = place_columns(frame), name = name_columns(frame);
+    const size_t place = place_columns(out, frame), name = name_columns(out, frame);
 
     put_colour(out, colour, COLOUR_DIM);
     if (first) {
@@ -255,7 +302,7 @@ static void put_frame(struct text_out *out, const struct frame *frame, bool firs
 
 void resolve_write_text(struct text_out *out, const struct stack *stack, bool goes_on, bool colour)
 {
-    const struct widths w = measure(stack);
+    const struct widths w = measure(out, stack);
     uint32_t physical = stack->frame_count > 0 ? stack->frames[0].index : 0;
 
     if (stack->label != NULL) {

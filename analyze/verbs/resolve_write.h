@@ -18,14 +18,27 @@ enum resolve_format {
     RESOLVE_SPEEDSCOPE,
 };
 
+/* What was found out about a text: names and files recur within a batch. */
+struct text_fact {
+    const char *text; /* NULL: free */
+    uint32_t bytes, columns;
+    bool clean; /* nothing in it has to be replaced */
+};
+
+enum { TEXT_FACTS = 512 };
+
 /* A growing text; its owner frees it with text_free(). */
 struct text_out {
     char *text;
     size_t bytes;
     uint32_t room;
     bool failed; /* out of memory: something is missing */
+    struct text_fact facts[TEXT_FACTS];
 };
 
+/* Empties OUT and forgets what it knows about texts: call it before any of them changes or is
+ * freed. */
+void text_restart(struct text_out *out);
 void text_free(struct text_out *out);
 
 /* One stack as people read it, or a part of one whose rest follows (GOES_ON). COLOUR: with terminal

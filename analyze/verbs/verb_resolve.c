@@ -107,7 +107,7 @@ static void judge_frame(struct resolver *r, struct batch *batch, const struct fr
 
 static void resolve_batch(struct resolver *r, struct batch *batch)
 {
-    batch->text.bytes = 0;
+    text_restart(&batch->text);
     batch->json.bytes = 0;
     batch->unresolved = false;
     batch->unchecked = false;
