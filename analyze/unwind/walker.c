@@ -91,6 +91,20 @@ bool unwind_is_return(const struct unwind_walker *w, uint64_t va)
     return va > 0x10000 && unwind_is_code(w, va - 1) && follows_call(w, va);
 }
 
+void unwind_note_unchecked(struct unwind_walker *w)
+{
+    uint8_t before[CALL_BYTES_MAX];
+    const uint64_t pc = w->regs.pc;
+    const size_t bytes = w->regs.cpu == CPU_ARM64 ? sizeof(uint32_t) : sizeof before;
+    const struct module *module = w->process->module_at(w->process->self, pc - 1);
+    const struct unwind_module *facts =
+        module != NULL ? unwind_module_of(w->process, module) : NULL;
+    if (w->caller_note == NOTE_NONE && facts != NULL &&
+        !(facts->has_headers && facts->knows_code) &&
+        !w->process->read(w->process->self, pc - bytes, before, bytes))
+        w->caller_note = NOTE_RETURN_UNCHECKED;
+}
+
 enum stop_reason unwind_pop(struct unwind_walker *w, enum found_by found_by, enum frame_note note)
 {
     uint64_t pc;

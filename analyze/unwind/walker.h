@@ -24,6 +24,10 @@ bool unwind_read_pointer(const struct unwind_walker *w, uint64_t va, uint64_t *o
  * are known, or generated code. */
 bool unwind_is_return(const struct unwind_walker *w, uint64_t va);
 
+/* Notes it when the caller's pc, which a step has guessed, could not be checked: unwind_is_return()
+ * accepts any address where neither the code nor the module's sections are readable. */
+void unwind_note_unchecked(struct unwind_walker *w);
+
 /* True when VA lies in an executable section (or in a module whose sections are unknown), or in
  * generated code. */
 bool unwind_is_code(const struct unwind_walker *w, uint64_t va);

@@ -193,17 +193,27 @@ static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry 
             stop = undo_listed_epilogue(&u, &info, into_epilogue);
             return stop != STOP_NONE ? stop : unwind_pop(w, FOUND_UNWIND, NOTE_NONE);
         }
-        bool interrupted;
-        if (info.version < 2 && x64_epilogue(w->process, &entry, &info, &w->regs,
-                                             &frame->return_slot_va, &interrupted)) {
+        bool interrupted = false;
+        const enum x64_place place = info.version < 2
+                                         ? x64_epilogue(w->process, &entry, &info, &w->regs,
+                                                        &frame->return_slot_va, &interrupted)
+                                         : X64_BODY;
+        if (place != X64_BODY) {
             frame->where = WHERE_EPILOGUE;
             w->caller_kind = interrupted ? PC_INTERRUPTED : PC_RETURN;
-            return STOP_NONE;
+            return place == X64_EPILOGUE ? STOP_NONE : STOP_MEMORY;
         }
     }
     if ((info.flags & X64_CHAINED) != 0 && into < info.prologue_bytes)
-        frame->where = WHERE_PROLOGUE; /* in a separate part: some of its own codes have run */
-    return undo_entry(w, entry, &info, into);
+        frame->where = WHERE_PROLOGUE;      /* in a separate part: some of its own codes have run */
+    const uint32_t codes = info.code_count; /* of this entry, not of those it chains to */
+    uint8_t byte;
+    stop = undo_entry(w, entry, &info, into);
+    if (stop == STOP_NONE && frame->kind == PC_INTERRUPTED && frame->where == WHERE_BODY &&
+        codes > 0 && info.version < 2 && w->caller_note == NOTE_NONE &&
+        !w->process->read(w->process->self, frame->pc_va, &byte, 1))
+        w->caller_note = NOTE_CODE_UNREADABLE;
+    return stop;
 }
 
 /* Without the image: uses the frame size that the PDB states. */

@@ -187,9 +187,9 @@ static bool is_interrupt_return(const struct window *win)
     return p[0] == 0x48 && p[1] == 0xcf;
 }
 
-bool x64_epilogue(const struct unwind_process *process, const struct unwind_entry *entry,
-                  const struct x64_info *info, struct registers *regs, uint64_t *return_slot_va,
-                  bool *interrupted)
+enum x64_place x64_epilogue(const struct unwind_process *process, const struct unwind_entry *entry,
+                            const struct x64_info *info, struct registers *regs,
+                            uint64_t *return_slot_va, bool *interrupted)
 {
     struct window win;
     struct registers after = *regs;
@@ -200,15 +200,17 @@ bool x64_epilogue(const struct unwind_process *process, const struct unwind_entr
     while (take_pop(&win, process, &after, &lost)) {
     }
     *interrupted = is_interrupt_return(&win);
-    if (lost || (!*interrupted && !takes_leave(&win, process, entry, info, regs->pc)))
-        return false;
+    if (lost)
+        return X64_EPILOGUE_LOST;
+    if (!*interrupted && !takes_leave(&win, process, entry, info, regs->pc))
+        return X64_BODY;
     uint64_t pc, sp = after.sp + 8;
     if (!unwind_read_u64(process, after.sp, &pc) ||
         (*interrupted && !unwind_read_u64(process, after.sp + 24, &sp)))
-        return false;
+        return X64_EPILOGUE_LOST;
     *return_slot_va = after.sp;
     after.pc = pc;
     after.sp = sp;
     *regs = after;
-    return true;
+    return X64_EPILOGUE;
 }

@@ -22,8 +22,10 @@ enum {
 /* Accepts the result of a step, or restores the registers. */
 static bool accept(struct unwind_walker *w, const struct registers *before)
 {
-    if (w->regs.sp > before->sp && (w->regs.pc == 0 || unwind_is_return(w, w->regs.pc)))
+    if (w->regs.sp > before->sp && (w->regs.pc == 0 || unwind_is_return(w, w->regs.pc))) {
+        unwind_note_unchecked(w);
         return true;
+    }
     w->regs = *before;
     return false;
 }
