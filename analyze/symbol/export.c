@@ -38,7 +38,7 @@ static void each_site(const struct pdb_unit *unit, const struct pdb_procedure *p
          soff = symbol.end_soff) {
         uint32_t inlinee, bytes;
         const uint8_t *annotations;
-        if (pdb_unit_read_site(&symbol, &inlinee, &annotations, &bytes))
+        if (pdb_inline_site(&symbol, &inlinee, &annotations, &bytes))
             site(context, annotations, bytes);
     }
 }

@@ -142,7 +142,7 @@ static bool add_site(struct piece_worker *worker, const struct pdb_procedure *pr
     site->parent = parent;
     site->depth = parent == NO_SITE ? 0 : sites[parent].depth + 1;
     site->name = 0;
-    if (!pdb_unit_read_site(symbol, &id, &annotations, &bytes) || site->depth >= LIMIT_INLINE_DEPTH)
+    if (!pdb_inline_site(symbol, &id, &annotations, &bytes) || site->depth >= LIMIT_INLINE_DEPTH)
         return true;
     struct pdb_inline_row *rows = index_more(worker, &worker->rows, bytes / 2 + 1, sizeof *rows);
     struct inlinee_slot *inlinee = index_inlinee(worker, id);

@@ -249,19 +249,6 @@ uint32_t pdb_unit_lines_at(const struct pdb_unit *unit, struct pdb_place place, 
     return list.count;
 }
 
-/* S_INLINESITE: parent, end, inlinee, annotations.  S_INLINESITE2 has a count before them. */
-bool pdb_unit_read_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
-                        const uint8_t **annotations, uint32_t *bytes)
-{
-    const uint32_t at = symbol->kind == PDB_INLINESITE2 ? 16 : 12;
-    if ((symbol->kind != PDB_INLINESITE && symbol->kind != PDB_INLINESITE2) || symbol->bytes < at)
-        return false;
-    *inlinee = load_u32(symbol->data + 8);
-    *annotations = symbol->data + at;
-    *bytes = symbol->bytes - at;
-    return true;
-}
-
 /* The row of a site that holds OFFSET: the one that starts last, and of those the last. */
 static bool row_at(const struct pdb_inline_row *rows, uint32_t count, uint32_t offset,
                    struct pdb_inline_row *out)
@@ -298,7 +285,7 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
             soff = pdb_symbol_next(&unit->module, &symbol);
             if (symbol.kind == PDB_BLOCK32 || symbol.kind == PDB_WITH32)
                 soff = symbol.end_soff; /* sites may be inside lexical blocks */
-            if (!pdb_unit_read_site(&symbol, &inlinee, &annotations, &bytes))
+            if (!pdb_inline_site(&symbol, &inlinee, &annotations, &bytes))
                 continue;
             if (bytes > room_bytes) {
                 room_bytes = bytes < 512 ? 512 : bytes;

@@ -76,10 +76,6 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
                            uint32_t offset, struct arena *scratch,
                            struct unit_site out[LIMIT_INLINE_DEPTH]);
 
-/* An inline site's record, read.  False for other kinds and damaged ones. */
-bool pdb_unit_read_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
-                        const uint8_t **annotations, uint32_t *bytes);
-
 /* Where the inlinee's lines start. False: the module does not state it. */
 bool pdb_unit_inlinee(const struct pdb_unit *unit, uint32_t id, struct pdb_inlinee *out);
 

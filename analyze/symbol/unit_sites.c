@@ -52,7 +52,7 @@ static bool add_site(struct site_reader *r, const struct pdb_symbol *symbol, uin
     const uint8_t *annotations;
     uint32_t inlinee, bytes;
 
-    if (!pdb_unit_read_site(symbol, &inlinee, &annotations, &bytes))
+    if (!pdb_inline_site(symbol, &inlinee, &annotations, &bytes))
         return true;
     struct pdb_inline_row *decoded =
         array_reserve(r->decoded, &r->decoded_room, (uint64_t)bytes / 2 + 1, sizeof *decoded);
@@ -108,7 +108,7 @@ static bool read_level(struct site_reader *r, uint32_t number)
             return false;
     }
     struct site_row *rows = r->rows != NULL ? r->rows + first : NULL;
-    const uint32_t count = r->row_count - first;
+    const uint32_t count = rows != NULL ? r->row_count - first : 0;
     if (count > 1)
         qsort(rows, count, sizeof *rows, compare_rows);
     for (uint32_t i = 0; i < count; i++)

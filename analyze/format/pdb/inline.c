@@ -147,3 +147,16 @@ uint32_t pdb_inline_rows(const uint8_t *annotations, uint32_t bytes, uint32_t fi
     close_row(&w, end_default);
     return w.count;
 }
+
+/* S_INLINESITE: parent, end, inlinee, annotations.  S_INLINESITE2 has a count before them. */
+bool pdb_inline_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
+                     const uint8_t **annotations, uint32_t *bytes)
+{
+    const uint32_t at = symbol->kind == PDB_INLINESITE2 ? 16 : 12;
+    if ((symbol->kind != PDB_INLINESITE && symbol->kind != PDB_INLINESITE2) || symbol->bytes < at)
+        return false;
+    *inlinee = load_u32(symbol->data + 8);
+    *annotations = symbol->data + at;
+    *bytes = symbol->bytes - at;
+    return true;
+}

@@ -97,4 +97,9 @@ struct pdb_inline_row {
 uint32_t pdb_inline_rows(const uint8_t *annotations, uint32_t bytes, uint32_t file,
                          uint32_t end_default, struct pdb_inline_row *out);
 
+/* The record of an inline site: which function was inlined, and its annotations. False for records
+ * of other kinds and for damaged ones. */
+bool pdb_inline_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
+                     const uint8_t **annotations, uint32_t *bytes);
+
 #endif
