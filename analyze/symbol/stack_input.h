@@ -8,6 +8,10 @@
  *     # module NAME CODE_ID DEBUG_ID
  *                           frames of NAME from here on are of that build; '-': not known.  NAME as
  *                           the frames spell it
+ *     # module NAME CODE_ID DEBUG_ID 0xBASE 0xSIZE
+ *                           the same, and where that module was loaded; a UUID of Mach-O is a
+ *                           DEBUG_ID. With stack_input_addresses() lines `0xADDRESS` (and
+ *                           ?!0xADDRESS) are frames of the modules that were loaded there
  *     # comment             ignored, as are blank lines
  *     module!0xOFFSET       a frame; "@i" (interrupted) or "@r" (return address) after it where it
  *                           is not the usual one: the first frame of a stack is interrupted, others
@@ -81,6 +85,9 @@ enum status stack_input_open_path(const char *path, struct stack_input **out, st
 /* The next item; everything in it lives in KEEP or as long as the input. Returns false at the end.
  * A read error (ERR_IO) gives an item with that fault, then the end. */
 bool stack_input_next(struct stack_input *input, struct arena *keep, struct stack_item *out);
+
+/* From now on a line `0xADDRESS` is a frame, of the module that a `# module` line put there. */
+void stack_input_addresses(struct stack_input *input);
 
 /* From now on an incomplete text stack is returned in parts instead of being held until the rest
  * arrives. Only the first part has a label; frame numbers continue across parts. */

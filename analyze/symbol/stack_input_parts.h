@@ -34,6 +34,12 @@ struct stack_line {
     bool too_long;   /* only the start of the line is here */
 };
 
+/* A module of the load map. */
+struct input_range {
+    uint64_t start_va, end_va;
+    const struct module *module;
+};
+
 struct stack_input {
     FILE *stream;
     bool owns_stream, direct; /* direct: opened here, so that no other code reads it by stdio */
@@ -54,7 +60,10 @@ struct stack_input {
     bool has_label;        /* a header line was seen: an empty stack is returned too */
     struct module **names; /* interned modules by name and identity, open addressing */
     const struct module *
-        *stated; /* by the slot of a bare name: the module stated by `# module`; NULL: none */
+        *stated;    /* by the slot of a bare name: the module stated by `# module`; NULL: none */
+    bool addresses; /* see stack_input_addresses() */
+    struct input_range *ranges; /* sorted, in arena */
+    uint32_t range_count, range_room;
     const char *fault_module; /* of an event log's record, for its next line; NULL */
     uint32_t name_count;
 
@@ -97,10 +106,17 @@ const struct module *input_identified(struct stack_input *input, const char *nam
                                       const char *code_id, size_t code_bytes, const char *debug_id,
                                       size_t debug_bytes);
 
-/* From now on input_module() returns that identity for NAME. False: as above. */
-bool input_state_module(struct stack_input *input, const char *name, size_t bytes,
-                        const char *code_id, size_t code_bytes, const char *debug_id,
-                        size_t debug_bytes);
+/* From now on input_module() returns that identity for NAME. NULL: as above. */
+const struct module *input_state_module(struct stack_input *input, const char *name, size_t bytes,
+                                        const char *code_id, size_t code_bytes,
+                                        const char *debug_id, size_t debug_bytes);
+
+/* Adds BYTES from BASE_VA to the load map. False: an empty or impossible range, or no room. */
+bool input_map_module(struct stack_input *input, const struct module *module, uint64_t base_va,
+                      uint64_t bytes);
+/* Finds the module of a frame of which only pc_va is known; without one the frame stays as it is.
+ */
+void input_map_frame(const struct stack_input *input, struct frame *frame);
 
 /* Lines as other tools spell them (stack_spelling.c). */
 enum spelled { SPELLED_UNKNOWN, SPELLED_NOTHING, SPELLED_FRAME };

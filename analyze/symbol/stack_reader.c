@@ -204,9 +204,9 @@ const struct module *input_identified(struct stack_input *input, const char *nam
     return module_in(input, find_slot(input, name, bytes, &identity), name, bytes, &identity);
 }
 
-bool input_state_module(struct stack_input *input, const char *name, size_t bytes,
-                        const char *code_id, size_t code_bytes, const char *debug_id,
-                        size_t debug_bytes)
+const struct module *input_state_module(struct stack_input *input, const char *name, size_t bytes,
+                                        const char *code_id, size_t code_bytes,
+                                        const char *debug_id, size_t debug_bytes)
 {
     static const struct module none = {0};
     if (input->stated == NULL)
@@ -216,9 +216,9 @@ bool input_state_module(struct stack_input *input, const char *name, size_t byte
     const uint32_t slot = find_slot(input, name, bytes, &none);
     if (input->stated == NULL || stated == NULL || stated->index == UINT32_MAX ||
         module_in(input, slot, name, bytes, &none) == NULL || input->names[slot] == NULL)
-        return false;
+        return NULL;
     input->stated[slot] = stated;
-    return true;
+    return stated;
 }
 
 void builder_add(struct stack_builder *builder, struct frame frame)

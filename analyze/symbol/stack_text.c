@@ -102,6 +102,12 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
         return false;
     if (line.bytes > 4 && memcmp(line.at, "jit!", 4) == 0 && find_number(&line, '+') != NULL)
         return parse_generated(input, &line, out);
+    if (input->addresses && line.bytes > 2 && memcmp(line.at, "0x", 2) == 0 &&
+        text_parse_hex(line.at, line.bytes, &out->offset)) {
+        out->pc_va = out->offset;
+        input_map_frame(input, out);
+        return true;
+    }
     const char *mark = find_number(&line, '!');
     if (mark == NULL || mark == line.at ||
         !parse_offset(mark + 1, line.bytes - (size_t)(mark + 1 - line.at), out))
@@ -109,6 +115,8 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
     const size_t name_bytes = (size_t)(mark - line.at);
     if (name_bytes == 1 && line.at[0] == '?' && out->method_token == 0) {
         out->pc_va = out->offset;
+        if (input->addresses)
+            input_map_frame(input, out);
         return true;
     }
     const char *name = mark;
@@ -167,45 +175,77 @@ static void start_labelled(struct stack_input *input, const struct stack_line *l
     input->has_label = true;
 }
 
-static struct stack_line next_word(struct stack_line *rest)
+/* Removes the last word of LINE, and returns it. */
+static struct stack_line last_word(struct stack_line *line)
 {
     struct stack_line word;
-    trim(rest);
-    word = *rest;
-    word.bytes = 0;
-    while (word.bytes < rest->bytes && !is_blank(rest->at[word.bytes]))
-        word.bytes++;
-    rest->at += word.bytes;
-    rest->bytes -= word.bytes;
-    if (word.bytes == 1 && word.at[0] == '-') /* not known */
-        word.bytes = 0;
+    trim(line);
+    word = *line;
+    while (line->bytes > 0 && !is_blank(line->at[line->bytes - 1]))
+        line->bytes--;
+    word.at += line->bytes;
+    word.bytes -= line->bytes;
     return word;
 }
 
-/* "# module NAME CODE_ID DEBUG_ID"; a name may have blanks.  Anything else is a comment. */
+/* Removes "0xBASE 0xSIZE" from the end of LINE; false, and nothing removed: there is none. */
+static bool take_range(struct stack_line *line, uint64_t *base_va, uint64_t *bytes)
+{
+    struct stack_line rest = *line;
+    const struct stack_line size = last_word(&rest), base = last_word(&rest);
+    if (size.bytes < 3 || base.bytes < 3 || memcmp(size.at, "0x", 2) != 0 ||
+        memcmp(base.at, "0x", 2) != 0 || !text_parse_hex(size.at, size.bytes, bytes) ||
+        !text_parse_hex(base.at, base.bytes, base_va))
+        return false;
+    *line = rest;
+    return true;
+}
+
+/* "-": not known. */
+static void drop_dash(struct stack_line *word)
+{
+    if (word->bytes == 1 && word->at[0] == '-')
+        word->bytes = 0;
+}
+
+/* A UUID is the identity of a Mach-O file, without an age: Breakpad writes 0. In OUT when it is. */
+static void add_age(struct stack_line *id, char out[64])
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < id->bytes; i++)
+        digits += id->at[i] != '-';
+    if (digits != 32 || id->bytes + 1 >= 64)
+        return;
+    memcpy(out, id->at, id->bytes);
+    out[id->bytes] = '0';
+    *id = (struct stack_line){out, id->bytes + 1, 0, false};
+}
+
+/* "# module NAME CODE_ID DEBUG_ID [0xBASE 0xSIZE]"; a name may have blanks. Anything else is a
+ * comment. */
 static void read_module_line(struct stack_input *input, struct stack_line line)
 {
     static const char word[] = "# module ";
     const size_t head = sizeof word - 1;
+    uint64_t base_va = 0, bytes = 0;
+    char aged[64];
+
     if (line.bytes <= head || memcmp(line.at, word, head) != 0)
         return;
     line.at += head;
     line.bytes -= head;
+    const bool placed = take_range(&line, &base_va, &bytes);
+    struct stack_line debug = last_word(&line), code = last_word(&line);
     trim(&line);
-    size_t name = line.bytes; /* the ids are the last two words */
-    for (int words = 0; words < 2; words++) {
-        while (name > 0 && is_blank(line.at[name - 1]))
-            name--;
-        while (name > 0 && !is_blank(line.at[name - 1]))
-            name--;
-    }
-    struct stack_line ids = {line.at + name, line.bytes - name, 0, false};
-    struct stack_line of = {line.at, name, 0, false};
-    trim(&of);
-    const struct stack_line code = next_word(&ids), debug = next_word(&ids);
-    if (of.bytes > 0 && memchr(of.at, '\0', of.bytes) == NULL)
-        (void)input_state_module(input, of.at, of.bytes, code.at, code.bytes, debug.at,
-                                 debug.bytes);
+    drop_dash(&debug);
+    drop_dash(&code);
+    add_age(&debug, aged);
+    if (line.bytes == 0 || memchr(line.at, '\0', line.bytes) != NULL)
+        return;
+    const struct module *module =
+        input_state_module(input, line.at, line.bytes, code.at, code.bytes, debug.at, debug.bytes);
+    if (placed && module != NULL)
+        (void)input_map_module(input, module, base_va, bytes);
 }
 
 /* Reads a line that is neither a frame of our form nor a label. */

@@ -51,13 +51,14 @@ struct resolver {
     struct speedscope *speedscope;
     uint64_t printed; /* items */
     bool unresolved, unchecked, bad_input, damaged, failed;
+    bool addresses;
 };
 
 struct resolve_options {
     struct option_list pdbs, csvs, roots;
     uint64_t csv_base, jobs;
     const char *format, *names, *arch, *cache, *index;
-    bool json, ndjson, strict;
+    bool json, ndjson, strict, addresses;
     struct fetch_words fetch;
 };
 
@@ -406,8 +407,10 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
     for (uint32_t i = 0; i < count; i++) {
         struct fault fault = FAULT_INIT;
         const bool named = strcmp(paths[i], "-") != 0;
-        if (stack_input_open_path(paths[i], &inputs[i], &fault) == ERR_NONE &&
-            !read_input(r, inputs[i], named, jobs) && named && !process_interrupted()) {
+        if (stack_input_open_path(paths[i], &inputs[i], &fault) == ERR_NONE && r->addresses)
+            stack_input_addresses(inputs[i]);
+        if (fault.code == ERR_NONE && !read_input(r, inputs[i], named, jobs) && named &&
+            !process_interrupted()) {
             fault_set_hint(&fault, ERR_ABSENT, FAULT_NO_OFFSET, "stack", "the file holds none");
             fault_set_path(&fault, paths[i]);
         }
@@ -491,6 +494,7 @@ static int resolve(const struct verb *self, const struct resolve_options *o,
         code = EXIT_INPUT;
     } else {
         r.by_name = o->roots.count > 0;
+        r.addresses = o->addresses;
         code = resolve_inputs(&r, files, (uint32_t)o->jobs, o->strict);
     }
     release(&r);
@@ -517,6 +521,8 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
         {"--arch", OPTION_STRING, &o.arch, "NAME", "slice of fat files: arm64, x86_64, ..."},
+        {"--addresses", OPTION_FLAG, &o.addresses, NULL,
+         "lines are 0xADDRESS, in modules of `# module NAME CODE_ID DEBUG_ID 0xBASE 0xSIZE`"},
         {"--json", OPTION_FLAG, &o.json, NULL, "one JSON document"},
         {"--ndjson", OPTION_FLAG, &o.ndjson, NULL, "one JSON object per stack, one per line"},
         {"--format", OPTION_STRING, &o.format, "FORMAT", "text, folded or speedscope"},

@@ -57,6 +57,45 @@ class Images(e2e.Case):
                         self.assertEqual([bare(f["function"]) for f in got], [bare(f["function"]) for f in want], row)
 
 
+class Addresses(e2e.Case):
+    MAP = ("# module main - CF441AF5-BB7E-3567-8D44-451D69214D92 0x102f04000 0x8000\n"
+           "# module libother.dylib - - 0x102f0c000 0x1000\n")
+
+    def resolve(self, text, *files):
+        root = self.fixture("images/i02-macho-arm64-simple/mac-dsym")
+        done = self.run_twinstack("resolve", "--ndjson", "--addresses",
+                                  *[word for file in files for word in ("--symbols", root / file)], stdin=text)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_a_load_map_gives_the_offsets_answers(self):
+        root = self.fixture("images/i02-macho-arm64-simple")
+        rows = [json.loads(line) for line in (root / "mac-dsym.ref.jsonl").read_text().splitlines()]
+        rows = [row for row in rows if row["agree"]]
+        text = self.MAP + "".join(f"> s\n{0x102f04000 + int(row['rva'], 16):#x}\n" for row in rows)
+        dsym = "main.dSYM/Contents/Resources/DWARF/main"
+        got = self.resolve(text, "main", dsym)
+        direct = self.run_twinstack("resolve", "--ndjson", "--symbols", root / "mac-dsym/main", "--symbols",
+                                    root / "mac-dsym" / dsym, stdin="".join(f"> s\nmain!{row['rva']}\n" for row in rows))
+        keys = ("function", "file", "line", "offset", "symbols", "inline_depth")
+        for one, other in zip(got, map(json.loads, direct.stdout.splitlines()), strict=True):
+            self.assertEqual([[f[key] for key in keys] for f in one["frames"]],
+                             [[f[key] for key in keys] for f in other["frames"]])
+            self.assertEqual({f["identity"] for f in one["frames"]}, {"checked"})
+
+    def test_exact_with_a_dsym_and_nearest_without(self):
+        frames = self.resolve(self.MAP + "0x102f077e6\n0x102f077e6\n", "main")[0]["frames"]
+        self.assertLessEqual({f["symbols"] for f in frames}, {"symtab", "nearest"})
+        self.assertEqual([f["offset"] for f in frames], ["0x37e6", "0x37e6"])
+
+    def test_addresses_outside_of_the_map(self):
+        frames = self.resolve(self.MAP + "0x102f03fff\n?!0x102f0bfff\n0x102f0c000\n0x102f0d000\n")[0]["frames"]
+        self.assertEqual([(f["module"], f["offset"]) for f in frames],
+                         [(None, "0x102f03fff"), ("main", "0x7fff"), ("libother.dylib", "0x0"), (None, "0x102f0d000")])
+
+    def test_an_address_is_no_frame_unless_asked_for(self):
+        self.assertIn("malformed", self.run_twinstack("resolve", "--ndjson", stdin=self.MAP + "0x102f077e6\n").stdout)
+
+
 class Kinds(e2e.Case):
     """`symbols list`, `verify` and `add` know every kind of file, and refuse other files."""
 

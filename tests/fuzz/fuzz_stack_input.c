@@ -22,6 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rewind(stream);
     arena_init(&keep, (size_t)64 << 20);
     if (stack_input_open(stream, "fuzz", &input, &fault) == ERR_NONE) {
+        if (size % 2 != 0)
+            stack_input_addresses(input);
         for (int i = 0; i < ITEMS_MAX && stack_input_next(input, &keep, &item); i++) {
             if (item.fault.code == ERR_NONE)
                 continue;

@@ -1,0 +1,53 @@
+/* The load map of a text input: which module an address lies in; see stack_input.h. */
+#include <string.h>
+
+#include "symbol/stack_input_parts.h"
+
+enum { RANGES_MAX = 1 << 14 };
+
+void stack_input_addresses(struct stack_input *input)
+{
+    input->addresses = true;
+}
+
+/* Ranges are sorted by their start. A range that begins where another one does replaces it. */
+bool input_map_module(struct stack_input *input, const struct module *module, uint64_t base_va,
+                      uint64_t bytes)
+{
+    uint32_t at = input->range_count;
+
+    if (bytes == 0 || base_va > UINT64_MAX - bytes || input->range_count == RANGES_MAX)
+        return false;
+    struct input_range *wider = arena_reserve(&input->arena, input->ranges, &input->range_room,
+                                              (uint64_t)input->range_count + 1, sizeof *wider);
+    if (wider == NULL)
+        return false;
+    input->ranges = wider;
+    while (at > 0 && wider[at - 1].start_va > base_va)
+        at--;
+    if (at > 0 && wider[at - 1].start_va == base_va) {
+        at--;
+    } else {
+        memmove(wider + at + 1, wider + at, (input->range_count - at) * sizeof *wider);
+        input->range_count++;
+    }
+    wider[at] = (struct input_range){base_va, base_va + bytes, module};
+    return true;
+}
+
+void input_map_frame(const struct stack_input *input, struct frame *frame)
+{
+    uint32_t low = 0, high = input->range_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (input->ranges[middle].start_va <= frame->pc_va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || frame->pc_va >= input->ranges[low - 1].end_va)
+        return;
+    frame->module = input->ranges[low - 1].module;
+    frame->module_name = frame->module->name;
+    frame->offset = frame->pc_va - input->ranges[low - 1].start_va;
+}
