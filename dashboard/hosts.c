@@ -42,22 +42,30 @@ bool host_is_loopback(const char *host)
            a == 127 && b < 256 && c < 256 && d < 256;
 }
 
-bool host_is_ours(const char *header, uint16_t port, const char *const *names, uint32_t count)
-{
-    char host[256];
-    uint16_t stated = 80;
+enum { HOST_BYTES = 256 };
 
+/* The name and the port of a Host line; 80 where it states none.  False: it is malformed. */
+static bool read_host(const char *header, char host[HOST_BYTES], uint16_t *port)
+{
+    *port = 80;
     if (header == NULL || header[0] == '\0')
         return false;
-    if (!host_split(header, host, sizeof host, &stated)) {
-        if (strlen(header) >= sizeof host || (strchr(header, ':') != NULL && header[0] != '['))
-            return false;
-        memcpy(host, header, strlen(header) + 1);
-    }
-    if (stated != port)
+    if (host_split(header, host, HOST_BYTES, port))
+        return true;
+    if (strlen(header) >= HOST_BYTES || (strchr(header, ':') != NULL && header[0] != '['))
+        return false;
+    memcpy(host, header, strlen(header) + 1);
+    return true;
+}
+
+bool host_is_ours(const char *header, uint16_t port, const char *const *names, uint32_t count)
+{
+    char host[HOST_BYTES];
+    uint16_t stated = 0;
+    if (!read_host(header, host, &stated))
         return false;
     if (host_is_loopback(host))
-        return true;
+        return stated == port;
     for (uint32_t i = 0; i < count; i++)
         if (text_equal_nocase(host, names[i]))
             return true;
@@ -66,9 +74,16 @@ bool host_is_ours(const char *header, uint16_t port, const char *const *names, u
 
 bool origin_is_ours(const char *origin, const char *host_header)
 {
-    static const char scheme[] = "http://";
+    static const char plain[] = "http://", tls[] = "https://";
+    char host[HOST_BYTES];
+    uint16_t port = 0;
     if (origin == NULL)
         return true;
-    return host_header != NULL && strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
-           text_equal_nocase(origin + sizeof scheme - 1, host_header);
+    if (!read_host(host_header, host, &port))
+        return false;
+    if (strncmp(origin, plain, sizeof plain - 1) == 0)
+        return text_equal_nocase(origin + sizeof plain - 1, host_header);
+    /* a proxy may speak TLS for us, though not on loopback */
+    return strncmp(origin, tls, sizeof tls - 1) == 0 && !host_is_loopback(host) &&
+           text_equal_nocase(origin + sizeof tls - 1, host_header);
 }

@@ -85,6 +85,9 @@ TEST(only_our_own_names_are_hosts)
         {"[::1]:8080", true},
         {"127.9.9.9:8080", true},
         {"build.example:8080", true},
+        {"build.example:8443", true}, /* of a proxy */
+        {"build.example", true},
+        {"build.example.evil:8080", false},
         {"127.0.0.1:8081", false},
         {"127.0.0.1", false},
         {"evil.example:8080", false},
@@ -114,6 +117,10 @@ TEST(another_sites_origin_is_not_ours)
     CHECK(origin_is_ours("http://127.0.0.1:80", "127.0.0.1:80"));
     CHECK(!origin_is_ours("http://127.0.0.1:81", "127.0.0.1:80"));
     CHECK(!origin_is_ours("https://127.0.0.1:80", "127.0.0.1:80"));
+    CHECK(!origin_is_ours("https://localhost", "localhost"));
+    CHECK(origin_is_ours("https://build.example", "build.example"));
+    CHECK(origin_is_ours("https://build.example:8443", "build.example:8443"));
+    CHECK(!origin_is_ours("https://evil.example", "build.example"));
     CHECK(!origin_is_ours("null", "127.0.0.1:80"));
     CHECK(!origin_is_ours("http://127.0.0.1:80", NULL));
 }

@@ -1,0 +1,153 @@
+// Behind a reverse proxy (nginx: TLS, another name and port, a path prefix for the API), with the token;
+// and writers that come at once.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { request } from 'node:https';
+import {
+  browser,
+  check,
+  openPage,
+  runAll,
+  same,
+  scratch,
+  seed,
+  serve,
+  settled,
+  Skip,
+  test,
+  twinstack,
+} from './web/world.mjs';
+
+const NAME = 'twinstack.localhost';
+const db = seed('proxy.db', 12, 24, 0);
+const known = scratch('known.txt');
+const server = await serve('--db', db, '--allow-remote', '--allow-write', '--host', NAME, '--known', known);
+const nginx = ['/usr/sbin/nginx', '/usr/bin/nginx'].find(existsSync);
+
+const freePort = () =>
+  new Promise((done) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => done(port));
+    });
+  });
+
+async function startProxy() {
+  if (!nginx) throw new Skip('there is no nginx');
+  const folder = scratch('proxy');
+  const port = await freePort();
+  mkdirSync(folder);
+  const words = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=${NAME} -keyout key.pem -out cert.pem`;
+  execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' });
+  const pass = `proxy_set_header Host $http_host; proxy_http_version 1.1; proxy_buffering off;`;
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join(' ');
+  writeFileSync(
+    `${folder}/nginx.conf`,
+    `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {}
+http { access_log off; ${temporary}
+  server { listen 127.0.0.1:${port} ssl; ssl_certificate cert.pem; ssl_certificate_key key.pem;
+    location / { proxy_pass ${server.base}; ${pass} }
+    location /crashes/ { proxy_pass ${server.base}/; ${pass} } } }`,
+  );
+  const child = spawn(nginx, ['-p', folder, '-c', `${folder}/nginx.conf`], { stdio: 'ignore' });
+  process.on('exit', () => child.kill('SIGTERM'));
+  const proxy = { base: `https://${NAME}:${port}`, port, stop: () => child.kill('SIGTERM') };
+  for (let tries = 0; tries < 100; tries++) {
+    try {
+      await ask(proxy, '/healthz');
+      return proxy;
+    } catch {
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  }
+  throw new Error(`nginx does not answer: ${readFileSync(`${folder}/error.log`, 'utf8')}`);
+}
+
+function ask(proxy, path, { method = 'GET', headers = {}, body } = {}) {
+  const host = { Host: `${NAME}:${proxy.port}`, ...headers };
+  const where = {
+    host: '127.0.0.1',
+    port: proxy.port,
+    path,
+    method,
+    headers: host,
+    rejectUnauthorized: false,
+  };
+  return new Promise((done, fail) => {
+    const asked = request(where, (answer) => {
+      let text = '';
+      answer.on('data', (part) => {
+        text += part;
+      });
+      answer.on('end', () => done({ status: answer.statusCode, text }));
+    });
+    asked.on('error', fail);
+    asked.end(body);
+  });
+}
+
+test('a_proxy_with_tls_another_name_and_a_prefix', async () => {
+  const proxy = await startProxy();
+  const token = { 'X-Token': server.token };
+  const status = async (path, more) => (await ask(proxy, path, more)).status;
+  same(await status('/'), 200, 'the page needs no token');
+  same(await status('/api/v1/runs'), 401, 'data without the token');
+  same(await status('/api/v1/runs', { headers: token }), 200, 'data with it');
+  same(await status('/crashes/api/v1/runs', { headers: token }), 200, 'the API below a prefix');
+  same(await status('/api/v1/runs', { headers: { ...token, Host: 'evil.example' } }), 421, 'another name');
+  const write = (origin) =>
+    status('/api/v1/baseline', {
+      method: 'PUT',
+      body: '{"run":3}',
+      headers: { ...token, Origin: origin, 'Content-Type': 'application/json', 'Content-Length': 9 },
+    });
+  same(await write(proxy.base), 200, 'a write of our page');
+  same(await write('https://evil.example'), 403, "a write of another site's page");
+
+  const chromium = await browser();
+  const page = await openPage(chromium, `${proxy.base}/#token=${server.token}`, { ignoreHTTPSErrors: true });
+  await settled(page);
+  check((await page.textContent('main')).includes('Run 12'), 'the page shows the run');
+  await page.waitForSelector('.live-live');
+  same(page.complaints, [], 'complaints');
+  await chromium.close();
+  proxy.stop();
+});
+
+test('writers_at_once_lose_nothing', async () => {
+  const headers = { 'Content-Type': 'application/json', 'X-Token': server.token };
+  const get = async (path) => (await (await fetch(`${server.base}/api/v1/${path}`, { headers })).json()).data;
+  const failing = (await get('runs/12/cases?verdict=FAIL&limit=50')).cases;
+  check(failing.length > 1, 'cases to accept');
+  const accept = (c) =>
+    fetch(`${server.base}/api/v1/known`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({
+        run: 12,
+        case: `${c.scenario}.${c.variant}`,
+        reason: 'at once',
+        expires: '2031-01-01',
+      }),
+    });
+  const base = (run) =>
+    fetch(`${server.base}/api/v1/baseline`, { method: 'PUT', headers, body: JSON.stringify({ run }) });
+  const runs = Array.from({ length: 12 }, (_, i) => i + 1);
+  const answers = await Promise.all([
+    ...failing.map(accept),
+    ...runs.map(base),
+    (async () => {
+      for (const run of runs.slice(0, 4)) twinstack('baseline', 'set', String(run), '--db', db);
+      return { status: 200 };
+    })(),
+  ]);
+  same([...new Set(answers.map((answer) => answer.status))], [200], 'all were written');
+  same((await get('known')).items.length, failing.length, 'no acceptance is lost');
+  check(runs.includes((await get('runs?limit=1')).baseline), 'one of the baselines holds');
+  twinstack('db', 'publish', '--db', db, scratch('after.db')); // reads the whole file
+});
+
+await runAll();
