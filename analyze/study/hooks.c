@@ -6,10 +6,6 @@
 
 #include "base/array.h"
 
-/* In the order in which a crash passes them. */
-static const char *const known[] = {"vectored",  "unhandled", "sigabrt", "invalid_parameter",
-                                    "pure_call", "terminate", "watcher", "heartbeat"};
-
 /* NAME is one of LIST, which is comma separated. */
 static bool has_hook(const char *list, const char *name)
 {
@@ -53,14 +49,16 @@ static void add_hooks(struct hook_matrix *m, const char *list, struct arena *kee
 
 static void find_hooks(struct hook_matrix *m, const struct run_figures *figures, struct arena *keep)
 {
-    for (size_t k = 0; k < COUNT_OF(known); k++)
+    for (int k = 0; k < CASE_HOOK_COUNT; k++) { /* in the order in which a crash passes them */
+        const char *const name = case_hook_name((enum case_hook)k);
         for (uint32_t i = 0; i < figures->case_count; i++)
             if (can_have_hook(&figures->cases[i]) &&
-                (has_hook(figures->cases[i].expected_doors, known[k]) ||
-                 has_hook(figures->cases[i].got_doors, known[k]))) {
-                add_hook(m, known[k]);
+                (has_hook(figures->cases[i].expected_doors, name) ||
+                 has_hook(figures->cases[i].got_doors, name))) {
+                add_hook(m, name);
                 break;
             }
+    }
     for (uint32_t i = 0; i < figures->case_count; i++)
         if (can_have_hook(&figures->cases[i])) {
             add_hooks(m, figures->cases[i].expected_doors, keep);
