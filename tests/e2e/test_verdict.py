@@ -47,6 +47,18 @@ class Verdict(Stored):
         (self.folder / "text.db").write_text("this is no database" * 40)
         self.run_twinstack("report", "--db", self.folder / "text.db", exit_code=4)
 
+    def test_capture_rate(self):
+        """Of the cases that should be captured, those that were: a lost one counts."""
+        def rate():
+            path = self.folder / "metrics"
+            self.run_db("report", "--openmetrics", path, exit_code=None)
+            return float(re.search(r"(?m)^twinstack_capture_ratio\S* (\S+)$", path.read_text())[1])
+
+        self.assertEqual(rate(), 1)
+        name = self.one("FAIL")
+        self.sql("UPDATE crash_case SET record_bytes = 0, dump_bytes = 0 WHERE scenario || '.' || variant = ? AND verdict = 'FAIL'", name)
+        self.assertAlmostEqual(rate(), 11 / 12, places=3)
+
     def test_a_full_disk_is_no_answer(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")

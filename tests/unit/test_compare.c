@@ -430,6 +430,44 @@ TEST(recursion_is_elided_alike_or_says_so)
     arena_free(&keep);
 }
 
+/* What counts as a right line: function, file and line. */
+TEST(scores_count_what_is_right)
+{
+    static const struct {
+        const char *name, *middle;
+        uint32_t functions, lines;
+        bool exact;
+    } cases[] = {
+        {"right", MIDDLE, 3, 3, true},
+        {"another line", "app.exe+2005 own middle /src/a.c:21\n", 3, 2, false},
+        {"another file", "app.exe+2005 own middle /src/b.c:20\n", 3, 2, false},
+        {"another folder", "app.exe+2005 own middle /src/x/a.c:20\n", 3, 2, false},
+        {"no line", "app.exe+2005 own middle\n", 3, 2, false},
+        {"another function", "app.exe+2005 own wrong /src/a.c:20\n", 2, 2, false},
+        {"missing", "", 2, 2, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct case_result r;
+        struct fault fault = FAULT_INIT;
+        const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        const char *text = arena_printf(&keep, "%s%s%s", POKE, cases[i].middle, MAIN START BASE);
+        struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
+                                         make_claim(&keep, "dump", true, text)};
+        const struct compare_input in = {
+            .crash = &crash, .claims = claims, .claim_count = 2, .truth = make_truth(&keep, TRUTH)};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        const struct engine_score *s = &r.scores[1];
+        CHECK_EQ(s->truth_frames, 3);
+        CHECK_EQ(s->right_frames, cases[i].functions);
+        CHECK_EQ(s->lines_right, cases[i].lines);
+        CHECK_EQ(s->exact, cases[i].exact);
+        arena_free(&keep);
+    }
+}
+
 TEST(sampled_threads_compare_as_sets)
 {
     struct arena keep;
