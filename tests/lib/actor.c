@@ -23,6 +23,7 @@ static const char usage[] =
     "  sleep SECONDS        wait\n"
     "  spawn SECONDS        start another that waits\n"
     "  outcome TEXT         write FOLDER/outcome.json; FOLDER follows --out in the arguments\n"
+    "  record TEXT          write FOLDER/record.rec\n"
     "  once CODE            end with CODE when asked for the first time\n"
     "  exit CODE            end\n";
 
@@ -63,10 +64,10 @@ static void spawn(const char *seconds)
     (void)process_run(&request, &keep, &result, &fault);
 }
 
-static void write_outcome(const char *text)
+static void write_file(const char *name, const char *text)
 {
     char path[4300];
-    (void)snprintf(path, sizeof path, "%s/outcome.json", out_folder);
+    (void)snprintf(path, sizeof path, "%s/%s", out_folder, name);
     FILE *out = fopen(path, "wb");
     if (out != NULL) {
         (void)fprintf(out, "%s\n", text);
@@ -106,7 +107,9 @@ static void act(const char *verb, const char *rest)
     else if (strcmp(verb, "show") == 0)
         show(rest);
     else if (strcmp(verb, "outcome") == 0)
-        write_outcome(rest);
+        write_file("outcome.json", rest);
+    else if (strcmp(verb, "record") == 0)
+        write_file("record.rec", rest);
     else if (strcmp(verb, "exit") == 0 || (strcmp(verb, "once") == 0 && is_first_time()))
         exit(atoi(rest));
 }

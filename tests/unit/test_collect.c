@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "base/turns.h"
 #include "collect/collect.h"
 #include "test.h"
 
@@ -225,4 +226,58 @@ TEST(what_this_host_cannot_show_is_not_started)
         CHECK(results[i].folder == NULL);
     }
     arena_free(&keep);
+}
+
+/* The names of the scenarios in the order in which they ended. */
+static void note_end(void *context, const struct collected *done)
+{
+    char *text = context;
+    (void)snprintf(text + strlen(text), 64 - strlen(text), "%s ", done->scenario->name);
+}
+
+TEST(hangs_run_first_and_compute_from_their_record_on)
+{
+    static const struct {
+        const char *name, *script;
+        uint32_t jobs;
+        const char *order;
+        bool crowded; /* the hangs: there is one processor */
+    } rows[] = {
+        {"one at a time: in the order of the list", "record r\nexit 3", 1, "a b c ", false},
+        {"hangs compute at the same time", "record r\nsleep 1\nexit 3", 2, "b c a ", true},
+        {"hangs wait at the same time", "sleep 1\nexit 3", 2, "b c a ", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char program[4300], order[64] = "";
+        struct turns *turns = turns_new(rows[i].jobs, 1);
+        struct collect_options options = {.victims_folder = victims_folder(),
+                                          .out_folder = test_scratch(),
+                                          .launcher = launcher_of(rows[i].script),
+                                          .jobs = rows[i].jobs,
+                                          .turns = turns};
+        (void)snprintf(program, sizeof program, "%s/victims-ob2.exe", options.victims_folder);
+        const struct scenario base = {.variant = "ob2", .program = program, .limit_ms = 500};
+        struct scenario list[3] = {base, base, base};
+        struct collected *results = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        list[0].name = "a";
+        list[0].kind = CASE_KIND_CRASH;
+        list[1].name = "b";
+        list[2].name = "c";
+        list[1].kind = list[2].kind = CASE_KIND_HANG;
+        REQUIRE(collect_run(&options, list, 3, 1, &keep, note_end, order, &results, &fault) ==
+                ERR_NONE);
+        if (order[0] == 'c') { /* two hangs end at the same time */
+            order[0] = 'b';
+            order[2] = 'c';
+        }
+        CHECK_STR(order, rows[i].order);
+        CHECK_EQ(results[1].crowded, rows[i].crowded);
+        CHECK_EQ(results[2].crowded, rows[i].crowded);
+        turns_free(turns);
+        arena_free(&keep);
+    }
 }
