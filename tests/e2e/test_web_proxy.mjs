@@ -1,4 +1,4 @@
-// Behind a reverse proxy (nginx: TLS, another name and port, a path prefix for the API), with the token;
+// Through a reverse proxy (nginx: TLS, another name and port, a path prefix for the API), with the token;
 // and writers that come at once.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
