@@ -9,6 +9,21 @@
 #include "view/input.h"
 #include "view/rows.h"
 
+/* The frame of a list that is of one run. */
+static void begin_rows(struct json *out, uint64_t run_id)
+{
+    json_object(out);
+    json_key_uint(out, "run", run_id);
+    json_key(out, "rows");
+    json_array(out);
+}
+
+static void end_rows(struct json *out)
+{
+    json_array_end(out);
+    json_object_end(out);
+}
+
 enum status view_doors(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t run_id = 0;
@@ -19,10 +34,7 @@ enum status view_doors(const struct view_input *in, struct json *out, struct fau
         status = study_read_doors(in->store, run_id, in->keep, &rows, &count, fault);
     if (status != ERR_NONE)
         return status;
-    json_object(out);
-    json_key_uint(out, "run", run_id);
-    json_key(out, "rows");
-    json_array(out);
+    begin_rows(out, run_id);
     for (uint32_t i = 0; i < count; i++) {
         json_object(out);
         json_key_string(out, "scenario", rows[i].scenario);
@@ -31,8 +43,7 @@ enum status view_doors(const struct view_input *in, struct json *out, struct fau
         json_key_string(out, "got", rows[i].got);
         json_object_end(out);
     }
-    json_array_end(out);
-    json_object_end(out);
+    end_rows(out);
     return ERR_NONE;
 }
 
@@ -46,10 +57,7 @@ enum status view_symbols(const struct view_input *in, struct json *out, struct f
         status = study_read_symbols(in->store, run_id, in->keep, &rows, &count, fault);
     if (status != ERR_NONE)
         return status;
-    json_object(out);
-    json_key_uint(out, "run", run_id);
-    json_key(out, "rows");
-    json_array(out);
+    begin_rows(out, run_id);
     for (uint32_t i = 0; i < count; i++) {
         json_object(out);
         json_key_string(out, "module", rows[i].module);
@@ -60,8 +68,7 @@ enum status view_symbols(const struct view_input *in, struct json *out, struct f
         json_key_uint(out, "inlined", rows[i].inlined);
         json_object_end(out);
     }
-    json_array_end(out);
-    json_object_end(out);
+    end_rows(out);
     return ERR_NONE;
 }
 
