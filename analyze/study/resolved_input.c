@@ -94,7 +94,7 @@ static enum status read_json_lines(FILE *in, resolved_fn *take, void *context, u
     uint64_t number = 0;
     bool goes_on = true;
 
-    while (goes_on && read_line(in, &line, fault)) {
+    while (goes_on && !feof(in) && read_line(in, &line, fault)) {
         struct arena work;
         if (line.text[strspn(line.text, " \t\r")] == '\0')
             continue;
