@@ -145,9 +145,12 @@ export class Skip extends Error {}
 // A soak takes as long as it is told to, besides.
 const LIMIT_S = 300 + Number(process.env.TWINSTACK_SOAK_SECONDS ?? 0);
 
+// The argument is part of a test's name, or I/N: the I-th of N parts.
 export async function runAll() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const wanted = tests.filter(([name]) => !process.argv[2] || name.includes(process.argv[2]));
+  const [word = ''] = process.argv.slice(2);
+  const [, part, parts] = /^(\d+)\/(\d+)$/.exec(word)?.map(Number) ?? [];
+  const wanted = tests.filter(([name], i) => (parts ? i % parts === part - 1 : name.includes(word)));
   for (const [name, body] of wanted) {
     const timer = setTimeout(() => {
       console.log(`FAIL ${name}: over ${LIMIT_S} s`);
