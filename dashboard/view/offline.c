@@ -184,14 +184,8 @@ static enum status carry_run(struct carrier *c)
         (void)snprintf(path, sizeof path, "/api/v1/%s?run=%" PRIu64, of_run[i], run);
         status = carry(c, path);
     }
-    for (uint32_t at = 0;
-         status == ERR_NONE && (at == 0 || at < c->case_count) && at < OFFLINE_CASES_MAX;
-         at += STORE_PAGE_MAX) {
-        int size = snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/cases?", run);
-        if (at > 0)
-            size += snprintf(path + size, sizeof path - (size_t)size, "after=%" PRIu64 "&",
-                             c->cases[at - 1].id);
-        (void)snprintf(path + size, sizeof path - (size_t)size, "limit=%d", (int)STORE_PAGE_MAX);
+    if (status == ERR_NONE) {
+        (void)snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/grid", run);
         status = carry(c, path);
     }
     return status;
@@ -210,7 +204,7 @@ static enum status carry_trends(struct carrier *c)
     return status;
 }
 
-/* The same cases in the queue's order. */
+/* The cases in the queue's order. */
 static enum status carry_queue(struct carrier *c, struct arena *scratch)
 {
     struct triage t;
@@ -352,8 +346,6 @@ static void write_facts(const struct carrier *c)
     json_key(out, "lists"); /* carried in pages of so many */
     json_object(out);
     json_key_uint(out, "/api/v1/runs", OFFLINE_RUNS_MAX);
-    (void)snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/cases", c->asked->run_id);
-    json_key_uint(out, path, STORE_PAGE_MAX);
     (void)snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/queue", c->asked->run_id);
     json_key_uint(out, path, STORE_PAGE_MAX);
     json_object_end(out);

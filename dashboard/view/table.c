@@ -4,6 +4,7 @@
 #include "view/cases.h"
 #include "view/compare.h"
 #include "view/explain.h"
+#include "view/grid.h"
 #include "view/lists.h"
 #include "view/overview.h"
 #include "view/queue.h"
@@ -18,6 +19,7 @@ const struct view views[] = {
     {"/api/v1/runs/{run}", "one run: where it ran, how each engine did, causes", view_run, NULL},
     {"/api/v1/runs/{run}/cases", "cases of a run, filtered, in pages", view_run_cases,
      "verdict, kind, variant, cause, search, limit, after"},
+    {"/api/v1/runs/{run}/grid", "all cases of a run, short: one mark per engine", view_grid, NULL},
     {"/api/v1/runs/{run}/queue", "cases of a run in the order in which they deserve a look",
      view_queue, "group, trouble, new, verdict, kind, cause, search, limit, after, around"},
     {"/api/v1/runs/{run}/cases/{case}", "one case: truth and all stacks, aligned", view_case,

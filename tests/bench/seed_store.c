@@ -1,10 +1,11 @@
 /* Fills a database with made-up runs, through the same compare and store that real runs go
  * through: what views, load tests and screenshots of the dashboard are measured on.
  *
- *     seed_store FILE RUNS CASES BIG
+ *     seed_store FILE RUNS CASES BIG [wide]
  *
- * RUNS small runs of CASES cases each, then (unless 0) one run of BIG cases.  The same
- * arguments give the same runs.  Some names are hostile on purpose: they must show as text. */
+ * RUNS small runs of CASES cases each, after (unless 0) one run of BIG cases: repeats of the same
+ * ones, or with "wide" a scenario of its own for every six.  The same arguments give the same runs.
+ * Some names are hostile on purpose: they must show as text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +224,22 @@ static void fill_claim(struct arena *keep, struct engine_claim *claim, uint32_t 
                                    .cost = cost};
 }
 
-static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fault *fault)
+/* Names of case N: repeats of a few, or of a run with many scenarios in six variants each. */
+static void name_case(struct run_case *c, uint32_t n, bool wide, struct arena *keep)
+{
+    static const char *const variants[] = {"o0", "ob0", "ob2", "ob2-fp", "x86-ob0", "x86-ob2"};
+    enum { VARIANTS = sizeof variants / sizeof variants[0] };
+    if (!wide) {
+        c->repeat = n / (2 * SCENARIOS);
+        return;
+    }
+    c->scenario =
+        arena_printf(keep, "%s_%04u", scenarios[n / VARIANTS % (SCENARIOS - 1)].name, n / VARIANTS);
+    c->variant = variants[n % VARIANTS];
+}
+
+static bool put_case(struct store *store, uint64_t run_id, uint32_t n, bool wide,
+                     struct fault *fault)
 {
     struct arena keep;
     struct frame frames[FRAMES];
@@ -260,7 +276,6 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
         .variant = crash.variant,
         .arch = CPU_X64,
         .kind = crash.kind,
-        .repeat = n / (2 * SCENARIOS),
         .expected_doors = "vectored,unhandled",
         .got_doors = roll(12) == 0 ? "watcher" : "vectored,unhandled",
         .expected_code = 0xC0000005,
@@ -278,6 +293,7 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
         .claims = claims,
         .claim_count = ENGINES,
         .truth = truth};
+    name_case(&c, n, wide, &keep);
     const char *text = source_text(&keep);
     struct case_artifact source = {
         .role = ARTIFACT_SOURCE, .name = "victims/crash/scenario.c", .data = text};
@@ -294,8 +310,7 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, struct fa
     return status == ERR_NONE;
 }
 
-static bool put_run(struct store *store, uint32_t n, uint32_t cases, bool finish,
-                    struct fault *fault)
+static bool put_run(struct store *store, uint32_t n, uint32_t cases, bool wide, struct fault *fault)
 {
     struct arena keep;
     struct named_version tools[] = {{"twinstack", "0.1.0"}, {"clang", "19.1.7"}};
@@ -318,11 +333,11 @@ static bool put_run(struct store *store, uint32_t n, uint32_t cases, bool finish
                            .tool_count = 2};
     bool good = store_begin_run(store, &run, &keep, fault) == ERR_NONE;
     for (uint32_t i = 0; good && i < cases; i++)
-        good = put_case(store, run.id, i, fault);
-    if (good && finish)
+        good = put_case(store, run.id, i, wide, fault);
+    if (good)
         good = store_finish_run(store, run.id, RUN_COMPLETE, run.started_ns + UINT64_C(41000000000),
                                 fault) == ERR_NONE;
-    if (good && finish && n == 1)
+    if (good && n == 1)
         good = store_set_baseline(store, run.id, NULL, NULL, fault) == ERR_NONE;
     arena_free(&keep);
     return good;
@@ -333,8 +348,9 @@ int main(int argc, char **argv)
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
 
-    if (argc != 5) {
-        (void)fputs("usage: seed_store FILE RUNS CASES BIG\n", stderr);
+    const bool wide = argc == 6 && strcmp(argv[5], "wide") == 0;
+    if (argc != 5 && !wide) {
+        (void)fputs("usage: seed_store FILE RUNS CASES BIG [wide]\n", stderr);
         return 2;
     }
     const uint32_t runs = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -342,9 +358,9 @@ int main(int argc, char **argv)
     const uint32_t big = (uint32_t)strtoul(argv[4], NULL, 10);
     bool good = store_open(argv[1], STORE_WRITE, &store, &fault) == ERR_NONE;
     if (good && big > 0)
-        good = put_run(store, 0, big, true, &fault);
+        good = put_run(store, 0, big, wide, &fault);
     for (uint32_t n = 1; good && n <= runs; n++)
-        good = put_run(store, n, cases, true, &fault);
+        good = put_run(store, n, cases, false, &fault);
     if (store != NULL)
         store_close(store);
     if (!good) {

@@ -448,8 +448,8 @@ test('a_file_of_a_large_run_stays_bounded', async () => {
   const page = await openPage(chromium, big);
   for (const [view, words] of [
     ['/', 'Run 1'],
-    ['/runs/1', '200 of 2,400 cases'],
-    ['/runs/1?after=2300&search=spin', 'spin'],
+    ['/runs/1', '2,400 cases in 12 scenarios'],
+    ['/runs/1?search=spin', 'of 2,400 cases in 1 scenario'],
     ['/about', '2,000 of 2,400 cases with their stacks'],
     ['/about', 'the newest 200 of 221 runs'],
     ['/runs', 'lists the newest 200 of 221 runs'],

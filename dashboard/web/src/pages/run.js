@@ -1,26 +1,22 @@
 // One run: what ran where, how each engine did, and the grid of cases.
 import { useState } from 'preact/hooks';
 import { send, token, useData } from '../api.js';
-import { useQuery } from '../router.js';
 import {
   Chip,
   CountsBar,
-  Empty,
   Link,
   Loaded,
   Page,
-  Select,
   Verdict,
-  casePath,
   duration,
   failing,
   number,
   percent,
-  verdicts,
   when,
-  wrongness,
 } from '../ui.js';
+import { Grid } from './grid.js';
 import { Causes } from './overview.js';
+import { Progress } from './progress.js';
 
 function Engines({ rows: all }) {
   const rows = all.filter((e) => e.stacks > 0 || e.subject);
@@ -83,135 +79,6 @@ function Engines({ rows: all }) {
   );
 }
 
-function mark(score) {
-  if (!score || (score.state !== 'ok' && score.state !== 'failed'))
-    return ['·', 'none', score?.reason ?? score?.state ?? 'no stack'];
-  if (score.state === 'failed') return ['⚠', 'error', score.reason ?? 'failed'];
-  if (!score.judged) return ['○', 'none', 'nothing to compare it with'];
-  if (score.exact) return ['✓', 'pass', 'every own frame right'];
-  return [
-    '✗',
-    'fail',
-    `${wrongness(score)}${score.first_divergence !== null ? `, first in row ${score.first_divergence}` : ''}`,
-  ];
-}
-
-// Of repeats the one that fails, if one does.
-function Cell({ run, found, engines }) {
-  const c = found.find((each) => failing(each.verdict)) ?? found[0];
-  return (
-    <td class="gridcell">
-      <Link to={casePath(run, c)} title={c.reason}>
-        <Verdict word={c.verdict} />
-        <span class="ticks">
-          {engines.map((name) => {
-            const [glyph, kind, why] = mark(c.scores.find((score) => score.engine === name));
-            return (
-              <span key={name} class={`tick t-${kind}`} title={`${name}: ${why}`}>
-                <span aria-hidden="true">{glyph}</span>
-                <span class="sr">
-                  {name} {why}
-                </span>
-              </span>
-            );
-          })}
-        </span>
-        {found.length > 1 && <span class="dim small">×{found.length}</span>}
-      </Link>
-    </td>
-  );
-}
-
-const kinds = [
-  ['crash', 'Crashes'],
-  ['hang', 'Hangs'],
-  ['calm', 'Calm'],
-];
-
-function Grid({ run, cases, engines }) {
-  const variants = [...new Set(cases.map((c) => c.variant))].sort();
-  const names = engines.map((e) => e.engine);
-  const group = (kind) => {
-    const rows = new Map();
-    for (const c of cases.filter((each) => (each.kind ?? 'crash') === kind)) {
-      if (!rows.has(c.scenario)) rows.set(c.scenario, new Map());
-      const cell = rows.get(c.scenario);
-      cell.set(c.variant, [...(cell.get(c.variant) ?? []), c]);
-    }
-    return rows;
-  };
-  return (
-    <>
-      <p class="legend">
-        <span>Each cell: the verdict, then one mark per engine</span>
-        <span>
-          <b class="good">✓</b> every own frame right
-        </span>
-        <span>
-          <b class="wrong">✗</b> not
-        </span>
-        <span>○ nothing to compare it with</span>
-        <span>· no stack</span>
-      </p>
-      <div class="scroll" tabindex={0} role="region" aria-label="Cases">
-        <table class="grid">
-          <thead>
-            <tr>
-              <th>scenario</th>
-              {variants.map((v) => (
-                <th key={v}>
-                  {v}
-                  <span class="heads" aria-hidden="true">
-                    <span class="upright">verdict</span>
-                    <span class="ticks">
-                      {names.map((name) => (
-                        <span key={name} class="upright">
-                          {name}
-                        </span>
-                      ))}
-                    </span>
-                  </span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          {kinds.map(([kind, title]) => {
-            const rows = group(kind);
-            return (
-              rows.size > 0 && (
-                <tbody key={kind}>
-                  <tr class="group">
-                    <th colspan={variants.length + 1} scope="colgroup">
-                      {title} <span class="dim">{rows.size}</span>
-                    </th>
-                  </tr>
-                  {[...rows].map(([scenario, byVariant]) => (
-                    <tr key={scenario}>
-                      <th scope="row" class="mono">
-                        {scenario}
-                      </th>
-                      {variants.map((v) => {
-                        const found = byVariant.get(v);
-                        return found ? (
-                          <Cell key={v} run={run} found={found} engines={names} />
-                        ) : (
-                          <td key={v} class="gridcell none">
-                            –
-                          </td>
-                        );
-                      })}
-                    </tr>
-                  ))}
-                </tbody>
-              )
-            );
-          })}
-        </table>
-      </div>
-    </>
-  );
-}
-
 function Environment({ run }) {
   const rows = [
     ['platform', run.platform],
@@ -234,64 +101,6 @@ function Environment({ run }) {
         ))}
       </dl>
     </details>
-  );
-}
-
-function Cases({ run, engines }) {
-  const [query, set] = useQuery();
-  const { verdict, variant, kind, cause, search, after } = query;
-  const filters = { verdict, variant, kind, cause, search, after };
-  const data = useData('/api/v1/runs/{run}/cases', { run, limit: 200, ...filters });
-  const shown = engines.filter((e) => e.stacks > 0);
-  return (
-    <>
-      <div class="filters">
-        <label class="field">
-          <span>search</span>
-          <input
-            type="search"
-            value={query.search ?? ''}
-            placeholder="scenario.variant"
-            onInput={(event) => set({ search: event.currentTarget.value, after: null })}
-          />
-        </label>
-        <Select
-          label="verdict"
-          value={query.verdict}
-          options={Object.keys(verdicts).map((v) =>
-            v === 'NOT_CAPTURED_AS_EXPECTED' ? 'NOT-CAPTURED-AS-EXPECTED' : v,
-          )}
-          onChange={(word) => set({ verdict: word, after: null })}
-        />
-        <Select
-          label="kind"
-          value={query.kind}
-          options={['crash', 'hang', 'calm']}
-          onChange={(word) => set({ kind: word, after: null })}
-        />
-      </div>
-      <Loaded from={data}>
-        {(found) =>
-          found.cases.length === 0 ? (
-            <Empty title="No case fits">
-              <p>Loosen the filters above.</p>
-            </Empty>
-          ) : (
-            <>
-              <Grid run={run} cases={found.cases} engines={shown} />
-              <p class="pager dim">
-                {number(found.cases.length)} of {number(found.total)} cases{' '}
-                {found.left_out ? (
-                  <span data-carrier>· {number(found.left_out)} more are not in this file</span>
-                ) : null}{' '}
-                {query.after && <button onClick={() => set({ after: null })}>first</button>}{' '}
-                {found.next && <button onClick={() => set({ after: found.next }, false)}>next</button>}
-              </p>
-            </>
-          )
-        }
-      </Loaded>
-    </>
   );
 }
 
@@ -373,13 +182,14 @@ function Shown({ data }) {
         </div>
         <CountsBar verdicts={run.verdicts} total={run.case_count} />
       </section>
+      <Progress run={run} />
       <Failing groups={data.failing} run={run} />
       <h2 class="section">Engines against the truth</h2>
       <Engines rows={data.engines} />
       <Headline times={data.headline} />
       <NotShown groups={data.not_shown} />
       <h2 class="section">Cases</h2>
-      <Cases run={run.id} engines={data.engines} />
+      <Grid run={run.id} running={run.state === 'running'} />
       <h2 class="section">Causes of differences</h2>
       <Causes rows={data.causes} run={run.id} />
       <Environment run={run} />

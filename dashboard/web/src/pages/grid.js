@@ -1,0 +1,410 @@
+// The grid of a run: scenarios by variants, the whole run at once.  Only the lines in view are in the page.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useData } from '../api.js';
+import { useQuery } from '../router.js';
+import { Empty, Link, Loaded, Select, casePath, number, plural, verdictOf, verdicts, words } from '../ui.js';
+import { decode, different, fitting, toLines, toRows } from './grid_model.js';
+
+/**
+ * @typedef {import('./grid_model.js').GridData} GridData
+ * @typedef {import('./grid_model.js').GridLine} GridLine
+ * @typedef {import('./grid_model.js').GridCell} GridCell
+ * @typedef {import('./grid_model.js').GridCase} GridCase
+ * @typedef {{name: string, at: number}} Engine AT: its place in the marks of a case
+ * @typedef {{subjects: Engine[], references: Engine[], all: boolean, openAll: () => void}} Engines ALL: each
+ *   reference engine has its own column
+ */
+
+const marks = {
+  x: ['✓', 'pass', 'exact'],
+  w: ['✗', 'fail', 'wrong'],
+  f: ['⚠', 'error', 'failed'],
+  u: ['○', 'none', 'nothing to compare it with'],
+  '-': ['·', 'none', 'no stack'],
+};
+const titles = { crash: 'Crashes', hang: 'Hangs', calm: 'Healthy programs', stacks: 'Stacks given by hand' };
+const LINE = { comfortable: 34, compact: 26 }; // pixels, as --row in style/grid.css
+const OVERSCAN = 6; // lines above and below what is in view
+
+const meaning = (letter) => marks[letter ?? '-'] ?? marks['-'];
+
+// For the eye: names of cells say the same in words.
+function Mark({ letter, engine, large = false }) {
+  const [glyph, kind, text] = meaning(letter);
+  return (
+    <span class={`tick t-${kind} ${large ? 'large' : ''}`} title={`${engine}: ${text}`} aria-hidden="true">
+      {glyph}
+    </span>
+  );
+}
+
+/**
+ * The reference engines: a mark each, or how many of their stacks are exact.
+ * @param {{all: GridCase[], engines: Engines}} props ALL: of a fold, those of all its rows
+ */
+function References({ all, engines }) {
+  const { references } = engines;
+  if (references.length === 0) return null;
+  if (engines.all)
+    return references.map((e) => <Mark key={e.name} letter={all[0].marks[e.at]} engine={e.name} />);
+  const letters = all.flatMap((c) => references.map((e) => c.marks[e.at] ?? '-'));
+  const exact = letters.filter((letter) => letter === 'x').length;
+  const judged = exact + letters.filter((letter) => letter === 'w').length;
+  if (judged === 0) return <span class="refs"></span>;
+  const share = all.length === 1 ? `${exact}/${judged}` : `${Math.floor((100 * exact) / judged)} %`;
+  const text = `${share} of the stacks of reference engines exact: show each`;
+  return (
+    <button class="refs" title={text} aria-label={text} onClick={engines.openAll}>
+      {share}
+    </button>
+  );
+}
+
+/**
+ * @param {{run: number, cell: GridCell | null, variant: string, engines: Engines, all: GridCase[],
+ *   link: boolean}} props
+ */
+function Cell({ run, cell, variant, engines, all, link }) {
+  if (!cell) return <td class="gridcell none" title="not in this run"></td>;
+  const c = cell.worst;
+  const [glyph, kind] = verdictOf(c.verdict);
+  const shown = engines.all ? [...engines.subjects, ...engines.references] : engines.subjects;
+  const said = shown.map((e) => `${e.name} ${meaning(c.marks[e.at])[2]}`).join(', ');
+  const name = `${c.scenario}.${variant}: ${words(c.verdict)}; ${said}`;
+  const inside = (
+    <>
+      <span class={`verdict v-${kind}`} aria-hidden="true">
+        {glyph}
+      </span>
+      {engines.subjects.map((e) => (
+        <Mark key={e.name} letter={c.marks[e.at]} engine={e.name} large />
+      ))}
+      {cell.repeats > 1 && (
+        <span class="repeats dim small" aria-hidden="true">
+          ×{cell.repeats}
+        </span>
+      )}
+    </>
+  );
+  return (
+    <td class={`gridcell g-${c.group} ${cell.fits ? '' : 'faded'}`}>
+      <span class="inner">
+        {link ? (
+          <Link
+            class="subjects"
+            aria-label={name}
+            to={casePath(run, { scenario: c.scenario, variant, repeat: c.repeat })}
+          >
+            {inside}
+          </Link>
+        ) : (
+          <span class="subjects" role="img" aria-label={name}>
+            {inside}
+          </span>
+        )}
+        <References all={all} engines={engines} />
+      </span>
+    </td>
+  );
+}
+
+/** @param {{variants: string[], engines: Engines}} props */
+function Head({ variants, engines }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">scenario</th>
+        {variants.map((variant) => (
+          <th key={variant} scope="col">
+            <span class="variant">{variant}</span>
+            <span class="heads" aria-hidden="true">
+              <span class="upright">verdict</span>
+              {engines.subjects.map((e) => (
+                <span key={e.name} class="upright strong large">
+                  {e.name}
+                </span>
+              ))}
+              {engines.all ? (
+                engines.references.map((e) => (
+                  <span key={e.name} class="upright">
+                    {e.name}
+                  </span>
+                ))
+              ) : (
+                <span class="upright refs">reference</span>
+              )}
+            </span>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/**
+ * @param {{run: number, line: GridLine, variants: string[], engines: Engines, at: number,
+ *   toggle: (key: string) => void}} props
+ */
+function Line({ run, line, variants, engines, at, toggle }) {
+  const { row } = line;
+  if (line.type === 'kind')
+    return (
+      <tr class="group" aria-rowindex={at}>
+        <th colSpan={variants.length + 1} scope="colgroup">
+          <span>
+            {titles[line.kind] ?? words(line.kind)} <span class="dim">{plural(line.count, 'scenario')}</span>
+          </span>
+        </th>
+      </tr>
+    );
+  const fold = line.type === 'fold';
+  return (
+    <tr class={`${fold ? 'fold' : ''} ${line.inside ? 'inside' : ''}`} aria-rowindex={at}>
+      <th scope="row" class="mono" title={row.scenario}>
+        {fold ? (
+          <button class="unfold" aria-expanded={line.open} onClick={() => toggle(line.key)}>
+            <span aria-hidden="true">{line.open ? '▾' : '▸'}</span> {number(line.count)} alike
+            <span class="dim">: {row.scenario} …</span>
+          </button>
+        ) : (
+          <bdi>{row.scenario}</bdi>
+        )}
+      </th>
+      {row.cells.map((cell, i) => (
+        <Cell
+          key={variants[i]}
+          run={run}
+          cell={cell}
+          variant={variants[i]}
+          engines={engines}
+          link={!fold}
+          all={line.rows.flatMap((each) => each.cells[i]?.worst ?? [])}
+        />
+      ))}
+    </tr>
+  );
+}
+
+// Which of COUNT lines of HEIGHT pixels are in view in BOX; all of them on paper.
+function useWindow(box, count, height) {
+  const [view, setView] = useState({ first: 0, last: 60, whole: false });
+  useEffect(() => {
+    const at = /** @type {HTMLElement} */ (box.current);
+    const look = (whole = false) => {
+      const first = Math.max(0, Math.floor(at.scrollTop / height) - OVERSCAN);
+      const last = Math.ceil((at.scrollTop + at.clientHeight) / height) + OVERSCAN;
+      setView((old) =>
+        old.first === first && old.last === last && old.whole === whole ? old : { first, last, whole },
+      );
+    };
+    const scrolled = () => look();
+    const printed = () => look(true);
+    const size = new ResizeObserver(scrolled);
+    size.observe(at);
+    at.addEventListener('scroll', scrolled, { passive: true });
+    addEventListener('beforeprint', printed);
+    addEventListener('afterprint', scrolled);
+    return () => {
+      size.disconnect();
+      at.removeEventListener('scroll', scrolled);
+      removeEventListener('beforeprint', printed);
+      removeEventListener('afterprint', scrolled);
+    };
+  }, [height]);
+  if (view.whole) return { first: 0, last: count };
+  const last = Math.min(count, view.last);
+  return { first: Math.min(view.first, last), last };
+}
+
+/** @param {{run: number, lines: GridLine[], variants: string[], engines: Engines, compact: boolean,
+ *   toggle: (key: string) => void}} props */
+function Table({ run, lines, variants, engines, compact, toggle }) {
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const height = compact ? LINE.compact : LINE.comfortable;
+  const { first, last } = useWindow(box, lines.length, height);
+  return (
+    <div class="scroll gridbox" tabindex={0} role="region" aria-label="Cases" ref={box}>
+      <table
+        class={`grid ${compact ? 'compact' : ''} ${engines.all ? 'all' : ''}`}
+        aria-rowcount={lines.length + 1}
+      >
+        <Head variants={variants} engines={engines} />
+        <tbody>
+          {first > 0 && <tr class="spacer" style={{ height: `${first * height}px` }}></tr>}
+          {lines.slice(first, last).map((line, i) => (
+            // Elements are reused, so that a jump makes none.
+            <Line
+              key={(first + i) % (last - first)}
+              {...{ run, line, variants, engines, toggle }}
+              at={first + i + 2}
+            />
+          ))}
+          {last < lines.length && (
+            <tr class="spacer" style={{ height: `${(lines.length - last) * height}px` }}></tr>
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/**
+ * @param {{data: GridData, cases: GridCase[], query: Record<string, string | undefined>,
+ *   set: (changes: Record<string, string | null>) => void}} props
+ */
+function Filters({ data, cases, query, set }) {
+  const used = useMemo(
+    () => ({
+      verdict: Object.keys(verdicts)
+        .map((word) => (word === 'NOT_CAPTURED_AS_EXPECTED' ? word.replaceAll('_', '-') : word))
+        .filter((word) => cases.some((c) => c.verdict === word)),
+      kind: different(cases.map((c) => c.kind)),
+      group: different(cases.map((c) => c.group)),
+      cause: different(cases.flatMap((c) => c.causes)),
+      hook: different(cases.flatMap((c) => c.hooks)),
+    }),
+    [cases],
+  );
+  const engine = data.engines.map((e) => e.engine);
+  const labels = { engine: 'wrong engine' };
+  return (
+    <div class="filters">
+      <label class="field">
+        <span>search</span>
+        <input
+          type="search"
+          value={query.search ?? ''}
+          placeholder="scenario.variant"
+          onInput={(event) => set({ search: event.currentTarget.value })}
+        />
+      </label>
+      {Object.entries({ ...used, engine })
+        .filter(([name, options]) => options.length > 1 || query[name])
+        .map(([name, options]) => (
+          <Select
+            key={name}
+            label={labels[name] ?? name}
+            value={query[name]}
+            options={options}
+            onChange={(word) => set({ [name]: word })}
+          />
+        ))}
+    </div>
+  );
+}
+
+/**
+ * @param {{query: Record<string, string | undefined>, set: (changes: object) => void,
+ *   engines: Engines}} props
+ */
+function Switches({ query, set, engines }) {
+  const toggle = (name, value) => () => set({ [name]: query[name] === value ? null : value });
+  return (
+    <span class="toggles" role="group" aria-label="Show">
+      <button
+        class="toggle"
+        aria-pressed={query.density === 'compact'}
+        onClick={toggle('density', 'compact')}
+      >
+        compact
+      </button>
+      <button class="toggle" aria-pressed={query.fold !== '0'} onClick={toggle('fold', '0')}>
+        fold what is alike
+      </button>
+      {engines.references.length > 0 && (
+        <button class="toggle" aria-pressed={engines.all} onClick={toggle('references', '1')}>
+          each reference engine
+        </button>
+      )}
+    </span>
+  );
+}
+
+const legend = (
+  <p class="legend">
+    <span>Each cell: the verdict, then the engines under test</span>
+    <span>
+      <b class="good">✓</b> every own frame right
+    </span>
+    <span>
+      <b class="wrong">✗</b> not
+    </span>
+    <span>○ nothing to compare it with</span>
+    <span>· no stack</span>
+    <span>2/3: two of three reference engines are exact</span>
+  </p>
+);
+
+/** @param {{data: GridData, running: boolean}} props */
+function Shown({ data, running }) {
+  const [query, set] = useQuery();
+  const [open, setOpen] = useState(/** @type {Set<string>} */ (new Set()));
+  const cases = useMemo(() => decode(data), [data]);
+  const { search, verdict, kind, group, cause, engine, hook } = query;
+  const filters = [search, verdict, kind, group, query.new, cause, engine, hook].join('\n');
+  const rows = useMemo(() => toRows(cases, data.variants.length, fitting(query, data)), [cases, filters]);
+  const fold = query.fold !== '0';
+  const place = data.engines.map((e, at) => ({ name: e.engine, at, subject: e.subject }));
+  const engines = {
+    subjects: place.filter((e) => e.subject),
+    references: place.filter((e) => !e.subject && cases.some((c) => c.marks[e.at] !== '-')),
+    all: query.references === '1',
+    openAll: () => set({ references: '1' }),
+  };
+  const columns = engines.all ? place : engines.subjects;
+  const letters = columns.map((e) => e.at);
+  const lines = useMemo(
+    () => toLines(rows, { running, fold, open, letters }),
+    [rows, running, fold, open, letters.join()],
+  );
+  const toggle = (key) => {
+    const now = new Set(open);
+    if (!now.delete(key)) now.add(key);
+    setOpen(now);
+  };
+  const shown = rows.reduce((sum, row) => sum + row.fits, 0);
+  return (
+    <>
+      <Filters {...{ data, cases, query, set }} />
+      <div class="tools">
+        <Switches {...{ query, set, engines }} />
+        <span class="dim small" role="status">
+          {shown === cases.length
+            ? plural(cases.length, 'case')
+            : `${number(shown)} of ${plural(cases.length, 'case')}`}{' '}
+          in {plural(rows.length, 'scenario')}
+          {running ? ', the newest first' : ''}
+        </span>
+      </div>
+      {legend}
+      {rows.length === 0 ? (
+        <Empty title="No case fits">
+          <p>Loosen the filters above.</p>
+        </Empty>
+      ) : (
+        <Table
+          {...{ run: data.run, lines, variants: data.variants, engines, toggle }}
+          compact={query.density === 'compact'}
+        />
+      )}
+    </>
+  );
+}
+
+/** @param {{run: number, running: boolean}} props */
+export function Grid({ run, running }) {
+  const data = useData('/api/v1/runs/{run}/grid', { run });
+  return (
+    <Loaded from={data}>
+      {(found) =>
+        found.total === 0 ? (
+          <Empty title="No case yet">
+            <p>{running ? 'The first one appears here as soon as it is judged.' : 'This run has none.'}</p>
+          </Empty>
+        ) : (
+          <Shown data={found} running={running} />
+        )
+      }
+    </Loaded>
+  );
+}

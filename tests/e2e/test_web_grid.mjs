@@ -1,0 +1,261 @@
+// The grid of a run, in a real browser: the whole run of 10,000 cases at once, what stays in view, filters,
+// folds, density, narrow windows, and how fast lines come into view.
+import { browser, check, openPage, runAll, same, seed, serve, settled, shot, test } from './web/world.mjs';
+import { gunzipSync } from 'node:zlib';
+import { request } from 'node:http';
+
+const CASES = 10000;
+const VARIANTS = 6;
+const SCENARIOS = Math.ceil(CASES / VARIANTS);
+const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
+
+const chromium = await browser();
+const wide = await serve('--db', seed('wide.db', 0, 0, CASES, 'wide'));
+const small = await serve('--db', seed('small.db', 3, 24, 0));
+
+async function open(url, options) {
+  const page = await openPage(chromium, url, options);
+  await settled(page);
+  await page.waitForSelector('.gridbox, .state');
+  return page;
+}
+const lines = (page) => page.locator('.grid tbody tr:not(.spacer)').count();
+const rowCount = async (page) => Number(await page.locator('table.grid').getAttribute('aria-rowcount')) - 1;
+
+test('the_document_is_small', async () => {
+  const packed = await new Promise((done, fail) => {
+    const { hostname, port } = new URL(wide.base);
+    const asked = {
+      host: hostname,
+      port,
+      path: '/api/v1/runs/1/grid',
+      headers: { 'Accept-Encoding': 'gzip' },
+    };
+    request(asked, (answer) => {
+      const parts = [];
+      answer.on('data', (part) => parts.push(part));
+      answer.on('end', () => done(Buffer.concat(parts)));
+    })
+      .on('error', fail)
+      .end();
+  });
+  console.log(`     ${packed.length} bytes on the wire`);
+  check(packed.length <= 100_000, `${packed.length} bytes`);
+  const { data } = JSON.parse(gunzipSync(packed));
+  same([data.total, data.cases.id.length, data.scenarios.length], [CASES, CASES, SCENARIOS], 'the whole run');
+});
+
+test('the_grid_says_what_the_cases_say', async () => {
+  const grid = (await (await fetch(`${small.base}/api/v1/runs/3/grid`)).json()).data;
+  const { cases } = (await (await fetch(`${small.base}/api/v1/runs/3/cases?limit=1000`)).json()).data;
+  const letter = (score) => {
+    if (!score || !['ok', 'failed'].includes(score.state)) return '-';
+    if (score.state === 'failed') return 'f';
+    return score.judged ? (score.exact ? 'x' : 'w') : 'u';
+  };
+  const want = cases.map((c) => [
+    c.id,
+    c.scenario,
+    c.variant,
+    c.verdict,
+    c.kind,
+    grid.engines.map((e) => letter(c.scores.find((score) => score.engine === e.engine))).join(''),
+    [...c.all_causes].sort(),
+  ]);
+  const columns = grid.cases;
+  const got = columns.id.map((id, i) => [
+    id,
+    grid.scenarios[columns.scenario[i]],
+    grid.variants[columns.variant[i]],
+    grid.verdicts[columns.verdict[i]],
+    grid.kinds[columns.kind[i]],
+    columns.marks[i],
+    columns.causes[i].map((at) => grid.causes[at]).sort(),
+  ]);
+  same(got, want, 'grid and list of cases');
+});
+
+test('a_whole_run_is_there_at_once', async () => {
+  const page = await open(`${wide.base}/runs/1?fold=0`);
+  check((await page.textContent('.tools')).includes('10,000 cases in 1,667 scenarios'), 'what is shown');
+  same(await rowCount(page), SCENARIOS + 2, 'all lines: scenarios and two kinds');
+  check((await lines(page)) < 100, 'only lines in view are in the page');
+  const seen = new Set();
+  const step = await page.evaluate(() => document.querySelector('.gridbox').clientHeight - 120);
+  const whole = await page.evaluate(() => document.querySelector('.gridbox').scrollHeight);
+  for (let top = 0; top < whole; top += step) {
+    await page.evaluate((at) => {
+      document.querySelector('.gridbox').scrollTop = at;
+      return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }, top);
+    for (const name of await page.locator('.grid tbody th.mono').allTextContents()) seen.add(name);
+  }
+  const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
+  same(
+    data.scenarios.filter((name) => !seen.has(name)),
+    [],
+    'scenarios that never come by',
+  );
+  const cells = await page.locator('.grid tbody tr').last().locator('td').count();
+  same(cells, VARIANTS, 'no variant is cut off');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('lines_scroll_into_view_within_100_ms', async () => {
+  const page = await open(`${wide.base}/runs/1?fold=0`);
+  const took = await page.evaluate(async () => {
+    const box = document.querySelector('.gridbox');
+    box.scrollIntoView();
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const inView = () => {
+      const middle = box.getBoundingClientRect();
+      const at = document.elementFromPoint(middle.left + 40, middle.top + middle.height / 2);
+      return at?.closest('tr') && !at.closest('.spacer');
+    };
+    const times = [];
+    for (let i = 1; i <= 10; i++) {
+      let least = Infinity; // of eight, so that other load on the machine does not count
+      for (let again = 0; again < 8; again++) {
+        box.scrollTop = 0;
+        for (let wait = 0; wait < 4; wait++) await frame();
+        const start = performance.now();
+        box.scrollTop = (box.scrollHeight * i) / 11;
+        do await frame();
+        while (!inView() && performance.now() - start < 5000);
+        least = Math.min(least, performance.now() - start);
+      }
+      times.push(least);
+    }
+    return times.sort((a, b) => a - b);
+  });
+  console.log(`     median ${took[5].toFixed(0)} ms, slowest ${took[9].toFixed(0)} ms`);
+  check(took[5] <= 100 * slowness, `median ${took[5]} ms`);
+  await page.context().close();
+});
+
+test('headers_and_names_stay_in_view', async () => {
+  const page = await open(`${wide.base}/runs/1?fold=0&references=1`, {
+    viewport: { width: 900, height: 700 },
+  });
+  await page.evaluate(() => document.querySelector('.gridbox').scrollTo(400, 5000));
+  await page.waitForTimeout(200);
+  const places = await page.evaluate(() => {
+    const box = document.querySelector('.gridbox').getBoundingClientRect();
+    const head = document.querySelectorAll('.grid thead th')[4].getBoundingClientRect();
+    const name = [...document.querySelectorAll('.grid tbody th.mono')][12].getBoundingClientRect();
+    return { head: head.top - box.top, name: name.left - box.left, top: name.top - box.top };
+  });
+  check(Math.abs(places.head) < 3, `the header is at the top: ${places.head}`);
+  check(Math.abs(places.name) < 3, `the name is at the left: ${places.name}`);
+  const names = await page.locator('.grid thead th').nth(1).locator('.upright').allTextContents();
+  same(
+    names.map((name) => name.trim()),
+    ['verdict', 'offset:rtl', 'dump', 'offset:dbghelp', 'offset:backtrace', 'judge:llvm-symbolizer'],
+    'each column has a name',
+  );
+  await page.context().close();
+});
+
+test('engines_under_test_are_large_and_references_one_count', async () => {
+  const page = await open(`${small.base}/runs/3`);
+  const row = page.locator('.grid tbody tr:not(.group):not(.fold)').first();
+  same(await row.locator('td').first().locator('.tick.large').count(), 2, 'marks');
+  same(await row.locator('td').first().locator('.tick:not(.large)').count(), 0, 'marks of references');
+  check(/^\d\/3$/.test(await row.locator('td').first().locator('.refs').textContent()), 'their count');
+  await row.locator('td').first().locator('.refs').click();
+  await page.waitForURL('**references=1');
+  same(await row.locator('td').first().locator('.tick:not(.large)').count(), 3, 'a mark each');
+  const sizes = await row
+    .locator('.tick')
+    .evaluateAll((all) => all.slice(0, 3).map((tick) => parseFloat(getComputedStyle(tick).fontSize)));
+  check(sizes[0] >= 1.3 * sizes[2], `sizes ${sizes}`);
+  const red = await row.locator('.tick:not(.large)').evaluateAll((all) => {
+    const fail = getComputedStyle(document.documentElement).getPropertyValue('--fail').trim();
+    const probe = document.createElement('i');
+    probe.style.color = fail;
+    document.body.append(probe);
+    const colour = getComputedStyle(probe).color;
+    probe.remove();
+    return all.some((tick) => getComputedStyle(tick).color === colour);
+  });
+  check(!red, 'a reference engine is never red');
+  await page.context().close();
+});
+
+test('rows_that_are_alike_fold', async () => {
+  const page = await open(`${wide.base}/runs/1`);
+  const folded = await rowCount(page);
+  check(folded < SCENARIOS / 4, `${folded} lines`);
+  const fold = page.locator('.unfold').first();
+  const count = Number(/(\d+) alike/.exec(await fold.textContent())[1]);
+  await fold.click();
+  same(await rowCount(page), folded + count, 'lines with one fold open');
+  same(await fold.getAttribute('aria-expanded'), 'true', 'it says so');
+  await page.getByRole('button', { name: 'fold what is alike' }).click();
+  same(await rowCount(page), SCENARIOS + 2, 'lines without folds');
+  await page.context().close();
+});
+
+test('filters_are_in_the_address_and_count', async () => {
+  const page = await open(`${wide.base}/runs/1?fold=0`);
+  const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
+  const { cases: c } = data;
+  const counted = (fits) => c.id.filter((_, i) => fits(i)).length.toLocaleString('en');
+  const rows = [
+    ['verdict', 'FAIL', (i) => data.verdicts[c.verdict[i]] === 'FAIL'],
+    ['kind', 'hang', (i) => data.kinds[c.kind[i]] === 'hang'],
+    ['group', 'failing', (i) => data.groups[c.group[i]] === 'failing'],
+    ['cause', 'truncated', (i) => c.causes[i].includes(data.causes.indexOf('truncated'))],
+    ['wrong engine', 'dump', (i) => c.marks[i][1] === 'w', 'engine'],
+    ['hook', 'watcher', (i) => data.hooks[c.hooks[i]].includes('watcher')],
+  ];
+  for (const [label, word, fits, name = label] of rows) {
+    const select = page.locator('.filters .field', { hasText: label }).locator('select');
+    await select.selectOption(word);
+    await page.waitForURL(`**${name}=${word}`);
+    const text = await page.textContent('.tools [role=status]');
+    check(text.startsWith(`${counted(fits)} of 10,000 cases`), `${label} ${word}: ${text}`);
+    await select.selectOption('');
+  }
+  await page.fill('input[type=search]', 'spin_0');
+  await page.waitForURL('**search=spin_0');
+  check((await page.textContent('.tools [role=status]')).includes(' of 10,000 cases'), 'search');
+  same(await page.locator('.grid tbody tr.group').count(), 1, 'one kind is left');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('density_narrow_windows_and_large_text', async () => {
+  const rows = [
+    ['wide', { width: 1360, height: 860 }, 34],
+    ['narrow', { width: 390, height: 844 }, 34],
+    ['twice_as_large', { width: 680, height: 430 }, 34], // what a window of 1360 x 860 is at 200 %
+  ];
+  for (const [name, viewport, height] of rows) {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await open(`${wide.base}/runs/1`, { viewport, colorScheme });
+      const over = await page.evaluate(() => document.querySelector('main').scrollWidth - innerWidth);
+      check(over <= 0, `${name}: the page is ${over} pixels too wide`);
+      const line = page.locator('.grid tbody tr:not(.group)').first();
+      same(Math.round((await line.boundingBox()).height), height, `${name}: height of a line`);
+      await page.locator('.gridbox').scrollIntoViewIfNeeded();
+      await shot(page, `grid_${name}_${colorScheme}`);
+      await page.getByRole('button', { name: 'compact' }).click();
+      same(Math.round((await line.boundingBox()).height), 26, `${name}: height of a compact line`);
+      const cell = await page.locator('.gridcell').first().boundingBox();
+      check(cell.x + cell.width <= viewport.width, `${name}: a whole cell is in view`);
+      await page.context().close();
+    }
+  }
+});
+
+test('a_run_without_cases_says_so', async () => {
+  const none = await serve('--db', seed('none.db', 1, 0, 0));
+  const page = await open(`${none.base}/runs/1`);
+  check((await page.textContent('main')).includes('No case yet'), 'what it says');
+  await page.context().close();
+  await none.stop();
+});
+
+await runAll();
