@@ -5,6 +5,9 @@
 
 #include "model/names.h"
 
+#define RETURN_UNCHECKED                                                                           \
+    "neither its code nor its module's sections are readable: it may be no return address"
+
 static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_NO_SYMBOL_FILE] = "no symbol file",
     [NOTE_NOT_COVERED] = "no symbol covers this offset",
@@ -44,9 +47,7 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_DATA_POPPED] = "below a pc in data: one return address popped",
     [NOTE_PDATA_UNREADABLE] = "pdata unreadable",
     [NOTE_NOT_A_LEAF] = "unwind data of a leaf, which this function cannot be",
-    [NOTE_RETURN_UNCHECKED] =
-        "neither its code nor its module's sections are readable: it may be no "
-        "return address",
+    [NOTE_RETURN_UNCHECKED] = RETURN_UNCHECKED,
     [NOTE_CODE_UNREADABLE] =
         "the code of the callee is unreadable: it may have been in its epilogue",
 };
