@@ -125,7 +125,7 @@ static uint32_t set_sites(struct pdb_lookup *lookup, const struct pdb_unit *unit
 static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_unit *unit,
                                     uint32_t code, struct pdb_place place, struct symbol_frame *out)
 {
-    struct unit_procedure *known = unit_tables_procedure(unit, code, &lookup->keep);
+    struct unit_procedure *known = unit_procedure_at(unit, code, &lookup->keep);
     struct pdb_procedure procedure;
     if (known != NULL)
         procedure = known->procedure;

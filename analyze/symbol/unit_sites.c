@@ -10,6 +10,9 @@
 #include "base/bytes.h"
 #include "symbol/unit_tables.h"
 
+/* No more procedures are kept when all that is kept has this size. */
+#define KNOWN_BYTES_MAX ((size_t)256 << 20)
+
 struct site_row {
     uint32_t start, end;
     uint32_t reach; /* the largest end up to here, within the level */
@@ -141,8 +144,8 @@ static struct unit_sites *keep_sites(const struct site_reader *r, struct arena *
     return sites;
 }
 
-struct unit_sites *unit_sites_read(const struct pdb_unit *unit,
-                                   const struct pdb_procedure *procedure, struct arena *keep)
+static struct unit_sites *read_sites(const struct pdb_unit *unit,
+                                     const struct pdb_procedure *procedure, struct arena *keep)
 {
     enum { SITE_BYTES_MIN = 16 };
     struct site_reader r = {.unit = unit, .code_bytes = procedure->bytes};
@@ -168,6 +171,23 @@ struct unit_sites *unit_sites_read(const struct pdb_unit *unit,
     free(r.rows);
     free(r.decoded);
     return sites;
+}
+
+struct unit_procedure *unit_procedure_at(const struct pdb_unit *unit, uint32_t code,
+                                         struct arena *keep)
+{
+    if (unit->tables == NULL || code >= unit->code_count)
+        return NULL;
+    struct known_procedure *known = unit_tables_known(unit->tables, code);
+    if (known->tried || keep->used_bytes >= KNOWN_BYTES_MAX)
+        return known->procedure;
+    known->tried = true;
+    struct unit_procedure *procedure = ARENA_NEW(keep, struct unit_procedure);
+    if (procedure == NULL || !pdb_unit_procedure(unit, code, &procedure->procedure))
+        return NULL;
+    procedure->sites = read_sites(unit, &procedure->procedure, keep);
+    known->procedure = procedure;
+    return procedure;
 }
 
 /* The row of a level that holds OFFSET and starts last; NULL: none. */

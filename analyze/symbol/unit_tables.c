@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No more procedures are kept when all that is kept has this size. */
-#define KNOWN_BYTES_MAX ((size_t)256 << 20)
-
 struct unit_span {       /* code, or a line table */
     uint64_t start, end; /* section << 32 | offset */
     uint64_t reach;      /* the largest end up to here */
@@ -21,11 +18,6 @@ struct unit_spans { /* sorted by start; of equal starts the first record is the 
 struct inlinee_row {
     struct pdb_inlinee inlinee;
     uint32_t number; /* in the file */
-};
-
-struct known_procedure {
-    struct unit_procedure *procedure;
-    bool tried;
 };
 
 struct unit_tables {
@@ -182,19 +174,7 @@ void pdb_unit_sort(struct pdb_unit *unit, struct arena *keep)
     unit->tables = tables;
 }
 
-struct unit_procedure *unit_tables_procedure(const struct pdb_unit *unit, uint32_t code,
-                                             struct arena *keep)
+struct known_procedure *unit_tables_known(const struct unit_tables *tables, uint32_t code)
 {
-    if (unit->tables == NULL || code >= unit->code_count)
-        return NULL;
-    struct known_procedure *known = &unit->tables->procedures[code];
-    if (known->tried || keep->used_bytes >= KNOWN_BYTES_MAX)
-        return known->procedure;
-    known->tried = true;
-    struct unit_procedure *procedure = ARENA_NEW(keep, struct unit_procedure);
-    if (procedure == NULL || !pdb_unit_procedure(unit, code, &procedure->procedure))
-        return NULL;
-    procedure->sites = unit_sites_read(unit, &procedure->procedure, keep);
-    known->procedure = procedure;
-    return procedure;
+    return &tables->procedures[code];
 }

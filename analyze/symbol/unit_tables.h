@@ -32,17 +32,21 @@ struct unit_procedure {
     const char *name;
 };
 
+struct known_procedure {
+    struct unit_procedure *procedure; /* NULL: not known */
+    bool tried;
+};
+
+/* The place for code number CODE. */
+struct known_procedure *unit_tables_known(const struct unit_tables *tables, uint32_t code);
+
 /* Procedure CODE, read at the first question, with its inline sites. KEEP owns it. NULL: there are
  * no tables, no memory for it, or its record is damaged; ask pdb_unit_procedure(). */
-struct unit_procedure *unit_tables_procedure(const struct pdb_unit *unit, uint32_t code,
-                                             struct arena *keep);
+struct unit_procedure *unit_procedure_at(const struct pdb_unit *unit, uint32_t code,
+                                         struct arena *keep);
 
 /* As pdb_unit_sites_at(). */
 uint32_t unit_sites_at(const struct unit_sites *sites, uint32_t offset,
                        struct unit_site_frame *out[LIMIT_INLINE_DEPTH]);
-
-/* For unit_tables_procedure(). */
-struct unit_sites *unit_sites_read(const struct pdb_unit *unit,
-                                   const struct pdb_procedure *procedure, struct arena *keep);
 
 #endif
