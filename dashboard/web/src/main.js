@@ -177,7 +177,7 @@ function Printed() {
     };
   }, []);
   return (
-    <p class="printed">
+    <p class="printed" data-carrier>
       twinstack · {location.href} · printed {at.toISOString().slice(0, 16).replace('T', ' ')} UTC
     </p>
   );
