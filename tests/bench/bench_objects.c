@@ -94,8 +94,8 @@ static int run_lookup(struct opened *o, const char *path, const char *index_path
     uint64_t start = cpu_ns();
     for (uint32_t i = 0; i < ADDRESSES; i++)
         sum += symbol_index_lookup(index, rvas[i], frames);
-    printf("index_ns %.0f\nframes %.2f\n", (double)(cpu_ns() - start) / ADDRESSES,
-           (double)sum / ADDRESSES);
+    printf("index_ns %.0f\nframes %.2f\n", (double)(cpu_ns() - start) / (double)ADDRESSES,
+           (double)sum / (double)ADDRESSES);
     for (uint32_t i = 0; i < ADDRESSES; i++) {
         const uint32_t count = symbol_index_lookup(index, rvas[i], frames);
         differ += symbol_object_lookup(o->object, rvas[i], others) != count ||
@@ -105,7 +105,7 @@ static int run_lookup(struct opened *o, const char *path, const char *index_path
     start = cpu_ns();
     for (uint32_t i = 0; i < ADDRESSES; i++)
         sum += symbol_object_lookup(o->object, rvas[i], frames);
-    printf("image_ns %.0f\n", (double)(cpu_ns() - start) / ADDRESSES);
+    printf("image_ns %.0f\n", (double)(cpu_ns() - start) / (double)ADDRESSES);
     symbol_index_close(index);
     return differ != 0;
 }

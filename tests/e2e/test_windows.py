@@ -1,0 +1,176 @@
+"""twinstack.exe and the unit tests built for Windows, under Wine: the same bytes as the Linux program
+gives for the same input, the same verdicts for crashes that it takes itself, and a dashboard that answers.
+
+It captures, so it runs alone."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+TREE = e2e.BUILD / "windows"
+EXE = TREE / "bin/twinstack.exe"
+CASES = [f"corpus/cases/{c.name}" for c in sorted((e2e.ROOT / "corpus/cases").iterdir())]
+SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
+# A few of each kind: crashes, inlining, a hang, a calm program, C++.
+NATIVE = "null_write or inline_chain or deadlock or handled_exception or throw_uncaught or abort_call"
+ENV = {**os.environ, "WINEPREFIX": str(e2e.BUILD / "wine"), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
+       "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
+
+
+def wine(program, *argv, stdin=b"", limit_s=120, folder=e2e.ROOT):
+    return subprocess.run(["wine", str(program), *map(str, argv)], input=stdin, capture_output=True,
+                          timeout=limit_s * SLOWNESS, check=False, cwd=folder, env=ENV)
+
+
+def linux(*argv, stdin=b"", folder=e2e.ROOT):
+    """Without a PATH: the judges that Debian has are not there under Wine."""
+    return subprocess.run([str(e2e.PROGRAM), *map(str, argv)], input=stdin, capture_output=True, timeout=120 * SLOWNESS,
+                          check=False, cwd=folder, env={**os.environ, "PATH": ""})
+
+
+@unittest.skipUnless(EXE.exists(), "no twinstack.exe: ./run says at its start why it was not built")
+class Windows(e2e.Case):
+    def same(self, name, *argv, stdin=b""):
+        """Both programs with the same arguments: exit status and standard output."""
+        with self.subTest(name):
+            ours, theirs = wine(EXE, *argv, stdin=stdin), linux(*argv, stdin=stdin)
+            self.assertEqual(ours.returncode, theirs.returncode, ours.stderr[-800:])
+            self.assertEqual(untimed(ours.stdout), untimed(theirs.stdout))
+            self.assertGreater(len(theirs.stdout), 20)
+
+    def test_unit_tests(self):
+        programs = sorted((TREE / "tests").glob("unit_*.exe"))
+        self.assertGreater(len(programs), 40)
+
+        def one(program):
+            done = wine(program, limit_s=300)
+            lines = done.stdout.decode("utf-8", "replace").splitlines()
+            passed = re.fullmatch(r"tally (\d+) 0 \d+", lines[-1]) if lines else None
+            return None if passed and int(passed[1]) + 1 else (program.name, lines[-8:], done.stderr[-400:])
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            self.assertEqual([bad for bad in pool.map(one, programs) if bad], [])
+
+    def test_the_same_bytes(self):
+        case = CASES[0]
+        dump = next((e2e.ROOT / case).glob("*.dmp"))
+        stack = b"victims-ob2.exe!0x1530\nntdll.dll!0x10\n"
+        self.same("resolve", "resolve", "--symbols", "corpus/symbols", "-", stdin=stack)
+        self.same("resolve, NDJSON", "resolve", "--ndjson", "--symbols", "corpus/symbols", "-", stdin=stack)
+        self.same("dump", "dump", dump, "--symbols", "corpus/symbols")
+        self.same("dump, JSON", "dump", "--json", dump.relative_to(e2e.ROOT), "--symbols", "corpus/symbols")
+        self.same("check", "check", "--json", *CASES)
+        resolved = linux("resolve", "--ndjson", "--symbols", "corpus/symbols", "-", stdin=stack + b"\n" + stack).stdout
+        self.same("signatures", "signatures", "-", stdin=resolved)
+        self.same("a byte 0x1A is data", "resolve", "--symbols", "corpus/symbols", "-", stdin=b"# \x1a\n" + stack)
+
+    def test_paths_in_any_script_and_of_any_length(self):
+        folder = self.folder / "Füße 文字"
+        folder.mkdir()
+        for name in ["ключ.txt", "a" * 100 + "/" + "b" * 100 + "/" + "c" * 100 + "/stack.txt"]:
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"app.exe!0x1000\n")
+            done = wine(EXE, "resolve", file)
+            self.assertEqual((done.returncode, done.stdout), (0, linux("resolve", file).stdout), done.stderr)
+
+    def test_wildcards(self):
+        done = wine(EXE, "check", "corpus/cases/null_w*")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"null_write", done.stdout)
+
+    def run_native(self, database):
+        done = wine(EXE, "run", "--victims", e2e.BUILD / "victims/bin", "--variant", "ob2", "-k", NATIVE, "-j", "4",
+                    "--out", self.folder / "out", "--db", database, limit_s=400)
+        self.assertIn(done.returncode, (0, 1), done.stderr[-2000:])
+        return done
+
+    def test_crashes_are_taken_side_by_side_with_the_same_verdicts(self):
+        database = self.folder / "native.db"
+        self.run_native(database)
+        first = linux("report", "--json", "-", "--db", database)
+        self.assertEqual(first.stderr, b"")
+        native = json.loads(first.stdout)
+        env = {"TWINSTACK_VICTIMS": str(e2e.BUILD / "victims/bin")}
+        e2e.twinstack("run", "--variant", "ob2", "-k", NATIVE, "--out", self.folder / "linux", "--db",
+                      self.folder / "linux.db", limit_s=400 * SLOWNESS, env=env)
+        ours = json.loads(linux("report", "--json", "-", "--db", self.folder / "linux.db").stdout)
+
+        def verdicts(report):
+            return {c["scenario"]: c["verdict"] for c in report["cases"]}
+
+        self.assertGreater(len(verdicts(ours)), 5)
+        self.assertEqual(verdicts(native), verdicts(ours))
+        for form in ["--json", "--junit", "--md"]:
+            self.same(form, "report", form, "-", "--db", database)
+
+    def test_the_dashboard_answers(self):
+        database = self.folder / "served.db"
+        subprocess.run([e2e.BUILD / "tests/seed_store", database, "2", "4", "10"], check=True, capture_output=True)
+        server = subprocess.Popen(["wine", str(EXE), "serve", "--listen", "127.0.0.1:0", "--db", str(database)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENV, start_new_session=True)
+        try:
+            base = server.stdout.readline().decode().strip()
+            self.assertRegex(base, r"^http://127\.0\.0\.1:\d+")
+            for path in ["/", "/api/v1/runs", "/metrics"]:
+                with urllib.request.urlopen(base.rstrip("/") + path, timeout=30 * SLOWNESS) as answer:
+                    self.assertEqual(answer.status, 200)
+                    self.assertGreater(len(answer.read()), 50)
+        finally:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.stdout.close()
+            server.wait()
+
+    def test_children_end_with_a_killed_program(self):
+        database = self.folder / "killed.db"
+        child = subprocess.Popen(["wine", str(EXE), "run", "--victims", str(e2e.BUILD / "victims/bin"), "--variant", "ob2",
+                                  "-k", "sleep_forever or deadlock or spin", "--out", str(self.folder / "out"), "--db",
+                                  str(database)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
+        try:
+            self.wait_until(lambda: running("victims-ob2.exe"), "a victim runs")
+        finally:
+            for pid in running("twinstack.exe"):
+                os.kill(pid, signal.SIGKILL)
+            child.wait()
+        self.wait_until(lambda: not running("victims-ob2.exe"), "no victim is left")
+
+    def wait_until(self, ready, what):
+        end = time.monotonic() + 60 * SLOWNESS
+        while not ready():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.1)
+
+
+def untimed(text):
+    """Figures of time and memory differ from run to run, and the reason why there is no judge:dbghelp."""
+    text = re.sub(rb'("\w+_(?:ns|bytes|ms)": ?)[0-9.e+-]+', rb"\1#", text)
+    return re.sub(rb'("(?:why|reason|skip_reason)": ")[^"]*no (?:launcher|folder)[^"]*', rb"\1#", text)
+
+
+def running(program):
+    """The processes of the prefix in use whose command line names PROGRAM."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            line = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
+            mine = ENV["WINEPREFIX"].encode() in (entry / "environ").read_bytes() if program.encode() in line else False
+        except OSError:
+            continue
+        if mine and not line.startswith(b"wine\0"):
+            found.append(int(entry.name))
+    return found
+
+
+if __name__ == "__main__":
+    e2e.main()
