@@ -1,0 +1,40 @@
+# The capture as a package: a static library, its header, a CMake configuration and a pkg-config file.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  message(FATAL_ERROR "twinstack-capture: gcc has no __try, which guards every read in a dying process; use clang or MSVC")
+endif()
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+set(CAPTURE_PACKAGE_VERSION 0.1.0)
+set(system_libraries dbghelp ntdll)
+
+add_library(twinstack-capture STATIC ${sources})
+add_library(twinstack::capture ALIAS twinstack-capture)
+set_target_properties(twinstack-capture PROPERTIES EXPORT_NAME capture C_STANDARD 11)
+cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH above) # headers are spelt "capture/..."
+target_include_directories(twinstack-capture PUBLIC "$<BUILD_INTERFACE:${above}>"
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+target_compile_definitions(twinstack-capture PRIVATE _WIN32_WINNT=0x0A00)
+if(NOT MSVC)
+  target_compile_options(twinstack-capture PRIVATE -fms-extensions)
+endif()
+target_link_libraries(twinstack-capture PUBLIC ${system_libraries})
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/twinstack-capture")
+install(TARGETS twinstack-capture EXPORT twinstack-capture ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(FILES capture_port.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/capture")
+install(EXPORT twinstack-capture NAMESPACE twinstack:: FILE twinstack-capture-config.cmake DESTINATION "${package_folder}")
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/twinstack-capture-config-version.cmake"
+  VERSION ${CAPTURE_PACKAGE_VERSION} COMPATIBILITY SameMajorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/twinstack-capture-config-version.cmake" DESTINATION "${package_folder}")
+
+list(TRANSFORM system_libraries PREPEND -l OUTPUT_VARIABLE system_flags)
+list(JOIN system_flags " " system_flags)
+file(CONFIGURE OUTPUT twinstack-capture.pc @ONLY CONTENT [[
+prefix=${pcfiledir}/../..
+Name: twinstack-capture
+Description: Records crashes and hangs as module!offset stacks and minidumps
+Version: @CAPTURE_PACKAGE_VERSION@
+Cflags: -I${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+Libs: -L${prefix}/@CMAKE_INSTALL_LIBDIR@ -ltwinstack-capture @system_flags@
+]])
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/twinstack-capture.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,67 @@
+"""The capture as a package: installed, found by CMake and by pkg-config, or added as a folder; the example
+programs in C and C++ are built from it, crash, and their records are resolved."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+TOOLCHAIN = e2e.ROOT / "cmake/wine-clang.cmake"
+WAYS = ["find_package", "add_subdirectory", "pkg-config"]
+SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
+
+
+class Package(e2e.Case):
+    def command(self, *words, env=None):
+        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False,
+                              env={**os.environ, **(env or {})}, timeout=240 * SLOWNESS)
+        self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        return done.stdout
+
+    def built(self, source, name, *options, env=None):
+        tree = self.folder / name
+        self.command("cmake", "-G", "Ninja", "-S", source, "-B", tree, "--toolchain", TOOLCHAIN, *options, env=env)
+        self.command("ninja", "-C", tree)
+        return tree
+
+    def wine(self, program, *argv):
+        env = {**os.environ, "WINEPREFIX": str(e2e.BUILD / "wine"), "WINEDEBUG": "-all"}
+        return subprocess.run(["wine", str(program), *map(str, argv)], capture_output=True, text=True, check=False,
+                              env=env, timeout=120 * SLOWNESS)
+
+    def crash_and_resolve(self, program, folder, *argv):
+        folder.mkdir()
+        done = self.wine(program, folder, *argv)
+        self.assertNotEqual(done.returncode, 0)
+        records = list(folder.glob("*.rec"))
+        self.assertEqual(len(records), 1, done.stderr)
+        return self.run_twinstack("resolve", "--symbols", program.parent, records[0]).stdout
+
+    def test_all_three_ways_build_programs_that_report_their_crashes(self):
+        prefix = self.folder / "installed"
+        tree = self.built(e2e.ROOT / "capture", "capture", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-DCMAKE_INSTALL_LIBDIR=lib")
+        self.command("cmake", "--install", tree)
+        for way in WAYS:
+            with self.subTest(way):
+                host = self.built(e2e.ROOT / "tests/package", way, f"-DHOW={way}", f"-DEXAMPLE={e2e.ROOT / 'capture/example'}",
+                                  f"-DCMAKE_PREFIX_PATH={prefix}", env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
+                stack = self.crash_and_resolve(host / "host_c.exe", self.folder / f"{way}-c", "crash")
+                self.assertIn("wmain", stack)
+                stack = self.crash_and_resolve(host / "host_cpp.exe", self.folder / f"{way}-cpp")
+                self.assertRegex(stack, r"parse.*(\n.*)*wmain")
+                left = self.wine(host / "host_cpp.exe", self.folder / f"{way}-cpp")
+                self.assertEqual((left.returncode, left.stdout.count("left: ")), (0, 1))
+
+    def test_a_compiler_that_cannot_build_it_is_told_so(self):
+        done = subprocess.run(["cmake", "-G", "Ninja", "-S", e2e.ROOT / "capture", "-B", self.folder / "gcc",
+                               "-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_C_COMPILER=x86_64-w64-mingw32-gcc"],
+                              capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("use clang or MSVC", done.stderr)
+
+
+if __name__ == "__main__":
+    e2e.main()
