@@ -2,7 +2,7 @@
  *
  * Whoever needs a processor for a while takes a turn and gives it back; no more turns are out than
  * were agreed, and they are handed out in the order in which they were asked for.  What starts to
- * compute at a time that nobody chooses forces its turn.  When more turns are out than there are
+ * compute at a time that cannot be chosen forces its turn.  When more turns are out than there are
  * processors, all of them are marked as crowded: their times must not be used. */
 #ifndef BASE_TURNS_H
 #define BASE_TURNS_H

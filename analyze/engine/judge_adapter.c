@@ -35,8 +35,8 @@ static bool available(const struct engine_input *in, const char **why)
     return false;
 }
 
-/* The command runs in the staging folder. A relative path that leads to something from here, such
- * as tools/judge.py, is made absolute; a bare name is searched in PATH or is an argument. */
+/* The command runs in the staging folder. A relative path that leads to something from here is
+ * made absolute; a bare name is searched in PATH or is an argument. */
 static const char *from_here(const char *word, struct arena *keep)
 {
     const char *path = path_base(word) != word ? path_absolute(word, keep) : NULL;

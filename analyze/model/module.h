@@ -35,7 +35,7 @@ void module_code_id(uint32_t timestamp, uint32_t image_bytes, char out[CODE_ID_B
 void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYTES]);
 
 /* The debug_id of an ELF build id (lower-case hex digits): its first 16 bytes as a GUID, and age 0.
- * Source: Breakpad, docs/symbol_files.md, "MODULE records". */
+ * Source: Breakpad's description of its symbol files, "MODULE records". */
 void module_build_debug_id(const char *build_id, char out[DEBUG_ID_BYTES]);
 
 /* Same image, as far as the identities known on both sides say; by name (case folded) only if no id

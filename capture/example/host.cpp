@@ -1,4 +1,5 @@
-// A C++ program that reports its crashes: `host FOLDER` crashes, and the next start prints what was left.
+// A C++ program that reports its crashes: `host FOLDER` crashes, and the next start prints what was
+// left.
 #include <cstdio>
 #include <stdexcept>
 

@@ -22,7 +22,7 @@ enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint6
                            struct fault *fault);
 
 /* Every name of the query is one of ALLOWED ("a, b"; NULL: none) and is there once: a filter that
- * nobody reads would answer with everything.  Fails: ERR_USAGE; the hint is ALLOWED. */
+ * is not read would answer with everything.  Fails: ERR_USAGE; the hint is ALLOWED. */
 enum status view_check_names(const struct view_query *query, const char *allowed,
                              struct fault *fault);
 

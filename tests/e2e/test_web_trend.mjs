@@ -1,4 +1,4 @@
-// Figures over runs: the document behind the trend page, and what Compare says in a sentence.
+// Figures over runs: the document of the trend page, and what Compare says in a sentence.
 import {
   Ajv,
   browser,

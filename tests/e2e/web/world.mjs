@@ -143,7 +143,7 @@ export const same = (got, want, what) =>
 
 export class Skip extends Error {}
 
-// A soak takes as long as it is told to, besides.
+// A soak takes as long as was asked for, besides.
 const LIMIT_S = 300 + Number(process.env.TWINSTACK_SOAK_SECONDS ?? 0);
 
 // The argument is part of a test's name, or I/N: the I-th of N parts.
