@@ -19,6 +19,8 @@
 #include "dashboard/state.h"
 #include "symbol/store.h"
 
+enum { ALLOCATOR_POOLS = 4 };
+
 /* Compares without ending early, so that the time taken does not show where the texts differ. */
 static bool token_fits(const struct dashboard *d, const char *given)
 {
@@ -297,6 +299,7 @@ static enum status start(struct dashboard *d, struct fault *fault)
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "random bytes of the system");
     (void)mg_init_library(MG_FEATURES_DEFAULT);
     (void)snprintf(ports, sizeof ports, "%s:%u", d->host, (unsigned)d->port);
+    memory_share_pools(ALLOCATOR_POOLS);
     d->server = start_civetweb(d, ports);
     if (d->server == NULL || mg_get_server_ports(d->server, 4, bound) < 1)
         return fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "listening on that address",

@@ -522,3 +522,12 @@ void memory_grow_by(size_t bytes)
     (void)bytes;
 #endif
 }
+
+void memory_share_pools(int count)
+{
+#if defined(__GLIBC__)
+    (void)mallopt(M_ARENA_MAX, count);
+#else
+    (void)count;
+#endif
+}

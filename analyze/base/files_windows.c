@@ -573,3 +573,8 @@ void memory_grow_by(size_t bytes)
 {
     (void)bytes; /* the Windows heap has no such setting */
 }
+
+void memory_share_pools(int count)
+{
+    (void)count; /* one heap serves all threads */
+}

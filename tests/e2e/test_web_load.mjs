@@ -1,6 +1,7 @@
 // Load on loopback, limited in time; runs alone because it measures. A case page's document, a
 // cached asset, a slow reader, and 500 idle connections that must not stop others.
 import { execFileSync } from 'node:child_process';
+import { get } from 'node:http';
 import { connect } from 'node:net';
 import { Skip, check, runAll, same, seed, serve, test } from './web/world.mjs';
 
@@ -59,6 +60,15 @@ test('500_idle_connections_stop_nobody', async () => {
   check(took < 2000 * slowness, `20 requests took ${took.toFixed(0)} ms`);
 });
 
+// fetch() may send its request on a connection that it kept, just when the server closes that as idle.
+const statusOnFreshConnection = (path) =>
+  new Promise((done, failed) =>
+    get(server.base + path, { agent: false }, (answer) => {
+      answer.resume();
+      done(answer.statusCode);
+    }).on('error', failed),
+  );
+
 test('the_700th_connection_gets_in_while_all_others_are_idle', async () => {
   const sockets = await Promise.all(
     Array.from(
@@ -78,11 +88,7 @@ test('the_700th_connection_gets_in_while_all_others_are_idle', async () => {
   );
   const start = performance.now();
   for (let i = 0; i < 5; i++)
-    same(
-      (await fetch(`${server.base}/api/v1/runs`, { headers: { Connection: 'close' } })).status,
-      200,
-      'a request beside them',
-    );
+    same(await statusOnFreshConnection('/api/v1/runs'), 200, 'a request beside them');
   const took = performance.now() - start;
   console.log(`     5 requests beside 700 idle connections took ${took.toFixed(0)} ms`);
   sockets.forEach((socket) => socket.destroy());
