@@ -6,6 +6,7 @@
 
 #include "report/report.h"
 #include "report/words.h"
+#include "study/headline.h"
 #include "study/summary.h"
 
 enum { DEFAULT_MAX_BYTES = 1000000, TAIL_BYTES = 200 };
@@ -153,6 +154,39 @@ static void put_engines(struct sheet *sheet, const struct run_figures *report)
                         report->left_out);
 }
 
+/* Medians, with least and most where there are several. */
+static void put_headline_table(struct sheet *sheet, const struct run_figures *report)
+{
+    struct headline h;
+    headline_make(report, sheet->scratch, &h);
+    const char *head = "| |";
+    for (int way = 0; way < HEADLINE_WAYS && head != NULL; way++)
+        head = arena_printf(sheet->scratch, "%s %s |", head, h.columns[way]);
+    (void)put_line(sheet, head != NULL ? head : "");
+    (void)put_line(sheet, "|---|--:|--:|--:|--:|");
+    for (int r = 0; r < HEADLINE_ROWS; r++) {
+        const struct headline_row *row = &h.rows[r];
+        const char *line =
+            arena_printf(sheet->scratch, "| %s: %s |", headline_group_name(row->group), row->name);
+        for (int way = 0; way < HEADLINE_WAYS && line != NULL; way++) {
+            const struct headline_cell *c = &row->cells[way];
+            char median[HEADLINE_TEXT], least[24], most[24];
+            line =
+                arena_printf(sheet->scratch, "%s %s", line, headline_median_text(row, c, median));
+            if (line != NULL && c->state == HEADLINE_MEASURED && !row->part)
+                line = arena_printf(sheet->scratch, "%s (%s to %s)", line,
+                                    headline_amount_text(row, c->spread.least, least),
+                                    headline_amount_text(row, c->spread.most, most));
+            line = line != NULL ? arena_printf(sheet->scratch, "%s |", line) : NULL;
+        }
+        if (line == NULL || !put_line(sheet, line))
+            return;
+    }
+    (void)put_linef(sheet, "\n%s%sForeign: %.200s. %s", h.dominates != NULL ? h.dominates : "",
+                    h.dominates != NULL ? " " : "",
+                    h.foreign != NULL ? cell(sheet, h.foreign) : "not measured", h.scope);
+}
+
 static void put_headline(struct sheet *sheet, const struct run_figures *report)
 {
     const struct way_times ratio = figures_way_times(report, sheet->scratch);
@@ -165,9 +199,11 @@ static void put_headline(struct sheet *sheet, const struct run_figures *report)
         (void)snprintf(first_ms, sizeof first_ms,
                        "%s : ", duration_text(ratio.foreign_ms * 1e6, a));
     }
+    (void)put_line(sheet, "\n### Speed");
+    put_headline_table(sheet, report);
     (void)put_linef(sheet,
-                    "\n### Speed\n**%sdump way (ours) : offset way = %s%s : %s** (one stack on the "
-                    "back end, starting cold; medians of %u cases)",
+                    "\n**%sdump way (ours) : offset way = %s%s : %s** (one stack on the back end, "
+                    "starting cold; medians of %u cases)",
                     first, first_ms, duration_text(ratio.dump_ms * 1e6, b),
                     duration_text(ratio.offset_ms * 1e6, c), (unsigned)ratio.cases);
 }

@@ -38,8 +38,13 @@ void text_print_doors(const struct page *page, const struct run_figures *report,
 enum status text_print_timing(const struct page *page, const struct run_figures *report,
                               struct arena *scratch, struct fault *fault);
 
-/* "dump way (foreign) : dump way (ours) : offset way", measured. */
+/* What a crash costs as a dump and as offsets: medians, one sentence, and the ratio "dump way
+ * (foreign) : dump way (ours) : offset way". */
 void text_print_headline(const struct page *page, const struct run_figures *report,
                          struct arena *scratch);
+
+/* The same table with the spread, and with the parts of the warm time. */
+void text_print_headline_spread(const struct page *page, const struct run_figures *report,
+                                struct arena *scratch);
 
 #endif

@@ -1,5 +1,4 @@
 /* Times and sizes in the terminal report: see text.h. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +148,7 @@ enum status text_print_timing(const struct page *page, const struct run_figures 
     struct spread spread;
     if (numbers == NULL || rows == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+    text_print_headline_spread(page, report, scratch);
     page_title(page, "TIMING");
     print_heads(page, "in the dying process");
     for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
@@ -175,54 +175,4 @@ enum status text_print_timing(const struct page *page, const struct run_figures 
     }
     print_slowest(page, report, rows);
     return ERR_NONE;
-}
-
-static const char *ratio_text(double value, double unit, char out[24])
-{
-    if (isnan(value))
-        (void)snprintf(out, 24, "-");
-    else
-        (void)snprintf(out, 24, value / unit >= 9.95 ? "%.0f" : "%.1f", value / unit);
-    return out;
-}
-
-/* Writes TEXT after what is already on the line, or on the next line where it does not fit. */
-static void put_or_break(const struct page *page, uint32_t *at, const char *text)
-{
-    const bool fits = *at + text_width(text) <= page->columns;
-    if (!fits)
-        page_line(page);
-    page_cell(page, INK_PLAIN, 0, text);
-    *at = (fits ? *at : 0) + text_width(text);
-}
-
-void text_print_headline(const struct page *page, const struct run_figures *report,
-                         struct arena *scratch)
-{
-    const struct way_times r = figures_way_times(report, scratch);
-    const char *foreign = figures_foreign_engine(report);
-    char a[24], b[24], c[24], text[160];
-    uint32_t at = 0;
-    if (r.cases == 0)
-        return;
-    page_title(page, "SPEED");
-    if (foreign != NULL) {
-        (void)snprintf(text, sizeof text, "dump way (%.40s) : ", strchr(foreign, ':') + 1);
-        put_or_break(page, &at, text);
-    }
-    put_or_break(page, &at, "dump way (ours) : offset way");
-    (void)snprintf(text, sizeof text, "  =  %s%s%s : %s",
-                   foreign != NULL ? duration_text(r.foreign_ms * 1e6, a) : "",
-                   foreign != NULL ? " : " : "", duration_text(r.dump_ms * 1e6, b),
-                   duration_text(r.offset_ms * 1e6, c));
-    put_or_break(page, &at, text);
-    (void)snprintf(text, sizeof text, "  =  %s%s%s : 1",
-                   foreign != NULL ? ratio_text(r.foreign_ms, r.offset_ms, a) : "",
-                   foreign != NULL ? " : " : "", ratio_text(r.dump_ms, r.offset_ms, b));
-    put_or_break(page, &at, text);
-    page_line(page);
-    page_cellf(page, INK_DIM, 0,
-               "one stack on the back end, cold start; medians of %u cases, parts under TIMING",
-               (unsigned)r.cases);
-    page_line(page);
 }

@@ -35,6 +35,27 @@ const char *bytes_text(double bytes, char out[24])
     return scaled(bytes, units, scales, 4, out);
 }
 
+const char *headline_amount_text(const struct headline_row *row, double value, char out[24])
+{
+    if (value >= 0 || isnan(value))
+        return row->bytes ? bytes_text(value, out) : duration_text(value, out);
+    char size[24];
+    (void)snprintf(out, 24, "-%.20s", duration_text(-value, size));
+    return out;
+}
+
+const char *headline_median_text(const struct headline_row *row, const struct headline_cell *cell,
+                                 char out[HEADLINE_TEXT])
+{
+    char text[24];
+    (void)snprintf(out, HEADLINE_TEXT, "%s",
+                   cell->state == HEADLINE_MEASURED
+                       ? headline_amount_text(row, cell->spread.median, text)
+                   : cell->state == HEADLINE_NOT_DONE ? "–"
+                                                      : headline_state_name(cell->state));
+    return out;
+}
+
 const char *case_name(const struct run_case *c, char out[160])
 {
     if (c->repeat > 0)

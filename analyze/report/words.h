@@ -6,10 +6,18 @@
 
 #include "base/arena.h"
 #include "model/run.h"
+#include "study/headline.h"
 
 /* "1.2 ms", "34 µs", "5.6 s": three digits at most; "-" for NaN. */
 const char *duration_text(double ns, char out[24]);
 const char *bytes_text(double bytes, char out[24]); /* "1.2 MB" */
+
+/* The median of a cell of the headline, "not measured", or "–" for a step that is not done. */
+enum { HEADLINE_TEXT = 64 };
+const char *headline_median_text(const struct headline_row *row, const struct headline_cell *cell,
+                                 char out[HEADLINE_TEXT]);
+/* A time or size of ROW; what is left over may be negative. */
+const char *headline_amount_text(const struct headline_row *row, double value, char out[24]);
 
 /* "scenario.variant", followed by "#2" from the second repeat on. */
 const char *case_name(const struct run_case *c, char out[160]);

@@ -24,6 +24,7 @@ static const char *engine_name(struct engine_names *known, const char *name)
 struct gathered {
     uint64_t case_id;
     uint32_t count;
+    struct case_timing timing;
     struct engine_claim claims[CLAIMS_MAX];
     struct engine_score scores[CLAIMS_MAX];
 };
@@ -45,6 +46,21 @@ static void hand_over(struct gathered *g, struct run_case *cases, uint32_t count
     memcpy(c->claims, g->claims, g->count * sizeof *g->claims);
     memcpy(c->result.scores, g->scores, g->count * sizeof *g->scores);
     c->claim_count = c->result.score_count = g->count;
+    c->timing = g->timing;
+}
+
+static void read_timing(struct query *q, struct case_timing *out)
+{
+    out->walk_ns = query_get(q);
+    out->stop_walk_ns = query_get(q);
+    out->stop_dump_ns = query_get(q);
+    out->record_write_ns = query_get(q);
+    out->dump_write_ns = query_get(q);
+    out->record_bytes = query_get(q);
+    out->dump_bytes = query_get(q);
+    out->dump_tuned_ns = query_get(q);
+    out->dump_tuned_bytes = query_get(q);
+    out->crowded = query_get(q) != 0;
 }
 
 static enum status read_times(struct store *store, uint64_t run_id, struct arena *keep,
@@ -72,6 +88,11 @@ static enum status read_times(struct store *store, uint64_t run_id, struct arena
         claim->cost.total_ns = query_get(&q);
         claim->cost.cold_ns = query_get(&q);
         score->frames = (uint32_t)query_get(&q);
+        claim->cost.open_ns = query_get(&q);
+        claim->cost.unwind_ns = query_get(&q);
+        claim->cost.load_ns = query_get(&q);
+        claim->cost.resolve_ns = query_get(&q);
+        read_timing(&q, &g.timing);
     }
     hand_over(&g, cases, count, &at, keep, fault);
     return query_end(&q);

@@ -32,7 +32,7 @@ struct stored_run {
 };
 
 enum run_detail {
-    RUN_OUTCOMES, /* name, verdict, reason, signature, each engine's times: two queries in all */
+    RUN_OUTCOMES, /* name, verdict, reason, signature, the times: two queries in all */
     RUN_CASES,    /* also scores, findings, timing, claims without stacks                     */
     RUN_STACKS,   /* everything                                                               */
 };

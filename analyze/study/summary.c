@@ -1,6 +1,7 @@
 /* See summary.h. */
 #include "study/summary.h"
 #include "base/array.h"
+#include "study/headline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -319,17 +320,9 @@ void summary_write_json(struct json *j, const struct run_figures *figures, uint3
     arena_init(&keep, 0);
     if (summary_make(figures, &keep, &summary, &fault) != ERR_NONE)
         j->failed = true;
-    const struct way_times times = figures_way_times(figures, &keep);
-    const char *foreign = figures_foreign_engine(figures);
     write_groups(j, "failing", figures, &summary.failing, most, true, &keep);
     write_groups(j, "not_shown", figures, &summary.not_shown, most, false, &keep);
     json_key(j, "headline");
-    json_object(j);
-    json_key_uint(j, "cases", times.cases);
-    json_key_string(j, "foreign_engine", foreign);
-    json_key_number(j, "foreign_ms", times.foreign_ms);
-    json_key_number(j, "dump_ms", times.dump_ms);
-    json_key_number(j, "offset_ms", times.offset_ms);
-    json_object_end(j);
+    headline_write_json(j, figures, &keep);
     arena_free(&keep);
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "study/headline.h"
 #include "study/triage.h"
 #include "view/compare.h"
 #include "view/input.h"
@@ -49,6 +50,8 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     triage_write_wrong(out, &t);
     json_key(out, "shares");
     triage_write_shares(out, &t);
+    json_key(out, "headline");
+    headline_write_json(out, &t.figures, in->keep);
     return ERR_NONE;
 }
 

@@ -13,13 +13,13 @@ import {
   caseName,
   casePath,
   Command,
-  duration,
   number,
   percent,
   plural,
   when,
   words,
 } from '../ui.js';
+import { Headline } from './headline.js';
 
 const percentOf = (share) => `${(100 * share).toFixed(1)} %`;
 const tiles = [
@@ -253,8 +253,6 @@ function Waiting() {
 function Shown({ data }) {
   const { run } = data;
   if (!run) return <Waiting />;
-  const ratio = data.trends;
-  const newest = (name) => ratio[name].points.filter((point) => point.value !== null).at(-1)?.value;
   return (
     <>
       <section class="strip">
@@ -284,15 +282,9 @@ function Shown({ data }) {
           />
         ))}
       </div>
+      <Headline headline={data.headline} />
       <p class="headline">
-        A stack from a dump takes <strong>{duration(newest('dump_ns'))}</strong>, the same stack from
-        {' offsets '}
-        <strong>{duration(newest('offset_ns'))}</strong>{' '}
-        <span class="dim">
-          (medians over cases that have both, symbols loaded;{' '}
-          <Link to="/timing">from nothing, and every sample</Link>)
-        </span>
-        .
+        <Link to="/timing">Every sample, warm and from nothing</Link>
       </p>
       {data.failing.total > 0 ? (
         <>

@@ -15,6 +15,7 @@ import {
   when,
 } from '../ui.js';
 import { Grid } from './grid.js';
+import { Headline } from './headline.js';
 import { Causes } from './overview.js';
 import { Progress } from './progress.js';
 
@@ -137,22 +138,6 @@ function Failing({ groups, run }) {
   );
 }
 
-function Headline({ times }) {
-  if (times.cases === 0) return null;
-  const ways = [
-    [`dump way (${times.foreign_engine?.split(':')[1]})`, times.foreign_ms],
-    ['dump way (ours)', times.dump_ms],
-    ['offset way', times.offset_ms],
-  ].filter(([, ms]) => ms !== null);
-  return (
-    <p class="lead">
-      {ways.map(([name]) => name).join(' : ')} ={' '}
-      <strong>{ways.map(([, ms]) => duration(ms * 1e6)).join(' : ')}</strong>{' '}
-      <span class="dim">one stack on the back end, cold start; medians of {number(times.cases)} cases</span>
-    </p>
-  );
-}
-
 function NotShown({ groups }) {
   if (groups.length === 0) return null;
   return (
@@ -186,7 +171,7 @@ function Shown({ data }) {
       <Failing groups={data.failing} run={run} />
       <h2 class="section">Engines against the truth</h2>
       <Engines rows={data.engines} />
-      <Headline times={data.headline} />
+      <Headline headline={data.headline} />
       <NotShown groups={data.not_shown} />
       <h2 class="section">Cases</h2>
       <Grid run={run.id} running={run.state === 'running'} />

@@ -1,0 +1,62 @@
+/* The headline: what a crash costs as a dump and as offsets, in one table. Computed here, once;
+ * terminal, Markdown and pages only show it. */
+#ifndef STUDY_HEADLINE_H
+#define STUDY_HEADLINE_H
+
+#include "base/json.h"
+#include "study/figures.h"
+
+enum headline_way {
+    HEADLINE_FOREIGN, /* the dump, read by a foreign library */
+    HEADLINE_DUMP,    /* the dump, read by our engine        */
+    HEADLINE_TUNED,   /* the dump in its cheapest form       */
+    HEADLINE_OFFSET,
+    HEADLINE_WAYS
+};
+
+enum headline_group { HEADLINE_DYING, HEADLINE_COLD, HEADLINE_WARM, HEADLINE_GROUPS };
+
+enum headline_state {
+    HEADLINE_NOT_MEASURED,
+    HEADLINE_NOT_DONE, /* this way needs no such step */
+    HEADLINE_MEASURED,
+    HEADLINE_STATES
+};
+
+struct headline_cell {
+    enum headline_state state;
+    struct spread spread; /* nanoseconds or bytes; a part has only count and median */
+};
+
+struct headline_row {
+    const char *key, *name; /* in JSON, and for people */
+    enum headline_group group;
+    bool bytes;
+    bool part; /* of the whole warm time of the case in the middle, so that parts add up to it */
+    struct headline_cell cells[HEADLINE_WAYS];
+};
+
+enum { HEADLINE_ROWS = 11 };
+
+struct headline {
+    uint64_t cases; /* not crowded, with a timed stack of both engines under test */
+    const char *columns[HEADLINE_WAYS];
+    const char *foreign; /* the foreign library with its version; NULL: none gave a stack */
+    struct headline_row rows[HEADLINE_ROWS];
+    const char *dominates; /* one sentence; NULL: too little was measured */
+    const char *scope;     /* which stacks and modules the times include */
+};
+
+/* Strings live in KEEP.  Without memory all cells are "not measured". */
+void headline_make(const struct run_figures *figures, struct arena *keep, struct headline *out);
+
+/* "in the dying process", ... */
+const char *headline_group_name(enum headline_group group);
+
+/* "not measured", "not done", "measured". */
+const char *headline_state_name(enum headline_state state);
+
+/* The value of "headline", an object: see report/README.md. */
+void headline_write_json(struct json *j, const struct run_figures *figures, struct arena *keep);
+
+#endif

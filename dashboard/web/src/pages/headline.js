@@ -1,0 +1,74 @@
+// The headline: what a crash costs as a dump and as offsets.  The server computes it; this shows it.
+import { bytes, duration, number } from '../ui.js';
+
+/** @type {(row: import('openapi').HeadlineRow, value: number) => string} */
+const amount = (row, value) =>
+  value < 0 ? `-${duration(-value)}` : row.unit === 'bytes' ? bytes(value) : duration(value);
+
+/** @param {{row: import('openapi').HeadlineRow, cell: import('openapi').HeadlineCell}} props */
+function Cell({ row, cell }) {
+  if (cell.median === null)
+    return <td class="num dim">{cell.state === 'not done' ? '–' : cell.state}</td>;
+  return (
+    <td class={`num ${row.part ? 'dim' : ''}`} title={`${number(cell.count)} cases`}>
+      {amount(row, cell.median)}
+      {cell.least !== null && cell.most !== null ? (
+        <span class="dim small">
+          {' '}
+          ({amount(row, cell.least)} to {amount(row, cell.most)})
+        </span>
+      ) : null}
+    </td>
+  );
+}
+
+/** @param {{headline: import('openapi').Headline}} props */
+export function Headline({ headline }) {
+  if (headline.cases === 0) return null;
+  const ways = [
+    [`dump way (${headline.foreign_engine?.split(':')[1]})`, headline.foreign_ms],
+    ['dump way (ours)', headline.dump_ms],
+    ['offset way', headline.offset_ms],
+  ].filter(([, ms]) => ms !== null);
+  return (
+    <>
+      <h2 class="section">Speed</h2>
+      <div class="scroll" tabindex={0} role="region" aria-label="Speed">
+        <table class="list">
+          <thead>
+            <tr>
+              <th>median (least to most)</th>
+              {headline.columns.map((column) => (
+                <th class="num" key={column.key}>
+                  {column.name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {headline.rows.map((row) => (
+              <tr key={row.key}>
+                <td class={row.part ? 'dim' : ''}>
+                  {row.group}: {row.name}
+                </td>
+                {headline.columns.map((column) => (
+                  <Cell key={column.key} row={row} cell={row.cells[column.key]} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="dim small">
+        {headline.dominates} Foreign: {headline.foreign ?? 'not measured'}. {headline.scope}
+      </p>
+      <p class="lead">
+        {ways.map(([name]) => name).join(' : ')} ={' '}
+        <strong>{ways.map(([, ms]) => duration(Number(ms) * 1e6)).join(' : ')}</strong>{' '}
+        <span class="dim">
+          one stack on the back end, cold start; medians of {number(headline.cases)} cases
+        </span>
+      </p>
+    </>
+  );
+}

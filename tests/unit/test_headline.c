@@ -1,0 +1,249 @@
+/* The headline's arithmetic, and its text form, on made times. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "study/headline.h"
+#include "test.h"
+
+enum { CASES = 4 };
+
+struct world {
+    struct arena keep;
+    struct run_info run;
+    struct run_case cases[CASES];
+    struct engine_claim claims[CASES][3];
+    struct engine_score scores[CASES][3];
+    struct run_figures figures;
+    struct headline headline;
+    struct fault fault;
+};
+
+/* Case K takes K + 1 times the first one; the last is an outlier that ran crowded. */
+static void make_world(struct world *w)
+{
+    static const char *const names[3] = {"offset:rtl", "dump", "judge:dbghelp"};
+    static const struct engine_cost costs[3] = {
+        {.open_ns = 1000, .load_ns = 2000, .resolve_ns = 4000, .total_ns = 10000, .cold_ns = 50000},
+        {.open_ns = 10000,
+         .unwind_ns = 20000,
+         .load_ns = 30000,
+         .resolve_ns = 25000,
+         .total_ns = 90000,
+         .cold_ns = 300000},
+        {.total_ns = 4000000, .cold_ns = 4000000}, /* starts anew for each case: never warm */
+    };
+    memset(w, 0, sizeof *w);
+    w->fault.offset = FAULT_NO_OFFSET;
+    arena_init(&w->keep, 0);
+    w->run.state = RUN_COMPLETE;
+    w->run.platform = "linux x86-64, wine 8.0";
+    for (uint64_t i = 0; i < CASES; i++) {
+        struct run_case *c = &w->cases[i];
+        const uint64_t times = i == CASES - 1 ? 1000 : i + 1;
+        c->scenario = "null_write";
+        c->variant = "ob0";
+        c->kind = CASE_KIND_CRASH;
+        c->timing = (struct case_timing){.walk_ns = 5000 * times,
+                                         .record_write_ns = 95000 * times,
+                                         .dump_write_ns = 1000000000 * times,
+                                         .record_bytes = 4096,
+                                         .dump_bytes = 60000 * times,
+                                         .crowded = i == CASES - 1};
+        c->claims = w->claims[i];
+        c->result.scores = w->scores[i];
+        c->claim_count = c->result.score_count = 3;
+        for (int e = 0; e < 3; e++) {
+            struct engine_cost *cost = &c->claims[e].cost;
+            c->claims[e].engine = c->result.scores[e].engine = names[e];
+            c->result.scores[e].state = STACK_OK;
+            c->result.scores[e].subject = c->claims[e].subject = e < 2;
+            c->result.scores[e].frames = 4;
+            *cost = costs[e];
+            cost->open_ns *= times;
+            cost->unwind_ns *= times;
+            cost->load_ns *= times;
+            cost->resolve_ns *= times;
+            cost->total_ns *= times;
+            cost->cold_ns *= times;
+        }
+    }
+}
+
+static void compute(struct world *w, uint32_t cases)
+{
+    REQUIRE(figures_prepare(&w->run, w->cases, cases, &w->keep, &w->figures, &w->fault) ==
+            ERR_NONE);
+    headline_make(&w->figures, &w->keep, &w->headline);
+}
+
+static const struct headline_cell *cell_of(const struct world *w, enum headline_group group,
+                                           const char *key, enum headline_way way)
+{
+    for (int r = 0; r < HEADLINE_ROWS; r++)
+        if (w->headline.rows[r].group == group && strcmp(w->headline.rows[r].key, key) == 0)
+            return &w->headline.rows[r].cells[way];
+    FAIL("no row %s", key);
+    return NULL;
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) < 1e-6;
+}
+
+TEST(medians_leave_out_what_ran_crowded)
+{
+    static const struct {
+        const char *name;
+        enum headline_group group;
+        const char *key;
+        enum headline_way way;
+        enum headline_state state;
+        size_t count;
+        double median, least, most;
+    } rows[] = {
+        {"walk", HEADLINE_DYING, "walk", HEADLINE_OFFSET, HEADLINE_MEASURED, 3, 10000, 5000, 15000},
+        {"a dump needs no walk", HEADLINE_DYING, "walk", HEADLINE_DUMP, HEADLINE_NOT_DONE, 0, 0, 0,
+         0},
+        {"stopped", HEADLINE_DYING, "stopped", HEADLINE_OFFSET, HEADLINE_NOT_MEASURED, 0, 0, 0, 0},
+        {"write", HEADLINE_DYING, "write", HEADLINE_DUMP, HEADLINE_MEASURED, 3, 2e9, 1e9, 3e9},
+        {"the same dump", HEADLINE_DYING, "write", HEADLINE_FOREIGN, HEADLINE_MEASURED, 3, 2e9, 1e9,
+         3e9},
+        {"no tuned dump", HEADLINE_DYING, "write", HEADLINE_TUNED, HEADLINE_NOT_MEASURED, 0, 0, 0,
+         0},
+        {"bytes are no time", HEADLINE_DYING, "bytes", HEADLINE_DUMP, HEADLINE_MEASURED, 4, 150000,
+         60000, 6e7},
+        {"cold", HEADLINE_COLD, "cold", HEADLINE_DUMP, HEADLINE_MEASURED, 3, 600000, 300000,
+         900000},
+        {"cold, foreign", HEADLINE_COLD, "cold", HEADLINE_FOREIGN, HEADLINE_MEASURED, 3, 8e6, 4e6,
+         12e6},
+        {"never warm", HEADLINE_WARM, "warm", HEADLINE_FOREIGN, HEADLINE_NOT_MEASURED, 0, 0, 0, 0},
+        {"warm", HEADLINE_WARM, "warm", HEADLINE_OFFSET, HEADLINE_MEASURED, 3, 20000, 10000, 30000},
+    };
+    struct world w;
+    make_world(&w);
+    compute(&w, CASES);
+    CHECK_EQ(w.headline.cases, 3);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        const struct headline_cell *cell = cell_of(&w, rows[i].group, rows[i].key, rows[i].way);
+        CHECK_EQ(cell->state, rows[i].state);
+        CHECK_EQ(cell->spread.count, rows[i].count);
+        if (rows[i].state != HEADLINE_MEASURED) {
+            CHECK(isnan(cell->spread.median));
+            continue;
+        }
+        CHECK(is_near(cell->spread.median, rows[i].median));
+        CHECK(is_near(cell->spread.least, rows[i].least));
+        CHECK(is_near(cell->spread.most, rows[i].most));
+    }
+    arena_free(&w.keep);
+}
+
+TEST(parts_add_up_to_the_whole)
+{
+    static const struct {
+        const char *name;
+        uint32_t cases;
+        enum headline_way way;
+        double whole, left_over;
+    } rows[] = {
+        {"one case", 1, HEADLINE_DUMP, 90000, 5000},
+        {"two cases", 2, HEADLINE_DUMP, 135000, 7500},
+        {"three cases", 3, HEADLINE_DUMP, 180000, 10000},
+        {"offsets", 3, HEADLINE_OFFSET, 20000, 6000},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct world w;
+        double sum = 0;
+        test_row(rows[i].name);
+        make_world(&w);
+        compute(&w, rows[i].cases);
+        for (int r = 0; r < HEADLINE_ROWS; r++) {
+            const struct headline_cell *cell = &w.headline.rows[r].cells[rows[i].way];
+            if (w.headline.rows[r].part && cell->state == HEADLINE_MEASURED)
+                sum += cell->spread.median;
+        }
+        CHECK(
+            is_near(cell_of(&w, HEADLINE_WARM, "warm", rows[i].way)->spread.median, rows[i].whole));
+        CHECK(is_near(sum, rows[i].whole));
+        CHECK(is_near(cell_of(&w, HEADLINE_WARM, "left_over", rows[i].way)->spread.median,
+                      rows[i].left_over));
+        arena_free(&w.keep);
+    }
+}
+
+TEST(a_whole_without_parts_has_nothing_left_over)
+{
+    struct world w;
+    make_world(&w);
+    for (int i = 0; i < CASES; i++)
+        w.claims[i][0].cost = (struct engine_cost){.total_ns = 10000};
+    compute(&w, CASES);
+    CHECK_EQ(cell_of(&w, HEADLINE_WARM, "warm", HEADLINE_OFFSET)->state, HEADLINE_MEASURED);
+    CHECK_EQ(cell_of(&w, HEADLINE_WARM, "left_over", HEADLINE_OFFSET)->state,
+             HEADLINE_NOT_MEASURED);
+    CHECK_EQ(cell_of(&w, HEADLINE_COLD, "cold", HEADLINE_OFFSET)->state, HEADLINE_NOT_MEASURED);
+    arena_free(&w.keep);
+}
+
+TEST(one_sentence_names_what_dominates)
+{
+    static const struct {
+        const char *name;
+        uint64_t dump_write_ns, record_write_ns;
+        const char *says;
+    } rows[] = {
+        {"write", 1000000000, 95000,
+         "Writing the dump dominates: 99.9 % of its cost, 10000 times the walk and record of "
+         "offsets."},
+        {"no record written", 1000000000, 0, "Writing the dump dominates: 99.9 % of its cost."},
+        {"back end", 100000, 95000, "The back end dominates: 75.0 % of the cost of a dump."},
+        {"no dump written", 0, 95000, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct world w;
+        test_row(rows[i].name);
+        make_world(&w);
+        w.cases[0].timing.dump_write_ns = rows[i].dump_write_ns;
+        w.cases[0].timing.record_write_ns = rows[i].record_write_ns;
+        compute(&w, 1);
+        CHECK((w.headline.dominates == NULL) == (rows[i].says == NULL));
+        if (rows[i].says != NULL && w.headline.dominates != NULL)
+            CHECK_STR(w.headline.dominates, rows[i].says);
+        arena_free(&w.keep);
+    }
+}
+
+static const char golden[] =
+    "SPEED\n"
+    "                       dump, foreign    dump, ours   dump, tuned       offsets\n"
+    "dying: walk (3)                    –             –             –       10.0 µs\n"
+    "dying: stopped (0)      not measured  not measured  not measured  not measured\n"
+    "dying: write (3)              2.00 s        2.00 s  not measured        190 µs\n"
+    "dying: bytes (4)              150 KB        150 KB  not measured       4.10 KB\n"
+    "back end, cold (3)           8.00 ms        600 µs  not measured        100 µs\n"
+    "back end, warm (3)      not measured        180 µs  not measured       20.0 µs\n"
+    "Writing the dump dominates: 99.9 % of its cost, 10000 times the walk and record of offsets.\n"
+    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0); parts: report --details\n"
+    "dump way (dbghelp) : dump way (ours) : offset way  =  8.00 ms : 600 µs : 100 µs  =  80 : 6.0 "
+    ": 1\n";
+
+TEST(the_terminal_shows_the_table)
+{
+    struct world w;
+    char text[16384];
+    const struct report_style style = {.columns = 100, .details = false};
+    make_world(&w);
+    compute(&w, CASES);
+    FILE *out = tmpfile();
+    REQUIRE(out != NULL);
+    REQUIRE(report_text(&w.figures, &style, &w.keep, out, &w.fault) == ERR_NONE);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = 0;
+    (void)fclose(out);
+    CHECK_HAS(text, golden);
+    arena_free(&w.keep);
+}
