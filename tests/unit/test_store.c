@@ -378,6 +378,10 @@ TEST(outcomes_are_the_cases_without_their_stacks)
     struct run_case *cases = NULL;
     uint32_t count = 0;
     set_up(&f);
+    f.cases[0].timing.crowded = true;
+    f.cases[1].timing.dump_tuned_ns = 140000000;
+    f.cases[1].timing.stop_dump_ns = 913000000;
+    f.cases[1].claims[1].cost.unwind_ns = 4000;
     put_all(&f);
     REQUIRE(store_read_outcomes(f.store, f.run.id, true, &f.keep, &cases, &count, &f.fault) ==
             ERR_NONE);
@@ -393,7 +397,17 @@ TEST(outcomes_are_the_cases_without_their_stacks)
             CHECK_STR(cases[i].claims[k].engine, f.cases[i].claims[k].engine);
             CHECK_EQ(cases[i].claims[k].cost.total_ns, f.cases[i].claims[k].cost.total_ns);
             CHECK_EQ(cases[i].claims[k].cost.cold_ns, f.cases[i].claims[k].cost.cold_ns);
+            CHECK_EQ(cases[i].claims[k].cost.unwind_ns, f.cases[i].claims[k].cost.unwind_ns);
         }
+        const struct case_timing *got = &cases[i].timing, *want = &f.cases[i].timing;
+        CHECK_EQ(got->crowded, want->crowded);
+        CHECK_EQ(got->walk_ns, want->walk_ns);
+        CHECK_EQ(got->stop_dump_ns, want->stop_dump_ns);
+        CHECK_EQ(got->record_write_ns, want->record_write_ns);
+        CHECK_EQ(got->dump_write_ns, want->dump_write_ns);
+        CHECK_EQ(got->dump_tuned_ns, want->dump_tuned_ns);
+        CHECK_EQ(got->record_bytes, want->record_bytes);
+        CHECK_EQ(got->dump_bytes, want->dump_bytes);
     }
     tear_down(&f);
 }

@@ -7,8 +7,7 @@ const amount = (row, value) =>
 
 /** @param {{row: import('openapi').HeadlineRow, cell: import('openapi').HeadlineCell}} props */
 function Cell({ row, cell }) {
-  if (cell.median === null)
-    return <td class="num dim">{cell.state === 'not done' ? '–' : cell.state}</td>;
+  if (cell.median === null) return <td class="num dim">{cell.state === 'not done' ? '–' : cell.state}</td>;
   return (
     <td class={`num ${row.part ? 'dim' : ''}`} title={`${number(cell.count)} cases`}>
       {amount(row, cell.median)}
