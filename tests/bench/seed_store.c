@@ -295,13 +295,15 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, bool wide
         .truth = truth};
     name_case(&c, n, wide, &keep);
     const char *text = source_text(&keep);
-    struct case_artifact source = {
-        .role = ARTIFACT_SOURCE, .name = "victims/crash/scenario.c", .data = text};
+    struct case_artifact files_kept[] = {
+        {.role = ARTIFACT_SOURCE, .name = "victims/crash/scenario.c", .data = text},
+        {.role = ARTIFACT_RECORD, .name = "record.rec", .data = "\0\1\2", .bytes = 3}};
     if (text != NULL) {
-        source.bytes = strlen(text);
-        text_sha256(text, source.bytes, source.sha256);
-        c.artifacts = &source;
-        c.artifact_count = 1;
+        files_kept[0].bytes = strlen(text);
+        for (int i = 0; i < 2; i++)
+            text_sha256(files_kept[i].data, files_kept[i].bytes, files_kept[i].sha256);
+        c.artifacts = files_kept;
+        c.artifact_count = 2;
     }
     enum status status = compare_case(&input, &keep, &c.result, fault);
     if (status == ERR_NONE)
