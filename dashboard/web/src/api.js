@@ -91,15 +91,20 @@ export function address(route, values = {}) {
 export const read = (path) => (offline ? readCarried(path) : fetchData(path));
 
 /**
+ * A kept file, as a live server gives it.
+ * @param {string} path
+ */
+export async function readFile(path) {
+  const response = await fetch(path, { headers: authorised({}) });
+  if (!response.ok) await answer(response);
+  return response.blob();
+}
+
+/**
  * A kept file, as text.
  * @param {string} path
  */
-export async function readText(path) {
-  if (offline) return readCarriedText(path);
-  const response = await fetch(path, { headers: authorised({}) });
-  if (!response.ok) await answer(response);
-  return response.text();
-}
+export const readText = async (path) => (offline ? readCarriedText(path) : (await readFile(path)).text());
 
 /**
  * A request that changes something, and the `data` of its answer.

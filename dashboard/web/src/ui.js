@@ -277,13 +277,25 @@ export function Select({ label, value, options, onChange }) {
 /** @param {{children: Children}} props */
 export const Command = ({ children }) => <code class="command">{children}</code>;
 
+// Browsers have a clipboard object only at https and on this machine; elsewhere a selection is copied.
+function copySelected(text) {
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.className = 'sr';
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand('copy');
+  field.remove();
+  return done;
+}
+
 /** @param {string} text */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return false;
+    return copySelected(text);
   }
 }
 

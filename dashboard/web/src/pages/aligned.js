@@ -1,5 +1,5 @@
 // The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
-import { Chip, words } from '../ui.js';
+import { Chip, Link, words } from '../ui.js';
 
 const marks = {
   gap: ['', 'nothing here, and nothing was demanded'],
@@ -22,7 +22,21 @@ function place(frame, absolute) {
 export const source = (frame) =>
   frame.file ? `${frame.file.split(/[\\/]/).pop()}${frame.line ? `:${frame.line}` : ''}` : '';
 
-function TruthFrame({ frame }) {
+// A name that leads to its source where that was kept; other names are plain text.
+function Place({ frame, sourceAt }) {
+  const to = sourceAt(frame);
+  return to ? (
+    <Link class="src" to={to} title={frame.file}>
+      {source(frame)}
+    </Link>
+  ) : (
+    <span class="src" title={frame.file}>
+      {source(frame)}
+    </span>
+  );
+}
+
+function TruthFrame({ frame, sourceAt }) {
   if (frame.gap)
     return (
       <span class="dim">
@@ -41,14 +55,12 @@ function TruthFrame({ frame }) {
           </>
         ) : null}
       </span>{' '}
-      <span class="src" title={frame.file}>
-        {source(frame)}
-      </span>
+      <Place frame={frame} sourceAt={sourceAt} />
     </span>
   );
 }
 
-function Frame({ frame, absolute }) {
+function Frame({ frame, absolute, sourceAt }) {
   const inlined = frame.inline_depth > 0;
   return (
     <>
@@ -67,9 +79,7 @@ function Frame({ frame, absolute }) {
             </>
           )}
         </span>
-        <span class="src" title={frame.file}>
-          {source(frame)}
-        </span>
+        <Place frame={frame} sourceAt={sourceAt} />
       </span>
       <span class="at">
         {place(frame, absolute)} <span class={`trust trust-${frame.found_by}`}>{words(frame.found_by)}</span>
@@ -87,7 +97,7 @@ function Frame({ frame, absolute }) {
 /** @type {{state: string, stop: string | null, empty: boolean}} */
 const noStack = { state: 'ok', stop: null, empty: false };
 
-function Cell({ cell, truth = false, absolute = false, stack = noStack, first = false }) {
+function Cell({ cell, sourceAt, truth = false, absolute = false, stack = noStack, first = false }) {
   if (!cell.frame) {
     const stopped = !truth && (stack.state !== 'ok' || stack.empty) && first;
     return (
@@ -117,7 +127,11 @@ function Cell({ cell, truth = false, absolute = false, stack = noStack, first = 
         <span class="sr">{why}</span>
       </span>
       <span class="stackframe">
-        {truth ? <TruthFrame frame={cell.frame} /> : <Frame frame={cell.frame} absolute={absolute} />}
+        {truth ? (
+          <TruthFrame frame={cell.frame} sourceAt={sourceAt} />
+        ) : (
+          <Frame frame={cell.frame} absolute={absolute} sourceAt={sourceAt} />
+        )}
       </span>
     </td>
   );
@@ -150,11 +164,12 @@ export const isSystem = (row) =>
  * @property {{row: Row, at: number}[]} rows those that are shown
  * @property {number} selected -1: none
  * @property {(at: number) => void} select
+ * @property {(frame: any, at: number) => string | null} sourceAt where row AT shows the frame's source
  * @property {boolean} absolute addresses instead of offsets
  *
  * @param {AlignedProps} props
  */
-export function Aligned({ thread, columns, engines, scores, rows, selected, select, absolute }) {
+export function Aligned({ thread, columns, engines, scores, rows, selected, select, sourceAt, absolute }) {
   /** @type {(i: number) => typeof noStack} */
   const lacking = (i) => ({ state: 'skipped', stop: whyNone(scores, engines[i].engine), empty: true });
   const stacks = thread.stacks.map((stack, i) =>
@@ -187,22 +202,32 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
           {rows.map(({ row, at }, n) => {
             const shown = [row[0], ...columns.map((i) => row[i + 1])];
             const causes = rowCauses(shown);
+            const to = (frame) => sourceAt(frame, at);
             return (
               <tr
                 key={at}
                 id={`row-${at}`}
                 class={`${shown.some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`}
                 aria-selected={at === selected}
-                onClick={() => select(at)}
+                onClick={(event) => {
+                  if (!(/** @type {Element} */ (event.target).closest('a'))) select(at);
+                }}
               >
                 <td class="num dim">
                   <button class="rowno" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
                     {at}
                   </button>
                 </td>
-                <Cell cell={row[0]} truth={true} />
+                <Cell cell={row[0]} truth={true} sourceAt={to} />
                 {columns.map((i) => (
-                  <Cell key={i} cell={row[i + 1]} stack={stacks[i]} absolute={absolute} first={n === 0} />
+                  <Cell
+                    key={i}
+                    cell={row[i + 1]}
+                    sourceAt={to}
+                    stack={stacks[i]}
+                    absolute={absolute}
+                    first={n === 0}
+                  />
                 ))}
                 <td class="cause">
                   {causes.map((cause) => (

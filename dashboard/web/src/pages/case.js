@@ -1,10 +1,12 @@
 // One case: its verdict in a sentence, and all its stacks aligned.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useKeys } from '../keys.js';
-import { useQuery } from '../router.js';
-import { Chip, Empty, Link, Verdict, bytes, caseName, copy, duration, wrongness } from '../ui.js';
+import { offline, readFile } from '../api.js';
+import { useQuery, withQuery } from '../router.js';
+import { link, save, useCopy } from '../share.js';
+import { Chip, Empty, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
 import { Aligned, differs, isInline, isSystem, source } from './aligned.js';
-import { Accept, Why } from './why.js';
+import { Accept, Why, acceptable, sourceOf } from './why.js';
 
 function asText(thread, engines, columns, c) {
   const lines = [`${caseName(c)}  ${c.verdict}: ${c.reason ?? ''}`];
@@ -153,6 +155,44 @@ function neighbour(list, selected, by) {
     : (list.filter((n) => n < selected).pop() ?? list[list.length - 1]);
 }
 
+const viewWords = ['engines', 'inlines', 'system', 'absolute', 'thread', 'frame'];
+
+// The link that shows the same for ever: by the run's number, and without the filters of the queue.
+const permanent = (run, c, query) =>
+  link(
+    withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}`, {
+      repeat: c.repeat || null,
+      ...Object.fromEntries(viewWords.map((word) => [word, query[word]])),
+    }),
+  );
+
+// The kept files of a case, and everything that this page shows.  A file of `report --html` has only
+// the latter.
+/** @param {{data: CaseData, say: (text: string) => void}} props */
+function Downloads({ data, say }) {
+  const name = `run-${data.run}-${caseName(data.case)}${data.case.repeat ? `-${data.case.repeat}` : ''}`;
+  const kept = offline ? [] : data.artifacts.filter((a) => ['record', 'truth', 'case'].includes(a.role));
+  const whole = () => save(`${name}.json`, new Blob([JSON.stringify(data, null, 1)]));
+  const file = (a) =>
+    readFile(`/api/v1/artifacts/${a.sha256}`).then(
+      (blob) => save(`${name}-${a.name.split('/').pop()}`, blob),
+      (error) => say(error.message),
+    );
+  return (
+    <p class="downloads" role="group" aria-label="Download">
+      <span class="dim">download</span>
+      <button class="toggle" onClick={whole} title="verdict, stacks and findings, as JSON">
+        stacks
+      </button>
+      {kept.map((a) => (
+        <button class="toggle" key={a.sha256} onClick={() => file(a)} title={`${a.name}, ${bytes(a.bytes)}`}>
+          {a.role}
+        </button>
+      ))}
+    </p>
+  );
+}
+
 function CaseHead({ data, actions }) {
   const c = data.case;
   return (
@@ -223,28 +263,33 @@ function CaseTools({ data, shown, query, set, toggle, said }) {
   );
 }
 
-/** @param {{data: CaseData}} props */
-export function CaseView({ data }) {
-  const [query, set] = useQuery();
-  const [said, say] = useState('');
+/** @param {{data: CaseData, steps?: import('preact').ComponentChildren}} props steps to other cases */
+export function CaseView({ data, steps }) {
+  const [query, set, path] = useQuery();
+  const [said, copyAs] = useCopy();
+  const [failed, setFailed] = useState('');
   const [accepting, setAccepting] = useState(false);
   const c = data.case;
   const engines = c.engines;
   const shown = useShown(data, query);
   const { at, thread, columns, rows, selected, different } = shown;
   const select = (n) => set({ frame: n === selected ? null : n });
+  const sourceAt = (frame, row) =>
+    frame.line && sourceOf(frame.file, data.artifacts) ? withQuery(path, { ...query, frame: row }) : null;
   const step = (list, by) => {
     const next = neighbour(list, selected, by);
     if (next !== null) set({ frame: next });
   };
   useEffect(() => {
-    if (selected >= 0) document.getElementById(`row-${selected}`)?.scrollIntoView({ block: 'nearest' });
+    if (selected < 0) return;
+    document.getElementById(`row-${selected}`)?.scrollIntoView({ block: 'nearest' });
+    const drawer = document.querySelector('.drawer');
+    if (drawer && drawer.getBoundingClientRect().top > innerHeight - 160)
+      drawer.parentElement?.scrollIntoView({ block: 'start' });
   }, [selected]);
-  const copyAs = async (text, done) => {
-    say((await copy(text)) ? done : 'the browser does not allow copying');
-    setTimeout(() => say(''), 2500);
-  };
-  const copyStack = () => copyAs(asText(thread, engines, columns, c), 'copied as text');
+  const explained = selected >= 0 && thread?.rows[selected];
+  const copyStack = () => thread && copyAs(asText(thread, engines, columns, c), 'copied as text');
+  const copyLink = () => copyAs(permanent(data.run, c, query), 'link copied');
   const toggle = (name) => set({ [name]: query[name] === '0' ? null : '0' });
   const all = rows.map((r) => r.at);
   useKeys({
@@ -258,13 +303,20 @@ export function CaseView({ data }) {
     e: ['explain this frame', () => set({ frame: selected >= 0 ? null : (different[0] ?? 0) })],
     a: ['accept this difference', () => setAccepting(!accepting)],
     c: ['copy as text', copyStack],
-    y: ['copy the link', () => copyAs(location.href, 'link copied')],
+    y: ['copy the link', copyLink],
     '[': ['previous thread', () => set({ thread: Math.max(0, at - 1) || null, frame: null })],
     ']': ['next thread', () => set({ thread: Math.min(data.threads.length - 1, at + 1), frame: null })],
   });
   const actions = (
     <>
-      <button onClick={copyStack}>Copy</button>
+      {steps}
+      {thread && <button onClick={copyStack}>Copy</button>}
+      <button onClick={copyLink}>Copy link</button>
+      {acceptable(c) && (
+        <button aria-expanded={accepting} onClick={() => setAccepting(!accepting)}>
+          Accept…
+        </button>
+      )}
       <Link class="button" to={`/cases/${encodeURIComponent(c.scenario)}/${encodeURIComponent(c.variant)}`}>
         History
       </Link>
@@ -274,34 +326,37 @@ export function CaseView({ data }) {
     <div class="case">
       <CaseHead data={data} actions={actions} />
       <Facts c={c} />
+      <Downloads data={data} say={setFailed} />
       <Scores scores={c.scores} wanted={shown.wanted} />
-      <CaseTools {...{ data, shown, query, set, toggle, said }} />
-      {!thread || thread.rows.length === 0 ? (
-        <Empty title="No stacks">
-          <p>{c.reason ?? 'Neither a record nor a dump was left.'}</p>
-        </Empty>
-      ) : rows.length === 0 ? (
-        <Empty title="Nothing to show">
-          <p>
-            The engines and frames that are switched on have no row here: the buttons above bring in the
-            others.
-          </p>
-        </Empty>
-      ) : (
-        <Aligned
-          {...{ thread, columns, engines, scores: c.scores, rows, selected, select }}
-          absolute={!!query.absolute}
-        />
-      )}
-      {accepting && <Accept c={c} run={data.run} close={() => setAccepting(false)} />}
-      {thread && selected >= 0 && thread.rows[selected] && (
-        <Why
-          row={thread.rows[selected]}
-          at={selected}
-          {...{ thread, columns, engines, findings: c.findings, artifacts: data.artifacts }}
-          close={() => set({ frame: null })}
-        />
-      )}
+      <CaseTools {...{ data, shown, query, set, toggle, said: said || failed }} />
+      <div class={accepting || explained ? 'besides' : ''}>
+        {!thread || thread.rows.length === 0 ? (
+          <Empty title="No stacks">
+            <p>{c.reason ?? 'Neither a record nor a dump was left.'}</p>
+          </Empty>
+        ) : rows.length === 0 ? (
+          <Empty title="Nothing to show">
+            <p>
+              The engines and frames that are switched on have no row here: the buttons above bring in the
+              others.
+            </p>
+          </Empty>
+        ) : (
+          <Aligned
+            {...{ thread, columns, engines, scores: c.scores, rows, selected, select, sourceAt }}
+            absolute={!!query.absolute}
+          />
+        )}
+        {accepting && <Accept c={c} run={data.run} close={() => setAccepting(false)} />}
+        {explained && (
+          <Why
+            row={explained}
+            at={selected}
+            {...{ thread, columns, engines, findings: c.findings, artifacts: data.artifacts }}
+            close={() => set({ frame: null })}
+          />
+        )}
+      </div>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
 import { go, useQuery } from '../router.js';
+import { CopyLink } from '../share.js';
 import {
   Empty,
   Link,
@@ -197,7 +198,8 @@ export function Compare({ a, b }) {
           <button onClick={() => go(`/compare/${second}/${first}`)}>Swap</button>{' '}
           <button disabled={!data.data} onClick={() => copy(markdown(data.data))}>
             Copy as Markdown
-          </button>
+          </button>{' '}
+          <CopyLink to={data.data && `/compare/${data.data.a.id}/${data.data.b.id}`} />
         </>
       }
     >

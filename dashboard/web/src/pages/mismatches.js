@@ -4,7 +4,7 @@ import { useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { current, go, useQuery, withQuery } from '../router.js';
 import { CaseView } from './case.js';
-import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, number, words } from '../ui.js';
+import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, failing, number, words } from '../ui.js';
 
 const PAGE = 200;
 const filters = ['group', 'trouble', 'new', 'verdict', 'cause', 'kind', 'search'];
@@ -76,6 +76,23 @@ function Pager({ found, turn }) {
   );
 }
 
+const fails = (c) => failing(c.verdict);
+// The next (BY > 0) or previous one of a page that fits, as seen from place AT.
+const nearest = (cases, at, by, fits) =>
+  by > 0 ? cases.find((c, i) => i > at && fits(c)) : cases.findLast((c, i) => i < at && fits(c));
+
+/** @param {{before: boolean, after: boolean, step: (by: number) => void}} props is there one? */
+const FailingSteps = ({ before, after, step }) => (
+  <>
+    <button disabled={!before} onClick={() => step(-1)}>
+      Previous failing
+    </button>
+    <button disabled={!after} onClick={() => step(1)}>
+      Next failing
+    </button>
+  </>
+);
+
 /** @param {{run: string, name?: string}} props */
 export function Mismatches({ run, name }) {
   const [query, set] = useQuery();
@@ -95,16 +112,33 @@ export function Mismatches({ run, name }) {
   });
   const turn = (after) => go(withQuery(`/runs/${run}/mismatches`, { ...kept, after: after || null }));
   // From the address and not from what is drawn: keys may come faster than pages.
-  const move = (by) => {
+  const move = (by, only = (_) => true, goesOn = true) => {
     const now = current();
     const wanted = decodeURIComponent(now.path.split('/mismatches/')[1] ?? '');
     const at = wanted ? find(wanted, Number(now.query.repeat ?? 0)) : 0;
-    const next = at < 0 ? undefined : cases[at + by];
+    const next = nearest(cases, at, by, only);
     if (next) go(caseAt(run, next, now.query), true);
-    else if (by > 0 && list.data?.next) turn(list.data.next);
+    else if (by > 0 && goesOn && list.data?.next) turn(list.data.next);
     else if (by < 0 && list.data && list.data.previous !== null) turn(list.data.previous);
   };
-  useKeys({ j: ['next case', () => move(1)], k: ['previous case', () => move(-1)] });
+  // What fails comes first in the queue: after the last one of a page, more come only if that ends the page.
+  const last = cases[cases.length - 1];
+  const moreFailing = !!(list.data?.next && last && fails(last));
+  const stepFailing = (by) => move(by, fails, moreFailing);
+  const here = selected ? cases.indexOf(selected) : -1;
+  const steps = (
+    <FailingSteps
+      before={!!nearest(cases, here, -1, fails) || (list.data?.previous ?? null) !== null}
+      after={!!nearest(cases, here, 1, fails) || moreFailing}
+      step={stepFailing}
+    />
+  );
+  useKeys({
+    j: ['next case', () => move(1)],
+    k: ['previous case', () => move(-1)],
+    f: ['next failing case', () => stepFailing(1)],
+    F: ['previous failing case', () => stepFailing(-1)],
+  });
   useEffect(() => {
     document.querySelector('.queue [aria-current]')?.scrollIntoView({ block: 'nearest' });
   }, [shown]);
@@ -157,7 +191,9 @@ export function Mismatches({ run, name }) {
       </aside>
       <div class="detail">
         {shown ? (
-          <Loaded from={data}>{(found) => <CaseView key={`${shown}#${repeat}`} data={found} />}</Loaded>
+          <Loaded from={data}>
+            {(found) => <CaseView key={`${shown}#${repeat}`} data={found} steps={steps} />}
+          </Loaded>
         ) : (
           list.data && (
             <Empty title="Nothing to look at">

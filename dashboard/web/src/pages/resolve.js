@@ -1,10 +1,59 @@
 // Paste a stack or drop a file, see it resolved at once.
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { offline, send } from '../api.js';
 import { resolveHere } from '../known_frames.js';
+import { current } from '../router.js';
+import { link, useCopy } from '../share.js';
 import { Command, Empty, Failure, Loading, Page, bytes, words } from '../ui.js';
 
 const LIMIT = 64 << 20;
+const LINK_LIMIT = 8000; // characters of a stack that a link can carry through mail and chat
+
+const place = (f) => (f.file ? `${f.file.split(/[\\/]/).pop()}${f.line ? `:${f.line}` : ''}` : '');
+
+function asText(found) {
+  const line = (f) =>
+    f.inlined
+      ? `#   inlined ${f.function ?? '?'}  ${place(f)}`
+      : `${f.module ?? '?'}!${f.offset}  # ${f.function ?? '?'}  ${place(f)}`;
+  const one = (stack, n) =>
+    [`> ${stack.label ?? (stack.thread_id ? `thread ${stack.thread_id}` : `stack ${n + 1}`)}`]
+      .concat(stack.frames.map(line))
+      .map((text) => `${text.trimEnd()}\n`)
+      .join('');
+  return found.stacks.map(one).join('\n');
+}
+
+// A shared stack is in the fragment, which browsers send to no server.
+const shareLink = (text) => {
+  const query = new URLSearchParams({ stack: text });
+  return link(offline ? `/resolve?${query}` : `/resolve#${query}`);
+};
+const sharedStack = () =>
+  offline ? current().query.stack : new URLSearchParams(location.hash.slice(1)).get('stack');
+
+function Share({ found, text }) {
+  const [said, copyAs] = useCopy();
+  return (
+    <p class="actions">
+      {found.stacks.length > 0 && (
+        <button onClick={() => copyAs(asText(found), 'copied as text')}>Copy as text</button>
+      )}
+      {text && text.length <= LINK_LIMIT && (
+        <button
+          title="the link carries the pasted stack itself; whoever opens it resolves it with their symbols"
+          onClick={() => copyAs(shareLink(text), 'link copied')}
+        >
+          Copy link
+        </button>
+      )}
+      {text && text.length > LINK_LIMIT && <span class="dim small">too long for a link</span>}
+      <span class="dim small" role="status">
+        {said}
+      </span>
+    </p>
+  );
+}
 
 function Stack({ stack, n }) {
   return (
@@ -48,13 +97,7 @@ function Stack({ stack, n }) {
                     </>
                   )}
                 </td>
-                <td class="mono">
-                  {f.file ? (
-                    `${f.file.split(/[\\/]/).pop()}${f.line ? `:${f.line}` : ''}`
-                  ) : (
-                    <span class="dim">–</span>
-                  )}
-                </td>
+                <td class="mono">{f.file ? place(f) : <span class="dim">–</span>}</td>
                 <td class="mono dim">
                   {f.module ?? '?'}!{f.offset}
                 </td>
@@ -93,10 +136,37 @@ const NoServer = () => (
   </div>
 );
 
+function Answer({ what, found, text }) {
+  return (
+    <>
+      <h2 class="section">{what}</h2>
+      <Share found={found} text={text} />
+      {found.errors.map((e, i) => (
+        <p class="banner bad" key={i}>
+          {e.label ? `${e.label}: ` : ''}
+          {e.what}: {words(e.code)}
+          {e.offset !== null ? ` at byte ${e.offset}` : ''}
+          {e.hint ? `. ${e.hint}` : ''}
+        </p>
+      ))}
+      {found.stacks.length === 0 && found.errors.length === 0 && (
+        <Empty title="No stack in there">
+          <p>
+            One frame a line, such as <code>app.exe!0x17d7</code>.
+          </p>
+        </Empty>
+      )}
+      {found.stacks.map((stack, i) => (
+        <Stack key={i} stack={stack} n={i} />
+      ))}
+    </>
+  );
+}
+
 export function Resolve() {
   /** @typedef {import('openapi').Written['/api/v1/resolve']} Found */
   const [state, set] = useState(
-    /** @type {{what?: string, busy?: boolean, error?: any, found?: Found}} */ ({}),
+    /** @type {{what?: string, busy?: boolean, error?: any, found?: Found, text?: string}} */ ({}),
   );
   const [over, setOver] = useState(false);
   const text = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
@@ -105,6 +175,7 @@ export function Resolve() {
     try {
       set({
         what,
+        text: typeof body === 'string' ? body : undefined,
         found: offline
           ? await resolveHere(body)
           : await send('POST', '/api/v1/resolve', { body, type: 'application/octet-stream' }),
@@ -113,6 +184,17 @@ export function Resolve() {
       set({ what, error });
     }
   };
+  useEffect(() => {
+    const open = () => {
+      const shared = sharedStack();
+      if (!shared || !text.current) return;
+      text.current.value = shared;
+      ask(shared, 'the shared stack');
+    };
+    open();
+    addEventListener('hashchange', open);
+    return () => removeEventListener('hashchange', open);
+  }, []);
   const take = (file) =>
     file.size > LIMIT
       ? set({
@@ -186,29 +268,7 @@ export function Resolve() {
       <div aria-live="polite">
         {state.busy && <Loading />}
         {state.error && <Failure error={state.error} />}
-        {state.found && (
-          <>
-            <h2 class="section">{state.what}</h2>
-            {state.found.errors.map((e, i) => (
-              <p class="banner bad" key={i}>
-                {e.label ? `${e.label}: ` : ''}
-                {e.what}: {words(e.code)}
-                {e.offset !== null ? ` at byte ${e.offset}` : ''}
-                {e.hint ? `. ${e.hint}` : ''}
-              </p>
-            ))}
-            {state.found.stacks.length === 0 && state.found.errors.length === 0 && (
-              <Empty title="No stack in there">
-                <p>
-                  One frame a line, such as <code>app.exe!0x17d7</code>.
-                </p>
-              </Empty>
-            )}
-            {state.found.stacks.map((stack, i) => (
-              <Stack key={i} stack={stack} n={i} />
-            ))}
-          </>
-        )}
+        {state.found && <Answer what={state.what} found={state.found} text={state.text} />}
       </div>
     </Page>
   );

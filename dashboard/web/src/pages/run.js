@@ -1,6 +1,8 @@
 // One run: what ran where, how each engine did, and the grid of cases.
 import { useState } from 'preact/hooks';
 import { send, token, useData } from '../api.js';
+import { useQuery, withQuery } from '../router.js';
+import { CopyLink } from '../share.js';
 import {
   Chip,
   CountsBar,
@@ -202,6 +204,7 @@ function SetBaseline({ run }) {
 
 /** @param {{run: string}} props */
 export function Run({ run }) {
+  const [query] = useQuery();
   const data = useData('/api/v1/runs/{run}', { run });
   return (
     <Page
@@ -210,6 +213,7 @@ export function Run({ run }) {
       actions={
         <>
           {data.data && <SetBaseline run={data.data.run.id} />}{' '}
+          <CopyLink to={data.data && withQuery(`/runs/${data.data.run.id}`, query)} />{' '}
           <Link class="button" to={`/runs/${run}/mismatches`}>
             Mismatches
           </Link>

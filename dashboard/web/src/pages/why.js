@@ -413,17 +413,22 @@ function AcceptForm({ c, run }) {
   );
 }
 
+/** @type {(c: import('openapi').Case) => boolean} */
+export const acceptable = (c) => ['FAIL', 'FLAKY'].includes(c.verdict);
+
 /** @param {{c: import('openapi').Case, run: number | string, close: () => void}} props */
 export function Accept({ c, run, close }) {
+  const drawer = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => drawer.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
-    <section class="drawer" aria-label="Accept">
+    <section class="drawer" aria-label="Accept" ref={drawer}>
       <header>
         <h2>Accept this difference</h2>
         <button onClick={close} aria-label="close">
           ✕
         </button>
       </header>
-      {!['FAIL', 'FLAKY'].includes(c.verdict) ? (
+      {!acceptable(c) ? (
         <p class="dim">This case does not fail: there is nothing to accept.</p>
       ) : (
         <>

@@ -1,0 +1,206 @@
+// Mouse and touch reach what keys reach: links, steps, downloads, acceptances, sources.
+import {
+  browser,
+  check,
+  openPage,
+  runAll,
+  same,
+  scratch,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+} from './web/world.mjs';
+import { readFileSync } from 'node:fs';
+
+const chromium = await browser();
+const db = seed('touched.db', 30, 24, 0);
+const server = await serve('--db', db);
+const open = (path, options) =>
+  openPage(chromium, path.startsWith('http') ? path : server.base + path, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...options,
+  });
+const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
+const button = (page, name) => page.getByRole('button', { name, exact: true });
+const queue = async () =>
+  (await (await fetch(`${server.base}/api/v1/runs/30/queue`)).json()).data.cases.map((c) => ({
+    name: `${c.scenario}.${c.variant}`,
+    fails: ['FAIL', 'XPASS', 'FLAKY', 'ERROR'].includes(c.verdict),
+  }));
+
+const sizes = [
+  ['mouse', { viewport: { width: 1280, height: 860 } }],
+  ['touch', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
+];
+
+for (const [by, options] of sizes) {
+  const press = (target) => (by === 'touch' ? target.tap() : target.click());
+
+  test(`${by}_copies_a_link_that_stays`, async () => {
+    const page = await open('/runs/latest/mismatches/inline_chain.ob2?frame=3&verdict=PASS', options);
+    await settled(page);
+    await press(button(page, 'Copy link'));
+    await page.waitForFunction(() => document.querySelector('.tools').textContent.includes('link copied'));
+    same(
+      await clipboard(page),
+      `${server.base}/runs/30/mismatches/inline_chain.ob2?frame=3`,
+      'the run by its number',
+    );
+    await shot(page, `touch-case-${options.viewport.width}`);
+    for (const [path, want] of [
+      ['/runs/latest?verdict=PASS', '/runs/30?verdict=PASS'],
+      ['/compare/latest~1/latest', '/compare/29/30'],
+    ]) {
+      await page.goto(server.base + path);
+      await settled(page);
+      await press(button(page, 'Copy link'));
+      await page.waitForFunction(() => document.querySelector('main').textContent.includes('link copied'));
+      same(await clipboard(page), server.base + want, path);
+    }
+    same(page.complaints, [], 'complaints');
+    await page.context().close();
+  });
+
+  test(`${by}_steps_through_what_fails`, async () => {
+    const cases = await queue();
+    const failing = cases.filter((c) => c.fails).map((c) => c.name);
+    check(failing.length > 1 && failing.length < cases.length, `${failing.length} of ${cases.length} fail`);
+    const page = await open('/runs/30/mismatches', options);
+    await settled(page);
+    check(await button(page, 'Previous failing').isDisabled(), 'the first one has none before it');
+    const shows = (name) =>
+      page.waitForFunction((n) => document.querySelector('.casehead h1')?.textContent === n, name);
+    for (const name of failing.slice(1)) {
+      await press(button(page, 'Next failing'));
+      await shows(name);
+    }
+    check(await button(page, 'Next failing').isDisabled(), 'the last one has none after it');
+    await press(button(page, 'Previous failing'));
+    await shows(failing[failing.length - 2]);
+    await page.goto(`${server.base}/runs/30/mismatches/${encodeURIComponent(cases[cases.length - 1].name)}`);
+    await settled(page);
+    await page.waitForSelector('.queue [aria-current]');
+    await press(button(page, 'Previous failing'));
+    await shows(failing[failing.length - 1]);
+    await page.context().close();
+  });
+
+  test(`${by}_downloads_what_is_kept`, async () => {
+    const page = await open('/runs/latest/mismatches/inline_chain.ob2', options);
+    await settled(page);
+    const download = async (name) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), press(button(page, name))]);
+      return [file.suggestedFilename(), readFileSync(await file.path())];
+    };
+    const [record, bytes] = await download('record');
+    same([record, [...bytes]], ['run-30-inline_chain.ob2-record.rec', [0, 1, 2]], 'the record');
+    const [name, text] = await download('stacks');
+    const got = JSON.parse(text.toString());
+    same(
+      [name, got.run, got.case.scenario, got.threads.length],
+      ['run-30-inline_chain.ob2.json', 30, 'inline_chain', 1],
+      'the case',
+    );
+    same(page.complaints, [], 'complaints');
+    await page.context().close();
+  });
+
+  test(`${by}_accepts_a_failure`, async () => {
+    const known = scratch(`known-${by}.txt`);
+    const writing = await serve('--db', db, '--allow-write', '--known', known);
+    const page = await open(
+      `${writing.base}/runs/30/mismatches?verdict=FAIL#token=${writing.token}`,
+      options,
+    );
+    await settled(page);
+    await press(button(page, 'Accept…'));
+    await page.fill('input[name=reason]', 'seen and understood');
+    await press(button(page, 'Accept'));
+    await page.waitForSelector('.drawer .good');
+    check(readFileSync(known, 'utf8').includes('reason: seen and understood'), 'it is in the file');
+    await press(button(page, 'close'));
+    await page.goto(`${writing.base}/runs/30/mismatches?verdict=PASS`);
+    await settled(page);
+    same(await button(page, 'Accept…').count(), 0, 'nothing to accept where nothing fails');
+    await page.context().close();
+    await writing.stop();
+  });
+
+  test(`${by}_shares_and_copies_a_resolved_stack`, async () => {
+    const page = await open('/resolve', options);
+    const stack = '> a crash\napp.exe!0x17d7\n<b>&.exe!0x1bb4\n';
+    await page.fill('textarea', stack);
+    await press(button(page, 'Resolve'));
+    await page.waitForSelector('.panel table');
+    await press(button(page, 'Copy as text'));
+    await page.waitForFunction(() => document.querySelector('main').textContent.includes('copied as text'));
+    const text = await clipboard(page);
+    check(text.startsWith('> a crash\napp.exe!0x17d7'), text);
+    await press(button(page, 'Copy link'));
+    await page.waitForFunction(() => document.querySelector('main').textContent.includes('link copied'));
+    const link = await clipboard(page);
+    check(link.startsWith(`${server.base}/resolve#stack=`), link);
+    const other = await open(link, options);
+    await other.waitForSelector('.panel table');
+    same(await other.inputValue('textarea'), stack, 'the shared stack');
+    same(await other.locator('.panel tbody tr').count(), 2, 'and it is resolved');
+    same([...page.complaints, ...other.complaints], [], 'complaints');
+    await other.context().close();
+    await page.context().close();
+  });
+
+  test(`${by}_opens_the_source_of_a_file_name`, async () => {
+    const page = await open('/runs/30/mismatches/inline_chain.ob2', options);
+    await settled(page);
+    const name = page.locator('#row-3 a.src').first();
+    same(await name.textContent(), 'scenario.c:46', 'the name of a kept file');
+    await press(name);
+    await page.waitForSelector('.code .marked');
+    same(await page.locator('.code .marked .lineno').textContent(), '46', 'its line');
+    check(page.url().endsWith('?frame=3'), page.url());
+    await shot(page, `touch-source-${options.viewport.width}`);
+    await page.route('**/api/v1/runs/30/cases/inline_chain.ob2', async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.json();
+      body.data.artifacts = [];
+      await route.fulfill({ response: answer, json: body });
+    });
+    await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
+    await settled(page);
+    same(
+      [await page.locator('a.src').count(), (await page.locator('span.src').count()) > 0],
+      [0, true],
+      'no link where no source was kept',
+    );
+    await page.context().close();
+  });
+}
+
+test('a_drawer_covers_nothing', async () => {
+  for (const [width, height, beside] of [
+    [390, 844, false],
+    [1280, 860, false],
+    [1700, 900, true],
+  ]) {
+    const page = await open('/runs/30/mismatches/inline_chain.ob2?frame=3', { viewport: { width, height } });
+    await settled(page);
+    await page.waitForSelector('.code .marked');
+    const found = await page.evaluate(() => {
+      const box = (part) => document.querySelector(part).getBoundingClientRect().toJSON();
+      return { stacks: box('.besides > .scroll'), row: box('#row-3'), drawer: box('.drawer') };
+    });
+    const { stacks, row, drawer } = found;
+    const at = `${width}: ${JSON.stringify(found)}`;
+    check(beside ? drawer.left >= stacks.right : drawer.top >= stacks.bottom, at);
+    check(row.top >= stacks.top && row.bottom <= Math.min(stacks.bottom, height), `the row shows, ${at}`);
+    check(drawer.top < height - 100, `the drawer shows, ${at}`);
+    const [inside, wide] = await page.$eval('.detail', (part) => [part.clientWidth, part.scrollWidth]);
+    check(wide <= inside, `${width}: ${wide} in ${inside}`);
+    await shot(page, `touch-drawer-${width}`);
+    await page.context().close();
+  }
+});
+
+await runAll();
