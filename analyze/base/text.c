@@ -13,6 +13,11 @@ static int hex_digit(char c)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+const char *text_or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
 static char lower_case(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;

@@ -13,6 +13,9 @@ bool text_parse_hex(const char *text, size_t size, uint64_t *out);
 /* The same for a decimal number. */
 bool text_parse_uint(const char *text, size_t size, uint64_t *out);
 
+/* TEXT, or "" for NULL. */
+const char *text_or_empty(const char *text);
+
 /* Compares with ASCII case folding, as Windows compares module names. */
 bool text_equal_nocase(const char *a, const char *b);
 

@@ -21,11 +21,6 @@ static const char *hash_file(const char *path, struct arena *keep)
     return arena_string(keep, hex);
 }
 
-static const char *or_empty(const char *text)
-{
-    return text != NULL ? text : "";
-}
-
 void list_cache_open(const struct collect_options *options, struct arena *keep,
                      struct list_cache *out)
 {
@@ -40,8 +35,8 @@ void list_cache_open(const struct collect_options *options, struct arena *keep,
     const char *launcher = hash_file(process_find(options->launcher[0], keep), keep);
     if (launcher == NULL)
         return;
-    out->facts = arena_printf(keep, "%s\n%s\n%s\n%s\n%d\n", or_empty(host.os), or_empty(host.cpu),
-                              or_empty(host.wine), launcher,
+    out->facts = arena_printf(keep, "%s\n%s\n%s\n%s\n%d\n", text_or_empty(host.os),
+                              text_or_empty(host.cpu), text_or_empty(host.wine), launcher,
                               (int)prefix_runs_32_bits(options->prefix_folder, keep));
     for (size_t i = 1; options->launcher[i] != NULL && out->facts != NULL; i++)
         out->facts = arena_printf(keep, "%s%s\n", out->facts, options->launcher[i]);
@@ -53,7 +48,7 @@ const char *list_cache_path(const struct list_cache *cache, const char *program,
     char key[SHA256_DIGITS + 1];
     const char *hash = cache->folder != NULL ? hash_file(program, keep) : NULL;
     const char *facts =
-        hash != NULL ? arena_printf(keep, "%s\n%s", hash, or_empty(cache->facts)) : NULL;
+        hash != NULL ? arena_printf(keep, "%s\n%s", hash, text_or_empty(cache->facts)) : NULL;
 
     if (facts == NULL)
         return NULL;

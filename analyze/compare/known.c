@@ -369,7 +369,7 @@ const char *known_problem(const struct known *k, bool whole, struct arena *keep)
 static bool took_all(const struct run_info *run)
 {
     static const char *const choosers[] = {" -k", " --variant", " --shard"};
-    bool all = run->label != NULL && strcmp(run->label, "run") == 0 && run->command != NULL;
+    bool all = run_has_run_label(run) && run->command != NULL;
     for (size_t i = 0; all && i < COUNT_OF(choosers); i++)
         all = strstr(run->command, choosers[i]) == NULL;
     return all;

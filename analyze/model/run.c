@@ -27,6 +27,11 @@ enum artifact_role artifact_role_parse(const char *text)
     return found < 0 ? ARTIFACT_NONE : (enum artifact_role)found;
 }
 
+bool run_has_run_label(const struct run_info *run)
+{
+    return run->label != NULL && strcmp(run->label, RUN_LABEL_RUN) == 0;
+}
+
 const char *run_state_name(enum run_state state)
 {
     return state_names[state];

@@ -84,6 +84,9 @@ int64_t run_left_ms(const struct run_pace *pace, uint32_t judged);
 
 enum run_state { RUN_RUNNING, RUN_COMPLETE, RUN_INTERRUPTED, RUN_STATE_COUNT };
 
+/* The label of the runs that `twinstack run` makes. */
+#define RUN_LABEL_RUN "run"
+
 struct run_info {
     uint64_t id;
     const char *uuid; /* identical for this run in every database */
@@ -109,6 +112,9 @@ struct run_info {
 /* "case", "truth", "record", "source"; NULL for none.  The reverse: none for any other text. */
 const char *artifact_role_name(enum artifact_role role);
 enum artifact_role artifact_role_parse(const char *text);
+
+/* True for what `twinstack run` made, and no bench, check or regrade. */
+bool run_has_run_label(const struct run_info *run);
 
 const char *run_state_name(enum run_state state); /* "running", "complete", "interrupted" */
 bool run_state_parse(const char *name, enum run_state *out);

@@ -1,28 +1,38 @@
 /* CTRF, the common test report format: https://ctrf.io */
-#include <string.h>
-
 #include "report/report.h"
 #include "report/words.h"
 
-static const char *ctrf_status(enum verdict v)
+enum ctrf_status {
+    CTRF_PASSED,
+    CTRF_FAILED,
+    CTRF_PENDING,
+    CTRF_SKIPPED,
+    CTRF_OTHER,
+    CTRF_STATUS_COUNT
+};
+
+static const char *const status_names[CTRF_STATUS_COUNT] = {"passed", "failed", "pending",
+                                                            "skipped", "other"};
+
+static enum ctrf_status status_of(enum verdict v)
 {
     switch (v) {
     case VERDICT_PASS:
     case VERDICT_NOT_CAPTURED_AS_EXPECTED:
-        return "passed";
+        return CTRF_PASSED;
     case VERDICT_XFAIL:
     case VERDICT_UNSUPPORTED:
-        return "skipped";
+        return CTRF_SKIPPED;
     default:
-        return "failed";
+        return CTRF_FAILED;
     }
 }
 
-static uint32_t count_status(const struct run_figures *report, const char *status)
+static uint32_t count_status(const struct run_figures *report, enum ctrf_status status)
 {
-    uint32_t count = 0;
+    uint32_t count = status == CTRF_FAILED ? report->problem_count : 0;
     for (uint32_t i = 0; i < report->case_count; i++)
-        count += strcmp(ctrf_status(report->cases[i].result.verdict), status) == 0;
+        count += status_of(report->cases[i].result.verdict) == status;
     return count;
 }
 
@@ -31,7 +41,7 @@ static void write_problem(struct json *j, const char *problem)
 {
     json_object(j);
     json_key_string(j, "name", "the run as a whole");
-    json_key_string(j, "status", "failed");
+    json_key_string(j, "status", status_names[CTRF_FAILED]);
     json_key_uint(j, "duration", 0);
     json_key_string(j, "message", problem);
     json_object_end(j);
@@ -42,7 +52,7 @@ static void write_test(struct json *j, const struct run_case *c)
     char name[160];
     json_object(j);
     json_key_string(j, "name", case_name(c, name));
-    json_key_string(j, "status", ctrf_status(c->result.verdict));
+    json_key_string(j, "status", status_names[status_of(c->result.verdict)]);
     json_key_uint(j, "duration", c->wall_ms);
     json_key(j, "suite");
     json_array(j);
@@ -62,7 +72,6 @@ static void write_test(struct json *j, const struct run_case *c)
 
 enum status report_ctrf(const struct run_figures *report, FILE *out, struct fault *fault)
 {
-    static const char *const statuses[] = {"passed", "failed", "pending", "skipped", "other"};
     const struct run_info *run = report->run;
     struct json j;
     json_to_stream(&j, out, true);
@@ -80,10 +89,8 @@ enum status report_ctrf(const struct run_figures *report, FILE *out, struct faul
     json_key(&j, "summary");
     json_object(&j);
     json_key_uint(&j, "tests", (uint64_t)report->case_count + report->problem_count);
-    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
-        json_key_uint(&j, statuses[i],
-                      (uint64_t)count_status(report, statuses[i]) +
-                          (strcmp(statuses[i], "failed") == 0 ? report->problem_count : 0));
+    for (int i = 0; i < CTRF_STATUS_COUNT; i++)
+        json_key_uint(&j, status_names[i], count_status(report, (enum ctrf_status)i));
     json_key_uint(&j, "start", run->started_ns / 1000000);
     json_key_uint(&j, "stop",
                   (run->finished_ns != 0 ? run->finished_ns : run->started_ns) / 1000000);

@@ -1,6 +1,7 @@
 /* Writing cases: see store.h. A case is written whole or not at all. */
 #include <string.h>
 
+#include "base/text.h"
 #include "store/query.h"
 
 /* Row ids of this case's texts and modules, by pointer: most strings repeat and none moves. */
@@ -40,17 +41,12 @@ static uint64_t text_id(struct writer *w, const char *text)
     return w->texts.id[slot];
 }
 
-static const char *or_empty(const char *text)
-{
-    return text != NULL ? text : "";
-}
-
 static void bind_module(struct query *q, const struct module *m)
 {
     query_int(q, m->index);
-    query_text(q, or_empty(m->name));
-    query_text(q, or_empty(m->path));
-    query_text(q, or_empty(m->pdb_name));
+    query_text(q, text_or_empty(m->name));
+    query_text(q, text_or_empty(m->path));
+    query_text(q, text_or_empty(m->pdb_name));
     query_text(q, m->code_id);
     query_text(q, m->debug_id);
     query_int(q, m->base_va);

@@ -1,12 +1,8 @@
 /* Writing runs and what belongs to a whole run: see store.h. */
 #include "base/files.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "store/query.h"
-
-static const char *or_empty(const char *text)
-{
-    return text != NULL ? text : "";
-}
 
 static enum status put_notes(struct store *store, uint64_t run_id, const char *kind,
                              const struct named_version *rows, uint32_t count, struct fault *fault)
@@ -16,7 +12,7 @@ static enum status put_notes(struct store *store, uint64_t run_id, const char *k
         query_int(&q, run_id);
         query_text(&q, kind);
         query_int(&q, i);
-        query_text(&q, or_empty(rows[i].name));
+        query_text(&q, text_or_empty(rows[i].name));
         query_text(&q, rows[i].version);
         (void)query_run(&q);
     }

@@ -80,7 +80,7 @@ enum status run_choose_folder(struct run_session *s)
 static enum status find_unfinished(struct run_session *s, uint64_t *id)
 {
     struct run_page page;
-    const struct run_query query = {.label = "run", .with_running = true};
+    const struct run_query query = {.label = RUN_LABEL_RUN, .with_running = true};
 
     if (store_list_runs(s->store, &query, s->keep, &page, &s->fault) != ERR_NONE)
         return s->fault.code;
@@ -106,7 +106,7 @@ enum status run_session_find_resumed(struct run_session *s, int *argc, char ***a
                                    : store_find_run(s->store, word, &id, &s->fault)) != ERR_NONE ||
         store_read_run(s->store, id, s->keep, &s->info, &s->fault) != ERR_NONE)
         return s->fault.code;
-    if (s->info.state == RUN_COMPLETE || strcmp(s->info.label, "run") != 0)
+    if (s->info.state == RUN_COMPLETE || !run_has_run_label(&s->info))
         return fault_set_hint(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
                               s->info.state == RUN_COMPLETE
                                   ? "it is complete, and a complete run is never changed"

@@ -153,7 +153,7 @@ enum status run_session_run(struct run_session *s, int argc, char *const *argv,
 {
     struct run_info now;
 
-    if (run_facts(&s->collect, "run", argc, argv, s->keep, &now, &s->fault) != ERR_NONE)
+    if (run_facts(&s->collect, RUN_LABEL_RUN, argc, argv, s->keep, &now, &s->fault) != ERR_NONE)
         return s->fault.code;
     if ((s->request->resume != NULL
              ? acceptance_parse(s->info.known_text, s->keep, &s->known, &s->fault)

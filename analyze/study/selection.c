@@ -24,7 +24,7 @@ enum status selection_read(const struct run_info *run, struct arena *keep, struc
     char **argv = NULL;
     int argc = 0;
     memset(out, 0, sizeof *out);
-    if (run->label == NULL || strcmp(run->label, "run") != 0 || run->command == NULL)
+    if (!run_has_run_label(run) || run->command == NULL)
         return ERR_NONE;
     if (run_facts_words(run->command, keep, &argc, &argv, &unread) != ERR_NONE) {
         if (unread.code == ERR_MEMORY)

@@ -1,18 +1,15 @@
 /* See summary.h. */
 #include "study/summary.h"
-#include "base/array.h"
-#include "study/headline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/text.h"
+#include "study/headline.h"
+
 /* What the cases of a group have in common. */
 typedef bool in_group_fn(const struct run_case *a, const struct run_case *b);
-
-static const char *text_or_empty(const char *text)
-{
-    return text != NULL ? text : "";
-}
 
 static bool same_text(const char *a, const char *b)
 {

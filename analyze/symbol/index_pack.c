@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "symbol/index_layout.h"
 
 enum { BLOCK_BYTES_MAX = BLOCK_ENTRIES_AT + BUCKET_BYTES * 8 };
@@ -20,9 +21,9 @@ void index_pack_open(struct index_part *part)
     const uint32_t count = part->end - part->first;
     part->bucket = part->first;
     part->entry_count = 1;
-    part->blob_room = 32 * (uint64_t)count + BLOCK_BYTES_MAX;
     part->buckets = malloc(((size_t)count + 1) * sizeof *part->buckets);
-    part->blob = malloc((size_t)part->blob_room);
+    part->blob_room = 0;
+    part->blob = array_reserve(NULL, &part->blob_room, 32 * (uint64_t)count + BLOCK_BYTES_MAX, 1);
     part->failed = part->buckets == NULL || part->blob == NULL;
 }
 
@@ -32,15 +33,15 @@ void index_pack_close(struct index_part *part)
     free(part->blob);
 }
 
-static bool grow_blob(struct index_part *part)
+/* Makes room for one more block. */
+static bool reserve_block(struct index_part *part)
 {
-    const uint64_t room = part->blob_room * 2;
-    uint8_t *grown = room <= UINT32_MAX ? realloc(part->blob, (size_t)room) : NULL;
-    part->failed = grown == NULL;
+    uint8_t *blob =
+        array_reserve(part->blob, &part->blob_room, part->blob_bytes + BLOCK_BYTES_MAX, 1);
+    part->failed = blob == NULL;
     if (part->failed)
         return false;
-    part->blob = grown;
-    part->blob_room = room;
+    part->blob = blob;
     return true;
 }
 
@@ -86,7 +87,7 @@ static void close_bucket(struct index_part *part)
 {
     uint32_t *bucket = &part->buckets[part->bucket - part->first];
     const bool plain = part->entry_count == 1;
-    if (part->blob_room - part->blob_bytes < BLOCK_BYTES_MAX && !grow_blob(part))
+    if (!reserve_block(part))
         return;
     if (plain && part->plain) { /* as the one before */
         *bucket = bucket[-1];

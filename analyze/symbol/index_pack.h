@@ -22,7 +22,8 @@ struct index_part {
 
     uint32_t *buckets; /* of END - FIRST blocks: where they start in the blob */
     uint8_t *blob;
-    uint64_t blob_bytes, blob_room;
+    uint64_t blob_bytes;
+    uint32_t blob_room;
     uint64_t piece_count; /* for reporting the cost */
 };
 

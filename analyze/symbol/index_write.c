@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "symbol/index_layout.h"
 
@@ -53,14 +54,10 @@ static bool grow_slots(struct index_strings *strings)
 static bool append(struct index_strings *strings, const char *text)
 {
     const size_t bytes = strlen(text) + 1;
-    if (strings->room - strings->bytes < bytes) {
-        const uint64_t room = (strings->room + bytes) * 2;
-        uint8_t *grown = room <= UINT32_MAX ? realloc(strings->at, (size_t)room) : NULL;
-        if (grown == NULL)
-            return false;
-        strings->at = grown;
-        strings->room = room;
-    }
+    uint8_t *at = array_reserve(strings->at, &strings->room, strings->bytes + bytes, 1);
+    if (at == NULL)
+        return false;
+    strings->at = at;
     memcpy(strings->at + strings->bytes, text, bytes);
     strings->bytes += bytes;
     return true;

@@ -19,7 +19,8 @@ struct string_slot {
 
 struct index_strings { /* of one share, without duplicates */
     uint8_t *at;
-    uint64_t bytes, room;
+    uint64_t bytes;
+    uint32_t room;
     uint64_t first;            /* offset in the file's strings */
     struct string_slot *slots; /* open addressing, by hash */
     uint32_t slot_count, used;

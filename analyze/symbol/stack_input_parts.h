@@ -49,7 +49,8 @@ struct stack_input {
     bool understood; /* at least one item of that form was read */
 
     char *buffer; /* owned; LIMIT_LINE_BYTES + 1 at most, grown on demand */
-    size_t room, start, end;
+    uint32_t room;
+    size_t start, end;
     uint64_t offset; /* in the stream, of buffer[start] */
     bool ended, broken, reported;
 

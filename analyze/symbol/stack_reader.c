@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "symbol/stack_input_parts.h"
@@ -24,11 +25,10 @@ bool input_fill(struct stack_input *input, size_t max)
     if (input->end == input->room) {
         if (input->room >= max)
             return false;
-        char *wider = realloc(input->buffer, input->room * 2);
+        char *wider = array_reserve(input->buffer, &input->room, (uint64_t)input->room + 1, 1);
         if (wider == NULL)
             return false;
         input->buffer = wider;
-        input->room *= 2;
     }
     char *const to = input->buffer + input->end;
     const size_t room = input->room - input->end;

@@ -85,7 +85,7 @@ static void print_run(const struct run_info *run)
                  time_text(run->started_ns, when), run_state_name(run->state), run->case_count,
                  failing, run->commit != NULL ? run->commit : "-",
                  run->branch != NULL ? run->branch : "-");
-    if (run->label != NULL && strcmp(run->label, "run") != 0)
+    if (run->label != NULL && !run_has_run_label(run))
         (void)printf("  (%s)", run->label);
     (void)putchar('\n');
 }

@@ -94,7 +94,7 @@ static enum status carry(struct carrier *c, const char *path)
 static bool is_comparable(const struct carrier *c, const struct run_info *run)
 {
     return run->id != c->asked->run_id && run->state != RUN_RUNNING &&
-           (run->case_count > 0 || strcmp(run->label, "run") == 0);
+           (run->case_count > 0 || run_has_run_label(run));
 }
 
 static void add_partner(struct carrier *c, uint64_t run_id)
