@@ -99,7 +99,7 @@ struct symbol_row {
 
 /* A figure of finished runs. */
 struct trend_query {
-    const char *metric;             /* a name of study/trend.h; never NULL                */
+    const char *metric;             /* a name of model/metric.h; never NULL               */
     const char *scenario, *variant; /* both NULL: of whole runs                           */
     const char *branch, *platform;  /* NULL: any                                          */
     uint64_t until;                 /* no run with a larger number; 0: no such limit      */

@@ -31,60 +31,76 @@ static const char *share_color(double share)
                            : "red";
 }
 
-/* https://shields.io/badges/endpoint-badge */
-enum status report_badge(const struct run_figures *report, const char *metric, FILE *out,
-                         struct fault *fault)
+struct badge {
+    const char *label, *color;
+    char message[64];
+};
+
+/* Pass or fail, or why neither can be said. */
+static void badge_of_verdict(const struct run_figures *report, struct badge *out)
 {
-    static const char *const shares[] = {"capture_rate", "exact", "f1"};
-    char message[64] = "no data";
-    const char *color = "lightgrey";
-    bool known = strcmp(metric, "verdict") == 0 || strcmp(metric, "speed_ratio") == 0;
+    const uint32_t failing = figures_failing(report);
+    uint32_t passing = 0;
+    for (uint32_t i = 0; i < report->case_count; i++)
+        passing += report->cases[i].result.verdict == VERDICT_PASS ||
+                   report->cases[i].result.verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED;
+    out->label = "stacks";
+    out->color = failing > 0 ? "red" : "brightgreen";
+    (void)snprintf(out->message, sizeof out->message,
+                   failing > 0 ? "%u of %u fail" : "%u of %u pass", failing > 0 ? failing : passing,
+                   report->case_count);
+    if (report->problem_count > 0 && failing == 0) {
+        out->color = "red";
+        (void)snprintf(out->message, sizeof out->message, "known mismatches out of date");
+    }
+    if (report->run->state != RUN_COMPLETE) {
+        out->color = "lightgrey";
+        (void)snprintf(out->message, sizeof out->message, "%s", run_state_name(report->run->state));
+    }
+}
+
+static void badge_of_metric(const struct run_figures *report, enum metric metric, struct badge *out)
+{
     struct arena scratch;
     arena_init(&scratch, 0);
     const double value = figures_metric(report, metric, &scratch);
     arena_free(&scratch);
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(metric, shares[i]) == 0) {
-            known = true;
-            color = share_color(value);
-            if (!isnan(value))
-                (void)snprintf(message, sizeof message, "%.1f %%", floor(value * 1000) / 10);
-        }
-    if (!known)
+    if (metric == METRIC_SPEED_RATIO) {
+        out->label = "dump : offset";
+        if (isnan(value))
+            return;
+        out->color = "blue";
+        (void)snprintf(out->message, sizeof out->message, "%.1f : 1", value);
+        return;
+    }
+    out->label = metric_name(metric);
+    out->color = share_color(value);
+    if (!isnan(value))
+        (void)snprintf(out->message, sizeof out->message, "%.1f %%", floor(value * 1000) / 10);
+}
+
+/* https://shields.io/badges/endpoint-badge */
+enum status report_badge(const struct run_figures *report, const char *name, FILE *out,
+                         struct fault *fault)
+{
+    struct badge badge = {NULL, "lightgrey", "no data"};
+    enum metric metric = METRIC_COUNT;
+    if (strcmp(name, "verdict") == 0)
+        badge_of_verdict(report, &badge);
+    else if (metric_parse(name, &metric) &&
+             (metric_facts(metric)->unit == METRIC_UNIT_SHARE || metric == METRIC_SPEED_RATIO))
+        badge_of_metric(report, metric, &badge);
+    else
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "badge",
                               "verdict, capture_rate, exact, f1 or speed_ratio");
-    if (strcmp(metric, "verdict") == 0) {
-        const uint32_t failing = figures_failing(report);
-        uint32_t passing = 0;
-        for (uint32_t i = 0; i < report->case_count; i++)
-            passing += report->cases[i].result.verdict == VERDICT_PASS ||
-                       report->cases[i].result.verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED;
-        color = failing > 0 ? "red" : "brightgreen";
-        (void)snprintf(message, sizeof message, failing > 0 ? "%u of %u fail" : "%u of %u pass",
-                       failing > 0 ? failing : passing, report->case_count);
-        if (report->problem_count > 0 && failing == 0) {
-            color = "red";
-            (void)snprintf(message, sizeof message, "known mismatches out of date");
-        }
-        if (report->run->state != RUN_COMPLETE) {
-            color = "lightgrey";
-            (void)snprintf(message, sizeof message, "%s", run_state_name(report->run->state));
-        }
-    } else if (strcmp(metric, "speed_ratio") == 0 && !isnan(value)) {
-        color = "blue";
-        (void)snprintf(message, sizeof message, "%.1f : 1", value);
-    }
     struct json j;
     json_to_stream(&j, out, false);
     json_object(&j);
     json_key(&j, "schemaVersion");
     json_uint(&j, 1);
-    json_key_string(&j, "label",
-                    strcmp(metric, "verdict") == 0       ? "stacks"
-                    : strcmp(metric, "speed_ratio") == 0 ? "dump : offset"
-                                                         : metric);
-    json_key_string(&j, "message", message);
-    json_key_string(&j, "color", color);
+    json_key_string(&j, "label", badge.label);
+    json_key_string(&j, "message", badge.message);
+    json_key_string(&j, "color", badge.color);
     json_object_end(&j);
     return close_stream(&j, out, fault);
 }

@@ -78,7 +78,8 @@ static void put_times(FILE *out, const struct run_figures *report, double *numbe
 enum status report_openmetrics(const struct run_figures *report, struct arena *scratch, FILE *out,
                                struct fault *fault)
 {
-    static const char *const metrics[] = {"capture_rate", "exact", "f1", "speed_ratio"};
+    static const enum metric metrics[] = {METRIC_CAPTURE_RATE, METRIC_EXACT, METRIC_F1,
+                                          METRIC_SPEED_RATIO};
     static const char *const names[] = {"capture_ratio", "exact_ratio", "f1_ratio", "speed_ratio"};
     static const char *const helps[] = {
         "Crashes and hangs of which something was captured.",

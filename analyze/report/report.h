@@ -35,7 +35,7 @@ enum status report_openmetrics(const struct run_figures *report, struct arena *s
                                struct fault *fault);
 
 /* METRIC: "verdict", "capture_rate", "exact", "f1", "speed_ratio".  Fails: ERR_USAGE. */
-enum status report_badge(const struct run_figures *report, const char *metric, FILE *out,
+enum status report_badge(const struct run_figures *report, const char *name, FILE *out,
                          struct fault *fault);
 
 /* Stacks of ENGINE (NULL: the first subject that gave one), outermost first, counted. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/metric.h"
 #include "store/query.h"
 
 /* ---- making --------------------------------------------------------------------------- */
@@ -136,31 +137,27 @@ enum status store_read_symbols(struct store *store, uint64_t run_id, struct aren
 
 enum { TREND_DEFAULT = 50 };
 
-struct metric {
-    const char *name;
-    enum sql sql, of_run; /* of some cases; of whole runs, from their sums */
+struct metric_query {
+    enum sql of_cases, of_run; /* of some cases; of whole runs, from their sums */
 };
 
-static const struct metric metrics[] = {
-    {"capture_rate", SQL_TREND_CASES, SQL_TREND_RUN_CASES},
-    {"exact", SQL_TREND_SCORES, SQL_TREND_RUN_SCORES},
-    {"f1", SQL_TREND_SCORES, SQL_TREND_RUN_SCORES},
-    {"speed_ratio", SQL_TREND_COST, SQL_TREND_RUN_COST},
-    {"offset_ns", SQL_TREND_COST, SQL_TREND_RUN_COST},
-    {"dump_ns", SQL_TREND_COST, SQL_TREND_RUN_COST},
-    {"offset_cold_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"dump_cold_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"walk_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"stop_walk_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"stop_dump_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"record_write_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"dump_write_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"dump_tuned_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"capture_now_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"hang_late_ns", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"record_bytes", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-    {"dump_bytes", SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN},
-};
+/* The metrics that are not listed are medians. */
+static struct metric_query query_of(enum metric metric)
+{
+    switch (metric) {
+    case METRIC_CAPTURE_RATE:
+        return (struct metric_query){SQL_TREND_CASES, SQL_TREND_RUN_CASES};
+    case METRIC_EXACT:
+    case METRIC_F1:
+        return (struct metric_query){SQL_TREND_SCORES, SQL_TREND_RUN_SCORES};
+    case METRIC_SPEED_RATIO:
+    case METRIC_OFFSET:
+    case METRIC_DUMP:
+        return (struct metric_query){SQL_TREND_COST, SQL_TREND_RUN_COST};
+    default:
+        return (struct metric_query){SQL_TREND_MEDIAN, SQL_TREND_RUN_MEDIAN};
+    }
+}
 
 static void read_scores(struct query *q, bool is_f1, struct trend_point *out)
 {
@@ -174,8 +171,16 @@ static void read_scores(struct query *q, bool is_f1, struct trend_point *out)
         out->value = exact / judged;
 }
 
-static void read_trend_row(struct query *q, const struct metric *metric, struct trend_point *out)
+/* The dump way's time comes first. */
+static double read_cost(struct query *q, enum metric metric)
 {
+    const double dump = query_get_number(q), offset = query_get_number(q);
+    return metric == METRIC_SPEED_RATIO ? dump / offset : metric == METRIC_OFFSET ? offset : dump;
+}
+
+static void read_trend_row(struct query *q, enum metric metric, struct trend_point *out)
+{
+    const enum sql sql = query_of(metric).of_cases;
     out->run_id = query_get(q);
     out->started_ns = query_get(q);
     out->commit = query_get_text(q);
@@ -183,52 +188,43 @@ static void read_trend_row(struct query *q, const struct metric *metric, struct 
     out->platform = query_get_text(q);
     out->cases = (uint32_t)query_get(q);
     out->value = (double)NAN;
-    if (metric->sql == SQL_TREND_SCORES) {
-        read_scores(q, metric->name[0] == 'f', out);
+    if (sql == SQL_TREND_SCORES) {
+        read_scores(q, metric == METRIC_F1, out);
         return;
     }
     out->count = query_get(q);
-    const double first = query_get_number(q);
-    if (metric->sql == SQL_TREND_CASES) {
-        out->value = out->count > 0 ? first / (double)out->count : (double)NAN;
-    } else if (metric->sql == SQL_TREND_MEDIAN) {
-        out->value = first;
-    } else {
-        const double offset = query_get_number(q);
-        out->value = metric->name[0] == 's'   ? first / offset
-                     : metric->name[0] == 'o' ? offset
-                                              : first;
+    if (sql == SQL_TREND_COST) {
+        out->value = read_cost(q, metric);
+        return;
     }
-}
-
-static const struct metric *find_metric(const char *name)
-{
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-        if (strcmp(metrics[i].name, name) == 0)
-            return &metrics[i];
-    return NULL;
+    const double value = query_get_number(q);
+    if (sql == SQL_TREND_MEDIAN)
+        out->value = value;
+    else if (out->count > 0)
+        out->value = value / (double)out->count;
 }
 
 enum status store_read_trend(struct store *store, const struct trend_query *query,
                              struct arena *keep, struct trend_point **out, uint32_t *count,
                              struct fault *fault)
 {
-    const struct metric *metric = find_metric(query->metric);
+    enum metric metric = METRIC_COUNT;
     uint32_t room = 0, limit = query->limit == 0 ? TREND_DEFAULT : query->limit;
     *out = NULL;
     *count = 0;
-    if (metric == NULL)
+    if (!metric_parse(query->metric, &metric))
         return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric");
+    const struct metric_query sql = query_of(metric);
     const bool whole = query->scenario == NULL && query->variant == NULL;
-    struct query q = query_begin(store, whole ? metric->of_run : metric->sql, keep, fault);
+    struct query q = query_begin(store, whole ? sql.of_run : sql.of_cases, keep, fault);
     query_text(&q, query->scenario);
     query_text(&q, query->variant);
     query_int(&q, limit > STORE_PAGE_MAX ? STORE_PAGE_MAX : limit);
     query_text(&q, query->branch);
     query_text(&q, query->platform);
     query_int(&q, query->until);
-    if (metric->sql == SQL_TREND_MEDIAN)
-        query_text(&q, metric->name);
+    if (sql.of_cases == SQL_TREND_MEDIAN)
+        query_text(&q, metric_name(metric));
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
         read_trend_row(&q, metric, &(*out)[(*count)++]);
     for (uint32_t i = 0; i < *count / 2;

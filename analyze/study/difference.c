@@ -23,7 +23,7 @@ static bool is_alike(const struct run_info *a, const struct run_info *b)
 
 /* The fence of METRIC over earlier runs with about as many cases as RUN; medians over other cases
  * are not comparable. */
-static enum status read_fence(struct store *store, const struct run_info *run, const char *metric,
+static enum status read_fence(struct store *store, const struct run_info *run, enum metric metric,
                               const struct run_page *page, struct arena *keep, double *out,
                               struct fault *fault)
 {
@@ -31,7 +31,7 @@ static enum status read_fence(struct store *store, const struct run_info *run, c
     uint32_t count = 0;
     double values[TIME_HISTORY_RUNS], scratch[TIME_HISTORY_RUNS];
     size_t known = 0;
-    const struct trend_query query = {.metric = metric, .limit = page->count};
+    const struct trend_query query = {.metric = metric_name(metric), .limit = page->count};
     if (store_read_trend(store, &query, keep, &points, &count, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = count; i-- > 0 && known < TIME_HISTORY_RUNS;)
@@ -48,8 +48,8 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
 {
     static const struct {
         enum engine_kind kind;
-        const char *metric;
-    } subjects[] = {{ENGINE_KIND_OFFSET, "offset_ns"}, {ENGINE_KIND_DUMP, "dump_ns"}};
+        enum metric metric;
+    } subjects[] = {{ENGINE_KIND_OFFSET, METRIC_OFFSET}, {ENGINE_KIND_DUMP, METRIC_DUMP}};
     struct run_page page;
     const struct run_query query = {.limit = TIME_HISTORY_RUNS * 2};
     double noise = 0;

@@ -215,12 +215,12 @@ static double capture_rate(const struct run_figures *figures)
     return wanted == 0 ? (double)NAN : (double)captured / wanted;
 }
 
-double figures_metric(const struct run_figures *figures, const char *metric, struct arena *scratch)
+double figures_metric(const struct run_figures *figures, enum metric metric, struct arena *scratch)
 {
     uint64_t judged = 0, exact = 0, truth = 0, own = 0, right = 0;
-    if (strcmp(metric, "capture_rate") == 0)
+    if (metric == METRIC_CAPTURE_RATE)
         return capture_rate(figures);
-    if (strcmp(metric, "speed_ratio") == 0) {
+    if (metric == METRIC_SPEED_RATIO) {
         const struct way_times ratio = figures_way_times(figures, scratch);
         return ratio.dump_ms / ratio.offset_ms;
     }
@@ -234,9 +234,9 @@ double figures_metric(const struct run_figures *figures, const char *metric, str
         own += t->own_frames;
         right += t->right_frames;
     }
-    if (strcmp(metric, "exact") == 0 && judged > 0)
+    if (metric == METRIC_EXACT && judged > 0)
         return (double)exact / (double)judged;
-    if (strcmp(metric, "f1") == 0 && truth + own > 0)
+    if (metric == METRIC_F1 && truth + own > 0)
         return 2 * (double)right / (double)(truth + own);
     return (double)NAN;
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "model/difference.h"
+#include "model/metric.h"
 #include "model/run.h"
 
 struct run_figures {
@@ -105,7 +106,8 @@ struct way_times {
  * of the cases that have both subjects. */
 struct way_times figures_way_times(const struct run_figures *figures, struct arena *scratch);
 
-/* "capture_rate", "exact", "f1" of the subjects, "speed_ratio"; NaN when nothing was judged. */
-double figures_metric(const struct run_figures *figures, const char *metric, struct arena *scratch);
+/* METRIC_EXACT and METRIC_F1 of the subjects, METRIC_CAPTURE_RATE, METRIC_SPEED_RATIO; NaN when
+ * nothing was judged, and for any other metric. */
+double figures_metric(const struct run_figures *figures, enum metric metric, struct arena *scratch);
 
 #endif

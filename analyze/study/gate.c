@@ -33,11 +33,12 @@ add(struct session *s, const char *name, bool holds, const char *format, ...)
     s->out->checks[s->out->check_count++].text = arena_string(s->keep, text);
 }
 
-static void check_metric(struct session *s, const char *name, double limit)
+static void check_metric(struct session *s, enum metric metric, double limit)
 {
+    const char *name = metric_name(metric);
     if (isnan(limit))
         return;
-    const double value = figures_metric(&s->out->figures, name, s->keep);
+    const double value = figures_metric(&s->out->figures, metric, s->keep);
     if (isnan(value))
         add(s, name, false, "nothing was measured, %.1f %% demanded", limit * 100);
     else
@@ -152,9 +153,9 @@ enum status gate_decide(struct store *store, const char *word, const struct gate
     if (study_read_figures(store, word, keep, &out->run, &out->figures, fault) != ERR_NONE)
         return fault->code;
     check_verdicts(&s);
-    check_metric(&s, "capture_rate", request->min_capture);
-    check_metric(&s, "exact", request->min_exact);
-    check_metric(&s, "f1", request->min_f1);
+    check_metric(&s, METRIC_CAPTURE_RATE, request->min_capture);
+    check_metric(&s, METRIC_EXACT, request->min_exact);
+    check_metric(&s, METRIC_F1, request->min_f1);
     check_engines(&s);
     if (check_baseline(&s, store, fault) != ERR_NONE)
         return fault->code;

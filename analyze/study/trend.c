@@ -14,29 +14,6 @@ enum { LEVEL_RUNS_MIN = 4 };
 static const double effect_min = 0.03; /* of times: as statistics_change has it */
 static const double unknown = (double)NAN;
 
-const struct trend_figure trend_figures[] = {
-    {"exact", "Exact stacks", "share", false},
-    {"f1", "Frame F1", "share", false},
-    {"capture_rate", "Captured", "share", false},
-    {"speed_ratio", "Dump : offset, warm", "ratio", false},
-    {"offset_ns", "Offset way, warm", "ns", true},
-    {"dump_ns", "Dump way, warm", "ns", true},
-    {"offset_cold_ns", "Offset way, cold", "ns", true},
-    {"dump_cold_ns", "Dump way, cold", "ns", true},
-    {"walk_ns", "Walk in the process", "ns", true},
-    {"stop_walk_ns", "Target stopped for the walk", "ns", true},
-    {"stop_dump_ns", "Target stopped for walk and dump", "ns", true},
-    {"record_write_ns", "Record write", "ns", true},
-    {"dump_write_ns", "Dump write", "ns", true},
-    {"dump_tuned_ns", "Dump write, cheapest form", "ns", true},
-    {"capture_now_ns", "Capture on demand", "ns", true},
-    {"hang_late_ns", "Hang found late by", "ns", true},
-    {"record_bytes", "Record size", "bytes", true},
-    {"dump_bytes", "Dump size", "bytes", true},
-};
-
-const size_t trend_figure_count = sizeof trend_figures / sizeof trend_figures[0];
-
 /* ---- points --------------------------------------------------------------------------- */
 
 static enum status set_band(struct trend *out, struct arena *keep, struct fault *fault)
@@ -63,10 +40,7 @@ enum status study_read_trend(struct store *store, const struct trend_query *quer
 {
     memset(out, 0, sizeof *out);
     if (store_read_trend(store, query, keep, &out->points, &out->count, fault) == ERR_USAGE)
-        fault->hint = "capture_rate, exact, f1, speed_ratio, offset_ns, dump_ns, offset_cold_ns, "
-                      "dump_cold_ns, walk_ns, stop_walk_ns, stop_dump_ns, record_write_ns, "
-                      "dump_write_ns, dump_tuned_ns, capture_now_ns, hang_late_ns, record_bytes, "
-                      "dump_bytes";
+        fault->hint = METRIC_NAMES;
     return fault->code == ERR_NONE ? set_band(out, keep, fault) : fault->code;
 }
 
@@ -92,7 +66,7 @@ static enum status choose_points(struct trend_study *s, struct arena *keep, stru
 
 static bool is_time(const struct trend_study *s)
 {
-    return strcmp(s->figure->unit, "share") != 0;
+    return s->facts->unit != METRIC_UNIT_SHARE;
 }
 
 static double threshold_of(const struct trend_study *s)
@@ -210,7 +184,7 @@ static void fill_level(const struct trend_study *s, const struct series *v, cons
     if (before == NULL)
         return;
     out->effect = before->median != 0 ? median / before->median - 1 : unknown;
-    out->worse = (median > before->median) == s->figure->less_is_better;
+    out->worse = (median > before->median) == s->facts->less_is_better;
 }
 
 static enum status find_levels(struct trend_study *s, struct arena *keep, struct fault *fault)
@@ -235,16 +209,19 @@ static enum status find_levels(struct trend_study *s, struct arena *keep, struct
 static const char *value_text(const struct trend_study *s, double value, struct arena *keep)
 {
     static const struct {
-        const char *unit, *name;
+        enum metric_unit unit;
+        const char *name;
         double size;
-    } steps[] = {{"ns", "s", 1e9},     {"ns", "ms", 1e6},    {"ns", "us", 1e3},    {"ns", "ns", 0},
-                 {"bytes", "MB", 1e6}, {"bytes", "KB", 1e3}, {"bytes", "bytes", 0}};
-    if (strcmp(s->figure->unit, "share") == 0)
+    } steps[] = {{METRIC_UNIT_NS, "s", 1e9},     {METRIC_UNIT_NS, "ms", 1e6},
+                 {METRIC_UNIT_NS, "us", 1e3},    {METRIC_UNIT_NS, "ns", 0},
+                 {METRIC_UNIT_BYTES, "MB", 1e6}, {METRIC_UNIT_BYTES, "KB", 1e3},
+                 {METRIC_UNIT_BYTES, "bytes", 0}};
+    if (s->facts->unit == METRIC_UNIT_SHARE)
         return arena_printf(keep, "%.2f %%", 100 * value);
-    if (strcmp(s->figure->unit, "ratio") == 0)
+    if (s->facts->unit == METRIC_UNIT_RATIO)
         return arena_printf(keep, "%.1f", value);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        if (strcmp(steps[i].unit, s->figure->unit) == 0 && value >= steps[i].size)
+        if (steps[i].unit == s->facts->unit && value >= steps[i].size)
             return arena_printf(keep, "%.3g %s", value / (steps[i].size > 0 ? steps[i].size : 1),
                                 steps[i].name);
     return arena_printf(keep, "%g", value);
@@ -282,9 +259,10 @@ enum status trend_make(struct store *store, const struct trend_query *query, str
     out->noise = unknown;
     if (study_read_trend(store, query, keep, &out->trend, fault) != ERR_NONE)
         return fault->code;
-    for (size_t i = 0; i < trend_figure_count; i++)
-        if (strcmp(trend_figures[i].name, query->metric) == 0)
-            out->figure = &trend_figures[i];
+    enum metric metric = METRIC_COUNT;
+    if (!metric_parse(query->metric, &metric))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric", METRIC_NAMES);
+    out->facts = metric_facts(metric);
     if (is_time(out) &&
         bench_newest_noise(store, keep, &out->noise, &out->noise_run, fault) != ERR_NONE)
         return fault->code;
@@ -334,13 +312,13 @@ void trend_write_points(struct json *j, const struct trend *trend)
     write_trend(j, trend, NULL);
 }
 
-static void write_figure(struct json *j, const struct trend_figure *figure)
+static void write_figure(struct json *j, const struct metric_facts *facts)
 {
     json_object(j);
-    json_key_string(j, "name", figure->name);
-    json_key_string(j, "title", figure->title);
-    json_key_string(j, "unit", figure->unit);
-    json_key_string(j, "better", figure->less_is_better ? "less" : "more");
+    json_key_string(j, "name", facts->name);
+    json_key_string(j, "title", facts->title);
+    json_key_string(j, "unit", metric_unit_name(facts->unit));
+    json_key_string(j, "better", facts->less_is_better ? "less" : "more");
     json_object_end(j);
 }
 
@@ -378,9 +356,9 @@ static void write_words(struct json *j, const char *key, const char **words, uin
 void trend_write_json(struct json *j, const struct trend_study *s)
 {
     json_object(j);
-    json_key_string(j, "metric", s->figure->name);
+    json_key_string(j, "metric", s->facts->name);
     json_key(j, "figure");
-    write_figure(j, s->figure);
+    write_figure(j, s->facts);
     json_key_string(j, "scenario", s->query.scenario);
     json_key_string(j, "variant", s->query.variant);
     json_key_string(j, "branch", s->query.branch);
@@ -402,8 +380,8 @@ void trend_write_json(struct json *j, const struct trend_study *s)
     write_trend(j, &s->trend, s->counts);
     json_key(j, "figures");
     json_array(j);
-    for (size_t i = 0; i < trend_figure_count; i++)
-        write_figure(j, &trend_figures[i]);
+    for (int i = 0; i < METRIC_COUNT; i++)
+        write_figure(j, metric_facts((enum metric)i));
     json_array_end(j);
     write_words(j, "branches", s->branches, s->branch_count);
     write_words(j, "platforms", s->platforms, s->platform_count);

@@ -4,19 +4,10 @@
 #define STUDY_TREND_H
 
 #include "base/json.h"
+#include "model/metric.h"
 #include "model/stored.h"
 
 struct store;
-
-struct trend_figure {
-    const char *name;  /* in JSON and addresses       */
-    const char *title; /* for people                  */
-    const char *unit;  /* "share", "ratio", "ns", "bytes" */
-    bool less_is_better;
-};
-
-extern const struct trend_figure trend_figures[];
-extern const size_t trend_figure_count;
 
 /* A figure through the finished runs, oldest first, and the band that its history keeps to:
  * quartiles widened by 1.5 times their distance; NaN under 4 values. */
@@ -42,7 +33,7 @@ struct trend_level {
 };
 
 struct trend_study {
-    const struct trend_figure *figure;
+    const struct metric_facts *facts;
     struct trend_query query;
     struct trend trend;
     bool *counts;       /* per point: its run has a value, and at least half of the cases of

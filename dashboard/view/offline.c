@@ -195,10 +195,10 @@ static enum status carry_run(struct carrier *c)
 static enum status carry_trends(struct carrier *c)
 {
     enum status status = ERR_NONE;
-    for (size_t i = 0; i < trend_figure_count && status == ERR_NONE; i++) {
+    for (int i = 0; i < METRIC_COUNT && status == ERR_NONE; i++) {
         char path[PATH_BYTES];
         (void)snprintf(path, sizeof path, "/api/v1/trend?limit=%d&metric=%s&until=%" PRIu64,
-                       (int)OFFLINE_TREND_RUNS, trend_figures[i].name, c->asked->run_id);
+                       (int)OFFLINE_TREND_RUNS, metric_name((enum metric)i), c->asked->run_id);
         status = carry(c, path);
     }
     return status;
