@@ -14,7 +14,8 @@ static bool stated_length(struct exchange *x, uint64_t *out)
     const char *text = exchange_header(x, "Content-Length");
     if (text == NULL || exchange_header(x, "Transfer-Encoding") != NULL) {
         x->closing = true; /* where this body ends is not known */
-        (void)answer_error(x, 411, "length_required", "The body's length is not stated",
+        (void)answer_error(x, 411, "length_required",
+                           "The request does not state the length of its body",
                            "send Content-Length");
         return false;
     }
@@ -65,7 +66,7 @@ static bool read_pieces(struct exchange *x, char *body, size_t bytes)
         }
         have += (size_t)got;
         if (now_ns - start_ns > (uint64_t)UPLOAD_MAX_MS * 1000000u && have < bytes) {
-            (void)answer_error(x, 408, "too_slow", "The body takes too long to come", NULL);
+            (void)answer_error(x, 408, "too_slow", "The body takes too long to arrive", NULL);
             return false;
         }
         if (now_ns - last_ns > SLOW_NS)
@@ -84,11 +85,13 @@ bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_
         return false;
     x->closing = true; /* until the body is read: the rest of it is not a request */
     if (stated > max_bytes) {
-        (void)answer_error(x, 413, "too_large", "The body is larger than this server takes", NULL);
+        (void)answer_error(x, 413, "too_large", "The body is larger than this server accepts",
+                           NULL);
         return false;
     }
     if (!upload_open(x)) {
-        (void)answer_error(x, 503, "busy", "Others are uploading", "try again in a moment");
+        (void)answer_error(x, 503, "busy", "Other uploads are in progress",
+                           "try again in a moment");
         return false;
     }
     char *text = arena_alloc(&x->keep, (size_t)stated + 1);

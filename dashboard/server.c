@@ -56,7 +56,7 @@ static int check_write(struct exchange *x)
         return answer_error(x, 401, "token", "The token is missing or wrong",
                             "use the address that `twinstack serve` printed");
     if (strcmp(x->request->request_method, "DELETE") != 0 && !type_is_json(type))
-        return answer_error(x, 415, "content_type", "A write is application/json", NULL);
+        return answer_error(x, 415, "content_type", "A write must be application/json", NULL);
     return 0;
 }
 
@@ -78,7 +78,7 @@ static int check_request(struct exchange *x)
     const uint16_t port = d->port;
     mutex_unlock(d->lock);
     if (!host_is_ours(host, port, d->options.hosts, d->options.host_count))
-        return answer_error(x, 421, "wrong_host", "This server does not go by that name",
+        return answer_error(x, 421, "wrong_host", "This server does not answer to that host name",
                             "use the printed address, or name it with --host");
     int missing = route_find(x);
     if (missing == 405)
@@ -92,8 +92,8 @@ static int check_request(struct exchange *x)
         const char *site = exchange_header(x, "Sec-Fetch-Site");
         if (!origin_is_ours(exchange_header(x, "Origin"), host) ||
             (site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0))
-            return answer_error(x, 403, "wrong_origin", "Another site's page may not ask this",
-                                NULL);
+            return answer_error(x, 403, "wrong_origin",
+                                "Pages of other sites may not send this request", NULL);
     }
     if ((x->route->flags & ROUTE_WRITES) != 0)
         return check_write(x);

@@ -36,7 +36,7 @@ const struct view views[] = {
     {"/api/v1/doors", "the older name of hooks", view_doors, "run"},
     {"/api/v1/signatures", "differences that belong together, most first", view_signatures, "run"},
     {"/api/v1/known", "accepted differences", view_known, "run"},
-    {"/api/v1/symbols", "modules and what answered for them", view_symbols, "run"},
+    {"/api/v1/symbols", "modules, and which symbols named their frames", view_symbols, "run"},
 };
 
 const size_t view_count = sizeof views / sizeof views[0];
