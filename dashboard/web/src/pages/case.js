@@ -185,7 +185,13 @@ function Downloads({ data, say }) {
         stacks
       </button>
       {kept.map((a) => (
-        <button class="toggle" key={a.sha256} onClick={() => file(a)} title={`${a.name}, ${bytes(a.bytes)}`}>
+        <button
+          class="toggle"
+          key={a.sha256}
+          data-carrier
+          onClick={() => file(a)}
+          title={`${a.name}, ${bytes(a.bytes)}`}
+        >
           {a.role}
         </button>
       ))}
