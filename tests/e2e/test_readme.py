@@ -65,8 +65,8 @@ def shape(expected):
     return re.compile("".join(lines))
 
 
-# Printed on stderr when an index is built for the first time, not at every start.
-NOTE = re.compile(r"twinstack: note: \d+ symbol index")
+# Printed on stderr, but not by every start: the first index of an image, and progress on a slow machine.
+NOTE = re.compile(r"twinstack: (?:note: \d+ symbol index|.*\d+ of \d+|.*\d+/\d+)")
 
 
 class Readme(e2e.Case):
