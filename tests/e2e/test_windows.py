@@ -11,7 +11,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import unittest
 import urllib.request
 
@@ -132,44 +131,22 @@ class Windows(e2e.Case):
             server.stdout.close()
             server.wait()
 
-    def test_children_end_with_a_killed_program(self):
-        database = self.folder / "killed.db"
-        child = subprocess.Popen(["wine", str(EXE), "run", "--victims", str(e2e.BUILD / "victims/bin"), "--variant", "ob2",
-                                  "-k", "sleep_forever or deadlock or spin", "--out", str(self.folder / "out"), "--db",
-                                  str(database)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
-        try:
-            self.wait_until(lambda: running("victims-ob2.exe"), "a victim runs")
-        finally:
-            for pid in running("twinstack.exe"):
-                os.kill(pid, signal.SIGKILL)
-            child.wait()
-        self.wait_until(lambda: not running("victims-ob2.exe"), "no victim is left")
-
-    def wait_until(self, ready, what):
-        end = time.monotonic() + 60 * SLOWNESS
-        while not ready():
-            self.assertLess(time.monotonic(), end, what)
-            time.sleep(0.1)
-
 
 def untimed(text):
     """Figures of time and memory differ from run to run, and the reason why there is no judge:dbghelp."""
+    if text.startswith(b"{\n"):
+        return steady(json.loads(text))
     text = re.sub(rb'("\w+_(?:ns|bytes|ms)": ?)[0-9.e+-]+', rb"\1#", text)
     return re.sub(rb'("(?:why|reason|skip_reason)": ")[^"]*no (?:launcher|folder)[^"]*', rb"\1#", text)
 
 
-def running(program):
-    """The processes of the prefix in use whose command line names PROGRAM."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            line = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
-            mine = ENV["WINEPREFIX"].encode() in (entry / "environ").read_bytes() if program.encode() in line else False
-        except OSError:
-            continue
-        if mine and not line.startswith(b"wine\0"):
-            found.append(int(entry.name))
-    return found
+def steady(value):
+    """A document without what is measured."""
+    if isinstance(value, dict):
+        return {k: steady(v) for k, v in value.items() if k != "headline" and not re.search(r"_(ns|bytes|ms)$", k)}
+    if isinstance(value, list):
+        return [steady(v) for v in value]
+    return "#" if isinstance(value, str) and re.search(r"no (launcher|folder)", value) else value
 
 
 if __name__ == "__main__":
