@@ -122,10 +122,10 @@ def misc(size, flags):
     return whole[:size]
 
 
-def misc_of(size, told):
+def misc_of(size, expected):
     def row(d):
         d.stream(15, misc(size, 0x3F7))
-        return {"process": told}
+        return {"process": expected}
     return row
 
 
@@ -359,18 +359,18 @@ class DumpStreams(e2e.Case):
         for name, fill in ROWS.items():
             with self.subTest(name):
                 dump = dump_maker.Dump("arm64" if "arm64" in name else "x64")
-                told = fill(dump)
+                expected = fill(dump)
                 document = self.read(dump)
                 self.assertFalse(document["partial"], [s for s in document["streams"] if s["fault"]])
-                for path, want in told.items():
+                for path, want in expected.items():
                     got = document
                     for step in filter(None, path.split(".")):
                         got = got[int(step) if step.isdigit() else step]
                     self.assertEqual({key: got[key] for key in want}, want, path)
 
     def test_each_structure_cut_short(self):
-        """A stream that ends early is reported as damaged or with less content; nothing else
-        changes for it or the others."""
+        """A stream that ends early is reported as damaged, or with less content. The other streams
+        stay as they were."""
         for name, fill in ROWS.items():
             with self.subTest(name):
                 dump = dump_maker.Dump("arm64" if "arm64" in name else "x64")
