@@ -169,6 +169,17 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
 /* Copies runs that TO lacks (by uuid), and baselines where TO has none; returns how many runs. */
 enum status store_import(struct store *to, struct store *from, uint32_t *copied,
                          struct fault *fault);
+
+/* A run in some database. */
+struct store_part {
+    struct store *from;
+    uint64_t run_id;
+};
+
+/* Makes one complete run RUN, which ended at RUN->finished_ns, of the cases of all PARTS: all of it
+ * or nothing. */
+enum status store_merge(struct store *to, const struct store_part *parts, uint32_t count,
+                        struct run_info *run, struct arena *keep, struct fault *fault);
 /* A one-file copy without WAL that opens from a read-only folder; replaces PATH when it is whole.
  * Fails: ERR_USAGE a folder, or the database itself. */
 enum status store_publish(struct store *store, const char *path, struct fault *fault);

@@ -1,13 +1,13 @@
-/* Whole databases: import, publish, prune. Import uses the public functions for reading and
- * writing, so that it copies exactly what a run would write. */
+/* Whole databases: import, merge, publish, prune. Import and merge use the public functions for
+ * reading and writing, so that it copies exactly what a run would write. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/files.h"
 #include "store/query.h"
 
-static enum status import_cases(struct store *to, struct store *from, uint64_t from_run,
-                                uint64_t to_run, struct fault *fault)
+static enum status copy_cases(struct store *to, struct store *from, uint64_t from_run,
+                              uint64_t to_run, struct fault *fault)
 {
     struct case_query query = {.run_id = from_run, .limit = STORE_PAGE_MAX};
     do {
@@ -55,7 +55,7 @@ static enum status import_run(struct store *to, struct store *from, uint64_t run
             struct bench_sample *samples = NULL;
             uint32_t count = 0;
             if (store_begin_run(to, &run, &scratch, fault) == ERR_NONE &&
-                import_cases(to, from, run_id, run.id, fault) == ERR_NONE &&
+                copy_cases(to, from, run_id, run.id, fault) == ERR_NONE &&
                 store_read_samples(from, run_id, &scratch, &samples, &count, fault) == ERR_NONE &&
                 store_put_samples(to, run.id, samples, count, fault) == ERR_NONE &&
                 store_finish_run(to, run.id, state, finished_ns, fault) == ERR_NONE)
@@ -102,6 +102,21 @@ enum status store_import(struct store *to, struct store *from, uint32_t *copied,
         arena_free(&scratch);
     } while (fault->code == ERR_NONE && query.after != 0);
     return fault->code != ERR_NONE ? fault->code : import_baselines(to, from, fault);
+}
+
+enum status store_merge(struct store *to, const struct store_part *parts, uint32_t count,
+                        struct run_info *run, struct arena *keep, struct fault *fault)
+{
+    const uint64_t finished_ns = run->finished_ns;
+    if (store_begin(to, fault) != ERR_NONE)
+        return fault->code;
+    (void)store_begin_run(to, run, keep, fault);
+    for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++)
+        (void)copy_cases(to, parts[i].from, parts[i].run_id, run->id, fault);
+    if (fault->code == ERR_NONE &&
+        store_finish_run(to, run->id, RUN_COMPLETE, finished_ns, fault) == ERR_NONE)
+        run->state = RUN_COMPLETE;
+    return store_end(to, fault->code, fault);
 }
 
 static bool is_own_file(const struct store *store, const char *path)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "study/selection.h"
 
 struct session {
@@ -90,6 +91,14 @@ static enum status check_gone(struct session *s, const struct run_diff *diff, ui
 {
     const char *expr = s->request->allow_missing;
     uint32_t gone = 0, allowed = 0;
+    struct selection now;
+    const char *part = "";
+    if (selection_read(&s->out->run.info, s->keep, &now, fault) != ERR_NONE)
+        return fault->code;
+    if (now.shard_count > 0)
+        part = arena_printf(s->keep,
+                            " (part %u of %u: `twinstack db merge` makes one run of the parts)",
+                            now.shard, now.shard_count);
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct diff_row *row = &diff->rows[i];
         bool may = false;
@@ -102,8 +111,8 @@ static enum status check_gone(struct session *s, const struct run_diff *diff, ui
     }
     add(s, "cases gone", gone == 0,
         "%u gone since run %" PRIu64 ", beside %u allowed by --allow-missing and %u that this run "
-        "was not asked for",
-        gone, before, allowed, diff->counts[DIFF_NOT_SELECTED]);
+        "was not asked for%s",
+        gone, before, allowed, diff->counts[DIFF_NOT_SELECTED], text_or_empty(part));
     return ERR_NONE;
 }
 

@@ -46,7 +46,7 @@ static const char *quoted(const char *word, struct arena *keep)
     return out;
 }
 
-static const char *join_words(int argc, char *const *argv, const char *label, struct arena *keep)
+const char *run_facts_join(int argc, char *const *argv, const char *label, struct arena *keep)
 {
     const char *text = arena_printf(keep, "twinstack %s", label);
     for (int i = 0; i < argc && text != NULL; i++) {
@@ -146,7 +146,7 @@ enum status run_facts(const struct collect_options *options, const char *label, 
     out->branch = out->commit != NULL ? ask(branch, keep) : NULL;
     out->platform = host.wine != NULL ? arena_printf(keep, "%s, %s", host.os, host.wine) : host.os;
     out->cpu = host.cpu;
-    out->command = join_words(argc, argv, label, keep);
+    out->command = run_facts_join(argc, argv, label, keep);
     read_toolchain(options->victims_folder, keep, out);
     out->tools = ARENA_ARRAY(keep, TOOLS_MAX, struct named_version);
     if (out->tools == NULL || out->command == NULL || out->platform == NULL)

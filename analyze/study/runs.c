@@ -53,20 +53,31 @@ enum status study_read_run(struct store *store, const char *word, enum run_detai
     return fault->code;
 }
 
+void study_split_word(const char *word, struct arena *keep, const char **path, const char **run)
+{
+    const char *colon = strrchr(word, ':');
+    *path = word;
+    *run = "latest";
+    if (path_is_file(word))
+        return;
+    *path = colon != NULL ? arena_text(keep, word, (size_t)(colon - word)) : NULL;
+    *run = colon != NULL ? colon + 1 : word;
+    if (*path == NULL || !path_is_file(*path)) {
+        *path = NULL;
+        *run = word;
+    }
+}
+
 enum status study_read_run_or_file(struct store *store, const char *word, enum run_detail detail,
                                    struct arena *keep, struct stored_run *out, struct fault *fault)
 {
-    const char *colon = strrchr(word, ':');
-    const char *path = colon != NULL ? arena_text(keep, word, (size_t)(colon - word)) : word;
-    if (path_is_file(word)) {
-        path = word;
-        colon = NULL;
-    }
-    if (path == NULL || !path_is_file(path))
-        return study_read_run(store, word, detail, keep, out, fault);
+    const char *path, *run;
+    study_split_word(word, keep, &path, &run);
+    if (path == NULL)
+        return study_read_run(store, run, detail, keep, out, fault);
     struct store *other = NULL;
     if (store_open(path, STORE_READ_OLD, &other, fault) == ERR_NONE)
-        (void)study_read_run(other, colon != NULL ? colon + 1 : "latest", detail, keep, out, fault);
+        (void)study_read_run(other, run, detail, keep, out, fault);
     store_close(other);
     return fault->code;
 }

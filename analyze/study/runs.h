@@ -47,6 +47,10 @@ enum status study_read_run(struct store *store, const char *word, enum run_detai
 enum status study_read_run_or_file(struct store *store, const char *word, enum run_detail detail,
                                    struct arena *keep, struct stored_run *out, struct fault *fault);
 
+/* What WORD names as "FILE" or "FILE:RUN"; *path is NULL where it names a run of the database that
+ * is open.  Both live as long as WORD and KEEP. */
+void study_split_word(const char *word, struct arena *keep, const char **path, const char **run);
+
 /* As study_read_run_or_file for what NOW is compared with: "baseline" is that of NOW's branch and
  * platform, else the one for all. */
 enum status study_read_before(struct store *store, const char *word, const struct run_info *now,

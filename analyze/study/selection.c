@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "collect/collect.h"
 #include "study/run_facts.h"
 
-/* The value of option NAME at word *i, in either form ("-k X", "-k=X"); NULL: another option. */
-static const char *value_of(const char *name, int argc, char *const *argv, int *i)
+const char *selection_value(const char *name, int argc, char *const *argv, int *i)
 {
     const size_t length = strlen(name);
     if (argv[*i] == NULL || strncmp(argv[*i], name, length) != 0)
@@ -15,6 +15,19 @@ static const char *value_of(const char *name, int argc, char *const *argv, int *
     if (argv[*i][length] == '=')
         return argv[*i] + length + 1;
     return argv[*i][length] == '\0' && *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+/* "I/N": the verb that took the run has refused any other form. */
+static void read_shard(const char *text, struct selection *out)
+{
+    const size_t at = strcspn(text, "/");
+    uint64_t shard = 0, count = 0;
+    if (text[at] == '/' && text_parse_uint(text, at, &shard) &&
+        text_parse_uint(text + at + 1, strlen(text + at + 1), &count) && count <= UINT32_MAX &&
+        shard >= 1 && shard <= count) {
+        out->shard = (uint32_t)shard;
+        out->shard_count = (uint32_t)count;
+    }
 }
 
 enum status selection_read(const struct run_info *run, struct arena *keep, struct selection *out,
@@ -32,13 +45,13 @@ enum status selection_read(const struct run_info *run, struct arena *keep, struc
         return fault->code;
     }
     for (int i = 0; argv != NULL && i < argc; i++) {
-        const char *value = value_of("-k", argc, argv, &i);
+        const char *value = selection_value("-k", argc, argv, &i);
         if (value != NULL)
             out->expr = value;
-        else if ((value = value_of("--variant", argc, argv, &i)) != NULL)
+        else if ((value = selection_value("--variant", argc, argv, &i)) != NULL)
             out->variants = value;
-        else if (value_of("--shard", argc, argv, &i) != NULL)
-            out->is_shard = true;
+        else if ((value = selection_value("--shard", argc, argv, &i)) != NULL)
+            read_shard(value, out);
     }
     return ERR_NONE;
 }
@@ -64,7 +77,7 @@ bool selection_takes(const struct selection *s, const struct run_case *c)
 {
     struct fault ignored = FAULT_INIT;
     bool selected = true;
-    if (s->is_shard || (s->variants != NULL && !list_has(s->variants, c->variant)))
+    if (s->shard_count > 0 || (s->variants != NULL && !list_has(s->variants, c->variant)))
         return false;
     return s->expr == NULL ||
            (selection_matches(s->expr, c, &selected, &ignored) == ERR_NONE && selected);

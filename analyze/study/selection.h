@@ -9,8 +9,12 @@
 
 struct selection {
     const char *expr, *variants; /* of -k and --variant; NULL: all */
-    bool is_shard;               /* a part by number: names do not show it */
+    uint32_t shard, shard_count; /* of --shard I/N; 0: not a part */
 };
+
+/* The value of option NAME at word *i of ARGV, in either form ("-k X", "-k=X"), and moves *i past
+ * it; NULL: another option. */
+const char *selection_value(const char *name, int argc, char *const *argv, int *i);
 
 /* Reads it off the run's command line; a run without one took all.  OUT lives in KEEP.
  * Fails: ERR_MEMORY. */

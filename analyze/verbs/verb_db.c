@@ -7,8 +7,26 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "report/words.h"
+#include "study/merge.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
+
+/* Makes one run of the parts that WORDS name. */
+static int merge(const char *path, const struct option_list *words, struct arena *keep)
+{
+    struct store *store = NULL;
+    struct run_info run;
+    struct fault fault = FAULT_INIT;
+    int code = EXIT_GOOD;
+    if (!stored_open(path, STORE_WRITE, &store, &code))
+        return code;
+    if (study_merge(store, words->items, words->count, keep, &run, &fault) != ERR_NONE)
+        code = stored_fault(&fault, fault.code != ERR_ABSENT);
+    else
+        (void)printf("run %" PRIu64 " of %s made of %u parts\n", run.id, path, words->count);
+    study_close(store);
+    return code;
+}
 
 /* Copies the runs that TO lacks from FROM. */
 static int copy(const char *from_path, const char *to_path)
@@ -155,6 +173,14 @@ static int run_export(const struct verb *self, void *options, const struct optio
     return copy(o->db, words->items[0]);
 }
 
+static int run_merge(const struct verb *self, void *options, const struct option_list *words,
+                     struct arena *keep)
+{
+    const struct db_options *o = options;
+    (void)self;
+    return merge(o->db, words, keep);
+}
+
 static int run_publish(const struct verb *self, void *options, const struct option_list *words,
                        struct arena *keep)
 {
@@ -190,6 +216,8 @@ static const struct subcommand subcommands[] = {
      run_list},
     {"import", "FILE", "copy the runs of FILE that the database lacks", 1, 1, run_import},
     {"export", "FILE", "copy the runs that FILE lacks into it", 1, 1, run_export},
+    {"merge", "RUN|FILE...", "make one run of the parts that run --shard took", 1,
+     SUBCOMMAND_WORDS_MAX, run_merge},
     {"publish", "FILE", "write one file that opens from a read-only folder", 1, 1, run_publish},
     {"prune", "--keep-runs N", "delete all but the newest runs and the baselines", 0, 0, run_prune},
     {"upgrade", NULL, "bring an older database up to date", 0, 0, run_upgrade},
@@ -216,13 +244,18 @@ static int run(const struct verb *self, int argc, char **argv)
 
 const struct verb verb_db = {
     .name = "db",
-    .summary = "databases as a whole: list, import, export, publish, prune, upgrade",
+    .summary = "databases as a whole: list, import, export, merge, publish, prune, upgrade",
     .subcommands = subcommands,
     .details =
         "prune never deletes a baseline.  publish is for CI artefacts.  An older database is read "
         "as\nit is, through a copy in memory; upgrade, and any verb that writes, brings it up to "
         "date\nfor good.\n\n"
-        "examples:\n  twinstack db list --json\n  twinstack db publish build/published.db",
-    .exits = "  0  done\n  2  usage\n  4  database not usable",
+        "merge wants every part of one command line, I/N for each I, and needs no import before: "
+        "a\n"
+        "FILE is a database with the part as its latest run.\n\n"
+        "examples:\n  twinstack db list --json\n  twinstack db merge part-1.db part-2.db "
+        "part-3.db\n"
+        "  twinstack db publish build/published.db",
+    .exits = "  0  done\n  2  usage\n  3  a part of a run is missing\n  4  database not usable",
     .run = run,
 };

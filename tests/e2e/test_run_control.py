@@ -125,6 +125,66 @@ class RunControl(e2e.Case):
         for order in orders:
             self.assertEqual(sorted(order), ["flaky", "good", "slow", "wrong"])
 
+    def part_db(self, shard):
+        return self.folder / f"part-{shard}.db"
+
+    def take_parts(self, count, *argv):
+        """Takes every part of a run into a database of its own, as jobs of a CI do."""
+        for shard in range(1, count + 1):
+            self.part_db(shard).unlink(missing_ok=True)
+            self.take("--shard", f"{shard}/{count}", "--db", self.part_db(shard), "--exit-zero", *argv)
+        return [self.part_db(shard) for shard in range(1, count + 1)]
+
+    def gate(self, *argv, db=None, exit_code=0):
+        done = self.run_twinstack("gate", *argv, "--db", db or self.db, "--json", exit_code=exit_code)
+        return {c["name"]: c for c in json.loads(done.stdout)["checks"]}
+
+    def test_the_parts_of_a_run_are_gated_as_one(self):
+        calm = ("-k", "not error and not wrong and not flaky")
+        self.run_twinstack("db", "merge", *self.take_parts(3, *calm), "--db", self.db)
+        self.run_twinstack("baseline", "set", "latest", "--db", self.db)
+        whole, _ = self.take(*calm)
+        self.gate("--against", "baseline")
+        report = self.run_twinstack("report", "--json", "-", "--db", self.db, "baseline")
+        self.assertEqual(self.verdicts(json.loads(report.stdout)), self.verdicts(whole))
+        # One part alone lacks cases that it was not asked for; the gate says how to have all of them.
+        part = self.gate("--against", f"{self.db}:baseline", db=self.part_db(1))
+        self.assertRegex(part["cases gone"]["text"], r"^0 gone .* 2 that this run was not asked for \(part 1 of 3: `twinstack db merge`")
+        # "good" vanishes: no part sees that it is gone, all of them together do.
+        wine = self.folder / "bin/wine"
+        wine.write_text(wine.read_text().replace("'good', ", ""))
+        parts = self.take_parts(3, *calm)
+        for part in parts:
+            self.gate("--against", f"{self.db}:baseline", db=part)
+        self.run_twinstack("db", "merge", *parts, "--db", self.db)
+        gone = self.gate("--against", "baseline", exit_code=1)
+        self.assertFalse(gone["cases gone"]["holds"])
+        self.assertRegex(gone["cases gone"]["text"], "^1 gone since run 1")
+        self.gate("--against", "baseline", "--allow-missing", "slow", exit_code=1)
+        self.gate("--against", "baseline", "--allow-missing", "good")
+
+    def test_only_all_parts_of_one_run_make_one(self):
+        whole = self.folder / "whole.db"
+        self.take("-k", "good", "--db", whole)
+        parts = self.take_parts(2, "-k", "good or calm")
+        other = self.folder / "other.db"
+        self.take("-k", "good or slow", "--shard", "2/2", "--db", other)
+        for words, exit_code, said in ((parts[:1], 3, "part 2 of 2: it is missing"),
+                                       ((parts[0], parts[0], parts[1]), 2, "it is part 1, and so is"),
+                                       ((*parts, whole), 2, "it was not taken with --shard"),
+                                       ((parts[0], other), 2, "its -k is not that of"),
+                                       ((parts[0], f"{parts[1]}:7"), 3, "run")):
+            with self.subTest(said=said):
+                done = self.run_twinstack("db", "merge", *words, "--db", self.db, exit_code=exit_code)
+                self.assertIn(said, done.stderr)
+        # The parts may also be runs of the database itself.
+        for part in parts:
+            self.run_twinstack("db", "import", part, "--db", whole)
+        done = self.run_twinstack("db", "merge", "latest", "latest~1", "--db", whole)
+        self.assertIn("made of 2 parts", done.stdout)
+        done = self.run_twinstack("report", "--json", "-", "--db", whole)
+        self.assertEqual(sorted(c["scenario"] for c in json.loads(done.stdout)["cases"]), ["calm", "good"])
+
     def test_keep_failed(self):
         for keep, names in (("failed", ["wrong.ob2"]), ("all", ["good.ob2", "wrong.ob2"])):
             self.take("-k", "good or wrong", "--keep", keep, "--out", self.folder / keep, exit_code=1)
