@@ -34,8 +34,7 @@ struct scenario {
     uint64_t code;       /* expected exception code; 0: none                */
     uint64_t exit_code;  /* expected, full 32 bits                          */
     uint64_t limit_ms;
-    const char **doors; /* expected                                        */
-    uint32_t door_count;
+    uint32_t hooks;        /* expected: a set, see model/hook.h            */
     const char **subjects; /* engines that the capture declares; none: all that are subjects */
     uint32_t subject_count;
     const char *output;      /* all that it prints, of a calm program; NULL: not stated */

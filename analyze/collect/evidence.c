@@ -106,10 +106,7 @@ static void read_record(struct draft *d)
     if (record_read_file(path, d->keep, &d->record, &damage) == ERR_MEMORY)
         (void)out_of_memory(d);
     d->crash.got.code = d->record.exception_code;
-    d->crash.got.doors = ARENA_ARRAY(d->keep, 32, const char *);
-    for (uint32_t bit = 0; bit < 32 && d->crash.got.doors != NULL; bit++)
-        if ((d->record.doors >> bit & 1U) != 0 && record_door_name(bit) != NULL)
-            d->crash.got.doors[d->crash.got.door_count++] = record_door_name(bit);
+    d->crash.got.hooks = d->record.doors & HOOKS_OF_RECORDS;
 }
 
 /* Copies FROM to its place in the shared store, unless it is there; the place in the form
@@ -293,8 +290,7 @@ static void describe(struct draft *d)
     c->arch = cpu_of(&d->record, d->scenario->program);
     c->expect.code = d->scenario->code;
     c->expect.exit_code = d->scenario->exit_code;
-    c->expect.doors = d->scenario->doors;
-    c->expect.door_count = d->scenario->door_count;
+    c->expect.hooks = d->scenario->hooks;
     c->expect.subjects = d->scenario->subjects;
     c->expect.subject_count = d->scenario->subject_count;
     c->expect.output = d->scenario->output;

@@ -45,7 +45,7 @@ static void read_scenario(const cJSON *row, struct arena *keep, struct scenario 
     out->code = json_get_hex(row, "code", 0, fault);
     out->exit_code = json_get_hex(row, "exit_code", 0, fault);
     out->limit_ms = json_get_uint(row, "limit_ms", 20000, fault);
-    out->doors = read_texts(row, "doors", keep, &out->door_count, fault);
+    out->hooks = hooks_read(row, "doors", fault);
     out->subjects = read_texts(row, "subjects", keep, &out->subject_count, fault);
     out->output = json_get_string(row, "output", keep, fault);
     if (!json_get_bool(row, "supported", true, fault)) {

@@ -462,7 +462,7 @@ static enum status thread_lay_out(struct judge *j, const struct table *t,
 static bool is_beyond_watcher(const struct crash_case *crash, const struct stack *stack)
 {
     return stack != NULL && stack->state == STACK_NOT_APPLICABLE && crash != NULL &&
-           case_only_hook(crash, CASE_HOOK_WATCHER);
+           crash->got.hooks == HOOK_BIT(CASE_HOOK_WATCHER);
 }
 
 /* x86 has no unwind tables, so a walker that needs them is excused. */
@@ -476,7 +476,7 @@ static bool was_never_given(const struct crash_case *crash, const struct column 
 {
     const bool absent = column->claim->skipped ||
                         (column->stack != NULL && column->stack->state == STACK_NOT_APPLICABLE);
-    return absent && crash != NULL && case_only_hook(crash, CASE_HOOK_IMPORT);
+    return absent && crash != NULL && crash->got.hooks == HOOK_BIT(CASE_HOOK_IMPORT);
 }
 
 /* Adds a finding for a subject that has no stack for a thread where it must have one. */

@@ -47,15 +47,10 @@ static const struct engine_claim *failed_subject(const struct compare_input *in)
     return NULL;
 }
 
-static bool saw_expected_door(const struct crash_case *crash)
+static bool saw_expected_hook(const struct crash_case *crash)
 {
-    if (crash->expect.door_count == 0 || crash->got.door_count == 0)
-        return true;
-    for (uint32_t e = 0; e < crash->expect.door_count; e++)
-        for (uint32_t g = 0; g < crash->got.door_count; g++)
-            if (strcmp(crash->expect.doors[e], crash->got.doors[g]) == 0)
-                return true;
-    return false;
+    return crash->expect.hooks == 0 || crash->got.hooks == 0 ||
+           (crash->expect.hooks & crash->got.hooks) != 0;
 }
 
 /* "the program survived its fault (exit code 77)"; NULL: unknown. */
@@ -96,9 +91,10 @@ static const char *unmet_expectation(struct judgement *j)
             j->keep, "exit code 0x%08" PRIX64 ", expected 0x%08" PRIX64 "%s", c->got.exit_code,
             c->expect.exit_code,
             c->got.exit_code == CASE_EXIT_SURVIVED ? ": the program survived its fault" : "");
-    if (!saw_expected_door(c))
-        return arena_printf(j->keep, "seen by hook %s, expected %s", c->got.doors[0],
-                            c->expect.doors[0]);
+    if (!saw_expected_hook(c))
+        return arena_printf(j->keep, "seen by hook %s, expected %s",
+                            case_hook_name(hooks_first(c->got.hooks)),
+                            case_hook_name(hooks_first(c->expect.hooks)));
     return NULL;
 }
 
@@ -145,7 +141,7 @@ static void decide_calm(struct judgement *j)
     const struct crash_case *c = j->in->crash;
     const bool captured = case_is_captured(c);
     const char *stack = stack_file(c), *output = output_difference(j);
-    if (has_role(c, ROLE_DUMP) || (captured && c->got.door_count > 0))
+    if (has_role(c, ROLE_DUMP) || (captured && c->got.hooks != 0))
         decide(j, VERDICT_FAIL, "a calm program was reported as crashed or hanging");
     else if (stack != NULL)
         decide(
@@ -182,7 +178,7 @@ static bool decide_by_capture(struct judgement *j)
         return decide_calm(j), true;
     if (case_is_captured(c))
         return false;
-    if (c->expect.door_count == 0)
+    if (c->expect.hooks == 0)
         return decide(j, VERDICT_NOT_CAPTURED_AS_EXPECTED,
                       "no hook can see this crash, and none did"),
                true;

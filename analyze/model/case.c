@@ -57,24 +57,6 @@ enum case_kind case_kind_parse(const char *text)
     return found < 0 ? CASE_KIND_NONE : (enum case_kind)found;
 }
 
-static const char *const hook_names[CASE_HOOK_COUNT] = {
-    [CASE_HOOK_VECTORED] = "vectored",   [CASE_HOOK_UNHANDLED] = "unhandled",
-    [CASE_HOOK_SIGABRT] = "sigabrt",     [CASE_HOOK_INVALID_PARAMETER] = "invalid_parameter",
-    [CASE_HOOK_PURE_CALL] = "pure_call", [CASE_HOOK_TERMINATE] = "terminate",
-    [CASE_HOOK_WATCHER] = "watcher",     [CASE_HOOK_HEARTBEAT] = "heartbeat",
-    [CASE_HOOK_IMPORT] = "import",
-};
-
-const char *case_hook_name(enum case_hook hook)
-{
-    return hook_names[hook];
-}
-
-bool case_only_hook(const struct crash_case *c, enum case_hook hook)
-{
-    return c->got.door_count == 1 && strcmp(c->got.doors[0], hook_names[hook]) == 0;
-}
-
 static const char *const ending_names[CASE_ENDING_COUNT] = {
     [CASE_ENDING_EXIT] = "exit",
     [CASE_ENDING_TIME_LIMIT] = "time_limit",
@@ -228,14 +210,14 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
     const cJSON *part = json_get_object(root, "expect", fault);
     out->expect.code = json_get_hex(part, "code", 0, fault);
     out->expect.exit_code = json_get_hex(part, "exit_code", 0, fault);
-    out->expect.doors = read_texts(part, "doors", &out->expect.door_count, keep, fault);
+    out->expect.hooks = hooks_read(part, "doors", fault);
     out->expect.output = json_get_string(part, "output", keep, fault);
     out->expect.subjects = read_texts(part, "subjects", &out->expect.subject_count, keep, fault);
 
     part = json_get_object(root, "got", fault);
     out->got.code = json_get_hex(part, "code", 0, fault);
     out->got.exit_code = json_get_hex(part, "exit_code", 0, fault);
-    out->got.doors = read_texts(part, "doors", &out->got.door_count, keep, fault);
+    out->got.hooks = hooks_read(part, "doors", fault);
     out->got.wall_ms = json_get_uint(part, "wall_ms", 0, fault);
     out->got.ended_by = case_ending_parse(json_get_string(part, "ended_by", keep, fault));
 
@@ -391,7 +373,7 @@ static void write_outcome(struct json *j, const struct crash_case *c)
     json_object(j);
     write_code(j, "code", c->expect.code);
     write_code(j, "exit_code", c->expect.exit_code);
-    write_texts(j, "doors", c->expect.doors, c->expect.door_count);
+    hooks_write(j, "doors", c->expect.hooks);
     if (c->expect.subject_count > 0)
         write_texts(j, "subjects", c->expect.subjects, c->expect.subject_count);
     if (c->expect.output != NULL)
@@ -402,7 +384,7 @@ static void write_outcome(struct json *j, const struct crash_case *c)
     json_object(j);
     write_code(j, "code", c->got.code);
     write_code(j, "exit_code", c->got.exit_code);
-    write_texts(j, "doors", c->got.doors, c->got.door_count);
+    hooks_write(j, "doors", c->got.hooks);
     json_key_uint(j, "wall_ms", c->got.wall_ms);
     json_key_string(j, "ended_by", case_ending_name(c->got.ended_by));
     json_object_end(j);

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "model/cpu.h"
+#include "model/hook.h"
 #include "model/stop.h"
 
 enum { CASE_SCHEMA_VERSION = 1 };
@@ -38,21 +39,6 @@ enum case_kind {
     CASE_KIND_CALM,   /* nothing that a capture may mistake for a crash */
     CASE_KIND_STACKS, /* no case: stacks given by hand */
     CASE_KIND_COUNT
-};
-
-/* The hooks by which a capture sees a crash: "doors" in case.json. In the order of the
- * RECORD_DOOR_* bits. CASE_HOOK_IMPORT is the hook of cases that were made from a single file. */
-enum case_hook {
-    CASE_HOOK_VECTORED,
-    CASE_HOOK_UNHANDLED,
-    CASE_HOOK_SIGABRT,
-    CASE_HOOK_INVALID_PARAMETER,
-    CASE_HOOK_PURE_CALL,
-    CASE_HOOK_TERMINATE,
-    CASE_HOOK_WATCHER,
-    CASE_HOOK_HEARTBEAT,
-    CASE_HOOK_IMPORT,
-    CASE_HOOK_COUNT
 };
 
 /* The exit code of a victim that its fault did not end: EXIT_SURVIVED of victims/victim.h. */
@@ -87,10 +73,9 @@ struct crash_case {
     enum cpu arch;
     enum case_kind kind;
     struct {
-        uint64_t code;      /* exception code; 0: none expected */
-        uint64_t exit_code; /* full 32 bits                     */
-        const char **doors;
-        uint32_t door_count;
+        uint64_t code;         /* exception code; 0: none expected */
+        uint64_t exit_code;    /* full 32 bits                     */
+        uint32_t hooks;        /* a set, see model/hook.h           */
         const char **subjects; /* engines that the capture declares; none: all subjects */
         uint32_t subject_count;
         const char *output; /* all that a calm program prints; NULL: not stated */
@@ -98,8 +83,7 @@ struct crash_case {
     struct {
         uint64_t code; /* as in the record; 0: no record */
         uint64_t exit_code;
-        const char **doors;
-        uint32_t door_count;
+        uint32_t hooks;
         uint64_t wall_ms;
         enum case_ending ended_by;
     } got;
@@ -168,11 +152,6 @@ const char *case_role_name(enum case_role role);
  * text, and for NULL. */
 const char *case_kind_name(enum case_kind kind);
 enum case_kind case_kind_parse(const char *text);
-
-const char *case_hook_name(enum case_hook hook); /* "vectored", ... */
-
-/* True when HOOK is the only one that saw the case. */
-bool case_only_hook(const struct crash_case *c, enum case_hook hook);
 
 /* "exit", "time_limit"; NULL for none. */
 const char *case_ending_name(enum case_ending ending);

@@ -344,6 +344,7 @@ static void write_timing(struct json *j, const struct case_timing *t)
 
 void run_case_write_json(struct json *j, const struct run_case *c, bool with_stacks)
 {
+    char hooks[HOOKS_TEXT_BYTES];
     json_object(j);
     json_key_uint(j, "id", c->id);
     json_key_string(j, "scenario", c->scenario);
@@ -357,8 +358,8 @@ void run_case_write_json(struct json *j, const struct run_case *c, bool with_sta
     json_key_string(j, "signature", c->result.signature);
     json_key_string(j, "known_id", c->known_id);
     json_key_string(j, "case_sha256", c->case_sha256);
-    json_key_string(j, "expected_doors", c->expected_doors);
-    json_key_string(j, "got_doors", c->got_doors);
+    json_key_string(j, "expected_doors", hooks_text(c->expected_hooks, hooks));
+    json_key_string(j, "got_doors", hooks_text(c->got_hooks, hooks));
     json_key_hex(j, "expected_code", c->expected_code);
     json_key_hex(j, "got_code", c->got_code);
     json_key_hex(j, "expected_exit_code", c->expected_exit_code);

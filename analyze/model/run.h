@@ -52,10 +52,10 @@ struct run_case {
     const char *scenario, *variant;
     enum cpu arch;
     enum case_kind kind;
-    uint32_t repeat;                        /* 0-based */
-    const char *folder;                     /* path of the sealed case; NULL: none */
-    const char *case_sha256;                /* hash of case.json, as in `seal`; NULL */
-    const char *expected_doors, *got_doors; /* comma separated; NULL */
+    uint32_t repeat;                    /* 0-based */
+    const char *folder;                 /* path of the sealed case; NULL: none */
+    const char *case_sha256;            /* hash of case.json, as in `seal`; NULL */
+    uint32_t expected_hooks, got_hooks; /* sets, see model/hook.h */
     uint64_t expected_code, got_code, expected_exit_code, got_exit_code;
     uint64_t wall_ms;
     struct case_timing timing;

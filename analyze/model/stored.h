@@ -70,9 +70,10 @@ struct cause_count {
 };
 
 /* Which hooks were expected to see a case's crash, and which did. */
-struct door_row {
+struct hook_outcome {
     uint64_t case_id;
-    const char *scenario, *variant, *expected, *got; /* comma separated */
+    const char *scenario, *variant;
+    uint32_t expected, got; /* sets, see model/hook.h */
 };
 
 /* A signature of a run: the first run of the database that has it, and its rank (1: most cases)

@@ -6,41 +6,33 @@
 #include "report/words.h"
 #include "study/hooks.h"
 
-enum {
-    COUNT_COLUMNS = 6,
-    NAME_LEAST = 14,
-    NAME_BYTES = 160,
-    MORE_BYTES = 16,
-    UNKNOWN_COLUMNS = 10
-};
+enum { COUNT_COLUMNS = 6, NAME_LEAST = 14, NAME_BYTES = 160, MORE_BYTES = 16 };
 
 /* Heads on two lines. */
 struct head {
-    const char *name, *above, *below;
+    const char *above, *below;
     int width; /* including the blank after it */
 };
 
-static const struct head heads[] = {
-    {"vectored", "vec-", "tored", 6}, {"unhandled", "un-", "handled", 8},
-    {"sigabrt", "sig-", "abrt", 5},   {"invalid_parameter", "invalid", "param.", 8},
-    {"pure_call", "pure", "call", 5}, {"terminate", "termi-", "nate", 7},
-    {"watcher", "", "watcher", 8},    {"heartbeat", "heart-", "beat", 7},
+static const struct head heads[CASE_HOOK_COUNT] = {
+    [CASE_HOOK_VECTORED] = {"vec-", "tored", 6},
+    [CASE_HOOK_UNHANDLED] = {"un-", "handled", 8},
+    [CASE_HOOK_SIGABRT] = {"sig-", "abrt", 5},
+    [CASE_HOOK_INVALID_PARAMETER] = {"invalid", "param.", 8},
+    [CASE_HOOK_PURE_CALL] = {"pure", "call", 5},
+    [CASE_HOOK_TERMINATE] = {"termi-", "nate", 7},
+    [CASE_HOOK_WATCHER] = {"", "watcher", 8},
+    [CASE_HOOK_HEARTBEAT] = {"heart-", "beat", 7},
+    [CASE_HOOK_IMPORT] = {"", "import", 7},
+    [CASE_HOOK_OTHER] = {"", "other", 6},
 };
 
 struct matrix {
     struct hook_matrix is;
-    struct head heads[HOOKS_MAX];
+    struct head heads[CASE_HOOK_COUNT];
     uint32_t shown;
     int name;
 };
-
-static struct head head_of(const char *name)
-{
-    for (size_t k = 0; k < COUNT_OF(heads); k++)
-        if (strcmp(heads[k].name, name) == 0)
-            return heads[k];
-    return (struct head){name, "", name, UNKNOWN_COLUMNS};
-}
 
 /* The scenarios of the row: the first ones, and " +N" for N more. */
 static const char *row_name(const struct hook_row *row, char out[NAME_BYTES], char more[MORE_BYTES])
@@ -112,8 +104,8 @@ static void print_left_out(const struct page *page, const struct matrix *m, stru
 {
     const char *names = "";
     for (uint32_t d = m->shown; d < m->is.hook_count && names != NULL; d++)
-        names =
-            arena_printf(scratch, "%s%s%s", names, d > m->shown ? ", " : "", m->is.hooks[d].name);
+        names = arena_printf(scratch, "%s%s%s", names, d > m->shown ? ", " : "",
+                             case_hook_name(m->is.hooks[d].hook));
     const char *text = arena_printf(scratch, "not shown, since the page is too narrow: %s", names);
     if (m->shown < m->is.hook_count)
         page_wrap(page, INK_DIM, 0, text != NULL ? text : "");
@@ -127,7 +119,7 @@ void text_print_doors(const struct page *page, const struct run_figures *report,
     if (hooks_make(report, details, scratch, &m.is, &fault) != ERR_NONE || m.is.hook_count == 0)
         return;
     for (uint32_t d = 0; d < m.is.hook_count; d++)
-        m.heads[d] = head_of(m.is.hooks[d].name);
+        m.heads[d] = heads[m.is.hooks[d].hook];
     measure(&m, page);
     page_title(page, "HOOKS: which hook saw each crash, expected and measured");
     print_heads(page, &m);

@@ -32,8 +32,8 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->repeat = (uint32_t)query_get(q);
     c->folder = query_get_text(q);
     c->case_sha256 = query_get_text(q);
-    c->expected_doors = query_get_text(q);
-    c->got_doors = query_get_text(q);
+    c->expected_hooks = hooks_parse(query_get_text(q));
+    c->got_hooks = hooks_parse(query_get_text(q));
     c->expected_code = query_get(q);
     c->got_code = query_get(q);
     c->expected_exit_code = query_get(q);

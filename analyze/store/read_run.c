@@ -234,21 +234,21 @@ enum status store_read_costs(struct store *store, uint64_t run_id, struct arena 
     return query_end(&q);
 }
 
-enum status store_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
-                             struct door_row **out, uint32_t *count, struct fault *fault)
+enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena *keep,
+                             struct hook_outcome **out, uint32_t *count, struct fault *fault)
 {
     uint32_t room = 0;
     *out = NULL;
     *count = 0;
-    struct query q = query_begin(store, SQL_READ_DOORS, keep, fault);
+    struct query q = query_begin(store, SQL_READ_HOOKS, keep, fault);
     query_int(&q, run_id);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct door_row *d = &(*out)[(*count)++];
+        struct hook_outcome *d = &(*out)[(*count)++];
         d->case_id = query_get(&q);
         d->scenario = query_get_text(&q);
         d->variant = query_get_text(&q);
-        d->expected = query_get_text(&q);
-        d->got = query_get_text(&q);
+        d->expected = hooks_parse(query_get_text(&q));
+        d->got = hooks_parse(query_get_text(&q));
     }
     return query_end(&q);
 }

@@ -123,8 +123,8 @@ enum status store_count_causes(struct store *store, uint64_t run_id, struct aren
                                struct cause_count **out, uint32_t *count, struct fault *fault);
 
 /* What the hooks saw: one row per case. */
-enum status store_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
-                             struct door_row **out, uint32_t *count, struct fault *fault);
+enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena *keep,
+                             struct hook_outcome **out, uint32_t *count, struct fault *fault);
 
 /* The signatures of a run's cases, in alphabetical order: the first run in the store that has each,
  * and its rank (1: most cases) in the complete run before this one; 0: it had none. */

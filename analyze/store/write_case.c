@@ -85,6 +85,7 @@ static void bind_cost(struct query *q, const struct engine_cost *c)
 
 static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c)
 {
+    char expected[HOOKS_TEXT_BYTES], got[HOOKS_TEXT_BYTES];
     struct query q = query_begin(w->store, SQL_ADD_CASE, NULL, w->fault);
     query_int(&q, run_id);
     query_text(&q, c->scenario);
@@ -94,8 +95,8 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, c->repeat);
     query_text(&q, c->folder);
     query_text(&q, c->case_sha256);
-    query_text(&q, c->expected_doors);
-    query_text(&q, c->got_doors);
+    query_text(&q, hooks_text(c->expected_hooks, expected));
+    query_text(&q, hooks_text(c->got_hooks, got));
     query_int(&q, c->expected_code);
     query_int(&q, c->got_code);
     query_int(&q, c->expected_exit_code);

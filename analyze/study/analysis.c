@@ -226,14 +226,6 @@ enum status analysis_judge(const struct analysis *analysis, const struct crash_c
     return compare_case(&in, keep, &out->result, fault);
 }
 
-static const char *join_doors(const char *const *doors, uint32_t count, struct arena *keep)
-{
-    const char *text = NULL;
-    for (uint32_t i = 0; i < count; i++)
-        text = text == NULL ? doors[i] : arena_printf(keep, "%s,%s", text, doors[i]);
-    return text;
-}
-
 static void describe(const struct crash_case *crash, struct arena *keep, struct run_case *out)
 {
     char *seal = NULL;
@@ -246,8 +238,8 @@ static void describe(const struct crash_case *crash, struct arena *keep, struct 
     out->arch = crash->arch;
     out->kind = crash->kind;
     out->folder = crash->folder;
-    out->expected_doors = join_doors(crash->expect.doors, crash->expect.door_count, keep);
-    out->got_doors = join_doors(crash->got.doors, crash->got.door_count, keep);
+    out->expected_hooks = crash->expect.hooks;
+    out->got_hooks = crash->got.hooks;
     out->expected_code = crash->expect.code;
     out->got_code = crash->got.code;
     out->expected_exit_code = crash->expect.exit_code;

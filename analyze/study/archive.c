@@ -92,10 +92,10 @@ enum status study_count_causes(struct store *store, uint64_t run_id, struct aren
     return store_count_causes(store, run_id, keep, out, count, fault);
 }
 
-enum status study_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
-                             struct door_row **out, uint32_t *count, struct fault *fault)
+enum status study_read_hooks(struct store *store, uint64_t run_id, struct arena *keep,
+                             struct hook_outcome **out, uint32_t *count, struct fault *fault)
 {
-    return store_read_doors(store, run_id, keep, out, count, fault);
+    return store_read_hooks(store, run_id, keep, out, count, fault);
 }
 
 enum status study_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,

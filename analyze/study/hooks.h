@@ -5,12 +5,10 @@
 
 #include "study/figures.h"
 
-enum { HOOKS_MAX = 16 };
-
 enum hook_mark { HOOK_NONE, HOOK_KEPT, HOOK_MISSED, HOOK_EXTRA };
 
 struct hook_row {
-    uint8_t marks[HOOKS_MAX]; /* enum hook_mark, by the matrix's hooks */
+    uint8_t marks[CASE_HOOK_COUNT]; /* enum hook_mark, by the matrix's hooks */
     const struct run_case *first;
     const char *last; /* its newest scenario */
     uint32_t cases, scenarios;
@@ -19,9 +17,9 @@ struct hook_row {
 
 struct hook_matrix {
     struct {
-        const char *name;
+        enum case_hook hook;
         uint32_t expected, seen; /* cases */
-    } hooks[HOOKS_MAX];          /* the known ones in the order in which a crash passes them */
+    } hooks[CASE_HOOK_COUNT];    /* in the order in which a crash passes them */
     uint32_t hook_count;
     struct hook_row *rows; /* those that differ first, then by hooks; those that no hook saw last */
     uint32_t row_count;

@@ -98,7 +98,7 @@ static void give_up(struct session *s, const struct run_case *old, struct run_ca
                              .kind = old->kind,
                              .folder = old->folder,
                              .case_sha256 = old->case_sha256,
-                             .expected_doors = old->expected_doors,
+                             .expected_hooks = old->expected_hooks,
                              .expected_code = old->expected_code,
                              .expected_exit_code = old->expected_exit_code};
     out->result.verdict = VERDICT_ERROR;

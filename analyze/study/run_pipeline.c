@@ -107,8 +107,7 @@ static enum status judge_without_case(struct run_session *s, const struct collec
     stub->arch = out->arch = CPU_X64;
     stub->expect.code = out->expected_code = scenario->code;
     stub->expect.exit_code = out->expected_exit_code = scenario->exit_code;
-    stub->expect.doors = scenario->doors;
-    stub->expect.door_count = scenario->door_count;
+    stub->expect.hooks = scenario->hooks;
     in.crash = stub;
     in.unsupported = done->outcome == COLLECT_UNSUPPORTED ? done->why : NULL;
     in.harness_error = done->outcome == COLLECT_UNSUPPORTED ? NULL : done->why;

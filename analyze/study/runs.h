@@ -99,8 +99,8 @@ enum status study_read_costs(struct store *store, uint64_t run_id, struct arena 
 /* Most findings first. */
 enum status study_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
                                struct cause_count **out, uint32_t *count, struct fault *fault);
-enum status study_read_doors(struct store *store, uint64_t run_id, struct arena *keep,
-                             struct door_row **out, uint32_t *count, struct fault *fault);
+enum status study_read_hooks(struct store *store, uint64_t run_id, struct arena *keep,
+                             struct hook_outcome **out, uint32_t *count, struct fault *fault);
 enum status study_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,
                                   struct signature_row **out, uint32_t *count, struct fault *fault);
 enum status study_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,

@@ -111,11 +111,9 @@ static enum status set_own(struct import_request *q, struct fault *fault)
 
 static void describe(struct import_request *q)
 {
-    static const char *doors[1];
     struct crash_case *c = &q->crash;
     const struct minidump *dump = q->session != NULL ? dump_minidump(q->session) : NULL;
     bool crashed = dump == NULL || dump->exception.present;
-    doors[0] = case_hook_name(CASE_HOOK_IMPORT);
     c->folder = q->folder;
     c->scenario = q->name;
     c->variant = "imported";
@@ -123,12 +121,10 @@ static void describe(struct import_request *q)
     c->kind = crashed ? CASE_KIND_CRASH : CASE_KIND_HANG;
     c->expect.code = dump != NULL ? dump->exception.code : 0;
     c->expect.exit_code = c->expect.code;
-    c->expect.doors = doors;
-    c->expect.door_count = 1;
+    c->expect.hooks = HOOK_BIT(CASE_HOOK_IMPORT);
     c->got.code = c->expect.code;
     c->got.exit_code = c->expect.code;
-    c->got.doors = doors;
-    c->got.door_count = 1;
+    c->got.hooks = HOOK_BIT(CASE_HOOK_IMPORT);
     c->got.ended_by = CASE_ENDING_EXIT;
     c->host.os = dump != NULL ? minidump_os_name(dump, q->keep) : NULL;
     c->files = q->files;

@@ -34,15 +34,6 @@ static bool is_chosen(const struct list_options *o, const struct scenario *s)
     return o->tag == NULL;
 }
 
-static void write_texts(struct json *j, const char *key, const char *const *texts, uint32_t count)
-{
-    json_key(j, key);
-    json_array(j);
-    for (uint32_t i = 0; i < count; i++)
-        json_string(j, texts[i]);
-    json_array_end(j);
-}
-
 static void print_json(const struct list_options *o, const struct scenario *list, uint32_t count)
 {
     struct json j;
@@ -66,7 +57,7 @@ static void print_json(const struct list_options *o, const struct scenario *list
         json_hex_wide(&j, s->code, 8);
         json_key(&j, "exit_code");
         json_hex_wide(&j, s->exit_code, 8);
-        write_texts(&j, "doors", s->doors, s->door_count);
+        hooks_write(&j, "doors", s->hooks);
         json_key_bool(&j, "supported", s->unsupported == NULL);
         json_key_string(&j, "reason", s->unsupported);
         json_object_end(&j);

@@ -28,21 +28,30 @@ struct names {
     uint32_t count;
 };
 
-typedef const char *name_of_fn(const struct run_case *c);
+typedef const char *name_of_fn(const struct run_case *c, struct arena *keep);
 
-static const char *scenario_of(const struct run_case *c)
+static const char *scenario_of(const struct run_case *c, struct arena *keep)
 {
+    (void)keep;
     return c->scenario;
 }
 
-static const char *variant_of(const struct run_case *c)
+static const char *variant_of(const struct run_case *c, struct arena *keep)
 {
+    (void)keep;
     return c->variant;
 }
 
-static const char *hooks_of(const struct run_case *c)
+static const char *hook_names(const struct run_case *c, char out[HOOKS_TEXT_BYTES])
 {
-    return c->got_doors != NULL && c->got_doors[0] != '\0' ? c->got_doors : "none";
+    const char *text = hooks_text(c->got_hooks, out);
+    return text != NULL ? text : "none";
+}
+
+static const char *hooks_of(const struct run_case *c, struct arena *keep)
+{
+    char names[HOOKS_TEXT_BYTES];
+    return arena_string(keep, hook_names(c, names));
 }
 
 static int by_text(const void *a, const void *b)
@@ -58,8 +67,11 @@ static enum status gather(const struct triage *t, name_of_fn *name_of, struct ar
     out->list = (const char **)arena_array(keep, (size_t)cases + 1, sizeof *out->list);
     if (out->list == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
-    for (uint32_t i = 0; i < cases; i++)
-        out->list[i] = name_of(&t->run.cases[i]);
+    for (uint32_t i = 0; i < cases; i++) {
+        out->list[i] = name_of(&t->run.cases[i], keep);
+        if (out->list[i] == NULL)
+            return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "grid of a run");
+    }
     qsort((void *)out->list, cases, sizeof *out->list, by_text);
     for (uint32_t i = 0; i < cases; i++)
         if (out->count == 0 || strcmp(out->list[out->count - 1], out->list[i]) != 0)
@@ -183,7 +195,8 @@ static void write_is_new(struct json *out, const struct grid *g, const struct tr
 
 static void write_hooks(struct json *out, const struct grid *g, const struct triage_item *item)
 {
-    json_uint(out, place(&g->hooks, hooks_of(item->c)));
+    char names[HOOKS_TEXT_BYTES];
+    json_uint(out, place(&g->hooks, hook_names(item->c, names)));
 }
 
 static void write_marks(struct json *out, const struct grid *g, const struct triage_item *item)

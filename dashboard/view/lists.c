@@ -27,11 +27,12 @@ static void end_rows(struct json *out)
 enum status view_doors(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t run_id = 0;
-    struct door_row *rows = NULL;
+    struct hook_outcome *rows = NULL;
+    char names[HOOKS_TEXT_BYTES];
     uint32_t count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = study_read_doors(in->store, run_id, in->keep, &rows, &count, fault);
+        status = study_read_hooks(in->store, run_id, in->keep, &rows, &count, fault);
     if (status != ERR_NONE)
         return status;
     begin_rows(out, run_id);
@@ -39,8 +40,8 @@ enum status view_doors(const struct view_input *in, struct json *out, struct fau
         json_object(out);
         json_key_string(out, "scenario", rows[i].scenario);
         json_key_string(out, "variant", rows[i].variant);
-        json_key_string(out, "expected", rows[i].expected);
-        json_key_string(out, "got", rows[i].got);
+        json_key_string(out, "expected", hooks_text(rows[i].expected, names));
+        json_key_string(out, "got", hooks_text(rows[i].got, names));
         json_object_end(out);
     }
     end_rows(out);

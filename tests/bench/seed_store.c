@@ -252,18 +252,17 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, bool wide
     struct engine_claim *claims = ARENA_ARRAY(&keep, ENGINES, struct engine_claim);
     for (uint32_t e = 0; e < ENGINES; e++)
         fill_claim(&keep, &claims[e], e, frames);
-    static const char *doors[] = {"vectored", "unhandled"};
+    const uint32_t hooks = HOOK_BIT(CASE_HOOK_VECTORED) | HOOK_BIT(CASE_HOOK_UNHANDLED);
     static struct case_file files[] = {{.role = ROLE_RECORD, .path = "record.bin", .bytes = 4096},
                                        {.role = ROLE_DUMP, .path = "dump.dmp", .bytes = 96000}};
     const struct crash_case crash = {
         .scenario = scenarios[scenario].name,
         .variant = inlined ? "ob2" : "ob0",
         .kind = case_kind_parse(scenarios[scenario].kind),
-        .expect = {.code = 0xC0000005, .exit_code = 0xC0000005, .doors = doors, .door_count = 2},
+        .expect = {.code = 0xC0000005, .exit_code = 0xC0000005, .hooks = hooks},
         .got = {.code = 0xC0000005,
                 .exit_code = 0xC0000005,
-                .doors = doors,
-                .door_count = 2,
+                .hooks = hooks,
                 .wall_ms = 300,
                 .ended_by = CASE_ENDING_EXIT},
         .own = {.source_root = "."},
@@ -276,8 +275,8 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, bool wide
         .variant = crash.variant,
         .arch = CPU_X64,
         .kind = crash.kind,
-        .expected_doors = "vectored,unhandled",
-        .got_doors = roll(12) == 0 ? "watcher" : "vectored,unhandled",
+        .expected_hooks = hooks,
+        .got_hooks = roll(12) == 0 ? HOOK_BIT(CASE_HOOK_WATCHER) : hooks,
         .expected_code = 0xC0000005,
         .got_code = 0xC0000005,
         .expected_exit_code = 0xC0000005,

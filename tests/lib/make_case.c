@@ -245,15 +245,14 @@ struct engine_claim make_claim(struct arena *keep, const char *engine, bool subj
 
 struct crash_case make_crash(enum case_kind kind)
 {
-    static const char *images[] = {"app.exe"}, *doors[] = {"unhandled"};
+    static const char *images[] = {"app.exe"};
     static struct case_file files[] = {{ROLE_RECORD, "record.rec", 100, ""},
                                        {ROLE_DUMP, "dump.dmp", 1000, ""}};
     struct crash_case c = {.scenario = "null_write", .variant = "ob2", .arch = CPU_X64};
     c.kind = kind;
     c.expect.code = c.got.code = 0xC0000005u;
     c.expect.exit_code = c.got.exit_code = 0xC0000005u;
-    c.expect.doors = c.got.doors = doors;
-    c.expect.door_count = c.got.door_count = 1;
+    c.expect.hooks = c.got.hooks = HOOK_BIT(CASE_HOOK_UNHANDLED);
     c.got.ended_by = CASE_ENDING_EXIT;
     c.own.images = images;
     c.own.image_count = 1;

@@ -27,7 +27,7 @@ static void judge(struct arena *keep, struct run_case *c, const char *truth, con
     c->kind = CASE_KIND_CRASH;
     c->expected_code = c->got_code = crash.got.code;
     c->wall_ms = 321;
-    c->expected_doors = c->got_doors = "unhandled";
+    c->expected_hooks = c->got_hooks = HOOK_BIT(CASE_HOOK_UNHANDLED);
     if (offset != NULL) {
         c->claims = arena_array(keep, 3, sizeof *c->claims);
         c->claims[0] = make_claim(keep, "offset:rtl", true, offset);

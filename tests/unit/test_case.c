@@ -47,7 +47,6 @@ static const char truth_json[] =
 /* A case with every member set, sealed in a fresh folder RUN/cases/NAME. */
 static const char *sealed(struct crash_case *c)
 {
-    static const char *doors[] = {"vectored", "unhandled"};
     static const char *subjects[] = {"offset:rtl"};
     static const char *images[] = {"victims-ob2.exe", "plug\"in.dll"};
     static struct named_version tools[] = {{"twinstack", "0.1.0"}};
@@ -75,12 +74,10 @@ static const char *sealed(struct crash_case *c)
     c->kind = CASE_KIND_CRASH;
     c->expect.code = c->got.code = 0xC0000005;
     c->expect.exit_code = c->got.exit_code = 0xC0000005;
-    c->expect.doors = doors;
+    c->expect.hooks = HOOK_BIT(CASE_HOOK_VECTORED) | HOOK_BIT(CASE_HOOK_UNHANDLED);
     c->expect.subjects = subjects;
     c->expect.subject_count = 1;
-    c->expect.door_count = 2;
-    c->got.doors = doors;
-    c->got.door_count = 1;
+    c->got.hooks = HOOK_BIT(CASE_HOOK_VECTORED);
     c->got.wall_ms = 812;
     c->got.ended_by = CASE_ENDING_EXIT;
     c->own.images = images;
@@ -109,8 +106,8 @@ TEST(a_sealed_case_reads_back)
     CHECK_EQ(r.kind, CASE_KIND_CRASH);
     CHECK_HEX(r.expect.code, 0xC0000005);
     CHECK_HEX(r.got.exit_code, 0xC0000005);
-    REQUIRE(r.expect.door_count == 2 && r.got.door_count == 1);
-    CHECK_STR(r.expect.doors[1], "unhandled");
+    CHECK_EQ(r.expect.hooks, HOOK_BIT(CASE_HOOK_VECTORED) | HOOK_BIT(CASE_HOOK_UNHANDLED));
+    CHECK_EQ(r.got.hooks, HOOK_BIT(CASE_HOOK_VECTORED));
     REQUIRE(r.expect.subject_count == 1);
     CHECK_STR(r.expect.subjects[0], "offset:rtl");
     CHECK_EQ(r.got.wall_ms, 812);

@@ -496,37 +496,32 @@ TEST(sampled_threads_compare_as_sets)
 TEST(a_watcher_is_asked_for_no_stack_that_it_cannot_take)
 {
     static const struct {
-        const char *name, *door, *second;
+        const char *name, *hooks;
         enum stack_state state;
         const char *dump;
         enum verdict verdict;
         enum cause cause;
     } cases[] = {
-        {"watched", "watcher", NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_PASS,
-         CAUSE_UNSUPPORTED_HERE},
-        {"watched, the dump is wrong", "watcher", NULL, STACK_NOT_APPLICABLE, POKE MAIN START BASE,
+        {"watched", "watcher", STACK_NOT_APPLICABLE, GOOD, VERDICT_PASS, CAUSE_UNSUPPORTED_HERE},
+        {"watched, the dump is wrong", "watcher", STACK_NOT_APPLICABLE, POKE MAIN START BASE,
          VERDICT_FAIL, CAUSE_UNSUPPORTED_HERE},
-        {"watched, no dump", "watcher", NULL, STACK_NOT_APPLICABLE, "! no thread", VERDICT_FAIL,
+        {"watched, no dump", "watcher", STACK_NOT_APPLICABLE, "! no thread", VERDICT_FAIL,
          CAUSE_UNSUPPORTED_HERE},
-        {"watched, blocked", "watcher", NULL, STACK_BLOCKED, GOOD, VERDICT_FAIL,
+        {"watched, blocked", "watcher", STACK_BLOCKED, GOOD, VERDICT_FAIL, CAUSE_NOT_CAPTURED},
+        {"in the process", "unhandled", STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL,
          CAUSE_NOT_CAPTURED},
-        {"in the process", "unhandled", NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL,
+        {"in the process too", "watcher,unhandled", STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL,
          CAUSE_NOT_CAPTURED},
-        {"in the process too", "watcher", "unhandled", STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL,
-         CAUSE_NOT_CAPTURED},
-        {"unknown", NULL, NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL, CAUSE_NOT_CAPTURED},
+        {"unknown", NULL, STACK_NOT_APPLICABLE, GOOD, VERDICT_FAIL, CAUSE_NOT_CAPTURED},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena keep;
         struct case_result r;
         struct fault fault = FAULT_INIT;
-        const char *doors[2] = {cases[i].door, cases[i].second};
         arena_init(&keep, 0);
         test_row(cases[i].name);
         struct crash_case crash = make_crash(CASE_KIND_CRASH);
-        crash.expect.doors = crash.got.doors = doors;
-        crash.expect.door_count = crash.got.door_count =
-            cases[i].second != NULL ? 2 : cases[i].door != NULL;
+        crash.expect.hooks = crash.got.hooks = hooks_parse(cases[i].hooks);
         struct engine_claim claims[2] = {
             make_claim(&keep, "offset:rtl", true, "! walks only its own process"),
             make_claim(&keep, "dump", true, cases[i].dump)};

@@ -308,7 +308,7 @@ TEST(figures_for_pages)
     put_all(&f);
     struct case_cost *costs = NULL;
     struct cause_count *causes = NULL;
-    struct door_row *doors = NULL;
+    struct hook_outcome *hooks = NULL;
     struct symbol_row *symbols = NULL;
     struct trend_point *points = NULL;
     uint32_t count = 0;
@@ -316,7 +316,7 @@ TEST(figures_for_pages)
     CHECK_EQ(count, 8);
     CHECK(store_count_causes(f.store, f.run.id, &f.keep, &causes, &count, &f.fault) == ERR_NONE);
     CHECK(count > 0 && causes[0].findings > 0);
-    CHECK(store_read_doors(f.store, f.run.id, &f.keep, &doors, &count, &f.fault) == ERR_NONE);
+    CHECK(store_read_hooks(f.store, f.run.id, &f.keep, &hooks, &count, &f.fault) == ERR_NONE);
     CHECK_EQ(count, MADE_CASES);
     CHECK(store_read_symbols(f.store, f.run.id, &f.keep, &symbols, &count, &f.fault) == ERR_NONE);
     CHECK(count >= 2);

@@ -161,6 +161,5 @@ const struct record_walker *record_walker(uint32_t walker);
 const char *record_walker_name(uint32_t walker);    /* "rtl", "dbghelp", ...; "unknown"    */
 enum stop_reason record_stop_reason(uint32_t stop); /* of RECORD_STOP_*                    */
 const char *record_state_name(uint32_t state);      /* "ok", "not_applicable", ...         */
-const char *record_door_name(uint32_t bit);         /* bit 0..7: "vectored", ...; NULL: none */
 
 #endif

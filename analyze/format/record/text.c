@@ -49,11 +49,6 @@ const char *record_state_name(uint32_t state)
     return NAME_OF(state_names, state);
 }
 
-const char *record_door_name(uint32_t bit)
-{
-    return bit <= CASE_HOOK_HEARTBEAT ? case_hook_name((enum case_hook)bit) : NULL;
-}
-
 static void write_module(struct json *j, const struct module *module)
 {
     json_object(j);
