@@ -9,59 +9,42 @@
 #include "dashboard/api.h"
 #include "report/report.h"
 
-enum { METRIC_BYTES = 64, CHARACTER_WIDTH = 7, PADDING = 12 };
+enum { NAME_BYTES = 64, CHARACTER_WIDTH = 7, PADDING = 12 };
 
-/* Splits "exact.svg" at its dot; NULL if NAME is not the name of a badge. */
-static const char *split_metric(const char *name, char metric[METRIC_BYTES])
+enum form { FORM_JSON, FORM_SVG, FORM_COUNT };
+
+static const struct {
+    const char *suffix, *mime;
+} forms[FORM_COUNT] = {{".json", "application/json"}, {".svg", "image/svg+xml"}};
+
+/* Splits "exact.svg"; FORM_COUNT if it is not the name of a badge. */
+static enum form split_name(const char *text, char name[NAME_BYTES])
 {
-    const size_t size = strcspn(name, ".");
-    if (size >= METRIC_BYTES || name[size] == '\0')
-        return NULL;
-    memcpy(metric, name, size);
-    metric[size] = '\0';
-    return name + size + 1;
+    const size_t size = strcspn(text, ".");
+    if (size >= NAME_BYTES)
+        return FORM_COUNT;
+    memcpy(name, text, size);
+    name[size] = '\0';
+    int form = 0;
+    while (form < FORM_COUNT && strcmp(forms[form].suffix, text + size) != 0)
+        form++;
+    return (enum form)form;
 }
 
-static enum status write_badge(struct exchange *x, const struct run_figures *report, FILE *out,
-                               struct fault *fault)
-{
-    char metric[METRIC_BYTES];
-    const char *form = split_metric(x->query.params[0], metric);
-    if (form == NULL || (strcmp(form, "json") != 0 && strcmp(form, "svg") != 0))
-        return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "badge",
-                              "badges are METRIC.json and METRIC.svg");
-    return report_badge(report, metric, out, fault);
-}
+/* Dark enough for white letters. */
+static const char *const colors[BADGE_COLOR_COUNT] = {
+    [BADGE_LIGHT_GREY] = "#5f6670", [BADGE_BRIGHT_GREEN] = "#2f7d32", [BADGE_GREEN] = "#4a7c1f",
+    [BADGE_YELLOW] = "#8a6500",     [BADGE_RED] = "#b3261e",          [BADGE_BLUE] = "#0b5cad",
+};
 
-static const char *color_of(const char *name)
+/* Figures contain no markup characters. */
+static enum status draw(const struct badge *badge, FILE *out, struct fault *fault)
 {
-    static const struct {
-        const char *name, *value; /* dark enough for white letters */
-    } rows[] = {{"brightgreen", "#2f7d32"}, {"green", "#4a7c1f"}, {"yellow", "#8a6500"},
-                {"orange", "#a85400"},      {"red", "#b3261e"},   {"blue", "#0b5cad"}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (name != NULL && strcmp(rows[i].name, name) == 0)
-            return rows[i].value;
-    return "#5f6670";
-}
-
-/* Figures contain no markup characters; if one does, it becomes a blank. */
-static const char *plain(const char *text, struct arena *keep)
-{
-    char *out = text != NULL ? arena_string(keep, text) : NULL;
-    for (char *at = out; at != NULL && *at != '\0'; at++)
-        if (strchr("<>&\"'", *at) != NULL)
-            *at = ' ';
-    return out != NULL ? out : "";
-}
-
-static const char *picture(const char *label, const char *message, const char *color,
-                           struct arena *keep)
-{
+    const char *label = badge->label, *message = badge->message, *color = colors[badge->color];
     const size_t left = strlen(label) * CHARACTER_WIDTH + PADDING;
     const size_t right = strlen(message) * CHARACTER_WIDTH + PADDING;
-    return arena_printf(
-        keep,
+    (void)fprintf(
+        out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"20\" role=\"img\""
         " aria-label=\"%s: %s\"><title>%s: %s</title>"
         "<rect width=\"%zu\" height=\"20\" rx=\"3\" fill=\"%s\"/>"
@@ -70,34 +53,41 @@ static const char *picture(const char *label, const char *message, const char *c
         "<g fill=\"#fff\" text-anchor=\"middle\" font-family=\"Verdana,DejaVu Sans,sans-serif\""
         " font-size=\"11\"><text x=\"%zu\" y=\"14\">%s</text><text x=\"%zu\" y=\"14\">%s</text>"
         "</g></svg>\n",
-        left + right, label, message, label, message, left + right, color_of(color), left, left - 2,
-        color_of(color), left / 2, label, left + right / 2, message);
+        left + right, label, message, label, message, left + right, color, left, left - 2, color,
+        left / 2, label, left + right / 2, message);
+    return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing a badge")
+                            : ERR_NONE;
+}
+
+static enum status write_badge(struct exchange *x, const struct run_figures *report, FILE *out,
+                               struct fault *fault)
+{
+    char name[NAME_BYTES];
+    struct badge badge;
+    switch (split_name(x->query.params[0], name)) {
+    case FORM_JSON:
+        return report_badge(report, name, out, fault);
+    case FORM_SVG:
+        return report_make_badge(report, name, &badge, fault) == ERR_NONE ? draw(&badge, out, fault)
+                                                                          : fault->code;
+    case FORM_COUNT:
+        break;
+    }
+    return fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "badge",
+                          "badges are METRIC.json and METRIC.svg");
 }
 
 int answer_badge(struct exchange *x)
 {
     struct fault fault = FAULT_INIT;
-    char *text = NULL;
+    char *text = NULL, name[NAME_BYTES], etag[ETAG_BYTES];
     size_t bytes = 0;
     if (exchange_figures(x, write_badge, &text, &bytes, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
-    struct answer_body body = {.mime = "application/json", .body = text, .bytes = bytes};
-    if (strstr(x->query.params[0], ".svg") != NULL) {
-        cJSON *tree = NULL;
-        if (json_parse(text, bytes, &tree, &fault) != ERR_NONE)
-            return answer_fault(x, &fault);
-        const char *label = plain(json_get_string(tree, "label", &x->keep, &fault), &x->keep);
-        const char *message = plain(json_get_string(tree, "message", &x->keep, &fault), &x->keep);
-        const char *color = json_get_string(tree, "color", &x->keep, &fault);
-        cJSON_Delete(tree);
-        body.mime = "image/svg+xml";
-        body.body = picture(label, message, color, &x->keep);
-        if (fault.code != ERR_NONE || body.body == NULL)
-            return answer_error(x, 503, "no_memory", "There is no memory for this badge", NULL);
-        body.bytes = strlen(body.body);
-    }
-    char etag[ETAG_BYTES];
-    etag_of(body.body, body.bytes, etag);
-    body.etag = etag;
+    const struct answer_body body = {.mime = forms[split_name(x->query.params[0], name)].mime,
+                                     .body = text,
+                                     .bytes = bytes,
+                                     .etag = etag};
+    etag_of(text, bytes, etag);
     return answer_body(x, 200, &body);
 }

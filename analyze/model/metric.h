@@ -4,26 +4,32 @@
 
 #include <stdbool.h>
 
+/* id, name in JSON, addresses and the database, title for people, unit, less is better */
+#define METRICS(ROW)                                                                               \
+    ROW(EXACT, "exact", "Exact stacks", SHARE, false)                                              \
+    ROW(F1, "f1", "Frame F1", SHARE, false)                                                        \
+    ROW(CAPTURE_RATE, "capture_rate", "Captured", SHARE, false)                                    \
+    ROW(SPEED_RATIO, "speed_ratio", "Dump : offset, warm", RATIO, false)                           \
+    ROW(OFFSET, "offset_ns", "Offset way, warm", NS, true)                                         \
+    ROW(DUMP, "dump_ns", "Dump way, warm", NS, true)                                               \
+    ROW(OFFSET_COLD, "offset_cold_ns", "Offset way, cold", NS, true)                               \
+    ROW(DUMP_COLD, "dump_cold_ns", "Dump way, cold", NS, true)                                     \
+    ROW(WALK, "walk_ns", "Walk in the process", NS, true)                                          \
+    ROW(STOP_WALK, "stop_walk_ns", "Target stopped for the walk", NS, true)                        \
+    ROW(STOP_DUMP, "stop_dump_ns", "Target stopped for walk and dump", NS, true)                   \
+    ROW(RECORD_WRITE, "record_write_ns", "Record write", NS, true)                                 \
+    ROW(DUMP_WRITE, "dump_write_ns", "Dump write", NS, true)                                       \
+    ROW(DUMP_TUNED, "dump_tuned_ns", "Dump write, cheapest form", NS, true)                        \
+    ROW(CAPTURE_NOW, "capture_now_ns", "Capture on demand", NS, true)                              \
+    ROW(HANG_LATE, "hang_late_ns", "Hang found late by", NS, true)                                 \
+    ROW(RECORD_BYTES, "record_bytes", "Record size", BYTES, true)                                  \
+    ROW(DUMP_BYTES, "dump_bytes", "Dump size", BYTES, true)
+
 enum metric {
-    METRIC_EXACT,
-    METRIC_F1,
-    METRIC_CAPTURE_RATE,
-    METRIC_SPEED_RATIO,
-    METRIC_OFFSET,
-    METRIC_DUMP,
-    METRIC_OFFSET_COLD,
-    METRIC_DUMP_COLD,
-    METRIC_WALK,
-    METRIC_STOP_WALK,
-    METRIC_STOP_DUMP,
-    METRIC_RECORD_WRITE,
-    METRIC_DUMP_WRITE,
-    METRIC_DUMP_TUNED,
-    METRIC_CAPTURE_NOW,
-    METRIC_HANG_LATE,
-    METRIC_RECORD_BYTES,
-    METRIC_DUMP_BYTES,
-    METRIC_COUNT
+#define METRIC_ID(ID, NAME, TITLE, UNIT, LESS) METRIC_##ID,
+    METRICS(METRIC_ID)
+#undef METRIC_ID
+        METRIC_COUNT
 };
 
 enum metric_unit {
@@ -47,10 +53,8 @@ bool metric_parse(const char *name, enum metric *out);
 
 const char *metric_unit_name(enum metric_unit unit); /* "share", "ratio", "ns", "bytes" */
 
-/* The names that metric_parse() knows, for a hint. */
-#define METRIC_NAMES                                                                               \
-    "capture_rate, exact, f1, speed_ratio, offset_ns, dump_ns, offset_cold_ns, dump_cold_ns, "     \
-    "walk_ns, stop_walk_ns, stop_dump_ns, record_write_ns, dump_write_ns, dump_tuned_ns, "         \
-    "capture_now_ns, hang_late_ns, record_bytes, dump_bytes"
+/* The names that metric_parse() knows, for a hint: "exact, f1, ...". */
+#define METRIC_COMMA_NAME(ID, NAME, TITLE, UNIT, LESS) ", " NAME
+#define METRIC_NAMES (&METRICS(METRIC_COMMA_NAME)[2])
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/bench.h"
+#include "model/metric.h"
 #include "model/run.h"
 
 enum store_mode {
@@ -100,7 +101,7 @@ struct symbol_row {
 
 /* A figure of finished runs. */
 struct trend_query {
-    const char *metric;             /* a name of model/metric.h; never NULL               */
+    enum metric metric;
     const char *scenario, *variant; /* both NULL: of whole runs                           */
     const char *branch, *platform;  /* NULL: any                                          */
     uint64_t until;                 /* no run with a larger number; 0: no such limit      */

@@ -21,40 +21,43 @@ enum status report_json(const struct run_figures *report, FILE *out, struct faul
     return close_stream(&j, out, fault);
 }
 
-static const char *share_color(double share)
+static const char VERDICT_BADGE[] = "verdict"; /* the others have the names of their figures */
+
+static const char *const badge_colors[BADGE_COLOR_COUNT] = {
+    [BADGE_LIGHT_GREY] = "lightgrey",
+    [BADGE_BRIGHT_GREEN] = "brightgreen",
+    [BADGE_GREEN] = "green",
+    [BADGE_YELLOW] = "yellow",
+    [BADGE_RED] = "red",
+    [BADGE_BLUE] = "blue",
+};
+
+static enum badge_color share_color(double share)
 {
     if (isnan(share))
-        return "lightgrey";
-    return share >= 0.995  ? "brightgreen"
-           : share >= 0.95 ? "green"
-           : share >= 0.8  ? "yellow"
-                           : "red";
+        return BADGE_LIGHT_GREY;
+    return share >= 0.995  ? BADGE_BRIGHT_GREEN
+           : share >= 0.95 ? BADGE_GREEN
+           : share >= 0.8  ? BADGE_YELLOW
+                           : BADGE_RED;
 }
-
-struct badge {
-    const char *label, *color;
-    char message[64];
-};
 
 /* Pass or fail, or why neither can be said. */
 static void badge_of_verdict(const struct run_figures *report, struct badge *out)
 {
     const uint32_t failing = figures_failing(report);
-    uint32_t passing = 0;
-    for (uint32_t i = 0; i < report->case_count; i++)
-        passing += report->cases[i].result.verdict == VERDICT_PASS ||
-                   report->cases[i].result.verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED;
+    const uint32_t passing = figures_passing(report);
     out->label = "stacks";
-    out->color = failing > 0 ? "red" : "brightgreen";
+    out->color = failing > 0 ? BADGE_RED : BADGE_BRIGHT_GREEN;
     (void)snprintf(out->message, sizeof out->message,
                    failing > 0 ? "%u of %u fail" : "%u of %u pass", failing > 0 ? failing : passing,
                    report->case_count);
     if (report->problem_count > 0 && failing == 0) {
-        out->color = "red";
+        out->color = BADGE_RED;
         (void)snprintf(out->message, sizeof out->message, "known mismatches out of date");
     }
     if (report->run->state != RUN_COMPLETE) {
-        out->color = "lightgrey";
+        out->color = BADGE_LIGHT_GREY;
         (void)snprintf(out->message, sizeof out->message, "%s", run_state_name(report->run->state));
     }
 }
@@ -69,7 +72,7 @@ static void badge_of_metric(const struct run_figures *report, enum metric metric
         out->label = "dump : offset";
         if (isnan(value))
             return;
-        out->color = "blue";
+        out->color = BADGE_BLUE;
         (void)snprintf(out->message, sizeof out->message, "%.1f : 1", value);
         return;
     }
@@ -79,20 +82,28 @@ static void badge_of_metric(const struct run_figures *report, enum metric metric
         (void)snprintf(out->message, sizeof out->message, "%.1f %%", floor(value * 1000) / 10);
 }
 
-/* https://shields.io/badges/endpoint-badge */
-enum status report_badge(const struct run_figures *report, const char *name, FILE *out,
-                         struct fault *fault)
+enum status report_make_badge(const struct run_figures *report, const char *name, struct badge *out,
+                              struct fault *fault)
 {
-    struct badge badge = {NULL, "lightgrey", "no data"};
     enum metric metric = METRIC_COUNT;
-    if (strcmp(name, "verdict") == 0)
-        badge_of_verdict(report, &badge);
+    *out = (struct badge){.color = BADGE_LIGHT_GREY, .message = "no data"};
+    if (strcmp(name, VERDICT_BADGE) == 0)
+        badge_of_verdict(report, out);
     else if (metric_parse(name, &metric) &&
              (metric_facts(metric)->unit == METRIC_UNIT_SHARE || metric == METRIC_SPEED_RATIO))
-        badge_of_metric(report, metric, &badge);
+        badge_of_metric(report, metric, out);
     else
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "badge",
                               "verdict, capture_rate, exact, f1 or speed_ratio");
+    return ERR_NONE;
+}
+
+enum status report_badge(const struct run_figures *report, const char *name, FILE *out,
+                         struct fault *fault)
+{
+    struct badge badge;
+    if (report_make_badge(report, name, &badge, fault) != ERR_NONE)
+        return fault->code;
     struct json j;
     json_to_stream(&j, out, false);
     json_object(&j);
@@ -100,7 +111,7 @@ enum status report_badge(const struct run_figures *report, const char *name, FIL
     json_uint(&j, 1);
     json_key_string(&j, "label", badge.label);
     json_key_string(&j, "message", badge.message);
-    json_key_string(&j, "color", badge.color);
+    json_key_string(&j, "color", badge_colors[badge.color]);
     json_object_end(&j);
     return close_stream(&j, out, fault);
 }

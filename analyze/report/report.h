@@ -34,7 +34,28 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
 enum status report_openmetrics(const struct run_figures *report, struct arena *scratch, FILE *out,
                                struct fault *fault);
 
-/* METRIC: "verdict", "capture_rate", "exact", "f1", "speed_ratio".  Fails: ERR_USAGE. */
+/* The colours that shields knows by name. */
+enum badge_color {
+    BADGE_LIGHT_GREY,
+    BADGE_BRIGHT_GREEN,
+    BADGE_GREEN,
+    BADGE_YELLOW,
+    BADGE_RED,
+    BADGE_BLUE,
+    BADGE_COLOR_COUNT
+};
+
+struct badge {
+    const char *label; /* static */
+    enum badge_color color;
+    char message[64];
+};
+
+/* NAME: "verdict", "capture_rate", "exact", "f1", "speed_ratio".  Fails: ERR_USAGE. */
+enum status report_make_badge(const struct run_figures *report, const char *name, struct badge *out,
+                              struct fault *fault);
+
+/* The same badge as JSON, in the form of https://shields.io/badges/endpoint-badge. */
 enum status report_badge(const struct run_figures *report, const char *name, FILE *out,
                          struct fault *fault);
 

@@ -208,13 +208,10 @@ enum status store_read_trend(struct store *store, const struct trend_query *quer
                              struct arena *keep, struct trend_point **out, uint32_t *count,
                              struct fault *fault)
 {
-    enum metric metric = METRIC_COUNT;
     uint32_t room = 0, limit = query->limit == 0 ? TREND_DEFAULT : query->limit;
     *out = NULL;
     *count = 0;
-    if (!metric_parse(query->metric, &metric))
-        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric");
-    const struct metric_query sql = query_of(metric);
+    const struct metric_query sql = query_of(query->metric);
     const bool whole = query->scenario == NULL && query->variant == NULL;
     struct query q = query_begin(store, whole ? sql.of_run : sql.of_cases, keep, fault);
     query_text(&q, query->scenario);
@@ -224,9 +221,9 @@ enum status store_read_trend(struct store *store, const struct trend_query *quer
     query_text(&q, query->platform);
     query_int(&q, query->until);
     if (sql.of_cases == SQL_TREND_MEDIAN)
-        query_text(&q, metric_name(metric));
+        query_text(&q, metric_name(query->metric));
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
-        read_trend_row(&q, metric, &(*out)[(*count)++]);
+        read_trend_row(&q, query->metric, &(*out)[(*count)++]);
     for (uint32_t i = 0; i < *count / 2;
          i++) { /* the rows come newest first and are returned oldest first */
         const struct trend_point swap = (*out)[i];

@@ -135,8 +135,7 @@ enum status store_read_signatures(struct store *store, uint64_t run_id, struct a
 enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
                                struct symbol_row **out, uint32_t *count, struct fault *fault);
 
-/* A figure of each finished run that fits, oldest first.
- * Fails: ERR_USAGE no such metric. */
+/* A figure of each finished run that fits, oldest first. */
 enum status store_read_trend(struct store *store, const struct trend_query *query,
                              struct arena *keep, struct trend_point **out, uint32_t *count,
                              struct fault *fault);

@@ -31,7 +31,7 @@ static enum status read_fence(struct store *store, const struct run_info *run, e
     uint32_t count = 0;
     double values[TIME_HISTORY_RUNS], scratch[TIME_HISTORY_RUNS];
     size_t known = 0;
-    const struct trend_query query = {.metric = metric_name(metric), .limit = page->count};
+    const struct trend_query query = {.metric = metric, .limit = page->count};
     if (store_read_trend(store, &query, keep, &points, &count, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = count; i-- > 0 && known < TIME_HISTORY_RUNS;)

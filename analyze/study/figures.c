@@ -241,6 +241,15 @@ double figures_metric(const struct run_figures *figures, enum metric metric, str
     return (double)NAN;
 }
 
+uint32_t figures_passing(const struct run_figures *figures)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < figures->case_count; i++)
+        count += figures->cases[i].result.verdict == VERDICT_PASS ||
+                 figures->cases[i].result.verdict == VERDICT_NOT_CAPTURED_AS_EXPECTED;
+    return count;
+}
+
 uint32_t figures_failing(const struct run_figures *figures)
 {
     uint32_t count = 0;

@@ -45,6 +45,7 @@ uint64_t case_total_ns(const struct run_case *c, const void *engine);
 
 /* Cases whose verdict fails the run. */
 uint32_t figures_failing(const struct run_figures *figures);
+uint32_t figures_passing(const struct run_figures *figures); /* PASS, or not captured as expected */
 
 /* One share of an engine's stacks or frames that are right, with Wilson's 95 % interval. */
 struct measure {

@@ -39,9 +39,9 @@ enum status study_read_trend(struct store *store, const struct trend_query *quer
                              struct arena *keep, struct trend *out, struct fault *fault)
 {
     memset(out, 0, sizeof *out);
-    if (store_read_trend(store, query, keep, &out->points, &out->count, fault) == ERR_USAGE)
-        fault->hint = METRIC_NAMES;
-    return fault->code == ERR_NONE ? set_band(out, keep, fault) : fault->code;
+    if (store_read_trend(store, query, keep, &out->points, &out->count, fault) != ERR_NONE)
+        return fault->code;
+    return set_band(out, keep, fault);
 }
 
 /* A run of a few cases (`run -k`) has other medians than the whole suite: it is shown, but it is no
@@ -259,10 +259,7 @@ enum status trend_make(struct store *store, const struct trend_query *query, str
     out->noise = unknown;
     if (study_read_trend(store, query, keep, &out->trend, fault) != ERR_NONE)
         return fault->code;
-    enum metric metric = METRIC_COUNT;
-    if (!metric_parse(query->metric, &metric))
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric", METRIC_NAMES);
-    out->facts = metric_facts(metric);
+    out->facts = metric_facts(query->metric);
     if (is_time(out) &&
         bench_newest_noise(store, keep, &out->noise, &out->noise_run, fault) != ERR_NONE)
         return fault->code;

@@ -171,11 +171,11 @@ enum status view_case_history(const struct view_input *in, struct json *out, str
         view_write_case_line(out, &page.cases[i]);
     json_array_end(out);
     view_write_page(out, page.total, page.next);
-    static const char *const metrics[] = {"f1", "offset_ns", "dump_ns"};
+    static const enum metric metrics[] = {METRIC_F1, METRIC_OFFSET, METRIC_DUMP};
     json_key(out, "trends");
     json_object(out);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
-        json_key(out, metrics[i]);
+        json_key(out, metric_name(metrics[i]));
         status = view_write_trend(in,
                                   &(struct trend_query){.metric = metrics[i],
                                                         .scenario = query.scenario,

@@ -76,8 +76,8 @@ static enum status find_shown(const struct view_input *in, struct run_page *page
 
 enum status view_overview(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    static const char *const metrics[] = {"capture_rate", "exact",     "f1",
-                                          "speed_ratio",  "offset_ns", "dump_ns"};
+    static const enum metric metrics[] = {METRIC_CAPTURE_RATE, METRIC_EXACT,  METRIC_F1,
+                                          METRIC_SPEED_RATIO,  METRIC_OFFSET, METRIC_DUMP};
     struct run_page page;
     struct fault none = FAULT_INIT;
     uint64_t baseline = 0;
@@ -98,7 +98,7 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
     json_key(out, "trends");
     json_object(out);
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0] && status == ERR_NONE; i++) {
-        json_key(out, metrics[i]);
+        json_key(out, metric_name(metrics[i]));
         status = view_write_trend(
             in, &(struct trend_query){.metric = metrics[i], .until = until, .limit = 30}, out,
             fault);

@@ -14,18 +14,20 @@ enum status view_write_trend(const struct view_input *in, const struct trend_que
 
 enum status view_trend(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    struct trend_query query = {.metric = view_query_get(in->query, "metric"),
-                                .scenario = view_query_get(in->query, "scenario"),
+    struct trend_query query = {.scenario = view_query_get(in->query, "scenario"),
                                 .variant = view_query_get(in->query, "variant"),
                                 .branch = view_query_get(in->query, "branch"),
                                 .platform = view_query_get(in->query, "platform")};
+    const char *metric = view_query_get(in->query, "metric");
     struct trend_study study;
     uint64_t limit = 0;
     enum status status = view_get_limit(in, 30, &limit, fault);
     if (status == ERR_NONE)
         status = view_get_uint(in, "until", 0, UINT64_MAX, &query.until, fault);
-    if (status == ERR_NONE && query.metric == NULL)
+    if (status == ERR_NONE && metric == NULL)
         status = fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "the query names no metric");
+    if (status == ERR_NONE && !metric_parse(metric, &query.metric))
+        status = fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric", METRIC_NAMES);
     query.limit = (uint32_t)limit;
     if (status == ERR_NONE)
         status = trend_make(in->store, &query, in->keep, &study, fault);

@@ -93,20 +93,20 @@ TEST(every_figure_can_be_read_of_runs_and_of_cases)
     (void)put_run(&f, &(struct made){.day = 1, .cases = 3, .dump_write_ns = 100, .cold_ns = 900});
     for (int i = 0; i < METRIC_COUNT; i++) {
         test_row(metric_name((enum metric)i));
-        (void)make(&f, (struct trend_query){.metric = metric_name((enum metric)i)});
-        (void)make(&f, (struct trend_query){.metric = metric_name((enum metric)i),
-                                            .scenario = "null_write"});
+        (void)make(&f, (struct trend_query){.metric = (enum metric)i});
+        (void)make(&f, (struct trend_query){.metric = (enum metric)i, .scenario = "null_write"});
     }
     static const struct {
-        const char *metric, *variant;
+        enum metric metric;
+        const char *variant;
         double value;
         uint64_t count;
-    } rows[] = {{"dump_write_ns", NULL, 101, 3},  {"dump_write_ns", "v2", 102, 1},
-                {"offset_cold_ns", NULL, 901, 3}, {"offset_cold_ns", "v0", 900, 1},
-                {"exact", NULL, 2.0 / 3, 3},      {"exact", "v0", 0, 1},
-                {"offset_ns", NULL, 500, 3},      {"offset_ns", "v1", 500, 1}};
+    } rows[] = {{METRIC_DUMP_WRITE, NULL, 101, 3},  {METRIC_DUMP_WRITE, "v2", 102, 1},
+                {METRIC_OFFSET_COLD, NULL, 901, 3}, {METRIC_OFFSET_COLD, "v0", 900, 1},
+                {METRIC_EXACT, NULL, 2.0 / 3, 3},   {METRIC_EXACT, "v0", 0, 1},
+                {METRIC_OFFSET, NULL, 500, 3},      {METRIC_OFFSET, "v1", 500, 1}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        test_row(rows[i].metric);
+        test_row(metric_name(rows[i].metric));
         const struct trend_study s =
             make(&f, (struct trend_query){.metric = rows[i].metric, .variant = rows[i].variant});
         REQUIRE(s.trend.count == 1);
@@ -125,11 +125,12 @@ TEST(times_of_a_crowd_are_left_out)
     (void)put_run(&f, &(struct made){
                           .day = 1, .cases = 2, .crowded = true, .dump_write_ns = 9, .cold_ns = 8});
     static const struct {
-        const char *metric;
+        enum metric metric;
         double value;
-    } rows[] = {{"dump_write_ns", (double)NAN}, {"dump_bytes", 70}, {"offset_cold_ns", 8.5}};
+    } rows[] = {
+        {METRIC_DUMP_WRITE, (double)NAN}, {METRIC_DUMP_BYTES, 70}, {METRIC_OFFSET_COLD, 8.5}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        test_row(rows[i].metric);
+        test_row(metric_name(rows[i].metric));
         const struct trend_study s = make(&f, (struct trend_query){.metric = rows[i].metric});
         REQUIRE(s.trend.count == 1);
         CHECK_EQ(isnan(s.trend.points[0].value) != 0, isnan(rows[i].value) != 0);
@@ -162,7 +163,7 @@ TEST(runs_are_chosen_by_branch_platform_and_number_and_sorted_by_date)
                 {"none", "gone", NULL, 0, 0, 0, 0, 0}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].name);
-        const struct trend_study s = make(&f, (struct trend_query){.metric = "dump_write_ns",
+        const struct trend_study s = make(&f, (struct trend_query){.metric = METRIC_DUMP_WRITE,
                                                                    .branch = rows[i].branch,
                                                                    .platform = rows[i].platform,
                                                                    .until = rows[i].until,
@@ -215,7 +216,7 @@ TEST(a_level_changes_above_the_noise_only)
         if (rows[i].control != 0)
             (void)put_run(
                 &f, &(struct made){.day = 25, .label = "bench", .control_ns = rows[i].control});
-        const struct trend_study s = make(&f, (struct trend_query){.metric = "dump_write_ns"});
+        const struct trend_study s = make(&f, (struct trend_query){.metric = METRIC_DUMP_WRITE});
         CHECK_EQ(s.level_count, rows[i].levels);
         if (rows[i].sentence != NULL)
             CHECK_STR(s.sentence, rows[i].sentence);
@@ -239,7 +240,7 @@ TEST(a_thousand_runs_take_no_time)
                                          .cases = 1,
                                          .dump_write_ns = 1000 + (day / 100) * 200 + day % 7});
     const struct trend_study s =
-        make(&f, (struct trend_query){.metric = "dump_write_ns", .limit = 1000});
+        make(&f, (struct trend_query){.metric = METRIC_DUMP_WRITE, .limit = 1000});
     CHECK_EQ(s.trend.count, 1000);
     CHECK_EQ(s.level_count, 10); /* 99 runs of the first, then 100 each; the last one run alone */
     for (uint32_t i = 1; i < s.level_count; i++) {

@@ -49,7 +49,7 @@ TEST(verdicts_before_any_stack)
         test_row(cases[i].name);
         struct crash_case crash = make_crash(cases[i].kind);
         crash.file_count = cases[i].files;
-        crash.expect.hooks = cases[i].expect_hooks;
+        crash.expect.hooks = cases[i].expect_hooks > 0 ? HOOK_BIT(CASE_HOOK_UNHANDLED) : 0;
         crash.got.code = cases[i].got_code;
         struct engine_claim claims[2] = {make_claim(&keep, "offset:rtl", true, GOOD),
                                          make_claim(&keep, "dump", true, GOOD)};
@@ -98,7 +98,7 @@ TEST(a_reason_says_how_the_program_ended)
         struct crash_case crash = make_crash(CASE_KIND_CRASH);
         crash.file_count = cases[i].files;
         crash.expect.exit_code = 0xC0000005;
-        crash.expect.hooks = HOOK_BIT(CASE_HOOK_VECTORED);
+        crash.expect.hooks = HOOK_BIT(CASE_HOOK_UNHANDLED);
         crash.got.ended_by = cases[i].ended_by;
         crash.got.exit_code = cases[i].exit_code;
         crash.got.wall_ms = 5012;
