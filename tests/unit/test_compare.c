@@ -436,15 +436,17 @@ TEST(scores_count_what_is_right)
     static const struct {
         const char *name, *middle;
         uint32_t functions, lines;
-        bool exact;
+        bool exact, other_place;
     } cases[] = {
-        {"right", MIDDLE, 3, 3, true},
-        {"another line", "app.exe+2005 own middle /src/a.c:21\n", 3, 2, false},
-        {"another file", "app.exe+2005 own middle /src/b.c:20\n", 3, 2, false},
-        {"another folder", "app.exe+2005 own middle /src/x/a.c:20\n", 3, 2, false},
-        {"no line", "app.exe+2005 own middle\n", 3, 2, false},
-        {"another function", "app.exe+2005 own wrong /src/a.c:20\n", 2, 2, false},
-        {"missing", "", 2, 2, false},
+        {"right", MIDDLE, 3, 3, true, false},
+        {"another line", "app.exe+2005 own middle /src/a.c:21\n", 3, 2, false, false},
+        {"another file", "app.exe+2005 own middle /src/b.c:20\n", 3, 2, false, false},
+        {"another folder", "app.exe+2005 own middle /src/x/a.c:20\n", 3, 2, false, false},
+        {"no line", "app.exe+2005 own middle\n", 3, 2, false, false},
+        {"another function", "app.exe+2005 own wrong /src/a.c:20\n", 2, 2, false, false},
+        {"missing", "", 2, 2, false, true},
+        {"another offset", "app.exe+2009 own middle /src/a.c:20\n", 3, 3, true, true},
+        {"another kind", "app.exe+2005 own middle /src/a.c:20 interrupted\n", 3, 3, true, true},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena keep;
@@ -464,6 +466,7 @@ TEST(scores_count_what_is_right)
         CHECK_EQ(s->right_frames, cases[i].functions);
         CHECK_EQ(s->lines_right, cases[i].lines);
         CHECK_EQ(s->exact, cases[i].exact);
+        CHECK_EQ(s->physical_same, s->physical_judged - cases[i].other_place);
         arena_free(&keep);
     }
 }

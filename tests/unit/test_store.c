@@ -129,6 +129,38 @@ TEST(a_case_comes_out_as_it_went_in)
     tear_down(&f);
 }
 
+/* More modules than the writer remembers: those that share a place in its memory are not mixed up.
+ */
+TEST(many_modules_stay_apart)
+{
+    enum { MODULES = 1500 };
+    struct fixture f;
+    struct run_case back;
+    set_up(&f);
+    struct module *modules = arena_array(&f.keep, MODULES, sizeof *modules);
+    struct frame *frames = arena_array(&f.keep, MODULES, sizeof *frames);
+    for (uint32_t i = 0; i < MODULES; i++) {
+        modules[i].index = frames[i].index = i;
+        modules[i].name = modules[i].path = modules[i].pdb_name = "m.dll";
+        modules[i].base_va = 0x180000000u + 0x10000u * (uint64_t)i;
+        frames[i].module = &modules[i];
+    }
+    struct stack stack = {.state = STACK_OK, .frames = frames, .frame_count = MODULES};
+    struct engine_claim claim = {.engine = "dump", .stacks = &stack, .stack_count = 1};
+    struct engine_score score = {.engine = "dump"};
+    struct run_case c = f.cases[3];
+    c.claims = &claim;
+    c.result.scores = &score;
+    c.claim_count = c.result.score_count = 1;
+    REQUIRE(store_begin_run(f.store, &f.run, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_put_case(f.store, f.run.id, &c, &f.fault) == ERR_NONE);
+    REQUIRE(store_read_case(f.store, c.id, &f.keep, &back, &f.fault) == ERR_NONE);
+    for (uint32_t i = 0; i < MODULES; i++)
+        if (!CHECK_EQ(back.claims[0].stacks[0].frames[i].module->base_va, modules[i].base_va))
+            break;
+    tear_down(&f);
+}
+
 TEST(a_run_comes_out_with_its_tools_and_true_totals)
 {
     struct fixture f;

@@ -1,0 +1,171 @@
+/* The gate: what closes it, and which cases a run was asked for. */
+#include <math.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "study/gate.h"
+#include "test.h"
+
+struct fixture {
+    struct arena keep;
+    struct fault fault;
+    struct store *store;
+};
+
+static void set_up(struct fixture *f)
+{
+    static const struct fault none = FAULT_INIT;
+    f->fault = none;
+    arena_init(&f->keep, 0);
+    REQUIRE(store_open(":memory:", STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
+}
+
+static void tear_down(struct fixture *f)
+{
+    CHECK_EQ(f->fault.code, ERR_NONE);
+    store_close(f->store);
+    arena_free(&f->keep);
+}
+
+/* A complete run of the scenarios NAMES, separated by blanks; a name that begins with '-' fails.
+ * `judge:lldb` is exact in EXACT of them. */
+static uint64_t put_run(struct fixture *f, const char *command, const char *names, uint32_t exact)
+{
+    struct run_info run = {
+        .label = "run", .command = command, .commit = "c", .branch = "main", .platform = "linux"};
+    REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
+    for (uint32_t i = 0; *names != 0; i++) {
+        const size_t size = strcspn(names, " ");
+        const bool fails = *names == '-';
+        struct engine_claim claims[2] = {{.engine = "offset:rtl", .subject = true},
+                                         {.engine = "judge:lldb"}};
+        struct engine_score scores[2] = {
+            {.engine = "offset:rtl", .subject = true, .judged = true, .exact = !fails},
+            {.engine = "judge:lldb", .judged = true, .exact = i < exact}};
+        struct run_case c = {.scenario = arena_text(&f->keep, names + fails, size - fails),
+                             .variant = "ob2",
+                             .kind = CASE_KIND_CRASH,
+                             .timing = {.record_bytes = 1},
+                             .claims = claims,
+                             .claim_count = 2,
+                             .result = {.verdict = fails ? VERDICT_FAIL : VERDICT_PASS,
+                                        .reason = "",
+                                        .right = "all",
+                                        .scores = scores,
+                                        .score_count = 2}};
+        REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
+        names += size + (names[size] == ' ');
+    }
+    REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, 1, &f->fault) == ERR_NONE);
+    return run.id;
+}
+
+static const struct gate_check *check_of(const struct gate *gate, const char *name)
+{
+    for (uint32_t i = 0; i < gate->check_count; i++)
+        if (strcmp(gate->checks[i].name, name) == 0)
+            return &gate->checks[i];
+    return NULL;
+}
+
+static void decide(struct fixture *f, struct gate_request request, struct gate *out)
+{
+    const double none = (double)NAN;
+    request.min_capture = request.min_exact = request.min_f1 = request.max_slowdown = none;
+    REQUIRE(gate_decide(f->store, "latest", &request, &f->keep, out, &f->fault) == ERR_NONE);
+}
+
+TEST(a_reference_engine_that_is_named_must_be_exact)
+{
+    static const struct {
+        const char *name, *engine;
+        uint32_t exact;
+        bool open;
+    } rows[] = {{"all exact", "judge:lldb", 3, true},
+                {"one is not", "judge:lldb", 2, false},
+                {"it was not asked", "judge:dbghelp", 3, false},
+                {"nobody named it", NULL, 0, true}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        struct gate gate;
+        set_up(&f);
+        test_row(rows[i].name);
+        (void)put_run(&f, "twinstack run", "a b c", rows[i].exact);
+        decide(&f,
+               (struct gate_request){.engines = &rows[i].engine,
+                                     .engine_count = rows[i].engine != NULL},
+               &gate);
+        CHECK_EQ(gate.open, rows[i].open);
+        if (rows[i].engine != NULL) {
+            const struct gate_check *check = check_of(&gate, rows[i].engine);
+            if (CHECK(check != NULL))
+                CHECK_EQ(check->holds, rows[i].open);
+        }
+        tear_down(&f);
+    }
+}
+
+TEST(a_case_that_was_asked_for_and_is_gone_closes_the_gate)
+{
+    static const struct {
+        const char *name, *before, *now, *command, *allowed;
+        bool open;
+        const char *text;
+    } rows[] = {
+        {"nothing is gone", "one two", "one two", "", NULL, true, "0 gone"},
+        {"one more", "one two", "one two three", "", NULL, true, "0 gone"},
+        {"one is gone", "one two", "one", "", NULL, false, "1 gone"},
+        {"one that failed is gone", "one -two", "one", "", NULL, false, "1 gone"},
+        {"it may be", "one two", "one", "", "two", true, "beside 1 allowed"},
+        {"another may be", "one two", "one", "", "one", false, "1 gone"},
+        {"not asked for", "one two", "one", " -k one", NULL, true,
+         "and 1 that this run was not asked for"},
+        {"asked for by name", "one two three", "one", " -k 'one or two'", NULL, false, "1 gone"},
+        {"another variant", "one two", "one", " --variant=ob0", NULL, true, "and 1 that"},
+        {"this variant", "one two", "one", " --variant ob0,ob2", NULL, false, "1 gone"},
+        {"a part by number", "one two three", "one", " --shard 2/3", NULL, true, "part 2 of 3"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        struct gate gate;
+        set_up(&f);
+        test_row(rows[i].name);
+        (void)put_run(&f, "twinstack run --variant ob2", rows[i].before, 0);
+        (void)put_run(&f, arena_printf(&f.keep, "twinstack run%s", rows[i].command), rows[i].now,
+                      0);
+        decide(&f, (struct gate_request){.against = "1", .allow_missing = rows[i].allowed}, &gate);
+        CHECK_EQ(gate.open, rows[i].open);
+        const struct gate_check *check = check_of(&gate, "cases gone");
+        if (CHECK(check != NULL))
+            CHECK_HAS(check->text, rows[i].text);
+        tear_down(&f);
+    }
+}
+
+TEST(new_failures_close_the_gate_old_ones_only_when_strict)
+{
+    static const struct {
+        const char *name, *before, *now;
+        uint64_t max_new;
+        bool strict, open;
+    } rows[] = {{"none", "a b", "a b", 0, false, true},
+                {"a new one", "a b", "a -b", 0, false, false},
+                {"one is allowed", "a b", "a -b", 1, false, true},
+                {"two are not", "a b", "-a -b", 1, false, false},
+                {"an old one", "a -b", "a -b", 0, false, true},
+                {"an old one, strict", "a -b", "a -b", 0, true, false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        struct gate gate;
+        set_up(&f);
+        test_row(rows[i].name);
+        (void)put_run(&f, "twinstack run", rows[i].before, 0);
+        (void)put_run(&f, "twinstack run", rows[i].now, 0);
+        decide(&f,
+               (struct gate_request){
+                   .against = "1", .max_new = rows[i].max_new, .strict = rows[i].strict},
+               &gate);
+        CHECK_EQ(gate.open, rows[i].open);
+        tear_down(&f);
+    }
+}
