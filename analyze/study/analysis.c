@@ -33,6 +33,7 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
         out->walk_ns = walk != NULL ? walk->ns : 0;
         out->record_write_ns = write != NULL ? write->ns : 0;
         out->dump_write_ns = dump != NULL ? dump->ns : 0;
+        out->record_last = write != NULL && dump != NULL && write > dump; /* in order of time */
         const struct record_timing *tuned = record_timing_find(&record, RECORD_STAGE_DUMP_TUNED, 0);
         const struct record_timing *late = record_timing_find(&record, RECORD_STAGE_HANG_FOUND, 0);
         out->hang_late_ns = late != NULL ? late->ns : 0;
@@ -222,6 +223,7 @@ enum status analysis_judge(const struct analysis *analysis, const struct crash_c
     in.symbols = analysis->symbols != NULL ? &ask : NULL;
     in.levels_ignored = analysis->levels_ignored;
     in.output = read_output(crash, keep);
+    in.record_last = out->timing.record_last;
     out->truth = truth;
     return compare_case(&in, keep, &out->result, fault);
 }

@@ -36,7 +36,7 @@ PLACE = BUILD / "mutation"
 TREE, TOOL, VICTIMS = PLACE / "tree", PLACE / "build", PLACE / "victims"
 RESULTS = PLACE / "results.jsonl"
 FAULTS = pathlib.Path(__file__).with_name("faults.toml")
-SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_store", "tail_call", "crash_in_dll", "second_thread",
+SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_store", "abort_call", "crash_in_dll", "second_thread",
              "sleep_forever", "handled_exception", "generated_table", "module_unloaded"]
 NOTICED_GOAL, BLAMED_GOAL = 0.98, 0.90
 UNIT_LIMIT_S, CHECK_LIMIT_S, RUN_LIMIT_S = 60, 60, 180

@@ -84,7 +84,7 @@ TEST(a_reference_engine_that_is_named_must_be_exact)
     } rows[] = {{"all exact", "judge:lldb", 3, true},
                 {"one is not", "judge:lldb", 2, false},
                 {"it was not asked", "judge:dbghelp", 3, false},
-                {"nobody named it", NULL, 0, true}};
+                {"it is not named", NULL, 0, true}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
         struct gate gate;

@@ -29,17 +29,19 @@ TEST(verdicts_before_any_stack)
         uint32_t files, expect_hooks;
         uint64_t got_code;
         enum verdict verdict;
+        bool record_last;
     } cases[] = {
         {"harness error", CASE_KIND_CRASH, "did not start", "and unsupported", 2, 1, 0xC0000005,
-         VERDICT_ERROR},
-        {"unsupported", CASE_KIND_CRASH, NULL, "Wine cannot", 0, 1, 0, VERDICT_UNSUPPORTED},
-        {"calm and quiet", CASE_KIND_CALM, NULL, NULL, 0, 0, 0, VERDICT_PASS},
-        {"calm, but taken", CASE_KIND_CALM, NULL, NULL, 2, 0, 0, VERDICT_FAIL},
+         VERDICT_ERROR, false},
+        {"unsupported", CASE_KIND_CRASH, NULL, "Wine cannot", 0, 1, 0, VERDICT_UNSUPPORTED, false},
+        {"calm and quiet", CASE_KIND_CALM, NULL, NULL, 0, 0, 0, VERDICT_PASS, false},
+        {"calm, but taken", CASE_KIND_CALM, NULL, NULL, 2, 0, 0, VERDICT_FAIL, false},
         {"no hook, as expected", CASE_KIND_CRASH, NULL, NULL, 0, 0, 0,
-         VERDICT_NOT_CAPTURED_AS_EXPECTED},
-        {"not captured", CASE_KIND_CRASH, NULL, NULL, 0, 1, 0, VERDICT_FAIL},
-        {"another code", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000094, VERDICT_FAIL},
-        {"as expected", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005, VERDICT_PASS},
+         VERDICT_NOT_CAPTURED_AS_EXPECTED, false},
+        {"not captured", CASE_KIND_CRASH, NULL, NULL, 0, 1, 0, VERDICT_FAIL, false},
+        {"another code", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000094, VERDICT_FAIL, false},
+        {"as expected", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005, VERDICT_PASS, false},
+        {"dump first", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005, VERDICT_FAIL, true},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena keep;
@@ -58,7 +60,8 @@ TEST(verdicts_before_any_stack)
                                          .claim_count = cases[i].files > 0 ? 2 : 0,
                                          .truth = make_truth(&keep, TRUTH),
                                          .harness_error = cases[i].harness,
-                                         .unsupported = cases[i].unsupported};
+                                         .unsupported = cases[i].unsupported,
+                                         .record_last = cases[i].record_last};
         REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
         if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
             tell(&r);
