@@ -167,8 +167,9 @@ static enum stop_reason step_xdata(struct unwind_walker *w, const struct arm64_i
     uint32_t count, start, index;
     bool interrupted = w->frame->kind == PC_INTERRUPTED;
     uint32_t scopes = info->single_epilogue ? 1 : info->epilogue_count;
-    if (!arm64_codes_read(w->process, info, 0, codes, ARM64_CODES_MAX, &count))
-        return STOP_DATA_MALFORMED;
+    enum stop_reason stop = arm64_codes_read(w->process, info, 0, codes, ARM64_CODES_MAX, &count);
+    if (stop != STOP_NONE)
+        return stop;
     uint32_t prologue = instructions(codes, count);
     if (into / 4 < prologue) {
         w->frame->where = WHERE_PROLOGUE;
@@ -184,8 +185,10 @@ static enum stop_reason step_xdata(struct unwind_walker *w, const struct arm64_i
             return STOP_DATA_MISSING;
         if (!info->single_epilogue && (into < start || into - start > ARM64_CODES_MAX * 4))
             continue;
-        if (!arm64_codes_read(w->process, info, index, epilogue, ARM64_CODES_MAX, &epilogue_count))
-            return STOP_DATA_MALFORMED;
+        stop =
+            arm64_codes_read(w->process, info, index, epilogue, ARM64_CODES_MAX, &epilogue_count);
+        if (stop != STOP_NONE)
+            return stop;
         uint32_t bytes = (instructions(epilogue, epilogue_count) + 1) * 4; /* including its ret */
         if (info->single_epilogue)
             start = info->function_bytes > bytes ? info->function_bytes - bytes : 0;
@@ -295,7 +298,7 @@ enum stop_reason unwind_step_arm64(struct unwind_walker *w)
 {
     const struct module *module = w->frame->module;
     const struct unwind_module *facts =
-        module != NULL ? unwind_module_of(w->process, module) : STOP_NONE;
+        module != NULL ? unwind_module_of(w->process, module) : NULL;
     struct unwind_entry entry;
     uint64_t lookup_va = w->regs.pc - (w->frame->kind == PC_RETURN);
     bool covers;
@@ -304,7 +307,8 @@ enum stop_reason unwind_step_arm64(struct unwind_walker *w)
             ? unwind_pdata_find(w->process, facts, (uint32_t)(lookup_va - module->base_va), 8,
                                 &entry)
             : UNWIND_ROW_NONE;
-    if (row == UNWIND_ROW_UNREADABLE)
+    if (row == UNWIND_ROW_UNREADABLE ||
+        (facts != NULL && facts->has_headers && !facts->knows_pdata))
         w->caller_note = NOTE_PDATA_UNREADABLE;
     if (row == UNWIND_ROW_FOUND) {
         const struct registers before = w->regs;
@@ -312,6 +316,10 @@ enum stop_reason unwind_step_arm64(struct unwind_walker *w)
         if (covers && (stop == STOP_NONE || stop == STOP_MEMORY))
             return stop;
         w->regs = before;
+        if (stop != STOP_NONE) { /* it has unwind data, so it need not be a leaf */
+            w->caller_note = frame_note_of_stop(stop);
+            return step_leaf(w, false);
+        }
     }
     return step_leaf(w, facts != NULL && facts->pdata_count > 0 && row != UNWIND_ROW_UNREADABLE);
 }

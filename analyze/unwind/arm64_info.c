@@ -260,23 +260,25 @@ enum stop_reason arm64_info_read(const struct unwind_process *process, uint64_t 
     return STOP_NONE;
 }
 
-bool arm64_codes_read(const struct unwind_process *process, const struct arm64_info *info,
-                      uint32_t index, struct arm64_code *out, uint32_t room, uint32_t *count)
+enum stop_reason arm64_codes_read(const struct unwind_process *process,
+                                  const struct arm64_info *info, uint32_t index,
+                                  struct arm64_code *out, uint32_t room, uint32_t *count)
 {
     uint8_t raw[ARM64_CODES_MAX];
     *count = 0;
-    if (info->code_bytes > sizeof(raw) ||
-        !process->read(process->self, info->codes_va, raw, info->code_bytes))
-        return false;
+    if (info->code_bytes > sizeof(raw))
+        return STOP_DATA_MALFORMED;
+    if (!process->read(process->self, info->codes_va, raw, info->code_bytes))
+        return STOP_DATA_MISSING;
     while (index < info->code_bytes && *count < room) {
         uint32_t length = arm64_code_read(raw + index, info->code_bytes - index, &out[*count]);
         if (length == 0)
-            return false;
+            return STOP_DATA_MALFORMED;
         index += length;
         if (out[(*count)++].op == ARM64_END)
-            return true;
+            return STOP_NONE;
     }
-    return true; /* no more words, so no more codes */
+    return STOP_NONE; /* no more words, so no more codes */
 }
 
 bool arm64_scope_read(const struct unwind_process *process, const struct arm64_info *info,

@@ -78,10 +78,11 @@ struct arm64_info {
 enum stop_reason arm64_info_read(const struct unwind_process *process, uint64_t base_va,
                                  uint32_t word, struct arm64_info *out);
 
-/* Reads the codes of .xdata from byte INDEX up to and including the first END. False: malformed or
- * missing. */
-bool arm64_codes_read(const struct unwind_process *process, const struct arm64_info *info,
-                      uint32_t index, struct arm64_code *out, uint32_t room, uint32_t *count);
+/* Reads the codes of .xdata from byte INDEX up to and including the first END. Returns STOP_NONE,
+ * or what is wrong with them. */
+enum stop_reason arm64_codes_read(const struct unwind_process *process,
+                                  const struct arm64_info *info, uint32_t index,
+                                  struct arm64_code *out, uint32_t room, uint32_t *count);
 
 /* Reads epilogue scope NUMBER: where the epilogue starts (bytes into the function) and its first
  * code. */

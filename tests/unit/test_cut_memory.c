@@ -180,11 +180,22 @@ static void cut_dump(const char *path, struct symbol_store *symbols, struct tall
 /* With the images, as at home, and without: then a walk has only what the dump holds. */
 TEST(a_dump_with_less_memory_adds_no_frame_without_a_mark)
 {
-    static const char *const cases[] = {
-        "inline_chain.ob0", "recursion.ob2",          "inline_chain.x86-ob2",
-        "null_call.ob2",    "null_write.ob2",         "call_data.x86-ob2",
-        "spin.ob2",         "noreturn_tail.ob2",      "crash_in_dll.ob2",
-        "inline_twice.ob2", "throw_uncaught.x86-ob2",
+    static const char *const dumps[] = {
+        "cases/inline_chain.ob0/dump.dmp",
+        "cases/recursion.ob2/dump.dmp",
+        "cases/inline_chain.x86-ob2/dump.dmp",
+        "cases/null_call.ob2/dump.dmp",
+        "cases/null_write.ob2/dump.dmp",
+        "cases/call_data.x86-ob2/dump.dmp",
+        "cases/spin.ob2/dump.dmp",
+        "cases/noreturn_tail.ob2/dump.dmp",
+        "cases/crash_in_dll.ob2/dump.dmp",
+        "cases/inline_twice.ob2/dump.dmp",
+        "cases/throw_uncaught.x86-ob2/dump.dmp",
+        "arm64/small-1.dmp",
+        "arm64/small-2.dmp",
+        "arm64/small-3.dmp",
+        "arm64/signed-1.dmp",
     };
     const char *const roots[] = {test_source("corpus/symbols")};
     test_limit(120);
@@ -196,10 +207,9 @@ TEST(a_dump_with_less_memory_adds_no_frame_without_a_mark)
         struct tally tally = {0, 0, 0};
         test_row(with_images ? "with images" : "without images");
         REQUIRE(symbol_store_open(&options, &symbols, &fault) == ERR_NONE);
-        for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        for (size_t i = 0; i < COUNT_OF(dumps); i++) {
             char path[600];
-            (void)snprintf(path, sizeof path, "%s/%s/dump.dmp", test_source("corpus/cases"),
-                           cases[i]);
+            (void)snprintf(path, sizeof path, "%s/%s", test_source("corpus"), dumps[i]);
             cut_dump(path, symbols, &tally);
         }
         symbol_store_close(symbols);

@@ -269,7 +269,7 @@ static void say_codes(struct listing *l, struct world *w, const struct arm64_inf
 {
     struct arm64_code codes[ARM64_CODES_MAX];
     uint32_t count;
-    CHECK(arm64_codes_read(&w->process, info, index, codes, ARM64_CODES_MAX, &count));
+    CHECK(arm64_codes_read(&w->process, info, index, codes, ARM64_CODES_MAX, &count) == STOP_NONE);
     for (uint32_t i = 0; i < count; i++) {
         char text[24] = "0x";
         uint8_t raw[4];
