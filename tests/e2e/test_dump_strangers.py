@@ -3,7 +3,9 @@ without modules."""
 
 import json
 import pathlib
+import shutil
 import struct
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -146,6 +148,56 @@ class Strangers(e2e.Case):
         self.assertEqual([t["stream"] for t in texts], ["LinuxCmdLine", "LinuxMaps"])
         self.assertEqual(texts[0]["text"], "app\n--flag")
         self.assertEqual(texts[1]["text"].count("r-xp \ufffd"), 9000)
+
+    def executable_stack(self, pc, codeview):
+        """Breakpad lists an executable stack as a module. CODEVIEW None: it is not listed."""
+        dump = dump_maker.Dump(platform=0x8201)
+        dump.module("a", EXE, 0x10000)
+        if codeview is not None:
+            dump.module("[stack]", STACK, 0x1000, codeview=codeview)
+        dump.stream(0x47670009, b"%x-%x rwxp 00000000 00:00 0 [stack]\n" % (STACK, STACK + 0x1000))
+        words = {0x08: STACK + 0x30, 0x18: STACK + 0x40, 0x28: EXE + 0x1111}
+        place = dump.thread(1, pc=pc, sp=STACK, stack=stack_of(words))
+        dump.exception(1, 11, pc, context_place=place)
+        return self.saved(dump)
+
+    def test_an_executable_stack_is_data(self):
+        """Whatever the stack may hold, a word that points into it is a return address only after a call."""
+        listed = (b"", b"LEpB", b"LEpB" + bytes(20))
+        for pc, first, forms in ((EXE + 0x1000, "0x1000", (None, *listed)), (STACK + 0x44, "0x44", listed)):
+            wanted = None
+            for codeview in forms:
+                with self.subTest(pc=hex(pc), codeview=codeview):
+                    path = self.executable_stack(pc, codeview)
+                    outputs = [self.run_twinstack("dump", path, *more).stdout for more in (
+                        [], ["--stacks"], ["--explain", "0"], ["--format", "stackwalk-json"], ["--json"])]
+                    frames = self.run_json("dump", path, "--stacks", "--json")["threads"][0]["stack"]["frames"]
+                    self.assertEqual([(f["module"], f["offset"], f["found_by"]) for f in frames[1:]],
+                                     [("a", "0x1111", "scan")])
+                    self.assertEqual(frames[0]["offset"], first)
+                    self.assertIn("LinuxMaps", outputs[0])
+                    lengths = [len(o.splitlines()) for o in outputs[1:3]]
+                    wanted = wanted or lengths
+                    self.assertEqual(lengths, wanted, "half of the output")
+
+    def test_a_real_executable_stack(self):
+        """A program whose stack is executable and that runs into its own data there, taken by LLDB."""
+        if not all(map(shutil.which, ("gcc", "lldb-19"))):
+            self.skipTest("no gcc with lldb-19")
+        (self.folder / "a.c").write_text("""
+            int main(void) { volatile unsigned char code[16] = {0x31, 0xc0, 0x89, 0, 0xc3}; /* xor eax, eax; mov [rax], eax */
+                             return ((int (*)(void))(unsigned long)code)() + 1; }""")
+        subprocess.run(["gcc", "-g", "-O1", "-z", "execstack", "a.c", "-o", "a"], cwd=self.folder, check=True)
+        subprocess.run(["lldb-19", "-b", "-o", "run", "-k", "process save-core --plugin-name=minidump --style=stack a.dmp",
+                        "-k", "quit", "a"], cwd=self.folder, check=False, capture_output=True, timeout=120)
+        if not (self.folder / "a.dmp").exists():
+            self.skipTest("LLDB cannot start a program here")
+        maps = next(t["text"] for t in self.run_json("dump", self.folder / "a.dmp", "--json")["texts"] if t["stream"] == "LinuxMaps")
+        self.assertRegex(maps, r"rwxp .*\[stack\]")
+        said = self.run_twinstack("dump", self.folder / "a.dmp").stdout
+        self.assertIn("crash:   SIGSEGV", said)
+        self.assertIn("Exception ", said)
+        self.assertIn("#0 ", said)
 
     def test_two_threads_of_one_id(self):
         dump = dump_maker.Dump()
