@@ -287,4 +287,62 @@ class Names(e2e.Case):
             self.assertLess(left, len(names) / 10)
 
 
+    def undecorated(self, names, how="full"):
+        return subprocess.run([str(e2e.BUILD / "tests/undecorate_lines"), how], input="\n".join(names) + "\n", text=True,
+                              capture_output=True, errors="replace", check=True).stdout.split("\n")[:len(names)]
+
+    def test_itanium_names_are_those_of_llvm_cxxfilt(self):
+        """LLVM's own libraries export tens of thousands of them."""
+        if not shutil.which("llvm-cxxfilt-19") or not shutil.which("llvm-nm-19"):
+            self.skipTest("llvm-cxxfilt-19 or llvm-nm-19 is not there")
+        libraries = [f for f in pathlib.Path("/usr/lib/llvm-19/lib").glob("*.so.1*") if re.match("liblldb|libclang-cpp", f.name)]
+        if not libraries:
+            self.skipTest("no LLVM libraries to take names from")
+        exported = subprocess.run(["llvm-nm-19", "-D", "--defined-only", *libraries], capture_output=True, text=True, check=False).stdout
+        names = sorted(set(re.findall(r" (_Z[^\s@]+)", exported)))[::3]
+        judged = subprocess.run(["llvm-cxxfilt-19"], input="\n".join(names) + "\n", capture_output=True, text=True, check=True).stdout
+        wrong, left = [], 0
+        for name, ours, theirs in zip(names, self.undecorated(names), judged.split("\n")):
+            ours, theirs = (re.sub(r"\s|\[abi:\w+\]", "", s).replace("decltype(nullptr)", "std::nullptr_t") for s in (ours, theirs))
+            if ours == "-":  # C++20 that libiberty does not know yet
+                left += 1
+            # libiberty spells lambdas otherwise, and shows functions that hold a thing, or are an argument, without types.
+            elif ours != theirs and "lambda" not in theirs and not re.match("_Z[TZ]|.*XadL_Z", name):
+                wrong.append((name, ours, theirs))
+        print(f"Itanium: {len(names)} names, {left} left as they are")
+        self.assertGreater(len(names), 1000)
+        self.assertEqual(wrong[:5], [])
+        self.assertLess(left, len(names) / 100)
+
+    def test_rust_legacy_names_lose_hash_and_escapes(self):
+        """llvm-cxxfilt takes them for C++, so the escapes are undone here, by the table of Rust's own documentation."""
+        escapes = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
+        names = sorted({n for pdb in e2e.FIXTURES.glob("g19-rust-x64/*.pdb")
+                        for n in re.findall(rb"_ZN[\w$.]+17h[0-9a-f]{16}E", pdb.read_bytes())})
+        if not names:
+            self.skipTest("no fixtures ($TWINSTACK_FIXTURES)")
+        wrong = []
+        for name, ours in zip(names, self.undecorated([n.decode() for n in names])):
+            rest, parts = name.decode()[3:], []
+            while (length := re.match(r"\d+", rest)) is not None:
+                end = length.end() + int(length[0])
+                parts.append(rest[length.end():end])
+                rest = rest[end:]
+            theirs = "::".join(p[1:] if p.startswith("_$") else p for p in parts[:-1]).replace("..", "::")
+            theirs = re.sub(r"\$(\w+)\$", lambda m: escapes.get(m[1]) or chr(int(m[1][1:], 16)), theirs)
+            if ours != theirs:
+                wrong.append((name.decode(), ours, theirs))
+        print(f"Rust: {len(names)} names")
+        self.assertEqual(wrong[:5], [])
+
+    def test_the_mark_of_arm64ec_changes_no_name(self):
+        plain = [n for n in self.publics() if re.match(r"\?[A-Za-z_]\w*(@\w+)*@@[YQUA]", n)] if shutil.which("llvm-pdbutil-19") else []
+        if not plain:
+            self.skipTest("no fixtures ($TWINSTACK_FIXTURES), or no llvm-pdbutil-19")
+        marked = [n.replace("@@", "@@$$h", 1) for n in plain]
+        differing = [(m, o, p) for m, o, p in zip(marked, self.undecorated(marked), self.undecorated(plain)) if o != p]
+        print(f"ARM64EC: {len(plain)} names")
+        self.assertEqual(differing[:5], [])
+
+
 e2e.main()
