@@ -2,8 +2,10 @@
 #include "compare/signature.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 enum action { ACTION_SKIP, ACTION_JOIN, ACTION_KEEP };
@@ -118,38 +120,144 @@ static bool rule_matches(const struct rule *rule, const struct frame *frame)
     return false;
 }
 
-static enum action action_for(const struct signature_rules *rules, const struct frame *frame)
+/* What the rules say of a function's name: the first rule that matches it. */
+struct known_function {
+    const char *name;
+    uint32_t rule; /* the number of rules: none matches */
+};
+
+enum { KNOWN_FUNCTIONS = 1 << 13 };
+
+struct signature_builder {
+    const struct signature_rules *rules;
+    char *text; /* owned */
+    uint32_t bytes, room, kept;
+    const char *last; /* the name that was added last */
+    bool failed;
+    struct known_function *known; /* owned; KNOWN_FUNCTIONS of them, or NULL */
+};
+
+struct signature_builder *signature_builder_new(const struct signature_rules *rules)
+{
+    struct signature_builder *builder = calloc(1, sizeof *builder);
+    if (builder == NULL)
+        return NULL;
+    builder->rules = rules;
+    builder->known = calloc(KNOWN_FUNCTIONS, sizeof *builder->known);
+    return builder; /* without `known` it is slower */
+}
+
+void signature_builder_free(struct signature_builder *builder)
+{
+    if (builder == NULL)
+        return;
+    free(builder->text);
+    free(builder->known);
+    free(builder);
+}
+
+void signature_builder_start(struct signature_builder *builder)
+{
+    builder->bytes = 0;
+    builder->kept = 0;
+    builder->last = NULL;
+    builder->failed = false;
+}
+
+static uint32_t match_function(const struct signature_rules *rules, const struct frame *frame)
 {
     for (uint32_t i = 0; i < rules->count; i++)
-        if (rule_matches(&rules->rules[i], frame))
+        if (rules->rules[i].subject == SUBJECT_FUNCTION && rule_matches(&rules->rules[i], frame))
+            return i;
+    return rules->count;
+}
+
+static uint32_t function_rule(struct signature_builder *builder, const struct frame *frame,
+                              bool stable)
+{
+    if (!stable || builder->known == NULL)
+        return match_function(builder->rules, frame);
+    const uintptr_t at = (uintptr_t)frame->function;
+    struct known_function *known = &builder->known[(at ^ at >> 13) % KNOWN_FUNCTIONS];
+    if (known->name != frame->function)
+        *known = (struct known_function){frame->function, match_function(builder->rules, frame)};
+    return known->rule;
+}
+
+static enum action action_for(struct signature_builder *builder, const struct frame *frame,
+                              bool stable)
+{
+    const struct signature_rules *rules = builder->rules;
+    const uint32_t function =
+        frame->function != NULL ? function_rule(builder, frame, stable) : rules->count;
+
+    for (uint32_t i = 0; i < function; i++)
+        if (rules->rules[i].subject != SUBJECT_FUNCTION && rule_matches(&rules->rules[i], frame))
             return rules->rules[i].action;
+    if (function < rules->count)
+        return rules->rules[function].action;
     return frame->function != NULL ? ACTION_KEEP : ACTION_SKIP;
 }
 
-const char *signature_of(const struct signature_rules *rules, const struct stack *stack,
-                         struct arena *keep)
+static void add_text(struct signature_builder *builder, const char *text)
 {
-    const char *text = NULL, *last = NULL;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < stack->frame_count && kept < rules->depth; i++) {
-        const struct frame *frame = &stack->frames[i];
-        const enum action action = action_for(rules, frame);
-        const char *name = frame->function != NULL ? frame->function : frame->module_name;
-        if (action == ACTION_SKIP || name == NULL)
-            continue;
-        if (last != NULL && strcmp(last, name) == 0)
-            continue; /* a recursion becomes one word, however deep it is */
-        text = text == NULL ? name : arena_printf(keep, "%s | %s", text, name);
-        if (text == NULL)
-            return NULL;
-        last = name;
-        kept += action == ACTION_KEEP;
+    const size_t bytes = strlen(text);
+    char *wider =
+        array_reserve(builder->text, &builder->room, (uint64_t)builder->bytes + bytes + 1, 1);
+    if (wider == NULL) {
+        builder->failed = true;
+        return;
     }
-    if (text != NULL)
-        return text;
+    builder->text = wider;
+    memcpy(wider + builder->bytes, text, bytes + 1);
+    builder->bytes += (uint32_t)bytes;
+}
+
+bool signature_builder_add(struct signature_builder *builder, const struct frame *frame,
+                           bool stable)
+{
+    if (builder->kept >= builder->rules->depth || builder->failed)
+        return false;
+    const enum action action = action_for(builder, frame, stable);
+    const char *name = frame->function != NULL ? frame->function : frame->module_name;
+    if (action == ACTION_SKIP || name == NULL)
+        return true;
+    if (builder->last != NULL && strcmp(builder->last, name) == 0)
+        return true; /* a recursion becomes one word, however deep it is */
+    if (builder->last != NULL)
+        add_text(builder, " | ");
+    add_text(builder, name);
+    builder->last = name;
+    builder->kept += action == ACTION_KEEP;
+    return !builder->failed && builder->kept < builder->rules->depth;
+}
+
+const char *signature_builder_text(struct signature_builder *builder, bool *failed)
+{
+    *failed = builder->failed;
+    return builder->failed || builder->last == NULL ? NULL : builder->text;
+}
+
+const char *signature_of_none(const struct stack *stack, struct arena *keep)
+{
     if (stack->frame_count == 0)
         return "(no frames)";
     const struct frame *top = &stack->frames[0];
     return arena_printf(keep, "%s!0x%" PRIx64, top->module_name != NULL ? top->module_name : "?",
                         top->offset);
+}
+
+const char *signature_of(const struct signature_rules *rules, const struct stack *stack,
+                         struct arena *keep)
+{
+    struct signature_builder builder = {.rules = rules};
+    bool failed = false;
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        if (!signature_builder_add(&builder, &stack->frames[i], false))
+            break;
+    const char *text = signature_builder_text(&builder, &failed);
+    if (!failed)
+        text = text != NULL ? arena_string(keep, text) : signature_of_none(stack, keep);
+    free(builder.text);
+    return text;
 }

@@ -26,6 +26,27 @@ extern const char signature_default_rules[];
 enum status signature_read_rules(const char *text, size_t bytes, struct arena *keep,
                                  struct signature_rules **out, struct fault *fault);
 
+/* The same in steps, for callers that resolve a stack only as far as its signature needs: start,
+ * then frames in order until one call returns false, then the text. */
+struct signature_builder;
+
+/* NULL: out of memory. RULES are borrowed until signature_builder_free(). */
+struct signature_builder *signature_builder_new(const struct signature_rules *rules);
+void signature_builder_free(struct signature_builder *builder);
+void signature_builder_start(struct signature_builder *builder);
+
+/* STABLE: the function's name is never freed or changed, so what the rules say of it can be looked
+ * up by its address. False: the signature is complete. */
+bool signature_builder_add(struct signature_builder *builder, const struct frame *frame,
+                           bool stable);
+
+/* The text so far, terminated, until the next start; NULL: no frame was kept, or out of memory
+ * (*failed). */
+const char *signature_builder_text(struct signature_builder *builder, bool *failed);
+
+/* The signature of a stack without a kept frame: see signature_of(). */
+const char *signature_of_none(const struct stack *stack, struct arena *keep);
+
 /* "poke | middle | main"; a stack without a kept frame is named after its first frame's module and
  * offset, an empty one as "(no frames)".  NULL: out of memory. */
 const char *signature_of(const struct signature_rules *rules, const struct stack *stack,

@@ -90,6 +90,7 @@ struct signature_count {
     const char *text, *example; /* example: where it first occurred in this tally */
     const char *first_seen;     /* the run or stream in which it first occurred ever */
     uint64_t count;
+    uint64_t error;             /* the true count is between count - error and count */
     uint32_t rank, rank_before; /* 1: most frequent; rank_before 0: did not occur */
 };
 

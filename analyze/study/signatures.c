@@ -3,13 +3,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
 #include "base/limits.h"
 #include "compare/signature_tally.h"
 #include "store/store.h"
+#include "stream/count.h"
+#include "stream/partial.h"
 #include "study/resolved_input.h"
+#include "symbol/stack_input.h"
 
 enum { EARLIER_RUNS = 20 };
 
@@ -19,6 +23,9 @@ struct session {
     struct store *store;
     struct signature_rules *rules;
     struct signature_tally tally;
+    struct signature_count *rows; /* of the tally, once it is ranked */
+    uint32_t row_count;
+    uint64_t floor;
     struct fault *fault;
 };
 
@@ -47,7 +54,7 @@ static enum status add_stack(struct session *s, struct signature_tally *tally, c
     const char *text = signature_of(s->rules, stack, work);
     if (text == NULL)
         return fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "signatures");
-    return signature_tally_add(tally, text, example, s->keep, s->fault);
+    return signature_tally_add(tally, text, 1, example, s->fault);
 }
 
 /* ---- a run ---------------------------------------------------------------------------- */
@@ -94,14 +101,43 @@ static enum status count_run(struct session *s, uint64_t run_id, struct signatur
             (void)count_case(s, page.cases[i].id, tally);
         arena_free(&scratch);
     } while (s->fault->code == ERR_NONE && query.after != 0);
-    signature_tally_rank(tally);
     return s->fault->code;
 }
 
-static void set_first_seen(struct session *s, const char *name)
+/* Ranks what was counted. FIRST_SEEN is used where the tally has none. */
+static enum status rank(struct session *s, uint32_t most, const char *first_seen)
 {
-    for (uint32_t i = 0; i < s->tally.count; i++)
-        s->tally.items[i].first_seen = name;
+    (void)signature_tally_rank(&s->tally, most, s->keep, &s->rows, &s->row_count, &s->floor,
+                               s->fault);
+    for (uint32_t i = 0; s->fault->code == ERR_NONE && i < s->row_count; i++)
+        if (s->rows[i].first_seen == NULL)
+            s->rows[i].first_seen = first_seen;
+    return s->fault->code;
+}
+
+/* What the earlier run RUN_ID, named NAME, had of the signatures of this one. */
+static enum status look_back_to(struct session *s, uint64_t run_id, const char *name,
+                                bool is_previous)
+{
+    struct signature_tally earlier = {.count = 0};
+    struct signature_count *rows;
+    struct arena work;
+    uint32_t count = 0;
+    uint64_t floor = 0;
+    arena_init(&work, 0);
+    if (count_run(s, run_id, &earlier) == ERR_NONE)
+        (void)signature_tally_rank(&earlier, 0, &work, &rows, &count, &floor, s->fault);
+    for (uint32_t i = 0; s->fault->code == ERR_NONE && i < s->row_count; i++) {
+        const uint32_t then = signature_tally_rank_of(&earlier, s->rows[i].text);
+        if (then == 0)
+            continue;
+        s->rows[i].first_seen = name;
+        if (is_previous)
+            s->rows[i].rank_before = then;
+    }
+    signature_tally_free(&earlier);
+    arena_free(&work);
+    return s->fault->code;
 }
 
 /* Reads first sights and the rank in the run before from the runs before this one. */
@@ -113,21 +149,11 @@ static enum status look_back(struct session *s, uint64_t run_id)
     if (store_list_runs(s->store, &query, s->keep, &page, s->fault) != ERR_NONE)
         return s->fault->code;
     for (uint32_t r = 0; r < page.count; r++) {
-        struct signature_tally earlier = {.count = 0};
         if (page.runs[r].case_count == 0)
             continue;
         const char *name = arena_printf(s->keep, "run %" PRIu64, page.runs[r].id);
-        if (count_run(s, page.runs[r].id, &earlier) != ERR_NONE)
+        if (look_back_to(s, page.runs[r].id, name, is_previous) != ERR_NONE)
             return s->fault->code;
-        for (uint32_t i = 0; i < s->tally.count; i++) {
-            const struct signature_count *then =
-                signature_tally_find(&earlier, s->tally.items[i].text);
-            if (then == NULL)
-                continue;
-            s->tally.items[i].first_seen = name;
-            if (is_previous)
-                s->tally.items[i].rank_before = then->rank;
-        }
         is_previous = false;
     }
     return ERR_NONE;
@@ -150,10 +176,11 @@ static enum status look_into(struct session *s, const char *path)
         {
             const char *signature = json_get_string(row, "signature", s->keep, s->fault);
             const char *first = json_get_string(row, "first_seen", s->keep, s->fault);
-            struct signature_count *now =
-                signature != NULL ? signature_tally_find(&s->tally, signature) : NULL;
-            if (now == NULL)
+            const uint32_t at =
+                signature != NULL ? signature_tally_rank_of(&s->tally, signature) : 0;
+            if (at == 0 || at > s->row_count)
                 continue;
+            struct signature_count *now = &s->rows[at - 1];
             now->rank_before = (uint32_t)json_get_uint(row, "rank", 0, s->fault);
             now->first_seen = first != NULL ? first : now->first_seen;
         }
@@ -167,9 +194,28 @@ static enum status hand_over(struct session *s, const char *of, struct signature
 {
     if (s->request->before != NULL && look_into(s, s->request->before) != ERR_NONE)
         return s->fault->code;
-    *out = (struct signature_list){
-        .of = of, .items = s->tally.items, .count = s->tally.count, .stacks = s->tally.stacks};
+    *out = (struct signature_list){.of = of,
+                                   .items = s->rows,
+                                   .count = s->row_count,
+                                   .stacks = s->tally.stacks,
+                                   .floor = s->floor};
     return ERR_NONE;
+}
+
+static enum status list_run(struct session *s, const char *word, struct signature_list *out,
+                            bool *database)
+{
+    uint64_t id = 0;
+    if (store_find_run(s->store, word, &id, s->fault) != ERR_NONE ||
+        count_run(s, id, &s->tally) != ERR_NONE) {
+        *database = s->fault->code != ERR_ABSENT;
+        return s->fault->code;
+    }
+    const char *name = arena_printf(s->keep, "run %" PRIu64, id);
+    if (rank(s, UINT32_MAX, name) != ERR_NONE)
+        return s->fault->code;
+    *database = s->request->before == NULL && look_back(s, id) != ERR_NONE;
+    return *database ? s->fault->code : hand_over(s, name, out);
 }
 
 enum status signatures_of_run(struct store *store, const char *word,
@@ -177,19 +223,11 @@ enum status signatures_of_run(struct store *store, const char *word,
                               struct signature_list *out, bool *database, struct fault *fault)
 {
     struct session s = {.request = request, .keep = keep, .store = store, .fault = fault};
-    uint64_t id = 0;
     *database = false;
-    if (read_rules(&s) != ERR_NONE)
-        return fault->code;
-    if (store_find_run(store, word, &id, fault) != ERR_NONE ||
-        count_run(&s, id, &s.tally) != ERR_NONE) {
-        *database = fault->code != ERR_ABSENT;
-        return fault->code;
-    }
-    const char *name = arena_printf(keep, "run %" PRIu64, id);
-    set_first_seen(&s, name);
-    *database = request->before == NULL && look_back(&s, id) != ERR_NONE;
-    return *database ? fault->code : hand_over(&s, name, out);
+    if (read_rules(&s) == ERR_NONE)
+        (void)list_run(&s, word, out, database);
+    signature_tally_free(&s.tally);
+    return fault->code;
 }
 
 /* ---- streams -------------------------------------------------------------------------- */
@@ -212,16 +250,123 @@ enum status signatures_of_files(const char *const *files, uint32_t file_count, c
 {
     struct session s = {.request = request, .keep = keep, .fault = fault};
     uint64_t bad = 0;
-    if (read_rules(&s) != ERR_NONE)
-        return fault->code;
-    for (uint32_t i = 0; i < file_count; i++)
-        if (resolved_input_read(files[i], take_stack, &s, &bad, fault) != ERR_NONE)
-            return fault->code;
-    signature_tally_rank(&s.tally);
-    set_first_seen(&s, name);
-    if (hand_over(&s, name, out) == ERR_NONE)
+    (void)read_rules(&s);
+    for (uint32_t i = 0; fault->code == ERR_NONE && i < file_count; i++)
+        (void)resolved_input_read(files[i], take_stack, &s, &bad, fault);
+    if (fault->code == ERR_NONE && rank(&s, UINT32_MAX, name) == ERR_NONE &&
+        hand_over(&s, name, out) == ERR_NONE)
         out->bad = bad;
+    signature_tally_free(&s.tally);
     return fault->code;
+}
+
+/* Opens each of FILES and counts it. */
+static enum status count_files(struct session *s, const char *const *files, uint32_t file_count,
+                               const struct count_options *options, uint64_t *bad)
+{
+    struct count_result result = {0};
+    for (uint32_t i = 0; s->fault->code == ERR_NONE && i < file_count; i++) {
+        struct stack_input *input = NULL;
+        if (stack_input_open_path(files[i], &input, s->fault) == ERR_NONE)
+            (void)count_stacks(options, input, &s->tally, &result, s->fault);
+        fault_set_path(s->fault, files[i]);
+        stack_input_close(input);
+    }
+    *bad = result.bad;
+    return s->fault->code;
+}
+
+enum status signatures_of_stacks(const char *const *files, uint32_t file_count, const char *name,
+                                 const struct signature_request *request,
+                                 const struct signature_counting *counting, struct arena *keep,
+                                 struct signature_list *out, struct fault *fault)
+{
+    struct session s = {.request = request, .keep = keep, .fault = fault};
+    uint64_t bad = 0;
+    s.tally.limit = counting->max_signatures;
+    if (read_rules(&s) == ERR_NONE) {
+        const struct count_options options = {.store = counting->store,
+                                              .rules = s.rules,
+                                              .workers = counting->workers,
+                                              .distinct_max = counting->distinct_max};
+        (void)count_files(&s, files, file_count, &options, &bad);
+    }
+    if (fault->code == ERR_NONE && rank(&s, UINT32_MAX, name) == ERR_NONE &&
+        hand_over(&s, name, out) == ERR_NONE)
+        out->bad = bad;
+    signature_tally_free(&s.tally);
+    return fault->code;
+}
+
+/* ---- partial results ------------------------------------------------------------------ */
+
+static enum status merge_partial(struct session *s, const struct partial *partial, uint64_t *bad)
+{
+    if (s->tally.stacks + partial->stacks > PARTIAL_STACKS_MAX)
+        return fault_set(s->fault, ERR_LIMIT, FAULT_NO_OFFSET, "stacks of partial results");
+    signature_tally_join(&s->tally, partial->stacks, partial->floor);
+    for (uint32_t i = 0; s->fault->code == ERR_NONE && i < partial->count; i++)
+        (void)signature_tally_join_row(&s->tally, &partial->rows[i], s->fault);
+    *bad += partial->bad;
+    return s->fault->code;
+}
+
+static enum status merge_file(struct session *s, const char *path, uint64_t *bad)
+{
+    struct arena work;
+    char *text = NULL;
+    size_t bytes = 0, used = 0;
+    arena_init(&work, 0);
+    if (file_read(strcmp(path, "-") == 0 ? "/dev/stdin" : path, LIMIT_FILE_BYTES, &work, &text,
+                  &bytes, s->fault) == ERR_NONE) {
+        for (size_t at = 0; s->fault->code == ERR_NONE && (at < bytes || bytes == 0); at += used) {
+            struct partial partial;
+            if (partial_read(text + at, bytes - at, &work, &partial, &used, s->fault) == ERR_NONE)
+                (void)merge_partial(s, &partial, bad);
+        }
+    }
+    fault_set_path(s->fault, path);
+    arena_free(&work);
+    return s->fault->code;
+}
+
+enum status signatures_merged(const char *const *files, uint32_t file_count, const char *name,
+                              const struct signature_request *request, uint32_t most,
+                              struct arena *keep, struct signature_list *out, struct fault *fault)
+{
+    struct session s = {.request = request, .keep = keep, .fault = fault};
+    uint64_t bad = 0;
+    for (uint32_t i = 0; fault->code == ERR_NONE && i < file_count; i++)
+        (void)merge_file(&s, files[i], &bad);
+    if (fault->code == ERR_NONE && rank(&s, most != 0 ? most : UINT32_MAX, name) == ERR_NONE &&
+        hand_over(&s, name, out) == ERR_NONE)
+        out->bad = bad;
+    signature_tally_free(&s.tally);
+    return fault->code;
+}
+
+bool signatures_write_partial(FILE *stream, const struct signature_list *list, uint64_t top,
+                              bool as_json)
+{
+    struct partial partial = {.of = list->of,
+                              .stacks = list->stacks,
+                              .floor = list->floor,
+                              .bad = list->bad,
+                              .rows = list->items,
+                              .count = list->count};
+    struct partial_text text = {NULL, 0, 0, false};
+    if (top < list->count) {
+        partial.count = (uint32_t)top;
+        if (list->items[top].count > partial.floor)
+            partial.floor = list->items[top].count;
+    }
+    if (as_json)
+        partial_write_ndjson(&text, &partial);
+    else
+        partial_write_columns(&text, &partial);
+    const bool whole = !text.failed && fwrite(text.text, 1, text.bytes, stream) == text.bytes;
+    free(text.text);
+    return whole && fflush(stream) == 0;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------- */
@@ -233,6 +378,7 @@ void signatures_write_json(struct json *j, const struct signature_list *list, ui
     json_key_string(j, "of", list->of);
     json_key_uint(j, "stacks", list->stacks);
     json_key_uint(j, "total", list->count);
+    json_key_uint(j, "floor", list->floor);
     json_key(j, "signatures");
     json_array(j);
     for (uint32_t i = 0; i < list->count && i < top; i++) {
@@ -242,6 +388,7 @@ void signatures_write_json(struct json *j, const struct signature_list *list, ui
         json_key(j, "rank_before");
         b->rank_before != 0 ? json_uint(j, b->rank_before) : json_null(j);
         json_key_uint(j, "count", b->count);
+        json_key_uint(j, "error", b->error);
         json_key_number(j, "share", (double)b->count / (double)list->stacks);
         json_key_string(j, "first_seen", b->first_seen);
         json_key_string(j, "signature", b->text);

@@ -3,6 +3,8 @@
 #ifndef STUDY_SIGNATURES_H
 #define STUDY_SIGNATURES_H
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "study/runs.h"
 
@@ -11,8 +13,11 @@ struct signature_list {
     const struct signature_count *items; /* most first */
     uint32_t count;
     uint64_t stacks;
-    uint64_t bad; /* of streams: lines that are no stack */
+    uint64_t bad;   /* of streams: lines that are no stack */
+    uint64_t floor; /* no signature that is missing was seen more often; 0: none is missing */
 };
+
+struct symbol_store;
 
 struct signature_request {
     const char *rules;  /* a file; NULL: the built-in ones */
@@ -35,6 +40,32 @@ enum status signatures_of_run(struct store *store, const char *word,
 enum status signatures_of_files(const char *const *files, uint32_t file_count, const char *name,
                                 const struct signature_request *request, struct arena *keep,
                                 struct signature_list *out, struct fault *fault);
+
+/* How signatures_of_stacks() counts. */
+struct signature_counting {
+    struct symbol_store *store;
+    uint32_t workers;        /* 1 to 64 */
+    uint32_t max_signatures; /* memory is bounded by it: see `floor` and `error`; 0: no bound */
+    uint32_t distinct_max;   /* for tests; 0: the usual number */
+};
+
+/* Resolves and counts the offset stacks of FILES ("-": standard input) in one pass. Fails:
+ * ERR_ABSENT, ERR_IO, ERR_MEMORY, ERR_INTERRUPTED. */
+enum status signatures_of_stacks(const char *const *files, uint32_t file_count, const char *name,
+                                 const struct signature_request *request,
+                                 const struct signature_counting *counting, struct arena *keep,
+                                 struct signature_list *out, struct fault *fault);
+
+/* Adds up what signatures_write_partial() wrote; neither the order of the files nor how they were
+ * grouped matters. MOST: that many signatures at most; 0: all. Fails: as partial_read(). */
+enum status signatures_merged(const char *const *files, uint32_t file_count, const char *name,
+                              const struct signature_request *request, uint32_t most,
+                              struct arena *keep, struct signature_list *out, struct fault *fault);
+
+/* For signatures_merged(), as columns or NDJSON (stream/partial.h). What TOP leaves out raises the
+ * floor. False: not written whole. */
+bool signatures_write_partial(FILE *stream, const struct signature_list *list, uint64_t top,
+                              bool as_json);
 
 /* TOP: so many at most. */
 void signatures_write_json(struct json *j, const struct signature_list *list, uint64_t top);

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "symbol/stack_input_parts.h"
+#include "symbol/stack_raw.h"
 
 enum status stack_input_open(FILE *stream, const char *name, struct stack_input **out,
                              struct fault *fault)
@@ -171,6 +172,18 @@ static enum stack_input_form find_form(struct stack_input *input)
     if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
         input_skip(input, 3);
     return find_text_form(input);
+}
+
+enum stack_input_form stack_input_find_form(struct stack_input *input)
+{
+    if (input->form == INPUT_UNKNOWN)
+        input->form = find_form(input);
+    return input->form;
+}
+
+bool stack_input_broken(const struct stack_input *input)
+{
+    return input->broken;
 }
 
 /* UTF-16 is what Windows shells write for `>`: report it once, not for every line. */

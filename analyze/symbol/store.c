@@ -231,6 +231,14 @@ bool symbol_store_is_bound(struct symbol_store *store, const char *name)
     return bound;
 }
 
+bool symbol_indexing_parse(const char *word, enum symbol_indexing *out)
+{
+    *out = strcmp(word, "never") == 0    ? INDEXING_NONE
+           : strcmp(word, "always") == 0 ? INDEXING_ALWAYS
+                                         : INDEXING_AUTO;
+    return *out != INDEXING_AUTO || strcmp(word, "auto") == 0;
+}
+
 void symbol_store_expect(struct symbol_store *store, const struct stack *stack)
 {
     mutex_lock(store->mutex);

@@ -34,6 +34,9 @@ enum symbol_indexing {
     INDEXING_ALWAYS, /* of both, at the first lookup */
 };
 
+/* "auto", "never" or "always". False: another word. */
+bool symbol_indexing_parse(const char *word, enum symbol_indexing *out);
+
 struct symbol_store_options {
     const char *const *roots; /* folders, files, and symbol paths (fetch/symbol_path.h) */
     uint32_t root_count;

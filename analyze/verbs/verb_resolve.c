@@ -307,14 +307,6 @@ static bool bind(struct symbol_store *store, const char *word, bool csv, uint64_
                 : symbol_store_bind_pdb(store, bound, word, fault)) == ERR_NONE;
 }
 
-static bool read_indexing(const char *word, enum symbol_indexing *out)
-{
-    *out = strcmp(word, "never") == 0    ? INDEXING_NONE
-           : strcmp(word, "always") == 0 ? INDEXING_ALWAYS
-                                         : INDEXING_AUTO;
-    return *out != INDEXING_AUTO || strcmp(word, "auto") == 0;
-}
-
 static bool open_store(const struct resolve_options *o, enum symbol_names names,
                        enum symbol_indexing indexing, struct symbol_store **out,
                        struct fault *fault)
@@ -480,7 +472,7 @@ static int resolve(const struct verb *self, const struct resolve_options *o,
 
     if (!read_format(self, o, &r.format, &names))
         return EXIT_USAGE;
-    if (!read_indexing(o->index, &indexing))
+    if (!symbol_indexing_parse(o->index, &indexing))
         return verb_usage_error(self, "--index is auto, never or always, not '%s'", o->index);
     if (o->jobs < 1 || o->jobs > WORKERS_MAX)
         return verb_usage_error(self, "-j is 1 to %d", WORKERS_MAX);

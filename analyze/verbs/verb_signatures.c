@@ -4,19 +4,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/process.h"
+#include "model/names.h"
 #include "study/signatures.h"
+#include "symbol/store.h"
+#include "verbs/fetch_options.h"
+#include "verbs/index_note.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 
-enum { TOP_DEFAULT = 20 };
+enum {
+    TOP_DEFAULT = 20,
+    JOBS_MAX = 64,
+    MAX_SIGNATURES_DEFAULT = 200000,
+    MAX_SIGNATURES_MOST = 100000000
+};
 
 struct signature_options {
-    const char *db, *rules, *engine, *before, *name;
-    uint64_t top;
-    bool as_json, show_rules;
+    const char *db, *rules, *engine, *before, *name, *format, *cache, *index;
+    struct option_list roots;
+    uint64_t top, jobs, max_signatures;
+    bool as_json, as_ndjson, show_rules, merge;
+    struct fetch_words fetch;
 };
 
 static void print_text(const struct signature_list *list, uint64_t top)
@@ -45,6 +58,11 @@ static void print_text(const struct signature_list *list, uint64_t top)
     }
     if (list->count > top)
         (void)printf("... and %" PRIu64 " more signatures\n", list->count - top);
+    if (list->floor > 0)
+        (void)printf(
+            "Not exact: there were more than %u signatures. Counts are at most %" PRIu64
+            " too high,\nand no signature that is missing was seen more often than that.\n",
+            list->count, list->floor);
 }
 
 static int print_list(const struct signature_list *list, const struct signature_options *o)
@@ -53,13 +71,20 @@ static int print_list(const struct signature_list *list, const struct signature_
     if (list->bad > 0)
         log_warn("left out: %" PRIu64 " line%s no stack", list->bad,
                  list->bad == 1 ? " is" : "s are");
-    if (list->stacks == 0) {
+    const bool is_partial = strcmp(o->format, "columns") == 0 || strcmp(o->format, "ndjson") == 0;
+    if (list->stacks == 0 && !is_partial) { /* a part of a stream may be empty */
         log_error("%s holds no stack", list->of);
         return EXIT_NOTHING;
     }
-    if (!o->as_json) {
+    if (strcmp(o->format, "text") == 0) {
         print_text(list, o->top);
         return EXIT_GOOD;
+    }
+    if (is_partial) {
+        if (signatures_write_partial(stdout, list, o->top, strcmp(o->format, "ndjson") == 0))
+            return EXIT_GOOD;
+        log_error("output could not be written whole");
+        return EXIT_INPUT;
     }
     json_to_stream(&j, stdout, true);
     signatures_write_json(&j, list, o->top);
@@ -85,6 +110,46 @@ static int print_run(const struct signature_options *o, const struct signature_r
     return code;
 }
 
+/* Resolves and counts in one pass. */
+static int print_stacks(const struct verb *self, const struct signature_options *o,
+                        const struct signature_request *request, const struct option_list *files,
+                        struct arena *keep)
+{
+    static const char *const standard[] = {"-"};
+    const bool none = files->count == 0;
+    struct symbol_store_options options = {.roots = o->roots.items,
+                                           .root_count = o->roots.count,
+                                           .cache = o->cache,
+                                           .system = true,
+                                           .fetch = fetch_options_make(&o->fetch)};
+    struct signature_counting counting = {.workers = (uint32_t)o->jobs,
+                                          .max_signatures = (uint32_t)o->max_signatures};
+    struct signature_list list;
+    struct fault fault = FAULT_INIT;
+    int code;
+    if (!symbol_indexing_parse(o->index, &options.indexing))
+        return verb_usage_error(self, "--index is auto, never or always, not '%s'", o->index);
+    for (uint32_t i = 0; i < o->roots.count && counting.workers > 1; i++)
+        if (path_is_file(o->roots.items[i])) {
+            log_warn("-j 1: the file %s is for the first module of the input, so stacks are read "
+                     "in order",
+                     o->roots.items[i]);
+            counting.workers = 1;
+        }
+    process_catch_interrupts();
+    if (symbol_store_open(&options, &counting.store, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    fetch_options_check(counting.store);
+    if (signatures_of_stacks(none ? standard : files->items, none ? 1 : files->count, o->name,
+                             request, &counting, keep, &list, &fault) != ERR_NONE)
+        code = fault.code == ERR_INTERRUPTED ? EXIT_INTERRUPTED : verb_fault(&fault);
+    else
+        code = print_list(&list, o);
+    index_note_of(counting.store);
+    symbol_store_close(counting.store);
+    return code;
+}
+
 /* Files and "-" are streams; one word that is neither is a run. */
 static int signatures(const struct verb *self, const struct signature_options *o,
                       const struct option_list *rest, struct arena *keep)
@@ -96,20 +161,61 @@ static int signatures(const struct verb *self, const struct signature_options *o
     uint32_t files = 0;
     for (uint32_t i = 0; i < rest->count; i++)
         files += strcmp(rest->items[i], "-") == 0 || path_is_file(rest->items[i]);
-    if (files == 0 && rest->count <= 1)
+    if (o->merge && rest->count == 0)
+        return verb_usage_error(self, "--merge adds up files that --format columns wrote");
+    if (o->roots.count > 0 && !o->merge)
+        return print_stacks(self, o, &request, rest, keep);
+    if (files == 0 && rest->count <= 1 && !o->merge)
         return print_run(o, &request, rest->count > 0 ? rest->items[0] : "latest", keep);
     if (files < rest->count)
         return verb_usage_error(self, "one run, or files that exist and - for standard input");
-    if (signatures_of_files(rest->items, rest->count, o->name, &request, keep, &list, &fault) !=
-        ERR_NONE)
-        return verb_fault(&fault);
-    return print_list(&list, o);
+    if (o->merge)
+        (void)signatures_merged(rest->items, rest->count, o->name, &request,
+                                (uint32_t)o->max_signatures, keep, &list, &fault);
+    else
+        (void)signatures_of_files(rest->items, rest->count, o->name, &request, keep, &list, &fault);
+    return fault.code != ERR_NONE ? verb_fault(&fault) : print_list(&list, o);
+}
+
+/* Checks the numbers and words, and sets what depends on others. */
+static bool complete(const struct verb *self, struct signature_options *o)
+{
+    static const char *const formats[] = {"text", "json", "ndjson", "columns"};
+    if (o->as_json || o->as_ndjson)
+        o->format = o->as_json ? "json" : "ndjson";
+    if (o->top == UINT64_MAX && strcmp(o->format, "text") == 0)
+        o->top = TOP_DEFAULT;
+    if (o->max_signatures == UINT64_MAX)
+        o->max_signatures = o->merge ? 0 : MAX_SIGNATURES_DEFAULT;
+    if (name_index(formats, COUNT_OF(formats), o->format) < 0)
+        (void)verb_usage_error(self, "there is no format '%s': text, columns, json or ndjson",
+                               o->format);
+    else if (o->jobs < 1 || o->jobs > JOBS_MAX)
+        (void)verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
+    else if (o->max_signatures > MAX_SIGNATURES_MOST)
+        (void)verb_usage_error(self, "--max-signatures is at most %d", MAX_SIGNATURES_MOST);
+    else
+        return true;
+    return false;
 }
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct signature_options o = {.db = STORED_DATABASE, .name = "stream", .top = UINT64_MAX};
+    struct signature_options o = {.db = STORED_DATABASE,
+                                  .name = "stream",
+                                  .format = "text",
+                                  .index = "auto",
+                                  .top = UINT64_MAX,
+                                  .jobs = 1,
+                                  .max_signatures = UINT64_MAX};
     const struct option_row rows[] = {
+        {"--symbols", OPTION_LIST, &o.roots, "DIR|FILE|SRV",
+         "resolve and count offset stacks in one pass, with these symbols"},
+        {"--merge", OPTION_FLAG, &o.merge, NULL,
+         "add up FILES that --format columns or --ndjson wrote"},
+        {"--max-signatures", OPTION_UINT, &o.max_signatures, "N",
+         "bounds the memory (200000): with more signatures, the most frequent ones"},
+        {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
         {"--rules", OPTION_STRING, &o.rules, "FILE", "rules in place of the built-in ones"},
         {"--show-rules", OPTION_FLAG, &o.show_rules, NULL, "print the built-in rules, to edit"},
         {"--engine", OPTION_STRING, &o.engine, "NAME",
@@ -119,7 +225,15 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--before", OPTION_STRING, &o.before, "FILE",
          "what this printed earlier with --json, for the change of rank"},
         {"--top", OPTION_UINT, &o.top, "N", "how many are shown (default 20, with --json all)"},
+        {"--format", OPTION_STRING, &o.format, "FORMAT",
+         "text, json, or what --merge reads: columns, ndjson"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
+        {"--ndjson", OPTION_FLAG, &o.as_ndjson, NULL,
+         "one JSON object per signature, without what is unknown"},
+        {"--index", OPTION_STRING, &o.index, "HOW",
+         "symbol indexes: auto (built where it pays), never, always"},
+        OPTION_CACHE(&o.cache),
+        FETCH_OPTION_ROWS(o.fetch),
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
     struct option_list rest;
@@ -127,12 +241,10 @@ static int run(const struct verb *self, int argc, char **argv)
     int code = EXIT_GOOD;
     arena_init(&keep, 0);
     if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (o.top == UINT64_MAX && !o.as_json)
-            o.top = TOP_DEFAULT;
         if (o.show_rules)
             (void)fputs(signatures_default_rules(), stdout);
         else
-            code = signatures(self, &o, &rest, &keep);
+            code = complete(self, &o) ? signatures(self, &o, &rest, &keep) : EXIT_USAGE;
     }
     arena_free(&keep);
     return code;
@@ -146,6 +258,11 @@ const struct verb verb_signatures = {
         "A stream is what `twinstack resolve --ndjson` prints, or bare offset stacks.  Ranks "
         "before "
         "and\nfirst sights come from the earlier runs of the database, or from --before.\n\n"
+        "With --symbols, stacks are resolved and counted in one pass; equal stacks are resolved\n"
+        "once. Counts are exact up to --max-signatures; above it the least frequent signature "
+        "makes\n"
+        "room for a new one, and the output states how far counts may be too high. Parts of a\n"
+        "stream may be counted apart, anywhere, and added up with --merge in any order.\n\n"
         "Rules are lines of a text; the first that matches a frame decides:\n\n"
         "  skip class system        skip frames of this class (own, capture, runtime, system)\n"
         "  skip function memcpy*    nor do these\n"
@@ -153,7 +270,10 @@ const struct verb verb_signatures = {
         "  join function *assert*   goes into the signature, and so does the next frame\n"
         "  keep module ntdll.dll    goes in, whatever later rules say\n"
         "  depth 3                  how many frames make a signature\n\n"
-        "example:\n  twinstack signatures --show-rules > rules.txt\n"
+        "examples:\n  twinstack signatures --symbols symbols -j 2 < today.txt\n"
+        "  twinstack signatures --symbols symbols --format columns < part1.txt > part1.tsv\n"
+        "  twinstack signatures --merge part1.tsv part2.tsv\n"
+        "  twinstack signatures --show-rules > rules.txt\n"
         "  twinstack signatures latest --rules rules.txt --top 10\n"
         "  twinstack resolve --symbols symbols --ndjson today.txt |\n"
         "    twinstack signatures - --name today --before yesterday.json --json > today.json",

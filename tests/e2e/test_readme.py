@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
-READMES = [p for p in ("README.md", "corpus/README.md", "analyze/README.md", "victims/README.md")
+READMES = [p for p in ("README.md", "corpus/README.md", "analyze/README.md", "victims/README.md", "analyze/stream/README.md")
            if (e2e.ROOT / p).exists()]
 # Commands of `sh` blocks, each with the test that runs it, here or in another file.
 ELSEWHERE = {

@@ -1,0 +1,47 @@
+/* Text stacks as their bytes.
+ *
+ * Most stacks of a large stream are byte for byte the same as an earlier one. A reader that only
+ * counts them needs the frames of the first: it takes stacks as they are written, compares the
+ * bytes, and feeds those that are new to a second input that reads their frames. */
+#ifndef SYMBOL_STACK_RAW_H
+#define SYMBOL_STACK_RAW_H
+
+#include "symbol/stack_input.h"
+
+#define RAW_BYTES_MAX ((size_t)16 << 20) /* one stack as text */
+
+/* From one line `> label` to the next. Borrowed from the input until its next call. */
+struct stack_raw {
+    const char *text;
+    size_t bytes;
+    const char *frames; /* `text` without the label's line */
+    size_t frame_bytes;
+    const char *label; /* not terminated; NULL: none */
+    size_t label_bytes;
+    uint64_t offset; /* in the stream */
+    bool states;     /* it holds lines that say which build of a module later frames are of */
+    bool too_long;   /* over RAW_BYTES_MAX; nothing else is set */
+};
+
+/* Finds the form of INPUT from its first bytes; see stack_input_form(). */
+enum stack_input_form stack_input_find_form(struct stack_input *input);
+
+/* The next stack of an input whose form is INPUT_TEXT. Do not mix it with stack_input_next(). False
+ * at the end. */
+bool stack_raw_next(struct stack_input *input, struct stack_raw *out);
+
+/* True for a line that says which build of a module later frames are of: `# module ...` and
+ * minidump_stackwalk's `Module|...`. */
+bool stack_raw_states(const char *line, const char *stop);
+
+/* True when reading INPUT failed before its end. */
+bool stack_input_broken(const struct stack_input *input);
+
+/* An input without a stream: stack_input_next() reads what was fed to it, up to its end. What
+ * earlier texts stated about modules stays known. Module names live as long as the input. Fails:
+ * ERR_MEMORY. */
+enum status stack_input_open_text(struct stack_input **out, struct fault *fault);
+enum status stack_input_feed(struct stack_input *input, const char *text, size_t bytes,
+                             struct fault *fault);
+
+#endif

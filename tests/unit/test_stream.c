@@ -1,0 +1,251 @@
+/* Stacks that are counted as bytes, against the reader that reads every frame. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/signature_tally.h"
+#include "random.h"
+#include "stream/count.h"
+#include "stream/partial.h"
+#include "symbol/stack_raw.h"
+#include "symbol/store.h"
+#include "test.h"
+
+static struct stack_input *open_text(const char *text, size_t bytes)
+{
+    static char path[600];
+    struct fault fault = FAULT_INIT;
+    struct stack_input *input = NULL;
+    (void)snprintf(path, sizeof path, "%s/input", test_scratch());
+    test_write(path, text, bytes);
+    REQUIRE(stack_input_open_path(path, &input, &fault) == ERR_NONE);
+    return input;
+}
+
+/* "label|frames" of each raw stack; line ends become '/'. */
+static const char *raw_of(const char *text)
+{
+    static char out[1024];
+    size_t at = 0;
+    struct stack_raw raw;
+    struct stack_input *input = open_text(text, strlen(text));
+    CHECK_EQ(stack_input_find_form(input), INPUT_TEXT);
+    while (stack_raw_next(input, &raw) && at + raw.bytes + 8 < sizeof out)
+        at += (size_t)snprintf(out + at, sizeof out - at, "[%.*s|%.*s%s]", (int)raw.label_bytes,
+                               raw.label != NULL ? raw.label : "", (int)raw.frame_bytes, raw.frames,
+                               raw.states ? "*" : "");
+    out[at] = '\0';
+    for (char *c = out; *c != '\0'; c++)
+        *c = (char)(*c == '\n' ? '/' : *c == '\r' ? '~' : *c);
+    stack_input_close(input);
+    return out;
+}
+
+TEST(stacks_are_cut_at_their_labels)
+{
+    static const struct {
+        const char *name, *text, *want;
+    } rows[] = {
+        {"nothing", "", ""},
+        {"one without a label", "a!0x1\nb!0x2\n", "[|a!0x1/b!0x2/]"},
+        {"the last line has no end", "> x\na!0x1", "[x|a!0x1]"},
+        {"labels", "> x\na!0x1\n> y z \nb!0x2\n", "[x|a!0x1/][y z|b!0x2/]"},
+        {"a label with blanks before it", "a!0x1\n  > x\nb!0x2\n", "[|a!0x1/][x|b!0x2/]"},
+        {"no frames", ">\n> x\n>", "[|][x|][|]"},
+        {"Windows line ends", "> x\r\na!0x1\r\n> y\r\n", "[x|a!0x1~/][y|]"},
+        {"a statement about a module", "# module a - -\n> x\na!0x1\n# module b - -\n> y\n",
+         "[|# module a - -/*][x|a!0x1/# module b - -/*][y|]"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_STR(raw_of(rows[i].text), rows[i].want);
+    }
+}
+
+/* ---- against the reader of frames ------------------------------------------------------- */
+
+static const char rules_text[] = "keep module *\ndepth 3\n";
+
+struct world {
+    struct symbol_store *store;
+    struct signature_rules *rules;
+    struct arena keep;
+};
+
+static void open_world(struct world *w)
+{
+    struct fault fault = FAULT_INIT;
+    const struct symbol_store_options none = {.cache = "none"};
+    arena_init(&w->keep, 0);
+    REQUIRE(symbol_store_open(&none, &w->store, &fault) == ERR_NONE);
+    REQUIRE(signature_read_rules(rules_text, strlen(rules_text), &w->keep, &w->rules, &fault) ==
+            ERR_NONE);
+}
+
+static void close_world(struct world *w)
+{
+    symbol_store_close(w->store);
+    arena_free(&w->keep);
+}
+
+static char *written(struct signature_tally *tally, uint64_t bad)
+{
+    struct fault fault = FAULT_INIT;
+    struct partial p = {.stacks = tally->stacks, .bad = bad};
+    struct signature_count *rows = NULL;
+    struct partial_text text = {NULL, 0, 0, false};
+    struct arena keep;
+    arena_init(&keep, 0);
+    REQUIRE(signature_tally_rank(tally, UINT32_MAX, &keep, &rows, &p.count, &p.floor, &fault) ==
+            ERR_NONE);
+    p.rows = rows;
+    for (uint32_t i = 0; i < p.count; i++)
+        rows[i].example = NULL; /* a text of several stacks is one for the counter */
+    partial_write_columns(&text, &p);
+    arena_free(&keep);
+    signature_tally_free(tally);
+    return text.text;
+}
+
+static char *count_plainly(struct world *w, const char *text, size_t bytes)
+{
+    struct signature_tally tally = {.count = 0};
+    struct fault fault = FAULT_INIT;
+    struct stack_item item;
+    uint64_t bad = 0;
+    struct stack_input *input = open_text(text, bytes);
+    struct arena work;
+    arena_init(&work, 0);
+    while (stack_input_next(input, &work, &item)) {
+        struct stack out;
+        if (item.fault.code != ERR_NONE) {
+            bad++;
+            continue;
+        }
+        REQUIRE(symbol_resolve_stack(w->store, &item.stack, &work, &out, &fault) == ERR_NONE);
+        REQUIRE(signature_tally_add(&tally, signature_of(w->rules, &out, &work), 1, NULL, &fault) ==
+                ERR_NONE);
+    }
+    stack_input_close(input);
+    arena_free(&work);
+    return written(&tally, bad);
+}
+
+static char *count_quickly(struct world *w, const char *text, size_t bytes, uint32_t workers,
+                           uint32_t distinct_max)
+{
+    struct signature_tally tally = {.count = 0};
+    struct fault fault = FAULT_INIT;
+    struct count_result result = {0};
+    const struct count_options options = {
+        .store = w->store, .rules = w->rules, .workers = workers, .distinct_max = distinct_max};
+    struct stack_input *input = open_text(text, bytes);
+    CHECK_EQ(count_stacks(&options, input, &tally, &result, &fault), ERR_NONE);
+    CHECK_EQ(result.stacks, tally.stacks);
+    stack_input_close(input);
+    return written(&tally, result.bad);
+}
+
+/* A stream of stacks, among them bad lines, empty stacks and statements about modules. */
+static char *make_stream(uint64_t *random, size_t *bytes)
+{
+    enum { STACKS = 400, ROOM = STACKS * 400 };
+    char *text = malloc(ROOM);
+    size_t at = 0;
+    REQUIRE(text != NULL);
+    for (uint32_t i = 0; i < STACKS; i++) {
+        if (i > 0 || next_random(random) % 2 == 0)
+            at += (size_t)snprintf(text + at, ROOM - at, "> report %u\n", i);
+        const uint32_t frames = (uint32_t)(next_random(random) % 5);
+        for (uint32_t k = 0; k < frames; k++) {
+            const uint32_t what = (uint32_t)(next_random(random) % 40);
+            const uint32_t name = (uint32_t)(next_random(random) % 3);
+            if (what == 0)
+                at += (size_t)snprintf(text + at, ROOM - at, "no frame\n");
+            else if (what == 1)
+                at += (size_t)snprintf(text + at, ROOM - at, "# module m%u.dll - %032X1\n", name,
+                                       (unsigned)(next_random(random) % 2));
+            else if (what == 2)
+                at += (size_t)snprintf(text + at, ROOM - at, "\n# a comment\n");
+            else if (what == 3)
+                at += (size_t)snprintf(text + at, ROOM - at, "jit!made+0x%u\n", name);
+            else
+                at += (size_t)snprintf(text + at, ROOM - at, "m%u.dll!0x%u\n", name, name + 1);
+        }
+    }
+    *bytes = at;
+    return text;
+}
+
+TEST(counting_bytes_and_reading_frames_agree)
+{
+    static const struct {
+        const char *name;
+        uint32_t workers, distinct_max;
+    } rows[] = {
+        {"one worker", 1, 0},
+        {"one worker, many generations", 1, 7},
+        {"three workers", 3, 0},
+        {"three workers, many generations", 3, 5},
+        {"a generation of one stack", 2, 1},
+    };
+    struct world w;
+    uint64_t random = 2026;
+    open_world(&w);
+    for (int round = 0; round < 10; round++) {
+        size_t bytes = 0;
+        char *text = make_stream(&random, &bytes);
+        char *want = count_plainly(&w, text, bytes);
+        for (size_t i = 0; i < COUNT_OF(rows); i++) {
+            test_row(rows[i].name);
+            char *got = count_quickly(&w, text, bytes, rows[i].workers, rows[i].distinct_max);
+            CHECK_STR(got, want);
+            free(got);
+        }
+        free(want);
+        free(text);
+    }
+    close_world(&w);
+}
+
+TEST(other_forms_are_counted_too)
+{
+    static const struct {
+        const char *name, *text;
+    } rows[] = {
+        {"one object per line",
+         "{\"frames\":[{\"module\":\"a.exe\",\"offset\":\"0x1\"}]}\n"
+         "{\"frames\":[{\"module\":\"a.exe\",\"offset\":\"0x2\"}]}\n{broken}\n"},
+        {"stackwalk", "Module|a.exe||a.pdb|123456789012345678901234567890121|0x1|0x2|1\n"
+                      "0|0|a.exe||||0x10\n0|1|b.dll||||0x20\n1|0|a.exe||||0x10\n"},
+        {"several threads of lldb",
+         "thread #1\n  frame #0: 0x1 a.exe`f + 1\nthread #2\n  frame #0: 0x1 b.exe`g + 1\n"},
+    };
+    struct world w;
+    open_world(&w);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        const size_t bytes = strlen(rows[i].text);
+        char *want = count_plainly(&w, rows[i].text, bytes);
+        char *got = count_quickly(&w, rows[i].text, bytes, 2, 0);
+        CHECK_STR(got, want);
+        free(got);
+        free(want);
+    }
+    close_world(&w);
+}
+
+TEST(every_truncation_of_a_stream_is_counted_as_it_is_read)
+{
+    static const char text[] = "# module m1.dll - 0000000000000000000000000000000A1\n> x\n"
+                               "m1.dll!0x10\nm2.dll!0x20\n> y\nModule|m2.dll||m2.pdb|A\n?!0x77\n";
+    struct world w;
+    open_world(&w);
+    for (size_t bytes = 0; bytes < sizeof text; bytes++) {
+        char *want = count_plainly(&w, text, bytes), *got = count_quickly(&w, text, bytes, 1, 0);
+        CHECK_STR(got, want);
+        free(got);
+        free(want);
+    }
+    close_world(&w);
+}
