@@ -1,9 +1,11 @@
 """Managed code: module!0xTOKEN+0xIL against what .NET's own StackFrame answered, and against two other readers."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -117,6 +119,15 @@ class Managed(e2e.Case):
         self.assertTrue((store / f"shapes.pdb/{listed['debug_id'][:32]}FFFFFFFF/shapes.pdb").is_file())
         frame = self.resolve("shapes.dll", [f"0x06000009+0x14 {{{listed['debug_id']}}}"], "--symbols", store)
         self.assertEqual(frame[0]["line"], 44)
+
+    def test_the_victims_assembly_is_made_from_its_sources(self):
+        packages = [os.environ.get(name) for name in ("TWINSTACK_DOTNET", "TWINSTACK_DOTNET_SDK")]
+        if None in packages:
+            self.skipTest("no compiler: TWINSTACK_DOTNET and TWINSTACK_DOTNET_SDK name the unpacked npm packages")
+        folder = e2e.ROOT / "victims/managed"
+        subprocess.run([folder / "make.sh", *packages, self.folder], check=True, timeout=300)
+        for name in ("managed.dll", "managed.pdb"):
+            self.assertEqual((self.folder / name).read_bytes(), (folder / name).read_bytes(), name)
 
     def test_damaged(self):
         shutil.copy(CORPUS / "shapes.pdb", self.folder / "shapes.pdb")
