@@ -44,6 +44,7 @@ enum {
     CAP_DUMP_LIMIT_MS = 25000, /* the dump; 1 s alone, ten times that on a busy machine */
     CAP_FRAMES = RECORD_FRAMES_HEAD + RECORD_FRAMES_TAIL,
     CAP_LABEL_BYTES = 128,
+    CAP_COPY_BYTES = 1 << 20, /* of a suspended thread's stack */
     CAP_CAPTURE_WORDS = (RECORD_CAPTURE_BYTES + CAP_LABEL_BYTES) / 8 + CAP_FRAMES,
 };
 
@@ -65,6 +66,15 @@ struct cap_walk {
     uint64_t walk_ns, at_ns;
     const char *reason; /* static text; NULL: none */
     struct cap_frame frames[CAP_FRAMES];
+};
+
+/* A thread as it was while suspended.  MEMORY has CAP_COPY_BYTES, aligned as stacks are. */
+struct cap_copy {
+    CONTEXT context;
+    uint64_t low_va, bytes; /* of the stack: where the copied part starts, and its size */
+    uint64_t copy_ns;       /* what the copying took, of the time that the thread was suspended */
+    bool is_cut;            /* the thread uses more than CAP_COPY_BYTES                 */
+    uint8_t *memory;
 };
 
 struct cap_module {
@@ -214,6 +224,14 @@ struct cap_walker {
 };
 extern const struct cap_walker cap_walkers[RECORD_WALKER_COUNT];
 
+/* ---- copy.c ---- */
+/* Copies the registers and the used stack of THREAD, which is suspended.  False: it has ended. */
+bool cap_crash_copy_thread(HANDLE thread, struct cap_bounds bounds, struct cap_copy *out);
+#if defined(_WIN64)
+/* As `rtl`, in the copy; the thread may run meanwhile (walk_rtl.c). */
+void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out);
+#endif
+
 /* What walks where time is short, or the thread is not the suspect. */
 #if defined(_WIN64)
 #define CAP_WALKER_FIRST RECORD_WALKER_RTL
@@ -240,7 +258,12 @@ void cap_crash_record_stack(const struct cap_walk *walk);
 void cap_crash_record_code_map(void);
 void cap_crash_record_captures(void);
 void cap_crash_record_timing(uint32_t stage, uint32_t walker, uint64_t ns, uint64_t bytes);
-void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples,
+/* How long the suspect was stopped: until its stack was copied, until the last frame, and until the
+ * dump was written. */
+struct cap_stops {
+    uint64_t copy_ns, rtl_ns, dump_ns;
+};
+void cap_crash_record_stops(const struct cap_stops *stops, uint32_t samples,
                             uint32_t left_suspended);
 /* Header, THREADS and MODULES for the dump's user stream; valid until the next call. */
 const void *cap_crash_dump_stream(uint32_t *bytes);
@@ -283,7 +306,8 @@ bool cap_outside_start(const struct capture_options *options);
 bool cap_outside_beat(void);
 bool cap_outside_pause(void);
 
-/* ---- take.c: after the first walk; the cheap walkers, the dumps, then dbghelp's walkers ---- */
+/* ---- take.c: after the first walk; the cheap walkers, the dumps, then the walkers that may hold
+ * up a dump: dbghelp's, and those of a suspended thread ---- */
 struct cap_subject {
     EXCEPTION_POINTERS *exception; /* NULL: a hang */
     const CONTEXT *seed;
@@ -291,11 +315,12 @@ struct cap_subject {
     uint32_t thread_id, sample;
     struct cap_bounds bounds;
     bool seed_is_return;
+    bool is_suspended;        /* by us, until the last walker has ended     */
     bool can_run;             /* the thread itself can be given jobs        */
     const char *no_backtrace; /* why not                                    */
 };
 void cap_crash_cheap_walkers(const struct cap_subject *subject);
-void cap_crash_dbghelp_walkers(const struct cap_subject *subject);
+void cap_crash_late_walkers(const struct cap_subject *subject);
 /* Returns false when the dump did not come within LIMIT_MS. */
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms);
 

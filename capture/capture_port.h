@@ -51,6 +51,8 @@ struct capture_options {
     void (*on_crash)(void); /* on the crashed thread, once everything is on disk; NULL: none */
     uint32_t keep_count;    /* number of captures to keep in the folder; 0: 32 */
     uint64_t keep_bytes;    /* and their total size; 0: 512 MB */
+    bool offsets_only;      /* write no dump: a hanging thread is stopped only while its stack is
+                             * copied */
 };
 
 /* One capture that an ended process left in a folder.  Strings are valid during the call. */

@@ -287,7 +287,7 @@ void cap_crash_take(void)
     cap_crash_record_captures();
     if (cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS) && cap.options.tuned_dump)
         cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
-    cap_crash_dbghelp_walkers(&subject);
+    cap_crash_late_walkers(&subject);
 
     if (crash->own_stack_usable) {
         SetEvent(cap.done);

@@ -1,25 +1,33 @@
 /* Hangs: the watched thread's heartbeat has stopped.
  *
  * The thread is sampled several times, for an instant each, to distinguish a wait from a loop and
- * to let it recover: then there was no hang.  During the last sample all walkers and the dump run,
- * since a spinning thread would be elsewhere a moment later.
+ * to let it recover: then there was no hang.  A sample is a copy of its registers and stack
+ * (copy.c), walked after the thread runs again.  The last sample is taken in one of two ways:
+ *
+ *   offsets only   each thread is suspended while it is copied, no longer
+ *   with a dump    record and dump must show the same moment, since a spinning thread would be
+ *                  elsewhere a moment later: the copy first, then all walkers and the dump, in
+ *                  one suspension
  *
  * The monitor is the only thread that suspends others.  It never runs the program's code, and
  * while any thread is suspended it allocates nothing and takes no lock; what may block runs on a
- * runner under a time limit.  If `rtl` itself ever waits for a lock of the system that a suspended
- * thread holds, a rescuer resumes all threads.  Each thread is resumed as often as it was
- * suspended; those that could not be resumed are counted. */
+ * runner under a time limit.  If the walk of a copy ever waits for a lock of the system that a
+ * suspended thread holds, a rescuer resumes all threads, and the walk goes on in the copy.  Each
+ * thread is resumed as often as it was suspended; those that could not be resumed are counted. */
 #include "capture/cap.h"
 
 enum { HANG_THREADS = 64 };
 
+static ALIGNED(16) uint8_t copy_room[CAP_COPY_BYTES];
 static struct cap_thread threads[CAP_THREADS];
 static uint32_t thread_count;
 static struct cap_walk samples[CAP_HANG_SAMPLES_MOST]; /* of the suspect */
 static struct cap_walk walks[HANG_THREADS];            /* of the others, by thread */
+static bool was_walked[HANG_THREADS];
 static CONTEXT contexts[HANG_THREADS];
 static volatile LONG
     stopped[CAP_THREADS]; /* suspended by us: previous suspend count plus one; 0: running */
+static struct cap_copy copy = {.memory = copy_room}; /* of the thread that was stopped last */
 static uint32_t left_suspended;
 static volatile LONG rescued;
 static bool taken;
@@ -48,7 +56,8 @@ static bool list_threads(uint32_t suspect_id)
     return thread_count > 0 && threads[0].id == suspect_id;
 }
 
-/* Suspends the thread and seeds its walk. False: it is gone or cannot be suspended. */
+/* Suspends the thread and keeps its registers and, on x64, its stack. False: it is gone or cannot
+ * be suspended. */
 static bool stop_thread(uint32_t i)
 {
     if ((threads[i].flags & RECORD_THREAD_CAPTURE) != 0)
@@ -57,17 +66,28 @@ static bool stop_thread(uint32_t i)
     if (before == (DWORD)-1)
         return false;
     stopped[i] = (LONG)before + 1;
+#if defined(_WIN64)
+    if (!cap_crash_copy_thread(threads[i].handle, threads[i].bounds, &copy))
+        return false;
+    contexts[i] = copy.context;
+    return true;
+#else
     contexts[i].ContextFlags = CONTEXT_FULL;
     return GetThreadContext(threads[i].handle, &contexts[i]) != 0;
+#endif
+}
+
+static void resume_thread(uint32_t i)
+{
+    const LONG before = InterlockedExchange(&stopped[i], 0);
+    if (before != 0 && ResumeThread(threads[i].handle) != (DWORD)before)
+        left_suspended++;
 }
 
 static void resume_all(void)
 {
-    for (uint32_t i = 0; i < thread_count; i++) {
-        const LONG before = InterlockedExchange(&stopped[i], 0);
-        if (before != 0 && ResumeThread(threads[i].handle) != (DWORD)before)
-            left_suspended++;
-    }
+    for (uint32_t i = 0; i < thread_count; i++)
+        resume_thread(i);
 }
 
 /* ---- walking ---- */
@@ -82,21 +102,37 @@ static void rescue(void *argument)
     resume_all();
 }
 
-/* A walk that had to be rescued saw a running thread, so it is void. */
-static void walk_stopped(uint32_t i, struct cap_walk *out)
+/* Walks thread I, the one that was stopped last. */
+static void walk_thread(uint32_t i, struct cap_walk *out)
 {
     cap_crash_walk_begin(out, CAP_WALKER_FIRST, threads[i].id);
+#if defined(_WIN64)
+    cap_crash_walk_copy(&copy, out);
+#else
     cap_crash_walk_first(&contexts[i], NULL, threads[i].bounds, false, out);
-    if (rescued)
-        cap_crash_walk_not(out, RECORD_STATE_BLOCKED, "stood in a lock that the thread held");
+#endif
 }
 
-/* One sample: suspend, walk, resume. False: the thread is gone. */
+/* Without a dump nothing else needs the thread to stand still. On x86 there is no copy to walk. */
+static void let_run(uint32_t i)
+{
+#if defined(_WIN64)
+    if (cap.options.offsets_only)
+        resume_thread(i);
+#else
+    (void)i;
+#endif
+}
+
+/* One sample: suspend, copy, resume, walk. False: the thread is gone. */
 static bool look_at_suspect(struct cap_walk *out)
 {
     const bool ok = stop_thread(0);
+#if defined(_WIN64)
+    resume_all();
+#endif
     if (ok)
-        walk_stopped(0, out);
+        walk_thread(0, out);
     resume_all();
     return ok;
 }
@@ -145,7 +181,7 @@ static void write_stacks(uint32_t sample_count, uint64_t suspend_ns, uint64_t la
     cap_crash_record_code_map();
     cap_crash_record_threads(threads, thread_count);
     for (uint32_t i = 1; i < thread_count && i < HANG_THREADS; i++)
-        if (stopped[i])
+        if (was_walked[i])
             cap_crash_record_stack(&walks[i]);
 }
 
@@ -157,43 +193,60 @@ static uint32_t sample_target(void)
                                              : (uint32_t)CAP_HANG_SAMPLES_MOST;
 }
 
-/* The last sample: every thread stays suspended from the first frame to the end of the dump. */
-static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late_ns)
+/* The suspect is stopped, and copied on x64. STOPS->copy_ns is set; sets the time of the walk. */
+static void walk_all(uint32_t sample_count, uint64_t start_ns, struct cap_stops *stops)
 {
-    struct cap_walk *last = &samples[sample_count - 1];
-    const uint64_t suspend_ns = cap_crash_now_ns() - start_ns;
     ResetEvent(cap.walked);
     rescued = 0;
     const bool guarded = cap_crash_start(CAP_RUNNER_WALK, rescue, NULL);
-    walk_stopped(0, last);
-    const uint64_t rtl_ns = cap_crash_now_ns() - start_ns;
-    for (uint32_t i = 1; i < thread_count && i < HANG_THREADS && !rescued; i++)
-        if (stop_thread(i))
-            walk_stopped(i, &walks[i]);
+    walk_thread(0, &samples[sample_count - 1]);
+    stops->rtl_ns = cap_crash_now_ns() - start_ns;
+    for (uint32_t i = 1; i < thread_count && i < HANG_THREADS && !rescued; i++) {
+        was_walked[i] = stop_thread(i);
+        let_run(i);
+        if (was_walked[i])
+            walk_thread(i, &walks[i]);
+    }
     SetEvent(cap.walked);
     if (guarded)
         (void)cap_crash_finish(CAP_RUNNER_WALK, CAP_WALK_LIMIT_MS);
+}
 
+/* Other walkers and the dump, all in the same suspension. */
+static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
+                           struct cap_stops *stops)
+{
+    if (!rescued)
+        cap_crash_cheap_walkers(subject);
+    cap_crash_dump(subject, false, CAP_DUMP_LIMIT_MS);
+    stops->dump_ns = cap_crash_now_ns() - start_ns;
+    if (!rescued)
+        cap_crash_late_walkers(subject);
+    resume_all();
+}
+
+/* The last sample, from which record and dump are made. */
+static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late_ns)
+{
+    struct cap_stops stops = {.copy_ns = cap_crash_now_ns() - start_ns};
+    let_run(0);
+    walk_all(sample_count, start_ns, &stops);
     rank_samples(sample_count);
-    write_stacks(sample_count, suspend_ns, late_ns);
+    write_stacks(sample_count, stops.copy_ns, late_ns);
     struct cap_subject subject = {
         .seed = &contexts[0],
         .thread = threads[0].handle,
         .thread_id = threads[0].id,
-        .sample = last->sample,
+        .sample = samples[sample_count - 1].sample,
         .bounds = threads[0].bounds,
+        .is_suspended = true,
         .no_backtrace = "walks only its own thread",
     };
-    if (!rescued)
-        cap_crash_cheap_walkers(&subject);
-    cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS);
-    const uint64_t dump_ns = cap_crash_now_ns() - start_ns;
-    if (!rescued)
-        cap_crash_dbghelp_walkers(&subject);
-    resume_all();
-    cap_crash_record_stops(rtl_ns, dump_ns, sample_count, left_suspended);
+    if (!cap.options.offsets_only)
+        take_suspended(&subject, start_ns, &stops);
+    cap_crash_record_stops(&stops, sample_count, left_suspended);
     cap_crash_record_captures();
-    if (cap.options.tuned_dump)
+    if (cap.options.tuned_dump && !cap.options.offsets_only)
         cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
 }
 

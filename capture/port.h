@@ -10,6 +10,7 @@
 #define NOINLINE __declspec(noinline)
 #define PAUSE() _mm_pause()
 #define UNREACHABLE() __assume(0)
+#define ALIGNED(bytes) __declspec(align(bytes))
 /* Pointers collected by the linker between section $a and section $z, in link order. */
 #pragma section("vict$a", read)
 #pragma section("vict$m", read)
@@ -19,7 +20,25 @@
 #define NOINLINE __attribute__((noinline))
 #define PAUSE() __builtin_ia32_pause()
 #define UNREACHABLE() __builtin_unreachable()
+#define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define IN_SECTION(name) __attribute__((section(name), used))
+#endif
+
+/* Copies without a call, as fast as the processor can: a thread is suspended meanwhile. */
+#if defined(_MSC_VER) && !defined(__clang__)
+#define COPY_BYTES(to, from, bytes)                                                                \
+    __movsb((unsigned char *)(to), (const unsigned char *)(from), (bytes))
+#else
+#define COPY_BYTES(to, from, bytes)                                                                \
+    do {                                                                                           \
+        void *copy_to_ = (to);                                                                     \
+        const void *copy_from_ = (from);                                                           \
+        size_t copy_bytes_ = (bytes);                                                              \
+        __asm__ volatile("rep movsb"                                                               \
+                         : "+D"(copy_to_), "+S"(copy_from_), "+c"(copy_bytes_)                     \
+                         :                                                                         \
+                         : "memory");                                                              \
+    } while (0)
 #endif
 
 /* Naked functions with AT&T assembler of x64 inside: clang only. Other compilers leave out the code

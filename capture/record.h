@@ -13,7 +13,7 @@
  *
  *   HEADER                     OFFSET SIZE
  *   magic "TWINREC1"                0    8
- *   version                         8    4   RECORD_VERSION
+ *   version                         8    4   RECORD_VERSION; readers know all older ones
  *   header bytes                   12    4   where the first section starts
  *   machine                        16    4   IMAGE_FILE_MACHINE_*: 0x8664, 0x14c, 0xaa64
  *   kind                           20    4   RECORD_KIND_*
@@ -33,7 +33,7 @@
  *   stop: to end of the dump, ns  104    8
  *   sample count                  112    4   hang: samples of the suspect; else 0
  *   left suspended                116    4   threads that were not resumed as often as stopped
- *   reserved, zero                120    8
+ *   stop: to the copy, ns         120    8   registers and stack of the suspect are copied
  *                                 128
  *
  *   SECTION HEADER             OFFSET SIZE
@@ -166,7 +166,7 @@
 #define RECORD_MAGIC "TWINREC1"
 
 enum {
-    RECORD_VERSION = 1,
+    RECORD_VERSION = 2,
 
     RECORD_HEADER_BYTES = 128,
     RECORD_H_MAGIC = 0,
@@ -190,6 +190,7 @@ enum {
     RECORD_H_STOP_DUMP = 104,
     RECORD_H_SAMPLES = 112,
     RECORD_H_LEFT_SUSPENDED = 116,
+    RECORD_H_STOP_COPY = 120, /* since version 2; 0: the stack itself was walked */
 
     RECORD_SECTION_HEADER_BYTES = 16,
     RECORD_S_TYPE = 0,
@@ -331,6 +332,7 @@ enum {
     RECORD_STOP_LIMIT = 6,        /* the walker's own frame limit               */
     RECORD_STOP_WALKER = 7,       /* the system's walker returned false         */
     RECORD_STOP_BAD_SEED = 8,     /* first context unusable                     */
+    RECORD_STOP_COPY_END = 9,     /* the stack was longer than the copy of it   */
 
     RECORD_FOUND_CONTEXT = 0, /* same order as enum found_by of the analyser */
     RECORD_FOUND_UNWIND = 1,
@@ -373,7 +375,11 @@ enum {
                RECORD_WALKER_TRAIT_OWN_THREAD,                                                     \
            "symbol lookup with the dump engine; the system's unwinder with offset:rtl")            \
     WALKER(FRAME_POINTER, 5, "framepointer", cap_crash_walk_framepointer, 0,                       \
-           "symbol lookup with the dump engine; nothing of the walk")
+           "symbol lookup with the dump engine; nothing of the walk")                              \
+    WALKER(RTL_SUSPENDED, 6, "rtl-suspended", cap_walk_rtl_suspended,                              \
+           RECORD_WALKER_TRAIT_TABLES | RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_SYSTEM |   \
+               RECORD_WALKER_TRAIT_SUSPENDED,                                                      \
+           "the same walk as offset:rtl, of the suspended thread itself")
 
 #define RECORD_WALKER_NUMBER(ID, NUMBER, NAME, WALK, TRAITS, SHARES) RECORD_WALKER_##ID = (NUMBER),
 /* NOLINTNEXTLINE(bugprone-macro-parentheses) terms of a sum */
@@ -390,6 +396,7 @@ enum {
     RECORD_WALKER_TRAIT_DBGHELP = 4,     /* runs in dbghelp.dll, one caller at a time        */
     RECORD_WALKER_TRAIT_SYSTEM = 8,      /* walks by the unwinder of ntdll, as others may    */
     RECORD_WALKER_TRAIT_OWN_THREAD = 16, /* walks the thread it runs on, no other */
+    RECORD_WALKER_TRAIT_SUSPENDED = 32,  /* walks a suspended thread: of a hang   */
 };
 
 #define RECORD_NO_MODULE 0xFFFFFFFFu

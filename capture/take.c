@@ -2,7 +2,8 @@
  * walkers, each a section of its own under a time limit, and the dumps.
  *
  * dbghelp's walkers come after the dumps: dbghelp is for one thread at a time, so a walker that
- * was given up would still be in it, with its locks, and cost the dump. */
+ * was given up would still be in it, with its locks, and cost the dump.  A walker that waits for
+ * what the suspended thread holds comes after the dumps, too. */
 #include "capture/cap.h"
 
 enum { PROBE_MS = 2000, PROBE_BYTES = 100000 };
@@ -82,10 +83,23 @@ static bool has_walked(const struct cap_subject *subject, uint32_t walker)
            (walker == CAP_WALKER_FIRST && subject->exception == NULL);
 }
 
+/* True when the walker runs after the dumps. */
+static bool is_late(uint32_t walker)
+{
+    return has(walker, RECORD_WALKER_TRAIT_DBGHELP | RECORD_WALKER_TRAIT_SUSPENDED);
+}
+
+/* A crashed thread is not suspended: it waits in a hook.  A thread whose stack was copied may run.
+ */
+static bool applies(const struct cap_subject *subject, uint32_t walker)
+{
+    return subject->is_suspended || !has(walker, RECORD_WALKER_TRAIT_SUSPENDED);
+}
+
 void cap_crash_cheap_walkers(const struct cap_subject *subject)
 {
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++) {
-        if (!wanted(i) || has_walked(subject, i) || has(i, RECORD_WALKER_TRAIT_DBGHELP))
+        if (!wanted(i) || has_walked(subject, i) || is_late(i))
             continue;
         if (has(i, RECORD_WALKER_TRAIT_WAITS))
             walk_on_runner(subject, i);
@@ -94,10 +108,10 @@ void cap_crash_cheap_walkers(const struct cap_subject *subject)
     }
 }
 
-void cap_crash_dbghelp_walkers(const struct cap_subject *subject)
+void cap_crash_late_walkers(const struct cap_subject *subject)
 {
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++) {
-        if (!wanted(i) || !has(i, RECORD_WALKER_TRAIT_DBGHELP))
+        if (!wanted(i) || !applies(subject, i) || !is_late(i))
             continue;
         if (cap_crash_busy(CAP_RUNNER_DUMP) || cap_crash_busy(CAP_RUNNER_CRASHED))
             write_blocked(subject, i, "the dump is still in dbghelp");

@@ -2,8 +2,10 @@
  * found ourselves and, for generated code, that of RtlLookupFunctionEntry.
  *
  * May call: RtlVirtualUnwind, RtlLookupFunctionEntry, VirtualQuery.  None of them allocates;
- * RtlLookupFunctionEntry takes a lock of the loader, so it is asked only about
- * code in no module, which may have registered a table at run time. */
+ * RtlLookupFunctionEntry takes a lock of the system, so it is asked only about
+ * code in no module, which may have registered a table at run time.  A suspended thread may hold
+ * that lock: hence cap_crash_walk_copy(), which walks a copy of the stack after the thread runs
+ * again.  `rtl-suspended` is the same walk while the thread is suspended. */
 #include "capture/cap.h"
 
 enum {
@@ -139,11 +141,26 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
     return RECORD_STOP_LIMIT;
 }
 
+/* Moves each register that points into the stack of the thread to the same place in the copy.
+ * Unwinding restores registers from saved values, which point into the thread's own stack, so this
+ * is repeated after each step.  A register that only looks like such an address is moved too; that
+ * does no harm, since only addresses are followed. */
+static void point_into_copy(CONTEXT *context, const struct cap_copy *copy)
+{
+    const uint64_t by = (uint64_t)(uintptr_t)copy->memory - copy->low_va;
+    for (DWORD64 *at = &context->Rax; at <= &context->R15; at++)
+        if (*at >= copy->low_va && *at - copy->low_va <= copy->bytes)
+            *at += by;
+}
+
+/* COPY NULL: the stack itself is walked. */
 static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step step,
-                              struct cap_walk *out)
+                              const struct cap_copy *copy, struct cap_walk *out)
 {
     step.found = RECORD_FOUND_CONTEXT;
     for (uint32_t n = 0; n < FRAME_LIMIT; n++) {
+        if (copy != NULL)
+            point_into_copy(context, copy);
         const uint64_t pc = context->Rip, sp = context->Rsp;
         cap_crash_walk_add(out, pc, step.is_return ? RECORD_FRAME_RETURN : 0u, step.found);
         if (cap_crash_within(cap.thread_start, pc))
@@ -155,6 +172,8 @@ static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct
             return stop;
         if (context->Rip == 0)
             return RECORD_STOP_RETURN_ZERO;
+        if (copy != NULL)
+            point_into_copy(context, copy);
         if (context->Rsp <= sp)
             return RECORD_STOP_NO_PROGRESS;
         if (context->Rsp > bounds.high_va)
@@ -163,18 +182,42 @@ static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct
     return RECORD_STOP_LIMIT;
 }
 
-void cap_crash_walk_rtl(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
-                        bool seed_is_return, struct cap_walk *out)
+/* Walks SEED, whose stack is COPY or, if that is NULL, the thread's own within BOUNDS. */
+static void walk_guarded(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
+                         const struct cap_copy *copy, struct cap_walk *out)
 {
-    (void)thread;
     CONTEXT context = *seed;
     const uint64_t start_ns = cap_crash_now_ns();
     __try {
-        out->stop = walk(&context, bounds, (struct step){.is_return = seed_is_return}, out);
+        out->stop = walk(&context, bounds, (struct step){.is_return = seed_is_return}, copy, out);
     } __except (EXCEPTION_EXECUTE_HANDLER) {
         out->stop = RECORD_STOP_READ_FAULT;
     }
     out->walk_ns = cap_crash_now_ns() - start_ns;
+}
+
+void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out)
+{
+    const uint64_t low_va = (uintptr_t)copy->memory;
+    const struct cap_bounds bounds = {low_va, low_va + copy->bytes};
+    walk_guarded(&copy->context, bounds, false, copy, out);
+    if (copy->is_cut &&
+        (out->stop == RECORD_STOP_STACK_BOUNDS || out->stop == RECORD_STOP_NO_UNWIND))
+        out->stop = RECORD_STOP_COPY_END;
+}
+
+void cap_crash_walk_rtl(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                        bool seed_is_return, struct cap_walk *out)
+{
+    (void)thread;
+    walk_guarded(seed, bounds, seed_is_return, NULL, out);
+}
+
+void cap_walk_rtl_suspended(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                            bool seed_is_return, struct cap_walk *out)
+{
+    (void)thread;
+    walk_guarded(seed, bounds, seed_is_return, NULL, out);
 }
 
 #else
@@ -185,6 +228,12 @@ void cap_crash_walk_rtl(const CONTEXT *seed, HANDLE thread, struct cap_bounds bo
     (void)thread;
     (void)seed, (void)bounds, (void)seed_is_return;
     cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "no table-based unwinding on x86");
+}
+
+void cap_walk_rtl_suspended(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                            bool seed_is_return, struct cap_walk *out)
+{
+    cap_crash_walk_rtl(seed, thread, bounds, seed_is_return, out);
 }
 
 #endif

@@ -399,11 +399,12 @@ void cap_crash_record_timing(uint32_t stage, uint32_t walker, uint64_t ns, uint6
     append(&section);
 }
 
-void cap_crash_record_stops(uint64_t rtl_ns, uint64_t dump_ns, uint32_t samples,
+void cap_crash_record_stops(const struct cap_stops *stops, uint32_t samples,
                             uint32_t left_suspended)
 {
-    put64(header + RECORD_H_STOP_RTL, rtl_ns);
-    put64(header + RECORD_H_STOP_DUMP, dump_ns);
+    put64(header + RECORD_H_STOP_COPY, stops->copy_ns);
+    put64(header + RECORD_H_STOP_RTL, stops->rtl_ns);
+    put64(header + RECORD_H_STOP_DUMP, stops->dump_ns);
     put32(header + RECORD_H_SAMPLES, samples);
     put32(header + RECORD_H_LEFT_SUSPENDED, left_suspended);
     write_header();

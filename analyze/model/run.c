@@ -328,6 +328,7 @@ static void write_timing(struct json *j, const struct case_timing *t)
     json_key(j, "timing");
     json_object(j);
     json_key_uint(j, "walk_ns", t->walk_ns);
+    json_key_uint(j, "stop_copy_ns", t->stop_copy_ns);
     json_key_uint(j, "stop_walk_ns", t->stop_walk_ns);
     json_key_uint(j, "stop_dump_ns", t->stop_dump_ns);
     json_key_uint(j, "record_write_ns", t->record_write_ns);

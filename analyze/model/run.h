@@ -14,7 +14,8 @@
 /* What happened in the dying process; 0: not measured. */
 struct case_timing {
     uint64_t walk_ns;         /* walker rtl                                     */
-    uint64_t stop_walk_ns;    /* target stopped, to the last rtl frame          */
+    uint64_t stop_copy_ns;    /* target stopped, until its stack was copied     */
+    uint64_t stop_walk_ns;    /* ... to the last rtl frame                      */
     uint64_t stop_dump_ns;    /* ... to the end of the dump                     */
     uint64_t record_write_ns; /* record on disk                                 */
     uint64_t dump_write_ns;

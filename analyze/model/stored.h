@@ -18,7 +18,7 @@ enum store_mode {
 };
 
 enum {
-    STORE_SCHEMA_VERSION = 8, /* of the database        */
+    STORE_SCHEMA_VERSION = 9, /* of the database        */
     STORE_PAGE_MAX = 1000,    /* most rows of one page  */
 };
 

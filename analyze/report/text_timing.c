@@ -16,6 +16,7 @@ struct timed_part {
 
 static const struct timed_part measures[] = {
     {"walk (rtl)", offsetof(struct case_timing, walk_ns), false},
+    {"stopped, until the stack is copied", offsetof(struct case_timing, stop_copy_ns), false},
     {"stopped, until the last frame", offsetof(struct case_timing, stop_walk_ns), false},
     {"stopped, until the end of the dump", offsetof(struct case_timing, stop_dump_ns), false},
     {"record written", offsetof(struct case_timing, record_write_ns), false},

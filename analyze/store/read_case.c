@@ -51,6 +51,7 @@ static void read_case_row(struct query *q, struct run_case *c)
     c->timing.capture_now_ns = query_get(q);
     c->timing.hang_late_ns = query_get(q);
     c->timing.crowded = query_get(q) != 0;
+    c->timing.stop_copy_ns = query_get(q);
     const char *verdict = query_get_text(q);
     if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");

@@ -228,6 +228,7 @@ enum status store_read_costs(struct store *store, uint64_t run_id, struct arena 
         c->timing.capture_now_ns = query_get(&q);
         c->timing.hang_late_ns = query_get(&q);
         c->timing.crowded = query_get(&q) != 0;
+        c->timing.stop_copy_ns = query_get(&q);
         c->frames = (uint32_t)query_get(&q);
         c->cost.cold_ns = query_get(&q);
     }

@@ -186,5 +186,12 @@ static const char *const version_8[] = {
     NULL,
 };
 
-const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1, version_2, version_3, version_4, version_5, version_6, version_7, version_8};
+/* How long a hanging thread was stopped until its stack was copied. */
+static const char *const version_9[] = {
+    "ALTER TABLE crash_case ADD COLUMN stop_copy_ns INTEGER",
+    NULL,
+};
+
+const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {version_1, version_2, version_3,
+                                                                   version_4, version_5, version_6,
+                                                                   version_7, version_8, version_9};

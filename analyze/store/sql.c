@@ -14,7 +14,7 @@
     " c.expected_doors, c.got_doors, c.expected_code, c.got_code, c.expected_exit_code,"           \
     " c.got_exit_code, c.wall_ms, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns, c.record_write_ns,"   \
     " c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns, c.dump_tuned_bytes,"         \
-    " c.capture_now_ns, c.hang_late_ns, c.crowded,"                                                \
+    " c.capture_now_ns, c.hang_late_ns, c.crowded, c.stop_copy_ns,"                                \
     " c.verdict, c.reason, c.right_engines, c.signature, c.known_id, c.has_truth"
 
 #define CASE_FILTER                                                                                \
@@ -144,10 +144,10 @@ const char *const store_sql[SQL_COUNT] = {
         " expected_doors, got_doors, expected_code, got_code, expected_exit_code, got_exit_code,"
         " wall_ms, walk_ns, stop_walk_ns, stop_dump_ns, record_write_ns, dump_write_ns,"
         " record_bytes, dump_bytes, dump_tuned_ns, dump_tuned_bytes, capture_now_ns, hang_late_ns,"
-        " crowded, verdict, reason,"
+        " crowded, stop_copy_ns, verdict, reason,"
         " right_engines, signature, known_id, has_truth)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?, ?, ?, ?, ?, ?)",
+        "?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_CLAIM] = "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_THREAD] = "INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -296,7 +296,9 @@ const char *const store_sql[SQL_COUNT] = {
         "SELECT c.id, c.scenario, c.variant, k.engine, k.open_ns, k.unwind_ns, k.load_ns,"
         " k.resolve_ns, k.total_ns, k.peak_bytes, c.walk_ns, c.stop_walk_ns, c.stop_dump_ns,"
         " c.record_write_ns, c.dump_write_ns, c.record_bytes, c.dump_bytes, c.dump_tuned_ns,"
-        " c.dump_tuned_bytes, c.capture_now_ns, c.hang_late_ns, c.crowded, k.frames, k.cold_ns"
+        " c.dump_tuned_bytes, c.capture_now_ns, c.hang_late_ns, c.crowded, c.stop_copy_ns, "
+        "k.frames,"
+        " k.cold_ns"
         " FROM crash_case c JOIN claim k ON k.case_id = c.id"
         " WHERE c.run_id = ? AND k.state = 0 AND k.frames > 0 ORDER BY c.id, k.position",
     [SQL_READ_ENGINES] = "SELECT * FROM run_engine WHERE run_id = ? ORDER BY position, engine",

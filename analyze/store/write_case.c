@@ -114,6 +114,7 @@ static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c
     query_int(&q, c->timing.capture_now_ns);
     query_int(&q, c->timing.hang_late_ns);
     query_int(&q, c->timing.crowded);
+    query_int(&q, c->timing.stop_copy_ns);
     query_text(&q, verdict_name(c->result.verdict));
     query_text(&q, c->result.reason);
     query_text(&q, c->result.right);

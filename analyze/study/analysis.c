@@ -41,6 +41,7 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
             record.captures_asked != 0 ? record.captures_cost_ns / record.captures_asked : 0;
         out->dump_tuned_ns = tuned != NULL ? tuned->ns : 0;
         out->dump_tuned_bytes = tuned != NULL ? tuned->bytes : 0;
+        out->stop_copy_ns = record.stop_copy_ns;
         out->stop_walk_ns = record.stop_rtl_ns;
         out->stop_dump_ns = record.stop_dump_ns;
     }

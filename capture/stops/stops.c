@@ -3,8 +3,10 @@
  * thread held.  Prints one line of JSON.
  *
  * The rules are those of on_hang.c: this thread is the only one that suspends others, runs none of
- * the target's code, and while the target is suspended neither allocates nor takes a lock.  Walkers
- * that do so run on a runner under a time limit, the others with a rescuer waiting.  `watcher`
+ * the target's code, and while the target is suspended neither allocates nor takes a lock.  `rtl`
+ * walks a copy of the thread's stack after it was resumed; before each of its stops, the thread is
+ * suspended and resumed once without a copy, for comparison.  Walkers
+ * that may wait run on a runner under a time limit, the others with a rescuer waiting.  `watcher`
  * walks a process of its own from outside.  See tests/bench/bench_stops.py. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +38,15 @@ struct bench {
     const struct cap_walker *walker;
     const char *name; /* the walker's, or OUTSIDE */
     bool outside;     /* of another process       */
+    bool copies;      /* walks a copy, after the thread was resumed */
     HANDLE thread;
     struct cap_bounds bounds;
     CONTEXT context;
     struct cap_walk walk;
     volatile LONG rescued;
+    struct cap_copy copy;
     uint32_t count, walks, blocked, gone, early, left_suspended;
-    uint64_t *stops_ns, *walks_ns;
+    uint64_t *stops_ns, *walks_ns, *bare_ns, *copies_ns, *copied_bytes; /* of each walk */
 };
 
 /* ---- one walk of the suspended thread ---- */
@@ -59,7 +63,10 @@ static void rescue(void *argument)
 static void run_walk(void *argument)
 {
     struct bench *b = argument;
-    b->walker->walk(&b->context, b->thread, b->bounds, false, &b->walk);
+    if (b->copies)
+        cap_crash_walk_copy(&b->copy, &b->walk);
+    else
+        b->walker->walk(&b->context, b->thread, b->bounds, false, &b->walk);
 }
 
 /* From outside nothing that the target holds can stop the walk. */
@@ -84,38 +91,6 @@ static bool wait_for_runner(void)
     return !cap_crash_busy(CAP_RUNNER_WALK);
 }
 
-/* Suspends, walks and resumes once. False: the runner never returned. */
-static bool stop_once(struct bench *b)
-{
-    const bool guarded = !may_wait(b);
-    b->rescued = 0;
-    ResetEvent(cap.walked);
-    if (guarded && !cap_crash_start(CAP_RUNNER_WALK, rescue, b))
-        return false;
-    cap_crash_walk_begin(&b->walk, RECORD_WALKER_RTL, 0);
-    b->context.ContextFlags = CONTEXT_FULL;
-    const uint64_t start_ns = cap_crash_now_ns();
-    const DWORD before = SuspendThread(b->thread);
-    const bool stands = before != (DWORD)-1 && GetThreadContext(b->thread, &b->context);
-    const bool done = stands && walk_in_time(b);
-    if (!b->rescued && before != (DWORD)-1 && ResumeThread(b->thread) != before + 1)
-        b->left_suspended++;
-    const uint64_t end_ns = cap_crash_now_ns();
-    SetEvent(cap.walked);
-    if (!wait_for_runner())
-        return false;
-    b->blocked += stands && !done;
-    b->gone += !stands;
-    if (done) {
-        b->early += b->walk.state != RECORD_STATE_OK || b->walk.stop != RECORD_STOP_END;
-        b->stops_ns[b->walks] = end_ns - start_ns;
-        b->walks_ns[b->walks++] = b->walk.walk_ns;
-    }
-    return true;
-}
-
-/* ---- the run ---- */
-
 /* Lets the target run to another place. */
 static void pause_a_little(uint32_t turn)
 {
@@ -124,24 +99,107 @@ static void pause_a_little(uint32_t turn)
         PAUSE();
 }
 
+static void resume(struct bench *b, DWORD before)
+{
+    if (!b->rescued && before != (DWORD)-1 && ResumeThread(b->thread) != before + 1)
+        b->left_suspended++;
+}
+
+/* What a stop costs that only reads the registers. Half of them come before the other stop, half
+ * after it. */
+static uint64_t stop_barely(struct bench *b, uint32_t turn)
+{
+    pause_a_little(turn + 1);
+    b->context.ContextFlags = CONTEXT_FULL;
+    const uint64_t start_ns = cap_crash_now_ns();
+    const DWORD before = SuspendThread(b->thread);
+    if (before != (DWORD)-1)
+        (void)GetThreadContext(b->thread, &b->context);
+    resume(b, before);
+    return cap_crash_now_ns() - start_ns;
+}
+
+/* Suspends, walks and resumes; returns how long the thread was suspended. */
+static uint64_t stop_and_walk(struct bench *b, bool *stands, bool *done)
+{
+    b->context.ContextFlags = CONTEXT_FULL;
+    const uint64_t start_ns = cap_crash_now_ns();
+    const DWORD before = SuspendThread(b->thread);
+    *stands = before != (DWORD)-1 && GetThreadContext(b->thread, &b->context);
+    *done = *stands && walk_in_time(b);
+    resume(b, before);
+    return cap_crash_now_ns() - start_ns;
+}
+
+/* Suspends, copies and resumes, then walks the copy; returns how long the thread was suspended. */
+static uint64_t stop_and_copy(struct bench *b, bool *stands, bool *done)
+{
+    const uint64_t start_ns = cap_crash_now_ns();
+    const DWORD before = SuspendThread(b->thread);
+    *stands = before != (DWORD)-1 && cap_crash_copy_thread(b->thread, b->bounds, &b->copy);
+    resume(b, before);
+    const uint64_t stop_ns = cap_crash_now_ns() - start_ns;
+    *done = *stands && walk_in_time(b);
+    return stop_ns;
+}
+
+/* Stops the thread once. False: the runner never returned. */
+static bool stop_once(struct bench *b)
+{
+    const bool guarded = !may_wait(b);
+    bool stands = false, done = false;
+    b->rescued = 0;
+    ResetEvent(cap.walked);
+    if (guarded && !cap_crash_start(CAP_RUNNER_WALK, rescue, b))
+        return false;
+    cap_crash_walk_begin(&b->walk, RECORD_WALKER_RTL, 0);
+    const uint64_t stop_ns =
+        b->copies ? stop_and_copy(b, &stands, &done) : stop_and_walk(b, &stands, &done);
+    SetEvent(cap.walked);
+    if (!wait_for_runner())
+        return false;
+    b->blocked += stands && !done;
+    b->gone += !stands;
+    if (done) {
+        b->early += b->walk.state != RECORD_STATE_OK || b->walk.stop != RECORD_STOP_END;
+        b->copied_bytes[b->walks] = b->copy.bytes;
+        b->copies_ns[b->walks] = b->copy.copy_ns;
+        b->stops_ns[b->walks] = stop_ns;
+        b->walks_ns[b->walks++] = b->walk.walk_ns;
+    }
+    return true;
+}
+
+/* ---- the run ---- */
+
 static int by_size(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
+static uint64_t median(uint64_t *values, uint32_t count)
+{
+    qsort(values, count, sizeof *values, by_size);
+    return count > 0 ? values[count / 2] : 0;
+}
+
 static void print_figures(struct bench *b, const char *target)
 {
     const uint32_t n = b->walks;
-    qsort(b->stops_ns, n, sizeof *b->stops_ns, by_size);
-    qsort(b->walks_ns, n, sizeof *b->walks_ns, by_size);
+    const uint64_t stop_ns = median(b->stops_ns, n);
     printf("{\"schema_version\":1,\"walker\":\"%s\",\"target\":\"%s\",\"stops\":%u,\"blocked\":%u,"
            "\"gone\":%u,\"ended_early\":%u,\"left_suspended\":%u,\"stop_median_ns\":%llu,"
-           "\"stop_worst_ns\":%llu,\"walk_median_ns\":%llu}\n",
+           "\"stop_worst_ns\":%llu,\"walk_median_ns\":%llu",
            b->name, target, b->count, b->blocked, b->gone, b->early, b->left_suspended,
-           n > 0 ? (unsigned long long)b->stops_ns[n / 2] : 0,
-           n > 0 ? (unsigned long long)b->stops_ns[n - 1] : 0,
-           n > 0 ? (unsigned long long)b->walks_ns[n / 2] : 0);
+           (unsigned long long)stop_ns, n > 0 ? (unsigned long long)b->stops_ns[n - 1] : 0,
+           (unsigned long long)median(b->walks_ns, n));
+    if (b->copies)
+        printf(",\"bare_median_ns\":%llu,\"copy_median_ns\":%llu,\"copied_median_bytes\":%llu",
+               (unsigned long long)median(b->bare_ns, n),
+               (unsigned long long)median(b->copies_ns, n),
+               (unsigned long long)median(b->copied_bytes, n));
+    printf("}\n");
 }
 
 static DWORD WINAPI run_target(void *argument)
@@ -199,8 +257,11 @@ static int run(struct bench *b, const struct stop_target *target)
     }
     bool ok = true;
     for (uint32_t i = 0; i < b->count && ok; i++) {
+        const uint32_t walks = b->walks;
+        const uint64_t bare_ns = b->copies && i % 2 == 0 ? stop_barely(b, i) : 0;
         pause_a_little(i);
         ok = stop_once(b);
+        b->bare_ns[walks] = b->copies && i % 2 == 1 ? stop_barely(b, i) : bare_ns;
     }
     if (!ok)
         fprintf(stderr, "twinstack-stops: a walker never came back\n");
@@ -230,6 +291,7 @@ static void choose_walker(struct bench *b, const char *name)
             b->walker = &cap_walkers[i];
     if (b->outside)
         b->walker = &cap_walkers[RECORD_WALKER_DBGHELP];
+    b->copies = b->walker == &cap_walkers[RECORD_WALKER_RTL];
     b->name = b->outside ? OUTSIDE : b->walker != NULL ? b->walker->name : NULL;
 }
 
@@ -239,7 +301,7 @@ static int print_usage(void)
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++)
         if (can_walk(&cap_walkers[i]))
             fprintf(stderr, "%s|", cap_walkers[i].name);
-    fprintf(stderr, OUTSIDE " heap|loader|dbghelp|stdio|exceptions|calls COUNT\n");
+    fprintf(stderr, OUTSIDE " heap|loader|dbghelp|stdio|exceptions|calls|deep|tables COUNT\n");
     return EXIT_USAGE;
 }
 
@@ -262,7 +324,15 @@ int wmain(int argc, wchar_t **argv)
     const struct stop_target *target = argc == 4 ? stop_target_find(name) : NULL;
     if (b.walker == NULL || target == NULL || b.count == 0 || b.count > COUNT_MOST)
         return print_usage();
-    b.stops_ns = calloc(b.count, sizeof *b.stops_ns);
-    b.walks_ns = calloc(b.count, sizeof *b.walks_ns);
-    return b.stops_ns != NULL && b.walks_ns != NULL ? run(&b, target) : EXIT_NOT_STARTED;
+    static ALIGNED(16) uint8_t room[CAP_COPY_BYTES];
+    uint64_t *figures = calloc(b.count + 1, 5 * sizeof *figures);
+    if (figures == NULL)
+        return EXIT_NOT_STARTED;
+    b.copy.memory = room;
+    b.stops_ns = figures;
+    b.walks_ns = figures + b.count + 1;
+    b.bare_ns = figures + 2 * (b.count + 1);
+    b.copied_bytes = figures + 3 * (b.count + 1);
+    b.copies_ns = figures + 4 * (b.count + 1);
+    return run(&b, target);
 }

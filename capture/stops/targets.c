@@ -74,9 +74,56 @@ static DWORD WINAPI in_calls(void *unused)
         turns += dive(turns % 20) & 1;
 }
 
+/* 64 KB of stack lie above the loop. */
+static DWORD WINAPI in_deep(void *unused)
+{
+    volatile uint8_t filled[64 << 10];
+    for (size_t i = 0; i < sizeof filled; i += 64)
+        filled[i] = (uint8_t)i;
+    return in_calls(unused) + filled[0];
+}
+
+/* Adds and removes function tables.  Its caller is generated code, about which only the system can
+ * be asked: RtlLookupFunctionEntry waits for the lock that this thread holds most of the time. */
+static int change_tables(void *unused)
+{
+    static RUNTIME_FUNCTION table = {.BeginAddress = 0, .EndAddress = 16, .UnwindData = 0};
+    static uint8_t code[64];
+    (void)unused;
+    for (;; turns++) {
+        RtlAddFunctionTable(&table, 1, (uintptr_t)code);
+        RtlDeleteFunctionTable(&table);
+    }
+}
+
+static DWORD WINAPI in_tables(void *unused)
+{
+    /* push rbp; mov rbp, rsp; sub rsp, 32; call rcx; add rsp, 32; pop rbp; ret */
+    static const uint8_t code[] = {0x55, 0x48, 0x89, 0xE5, 0x48, 0x83, 0xEC, 0x20,
+                                   0xFF, 0xD1, 0x48, 0x83, 0xC4, 0x20, 0x5D, 0xC3};
+    /* Version 1, prologue 8 bytes, 3 codes: alloc 32 at 8, set frame rbp at 4, push at 1. */
+    static const uint8_t unwind[] = {1, 8, 3, 5, 8, 0x32, 4, 0x03, 1, 0x50, 0, 0};
+    enum { UNWIND_RVA = 64, TABLE_RVA = 128, PAGE_BYTES = 4096 };
+    uint8_t *page =
+        VirtualAlloc(NULL, PAGE_BYTES, MEM_COMMIT | MEM_RESERVE, PAGE_EXECUTE_READWRITE);
+    if (page == NULL)
+        return 1;
+    RUNTIME_FUNCTION *table = (RUNTIME_FUNCTION *)(void *)(page + TABLE_RVA);
+    memcpy(page, code, sizeof code);
+    memcpy(page + UNWIND_RVA, unwind, sizeof unwind);
+    *table = (RUNTIME_FUNCTION){.EndAddress = sizeof code, .UnwindData = UNWIND_RVA};
+    RtlAddFunctionTable(table, 1, (uintptr_t)page);
+    union {
+        uint8_t *bytes;
+        int (*call)(int (*function)(void *), void *unused);
+    } made = {page};
+    return (DWORD)made.call(change_tables, unused);
+}
+
 static const struct stop_target targets[] = {
     {"heap", in_heap},   {"loader", in_loader},         {"dbghelp", in_dbghelp},
     {"stdio", in_stdio}, {"exceptions", in_exceptions}, {"calls", in_calls},
+    {"deep", in_deep},   {"tables", in_tables},
 };
 
 const struct stop_target *stop_target_find(const char *name)

@@ -155,7 +155,7 @@ static void take_hang(LONG64 ticks, uint64_t late_ns)
     close_threads();
     if (!taken)
         return;
-    cap_crash_record_stops(0, dump_ns, 1, left);
+    cap_crash_record_stops(&(struct cap_stops){.dump_ns = dump_ns}, 1, left);
     if (beat->end_after_hang)
         TerminateProcess(cap.process, CAPTURE_EXIT_HANG);
 }

@@ -23,6 +23,7 @@ static void write_cost(struct json *out, const struct case_cost *c)
     json_key_uint(out, "walk_ns", c->timing.walk_ns);
     json_key_uint(out, "record_write_ns", c->timing.record_write_ns);
     json_key_uint(out, "dump_write_ns", c->timing.dump_write_ns);
+    json_key_uint(out, "stop_copy_ns", c->timing.stop_copy_ns);
     json_key_uint(out, "stop_walk_ns", c->timing.stop_walk_ns);
     json_key_uint(out, "stop_dump_ns", c->timing.stop_dump_ns);
     json_key_uint(out, "record_bytes", c->timing.record_bytes);

@@ -16,9 +16,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 BIN = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", BUILD / "victims")) / "bin"
-WALKERS = ["rtl", "framepointer", "dbghelp-own", "dbghelp", "watcher"]
+WALKERS = ["rtl", "rtl-suspended", "framepointer", "dbghelp-own", "dbghelp", "watcher"]
 SLOW = ["dbghelp"]
-TARGETS = ["heap", "loader", "dbghelp", "stdio", "exceptions", "calls"]
+TARGETS = ["heap", "loader", "dbghelp", "stdio", "exceptions", "calls", "deep", "tables"]
 ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")},
        "WINEPREFIX": os.environ.get("WINEPREFIX", str(BUILD / "wine")), "WINEARCH": "win64", "WINEDEBUG": "-all",
        "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
@@ -40,14 +40,17 @@ def main():
     parser.add_argument("--walkers", nargs="+", choices=WALKERS, default=WALKERS)
     parser.add_argument("--targets", nargs="+", choices=TARGETS, default=TARGETS)
     options = parser.parse_args()
-    print("| walker | target | blocked | ended early | left suspended | stood, median | worst | walk, median |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| walker | target | blocked | ended early | left suspended | suspended, median | worst | walk, median |"
+          " of it the copy | without a copy | copied |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for walker in options.walkers:
         for target in options.targets:
             f = stops(walker, target, options.slow_count if walker in SLOW else options.count)
             print(f"| {walker} | {target} | {f['blocked']} of {f['stops']} | {f['ended_early']} | {f['left_suspended']} |"
                   f" {f['stop_median_ns'] / 1e3:.0f} µs | {f['stop_worst_ns'] / 1e6:.1f} ms |"
-                  f" {f['walk_median_ns'] / 1e3:.1f} µs |", flush=True)
+                  f" {f['walk_median_ns'] / 1e3:.1f} µs |" +
+                  (f" {f['copy_median_ns'] / 1e3:.1f} µs | {f['bare_median_ns'] / 1e3:.0f} µs | {f['copied_median_bytes'] / 1024:.1f} KB |"
+                   if "bare_median_ns" in f else " | | |"), flush=True)
     return 0
 
 

@@ -19,6 +19,7 @@ STACK, TIMING, CAPTURES = 3, 4, 6
 RTL, HANG_FOUND = 1, 7
 SAMPLES, POLL_MS = 5, 10
 LATE_MOST_S = 20  # a busy machine adds seconds
+COPY_MOST_NS = 15000  # of 64 KB
 EARLY_SHARE = 0.05  # share of the walks: those out of a tail call's epilogue, which Wine's unwinder
                     # takes for a body
 
@@ -50,18 +51,26 @@ class Stops(e2e.Case):
 
     def test_a_walk_waits_for_nobody(self):
         for walker, target, count in (("rtl", "heap", 300), ("rtl", "loader", 300), ("rtl", "dbghelp", 300),
-                                      ("rtl", "stdio", 300), ("watcher", "heap", 10)):
+                                      ("rtl", "stdio", 300), ("rtl", "tables", 300), ("watcher", "heap", 10)):
             with self.subTest(walker=walker, target=target):
                 found = bench_stops.stops(walker, target, count, limit_s=200)
                 self.assertEqual((found["stops"], found["blocked"], found["left_suspended"]), (count, 0, 0))
                 if walker == "rtl":
                     self.assertLessEqual(found["ended_early"], count * EARLY_SHARE)
 
+    def test_a_copy_costs_microseconds(self):
+        found = bench_stops.stops("rtl", "deep", 200, limit_s=200)
+        self.assertGreater(found["copied_median_bytes"], 64 << 10)
+        print(f"64 KB of stack copied in {found['copy_median_ns'] / 1000:.1f} µs")
+        self.assertLess(found["copy_median_ns"], COPY_MOST_NS)
+
     def test_a_hang_is_looked_at_more_than_once(self):
         outcome, path = self.run_scenario("spin")
         self.assertEqual(outcome["exit_code"], "0xCA970001")
         data = path.read_bytes()
         self.assertEqual(struct.unpack_from("<II", data, 112), (SAMPLES, 0), "samples, left suspended")
+        copy_ns, walk_ns = struct.unpack_from("<Q", data, 120)[0], struct.unpack_from("<Q", data, 96)[0]
+        self.assertTrue(0 < copy_ns <= walk_ns <= struct.unpack_from("<Q", data, 104)[0], "three times of one stop")
         walks = [s for kind, _, s in sections(data) if kind == STACK and struct.unpack_from("<I", s, 16)[0] == RTL and
                  struct.unpack_from("<I", s, 24) == struct.unpack_from("<I", data, 28)]
         self.assertEqual([struct.unpack_from("<I", s, 36)[0] for s in walks], list(range(SAMPLES)))

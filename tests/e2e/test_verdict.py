@@ -362,7 +362,7 @@ class Verdict(Stored):
             db.execute("DROP INDEX IF EXISTS case_in_run")
             for column in ("claim DROP COLUMN cold_ns", "crash_case DROP COLUMN dump_tuned_ns",
                            "crash_case DROP COLUMN dump_tuned_bytes", "crash_case DROP COLUMN capture_now_ns",
-                           "crash_case DROP COLUMN hang_late_ns", "crash_case DROP COLUMN crowded", "finding DROP COLUMN blame",
+                           "crash_case DROP COLUMN hang_late_ns", "crash_case DROP COLUMN stop_copy_ns", "crash_case DROP COLUMN crowded", "finding DROP COLUMN blame",
                            "finding DROP COLUMN witnesses", "finding DROP COLUMN module",
                            "finding DROP COLUMN function"):
                 db.execute(f"ALTER TABLE {column}")

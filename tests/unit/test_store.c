@@ -467,6 +467,7 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
          "ALTER TABLE crash_case DROP COLUMN dump_tuned_bytes;"
          "ALTER TABLE crash_case DROP COLUMN capture_now_ns;"
          "ALTER TABLE crash_case DROP COLUMN hang_late_ns;"
+         "ALTER TABLE crash_case DROP COLUMN stop_copy_ns;"
          "ALTER TABLE crash_case DROP COLUMN crowded; DROP TABLE run_pace;"
          "ALTER TABLE finding DROP COLUMN blame; ALTER TABLE finding DROP COLUMN witnesses;"
          "ALTER TABLE finding DROP COLUMN module; ALTER TABLE finding DROP COLUMN function;"

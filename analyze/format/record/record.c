@@ -61,6 +61,7 @@ static enum status read_header(struct bytes *r, struct record *out, uint64_t *fi
     out->stop_dump_ns = bytes_u64(r);
     out->sample_count = bytes_u32(r);
     out->left_suspended = bytes_u32(r);
+    out->stop_copy_ns = bytes_u64(r);
     bytes_skip(r, start + RECORD_HEADER_BYTES - r->offset);
     if (bytes_failed(r))
         return r->fault->code;

@@ -17,6 +17,7 @@ static const enum stop_reason stop_reasons[] = {
     [RECORD_STOP_LIMIT] = STOP_WALKER_LIMIT,
     [RECORD_STOP_WALKER] = STOP_WALKER_GAVE_UP,
     [RECORD_STOP_BAD_SEED] = STOP_BAD_SEED,
+    [RECORD_STOP_COPY_END] = STOP_COPY_END,
 };
 
 static const char *const state_names[] = {

@@ -240,6 +240,7 @@ function InProcess({ costs }) {
     ['Walk (rtl)', 'walk_ns', duration],
     ['Record on disk', 'record_write_ns', duration],
     ['Dump written', 'dump_write_ns', duration],
+    ['Stopped until its stack was copied', 'stop_copy_ns', duration],
     ['Stood still to the last frame', 'stop_walk_ns', duration],
     ['Stood still to the end of the dump', 'stop_dump_ns', duration],
     ['Tuned dump written', 'dump_tuned_ns', duration],

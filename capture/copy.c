@@ -1,0 +1,48 @@
+/* A copy of a suspended thread: its registers and the used part of its stack.
+ *
+ * While a thread is suspended, only this runs: no lock, no allocation, no question to the system
+ * but GetThreadContext.  Whatever the thread held when it was suspended, it is resumed after some
+ * microseconds, and the copy is walked then. */
+#include "capture/cap.h"
+
+static NOINLINE bool copy_memory(struct cap_copy *out)
+{
+    __try {
+        COPY_BYTES(out->memory, (const void *)(uintptr_t)out->low_va, (size_t)out->bytes);
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        return false;
+    }
+    return true;
+}
+
+static uint64_t stack_pointer(const CONTEXT *context)
+{
+#if defined(_WIN64)
+    return context->Rsp;
+#else
+    return context->Esp;
+#endif
+}
+
+bool cap_crash_copy_thread(HANDLE thread, struct cap_bounds bounds, struct cap_copy *out)
+{
+    out->bytes = 0;
+    out->copy_ns = 0;
+    out->is_cut = false;
+    out->context.ContextFlags = CONTEXT_FULL;
+    if (!GetThreadContext(thread, &out->context))
+        return false;
+    out->low_va = stack_pointer(&out->context) & ~(uint64_t)15; /* keeps the stack's alignment */
+    if (!cap_crash_within(bounds, out->low_va))
+        return true; /* nothing to copy: the walk has only the registers */
+    out->bytes = bounds.high_va - out->low_va;
+    if (out->bytes > CAP_COPY_BYTES) {
+        out->bytes = CAP_COPY_BYTES;
+        out->is_cut = true;
+    }
+    const uint64_t start_ns = cap_crash_now_ns();
+    if (!copy_memory(out))
+        out->bytes = 0;
+    out->copy_ns = cap_crash_now_ns() - start_ns;
+    return true;
+}
