@@ -40,8 +40,9 @@ struct run_page {
 struct case_query {
     uint64_t run_id;                       /* 0: any finished run */
     const char *scenario, *variant;        /* exact; NULL: any       */
-    const char *kind;                      /* NULL: any              */
-    const char *verdict, *cause;           /* words; NULL: any       */
+    enum case_kind kind;                   /* CASE_KIND_NONE: any    */
+    const enum verdict *verdict;           /* NULL: any              */
+    const enum cause *cause;               /* NULL: any              */
     const char *search;                    /* part of "scenario.variant"; NULL: any */
     bool newest_first;                     /* by falling id: a scenario's history   */
     bool without_scores, without_findings; /* faster, for lists that do not show them */

@@ -168,9 +168,9 @@ static void bind_case_filter(struct query *q, const struct case_query *query)
     query_id(q, query->run_id);
     query_text(q, query->scenario);
     query_text(q, query->variant);
-    query_text(q, query->kind);
-    query_text(q, query->verdict);
-    query_text(q, query->cause);
+    query_text(q, case_kind_name(query->kind));
+    query_text(q, query->verdict != NULL ? verdict_name(*query->verdict) : NULL);
+    query_text(q, query->cause != NULL ? cause_name(*query->cause) : NULL);
     query_text(q, query->search);
 }
 

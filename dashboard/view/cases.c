@@ -12,14 +12,17 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
 {
     uint64_t limit = 0;
     struct case_query query = {.variant = view_query_get(in->query, "variant"),
-                               .kind = view_query_get(in->query, "kind"),
-                               .verdict = view_query_get(in->query, "verdict"),
-                               .cause = view_query_get(in->query, "cause"),
                                .search = view_query_get(in->query, "search")};
     struct case_page page;
+    struct view_filters filters;
     enum status status = view_find_run(in, in->query->params[0], &query.run_id, fault);
     if (status == ERR_NONE)
-        status = view_check_filters(in, fault);
+        status = view_read_filters(in, &filters, fault);
+    if (status == ERR_NONE) {
+        query.kind = filters.kind;
+        query.verdict = filters.verdict;
+        query.cause = filters.cause;
+    }
     if (status == ERR_NONE)
         status = view_get_limit(in, 50, &limit, fault);
     if (status == ERR_NONE)

@@ -70,23 +70,30 @@ enum status view_check_names(const struct view_query *query, const char *allowed
     return ERR_NONE;
 }
 
-enum status view_check_filters(const struct view_input *in, struct fault *fault)
+enum status view_read_filters(const struct view_input *in, struct view_filters *out,
+                              struct fault *fault)
 {
-    enum verdict verdict = VERDICT_PASS;
-    enum cause cause = CAUSE_NONE;
+    *out = (struct view_filters){.kind = CASE_KIND_NONE};
     const char *word = view_query_get(in->query, "verdict");
-    if (word != NULL && !verdict_parse(word, &verdict))
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "verdict in the query",
-                              "PASS, FAIL, XFAIL, XPASS, FLAKY, ERROR, UNSUPPORTED, "
-                              "NOT-CAPTURED-AS-EXPECTED");
+    if (word != NULL) {
+        if (!verdict_parse(word, &out->verdict_given))
+            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "verdict in the query",
+                                  "PASS, FAIL, XFAIL, XPASS, FLAKY, ERROR, UNSUPPORTED, "
+                                  "NOT-CAPTURED-AS-EXPECTED");
+        out->verdict = &out->verdict_given;
+    }
     word = view_query_get(in->query, "kind");
-    if (word != NULL && case_kind_parse(word) == CASE_KIND_NONE)
+    out->kind = case_kind_parse(word);
+    if (word != NULL && out->kind == CASE_KIND_NONE)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "kind in the query",
                               "crash, hang, calm, stacks");
     word = view_query_get(in->query, "cause");
-    if (word != NULL && !cause_parse(word, &cause))
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "cause in the query",
-                              "/api/v1/runs/latest lists the causes of a run");
+    if (word != NULL) {
+        if (!cause_parse(word, &out->cause_given))
+            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "cause in the query",
+                                  "/api/v1/runs/latest lists the causes of a run");
+        out->cause = &out->cause_given;
+    }
     return ERR_NONE;
 }
 

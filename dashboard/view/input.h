@@ -26,9 +26,18 @@ enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint6
 enum status view_check_names(const struct view_query *query, const char *allowed,
                              struct fault *fault);
 
-/* The filters `verdict`, `kind` and `cause` of the query, where they are given, are words that this
- * program knows.  Fails: ERR_USAGE, with the allowed words as hint. */
-enum status view_check_filters(const struct view_input *in, struct fault *fault);
+/* The filters `verdict`, `kind` and `cause` of a query. */
+struct view_filters {
+    enum case_kind kind;         /* CASE_KIND_NONE: any */
+    const enum verdict *verdict; /* NULL: any           */
+    const enum cause *cause;     /* NULL: any           */
+    enum verdict verdict_given;  /* what these point to */
+    enum cause cause_given;
+};
+
+/* Fails: ERR_USAGE for a word that this program does not know; the hint has the allowed words. */
+enum status view_read_filters(const struct view_input *in, struct view_filters *out,
+                              struct fault *fault);
 
 /* The case that the path names, whole: params are run and case, the query may say repeat. */
 enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault);

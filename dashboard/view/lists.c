@@ -204,7 +204,8 @@ enum status view_known(const struct view_input *in, struct json *out, struct fau
         fault_clear(fault);
     else if (status == ERR_NONE)
         status = study_read_info(in->store, run_id, in->keep, &run, fault);
-    struct case_query query = {.run_id = run_id, .verdict = "XFAIL", .limit = 200};
+    const enum verdict accepted_ones = VERDICT_XFAIL;
+    struct case_query query = {.run_id = run_id, .verdict = &accepted_ones, .limit = 200};
     if (status == ERR_NONE)
         (void)study_list_cases(in->store, &query, in->keep, &page, fault);
     if (fault->code != ERR_NONE)

@@ -8,14 +8,19 @@
 #include "view/rows.h"
 
 struct filter {
-    const char *group, *trouble, *cause, *kind, *verdict, *search;
+    const enum triage_group *group; /* NULL: any */
+    const enum trouble *trouble;    /* NULL: any */
+    struct view_filters of_case;
+    const char *search; /* NULL: any */
     bool only_new;
+    enum triage_group group_given; /* what these point to */
+    enum trouble trouble_given;
 };
 
-static bool has_cause(const struct run_case *c, const char *cause)
+static bool has_cause(const struct run_case *c, enum cause cause)
 {
     for (uint32_t i = 0; i < c->result.finding_count; i++)
-        if (strcmp(cause_name(c->result.findings[i].cause), cause) == 0)
+        if (c->result.findings[i].cause == cause)
             return true;
     return false;
 }
@@ -23,11 +28,12 @@ static bool has_cause(const struct run_case *c, const char *cause)
 static bool fits(const struct triage_item *item, const struct filter *f, struct arena *keep)
 {
     const struct run_case *c = item->c;
-    if ((f->group != NULL && strcmp(triage_group_name(item->group), f->group) != 0) ||
-        (f->trouble != NULL && strcmp(trouble_name(item->trouble), f->trouble) != 0) ||
-        (f->verdict != NULL && strcmp(verdict_name(c->result.verdict), f->verdict) != 0) ||
-        (f->kind != NULL && case_kind_parse(f->kind) != c->kind) ||
-        (f->only_new && !item->is_new) || (f->cause != NULL && !has_cause(c, f->cause)))
+    const struct view_filters *of = &f->of_case;
+    if ((f->group != NULL && item->group != *f->group) ||
+        (f->trouble != NULL && item->trouble != *f->trouble) ||
+        (of->verdict != NULL && c->result.verdict != *of->verdict) ||
+        (of->kind != CASE_KIND_NONE && c->kind != of->kind) || (f->only_new && !item->is_new) ||
+        (of->cause != NULL && !has_cause(c, *of->cause)))
         return false;
     if (f->search == NULL)
         return true;
@@ -108,38 +114,45 @@ static void write_cases(const struct chosen *list, uint32_t start, uint64_t limi
     json_key_uint(out, "position", start); /* cases before this page */
     view_write_page(out, list->count,
                     end < list->count && end > 0 ? list->items[end - 1]->c->id : 0);
-    json_key(out, "previous"); /* `after` of the page before; 0: its start; null: this is it */
+    json_key(
+        out,
+        "previous"); /* `after` of the previous page; 0: the start; null: this is the first page */
     start == 0 ? json_null(out)
                : json_uint(out, start > limit ? list->items[start - limit - 1]->c->id : 0);
 }
 
+static enum status read_filter(const struct view_input *in, struct filter *out, struct fault *fault)
+{
+    const char *group = view_query_get(in->query, "group");
+    const char *trouble = view_query_get(in->query, "trouble");
+    *out = (struct filter){.search = view_query_get(in->query, "search"),
+                           .only_new = view_query_get(in->query, "new") != NULL};
+    if (view_read_filters(in, &out->of_case, fault) != ERR_NONE)
+        return fault->code;
+    if (group != NULL && !triage_group_parse(group, &out->group_given))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "group of the queue",
+                              "failing, error, flaky, unexpected_pass, unexplained, accepted, "
+                              "reference, rest");
+    if (trouble != NULL && !trouble_parse(trouble, &out->trouble_given))
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "trouble of the queue",
+                              "none, not_captured, no_dump, no_record, not_judged, wrong_stack, "
+                              "wrong_end, false_alarm, flaky, unexpected_pass");
+    out->group = group != NULL ? &out->group_given : NULL;
+    out->trouble = trouble != NULL ? &out->trouble_given : NULL;
+    return ERR_NONE;
+}
+
 enum status view_queue(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    const struct filter filter = {.group = view_query_get(in->query, "group"),
-                                  .trouble = view_query_get(in->query, "trouble"),
-                                  .cause = view_query_get(in->query, "cause"),
-                                  .kind = view_query_get(in->query, "kind"),
-                                  .verdict = view_query_get(in->query, "verdict"),
-                                  .search = view_query_get(in->query, "search"),
-                                  .only_new = view_query_get(in->query, "new") != NULL};
+    struct filter filter;
     struct triage t;
     struct chosen chosen;
     uint64_t limit = 0, after = 0;
-    enum triage_group group = TRIAGE_REST;
-    enum trouble trouble = TROUBLE_NONE;
-    enum status status = view_check_filters(in, fault);
+    enum status status = read_filter(in, &filter, fault);
     if (status == ERR_NONE)
         status = view_get_limit(in, 200, &limit, fault);
     if (status == ERR_NONE)
         status = view_get_uint(in, "after", 0, UINT64_MAX, &after, fault);
-    if (status == ERR_NONE && filter.group != NULL && !triage_group_parse(filter.group, &group))
-        status = fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "group of the queue",
-                                "failing, error, flaky, unexpected_pass, unexplained, accepted, "
-                                "reference, rest");
-    if (status == ERR_NONE && filter.trouble != NULL && !trouble_parse(filter.trouble, &trouble))
-        status = fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "trouble of the queue",
-                                "none, not_captured, no_dump, no_record, not_judged, wrong_stack, "
-                                "wrong_end, false_alarm, flaky, unexpected_pass");
     if (status == ERR_NONE)
         status = triage_make(in->store, in->query->params[0], in->keep, &t, fault);
     if (status == ERR_NONE)

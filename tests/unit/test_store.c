@@ -256,16 +256,16 @@ TEST(pages_go_on_by_key_and_tell_the_true_total)
     CHECK_EQ(page.count, 2);
     CHECK_EQ(page.next, 0);
     CHECK_STR(page.cases[1].scenario, "recursion");
-    static const struct {
+    const struct {
         const char *name;
         struct case_query query;
         uint64_t total;
     } rows[] = {
-        {"by verdict", {.verdict = "FAIL"}, 1},
-        {"by cause", {.cause = "unexplained"}, 1},
+        {"by verdict", {.verdict = &(const enum verdict){VERDICT_FAIL}}, 1},
+        {"by cause", {.cause = &(const enum cause){CAUSE_UNEXPLAINED}}, 1},
         {"by variant", {.variant = "ob0"}, 1},
         {"by part of the name", {.search = "_in"}, 1},
-        {"by kind", {.kind = "hang"}, 0},
+        {"by kind", {.kind = CASE_KIND_HANG}, 0},
         {"by scenario", {.scenario = "null_write"}, 2},
         {"a quote is no SQL", {.search = "' OR 1=1 --"}, 0},
     };
