@@ -204,21 +204,28 @@ static const struct finding *worst_finding(const struct case_result *out, uint32
     return worst;
 }
 
+/* True when a finding before number I has the same engine and cause. */
+static bool is_repeated(const struct case_result *out, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (out->findings[k].fails && out->findings[k].cause == out->findings[i].cause &&
+            strcmp(out->findings[k].engine, out->findings[i].engine) == 0)
+            return true;
+    return false;
+}
+
 /* Each pair of engine and cause once: "offset:rtl=inline_only dump=truncated". */
 static const char *make_signature(struct judgement *j)
 {
     const char *text = NULL;
     for (uint32_t i = 0; i < j->out->finding_count; i++) {
         const struct finding *f = &j->out->findings[i];
-        if (!f->fails)
+        if (!f->fails || is_repeated(j->out, i))
             continue;
-        const char *part = arena_printf(j->keep, "%s=%s", f->engine, cause_name(f->cause));
-        if (part == NULL)
-            return text;
+        text = arena_printf(j->keep, "%s%s%s=%s", text != NULL ? text : "", text != NULL ? " " : "",
+                            f->engine, cause_name(f->cause));
         if (text == NULL)
-            text = part;
-        else if (strstr(text, part) == NULL)
-            text = arena_printf(j->keep, "%s %s", text, part);
+            return NULL;
     }
     return text;
 }

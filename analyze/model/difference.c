@@ -10,6 +10,6 @@ const char *diff_group_name(enum diff_group group)
 
 const char *change_name(enum change change)
 {
-    static const char *const names[] = {"too_few", "same", "slower", "faster"};
+    static const char *const names[CHANGE_COUNT] = {"too_few", "same", "slower", "faster"};
     return names[change];
 }

@@ -16,7 +16,7 @@ struct interval {
 /* A comparison with fewer samples gets no verdict. */
 enum { STATISTICS_MIN_SAMPLES = 8 };
 
-enum change { CHANGE_TOO_FEW, CHANGE_NONE, CHANGE_SLOWER, CHANGE_FASTER };
+enum change { CHANGE_TOO_FEW, CHANGE_NONE, CHANGE_SLOWER, CHANGE_FASTER, CHANGE_COUNT };
 
 struct change_verdict {
     enum change change;

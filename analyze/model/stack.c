@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "model/names.h"
+
 static const char *const pc_kind_names[] = {
     [PC_INTERRUPTED] = "interrupted",
     [PC_RETURN] = "return",
@@ -115,6 +118,14 @@ bool frame_module_is_unloaded(const struct frame *frame)
 const char *pc_kind_name(enum pc_kind kind)
 {
     return pc_kind_names[kind];
+}
+
+bool pc_kind_parse(const char *name, enum pc_kind *out)
+{
+    const int found = name_index(pc_kind_names, COUNT_OF(pc_kind_names), name);
+    if (found >= 0)
+        *out = (enum pc_kind)found;
+    return found >= 0;
 }
 
 const char *found_by_name(enum found_by found_by)

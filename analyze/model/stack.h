@@ -164,7 +164,8 @@ void frame_set_note_text(struct frame *frame, const char *text);
 /* The module was unloaded before the process died, or before the stack was taken. */
 bool frame_module_is_unloaded(const struct frame *frame);
 
-const char *pc_kind_name(enum pc_kind kind);           /* "interrupted", "return"     */
+const char *pc_kind_name(enum pc_kind kind); /* "interrupted", "return"     */
+bool pc_kind_parse(const char *name, enum pc_kind *out);
 const char *found_by_name(enum found_by found_by);     /* "context", "unwind", ...    */
 const char *symbols_from_name(enum symbols_from from); /* "pdb", "pdb-public", ...    */
 const char *frame_class_name(enum frame_class c);      /* "own", "capture", ...       */

@@ -169,11 +169,7 @@ static void read_frame(struct stack_input *input, const cJSON *object, struct ar
         input->builder.left_out += (uint64_t)gap->valuedouble;
     frame.kind = input->builder.count == 0 ? PC_INTERRUPTED : PC_RETURN;
     if (cJSON_IsString(kind)) {
-        if (strcmp(kind->valuestring, "return") == 0)
-            frame.kind = PC_RETURN;
-        else if (strcmp(kind->valuestring, "interrupted") == 0)
-            frame.kind = PC_INTERRUPTED;
-        else
+        if (!pc_kind_parse(kind->valuestring, &frame.kind))
             fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "kind of a frame",
                            "expected interrupted or return");
     }

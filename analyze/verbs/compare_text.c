@@ -22,16 +22,9 @@ static const char *verdict_of(const struct run_case *c)
     return c == NULL ? "-" : verdict_name(c->result.verdict);
 }
 
-/* "new,fixed,slower" holds WORD; NULL holds all but "same". */
-static bool is_wanted(const char *only, const char *word)
+static bool is_wanted(const struct compare_only *only, enum diff_group group)
 {
-    const size_t size = strlen(word);
-    if (only == NULL)
-        return strcmp(word, "same") != 0;
-    for (const char *at = only; *at != 0; at += strcspn(at, ","), at += *at == ',')
-        if (strcspn(at, ",") == size && strncmp(at, word, size) == 0)
-            return true;
-    return false;
+    return only->given ? only->groups[group] : group != DIFF_SAME;
 }
 
 static const char *or_unknown(const char *text)
@@ -79,14 +72,15 @@ static enum ink ink_of(enum diff_group group)
     return group == DIFF_NEW ? INK_BAD : group == DIFF_FIXED ? INK_GOOD : INK_TITLE;
 }
 
-static void print_rows(const struct page *page, const struct run_diff *d, const char *only)
+static void print_rows(const struct page *page, const struct run_diff *d,
+                       const struct compare_only *only)
 {
     for (int g = 0; g < DIFF_GROUPS; g++) {
-        const char *word = diff_group_name((enum diff_group)g);
-        if (d->counts[g] == 0 || !is_wanted(only, word))
+        if (d->counts[g] == 0 || !is_wanted(only, (enum diff_group)g))
             continue;
         page_line(page);
-        page_cellf(page, ink_of((enum diff_group)g), 0, "%s: %u", word, d->counts[g]);
+        page_cellf(page, ink_of((enum diff_group)g), 0, "%s: %u",
+                   diff_group_name((enum diff_group)g), d->counts[g]);
         page_line(page);
         for (uint32_t i = 0; i < d->row_count; i++)
             if (d->rows[i].group == (enum diff_group)g)
@@ -94,13 +88,14 @@ static void print_rows(const struct page *page, const struct run_diff *d, const 
     }
 }
 
-static void print_times(const struct page *page, const struct run_diff *d, const char *only)
+static void print_times(const struct page *page, const struct run_diff *d,
+                        const struct compare_only *only)
 {
     bool titled = false;
     for (uint32_t i = 0; i < d->time_count; i++) {
         const struct diff_time *t = &d->times[i];
         const enum change change = t->change.change;
-        if (t->cases == 0 || (only != NULL && !is_wanted(only, change_name(change))))
+        if (t->cases == 0 || (only->given && !only->changes[change]))
             continue;
         if (!titled)
             page_title(page,
@@ -127,9 +122,9 @@ static const char *state_of(const struct run_info *run)
     return words[run->state];
 }
 
-static void print_totals(FILE *out, const struct run_diff *d, const char *only)
+static void print_totals(FILE *out, const struct run_diff *d, const struct compare_only *only)
 {
-    uint32_t changes[CHANGE_FASTER + 1] = {0}, engines = 0, cases = 0;
+    uint32_t changes[CHANGE_COUNT] = {0}, engines = 0, cases = 0;
     for (int g = 0; g < DIFF_GROUPS; g++)
         cases += d->counts[g];
     (void)fprintf(out, "\n%u cases in all:", cases);
@@ -145,12 +140,12 @@ static void print_totals(FILE *out, const struct run_diff *d, const char *only)
         (void)fprintf(out, "\ntimes of %u engines: %u slower, %u faster, %u same, %u too few",
                       engines, changes[CHANGE_SLOWER], changes[CHANGE_FASTER], changes[CHANGE_NONE],
                       changes[CHANGE_TOO_FEW]);
-    (void)fputs(only != NULL ? " (the lists above are filtered, these totals are not)\n" : "\n",
+    (void)fputs(only->given ? " (the lists above are filtered, these totals are not)\n" : "\n",
                 out);
 }
 
 void compare_print(const struct run_info *a, const struct run_info *b, const struct run_diff *diff,
-                   const char *only)
+                   const struct compare_only *only)
 {
     const struct page page = terminal_page();
     page_cellf(&page, INK_TITLE, 0, "run %" PRIu64 " (%.12s%s) -> run %" PRIu64 " (%.12s%s)", a->id,
@@ -223,7 +218,7 @@ static void print_clusters(const struct difference *d, struct arena *keep)
     (void)puts(".");
 }
 
-void compare_print_markdown(const struct difference *difference, const char *only,
+void compare_print_markdown(const struct difference *difference, const struct compare_only *only,
                             struct arena *keep)
 {
     const struct run_info *a = difference->a, *b = difference->b;
@@ -246,8 +241,7 @@ void compare_print_markdown(const struct difference *difference, const char *onl
     for (uint32_t i = 0; i < d->row_count; i++) {
         char name[160];
         const struct diff_row *row = &d->rows[i];
-        if (row->group == DIFF_SAME || !is_wanted(only, diff_group_name(row->group)) ||
-            wanted++ >= MARKDOWN_ROWS)
+        if (row->group == DIFF_SAME || !is_wanted(only, row->group) || wanted++ >= MARKDOWN_ROWS)
             continue;
         (void)printf("| %s | %s | %s | %s | %s |\n", diff_group_name(row->group),
                      markdown_text(case_name(shown_of(row), name), keep), verdict_of(row->a),

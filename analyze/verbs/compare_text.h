@@ -5,13 +5,19 @@
 #include "base/arena.h"
 #include "study/difference.h"
 
-/* ONLY: the words of --only, comma separated; NULL: all but what is the same.  Totals are always of
- * everything. */
+/* What --only asks for. */
+struct compare_only {
+    bool given;                 /* false: everything but what is the same      */
+    bool groups[DIFF_GROUPS];   /* by enum diff_group                          */
+    bool changes[CHANGE_COUNT]; /* by enum change                              */
+};
+
+/* Totals are always of everything. */
 void compare_print(const struct run_info *a, const struct run_info *b, const struct run_diff *diff,
-                   const char *only);
+                   const struct compare_only *only);
 
 /* Short enough for a comment on a change; what is left out is counted. */
-void compare_print_markdown(const struct difference *difference, const char *only,
+void compare_print_markdown(const struct difference *difference, const struct compare_only *only,
                             struct arena *keep);
 
 #endif

@@ -16,17 +16,22 @@ struct compare_options {
     bool as_json, markdown, exit_zero;
 };
 
-/* True when every word of --only is a known one. */
-static bool are_words(const char *only)
+/* Reads the words of --only, comma separated; false when one is not known. */
+static bool read_only(const char *words, struct compare_only *out)
 {
-    for (const char *at = only; at != NULL && *at != '\0';
+    *out = (struct compare_only){.given = words != NULL};
+    for (const char *at = words; at != NULL && *at != '\0';
          at += strcspn(at, ","), at += *at == ',') {
         char word[16];
         bool known = false;
         (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
         for (int g = 0; g < DIFF_GROUPS; g++)
-            known = known || strcmp(word, diff_group_name((enum diff_group)g)) == 0;
-        if (!known && strcmp(word, "slower") != 0 && strcmp(word, "faster") != 0)
+            if (strcmp(word, diff_group_name((enum diff_group)g)) == 0)
+                known = out->groups[g] = true;
+        for (int c = CHANGE_NONE; c < CHANGE_COUNT; c++)
+            if (strcmp(word, change_name((enum change)c)) == 0)
+                known = out->changes[c] = true;
+        if (!known)
             return false;
     }
     return true;
@@ -39,11 +44,12 @@ static int compare(const struct verb *self, const struct compare_options *o,
     struct stored_run a, b;
     struct difference difference = {.a = NULL};
     struct fault fault = FAULT_INIT;
+    struct compare_only only;
     double floor = 0;
     int code = EXIT_GOOD;
     if (rest->count != 2)
         return verb_usage_error(self, "two runs are needed, not %u", rest->count);
-    if (!are_words(o->only))
+    if (!read_only(o->only, &only))
         return verb_usage_error(self,
                                 "--only knows new, fixed, changed, still, same, added, gone, "
                                 "accepted, not_selected, slower and faster, not '%s'",
@@ -68,9 +74,9 @@ static int compare(const struct verb *self, const struct compare_options *o,
         difference_write_json(&j, &difference, 0);
         json_newline(&j);
     } else if (o->markdown) {
-        compare_print_markdown(&difference, o->only, keep);
+        compare_print_markdown(&difference, &only, keep);
     } else {
-        compare_print(&a.info, &b.info, diff, o->only);
+        compare_print(&a.info, &b.info, diff, &only);
     }
     const bool worse = diff->counts[DIFF_NEW] > 0 || difference_is_slower(diff);
     return worse && !o->exit_zero ? EXIT_DIFFERENT : EXIT_GOOD;

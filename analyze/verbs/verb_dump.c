@@ -7,16 +7,22 @@
 #include "base/limits.h"
 #include "engine/dump_engine.h"
 #include "format/stack/foreign.h"
+#include "model/names.h"
 #include "symbol/store.h"
 #include "verbs/dump_text.h"
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
 #include "verbs/verbs.h"
 
+enum form { FORM_TEXT, FORM_JSON, FORM_STACKWALK, FORM_COUNT };
+
+static const char *const form_names[FORM_COUNT] = {"text", "json", "stackwalk-json"};
+
 struct dump_request {
     const char *path, *format;
     const char *explain;
     struct option_list symbols;
+    enum form form;
     bool json, stacks;
     uint64_t thread; /* 0: the suspect */
     struct symbol_store *store;
@@ -214,7 +220,7 @@ static int run_request(struct dump_request *q, const struct verb *self)
         symbol_store_close(q->store);
         return verb_fault(&fault);
     }
-    if (q->format != NULL && strcmp(q->format, "stackwalk-json") == 0)
+    if (q->form == FORM_STACKWALK)
         code = print_stackwalk(q, &fault);
     else if (q->explain != NULL)
         code = print_explain(q, self, &fault);
@@ -248,11 +254,14 @@ static int run(const struct verb *self, int argc, char **argv)
     int code = EXIT_GOOD;
     arena_init(&keep, 0);
     if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (q.format != NULL && strcmp(q.format, "json") == 0)
-            q.json = true;
-        else if (q.format != NULL && strcmp(q.format, "text") != 0 &&
-                 strcmp(q.format, "stackwalk-json") != 0)
+        const int form = q.format != NULL ? name_index(form_names, FORM_COUNT, q.format)
+                         : q.json         ? FORM_JSON
+                                          : FORM_TEXT;
+        if (form < 0)
             code = verb_usage_error(self, "there is no format '%s'", q.format);
+        else
+            q.form = q.json && form == FORM_TEXT ? FORM_JSON : (enum form)form;
+        q.json = q.form == FORM_JSON;
         if (code == EXIT_GOOD && rest.count != 1)
             code = verb_usage_error(self, "one minidump file is wanted, not %" PRIu32, rest.count);
         q.path = rest.count == 1 ? rest.items[0] : NULL;

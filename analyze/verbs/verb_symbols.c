@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
+#include "model/names.h"
 #include "symbol/csv.h"
 #include "symbol/export.h"
 #include "symbol/store.h"
@@ -22,12 +23,17 @@
 #include "verbs/symbols_fetch.h"
 #include "verbs/verbs.h"
 
+enum form { FORM_CSV, FORM_BREAKPAD, FORM_COUNT };
+
+static const char *const form_names[FORM_COUNT] = {"csv", "breakpad"};
+
 struct symbols_options {
     struct option_list roots;
     const char *folder; /* of indexes */
     const char *names;
     const char *format; /* of the export */
-    const char *image;  /* of the PDB that is exported; NULL: looked for beside it */
+    enum form form;
+    const char *image; /* of the PDB that is exported; NULL: looked for beside it */
     uint64_t base;
     bool csv, inlines, json;
     struct symbols_fetch fetch;
@@ -328,7 +334,7 @@ static int export_file(void *context, struct symbol_file *file)
         return EXIT_INPUT;
     }
     (void)read_names(o->names, &how.names);
-    if (strcmp(o->format, "breakpad") == 0) {
+    if (o->form == FORM_BREAKPAD) {
         struct arena scratch;
         arena_init(&scratch, 0);
         const int code = export_breakpad(&how, file, find_image(o, file, &scratch), &fault);
@@ -416,10 +422,12 @@ static int run_index(const struct verb *self, void *options, const struct option
 static int run_export(const struct verb *self, void *options, const struct option_list *files,
                       struct arena *keep)
 {
-    const struct symbols_options *o = options;
+    struct symbols_options *o = options;
+    const int form = name_index(form_names, FORM_COUNT, o->format);
     (void)keep;
-    if (strcmp(o->format, "csv") != 0 && strcmp(o->format, "breakpad") != 0)
+    if (form < 0)
         return verb_usage_error(self, "--format is csv or breakpad, not '%s'", o->format);
+    o->form = (enum form)form;
     return symbol_files_visit(files, export_file, options);
 }
 
