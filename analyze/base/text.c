@@ -92,6 +92,14 @@ bool text_glob(const char *pattern, const char *text)
     return *pattern == '\0';
 }
 
+size_t text_control_length(const char *text)
+{
+    const unsigned char c = (unsigned char)text[0], next = c != 0 ? (unsigned char)text[1] : 0;
+    if (c == 0xC2 && next >= 0x80 && next < 0xA0)
+        return 2;
+    return (c != 0 && c < 0x20) || c == 0x7F;
+}
+
 void text_sha256(const void *data, size_t bytes, char out[65])
 {
     static const char digits[] = "0123456789abcdef";

@@ -26,6 +26,11 @@ bool text_glob(const char *pattern, const char *text);
  * surrogates and values past U+10FFFF. */
 size_t text_utf8_length(const unsigned char *text);
 
+/* Bytes of the control character at TEXT, which a NUL ends: C0, DEL or, in UTF-8, C1; 0: the text
+ * ends here or starts with another character. Text from files must not reach a terminal with them.
+ */
+size_t text_control_length(const char *text);
+
 /* SHA-256 as 64 lower-case hex digits and NUL. */
 void text_sha256(const void *data, size_t bytes, char out[65]);
 

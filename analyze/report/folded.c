@@ -1,9 +1,13 @@
 /* All stacks of one engine: folded lines, as flame graph tools read them ("main;middle;poke 3"),
  * and speedscope's file format. Outermost frame first. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
+#include "report/folded.h"
 #include "report/report.h"
 #include "report/speedscope.h"
 
@@ -13,12 +17,47 @@ struct folded {
     uint64_t count;
 };
 
-static const char *frame_name(const struct frame *f, struct arena *scratch)
+static void put_clean(const char *text, folded_put *put, void *to)
 {
-    if (f->function != NULL)
-        return f->function;
-    return arena_printf(scratch, "%s!0x%llx", f->module_name != NULL ? f->module_name : "?",
-                        (unsigned long long)f->offset);
+    const char *start = text;
+    while (*text != '\0') {
+        const size_t control = text_control_length(text), skip = control > 0 ? control : 1;
+        if (control > 0 || *text == ';') {
+            put(to, start, (size_t)(text - start));
+            put(to, control > 0 ? "?" : ":", 1);
+            start = text + skip;
+        }
+        text += skip;
+    }
+    put(to, start, (size_t)(text - start));
+}
+
+static void put_frame(const struct frame *f, bool with_modules, folded_put *put, void *to)
+{
+    char place[48];
+    if (with_modules || f->function == NULL) {
+        put_clean(f->module_name != NULL ? f->module_name : "?", put, to);
+        put(to, "!", 1);
+    }
+    if (f->function != NULL) {
+        put_clean(f->function, put, to);
+        return;
+    }
+    const int token = f->method_token != 0
+                          ? snprintf(place, sizeof place, "0x%08" PRIx32 "+", f->method_token)
+                          : 0;
+    const int bytes = snprintf(place + token, sizeof place - (size_t)token, "0x%llx",
+                               (unsigned long long)f->offset);
+    put(to, place, (size_t)(token + bytes));
+}
+
+void folded_stack_write(const struct stack *stack, bool with_modules, folded_put *put, void *to)
+{
+    for (uint32_t i = stack->frame_count; i-- > 0;) {
+        put_frame(&stack->frames[i], with_modules, put, to);
+        if (i > 0)
+            put(to, ";", 1);
+    }
 }
 
 /* The engine to show: the one that was asked for, else the first subject with stacks. */
@@ -30,17 +69,27 @@ static const char *choose_engine(const struct run_figures *report, const char *e
     return engine;
 }
 
+static void count_piece(void *to, const char *text, size_t bytes)
+{
+    (void)text;
+    *(size_t *)to += bytes;
+}
+
+static void copy_piece(void *to, const char *text, size_t bytes)
+{
+    char **at = to;
+    memcpy(*at, text, bytes);
+    *at += bytes;
+}
+
 static char *fold(const struct stack *s, struct arena *scratch)
 {
-    size_t room = 1;
-    for (uint32_t i = 0; i < s->frame_count; i++)
-        room += strlen(frame_name(&s->frames[i], scratch)) + 1;
-    char *line = arena_alloc(scratch, room), *at = line;
-    for (uint32_t i = s->frame_count; line != NULL && i-- > 0;) {
-        for (const char *name = frame_name(&s->frames[i], scratch); *name != 0; name++)
-            *at++ = *name == ';' || (unsigned char)*name < 0x20 ? '_' : *name;
-        if (i > 0)
-            *at++ = ';';
+    size_t bytes = 0;
+    folded_stack_write(s, false, count_piece, &bytes);
+    char *line = arena_alloc(scratch, bytes + 1), *at = line;
+    if (line != NULL) {
+        folded_stack_write(s, false, copy_piece, (void *)&at);
+        *at = '\0';
     }
     return line;
 }

@@ -4,15 +4,14 @@
 #include <inttypes.h>
 
 #include "base/limits.h"
+#include "base/text.h"
 
 void dump_put_plain(FILE *out, const char *text, int width)
 {
-    for (; *text != '\0'; text++, width--) {
-        const unsigned char c = (unsigned char)*text;
-        const bool c1 =
-            c == 0xC2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0;
-        (void)fputc(c < 0x20 || c == 0x7F || c1 ? '?' : c, out);
-        text += c1;
+    for (; *text != '\0'; width--) {
+        const size_t control = text_control_length(text);
+        (void)fputc(control > 0 ? '?' : *text, out);
+        text += control > 0 ? control : 1;
     }
     for (; width > 0; width--)
         (void)fputc(' ', out);

@@ -227,3 +227,35 @@ int verb_fault(const struct fault *fault)
         return EXIT_INPUT;
     }
 }
+
+int verb_main(const struct verb *self, const struct option_row *rows, size_t row_count,
+              verb_body *body, void *options, int argc, char **argv)
+{
+    struct option_list words;
+    struct arena keep;
+    int code = EXIT_GOOD;
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, row_count, argc, argv, &keep, &words, &code))
+        code = body(self, options, &words, &keep);
+    arena_free(&keep);
+    return code;
+}
+
+struct choice {
+    const char *otherwise;
+    void *options;
+};
+
+static int run_choice(const struct verb *self, void *options, const struct option_list *words,
+                      struct arena *keep)
+{
+    const struct choice *choice = options;
+    return subcommand_run(self, choice->otherwise, choice->options, words, keep);
+}
+
+int subcommand_main(const struct verb *self, const char *otherwise, const struct option_row *rows,
+                    size_t row_count, void *options, int argc, char **argv)
+{
+    struct choice choice = {otherwise, options};
+    return verb_main(self, rows, row_count, run_choice, &choice, argc, argv);
+}

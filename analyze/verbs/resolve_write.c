@@ -8,6 +8,8 @@
 
 #include "base/array.h"
 #include "base/limits.h"
+#include "base/text.h"
+#include "report/folded.h"
 
 enum { PLACE_WIDTH_MAX = 48, NAME_WIDTH_MAX = 56, SOURCE_WIDTH = 10 };
 
@@ -49,21 +51,18 @@ static void text_puts(struct text_out *out, const char *text)
     text_put(out, text, strlen(text));
 }
 
-/* Text from files: no control character reaches a terminal, nor SEPARATOR a folded line. */
-static void put_clean(struct text_out *out, const char *text, char separator)
+/* Text from files: no control character reaches a terminal. */
+static void put_clean(struct text_out *out, const char *text)
 {
     const char *start = text;
-    for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
-        const bool c1 =
-            c == 0xC2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0;
-        if (c >= 0x20 && c != 0x7F && !c1 && (separator == '\0' || *text != separator))
-            continue;
-        text_put(out, start, (size_t)(text - start));
-        text_put(out, c == (unsigned char)separator ? ":" : "?", 1);
-        if (c1)
-            text++;
-        start = text + 1;
+    while (*text != '\0') {
+        const size_t control = text_control_length(text);
+        if (control > 0) {
+            text_put(out, start, (size_t)(text - start));
+            text_put(out, "?", 1);
+            start = text + control;
+        }
+        text += control > 0 ? control : 1;
     }
     text_put(out, start, (size_t)(text - start));
 }
@@ -116,7 +115,7 @@ static void put_known(struct text_out *out, const char *text)
     if (fact->clean)
         text_put(out, text, fact->bytes);
     else
-        put_clean(out, text, '\0');
+        put_clean(out, text);
 }
 
 static void put_spaces(struct text_out *out, size_t count)
@@ -252,7 +251,7 @@ static void put_function(struct text_out *out, const struct frame *frame, bool c
         const char *note = frame_note_text(frame, buffer);
         put_colour(out, colour, COLOUR_WARN);
         text_put(out, "(", 1);
-        put_clean(out, note != NULL ? note : "in no known module", '\0');
+        put_clean(out, note != NULL ? note : "in no known module");
         text_put(out, ")", 1);
         put_colour(out, colour, COLOUR_OFF);
         return;
@@ -307,7 +306,7 @@ void resolve_write_text(struct text_out *out, const struct stack *stack, bool go
 
     if (stack->label != NULL) {
         text_put(out, "> ", 2);
-        put_clean(out, stack->label, '\0');
+        put_clean(out, stack->label);
         text_put(out, "\n", 1);
     }
     const char *stop = stack_stop_text(stack);
@@ -315,7 +314,7 @@ void resolve_write_text(struct text_out *out, const struct stack *stack, bool go
         text_puts(out, "    (");
         text_puts(out, stack_state_name(stack->state));
         text_puts(out, stop != NULL ? ": " : "");
-        put_clean(out, stop != NULL ? stop : "", '\0');
+        put_clean(out, stop != NULL ? stop : "");
         text_puts(out, ")\n");
     }
     for (uint32_t i = 0; i < stack->frame_count; i++) {
@@ -339,27 +338,20 @@ void resolve_write_text_fault(struct text_out *out, const struct stack_item *ite
     put_colour(out, colour, COLOUR_WARN);
     fault_describe(&item->fault, text, sizeof text);
     text_puts(out, "! ");
-    put_clean(out, text, '\0');
+    put_clean(out, text);
     put_colour(out, colour, COLOUR_OFF);
     text_put(out, "\n", 1);
+}
+
+static void put_piece(void *to, const char *text, size_t bytes)
+{
+    text_put(to, text, bytes);
 }
 
 void resolve_write_folded(struct text_out *out, const struct stack *stack)
 {
     if (stack->frame_count == 0)
         return;
-    for (uint32_t i = stack->frame_count; i > 0; i--) {
-        const struct frame *frame = &stack->frames[i - 1];
-        if (i < stack->frame_count)
-            text_put(out, ";", 1);
-        put_clean(out, module_word(frame), ';');
-        text_put(out, "!", 1);
-        if (frame->function != NULL) {
-            put_clean(out, frame->function, ';');
-        } else {
-            put_token(out, frame);
-            put_hex(out, frame->offset);
-        }
-    }
+    folded_stack_write(stack, true, put_piece, out);
     text_puts(out, " 1\n");
 }

@@ -56,6 +56,11 @@ struct option_row {
 
 struct verb;
 
+/* What a verb or a subcommand does once its options are parsed. OPTIONS: what the option rows
+ * filled; WORDS: what follows the name. Returns the exit code. */
+typedef int verb_body(const struct verb *self, void *options, const struct option_list *words,
+                      struct arena *keep);
+
 /* A word after the verb's name that says what to do: `db import FILE`.  Parsing and --help read
  * these from one table. */
 struct subcommand {
@@ -63,9 +68,7 @@ struct subcommand {
     const char *usage;    /* what follows its name: "FILE"; NULL: nothing */
     const char *summary;  /* one line */
     uint32_t least, most; /* how many words follow its name */
-    /* OPTIONS: what the verb's option rows filled. */
-    int (*run)(const struct verb *self, void *options, const struct option_list *words,
-               struct arena *keep);
+    verb_body *run;
 };
 
 #define SUBCOMMAND_WORDS_MAX UINT32_MAX
@@ -93,6 +96,15 @@ bool options_parse(const struct verb *self, const struct option_row *rows, size_
  * Reports a usage error when there is none of that name or the number of words is wrong. */
 int subcommand_run(const struct verb *self, const char *otherwise, void *options,
                    const struct option_list *rest, struct arena *keep);
+
+/* Parses the options into what OPTIONS points to and, unless that ends the verb, calls BODY with an
+ * arena that it frees afterwards. */
+int verb_main(const struct verb *self, const struct option_row *rows, size_t row_count,
+              verb_body *body, void *options, int argc, char **argv);
+
+/* The same for a verb with subcommands, see subcommand_run(). */
+int subcommand_main(const struct verb *self, const char *otherwise, const struct option_row *rows,
+                    size_t row_count, void *options, int argc, char **argv);
 
 /* Reports a usage error on stderr, names the verb's --help, returns EXIT_USAGE. */
 int verb_usage_error(const struct verb *self, const char *format, ...)

@@ -137,9 +137,10 @@ static int accept_cases(const struct accept_options *o, const struct stored_run 
     return acceptance_save(&acceptance, &fault) == ERR_NONE ? EXIT_GOOD : verb_fault(&fault);
 }
 
-static int accept(const struct verb *self, const struct accept_options *o,
-                  const struct option_list *rest, struct arena *keep)
+static int accept(const struct verb *self, void *given, const struct option_list *rest,
+                  struct arena *keep)
 {
+    const struct accept_options *o = given;
     struct store *store = NULL;
     struct stored_run run;
     struct fault fault = FAULT_INIT;
@@ -176,14 +177,7 @@ static int run_accept(const struct verb *self, int argc, char **argv)
         {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code = accept(self, &o, &rest, &keep);
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], accept, &o, argc, argv);
 }
 
 const struct verb verb_accept = {
@@ -346,14 +340,7 @@ static int run_known(const struct verb *self, int argc, char **argv)
         {"--known", OPTION_STRING, &o.file, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code = subcommand_run(self, "list", &o, &rest, &keep);
-    arena_free(&keep);
-    return code;
+    return subcommand_main(self, "list", rows, sizeof rows / sizeof rows[0], &o, argc, argv);
 }
 
 const struct verb verb_known = {

@@ -78,14 +78,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "show: one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code = subcommand_run(self, NULL, &o, &rest, &keep);
-    arena_free(&keep);
-    return code;
+    return subcommand_main(self, NULL, rows, sizeof rows / sizeof rows[0], &o, argc, argv);
 }
 
 const struct verb verb_baseline = {

@@ -125,15 +125,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "clear: delete the least recently used until this much is left (0)"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "list: one JSON document"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
-
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code = subcommand_run(self, "list", &o, &rest, &keep);
-    arena_free(&keep);
-    return code;
+    return subcommand_main(self, "list", rows, sizeof rows / sizeof rows[0], &o, argc, argv);
 }
 
 const struct verb verb_cache = {

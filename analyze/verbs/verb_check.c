@@ -338,9 +338,11 @@ static void check_stacks(struct check *c, const struct option_list *words, uint3
         print_report(c);
 }
 
-static int check(const struct verb *self, const struct check_options *options,
-                 const struct option_list *words, struct arena *keep)
+static int check(const struct verb *self, void *given, const struct option_list *words,
+                 struct arena *keep)
 {
+    const struct check_options *options = given;
+    process_catch_interrupts();
     struct check c;
     struct fault fault = FAULT_INIT;
     uint32_t levels_ignored = 0;
@@ -388,19 +390,10 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_PROGRESS_ROW,
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
 
     memset(&o, 0, sizeof o);
     harness_init(&o.harness);
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        process_catch_interrupts();
-        code = check(self, &o, &rest, &keep);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], check, &o, argc, argv);
 }
 
 const struct verb verb_check = {

@@ -37,9 +37,10 @@ static bool read_only(const char *words, struct compare_only *out)
     return true;
 }
 
-static int compare(const struct verb *self, const struct compare_options *o,
-                   const struct option_list *rest, struct arena *keep)
+static int compare(const struct verb *self, void *given, const struct option_list *rest,
+                   struct arena *keep)
 {
+    const struct compare_options *o = given;
     struct store *store = NULL;
     struct stored_run a, b;
     struct difference difference = {.a = NULL};
@@ -96,14 +97,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code = compare(self, &o, &rest, &keep);
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], compare, &o, argc, argv);
 }
 
 const struct verb verb_compare = {

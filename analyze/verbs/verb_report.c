@@ -111,9 +111,10 @@ static enum status write_all(const struct report_options *o, struct store *store
     return fault->code;
 }
 
-static int report(const struct verb *self, const struct report_options *o,
-                  const struct option_list *rest, struct arena *keep)
+static int report(const struct verb *self, void *given, const struct option_list *rest,
+                  struct arena *keep)
 {
+    const struct report_options *o = given;
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
     struct stored_run run;
@@ -167,14 +168,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "the engine whose stacks are written (default: the first engine under test)"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "0 also when cases fail"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code = report(self, &o, &rest, &keep);
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], report, &o, argc, argv);
 }
 
 const struct verb verb_report = {

@@ -461,9 +461,11 @@ static bool read_format(const struct verb *self, const struct resolve_options *o
     return false;
 }
 
-static int resolve(const struct verb *self, const struct resolve_options *o,
-                   const struct option_list *files)
+static int resolve(const struct verb *self, void *given, const struct option_list *files,
+                   struct arena *keep)
 {
+    const struct resolve_options *o = given;
+    (void)keep;
     struct resolver r = {0};
     struct fault fault = FAULT_INIT;
     enum symbol_names names;
@@ -523,15 +525,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--strict", OPTION_FLAG, &o.strict, NULL,
          "exit with 3 when a frame has no name, or one by a file's name alone"},
     };
-    struct arena keep;
-    struct option_list files;
-    int code = EXIT_GOOD;
 
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &files, &code))
-        code = resolve(self, &o, &files);
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], resolve, &o, argc, argv);
 }
 
 const struct verb verb_resolve = {

@@ -304,9 +304,11 @@ static int finish(const struct steps_run *run)
     return run->imperfect > 0 ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
-static int judge_all(const struct verb *self, struct steps_options *o,
-                     const struct option_list *files, struct arena *keep)
+static int judge_all(const struct verb *self, void *given, const struct option_list *files,
+                     struct arena *keep)
 {
+    struct steps_options *o = given;
+    process_catch_interrupts();
     struct steps_run run = {.o = o, .keep = keep, .fault = FAULT_INIT};
     struct collect_options options = {0};
 
@@ -347,18 +349,9 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         HARNESS_ROWS(o.harness),
     };
-    struct arena keep;
-    struct option_list rest;
-    int code = EXIT_GOOD;
 
     harness_init(&o.harness);
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        process_catch_interrupts();
-        code = judge_all(self, &o, &rest, &keep);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], judge_all, &o, argc, argv);
 }
 
 const struct verb verb_steps = {
