@@ -2,13 +2,17 @@
 import {
   axeSource,
   axeTags,
+  becomes,
   browser,
   build,
   check,
+  findDot,
+  holds,
   openPage,
   root,
   runAll,
   same,
+  says,
   scratch,
   seed,
   serve,
@@ -52,9 +56,8 @@ for (const [name, path, text] of pages) {
   test(`page_${name}`, async () => {
     const page = await open(path);
     await settled(page);
-    check((await page.textContent('body')).includes(text), `"${text}" is not on the page`);
+    await says(page, 'body', text, `"${text}" is not on the page`);
     check(!(await page.locator('.state.bad').count()), 'the page shows a failure');
-    await page.waitForTimeout(150);
     await shot(page, name);
     same(page.complaints, [], 'complaints');
     await page.context().close();
@@ -86,7 +89,6 @@ test('pages_fit_360_pixels', async () => {
   for (const [name, path] of pages) {
     const page = await open(path, { viewport: { width: 360, height: 740 }, colorScheme: 'dark' });
     await settled(page);
-    await page.waitForTimeout(100);
     const wide = await page.evaluate(() => [
       document.documentElement.scrollWidth,
       document.querySelector('main').scrollWidth,
@@ -106,7 +108,6 @@ test('dark', async () => {
   ]) {
     const page = await open(path, { colorScheme: 'dark' });
     await settled(page);
-    await page.waitForTimeout(150);
     await shot(page, `${name}-dark`);
     await page.context().close();
   }
@@ -122,7 +123,11 @@ test('what_is_wrong_comes_first_and_each_count_is_a_link', async () => {
   await page.click('.verdictline a[href*="trouble="]');
   await page.waitForURL('**/mismatches?trouble=*');
   await settled(page);
-  same(await page.locator('.queue a').count(), data.wrong.groups[0].cases, 'the cases behind the count');
+  await becomes(
+    () => page.locator('.queue a').count(),
+    data.wrong.groups[0].cases,
+    'the cases behind the count',
+  );
 });
 
 test('an_engine_without_a_stack_keeps_its_column', async () => {
@@ -152,11 +157,12 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
   check(heads.includes('dump'), `columns: ${heads}`);
   const why = await page.textContent('.aligned .nostack');
   same(why, 'no stack: the case has no dump', 'why the column is empty');
-  check(
-    (await page.textContent('.tools')).includes('no stack of dump to compare'),
-    'no word of "no row differs"',
+  await says(page, '.tools', 'no stack of dump to compare', 'no word of "no row differs"');
+  await becomes(
+    () => page.textContent('.sentence'),
+    'Wrong: the process died and left no dump.',
+    'the sentence',
   );
-  same(await page.textContent('.sentence'), 'Wrong: the process died and left no dump.', 'the sentence');
   await shot(page, 'case-no-dump');
 });
 
@@ -164,11 +170,12 @@ test('a_name_cannot_turn_the_text_around_it', async () => {
   const page = await open('/runs/30/mismatches');
   await settled(page);
   for (const part of ['.queue bdi', '.casehead h1', '.aligned .fn', '.aligned .at'])
-    same(
-      await page
-        .locator(part)
-        .first()
-        .evaluate((el) => getComputedStyle(el).unicodeBidi),
+    await becomes(
+      () =>
+        page
+          .locator(part)
+          .first()
+          .evaluate((el) => getComputedStyle(el).unicodeBidi),
       'isolate',
       part,
     );
@@ -241,7 +248,7 @@ test('keys', async () => {
   await page.goBack();
   await settled(page);
   await page.keyboard.press('/');
-  check(await page.evaluate(() => document.activeElement.type === 'search'), '/ goes to the search');
+  await holds(() => page.evaluate(() => document.activeElement.type === 'search'), '/ goes to the search');
   await page.context().close();
 });
 
@@ -249,15 +256,23 @@ test('a_row_is_explained_with_its_source', async () => {
   const page = await open('/runs/30/mismatches/inline_chain.ob2?frame=3');
   await settled(page);
   await page.waitForSelector('.code .marked');
-  same(await page.locator('.code .marked .lineno').textContent(), '46', 'the line that the truth names');
-  same((await page.locator('.code .marked .by').allTextContents()).join(''), 'TOD', 'who names it');
-  check((await page.textContent('.source h3')).includes('victims/crash/scenario.c:46'), 'the file');
-  same(await page.locator('.steps li').count(), 3, 'unwind codes');
-  same(await page.locator('.steps .idle').count(), 1, 'one had not run');
-  check((await page.textContent('.bytes')).includes('c7 00 01'), 'bytes around the pc');
+  await becomes(
+    () => page.locator('.code .marked .lineno').textContent(),
+    '46',
+    'the line that the truth names',
+  );
+  await becomes(
+    async () => (await page.locator('.code .marked .by').allTextContents()).join(''),
+    'TOD',
+    'who names it',
+  );
+  await says(page, '.source h3', 'victims/crash/scenario.c:46', 'the file');
+  await becomes(() => page.locator('.steps li').count(), 3, 'unwind codes');
+  await becomes(() => page.locator('.steps .idle').count(), 1, 'one had not run');
+  await says(page, '.bytes', 'c7 00 01', 'bytes around the pc');
   await page.getByRole('button', { name: 'whole file' }).click();
   await page.waitForFunction(() => document.querySelectorAll('.code li').length === 180);
-  check((await page.textContent('.code')).includes('</script><img src=x'), 'hostile source is text');
+  await says(page, '.code', '</script><img src=x', 'hostile source is text');
   same(await page.locator('main img').count(), 0, 'and nothing else');
   await shot(page, 'why');
   same(page.complaints, [], 'complaints');
@@ -276,7 +291,7 @@ test('a_difference_is_accepted_and_taken_out_again', async () => {
   check(readFileSync(file, 'utf8').includes('reason: seen, understood, wrong'), 'it is in the file');
   await page.goto(`${writing.base}/known`);
   await settled(page);
-  same(await page.locator('main tbody tr').count(), 1, 'it is on the page');
+  await becomes(() => page.locator('main tbody tr').count(), 1, 'it is on the page');
   await shot(page, 'known-write');
   await page.getByRole('button', { name: /remove/ }).click();
   await page.waitForFunction(() => !document.querySelector('main tbody tr'));
@@ -298,7 +313,7 @@ test('databases_of_other_versions_are_said', async () => {
     const other = await serve('--db', file);
     const page = await open(`${other.base}/`);
     await page.waitForSelector('.state.bad');
-    check((await page.textContent('.state.bad')).includes(words), await page.textContent('.state.bad'));
+    await says(page, '.state.bad', words);
     await shot(page, `version-${version}`);
     await page.context().close();
     await other.stop();
@@ -308,7 +323,11 @@ test('databases_of_other_versions_are_said', async () => {
 test('a_history_shows_the_lines_that_its_stack_names', async () => {
   const page = await open('/cases/inline_chain/ob2');
   await page.waitForSelector('.code .marked');
-  same((await page.locator('.code .marked .by').allTextContents()).join(''), 'TOD', 'who names the line');
+  await becomes(
+    async () => (await page.locator('.code .marked .by').allTextContents()).join(''),
+    'TOD',
+    'who names the line',
+  );
   await page.context().close();
 });
 
@@ -340,7 +359,7 @@ test('hostile_names_are_text', async () => {
   ]) {
     const page = await open(path);
     await settled(page);
-    check((await page.textContent('main')).includes(hostile), `${path} shows the name`);
+    await says(page, 'main', hostile, `${path} shows the name`);
     check(
       !(await page.title()).includes('owned') || (await page.title()).includes('<script>'),
       `${path} ran the name`,
@@ -354,10 +373,10 @@ test('hostile_names_are_text', async () => {
 test('missing_things_are_said', async () => {
   const page = await open('/runs/4242');
   await page.waitForSelector('.state.bad');
-  check((await page.textContent('.state.bad')).includes('nothing here'), 'an absent run is said');
+  await says(page, '.state.bad', 'nothing here', 'an absent run is said');
   await shot(page, 'absent');
   same((await page.goto(`${server.base}/nope/`)).status(), 404, 'no page');
-  check((await page.textContent('.state')).includes('no such page'), 'an absent page is said');
+  await says(page, '.state', 'no such page', 'an absent page is said');
   await page.context().close();
 });
 
@@ -365,7 +384,7 @@ test('an_empty_database_says_how_to_fill_it', async () => {
   const empty = await serve('--db', seed('empty.db', 0, 0, 0));
   const page = await open(`${empty.base}/`);
   await page.waitForSelector('.state');
-  check((await page.textContent('.state')).includes('twinstack run'), 'the first step is named');
+  await says(page, '.state', 'twinstack run', 'the first step is named');
   await shot(page, 'empty');
   await page.context().close();
   await empty.stop();
@@ -380,10 +399,10 @@ test('a_database_that_is_not_there_yet_is_waited_for', async () => {
   check(!existsSync(db), 'serving makes no database');
   const page = await open(`${early.base}/`);
   await page.waitForSelector('.state');
-  check((await page.textContent('.state')).includes('No run yet: waiting'), 'it says that it waits');
+  await says(page, '.state', 'No run yet: waiting', 'it says that it waits');
   await shot(page, 'waiting');
   seed('later.db', 1, 4, 0);
-  await page.waitForSelector('.tiles', { timeout: 15000 });
+  await page.waitForSelector('.tiles');
   same(page.complaints, [], 'complaints');
   await page.context().close();
   same(await early.stop(), 0, 'how it ended');
@@ -413,7 +432,7 @@ test('resolve_says_what_is_wrong', async () => {
   await page.fill('textarea', 'app.exe!0x17d7\napp.exe!0x1bb4\n');
   await page.getByRole('button', { name: 'Resolve', exact: true }).click();
   await page.waitForSelector('.panel table');
-  same(await page.locator('.panel tbody tr').count(), 2, 'frames');
+  await becomes(() => page.locator('.panel tbody tr').count(), 2, 'frames');
   await page.fill('textarea', 'this is no stack\n');
   await page.getByRole('button', { name: 'Resolve', exact: true }).click();
   await page.waitForSelector('.banner.bad');
@@ -447,9 +466,11 @@ test('what_is_dropped_is_resolved', async () => {
       name,
     );
     if (name === 'cut.dmp')
-      check(/truncated|malformed/.test(await page.textContent('.banner.bad')), 'a cut dump is said');
-    else if (name === 'stack.txt')
-      check((await page.textContent('.panel')).includes('<b>&!0x10'), 'a name is text');
+      await holds(
+        async () => /truncated|malformed/.test(await page.textContent('.banner.bad')),
+        'a cut dump is said',
+      );
+    else if (name === 'stack.txt') await says(page, '.panel', '<b>&!0x10', 'a name is text');
     else {
       const first = await page.locator('.panel').first().textContent();
       check(first.includes('inline_chain.c:') && first.includes('inlined'), `${name}: ${first}`);
@@ -466,23 +487,14 @@ test('a_dot_is_named_and_opens_its_case', async () => {
   await settled(page);
   await page.locator('.tools select').selectOption('bytes');
   await page.waitForURL('**/timing?measure=bytes');
-  const box = await page.locator('.plot .u-over').first().boundingBox();
-  let said = null;
-  for (let y = 2; y < box.height && !said; y += 6) {
-    // some dot is on the way down
-    await page.mouse.move(box.x + box.width / 2, box.y + y);
-    said = await page
-      .locator('.near a')
-      .first()
-      .textContent({ timeout: 100 })
-      .catch(() => null);
-  }
-  check(/^[\w<].*: (record|dump) .*B$/.test(said ?? ''), `a dot's case: ${said}`);
+  await page.mouse.move(...(await findDot(page, '.plot .u-over', 0.5, 'timing')));
+  const said = await page.locator('.near a').first().textContent();
+  check(/^[\w<].*: (record|dump) .*B$/.test(said), `a dot's case: ${said}`);
   await page.mouse.down();
   await page.mouse.up();
   await page.waitForURL('**/mismatches/*');
   await settled(page);
-  check(said.startsWith(await page.textContent('.casehead h1')), 'the case of the dot');
+  await holds(async () => said.startsWith(await page.textContent('.casehead h1')), 'the case of the dot');
   same(page.complaints, [], 'complaints');
   await page.context().close();
 });
@@ -493,12 +505,10 @@ test('a_run_in_progress_appears_by_itself', async () => {
   const going = await serve('--db', db);
   const page = await open(`${going.base}/runs`);
   await settled(page);
-  same(await page.locator('tbody tr').count(), 2, 'rows before');
+  await becomes(() => page.locator('tbody tr').count(), 2, 'rows before');
   await page.waitForFunction(() => /live|polling/.test(document.querySelector('.live').textContent));
   seed('live.db', 1, 4, 0);
-  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3, null, {
-    timeout: 15000,
-  });
+  await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 3);
   await page.context().close();
   await going.stop();
 });
@@ -527,7 +537,7 @@ test('every_page_prints_whole_with_its_address_and_date', async () => {
     await settled(page);
     await page.emulateMedia({ media: 'print' });
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    await page.waitForTimeout(150);
+    await settled(page);
     const found = await page.evaluate(() => {
       const shows = (part) => part.getClientRects().length > 0;
       const cut = [...document.querySelectorAll('main, main *')].filter((part) => {
@@ -571,7 +581,10 @@ test('the_glossary_explains_and_words_carry_it', async () => {
   check(words.length >= 25 && words.includes('reference engine'), `${words.length} words`);
   await page.goto(`${server.base}/compare/1/30`);
   await settled(page);
-  check((await page.locator('abbr.term').first().getAttribute('title')).length > 20, 'a meaning on hover');
+  await holds(
+    async () => (await page.locator('abbr.term').first().getAttribute('title')).length > 20,
+    'a meaning on hover',
+  );
   await page.context().close();
 });
 

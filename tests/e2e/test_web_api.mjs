@@ -4,7 +4,20 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv, ask, check, root, runAll, same, scratch, seed, serve, test, twinstack } from './web/world.mjs';
+import {
+  Ajv,
+  ask,
+  check,
+  root,
+  runAll,
+  same,
+  scratch,
+  seed,
+  serve,
+  slowness,
+  test,
+  twinstack,
+} from './web/world.mjs';
 
 const db = seed('api.db', 12, 24, 0);
 const server = await serve('--db', db);
@@ -510,8 +523,7 @@ test('views_of_large_databases_take_under_300_ms', async () => {
     }
     console.log(`     ${took.toFixed(0).padStart(5)} ms  ${path}`);
     same(answer.status, 200, path);
-    if (took > 300 * Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1))
-      slow.push(`${path} ${took.toFixed(0)} ms`);
+    if (took > 300 * slowness) slow.push(`${path} ${took.toFixed(0)} ms`);
   }
   same(slow, [], 'slow views');
 });

@@ -3,16 +3,20 @@
 import {
   axeSource,
   axeTags,
+  becomes,
   browser,
   check,
+  holds,
   openPage,
   runAll,
   same,
+  says,
   scratch,
   seed,
   serve,
   settled,
   shot,
+  slowness,
   test,
   twinstack,
 } from './web/world.mjs';
@@ -99,17 +103,15 @@ const read = (page) =>
   });
 // Waits until all requests are answered and nothing has moved for a while.
 const shown = async (page) => {
-  await settled(page);
-  for (let old = null, tries = 0; ; tries++) {
+  let old = null;
+  await holds(async () => {
+    await settled(page);
     const now = JSON.stringify(await read(page));
-    if (now === old && page.asking.size === 0) return JSON.parse(now);
-    check(
-      tries < 200,
-      `${page.url()} does not come to rest: ${[...page.asking].map((asked) => asked.url())}`,
-    );
+    const rests = now === old;
     old = now;
-    await page.waitForTimeout(60);
-  }
+    return rests;
+  }, `${page.url()} does not come to rest`);
+  return JSON.parse(old);
 };
 const outside = (page) =>
   page.on(
@@ -181,7 +183,7 @@ test('links_inside_a_file_lead_to_what_it_holds', async () => {
   for (const name of rail) {
     await page.locator('.rail li a', { hasText: new RegExp(`^${name}$`) }).click();
     await settled(page);
-    check((await page.textContent('.rail [aria-current]')) === name, `${name} is where we are`);
+    await becomes(() => page.textContent('.rail [aria-current]'), name, 'where we are');
     check(!(await page.locator('.state.bad').count()), `${name}: ${await page.textContent('main')}`);
   }
   const seen = new Set();
@@ -236,12 +238,12 @@ test('what_a_file_lacks_it_says', async () => {
     await page.goto('about:blank');
     await page.goto(`${file}#${view}`);
     await page.waitForSelector('.state.bad');
-    check((await page.textContent('main')).includes(words), `${view}: ${await page.textContent('main')}`);
+    await says(page, 'main', words);
     if (view === '/compare/3/9') await shot(page, 'offline-not-held');
   }
   await page.goto(`${file}#/about`);
   await settled(page);
-  check((await page.textContent('main')).includes('24 cases with their stacks'), 'about says what is here');
+  await says(page, 'main', '24 cases with their stacks', 'about says what is here');
   await page.context().close();
 });
 
@@ -268,27 +270,25 @@ test('a_file_of_an_older_run_is_about_that_run', async () => {
   }
   await page.goto(`${older}#/`);
   await settled(page);
-  same(
-    await page
-      .locator('.tile .spark')
-      .first()
-      .getAttribute('aria-label')
-      .then((text) => text.split(' ')[0]),
+  await becomes(
+    () =>
+      page
+        .locator('.tile .spark')
+        .first()
+        .getAttribute('aria-label')
+        .then((text) => text.split(' ')[0]),
     '12',
     'runs in the trend: none after it',
   );
   await page.context().close();
   const oldest = await openPage(chromium, `${write(1, 'oldest.html')}#/compare`);
   await oldest.waitForSelector('.state.bad');
-  check(
-    (await oldest.textContent('main')).includes('No run came before run 1'),
-    await oldest.textContent('main'),
-  );
+  await says(oldest, 'main', 'No run came before run 1');
   await oldest.context().close();
   const lone = write(1, 'lone.html', seed('lone.db', 1, 4, 0));
   const alone = await openPage(chromium, `${lone}#/compare`);
   await alone.waitForSelector('.state.bad');
-  check((await alone.textContent('main')).includes('no other run'), await alone.textContent('main'));
+  await says(alone, 'main', 'no other run');
   await alone.context().close();
 });
 
@@ -296,7 +296,7 @@ test('a_file_answers_the_frames_that_it_holds', async () => {
   const page = await openPage(chromium, `${file}#/resolve`);
   outside(page);
   await settled(page);
-  check((await page.textContent('main')).includes('twinstack resolve'), 'what to run instead');
+  await says(page, 'main', 'twinstack resolve', 'what to run instead');
   same(await page.locator('input[type=file]').count(), 0, 'no file can be chosen');
   await shot(page, 'offline-resolve');
   const answer = await (await fetch(`${live.base}/api/v1/runs/${RUNS}/cases/inline_chain.ob2`)).json();
@@ -319,8 +319,8 @@ test('a_file_answers_the_frames_that_it_holds', async () => {
     [...frames.map((frame) => frame.function ?? 'no name'), 'no name'],
     'functions, inline ones among them',
   );
-  check(
-    (await page.locator('.panel tbody tr').last().textContent()).includes('not in this file'),
+  await holds(
+    async () => (await page.locator('.panel tbody tr').last().textContent()).includes('not in this file'),
     'what is not known is said',
   );
   await shot(page, 'offline-resolved');
@@ -412,7 +412,6 @@ test('a_file_is_usable_by_everybody', async () => {
       await page.evaluate((to) => {
         location.hash = to;
       }, view);
-      await page.waitForTimeout(60);
       await settled(page);
       const found = await page.evaluate((runOnly) => window.axe.run(document, { runOnly }), axeTags);
       same(
@@ -444,7 +443,7 @@ test('a_file_of_a_large_run_stays_bounded', async () => {
   const size = statSync(scratch('large.html')).size;
   console.log(`     ${seconds.toFixed(1)} s, ${(size / 1e6).toFixed(1)} MB`);
   check(size < 8e6, `${size} bytes`);
-  check(seconds < 20 * Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1), `${seconds} s`);
+  check(seconds < 20 * slowness, `${seconds} s`);
   const page = await openPage(chromium, big);
   for (const [view, words] of [
     ['/', 'Run 1'],
@@ -457,14 +456,15 @@ test('a_file_of_a_large_run_stays_bounded', async () => {
     await page.goto('about:blank');
     await page.goto(`${big}#${view}`);
     await settled(page);
-    check(
-      (await page.textContent('main')).includes(words),
-      `${view}: ${(await page.textContent('main')).slice(0, 2000)}`,
-    );
+    await says(page, 'main', words);
   }
   await page.goto(`${big}#/runs?after=24`);
   await settled(page);
-  same(await page.locator('main tbody a.strong').allTextContents(), ['23', '22'], 'the end of the list');
+  await becomes(
+    () => page.locator('main tbody a.strong').allTextContents(),
+    ['23', '22'],
+    'the end of the list',
+  );
   same(await page.getByRole('button', { name: 'older' }).count(), 0, 'no way beyond it');
   await shot(page, 'offline-runs-end');
   same(page.complaints, [], 'complaints');

@@ -1,13 +1,28 @@
 // The grid of a run, in a real browser: the whole run of 10,000 cases at once, what stays in view, filters,
 // folds, density, narrow windows, and how fast lines come into view.
-import { browser, check, openPage, runAll, same, seed, serve, settled, shot, test } from './web/world.mjs';
+import {
+  becomes,
+  browser,
+  check,
+  drawn,
+  holds,
+  openPage,
+  runAll,
+  same,
+  says,
+  seed,
+  serve,
+  settled,
+  shot,
+  slowness,
+  test,
+} from './web/world.mjs';
 import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
 
 const CASES = 10000;
 const VARIANTS = 6;
 const SCENARIOS = Math.ceil(CASES / VARIANTS);
-const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
 
 const chromium = await browser();
 const wide = await serve('--db', seed('wide.db', 0, 0, CASES, 'wide'));
@@ -19,6 +34,15 @@ async function open(url, options) {
   await page.waitForSelector('.gridbox, .state');
   return page;
 }
+// Lines, not empty space, fill the grid from top to bottom.
+const inView = (page) =>
+  page.evaluate(() => {
+    const box = (part) => part.getBoundingClientRect();
+    const rows = [...document.querySelectorAll('.grid tbody tr:not(.spacer)')];
+    const { bottom } = box(document.querySelector('.gridbox'));
+    const head = box(document.querySelector('.grid thead th')).bottom;
+    return rows.length > 0 && box(rows[0]).top <= head + 1 && box(rows.at(-1)).bottom >= bottom - 40;
+  });
 const lines = (page) => page.locator('.grid tbody tr:not(.spacer)').count();
 const rowCount = async (page) => Number(await page.locator('table.grid').getAttribute('aria-rowcount')) - 1;
 
@@ -77,17 +101,17 @@ test('the_grid_says_what_the_cases_say', async () => {
 
 test('a_whole_run_is_there_at_once', async () => {
   const page = await open(`${wide.base}/runs/1?fold=0`);
-  check((await page.textContent('.tools')).includes('10,000 cases in 1,667 scenarios'), 'what is shown');
-  same(await rowCount(page), SCENARIOS + 2, 'all lines: scenarios and two kinds');
-  check((await lines(page)) < 100, 'only lines in view are in the page');
+  await says(page, '.tools', '10,000 cases in 1,667 scenarios', 'what is shown');
+  await becomes(() => rowCount(page), SCENARIOS + 2, 'all lines: scenarios and two kinds');
+  await holds(async () => (await lines(page)) < 100, 'only lines in view are in the page');
   const seen = new Set();
   const step = await page.evaluate(() => document.querySelector('.gridbox').clientHeight - 120);
   const whole = await page.evaluate(() => document.querySelector('.gridbox').scrollHeight);
   for (let top = 0; top < whole; top += step) {
     await page.evaluate((at) => {
       document.querySelector('.gridbox').scrollTop = at;
-      return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     }, top);
+    await holds(() => inView(page), `no line at ${top}`);
     for (const name of await page.locator('.grid tbody th.mono').allTextContents()) seen.add(name);
   }
   const { data } = await (await fetch(`${wide.base}/api/v1/runs/1/grid`)).json();
@@ -108,7 +132,7 @@ test('lines_scroll_into_view_within_100_ms', async () => {
     const box = document.querySelector('.gridbox');
     box.scrollIntoView();
     const frame = () => new Promise((done) => requestAnimationFrame(done));
-    const inView = () => {
+    const shows = () => {
       const middle = box.getBoundingClientRect();
       const at = document.elementFromPoint(middle.left + 40, middle.top + middle.height / 2);
       return at?.closest('tr') && !at.closest('.spacer');
@@ -122,7 +146,7 @@ test('lines_scroll_into_view_within_100_ms', async () => {
         const start = performance.now();
         box.scrollTop = (box.scrollHeight * i) / 11;
         do await frame();
-        while (!inView() && performance.now() - start < 5000);
+        while (!shows() && performance.now() - start < 5000);
         least = Math.min(least, performance.now() - start);
       }
       times.push(least);
@@ -139,7 +163,8 @@ test('headers_and_names_stay_in_view', async () => {
     viewport: { width: 900, height: 700 },
   });
   await page.evaluate(() => document.querySelector('.gridbox').scrollTo(400, 5000));
-  await page.waitForTimeout(200);
+  await holds(() => inView(page), 'lines');
+  await drawn(page);
   const places = await page.evaluate(() => {
     const box = document.querySelector('.gridbox').getBoundingClientRect();
     const head = document.querySelectorAll('.grid thead th')[4].getBoundingClientRect();
@@ -160,12 +185,15 @@ test('headers_and_names_stay_in_view', async () => {
 test('engines_under_test_are_large_and_references_one_count', async () => {
   const page = await open(`${small.base}/runs/3`);
   const row = page.locator('.grid tbody tr:not(.group):not(.fold)').first();
-  same(await row.locator('td').first().locator('.tick.large').count(), 2, 'marks');
+  await becomes(() => row.locator('td').first().locator('.tick.large').count(), 2, 'marks');
   same(await row.locator('td').first().locator('.tick:not(.large)').count(), 0, 'marks of references');
-  check(/^\d\/3$/.test(await row.locator('td').first().locator('.refs').textContent()), 'their count');
+  await holds(
+    async () => /^\d\/3$/.test(await row.locator('td').first().locator('.refs').textContent()),
+    'their count',
+  );
   await row.locator('td').first().locator('.refs').click();
   await page.waitForURL('**references=1');
-  same(await row.locator('td').first().locator('.tick:not(.large)').count(), 3, 'a mark each');
+  await becomes(() => row.locator('td').first().locator('.tick:not(.large)').count(), 3, 'a mark each');
   const sizes = await row
     .locator('.tick')
     .evaluateAll((all) => all.slice(0, 3).map((tick) => parseFloat(getComputedStyle(tick).fontSize)));
@@ -190,10 +218,10 @@ test('rows_that_are_alike_fold', async () => {
   const fold = page.locator('.unfold').first();
   const count = Number(/(\d+) alike/.exec(await fold.textContent())[1]);
   await fold.click();
-  same(await rowCount(page), folded + count, 'lines with one fold open');
-  same(await fold.getAttribute('aria-expanded'), 'true', 'it says so');
+  await becomes(() => rowCount(page), folded + count, 'lines with one fold open');
+  await becomes(() => fold.getAttribute('aria-expanded'), 'true', 'it says so');
   await page.getByRole('button', { name: 'fold what is alike' }).click();
-  same(await rowCount(page), SCENARIOS + 2, 'lines without folds');
+  await becomes(() => rowCount(page), SCENARIOS + 2, 'lines without folds');
   await page.context().close();
 });
 
@@ -214,14 +242,13 @@ test('filters_are_in_the_address_and_count', async () => {
     const select = page.locator('.filters .field', { hasText: label }).locator('select');
     await select.selectOption(word);
     await page.waitForURL(`**${name}=${word}`);
-    const text = await page.textContent('.tools [role=status]');
-    check(text.startsWith(`${counted(fits)} of 10,000 cases`), `${label} ${word}: ${text}`);
+    await says(page, '.tools [role=status]', `${counted(fits)} of 10,000 cases`, `${label} ${word}`);
     await select.selectOption('');
   }
   await page.fill('input[type=search]', 'spin_0');
   await page.waitForURL('**search=spin_0');
-  check((await page.textContent('.tools [role=status]')).includes(' of 10,000 cases'), 'search');
-  same(await page.locator('.grid tbody tr.group').count(), 1, 'one kind is left');
+  await says(page, '.tools [role=status]', ' of 10,000 cases', 'search');
+  await becomes(() => page.locator('.grid tbody tr.group').count(), 1, 'one kind is left');
   same(page.complaints, [], 'complaints');
   await page.context().close();
 });
@@ -238,11 +265,19 @@ test('density_narrow_windows_and_large_text', async () => {
       const over = await page.evaluate(() => document.querySelector('main').scrollWidth - innerWidth);
       check(over <= 0, `${name}: the page is ${over} pixels too wide`);
       const line = page.locator('.grid tbody tr:not(.group)').first();
-      same(Math.round((await line.boundingBox()).height), height, `${name}: height of a line`);
+      await becomes(
+        async () => Math.round((await line.boundingBox()).height),
+        height,
+        `${name}: height of a line`,
+      );
       await page.locator('.gridbox').scrollIntoViewIfNeeded();
       await shot(page, `grid_${name}_${colorScheme}`);
       await page.getByRole('button', { name: 'compact' }).click();
-      same(Math.round((await line.boundingBox()).height), 26, `${name}: height of a compact line`);
+      await becomes(
+        async () => Math.round((await line.boundingBox()).height),
+        26,
+        `${name}: height of a compact line`,
+      );
       const cell = await page.locator('.gridcell').first().boundingBox();
       check(cell.x + cell.width <= viewport.width, `${name}: a whole cell is in view`);
       await page.context().close();
@@ -253,7 +288,7 @@ test('density_narrow_windows_and_large_text', async () => {
 test('a_run_without_cases_says_so', async () => {
   const none = await serve('--db', seed('none.db', 1, 0, 0));
   const page = await open(`${none.base}/runs/1`);
-  check((await page.textContent('main')).includes('No case yet'), 'what it says');
+  await says(page, 'main', 'No case yet', 'what it says');
   await page.context().close();
   await none.stop();
 });

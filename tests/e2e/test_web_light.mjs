@@ -3,11 +3,22 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { ask, browser, check, openPage, runAll, same, seed, serve, settled, test } from './web/world.mjs';
+import {
+  ask,
+  browser,
+  check,
+  openPage,
+  runAll,
+  same,
+  seed,
+  serve,
+  settled,
+  slowness,
+  test,
+} from './web/world.mjs';
 
 const FIRST_VIEW_BYTES = 150 * 1024;
 const LCP_MS = 300;
-const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
 const chromium = await browser();
 const server = await serve('--db', seed('light.db', 3, 24, 10000));
 const big = 1; // the run of 10,000 cases

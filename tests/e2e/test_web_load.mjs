@@ -3,11 +3,10 @@
 import { execFileSync } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
-import { Skip, check, runAll, same, seed, serve, test } from './web/world.mjs';
+import { check, runAll, same, seed, serve, Skip, slowness, test } from './web/world.mjs';
 
 const server = await serve('--db', seed('load.db', 3, 24, 0));
 const { hostname, port } = new URL(server.base);
-const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
 
 function wrk(path, seconds = 3) {
   let text;

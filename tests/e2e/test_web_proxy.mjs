@@ -10,6 +10,7 @@ import {
   openPage,
   runAll,
   same,
+  says,
   scratch,
   seed,
   serve,
@@ -110,7 +111,7 @@ test('a_proxy_with_tls_another_name_and_a_prefix', async () => {
   const chromium = await browser();
   const page = await openPage(chromium, `${proxy.base}/#token=${server.token}`, { ignoreHTTPSErrors: true });
   await settled(page);
-  check((await page.textContent('main')).includes('Run 12'), 'the page shows the run');
+  await says(page, 'main', 'Run 12', 'the page shows the run');
   await page.waitForSelector('.live-live');
   same(page.complaints, [], 'complaints');
   await chromium.close();

@@ -1,7 +1,9 @@
 // Mouse and touch reach what keys reach: links, steps, downloads, acceptances, sources.
 import {
+  becomes,
   browser,
   check,
+  holds,
   openPage,
   runAll,
   same,
@@ -43,8 +45,8 @@ for (const [by, options] of sizes) {
     await settled(page);
     await press(button(page, 'Copy link'));
     await page.waitForFunction(() => document.querySelector('.tools').textContent.includes('link copied'));
-    same(
-      await clipboard(page),
+    await becomes(
+      () => clipboard(page),
       `${server.base}/runs/30/mismatches/inline_chain.ob2?frame=3`,
       'the run by its number',
     );
@@ -57,7 +59,7 @@ for (const [by, options] of sizes) {
       await settled(page);
       await press(button(page, 'Copy link'));
       await page.waitForFunction(() => document.querySelector('main').textContent.includes('link copied'));
-      same(await clipboard(page), server.base + want, path);
+      await becomes(() => clipboard(page), server.base + want, path);
     }
     same(page.complaints, [], 'complaints');
     await page.context().close();
@@ -69,14 +71,14 @@ for (const [by, options] of sizes) {
     check(failing.length > 1 && failing.length < cases.length, `${failing.length} of ${cases.length} fail`);
     const page = await open('/runs/30/mismatches', options);
     await settled(page);
-    check(await button(page, 'Previous failing').isDisabled(), 'the first one has none before it');
+    await holds(() => button(page, 'Previous failing').isDisabled(), 'the first one has none before it');
     const shows = (name) =>
       page.waitForFunction((n) => document.querySelector('.casehead h1')?.textContent === n, name);
     for (const name of failing.slice(1)) {
       await press(button(page, 'Next failing'));
       await shows(name);
     }
-    check(await button(page, 'Next failing').isDisabled(), 'the last one has none after it');
+    await holds(() => button(page, 'Next failing').isDisabled(), 'the last one has none after it');
     await press(button(page, 'Previous failing'));
     await shows(failing[failing.length - 2]);
     await page.goto(`${server.base}/runs/30/mismatches/${encodeURIComponent(cases[cases.length - 1].name)}`);
@@ -123,7 +125,7 @@ for (const [by, options] of sizes) {
     await press(button(page, 'close'));
     await page.goto(`${writing.base}/runs/30/mismatches?verdict=PASS`);
     await settled(page);
-    same(await button(page, 'Accept…').count(), 0, 'nothing to accept where nothing fails');
+    await becomes(() => button(page, 'Accept…').count(), 0, 'nothing to accept where nothing fails');
     await page.context().close();
     await writing.stop();
   });
@@ -144,8 +146,8 @@ for (const [by, options] of sizes) {
     check(link.startsWith(`${server.base}/resolve#stack=`), link);
     const other = await open(link, options);
     await other.waitForSelector('.panel table');
-    same(await other.inputValue('textarea'), stack, 'the shared stack');
-    same(await other.locator('.panel tbody tr').count(), 2, 'and it is resolved');
+    await becomes(() => other.inputValue('textarea'), stack, 'the shared stack');
+    await becomes(() => other.locator('.panel tbody tr').count(), 2, 'and it is resolved');
     same([...page.complaints, ...other.complaints], [], 'complaints');
     await other.context().close();
     await page.context().close();
@@ -155,10 +157,10 @@ for (const [by, options] of sizes) {
     const page = await open('/runs/30/mismatches/inline_chain.ob2', options);
     await settled(page);
     const name = page.locator('#row-3 a.src').first();
-    same(await name.textContent(), 'scenario.c:46', 'the name of a kept file');
+    await becomes(() => name.textContent(), 'scenario.c:46', 'the name of a kept file');
     await press(name);
     await page.waitForSelector('.code .marked');
-    same(await page.locator('.code .marked .lineno').textContent(), '46', 'its line');
+    await becomes(() => page.locator('.code .marked .lineno').textContent(), '46', 'its line');
     check(page.url().endsWith('?frame=3'), page.url());
     await shot(page, `touch-source-${options.viewport.width}`);
     await page.route('**/api/v1/runs/30/cases/inline_chain.ob2', async (route) => {
@@ -169,8 +171,8 @@ for (const [by, options] of sizes) {
     });
     await page.goto(`${server.base}/runs/30/mismatches/inline_chain.ob2`);
     await settled(page);
-    same(
-      [await page.locator('a.src').count(), (await page.locator('span.src').count()) > 0],
+    await becomes(
+      async () => [await page.locator('a.src').count(), (await page.locator('span.src').count()) > 0],
       [0, true],
       'no link where no source was kept',
     );
@@ -187,15 +189,23 @@ test('a_drawer_covers_nothing', async () => {
     const page = await open('/runs/30/mismatches/inline_chain.ob2?frame=3', { viewport: { width, height } });
     await settled(page);
     await page.waitForSelector('.code .marked');
-    const found = await page.evaluate(() => {
-      const box = (part) => document.querySelector(part).getBoundingClientRect().toJSON();
-      return { stacks: box('.besides > .scroll'), row: box('#row-3'), drawer: box('.drawer') };
-    });
-    const { stacks, row, drawer } = found;
-    const at = `${width}: ${JSON.stringify(found)}`;
-    check(beside ? drawer.left >= stacks.right : drawer.top >= stacks.bottom, at);
-    check(row.top >= stacks.top && row.bottom <= Math.min(stacks.bottom, height), `the row shows, ${at}`);
-    check(drawer.top < height - 100, `the drawer shows, ${at}`);
+    let found;
+    await holds(
+      async () => {
+        found = await page.evaluate(() => {
+          const box = (part) => document.querySelector(part).getBoundingClientRect().toJSON();
+          return { stacks: box('.besides > .scroll'), row: box('#row-3'), drawer: box('.drawer') };
+        });
+        const { stacks, row, drawer } = found;
+        return (
+          (beside ? drawer.left >= stacks.right : drawer.top >= stacks.bottom) &&
+          row.top >= stacks.top &&
+          row.bottom <= Math.min(stacks.bottom, height) &&
+          drawer.top < height - 100
+        );
+      },
+      () => `row and drawer show, side by side or one below the other, ${width}: ${JSON.stringify(found)}`,
+    );
     const [inside, wide] = await page.$eval('.detail', (part) => [part.clientWidth, part.scrollWidth]);
     check(wide <= inside, `${width}: ${wide} in ${inside}`);
     await shot(page, `touch-drawer-${width}`);

@@ -1,8 +1,10 @@
 // Figures over runs: the document of the trend page, and what Compare says in a sentence.
 import {
   Ajv,
+  becomes,
   browser,
   check,
+  findDot,
   openPage,
   root,
   runAll,
@@ -89,24 +91,19 @@ test('the_page_says_since_when_and_leads_to_run_and_comparison', async () => {
   const now = levels.at(-1);
   const said = await page.textContent('.verdictline');
   check(said.includes(`Worse since run ${now.from_run} of`), said);
-  same(await page.locator('main canvas').count(), 1, 'a plot');
+  await becomes(() => page.locator('main canvas').count(), 1, 'a plot');
   await shot(page, 'trend');
   const compare = page.getByRole('link', { name: `compare with run ${now.last_run_before}` });
-  same(await compare.getAttribute('href'), `/compare/${now.last_run_before}/${now.from_run}`, 'the change');
-  const plot = await page.locator('.plot .u-over').boundingBox();
-  const near = page.locator('.plot .near a');
-  let at = null; // where the pointer finds a dot
-  for (let x = plot.width / 2; !at && x < plot.width; x += 4)
-    for (let y = 10; !at && y < plot.height; y += 20) {
-      await page.mouse.move(plot.x + x, plot.y + y);
-      if (await near.count()) at = [plot.x + x, plot.y + y];
-    }
-  check(at, 'no dot under the pointer');
-  await page.mouse.click(...at);
+  await becomes(
+    () => compare.getAttribute('href'),
+    `/compare/${now.last_run_before}/${now.from_run}`,
+    'the change',
+  );
+  await page.mouse.click(...(await findDot(page, '.plot .u-over', 0.5, 'trend')));
   await page.waitForSelector('.chosen');
   const run = /run=(\d+)/.exec(page.url())[1];
-  same(
-    await page.locator('.chosen a').evaluateAll((links) => links.map((a) => a.getAttribute('href'))),
+  await becomes(
+    () => page.locator('.chosen a').evaluateAll((links) => links.map((a) => a.getAttribute('href'))),
     [`/runs/${run}`, `/compare/${run - 1}/${run}`],
     'a point leads to its run and to the run before',
   );
@@ -116,7 +113,7 @@ test('the_page_says_since_when_and_leads_to_run_and_comparison', async () => {
   );
   check(page.url().includes('metric=f1'), 'the figure is in the address');
   await page.getByText('Every run, as a table').click();
-  same(await page.locator('details tbody tr').count(), 40, 'each run has a row');
+  await becomes(() => page.locator('details tbody tr').count(), 40, 'each run has a row');
   same(page.complaints, [], 'complaints');
   await page.context().close();
 });

@@ -12,6 +12,10 @@ export const build = process.env.TWINSTACK_BUILD ?? join(root, 'build');
 const program = process.env.TWINSTACK_PROGRAM ?? join(build, 'bin/twinstack');
 const load = createRequire(join(root, 'dashboard/web/node_modules/x.js'));
 const shots = join(build, 'screenshots');
+export const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
+// How much slower than this machine each page computes: what depends on speed fails here.
+const throttle = Number(process.env.TWINSTACK_TEST_THROTTLE ?? 1);
+const PATIENCE_MS = 30e3 * slowness * throttle;
 mkdirSync(shots, { recursive: true });
 
 const folder = mkdtempSync(join(tmpdir(), 'twinstack-web-'));
@@ -107,23 +111,96 @@ export async function openPage(chromium, url, options = {}) {
     colorScheme: 'light',
     ...options,
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  if (throttle > 1)
+    await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: throttle });
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
-  page.asking = new Set(); // requests for data that are not yet answered
-  page.on('request', (asked) => /\/api\/v1\/(?!events)/.test(asked.url()) && page.asking.add(asked));
+  // Requests for data that are not yet answered.  A page without a stream asks for the newest runs now and
+  // then; a document that goes does so last of all, and nobody answers it.
+  page.asking = new Set();
+  page.on('request', (asked) => {
+    if (asked.isNavigationRequest()) page.asking.clear(); // those of the document that goes
+    if (/\/api\/v1\/(?!events|runs\?limit=10$)/.test(asked.url())) page.asking.add(asked);
+  });
   for (const end of ['requestfinished', 'requestfailed']) page.on(end, (asked) => page.asking.delete(asked));
-  page.on('framenavigated', () => page.asking.clear()); // requests of a page that is closed
   await page.goto(url);
   return page;
 }
-export const settled = async (page) => {
-  await page.waitForSelector('h1, .state');
-  await page.waitForFunction(
-    () => !document.querySelector('.loading') && document.querySelector('main h1, main .state'),
+// Two frames later: what an event changed is drawn.
+export const drawn = (page) =>
+  page.evaluate(
+    () =>
+      new Promise((done) => {
+        requestAnimationFrame(() => requestAnimationFrame(done));
+        setTimeout(done, 500); // a page that is hidden has no frames
+      }),
   );
-};
+
+// Waits until the page has its heading, all its data is answered, and both are so two looks in a row.
+export async function settled(page) {
+  await page.waitForSelector('main h1, main .state');
+  const end = performance.now() + PATIENCE_MS;
+  for (let looks = 0; looks < 2;) {
+    let rests = false;
+    try {
+      await drawn(page);
+      rests = await page.evaluate(
+        () => !document.querySelector('.loading') && document.querySelector('main h1, main .state') !== null,
+      );
+    } catch (error) {
+      if (!/context was destroyed|navigation/i.test(error.message)) throw error; // a new document comes
+    }
+    looks = rests && page.asking.size === 0 ? looks + 1 : 0;
+    check(
+      performance.now() < end,
+      `${page.url()} does not come to rest: ${[...page.asking].map((asked) => asked.url())}`,
+    );
+  }
+}
+
+// A page changes some time after the event that changes it: what it shows is looked at until it FITS.
+async function until(look, fits, say) {
+  const end = performance.now() + PATIENCE_MS;
+  for (let pause = 10; ; pause = Math.min(2 * pause, 250)) {
+    const got = await look();
+    if (fits(got)) return got;
+    check(performance.now() < end, say(got));
+    await new Promise((done) => setTimeout(done, pause));
+  }
+}
+export const becomes = (look, want, what) =>
+  until(
+    look,
+    (got) => JSON.stringify(got) === JSON.stringify(want),
+    (got) => `${what}: ${JSON.stringify(got)} instead of ${JSON.stringify(want)}`,
+  );
+export const holds = (look, what) =>
+  until(
+    look,
+    (got) => got,
+    () => (typeof what === 'function' ? what() : what),
+  );
+// The first PART of the page has WORDS in its text.
+export const says = (page, part, words, what = part) =>
+  until(
+    () => page.locator(part).first().textContent(),
+    (text) => text.includes(words),
+    (text) => `${what}: "${words}" is not in "${text.slice(0, 2000)}"`,
+  );
+// Moves the pointer over a PLOT, from X (0 to 1 of its width) on, until a dot is under it; says where.
+export async function findDot(page, plot, x, what) {
+  const box = await page.locator(plot).first().boundingBox();
+  for (let left = box.width * x; left < box.width; left += 4)
+    for (let top = 2; top < box.height; top += 6) {
+      await page.mouse.move(box.x + left, box.y + top);
+      await drawn(page);
+      if (await page.locator('.plot .near a').count()) return [box.x + left, box.y + top];
+    }
+  throw new Error(`${what}: no dot under the pointer`);
+}
 export const shot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
 // Target sizes and headings count, too.
 export const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
