@@ -1,0 +1,38 @@
+"""The unit tests built for Windows, under Wine; one at a time."""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+TESTS = e2e.BUILD / "windows/tests"
+SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
+ENV = {**os.environ, "WINEPREFIX": str(e2e.BUILD / "wine"), "WINEDEBUG": "-all", "LC_ALL": "C.UTF-8",
+       "TWINSTACK_CACHE": str(e2e.BUILD / "cache-windows")}
+
+
+@unittest.skipUnless(TESTS.exists(), "no programs for Windows: ./run says at its start why they were not built")
+class Units(e2e.Case):
+    @staticmethod
+    def failure(program):
+        done = subprocess.run(["wine", str(program)], stdin=subprocess.DEVNULL, capture_output=True, timeout=300 * SLOWNESS,
+                              check=False, cwd=e2e.ROOT, env=ENV)
+        lines = done.stdout.decode("utf-8", "replace").splitlines()
+        good = lines and re.fullmatch(r"tally (\d+ 0 \d+)", lines[-1])
+        return None if good and good[1] != "0 0 0" else (program.name, lines[-8:], done.stderr[-400:])
+
+    def test_all_of_them_pass(self):
+        programs = sorted(TESTS.glob("unit_*.exe"))
+        self.assertGreater(len(programs), 40)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            self.assertEqual([bad for bad in pool.map(self.failure, programs) if bad], [])
+
+
+if __name__ == "__main__":
+    e2e.main()
