@@ -4,20 +4,8 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "verbs/help.h"
 #include "verbs/verb.h"
-
-static void print_verbs(FILE *out)
-{
-    (void)fputs(
-        "usage: twinstack VERB [OPTION...] [ARGUMENT...]\n"
-        "Takes every Windows crash twice, by dump and by module!offset frames, resolves both\n"
-        "with no Windows, and reports which engine is right.\n\nverbs:\n",
-        out);
-    for (size_t i = 0; i < verb_count; i++)
-        (void)fprintf(out, "  %-12s %s\n", verbs[i]->name, verbs[i]->summary);
-    (void)fputs("\n`twinstack VERB --help` prints a verb's options, examples and exit codes.\n",
-                out);
-}
 
 /* A full disk must not look like an answer; a reader that has enough (`| head`) is none of ours. */
 static int end(int code)
@@ -35,16 +23,13 @@ static int end(int code)
 int main(int argc, char **argv)
 {
     process_prepare();
+    help_about((struct help_table){verbs, verb_count});
     if (argc < 2) {
-        print_verbs(stderr);
+        help_list(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        print_verbs(stdout);
-        return end(EXIT_GOOD);
-    }
-    const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+    const bool asks_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+    const char *name = asks_help ? "help" : strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
     const struct verb *verb = verb_find(name);
     if (verb == NULL) {
         (void)fprintf(stderr, "twinstack: there is no verb '%s'; `twinstack --help` lists them\n",

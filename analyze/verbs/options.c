@@ -1,43 +1,12 @@
-/* Options of verbs: parsing and help from one table.  See verb.h. */
+/* Options of verbs, parsed by their table.  See verb.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/text.h"
+#include "verbs/help.h"
 #include "verbs/verb.h"
-
-static void print_usage(const struct verb *self)
-{
-    if (self->subcommands == NULL)
-        (void)printf("usage: twinstack %s %s\n%s\n", self->name, self->usage, self->summary);
-    for (const struct subcommand *s = self->subcommands; s != NULL && s->name != NULL; s++)
-        (void)printf("%s twinstack %s %s%s%s\n", s == self->subcommands ? "usage:" : "      ",
-                     self->name, s->name, s->usage != NULL ? " " : "",
-                     s->usage != NULL ? s->usage : "");
-    if (self->subcommands == NULL)
-        return;
-    (void)printf("%s\n\nsubcommands:\n", self->summary);
-    for (const struct subcommand *s = self->subcommands; s->name != NULL; s++)
-        (void)printf("  %-26s %s\n", s->name, s->summary);
-}
-
-static void print_help(const struct verb *self, const struct option_row *rows, size_t row_count)
-{
-    print_usage(self);
-    (void)fputs("\noptions:\n", stdout);
-    for (size_t i = 0; i < row_count; i++) {
-        char left[64];
-        (void)snprintf(left, sizeof left, "%s%s%s", rows[i].name, rows[i].argument ? " " : "",
-                       rows[i].argument ? rows[i].argument : "");
-        (void)printf("  %-26s %s\n", left, rows[i].help);
-    }
-    (void)printf("  %-26s %s\n", "--help", "this text");
-    if (self->details != NULL)
-        (void)printf("\n%s\n", self->details);
-    if (self->exits != NULL)
-        (void)printf("\nexit codes:\n%s\n", self->exits);
-}
 
 static const struct option_row *find_row(const struct option_row *rows, size_t row_count,
                                          const char *word, size_t length)
@@ -163,7 +132,7 @@ bool options_parse(const struct verb *self, const struct option_row *rows, size_
         } else if (strcmp(word, "--") == 0) {
             options_ended = true;
         } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            print_help(self, rows, row_count);
+            help_print(self, rows, row_count);
             *exit_code = EXIT_GOOD;
             return false;
         } else if (!take_option(self, rows, row_count, argc, argv, &i, keep)) {

@@ -247,8 +247,8 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--thread", OPTION_UINT, &q.thread, "ID", "this thread instead of the crashed one"},
         {"--explain", OPTION_STRING, &q.explain, "FRAME", "how that frame was found, and left"},
         {"--json", OPTION_FLAG, &q.json, NULL, "one JSON document: all streams, or the stacks"},
-        {"--format", OPTION_STRING, &q.format, "FORMAT",
-         "text, json, or stackwalk-json (rust-minidump's schema)"},
+        {"--format", OPTION_STRING, &q.format, "text|json|stackwalk-json",
+         "what is printed; stackwalk-json is rust-minidump's schema"},
     };
     struct option_list rest;
     int code = EXIT_GOOD;

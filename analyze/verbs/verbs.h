@@ -27,5 +27,7 @@ extern const struct verb verb_bench;
 extern const struct verb verb_signatures;
 extern const struct verb verb_steps;
 extern const struct verb verb_version;
+extern const struct verb verb_help;
+extern const struct verb verb_completion;
 
 #endif
