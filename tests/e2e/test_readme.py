@@ -22,6 +22,8 @@ READMES = [p for p in ("README.md", "corpus/README.md", "analyze/README.md", "vi
 # Commands of `sh` blocks, each with the test that runs it, here or in another file.
 ELSEWHERE = {
     "./run": "test_serves_at_the_end_and_stops_on_ctrl_c",
+    'cmake --install build --prefix "$PREFIX"': "test_the_program_runs_from_there",
+    'cpack --config build/CPackConfig.cmake -B "$PREFIX"': "test_cpack_makes_a_package_for_debian_and_an_archive",
     "./run test": "test_nothing_is_written_outside_the_build_folder",
     "./run setup": "test_setup_again_does_nothing",
     "./corpus/make_broken.py": "test_broken_files_come_out_the_same",

@@ -1,0 +1,18 @@
+# cmake -D tool=PROGRAM -D pages=FOLDER -P pages.cmake: writes the manual pages and completion scripts to FOLDER.
+function(write file)
+  execute_process(COMMAND "${tool}" ${ARGN} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  file(WRITE "${pages}/${file}" "${text}")
+endfunction()
+
+execute_process(COMMAND "${tool}" --help OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "\n  [a-z]+ " verbs "${list}")
+file(REMOVE_RECURSE "${pages}")
+write(man1/twinstack.1 help --man)
+foreach(verb IN LISTS verbs)
+  string(STRIP "${verb}" verb)
+  write("man1/twinstack-${verb}.1" help --man "${verb}")
+endforeach()
+write(twinstack completion bash)
+write(_twinstack completion zsh)
+write(twinstack.fish completion fish)
+file(TOUCH "${pages}/made")

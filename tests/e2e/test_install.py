@@ -1,0 +1,179 @@
+"""What is installed and packed: the program with its manual pages and completions, and libtwinstack as a C library for
+C, CMake and Python programs."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+EXAMPLE = e2e.ROOT / "analyze/library/example"
+SYMBOLS = e2e.ROOT / "corpus/symbols"
+DUMP = next((e2e.ROOT / "corpus/cases/inline_chain.ob2").glob("*.dmp"))
+OFFSET = "0x1530"
+
+
+def command(*words, env=None, folder=e2e.ROOT):
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False, cwd=folder,
+                          env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        raise AssertionError(f"{words}: {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def version():
+    return re.search(r"project\(twinstack VERSION ([0-9.]+)", (e2e.ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+
+
+class Version(e2e.Case):
+    def test_it_is_the_same_everywhere(self):
+        changes = (e2e.ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+        found = {
+            "program": self.run_twinstack("version").stdout.split()[1],
+            "vcpkg.json": json.loads((e2e.ROOT / "vcpkg.json").read_text(encoding="utf-8"))["version-string"],
+            "CHANGELOG.md": re.search(r"^## ([0-9.]+), ", changes, re.M)[1],
+            "capture": re.search(r"CAPTURE_PACKAGE_VERSION ([0-9.]+)", (e2e.ROOT / "capture/package.cmake").read_text())[1],
+        }
+        self.assertEqual(set(found.values()), {version()}, found)
+
+
+class Install(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.prefix = e2e.BUILD / "test-install"
+        shutil.rmtree(cls.prefix, ignore_errors=True)
+        command("cmake", "--install", e2e.BUILD, "--prefix", cls.prefix)
+        cls.lib = next(cls.prefix.rglob("libtwinstack.so")).parent
+        cls.env = {"PKG_CONFIG_PATH": str(cls.lib / "pkgconfig"), "LD_LIBRARY_PATH": str(cls.lib)}
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.prefix, ignore_errors=True)
+
+    def verbs(self):
+        return re.findall(r"^  ([a-z]+) ", self.run_twinstack("--help").stdout, re.M)
+
+    def test_the_program_runs_from_there(self):
+        self.assertEqual(command(self.prefix / "bin/twinstack", "version"), f"twinstack {version()}\n")
+
+    def test_each_verb_has_a_manual_page_that_roff_accepts(self):
+        pages = {p.name for p in (self.prefix / "share/man/man1").iterdir()}
+        self.assertEqual(pages, {"twinstack.1", *(f"twinstack-{verb}.1" for verb in self.verbs())})
+        for verb in self.verbs():
+            page = (self.prefix / f"share/man/man1/twinstack-{verb}.1").read_text(encoding="utf-8")
+            help_text = self.run_twinstack(verb, "--help").stdout
+            options = set(re.findall(r"^  (--?[a-z0-9-]+)", help_text.split("\noptions:")[1].split("\n\n")[0], re.M))
+            self.assertEqual(options - set(o.replace("\\", "") for o in re.findall(r"^\\fB(\S+?)\\fR", page, re.M)), set(), verb)
+        if shutil.which("groff"):
+            for page in sorted((self.prefix / "share/man/man1").iterdir()):
+                done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z", page], capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), page.name)
+
+    def complete(self, *words):
+        """What bash offers after these words."""
+        script = f"source '{self.prefix}/share/bash-completion/completions/twinstack'\n" \
+                 'COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _twinstack; printf "%s\\n" "${COMPREPLY[@]}"'
+        return command("bash", "-c", script, "bash", "twinstack", *words).split()
+
+    def test_bash_completes_verbs_options_and_values(self):
+        for words, expected in [
+            (["res"], ["resolve"]),
+            (["db", "pu"], ["publish"]),
+            (["resolve", "--addr"], ["--addresses"]),
+            (["resolve", "--index", ""], ["auto", "never", "always"]),
+            (["resolve", "--index", "n"], ["never"]),
+            (["resolve", "--pdb", ""], []),
+            (["resolve", "some"], []),
+            (["no-such-verb", "--x"], []),
+        ]:
+            with self.subTest(" ".join(words)):
+                self.assertEqual(self.complete(*words), expected)
+        self.assertEqual(set(self.complete("")) - {"--help", "--version"}, set(self.verbs()))
+
+    def test_zsh_and_fish_take_their_scripts(self):
+        zsh, fish = (self.prefix / "share" / p for p in ("zsh/vendor-completions/_twinstack", "fish/vendor_completions.d/twinstack.fish"))
+        for verb in self.verbs():
+            self.assertIn(f"  {verb})\n", zsh.read_text(encoding="utf-8"))
+            self.assertIn(f" -a {verb} ", fish.read_text(encoding="utf-8"))
+        if shutil.which("zsh"):
+            self.assertEqual(command("zsh", "-fc", f"autoload -Uz compinit; compinit -D -u; source {zsh}; echo $_comps[twinstack]"),
+                             "_twinstack\n")
+        if shutil.which("fish"):
+            self.assertIn("publish\t", command("fish", "-c", f"source {fish}; complete -C 'twinstack db pu'"))
+
+    def test_only_its_own_symbols_are_visible(self):
+        declared = set(re.findall(r"\b(twinstack_\w+)\(", re.sub(r"/\*.*?\*/", "", (self.prefix / "include/twinstack.h").read_text(
+            encoding="utf-8"), flags=re.S)))
+        for flags, file in [(["-D", "--defined-only"], "libtwinstack.so"), (["-g", "--defined-only"], "libtwinstack.a")]:
+            names = {line.split()[2] for line in command("nm", *flags, self.lib / file).splitlines() if len(line.split()) == 3}
+            self.assertEqual(names, declared, file)
+
+    def check_example(self, program, env=None):
+        text = command(program, SYMBOLS, "victims-ob2.exe", OFFSET, env=env)
+        asked = self.run_twinstack("resolve", "--ndjson", "--symbols", SYMBOLS, "-", stdin=f"victims-ob2.exe!{OFFSET}\n").stdout
+        expected = json.loads(asked)["frames"]
+        self.assertGreater(len(expected), 0)
+        self.assertEqual(text.splitlines(), [
+            f" 0 victims-ob2.exe!{OFFSET} {f['function']}{' (inlined)' if f['inline_depth'] else ''} {f['file']}:{f['line']}"
+            for f in expected])
+        dump = command(program, SYMBOLS, DUMP, env=env)
+        for name in ("chain_four (inlined)", "chain_one (inlined)", "run_inline_chain ", "main "):
+            self.assertIn(name, dump)
+        done = subprocess.run([str(program), "/no/such/folder", "a.exe", "0"], capture_output=True, text=True, check=False,
+                              env={**os.environ, **(env or {})})
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"/no/such/folder.*absent")
+
+    def test_a_c_program_links_either_library(self):
+        for name, flags in [("shared", []), ("static", ["--static"])]:
+            with self.subTest(name):
+                cflags, libs = (command("pkg-config", *flags, kind, "twinstack", env=self.env).split() for kind in ("--cflags", "--libs"))
+                if flags:
+                    libs = [str(self.lib / "libtwinstack.a") if lib == "-ltwinstack" else lib for lib in libs]
+                command("cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *cflags, EXAMPLE / "name_stack.c", "-o",
+                        self.folder / name, *libs)
+                self.check_example(self.folder / name, self.env)
+
+    def test_a_cmake_project_finds_it(self):
+        project = self.folder / "project"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.24)\nproject(user C)\nfind_package(twinstack 0.1 REQUIRED)\n"
+            f"add_executable(user {EXAMPLE}/name_stack.c)\ntarget_link_libraries(user twinstack::twinstack)\n", encoding="utf-8")
+        command("cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        command("ninja", "-C", project / "build")
+        self.check_example(project / "build/user")
+
+    def test_python_calls_it(self):
+        text = command("/usr/bin/python3", EXAMPLE / "name_stack.py", SYMBOLS, "victims-ob2.exe", OFFSET, "0x2", env=self.env)
+        self.assertRegex(text, r"\A0 \w+.*\n(.*\n)*1 \? \?:0\n\Z")
+
+    def test_threads_share_the_symbols(self):
+        program = self.folder / "threads"
+        command("cc", "-std=gnu11", "-Wall", "-Werror", f"-I{self.prefix}/include", e2e.ROOT / "tests/package/threads.c", "-o", program,
+                f"-L{self.lib}", "-ltwinstack", "-lpthread")
+        self.assertEqual(command(program, SYMBOLS, "victims-ob2.exe", OFFSET, env=self.env), "all alike\n")
+
+
+class Packages(e2e.Case):
+    def test_cpack_makes_a_package_for_debian_and_an_archive(self):
+        command("cpack", "--config", e2e.BUILD / "CPackConfig.cmake", "-B", self.folder)
+        deb = next(self.folder.glob("*.deb"))
+        said = command("dpkg-deb", "--field", deb)
+        for field in (f"Version: {version()}\n", "Package: twinstack\n", "libc6 (", "libdwarf1 ("):
+            self.assertIn(field, said)
+        files = command("dpkg-deb", "--contents", deb)
+        archive = command("tar", "-tf", next(self.folder.glob("*.tar.xz")))
+        for file in ("bin/twinstack", "include/twinstack.h", "share/man/man1/twinstack-resolve.1", "share/doc/twinstack/CHANGELOG.md"):
+            self.assertIn(f"/usr/{file}\n", files)
+            self.assertIn(f"{file}\n", archive)
+
+
+if __name__ == "__main__":
+    e2e.main()
