@@ -1,5 +1,5 @@
 /* The portable parts of files.h. */
-#include "base/files.h"
+#include "base/files_parts.h"
 
 #include <string.h>
 
@@ -22,4 +22,23 @@ const char *path_base(const char *path)
         if (is_separator(*p))
             base = p + 1;
     return base;
+}
+
+static bool put_stream(FILE *stream, file_put_fn *put, void *to)
+{
+    char chunk[16384];
+    size_t bytes = 0;
+    while ((bytes = fread(chunk, 1, sizeof chunk, stream)) > 0)
+        if (!put(to, chunk, bytes))
+            return false;
+    return ferror(stream) == 0;
+}
+
+bool file_put_parts(const struct file_part *parts, size_t count, file_put_fn *put, void *to)
+{
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++)
+        good = parts[i].stream != NULL ? put_stream(parts[i].stream, put, to)
+                                       : put(to, parts[i].data, parts[i].bytes);
+    return good;
 }

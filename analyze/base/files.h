@@ -33,10 +33,12 @@ enum status file_read(const char *path, size_t max_bytes, struct arena *keep, ch
  * symbolic link is followed; a device or pipe is written to and never replaced. Fails: ERR_IO. */
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault);
 
-/* The same for a file whose bytes are in several places. */
+/* The same for a file whose bytes are in several places: in memory, or in a stream, which is read
+ * to its end. */
 struct file_part {
     const void *data;
     size_t bytes;
+    FILE *stream; /* NULL: the part is DATA */
 };
 enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
                              struct fault *fault);

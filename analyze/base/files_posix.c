@@ -1,7 +1,7 @@
 /* files.h on POSIX systems. */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE /* flock */
-#include "base/files.h"
+#include "base/files_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -157,16 +157,18 @@ static bool write_all(int fd, const void *data, size_t bytes)
 
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
 {
-    const struct file_part whole = {data, bytes};
+    const struct file_part whole = {.data = data, .bytes = bytes};
     return file_write_parts(path, &whole, 1, fault);
+}
+
+static bool write_part(void *to, const void *data, size_t bytes)
+{
+    return write_all(*(const int *)to, data, bytes);
 }
 
 static bool write_parts(int fd, const struct file_part *parts, size_t count)
 {
-    bool written = fd >= 0;
-    for (size_t i = 0; i < count && written; i++)
-        written = write_all(fd, parts[i].data, parts[i].bytes);
-    return written;
+    return fd >= 0 && file_put_parts(parts, count, write_part, &fd);
 }
 
 /* Writes into what is at PATH, or appends to it as a shell's `>>` does. */

@@ -1,5 +1,5 @@
 /* files.h on Windows. Paths are UTF-8 here and converted to UTF-16 for Win32 calls. */
-#include "base/files.h"
+#include "base/files_parts.h"
 
 #include <io.h>
 #include <limits.h>
@@ -150,7 +150,7 @@ static bool write_all(HANDLE file, const void *data, size_t bytes)
 
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
 {
-    const struct file_part whole = {data, bytes};
+    const struct file_part whole = {.data = data, .bytes = bytes};
     return file_write_parts(path, &whole, 1, fault);
 }
 
@@ -172,13 +172,17 @@ bool path_is_stream(const char *path)
     return stream;
 }
 
+static bool write_part(void *to, const void *data, size_t bytes)
+{
+    return write_all(*(const HANDLE *)to, data, bytes);
+}
+
 static enum status write_through(const char *path, const wchar_t *wide,
                                  const struct file_part *parts, size_t count, struct fault *fault)
 {
-    const HANDLE file = open_standing(wide);
-    bool written = file != INVALID_HANDLE_VALUE;
-    for (size_t i = 0; i < count && written; i++)
-        written = write_all(file, parts[i].data, parts[i].bytes);
+    HANDLE file = open_standing(wide);
+    const bool written =
+        file != INVALID_HANDLE_VALUE && file_put_parts(parts, count, write_part, &file);
     if (!written)
         (void)file_fault(fault, path, "file to write");
     if (file != INVALID_HANDLE_VALUE)
@@ -219,9 +223,7 @@ enum status file_write_parts(const char *path, const struct file_part *parts, si
         CreateFileW(temporary, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
     if (file == INVALID_HANDLE_VALUE)
         return file_fault(fault, path, "file to write");
-    bool written = true;
-    for (size_t i = 0; i < count; i++)
-        written = written && write_all(file, parts[i].data, parts[i].bytes);
+    const bool written = file_put_parts(parts, count, write_part, &file);
     (void)CloseHandle(file);
     if (!written || !MoveFileExW(temporary, final, MOVEFILE_REPLACE_EXISTING)) {
         (void)file_fault(fault, path, "file to write");

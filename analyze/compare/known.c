@@ -375,42 +375,44 @@ static bool took_all(const struct run_info *run)
     return all;
 }
 
-static void count_uses(struct known *k, const struct run_case *cases, uint32_t count)
+void known_uses_add(struct known_uses *uses, const struct run_case *c)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const enum verdict v = cases[i].result.verdict;
-        if (!known_covers(k, &cases[i]))
+    const enum verdict v = c->result.verdict;
+    for (uint32_t i = 0; i < uses->list.count; i++) {
+        struct known *k = &uses->list.items[i];
+        if (!known_covers(k, c))
             continue;
         k->seen++;
         if (v == VERDICT_UNSUPPORTED || v == VERDICT_ERROR)
             continue;
         k->in_scope++;
-        k->hits += v == VERDICT_XFAIL && cases[i].known_id != NULL &&
-                   strcmp(cases[i].known_id, k->id) == 0;
+        k->hits += v == VERDICT_XFAIL && c->known_id != NULL && strcmp(c->known_id, k->id) == 0;
     }
 }
 
-enum status known_problems_of(const struct run_info *run, const struct run_case *cases,
-                              uint32_t count, struct arena *keep, const char ***out,
-                              uint32_t *out_count, struct fault *fault)
+enum status known_uses_begin(struct known_uses *uses, const struct run_info *run,
+                             struct arena *keep, struct fault *fault)
 {
-    struct known_list list = {NULL, 0};
-    char day[16];
-    *out = NULL;
-    *out_count = 0;
+    *uses = (struct known_uses){.run = run};
     if (run->known_text == NULL || run->state != RUN_COMPLETE)
         return ERR_NONE;
-    if (known_parse(run->known_text, strlen(run->known_text), keep, &list, fault) != ERR_NONE)
-        return fault->code;
+    return known_parse(run->known_text, strlen(run->known_text), keep, &uses->list, fault);
+}
+
+enum status known_uses_end(struct known_uses *uses, struct arena *keep, const char ***out,
+                           uint32_t *out_count, struct fault *fault)
+{
+    const struct run_info *run = uses->run;
     const uint64_t ended_ns = run->finished_ns != 0 ? run->finished_ns : run->started_ns;
-    text_utc_date(ended_ns / 1000000000U, day);
-    *out = ARENA_ARRAY(keep, (size_t)list.count + 1, const char *);
+    char day[16];
+    *out_count = 0;
+    *out = ARENA_ARRAY(keep, (size_t)uses->list.count + 1, const char *);
     if (*out == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "known mismatches");
-    for (uint32_t i = 0; i < list.count; i++) {
-        count_uses(&list.items[i], cases, count);
-        judge_by_day(&list.items[i], day);
-        const char *problem = known_problem(&list.items[i], took_all(run), keep);
+    text_utc_date(ended_ns / 1000000000U, day);
+    for (uint32_t i = 0; i < uses->list.count; i++) {
+        judge_by_day(&uses->list.items[i], day);
+        const char *problem = known_problem(&uses->list.items[i], took_all(run), keep);
         if (problem != NULL)
             (*out)[(*out_count)++] = problem;
     }

@@ -59,11 +59,18 @@ bool known_is_pinned(const struct known *known);
  * scenario, so that a scope without a case is a mistake. */
 const char *known_problem(const struct known *known, bool whole, struct arena *keep);
 
-/* What is wrong with the acceptances that a stored run used, in the words of known_problem(), on
- * the day it ended. An incomplete run has none, because acceptances are applied last. */
-enum status known_problems_of(const struct run_info *run, const struct run_case *cases,
-                              uint32_t count, struct arena *keep, const char ***out,
-                              uint32_t *out_count, struct fault *fault);
+/* Which acceptances a stored run used: begin, add each of its cases, end. The result is what is
+ * wrong with them, in the words of known_problem(), on the day the run ended. An incomplete run has
+ * nothing, because acceptances are applied last. RUN is borrowed until the end. */
+struct known_uses {
+    const struct run_info *run;
+    struct known_list list;
+};
+enum status known_uses_begin(struct known_uses *uses, const struct run_info *run,
+                             struct arena *keep, struct fault *fault);
+void known_uses_add(struct known_uses *uses, const struct run_case *c);
+enum status known_uses_end(struct known_uses *uses, struct arena *keep, const char ***out,
+                           uint32_t *out_count, struct fault *fault);
 
 /* TEXT (NULL: a new file) followed by an acceptance of C, under an id that LIST does not have; the
  * new block alone begins at *block.  Fails: ERR_USAGE C does not fail (an ERROR cannot be

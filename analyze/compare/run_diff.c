@@ -64,54 +64,52 @@ static bool diff_facts(const struct run_info *a, const struct run_info *b, struc
 
 static int by_name(const void *x, const void *y)
 {
-    const struct run_case *a = *(const struct run_case *const *)x;
-    const struct run_case *b = *(const struct run_case *const *)y;
+    const struct diff_case *a = *(const struct diff_case *const *)x;
+    const struct diff_case *b = *(const struct diff_case *const *)y;
     int order = strcmp(a->scenario, b->scenario);
     if (order == 0)
         order = strcmp(a->variant, b->variant);
     return order != 0 ? order : (a->repeat > b->repeat) - (a->repeat < b->repeat);
 }
 
-static enum diff_group group_of(const struct run_case *a, const struct run_case *b)
+static enum diff_group group_of(const struct diff_case *a, const struct diff_case *b)
 {
     if (b == NULL)
         return DIFF_GONE;
     if (a == NULL)
-        return run_verdict_fails(b->result.verdict) ? DIFF_NEW : DIFF_ADDED;
-    const bool was = run_verdict_fails(a->result.verdict),
-               is = run_verdict_fails(b->result.verdict);
+        return run_verdict_fails(b->verdict) ? DIFF_NEW : DIFF_ADDED;
+    const bool was = run_verdict_fails(a->verdict), is = run_verdict_fails(b->verdict);
     if (was != is)
-        return is ? DIFF_NEW : b->result.verdict == VERDICT_XFAIL ? DIFF_ACCEPTED : DIFF_FIXED;
-    const bool same = a->result.verdict == b->result.verdict &&
-                      same_text(a->result.signature, b->result.signature);
+        return is ? DIFF_NEW : b->verdict == VERDICT_XFAIL ? DIFF_ACCEPTED : DIFF_FIXED;
+    const bool same = a->verdict == b->verdict && same_text(a->signature, b->signature);
     return !same ? DIFF_CHANGED : is ? DIFF_STILL : DIFF_SAME;
 }
 
-static const struct run_case **sorted(const struct run_case *cases, uint32_t count,
-                                      struct arena *keep)
+static const struct diff_case **sorted(const struct diff_side *side, struct arena *keep)
 {
-    const struct run_case **out = ARENA_ARRAY(keep, (size_t)count + 1, const struct run_case *);
-    for (uint32_t i = 0; out != NULL && i < count; i++)
-        out[i] = &cases[i];
+    const struct diff_case **out =
+        ARENA_ARRAY(keep, (size_t)side->count + 1, const struct diff_case *);
+    for (uint32_t i = 0; out != NULL && i < side->count; i++)
+        out[i] = &side->cases[i];
     if (out != NULL)
-        array_sort(out, count, sizeof *out, by_name);
+        array_sort(out, side->count, sizeof *out, by_name);
     return out;
 }
 
-static bool same_case(const struct run_case *x, const struct run_case *y)
+static bool same_case(const struct diff_case *x, const struct diff_case *y)
 {
     return strcmp(x->scenario, y->scenario) == 0 && strcmp(x->variant, y->variant) == 0;
 }
 
 /* A case that one run repeated more often than the other counts as neither added nor gone. */
-static bool is_other_repeat(const struct run_case *c, const struct run_case *const *others,
+static bool is_other_repeat(const struct diff_case *c, const struct diff_case *const *others,
                             uint32_t count, uint32_t near)
 {
     return (near < count && same_case(c, others[near])) ||
            (near > 0 && same_case(c, others[near - 1]));
 }
 
-static const struct run_case *case_of(const struct diff_row *row)
+static const struct diff_case *case_of(const struct diff_row *row)
 {
     return row->b != NULL ? row->b : row->a;
 }
@@ -130,19 +128,19 @@ static void count_rows(struct run_diff *out)
     }
 }
 
-static bool diff_cases(const struct run_case *a, uint32_t a_count, const struct run_case *b,
-                       uint32_t b_count, struct arena *keep, struct run_diff *out)
+static bool diff_cases(const struct diff_side *a, const struct diff_side *b, struct arena *keep,
+                       struct run_diff *out)
 {
-    const struct run_case **left = sorted(a, a_count, keep), **right = sorted(b, b_count, keep);
-    out->rows = ARENA_ARRAY(keep, (size_t)a_count + b_count + 1, struct diff_row);
+    const struct diff_case **left = sorted(a, keep), **right = sorted(b, keep);
+    out->rows = ARENA_ARRAY(keep, (size_t)a->count + b->count + 1, struct diff_row);
     if (left == NULL || right == NULL || out->rows == NULL)
         return false;
-    for (uint32_t i = 0, k = 0; i < a_count || k < b_count;) {
-        const int order = i == a_count ? 1 : k == b_count ? -1 : by_name(&left[i], &right[k]);
+    for (uint32_t i = 0, k = 0; i < a->count || k < b->count;) {
+        const int order = i == a->count ? 1 : k == b->count ? -1 : by_name(&left[i], &right[k]);
         struct diff_row row = {.a = order <= 0 ? left[i] : NULL, .b = order >= 0 ? right[k] : NULL};
         row.group = group_of(row.a, row.b);
-        const bool other_repeat = order < 0   ? is_other_repeat(left[i], right, b_count, k)
-                                  : order > 0 ? is_other_repeat(right[k], left, a_count, i)
+        const bool other_repeat = order < 0   ? is_other_repeat(left[i], right, b->count, k)
+                                  : order > 0 ? is_other_repeat(right[k], left, a->count, i)
                                               : false;
         i += order <= 0;
         k += order >= 0;
@@ -155,14 +153,12 @@ static bool diff_cases(const struct run_case *a, uint32_t a_count, const struct 
 
 /* ---- times ---------------------------------------------------------------------------- */
 
-static double total_ns(const struct run_case *c, const char *engine, bool *subject)
+static const struct diff_series *series_of(const struct diff_side *side, const char *engine)
 {
-    for (uint32_t i = 0; i < c->claim_count && i < c->result.score_count; i++)
-        if (same_text(c->claims[i].engine, engine)) {
-            *subject = c->claims[i].subject;
-            return c->result.scores[i].state == STACK_OK ? (double)c->claims[i].cost.total_ns : 0;
-        }
-    return 0;
+    for (uint32_t i = 0; i < side->series_count; i++)
+        if (same_text(side->series[i].engine, engine))
+            return &side->series[i];
+    return NULL;
 }
 
 static double fence_of(const struct diff_limits *limits, const char *engine)
@@ -173,67 +169,107 @@ static double fence_of(const struct diff_limits *limits, const char *engine)
     return 0;
 }
 
-static void diff_engine(const struct run_diff *rows, const char *engine,
-                        const struct diff_limits *limits, double *before, double *now,
-                        double *scratch, struct diff_time *out)
+/* Room for one number per row. */
+struct numbers {
+    double *before, *now, *scratch;
+};
+
+static void diff_engine(const struct run_diff *rows, const struct diff_series *a,
+                        const struct diff_series *b, const struct diff_limits *limits,
+                        const struct numbers *n, struct diff_time *out)
 {
     size_t count = 0;
-    for (uint32_t i = 0; i < rows->row_count; i++) {
+    for (uint32_t i = 0; a != NULL && i < rows->row_count; i++) {
         const struct diff_row *row = &rows->rows[i];
-        if (row->a == NULL || row->b == NULL)
+        const uint64_t x = row->a != NULL ? a->total_ns[row->a->index] : 0;
+        const uint64_t y = row->b != NULL ? b->total_ns[row->b->index] : 0;
+        if (x == 0 || y == 0)
             continue;
-        const double x = total_ns(row->a, engine, &out->subject);
-        const double y = total_ns(row->b, engine, &out->subject);
-        if (x <= 0 || y <= 0)
-            continue;
-        before[count] = x;
-        now[count++] = y;
+        n->before[count] = (double)x;
+        n->now[count++] = (double)y;
     }
-    out->engine = engine;
+    out->engine = b->engine;
+    out->subject = b->subject;
     out->cases = (uint32_t)count;
-    out->change = statistics_change_paired(before, now, count, limits->noise,
-                                           fence_of(limits, engine), scratch);
+    out->change = statistics_change_paired(n->before, n->now, count, limits->noise,
+                                           fence_of(limits, b->engine), n->scratch);
     for (size_t i = 0; i < count; i++)
-        scratch[i] = now[i] / before[i];
-    out->ratio = statistics_geometric_mean(scratch, count);
-    out->before_ns = statistics_median(before, count);
-    out->now_ns = statistics_median(now, count);
+        n->scratch[i] = n->now[i] / n->before[i];
+    out->ratio = statistics_geometric_mean(n->scratch, count);
+    out->before_ns = statistics_median(n->before, count);
+    out->now_ns = statistics_median(n->now, count);
 }
 
-static bool diff_times(const struct run_case *cases, uint32_t count,
+static bool diff_times(const struct diff_side *a, const struct diff_side *b,
                        const struct diff_limits *limits, struct arena *keep, struct run_diff *out)
 {
     const size_t room = (size_t)out->row_count + 1;
-    double *before = ARENA_ARRAY(keep, room, double), *now = ARENA_ARRAY(keep, room, double);
-    double *scratch = ARENA_ARRAY(keep, room, double);
+    const struct numbers n = {ARENA_ARRAY(keep, room, double), ARENA_ARRAY(keep, room, double),
+                              ARENA_ARRAY(keep, room, double)};
     out->times = ARENA_ARRAY(keep, CLAIMS_MAX, struct diff_time);
-    if (before == NULL || now == NULL || scratch == NULL || out->times == NULL)
+    if (n.before == NULL || n.now == NULL || n.scratch == NULL || out->times == NULL)
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < cases[i].claim_count && out->time_count < CLAIMS_MAX; k++) {
-            const char *engine = cases[i].claims[k].engine;
-            bool known = false;
-            for (uint32_t t = 0; t < out->time_count && !known; t++)
-                known = same_text(out->times[t].engine, engine);
-            if (known)
-                continue;
-            struct diff_time *time = &out->times[out->time_count++];
-            diff_engine(out, engine, limits, before, now, scratch, time);
-        }
+    for (uint32_t i = 0; i < b->series_count; i++)
+        diff_engine(out, series_of(a, b->series[i].engine), &b->series[i], limits, &n,
+                    &out->times[out->time_count++]);
     return true;
 }
 
-enum status run_diff_make(const struct run_info *a, const struct run_case *a_cases,
-                          uint32_t a_count, const struct run_info *b,
-                          const struct run_case *b_cases, uint32_t b_count,
+enum status run_diff_make(const struct diff_side *a, const struct diff_side *b,
                           const struct diff_limits *limits, struct arena *keep,
                           struct run_diff *out, struct fault *fault)
 {
     static const struct diff_limits none = {.fence_count = 0};
     memset(out, 0, sizeof *out);
-    if (!diff_facts(a, b, keep, out) ||
-        !diff_cases(a_cases, a_count, b_cases, b_count, keep, out) ||
-        !diff_times(b_cases, b_count, limits != NULL ? limits : &none, keep, out))
+    if (!diff_facts(a->run, b->run, keep, out) || !diff_cases(a, b, keep, out) ||
+        !diff_times(a, b, limits != NULL ? limits : &none, keep, out))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing two runs");
     return ERR_NONE;
+}
+
+/* ---- from whole cases ------------------------------------------------------------------ */
+
+static void take_case(const struct run_case *c, uint32_t index, struct diff_case *out)
+{
+    *out = (struct diff_case){.scenario = c->scenario,
+                              .variant = c->variant,
+                              .reason = c->result.reason,
+                              .signature = c->result.signature,
+                              .folder = c->folder,
+                              .kind = c->kind,
+                              .verdict = c->result.verdict,
+                              .repeat = c->repeat,
+                              .index = index};
+    for (uint32_t i = 0; i < c->result.score_count; i++)
+        if (c->result.scores[i].subject && c->result.scores[i].frames > out->frames)
+            out->frames = c->result.scores[i].frames;
+    for (uint32_t i = 0; i < c->result.finding_count && out->finding == NULL; i++)
+        if (c->result.findings[i].fails)
+            out->finding = &c->result.findings[i];
+}
+
+static void take_times(const struct run_case *c, uint32_t index, struct arena *keep,
+                       struct diff_side *out, struct fault *fault)
+{
+    for (uint32_t i = 0; i < c->claim_count && i < c->result.score_count; i++) {
+        struct diff_series *series =
+            diff_side_series(out, c->claims[i].engine, c->claims[i].subject, keep, fault);
+        if (series != NULL && c->result.scores[i].state == STACK_OK)
+            series->total_ns[index] = c->claims[i].cost.total_ns;
+    }
+}
+
+enum status diff_side_of(const struct run_info *run, const struct run_case *cases, uint32_t count,
+                         struct arena *keep, struct diff_side *out, struct fault *fault)
+{
+    *out = (struct diff_side){.run = run,
+                              .cases = ARENA_ARRAY(keep, (size_t)count + 1, struct diff_case),
+                              .count = count};
+    if (out->cases == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "comparing two runs");
+    for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
+        take_case(&cases[i], i, &out->cases[i]);
+        take_times(&cases[i], i, keep, out, fault);
+    }
+    return fault->code;
 }

@@ -7,11 +7,13 @@
 #include "base/fault.h"
 #include "model/difference.h"
 
-/* LIMITS may be NULL. */
-enum status run_diff_make(const struct run_info *a, const struct run_case *a_cases,
-                          uint32_t a_count, const struct run_info *b,
-                          const struct run_case *b_cases, uint32_t b_count,
+/* LIMITS may be NULL. OUT borrows A and B. Fails: ERR_MEMORY. */
+enum status run_diff_make(const struct diff_side *a, const struct diff_side *b,
                           const struct diff_limits *limits, struct arena *keep,
                           struct run_diff *out, struct fault *fault);
+
+/* One side from whole cases, which OUT borrows. Fails: ERR_MEMORY. */
+enum status diff_side_of(const struct run_info *run, const struct run_case *cases, uint32_t count,
+                         struct arena *keep, struct diff_side *out, struct fault *fault);
 
 #endif

@@ -91,10 +91,10 @@ static enum status write_renamed(const struct judge_stage *stage, const struct m
         rename_modules(&r, keep);
     const uint64_t rest = place.foff + place.bytes;
     const struct file_part parts[] = {
-        {dump->data, (size_t)place.foff},
-        {r.rows, r.rows_bytes},
-        {dump->data + rest, (size_t)(dump->data_bytes - rest)},
-        {r.names, r.names_bytes},
+        {.data = dump->data, .bytes = (size_t)place.foff},
+        {.data = r.rows, .bytes = r.rows_bytes},
+        {.data = dump->data + rest, .bytes = (size_t)(dump->data_bytes - rest)},
+        {.data = r.names, .bytes = r.names_bytes},
     };
     return file_write_parts(path, parts, COUNT_OF(parts), fault);
 }

@@ -1,5 +1,7 @@
-/* The names of difference.h. */
+/* Names and series: see difference.h. */
 #include "model/difference.h"
+
+#include <string.h>
 
 const char *diff_group_name(enum diff_group group)
 {
@@ -12,4 +14,24 @@ const char *change_name(enum change change)
 {
     static const char *const names[CHANGE_COUNT] = {"too_few", "same", "slower", "faster"};
     return names[change];
+}
+
+struct diff_series *diff_side_series(struct diff_side *side, const char *engine, bool subject,
+                                     struct arena *keep, struct fault *fault)
+{
+    for (uint32_t i = 0; i < side->series_count; i++)
+        if (side->series[i].engine == engine || strcmp(side->series[i].engine, engine) == 0)
+            return &side->series[i];
+    if (side->series_count == CLAIMS_MAX)
+        return NULL;
+    struct diff_series *out = &side->series[side->series_count];
+    out->total_ns = ARENA_ARRAY(keep, (size_t)side->count + 1, uint64_t);
+    if (out->total_ns == NULL) {
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "times of a run");
+        return NULL;
+    }
+    out->engine = engine;
+    out->subject = subject;
+    side->series_count++;
+    return out;
 }

@@ -38,9 +38,35 @@ enum diff_group {
     DIFF_GROUPS
 };
 
+/* What a comparison needs of a case: runs of 100,000 cases are compared, and a whole `run_case` is
+ * several times as large. */
+struct diff_case {
+    const char *scenario, *variant;
+    const char *reason, *signature, *folder; /* NULL: none; folder only where the case fails */
+    const struct finding *finding;           /* the first that fails the case; NULL: none */
+    enum case_kind kind;
+    enum verdict verdict;
+    uint32_t repeat;
+    uint32_t frames; /* of the longest stack of an engine under test */
+    uint32_t index;  /* in its run, as the cases were passed */
+};
+
+/* One run of a comparison. */
+struct diff_side {
+    const struct run_info *run;
+    struct diff_case *cases; /* by repeat and name, if the database gave them */
+    uint32_t count;
+    struct diff_series {
+        const char *engine;
+        bool subject;
+        uint64_t *total_ns; /* by index of the case; 0: there is no time */
+    } series[CLAIMS_MAX];
+    uint32_t series_count;
+};
+
 struct diff_row {
     enum diff_group group;
-    const struct run_case *a, *b; /* before and now; NULL: not in that run */
+    const struct diff_case *a, *b; /* before and now; NULL: not in that run */
     bool counts; /* in its group: if a case ran more than once, only one row is marked */
 };
 
@@ -84,6 +110,11 @@ struct diff_limits {
     } fences[CLAIMS_MAX];
     uint32_t fence_count;
 };
+
+/* The series of ENGINE in SIDE, whose count is set; added when new. NULL: there are CLAIMS_MAX
+ * others, or out of memory (which sets FAULT). */
+struct diff_series *diff_side_series(struct diff_side *side, const char *engine, bool subject,
+                                     struct arena *keep, struct fault *fault);
 
 const char *diff_group_name(enum diff_group group); /* "new", "fixed", ... */
 const char *change_name(enum change change);        /* "too_few", "same", "slower", "faster" */

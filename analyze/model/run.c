@@ -53,21 +53,28 @@ bool run_verdict_fails(enum verdict verdict)
            verdict == VERDICT_ERROR;
 }
 
-static struct engine_total *total_of(struct engine_total *totals, uint32_t *count,
-                                     const struct engine_score *score)
+/* A copy that outlives the case; NULL in, NULL out. */
+static const char *copy_of(struct text_pool *texts, const char *text)
 {
-    for (uint32_t i = 0; i < *count; i++)
-        if (strcmp(totals[i].engine, score->engine) == 0)
-            return &totals[i];
-    if (*count == CLAIMS_MAX)
-        return NULL;
-    totals[*count].engine = score->engine;
-    totals[*count].kind = score->kind;
-    totals[*count].subject = score->subject;
-    return &totals[(*count)++];
+    return text != NULL ? text_pool_add(texts, text, strlen(text)) : NULL;
 }
 
-static void total_add(struct engine_total *t, const struct engine_score *s)
+static struct engine_total *total_of(struct engine_totals *totals, const struct engine_score *score)
+{
+    for (uint32_t i = 0; i < totals->count; i++)
+        if (strcmp(totals->rows[i].engine, score->engine) == 0)
+            return &totals->rows[i];
+    if (totals->count == CLAIMS_MAX)
+        return NULL;
+    struct engine_total *t = &totals->rows[totals->count];
+    t->engine = copy_of(&totals->texts, score->engine);
+    t->kind = score->kind;
+    t->subject = score->subject;
+    totals->count += t->engine != NULL;
+    return t->engine != NULL ? t : NULL;
+}
+
+static void total_add(struct engine_total *t, const struct engine_score *s, struct text_pool *texts)
 {
     t->cases++;
     t->stacks += s->state == STACK_OK && s->frames > 0;
@@ -87,29 +94,46 @@ static void total_add(struct engine_total *t, const struct engine_score *s)
     t->physical_judged += s->physical_judged;
     t->physical_same += s->physical_same;
     if (t->skip_reason == NULL && s->state != STACK_OK)
-        t->skip_reason = s->reason;
+        t->skip_reason = copy_of(texts, s->reason);
+}
+
+enum status run_totals_add(struct engine_totals *totals, const struct run_case *c,
+                           struct fault *fault)
+{
+    for (uint32_t s = 0; s < c->result.score_count; s++) {
+        const struct engine_score *score = &c->result.scores[s];
+        struct engine_total *t = total_of(totals, score);
+        if (t == NULL)
+            return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one run");
+        total_add(t, score, &totals->texts);
+        for (uint32_t k = 0; k < c->claim_count; k++)
+            if (t->shares == NULL && strcmp(c->claims[k].engine, t->engine) == 0) {
+                t->shares = copy_of(&totals->texts, c->claims[k].shares);
+                t->version = copy_of(&totals->texts, c->claims[k].version);
+            }
+    }
+    return ERR_NONE;
+}
+
+enum status run_totals_begin(struct engine_totals *totals, struct arena *keep, struct fault *fault)
+{
+    text_pool_init(&totals->texts, keep);
+    totals->count = 0;
+    totals->rows = ARENA_ARRAY(keep, CLAIMS_MAX, struct engine_total);
+    return totals->rows != NULL ? ERR_NONE
+                                : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals of a run");
 }
 
 enum status run_total_engines(const struct run_case *cases, uint32_t count, struct arena *keep,
                               struct engine_total **out, uint32_t *out_count, struct fault *fault)
 {
-    *out_count = 0;
-    *out = ARENA_ARRAY(keep, CLAIMS_MAX, struct engine_total);
-    if (*out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals of a run");
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t s = 0; s < cases[i].result.score_count; s++) {
-            struct engine_total *t = total_of(*out, out_count, &cases[i].result.scores[s]);
-            if (t == NULL)
-                return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one run");
-            total_add(t, &cases[i].result.scores[s]);
-            for (uint32_t c = 0; c < cases[i].claim_count; c++)
-                if (t->shares == NULL && strcmp(cases[i].claims[c].engine, t->engine) == 0) {
-                    t->shares = cases[i].claims[c].shares;
-                    t->version = cases[i].claims[c].version;
-                }
-        }
-    return ERR_NONE;
+    struct engine_totals totals;
+    (void)run_totals_begin(&totals, keep, fault);
+    for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++)
+        (void)run_totals_add(&totals, &cases[i], fault);
+    *out = totals.rows;
+    *out_count = totals.count;
+    return fault->code;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------- */

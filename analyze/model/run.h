@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/text_pool.h"
 #include "model/cpu.h"
 #include "model/result.h"
 
@@ -139,7 +140,18 @@ struct engine_total {
     const char *skip_reason; /* the first one; NULL */
 };
 
-/* Adds up the scores of CASES.  Fails: ERR_MEMORY. */
+/* Adds up scores case by case. The rows and their texts live in the arena of the start; cases need
+ * not stay. Fails: ERR_MEMORY; ERR_LIMIT more than CLAIMS_MAX engines. */
+struct engine_totals {
+    struct engine_total *rows;
+    uint32_t count;
+    struct text_pool texts;
+};
+enum status run_totals_begin(struct engine_totals *totals, struct arena *keep, struct fault *fault);
+enum status run_totals_add(struct engine_totals *totals, const struct run_case *c,
+                           struct fault *fault);
+
+/* Adds up the scores of CASES.  Fails: as run_totals_add(). */
 enum status run_total_engines(const struct run_case *cases, uint32_t count, struct arena *keep,
                               struct engine_total **out, uint32_t *out_count, struct fault *fault);
 

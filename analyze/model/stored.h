@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text_pool.h"
 #include "model/bench.h"
 #include "model/metric.h"
 #include "model/run.h"
@@ -46,8 +47,16 @@ struct case_query {
     const char *search;                    /* part of "scenario.variant"; NULL: any */
     bool newest_first;                     /* by falling id: a scenario's history   */
     bool without_scores, without_findings; /* faster, for lists that do not show them */
+    struct text_pool *texts; /* shared by all pages of a list; NULL: one for each page */
     uint64_t after;
     uint32_t limit; /* 0: 50 */
+};
+
+/* What is read of a case besides its head. */
+enum case_part {
+    CASE_SCORES = 1,   /* claims without stacks, and scores */
+    CASE_FINDINGS = 2, /* what differs */
+    CASE_STACKS = 4,   /* everything */
 };
 
 struct case_page {

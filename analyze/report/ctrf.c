@@ -28,14 +28,6 @@ static enum ctrf_status status_of(enum verdict v)
     }
 }
 
-static uint32_t count_status(const struct run_figures *report, enum ctrf_status status)
-{
-    uint32_t count = status == CTRF_FAILED ? report->problem_count : 0;
-    for (uint32_t i = 0; i < report->case_count; i++)
-        count += status_of(report->cases[i].result.verdict) == status;
-    return count;
-}
-
 /* The problems that fail the run as a whole, as one test. */
 static void write_problem(struct json *j, const char *problem)
 {
@@ -70,10 +62,48 @@ static void write_test(struct json *j, const struct run_case *c)
     json_object_end(j);
 }
 
+static void write_summary(struct json *j, const struct run_figures *report, struct case_window *w,
+                          struct fault *fault)
+{
+    const struct run_info *run = report->run;
+    uint32_t counts[CTRF_STATUS_COUNT] = {[CTRF_FAILED] = report->problem_count};
+    for (uint32_t i = 0; i < w->count && fault->code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(w, i, fault);
+        if (c != NULL)
+            counts[status_of(c->result.verdict)]++;
+    }
+    json_key(j, "summary");
+    json_object(j);
+    json_key_uint(j, "tests", (uint64_t)w->count + report->problem_count);
+    for (int i = 0; i < CTRF_STATUS_COUNT; i++)
+        json_key_uint(j, status_names[i], counts[i]);
+    json_key_uint(j, "start", run->started_ns / 1000000);
+    json_key_uint(j, "stop",
+                  (run->finished_ns != 0 ? run->finished_ns : run->started_ns) / 1000000);
+    json_object_end(j);
+}
+
+static void write_tests(struct json *j, const struct run_figures *report, struct case_window *w,
+                        struct fault *fault)
+{
+    json_key(j, "tests");
+    json_array(j);
+    for (uint32_t i = 0; i < w->count && fault->code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(w, i, fault);
+        if (c != NULL)
+            write_test(j, c);
+    }
+    for (uint32_t i = 0; i < report->problem_count; i++)
+        write_problem(j, report->problems[i]);
+    json_array_end(j);
+}
+
 enum status report_ctrf(const struct run_figures *report, FILE *out, struct fault *fault)
 {
     const struct run_info *run = report->run;
+    struct case_window w;
     struct json j;
+    case_window_open(&w, report, 0);
     json_to_stream(&j, out, true);
     json_object(&j);
     json_key_string(&j, "reportFormat", "CTRF");
@@ -86,22 +116,9 @@ enum status report_ctrf(const struct run_figures *report, FILE *out, struct faul
     if (run->tool_count > 0 && run->tools[0].version != NULL)
         json_key_string(&j, "version", run->tools[0].version);
     json_object_end(&j);
-    json_key(&j, "summary");
-    json_object(&j);
-    json_key_uint(&j, "tests", (uint64_t)report->case_count + report->problem_count);
-    for (int i = 0; i < CTRF_STATUS_COUNT; i++)
-        json_key_uint(&j, status_names[i], count_status(report, (enum ctrf_status)i));
-    json_key_uint(&j, "start", run->started_ns / 1000000);
-    json_key_uint(&j, "stop",
-                  (run->finished_ns != 0 ? run->finished_ns : run->started_ns) / 1000000);
-    json_object_end(&j);
-    json_key(&j, "tests");
-    json_array(&j);
-    for (uint32_t i = 0; i < report->case_count; i++)
-        write_test(&j, &report->cases[i]);
-    for (uint32_t i = 0; i < report->problem_count; i++)
-        write_problem(&j, report->problems[i]);
-    json_array_end(&j);
+    write_summary(&j, report, &w, fault);
+    write_tests(&j, report, &w, fault);
+    case_window_close(&w);
     json_key(&j, "environment");
     json_object(&j);
     json_key_string(&j, "appName", "twinstack");
@@ -115,7 +132,7 @@ enum status report_ctrf(const struct run_figures *report, FILE *out, struct faul
     json_object_end(&j);
     json_object_end(&j);
     json_newline(&j);
-    return j.failed || ferror(out) != 0
-               ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
-               : ERR_NONE;
+    if (fault->code == ERR_NONE && (j.failed || ferror(out) != 0))
+        (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report");
+    return fault->code;
 }

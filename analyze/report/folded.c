@@ -6,15 +6,27 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "report/folded.h"
 #include "report/report.h"
 #include "report/speedscope.h"
 
+/* Stacks that are alike, once. */
 struct folded {
-    const struct stack *stack;
-    char *line;
+    const char *line;
+    const struct stack *stack; /* the first one, with the frames that are shown */
     uint64_t count;
+    struct folded *next; /* with the same hash */
+};
+
+enum { SLOTS = 4096 };
+
+struct folding {
+    struct arena *keep;
+    struct folded *slots[SLOTS];
+    struct folded **rows; /* by line, when all are known */
+    size_t count;
 };
 
 static void put_clean(const char *text, folded_put *put, void *to)
@@ -96,7 +108,7 @@ static char *fold(const struct stack *s, struct arena *scratch)
 
 static int by_line(const void *a, const void *b)
 {
-    return strcmp(((const struct folded *)a)->line, ((const struct folded *)b)->line);
+    return strcmp((*(struct folded *const *)a)->line, (*(struct folded *const *)b)->line);
 }
 
 static bool is_shown(const struct stack *s)
@@ -104,51 +116,98 @@ static bool is_shown(const struct stack *s)
     return s->state == STACK_OK && s->frame_count > 0;
 }
 
-static enum status collect_stacks(const struct run_figures *report, const char *engine,
-                                  struct arena *scratch, struct folded **out, size_t *count,
-                                  struct fault *fault)
+/* A copy that outlives the case, with what the formats show of a frame. */
+static const struct stack *copy_stack(const struct stack *s, struct arena *keep)
 {
-    size_t room = 1;
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        const struct engine_claim *k = case_claim(&report->cases[i], engine);
-        room += k != NULL ? k->stack_count : 0;
+    struct stack *out = ARENA_NEW(keep, struct stack);
+    struct frame *frames = ARENA_ARRAY(keep, s->frame_count, struct frame);
+    if (out == NULL || frames == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < s->frame_count; i++) {
+        const struct frame *f = &s->frames[i];
+        frames[i].function = arena_string(keep, f->function);
+        frames[i].module_name = arena_string(keep, f->module_name);
+        frames[i].file = arena_string(keep, f->file);
+        frames[i].line = f->line;
+        frames[i].offset = f->offset;
+        frames[i].method_token = f->method_token;
     }
-    *count = 0;
-    *out = ARENA_ARRAY(scratch, room, struct folded);
-    for (uint32_t i = 0; *out != NULL && i < report->case_count; i++) {
-        const struct engine_claim *k = case_claim(&report->cases[i], engine);
-        for (uint32_t s = 0; k != NULL && k->stacks != NULL && s < k->stack_count; s++) {
-            if (!is_shown(&k->stacks[s]))
-                continue;
-            struct folded *f = &(*out)[(*count)++];
-            *f = (struct folded){&k->stacks[s], fold(&k->stacks[s], scratch), 1};
-            if (f->line == NULL)
-                return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folded stacks");
+    out->frames = frames;
+    out->frame_count = s->frame_count;
+    return out;
+}
+
+static bool add_stack(struct folding *folding, const struct stack *s, struct arena *scratch)
+{
+    const char *line = fold(s, scratch);
+    if (line == NULL)
+        return false;
+    struct folded **slot = &folding->slots[hash_fold(hash_text(HASH_START, line)) % SLOTS];
+    for (struct folded *at = *slot; at != NULL; at = at->next)
+        if (strcmp(at->line, line) == 0) {
+            at->count++;
+            return true;
         }
+    struct folded *added = ARENA_NEW(folding->keep, struct folded);
+    if (added == NULL)
+        return false;
+    *added = (struct folded){.line = arena_string(folding->keep, line),
+                             .stack = copy_stack(s, folding->keep),
+                             .count = 1,
+                             .next = *slot};
+    *slot = added;
+    folding->count++;
+    return added->line != NULL && added->stack != NULL;
+}
+
+static bool sort_rows(struct folding *folding)
+{
+    size_t count = 0;
+    folding->rows = ARENA_ARRAY(folding->keep, folding->count + 1, struct folded *);
+    if (folding->rows == NULL)
+        return false;
+    for (size_t i = 0; i < SLOTS; i++)
+        for (struct folded *at = folding->slots[i]; at != NULL; at = at->next)
+            folding->rows[count++] = at;
+    array_sort((void *)folding->rows, count, sizeof(struct folded *), by_line);
+    return true;
+}
+
+/* Memory is that of the stacks that differ. */
+static enum status collect_stacks(const struct run_figures *report, const char *engine,
+                                  struct folding *out, struct fault *fault)
+{
+    struct case_window w;
+    struct arena scratch;
+    bool good = true;
+    arena_init(&scratch, 0);
+    case_window_open(&w, report, CASE_STACKS);
+    for (uint32_t i = 0; i < w.count && good && fault->code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(&w, i, fault);
+        const struct engine_claim *k = c != NULL ? case_claim(c, engine) : NULL;
+        arena_reset(&scratch);
+        for (uint32_t s = 0; good && k != NULL && k->stacks != NULL && s < k->stack_count; s++)
+            good = !is_shown(&k->stacks[s]) || add_stack(out, &k->stacks[s], &scratch);
     }
-    if (*out == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folded stacks");
-    array_sort(*out, *count, sizeof **out, by_line);
-    size_t kept = 0;
-    for (size_t i = 0; i < *count; i++)
-        if (kept > 0 && strcmp((*out)[kept - 1].line, (*out)[i].line) == 0)
-            (*out)[kept - 1].count++;
-        else
-            (*out)[kept++] = (*out)[i];
-    *count = kept;
-    return ERR_NONE;
+    case_window_close(&w);
+    arena_free(&scratch);
+    if (fault->code == ERR_NONE && !(good && sort_rows(out)))
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folded stacks");
+    return fault->code;
 }
 
 enum status report_folded(const struct run_figures *report, const char *engine,
                           struct arena *scratch, FILE *out, struct fault *fault)
 {
-    struct folded *rows = NULL;
-    size_t count = 0;
-    engine = choose_engine(report, engine);
-    if (collect_stacks(report, engine, scratch, &rows, &count, fault) != ERR_NONE)
+    struct folding *folding = ARENA_NEW(scratch, struct folding);
+    if (folding == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "folded stacks");
+    folding->keep = scratch;
+    if (collect_stacks(report, choose_engine(report, engine), folding, fault) != ERR_NONE)
         return fault->code;
-    for (size_t i = 0; i < count; i++)
-        (void)fprintf(out, "%s %llu\n", rows[i].line, (unsigned long long)rows[i].count);
+    for (size_t i = 0; i < folding->count; i++)
+        (void)fprintf(out, "%s %llu\n", folding->rows[i]->line,
+                      (unsigned long long)folding->rows[i]->count);
     return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
                             : ERR_NONE;
 }
@@ -156,16 +215,18 @@ enum status report_folded(const struct run_figures *report, const char *engine,
 enum status report_speedscope(const struct run_figures *report, const char *engine,
                               struct arena *scratch, FILE *out, struct fault *fault)
 {
-    struct folded *rows = NULL;
-    size_t count = 0;
+    struct folding *folding = ARENA_NEW(scratch, struct folding);
+    if (folding == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks for speedscope");
+    folding->keep = scratch;
     engine = choose_engine(report, engine);
-    if (collect_stacks(report, engine, scratch, &rows, &count, fault) != ERR_NONE)
+    if (collect_stacks(report, engine, folding, fault) != ERR_NONE)
         return fault->code;
     struct speedscope *scope = speedscope_start(out, engine != NULL ? engine : "no stacks");
     if (scope == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "stacks for speedscope");
-    for (size_t i = 0; i < count; i++)
-        (void)speedscope_add(scope, rows[i].stack, rows[i].count);
+    for (size_t i = 0; i < folding->count; i++)
+        (void)speedscope_add(scope, folding->rows[i]->stack, folding->rows[i]->count);
     return !speedscope_end(scope) || ferror(out) != 0
                ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
                : ERR_NONE;

@@ -97,34 +97,65 @@ struct counts {
     double seconds;
 };
 
-static struct counts count_variant(const struct run_figures *report, const char *variant)
+static void count_case(struct counts *n, const struct run_case *c)
 {
-    struct counts n = {0, 0, 0, 0, 0};
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        const struct run_case *c = &report->cases[i];
-        if (variant != NULL && strcmp(c->variant, variant) != 0)
-            continue;
-        n.tests++;
-        n.errors += c->result.verdict == VERDICT_ERROR;
-        n.failures += run_verdict_fails(c->result.verdict) && c->result.verdict != VERDICT_ERROR;
-        n.skipped += is_skip(c->result.verdict);
-        n.seconds += (double)c->wall_ms / 1000;
+    n->tests++;
+    n->errors += c->result.verdict == VERDICT_ERROR;
+    n->failures += run_verdict_fails(c->result.verdict) && c->result.verdict != VERDICT_ERROR;
+    n->skipped += is_skip(c->result.verdict);
+    n->seconds += (double)c->wall_ms / 1000;
+}
+
+/* One suite; its cases are in the order of the run. */
+struct suite {
+    const char *variant;
+    struct counts counts;
+};
+
+struct suites {
+    struct suite *rows;
+    uint32_t count, room;
+    uint32_t *of_case; /* the suite of each case */
+    struct counts all;
+    struct arena keep;
+};
+
+static struct suite *suite_of(struct suites *s, const char *variant)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (strcmp(s->rows[i].variant, variant) == 0)
+            return &s->rows[i];
+    struct suite *rows =
+        arena_reserve(&s->keep, s->rows, &s->room, (uint64_t)s->count + 1, sizeof *rows);
+    const char *name = arena_string(&s->keep, variant);
+    if (rows == NULL || name == NULL)
+        return NULL;
+    s->rows = rows;
+    rows[s->count].variant = name;
+    return &rows[s->count++];
+}
+
+static enum status find_suites(struct case_window *w, struct suites *out, struct fault *fault)
+{
+    out->of_case = ARENA_ARRAY(&out->keep, (size_t)w->count + 1, uint32_t);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct run_case *c = case_window_get(w, i, fault);
+        struct suite *suite = c != NULL && out->of_case != NULL ? suite_of(out, c->variant) : NULL;
+        if (suite == NULL)
+            return fault->code != ERR_NONE
+                       ? fault->code
+                       : fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "suites of a run");
+        out->of_case[i] = (uint32_t)(suite - out->rows);
+        count_case(&suite->counts, c);
+        count_case(&out->all, c);
     }
-    return n;
+    return ERR_NONE;
 }
 
 static void put_counts(FILE *out, struct counts n)
 {
     (void)fprintf(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\" time=\"%.3f\"",
                   n.tests, n.failures, n.errors, n.skipped, n.seconds);
-}
-
-static bool is_first_of_variant(const struct run_figures *report, uint32_t at)
-{
-    for (uint32_t i = 0; i < at; i++)
-        if (strcmp(report->cases[i].variant, report->cases[at].variant) == 0)
-            return false;
-    return true;
 }
 
 /* The problems that fail the run as a whole, as one suite. */
@@ -146,33 +177,53 @@ static void put_problems(FILE *out, const struct run_figures *report)
     (void)fputs("  </testsuite>\n", out);
 }
 
-enum status report_junit(const struct run_figures *report, FILE *out, struct fault *fault)
+static void put_suite(FILE *out, struct case_window *w, const struct suites *suites, uint32_t at,
+                      const char *when, struct fault *fault)
 {
+    (void)fputs("  <testsuite", out);
+    attribute(out, "name", suites->rows[at].variant);
+    put_counts(out, suites->rows[at].counts);
+    attribute(out, "timestamp", when);
+    (void)fputs(">\n", out);
+    for (uint32_t i = 0; i < w->count && fault->code == ERR_NONE; i++) {
+        const struct run_case *c = suites->of_case[i] == at ? case_window_get(w, i, fault) : NULL;
+        if (c != NULL)
+            put_case(out, c);
+    }
+    (void)fputs("  </testsuite>\n", out);
+}
+
+static void put_suites(FILE *out, struct case_window *w, const struct suites *suites,
+                       const struct run_figures *report, struct fault *fault)
+{
+    struct counts all = suites->all;
     char when[32];
     (void)time_text(report->run->started_ns, when);
     when[strcspn(when, "Z")] = 0; /* the schema has no zone */
     (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"twinstack\"", out);
-    struct counts all = count_variant(report, NULL);
     all.tests += report->problem_count;
     all.failures += report->problem_count;
     put_counts(out, all);
     (void)fputs(">\n", out);
-    for (uint32_t i = 0; i < report->case_count; i++) {
-        const char *variant = report->cases[i].variant;
-        if (!is_first_of_variant(report, i))
-            continue;
-        (void)fputs("  <testsuite", out);
-        attribute(out, "name", variant);
-        put_counts(out, count_variant(report, variant));
-        attribute(out, "timestamp", when);
-        (void)fputs(">\n", out);
-        for (uint32_t k = i; k < report->case_count; k++)
-            if (strcmp(report->cases[k].variant, variant) == 0)
-                put_case(out, &report->cases[k]);
-        (void)fputs("  </testsuite>\n", out);
-    }
+    for (uint32_t i = 0; i < suites->count; i++)
+        put_suite(out, w, suites, i, when, fault);
     put_problems(out, report);
     (void)fputs("</testsuites>\n", out);
-    return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
-                            : ERR_NONE;
+}
+
+enum status report_junit(const struct run_figures *report, FILE *out, struct fault *fault)
+{
+    struct suites suites = {.count = 0};
+    struct case_window heads, whole;
+    arena_init(&suites.keep, 0);
+    case_window_open(&heads, report, 0);
+    case_window_open(&whole, report, CASE_FINDINGS);
+    if (find_suites(&heads, &suites, fault) == ERR_NONE)
+        put_suites(out, &whole, &suites, report, fault);
+    case_window_close(&heads);
+    case_window_close(&whole);
+    arena_free(&suites.keep);
+    if (fault->code == ERR_NONE && ferror(out) != 0)
+        (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report");
+    return fault->code;
 }

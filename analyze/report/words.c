@@ -56,13 +56,24 @@ const char *headline_median_text(const struct headline_row *row, const struct he
     return out;
 }
 
+static const char *full_name(const char *scenario, const char *variant, uint32_t repeat,
+                             char out[160])
+{
+    if (repeat > 0)
+        (void)snprintf(out, 160, "%.90s.%.50s#%u", scenario, variant, repeat + 1);
+    else
+        (void)snprintf(out, 160, "%.90s.%.50s", scenario, variant);
+    return out;
+}
+
 const char *case_name(const struct run_case *c, char out[160])
 {
-    if (c->repeat > 0)
-        (void)snprintf(out, 160, "%.90s.%.50s#%u", c->scenario, c->variant, c->repeat + 1);
-    else
-        (void)snprintf(out, 160, "%.90s.%.50s", c->scenario, c->variant);
-    return out;
+    return full_name(c->scenario, c->variant, c->repeat, out);
+}
+
+const char *diff_case_name(const struct diff_case *c, char out[160])
+{
+    return full_name(c->scenario, c->variant, c->repeat, out);
 }
 
 const char *time_text(uint64_t ns, char out[32])

@@ -21,6 +21,7 @@ const char *headline_amount_text(const struct headline_row *row, double value, c
 
 /* "scenario.variant", followed by "#2" from the second repeat on. */
 const char *case_name(const struct run_case *c, char out[160]);
+const char *diff_case_name(const struct diff_case *c, char out[160]);
 
 /* RFC 3339, UTC, seconds. */
 const char *time_text(uint64_t ns, char out[32]);

@@ -41,7 +41,7 @@ enum status store_fault(const struct store *store, int code, const char *what, s
 
 struct query query_begin(struct store *store, enum sql sql, struct arena *keep, struct fault *fault)
 {
-    struct query q = {store, NULL, keep, fault, 0, 0};
+    struct query q = {.store = store, .keep = keep, .fault = fault};
     if (fault->code != ERR_NONE)
         return q;
     if (store->statements[sql] == NULL) {
@@ -138,11 +138,17 @@ const char *query_get_text(struct query *q)
     const unsigned char *text = sqlite3_column_text(q->statement, column);
     if (text == NULL)
         return NULL;
-    const char *copy =
-        arena_text(q->keep, (const char *)text, (size_t)sqlite3_column_bytes(q->statement, column));
+    const size_t bytes = (size_t)sqlite3_column_bytes(q->statement, column);
+    const char *copy = q->texts != NULL ? text_pool_add(q->texts, (const char *)text, bytes)
+                                        : arena_text(q->keep, (const char *)text, bytes);
     if (copy == NULL)
         (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "text from the database");
     return copy;
+}
+
+void query_skip(struct query *q)
+{
+    q->column++;
 }
 
 const void *query_get_blob(struct query *q, size_t *bytes)

@@ -64,6 +64,7 @@ enum sql {
     SQL_FIND_RUN_UUID,
     SQL_FIND_RUN_LATEST,
     SQL_FIND_RUN_NAMED,
+    SQL_LIST_CASE_IDS,
     SQL_LIST_CASES,
     SQL_LIST_CASES_DOWN,
     SQL_COUNT_CASES,
@@ -80,6 +81,8 @@ enum sql {
     SQL_READ_CASE_ARTIFACTS,
     SQL_READ_ARTIFACT,
     SQL_READ_OUTCOMES,
+    SQL_READ_SIDE,
+    SQL_READ_SIDE_TIMES,
     SQL_READ_HISTORY,
     SQL_READ_TIMES,
     SQL_FIND_CASE,
@@ -129,6 +132,7 @@ struct query {
     struct store *store;
     sqlite3_stmt *statement; /* NULL after a fault */
     struct arena *keep;      /* for texts; NULL: none are read */
+    struct text_pool *texts; /* where equal texts are one; NULL: each gets its own copy in KEEP */
     struct fault *fault;
     int bound, column;
 };
@@ -145,6 +149,7 @@ uint64_t query_get(struct query *q);
 int64_t query_get_signed(struct query *q);
 double query_get_number(struct query *q);    /* NULL: NaN */
 const char *query_get_text(struct query *q); /* NULL: NULL */
+void query_skip(struct query *q);            /* a column that is not needed */
 const void *query_get_blob(struct query *q, size_t *bytes);
 
 /* Ends the query; returns the code of the fault, if there is one. */

@@ -8,6 +8,7 @@ enum { PAGE_DEFAULT = 50, MODULE_SLOTS = 256 };
 struct reader {
     struct store *store;
     struct arena *keep;
+    struct text_pool *texts; /* for claims and findings; NULL: every text is copied */
     struct fault *fault;
     struct run_case *c;
     uint64_t module_ids[MODULE_SLOTS]; /* one struct per module, however many frames name it */
@@ -102,17 +103,15 @@ static void read_score(struct query *q, struct engine_score *s)
 static void read_claims(struct reader *r)
 {
     struct run_case *c = r->c;
-    c->claims = ARENA_ARRAY(r->keep, CLAIMS_MAX, struct engine_claim);
-    c->result.scores = ARENA_ARRAY(r->keep, CLAIMS_MAX, struct engine_score);
-    if (c->claims == NULL || c->result.scores == NULL) {
-        (void)no_memory(r);
-        return;
-    }
+    struct engine_claim claims[CLAIMS_MAX] = {{.engine = NULL}};
+    struct engine_score scores[CLAIMS_MAX] = {{.engine = NULL}};
+    uint32_t count = 0;
     struct query q = query_begin(r->store, SQL_READ_CLAIMS, r->keep, r->fault);
+    q.texts = r->texts;
     query_int(&q, c->id);
-    while (c->claim_count < CLAIMS_MAX && query_row(&q)) {
-        struct engine_claim *k = &c->claims[c->claim_count];
-        struct engine_score *s = &c->result.scores[c->claim_count++];
+    while (count < CLAIMS_MAX && query_row(&q)) {
+        struct engine_claim *k = &claims[count];
+        struct engine_score *s = &scores[count++];
         k->engine = query_get_text(&q);
         k->kind = engine_kind_of(k->engine);
         k->shares = query_get_text(&q);
@@ -127,8 +126,16 @@ static void read_claims(struct reader *r)
         read_score(&q, s);
         k->cost.cold_ns = query_get(&q);
     }
-    c->result.score_count = c->claim_count;
     (void)query_end(&q);
+    c->claims = ARENA_ARRAY(r->keep, (size_t)count + 1, struct engine_claim);
+    c->result.scores = ARENA_ARRAY(r->keep, (size_t)count + 1, struct engine_score);
+    if (c->claims == NULL || c->result.scores == NULL) {
+        (void)no_memory(r);
+        return;
+    }
+    memcpy(c->claims, claims, count * sizeof *claims);
+    memcpy(c->result.scores, scores, count * sizeof *scores);
+    c->claim_count = c->result.score_count = count;
 }
 
 static void read_findings(struct reader *r)
@@ -136,6 +143,7 @@ static void read_findings(struct reader *r)
     struct case_result *out = &r->c->result;
     uint32_t room = 0;
     struct query q = query_begin(r->store, SQL_READ_FINDINGS, r->keep, r->fault);
+    q.texts = r->texts;
     query_int(&q, r->c->id);
     while (query_row(&q) && store_grow(&out->findings, out->finding_count, &room,
                                        sizeof *out->findings, r->keep, r->fault)) {
@@ -184,8 +192,11 @@ enum status store_list_cases(struct store *store, const struct case_query *query
     out->cases = ARENA_ARRAY(keep, (size_t)limit + 1, struct run_case);
     if (out->cases == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases");
+    struct text_pool own, *texts = query->texts != NULL ? query->texts : &own;
+    text_pool_init(&own, keep);
     struct query q =
         query_begin(store, query->newest_first ? SQL_LIST_CASES_DOWN : SQL_LIST_CASES, keep, fault);
+    q.texts = texts;
     bind_case_filter(&q, query);
     query_int(&q, query->after);
     query_int(&q, (uint64_t)limit + 1);
@@ -197,7 +208,8 @@ enum status store_list_cases(struct store *store, const struct case_query *query
         out->next = out->cases[limit - 1].id;
     }
     for (uint32_t i = 0; i < out->count && fault->code == ERR_NONE; i++) {
-        struct reader r = {.store = store, .keep = keep, .fault = fault, .c = &out->cases[i]};
+        struct reader r = {
+            .store = store, .keep = keep, .texts = texts, .fault = fault, .c = &out->cases[i]};
         if (!query->without_scores)
             read_claims(&r);
         if (!query->without_findings)
@@ -516,6 +528,39 @@ enum status store_read_case(struct store *store, uint64_t case_id, struct arena 
         read_truth(&r, truths);
     read_gaps(&r);
     return store_read_files(store, out, keep, fault);
+}
+
+enum status store_read_parts(struct store *store, uint64_t case_id, unsigned parts,
+                             struct arena *keep, struct run_case *out, struct fault *fault)
+{
+    if ((parts & CASE_STACKS) != 0)
+        return store_read_case(store, case_id, keep, out, fault);
+    struct reader r = {.store = store, .keep = keep, .fault = fault, .c = out};
+    struct query q = query_begin(store, SQL_READ_CASE, keep, fault);
+    memset(out, 0, sizeof *out);
+    query_int(&q, case_id);
+    if (query_row(&q))
+        read_case_row(&q, out);
+    if (query_end(&q) == ERR_NONE && (parts & CASE_SCORES) != 0)
+        read_claims(&r);
+    if (fault->code == ERR_NONE && (parts & CASE_FINDINGS) != 0)
+        read_findings(&r);
+    if (fault->code == ERR_NONE && out->id == 0)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case");
+    return fault->code;
+}
+
+enum status store_list_case_ids(struct store *store, uint64_t run_id, struct arena *keep,
+                                uint64_t **out, uint32_t *count, struct fault *fault)
+{
+    uint32_t room = 0;
+    *out = NULL;
+    *count = 0;
+    struct query q = query_begin(store, SQL_LIST_CASE_IDS, NULL, fault);
+    query_int(&q, run_id);
+    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
+        (*out)[(*count)++] = query_get(&q);
+    return query_end(&q);
 }
 
 enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,

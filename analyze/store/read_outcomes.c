@@ -4,22 +4,6 @@
 
 #include "store/query.h"
 
-/* Every case repeats the names of the engines: keeps one copy of each. */
-struct engine_names {
-    const char *names[CLAIMS_MAX];
-    uint32_t count;
-};
-
-static const char *engine_name(struct engine_names *known, const char *name)
-{
-    for (uint32_t i = 0; name != NULL && i < known->count; i++)
-        if (strcmp(known->names[i], name) == 0)
-            return known->names[i];
-    if (name != NULL && known->count < CLAIMS_MAX)
-        known->names[known->count++] = name;
-    return name;
-}
-
 /* The claims of one case, gathered before they get arrays of their size. */
 struct gathered {
     uint64_t case_id;
@@ -63,13 +47,14 @@ static void read_timing(struct query *q, struct case_timing *out)
     out->crowded = query_get(q) != 0;
 }
 
-static enum status read_times(struct store *store, uint64_t run_id, struct arena *keep,
+static enum status read_times(struct store *store, uint64_t run_id, struct text_pool *texts,
                               struct run_case *cases, uint32_t count, struct fault *fault)
 {
-    struct engine_names known = {.count = 0};
     struct gathered g = {.count = 0};
+    struct arena *keep = texts->keep;
     uint32_t at = 0;
     struct query q = query_begin(store, SQL_READ_TIMES, keep, fault);
+    q.texts = texts;
     query_int(&q, run_id);
     while (query_row(&q)) {
         const uint64_t id = query_get(&q);
@@ -82,7 +67,7 @@ static enum status read_times(struct store *store, uint64_t run_id, struct arena
             continue;
         struct engine_claim *claim = &g.claims[g.count];
         struct engine_score *score = &g.scores[g.count++];
-        score->engine = claim->engine = engine_name(&known, query_get_text(&q));
+        score->engine = claim->engine = query_get_text(&q);
         score->subject = claim->subject = query_get(&q) != 0;
         score->state = query_get(&q) == STACK_OK ? STACK_OK : STACK_FAILED;
         claim->cost.total_ns = query_get(&q);
@@ -126,10 +111,13 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_
                                 struct arena *keep, struct run_case **out, uint32_t *count,
                                 struct fault *fault)
 {
+    struct text_pool texts;
     uint32_t room = 0;
     *out = NULL;
     *count = 0;
+    text_pool_init(&texts, keep);
     struct query q = query_begin(store, SQL_READ_OUTCOMES, keep, fault);
+    q.texts = &texts;
     query_int(&q, run_id);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct run_case *c = &(*out)[(*count)++];
@@ -150,10 +138,10 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_
     }
     if (query_end(&q) != ERR_NONE)
         return fault->code;
-    return with_times ? read_times(store, run_id, keep, *out, *count, fault) : ERR_NONE;
+    return with_times ? read_times(store, run_id, &texts, *out, *count, fault) : ERR_NONE;
 }
 
-enum status store_read_history(struct store *store, const struct run_case *c,
+enum status store_read_history(struct store *store, const struct diff_case *c,
                                const struct run_info *run, struct arena *keep,
                                struct case_history *out, struct fault *fault)
 {

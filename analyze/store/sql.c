@@ -17,6 +17,13 @@
     " c.capture_now_ns, c.hang_late_ns, c.crowded, c.stop_copy_ns,"                                \
     " c.verdict, c.reason, c.right_engines, c.signature, c.known_id, c.has_truth"
 
+/* The finding that decided a failing case. */
+#define WORST_FINDING                                                                              \
+    "f.cause, f.engine, f.evidence, f.blame, f.module, f.function FROM crash_case c"               \
+    " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="        \
+    " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails"                        \
+    "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1) WHERE run_id = ? ORDER BY c.id"
+
 #define CASE_FILTER                                                                                \
     "(?1 IS NULL OR c.run_id = ?1) AND (?2 IS NULL OR c.scenario = ?2)"                            \
     " AND (?3 IS NULL OR c.variant = ?3) AND (?4 IS NULL OR c.kind = ?4)"                          \
@@ -218,6 +225,8 @@ const char *const store_sql[SQL_COUNT] = {
                            " ORDER BY started_ns DESC, id DESC LIMIT 1",
 
     /* ---- cases ---- */
+    [SQL_LIST_CASE_IDS] = "SELECT id FROM crash_case WHERE run_id = ?"
+                          " ORDER BY repeat, scenario, variant, id",
     [SQL_LIST_CASES] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE " CASE_FILTER
                        " AND c.id > ?8 ORDER BY c.id LIMIT ?9",
     [SQL_LIST_CASES_DOWN] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE " CASE_FILTER
@@ -271,12 +280,12 @@ const char *const store_sql[SQL_COUNT] = {
                           " JOIN case_artifact c ON c.artifact = a.id WHERE a.sha256 = ? LIMIT 1",
     [SQL_READ_OUTCOMES] =
         "SELECT c.id, scenario, variant, repeat, verdict, reason, right_engines, signature,"
-        " known_id, folder, f.cause, f.engine, f.evidence, f.blame, f.module, f.function FROM "
-        "crash_case c"
-        " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position ="
-        " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails"
-        "  ORDER BY w.cause = 'unexplained' DESC, w.position LIMIT 1)"
-        " WHERE run_id = ? ORDER BY c.id",
+        " known_id, folder, " WORST_FINDING,
+    [SQL_READ_SIDE] = "SELECT c.id, scenario, variant, kind, repeat, verdict, reason, signature,"
+                      " folder, " WORST_FINDING,
+    [SQL_READ_SIDE_TIMES] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames"
+                            " FROM crash_case c JOIN claim k ON k.case_id = c.id"
+                            " WHERE c.run_id = ? ORDER BY c.id, k.position",
     [SQL_READ_HISTORY] =
         "SELECT r.id, r.commit_id, c.verdict FROM crash_case c JOIN run r ON r.id = c.run_id"
         " WHERE c.scenario = ?1 AND c.variant = ?2 AND c.repeat = ?3 AND r.id <= ?4"

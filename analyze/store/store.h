@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/text_pool.h"
 #include "model/difference.h"
 #include "model/stored.h"
 
@@ -85,6 +86,15 @@ enum status store_list_cases(struct store *store, const struct case_query *query
 enum status store_read_case(struct store *store, uint64_t case_id, struct arena *keep,
                             struct run_case *out, struct fault *fault);
 
+/* Every case of a run by repeat and name: for reading a run of any size case by case. */
+enum status store_list_case_ids(struct store *store, uint64_t run_id, struct arena *keep,
+                                uint64_t **out, uint32_t *count, struct fault *fault);
+
+/* The head of a case (name, verdict, reason, timing) and what PARTS (enum case_part) adds. Fails:
+ * ERR_ABSENT. */
+enum status store_read_parts(struct store *store, uint64_t case_id, unsigned parts,
+                             struct arena *keep, struct run_case *out, struct fault *fault);
+
 /* Finds a case of a run by its name and repeat. Fails: ERR_ABSENT. */
 enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,
                             const char *variant, uint32_t repeat, uint64_t *case_id,
@@ -96,9 +106,13 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, bool with_
                                 struct arena *keep, struct run_case **out, uint32_t *count,
                                 struct fault *fault);
 
+/* A run with what a comparison needs of its cases. OUT borrows RUN, which the store has. */
+enum status store_read_side(struct store *store, const struct run_info *run, struct arena *keep,
+                            struct diff_side *out, struct fault *fault);
+
 /* Since when CASE fails in RUN, which the store has, by the complete runs of its branch.  Looks at
  * a bounded number of runs. */
-enum status store_read_history(struct store *store, const struct run_case *c,
+enum status store_read_history(struct store *store, const struct diff_case *c,
                                const struct run_info *run, struct arena *keep,
                                struct case_history *out, struct fault *fault);
 

@@ -13,32 +13,15 @@ static bool is_worse(const struct diff_row *row)
 {
     return row->counts && row->b != NULL &&
            (row->group == DIFF_NEW || row->group == DIFF_CHANGED) &&
-           run_verdict_fails(row->b->result.verdict);
+           run_verdict_fails(row->b->verdict);
 }
 
-/* The longest stack of a subject; a case without stacks is as small as can be. */
-static uint32_t size_of(const struct run_case *c)
+static bool is_smaller(const struct diff_case *a, const struct diff_case *b)
 {
-    uint32_t frames = 0;
-    for (uint32_t i = 0; i < c->result.score_count; i++)
-        if (c->result.scores[i].subject && c->result.scores[i].frames > frames)
-            frames = c->result.scores[i].frames;
-    return frames;
-}
-
-static bool is_smaller(const struct run_case *a, const struct run_case *b)
-{
-    const uint32_t x = size_of(a), y = size_of(b);
     const int name = strcmp(a->scenario, b->scenario);
-    return x != y ? x < y : name != 0 ? name < 0 : strcmp(a->variant, b->variant) < 0;
-}
-
-static const struct finding *deciding_finding(const struct run_case *c)
-{
-    for (uint32_t i = 0; i < c->result.finding_count; i++)
-        if (c->result.findings[i].fails)
-            return &c->result.findings[i];
-    return NULL;
+    return a->frames != b->frames ? a->frames < b->frames
+           : name != 0            ? name < 0
+                                  : strcmp(a->variant, b->variant) < 0;
 }
 
 static const char *blame_of(const struct finding *f, struct arena *keep)
@@ -47,14 +30,14 @@ static const char *blame_of(const struct finding *f, struct arena *keep)
     return f == NULL ? "" : arena_string(keep, finding_blame_text(f, text));
 }
 
-static bool add_case(struct cluster *clusters, uint32_t *count, const struct run_case *c,
+static bool add_case(struct cluster *clusters, uint32_t *count, const struct diff_case *c,
                      struct arena *keep)
 {
-    const struct finding *f = deciding_finding(c);
+    const struct finding *f = c->finding;
     const struct cluster mine = {
-        .cause = f != NULL                     ? cause_name(f->cause)
-                 : c->result.signature != NULL ? c->result.signature
-                                               : verdict_name(c->result.verdict),
+        .cause = f != NULL              ? cause_name(f->cause)
+                 : c->signature != NULL ? c->signature
+                                        : verdict_name(c->verdict),
         .module = f != NULL && f->module != NULL ? f->module : "",
         .blame = blame_of(f, keep),
         .example = c,
@@ -107,7 +90,7 @@ enum status clusters_make(struct store *store, const struct run_info *b,
     const bool known = *count > 0 && has_run(store, b, keep);
     for (uint32_t i = 0; i < *count; i++) {
         struct cluster *c = &(*out)[i];
-        c->reason = c->example->result.reason != NULL ? c->example->result.reason : "";
+        c->reason = c->example->reason != NULL ? c->example->reason : "";
         if (known && i < HISTORIES_MAX &&
             store_read_history(store, c->example, b, keep, &c->since, fault) != ERR_NONE)
             return fault->code;

@@ -8,11 +8,11 @@
 #include "study/runs.h"
 
 struct cluster {
-    const char *cause;              /* of the finding that decided; a verdict where none did */
-    const char *module, *blame;     /* "": unknown */
-    const struct run_case *example; /* the one with the shortest stacks */
-    const char *reason;             /* of the example */
-    struct case_history since;      /* of the example */
+    const char *cause;               /* of the finding that decided; a verdict where none did */
+    const char *module, *blame;      /* "": unknown */
+    const struct diff_case *example; /* the one with the shortest stacks */
+    const char *reason;              /* of the example */
+    struct case_history since;       /* of the example */
     uint32_t cases;
 };
 

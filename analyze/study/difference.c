@@ -71,28 +71,26 @@ static enum status read_limits(struct store *store, const struct run_info *run, 
 
 /* ---- the difference ------------------------------------------------------------------- */
 
-enum status difference_make(struct store *store, const struct stored_run *a,
-                            const struct stored_run *b, double floor, struct arena *keep,
+enum status difference_make(struct store *store, const struct diff_side *a,
+                            const struct diff_side *b, double floor, struct arena *keep,
                             struct difference *out, struct fault *fault)
 {
     memset(out, 0, sizeof *out);
-    out->a = &a->info;
-    out->b = &b->info;
-    if (read_limits(store, &b->info, floor, keep, &out->limits, fault) != ERR_NONE)
+    out->a = a->run;
+    out->b = b->run;
+    if (read_limits(store, b->run, floor, keep, &out->limits, fault) != ERR_NONE ||
+        run_diff_make(a, b, &out->limits, keep, &out->diff, fault) != ERR_NONE ||
+        selection_apply(a->run, b->run, keep, &out->diff, fault) != ERR_NONE)
         return fault->code;
-    if (run_diff_make(&a->info, a->cases, a->case_count, &b->info, b->cases, b->case_count,
-                      &out->limits, keep, &out->diff, fault) != ERR_NONE)
-        return fault->code;
-    if (selection_apply(&a->info, &b->info, keep, &out->diff, fault) != ERR_NONE)
-        return fault->code;
-    return clusters_make(store, &b->info, &out->diff, keep, &out->clusters, &out->cluster_count,
+    return clusters_make(store, b->run, &out->diff, keep, &out->clusters, &out->cluster_count,
                          fault);
 }
 
 enum status difference_of_facts(const struct run_info *a, const struct run_info *b,
                                 struct arena *keep, struct run_diff *out, struct fault *fault)
 {
-    return run_diff_make(a, NULL, 0, b, NULL, 0, NULL, keep, out, fault);
+    const struct diff_side before = {.run = a}, now = {.run = b};
+    return run_diff_make(&before, &now, NULL, keep, out, fault);
 }
 
 bool difference_is_slower(const struct run_diff *diff)
@@ -105,12 +103,12 @@ bool difference_is_slower(const struct run_diff *diff)
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
-static const char *verdict_of(const struct run_case *c)
+static const char *verdict_of(const struct diff_case *c)
 {
-    return c != NULL ? verdict_name(c->result.verdict) : NULL;
+    return c != NULL ? verdict_name(c->verdict) : NULL;
 }
 
-static void write_name(struct json *j, const struct run_case *c)
+static void write_name(struct json *j, const struct diff_case *c)
 {
     json_key_string(j, "scenario", c->scenario);
     json_key_string(j, "variant", c->variant);
@@ -119,13 +117,13 @@ static void write_name(struct json *j, const struct run_case *c)
 
 static void write_change(struct json *j, const struct diff_row *row)
 {
-    const struct run_case *c = row->b != NULL ? row->b : row->a;
+    const struct diff_case *c = row->b != NULL ? row->b : row->a;
     json_object(j);
     write_name(j, c);
     json_key_string(j, "was", verdict_of(row->a));
     json_key_string(j, "is", verdict_of(row->b));
-    json_key_string(j, "signature", c->result.signature);
-    json_key_string(j, "reason", c->result.reason);
+    json_key_string(j, "signature", c->signature);
+    json_key_string(j, "reason", c->reason);
     json_object_end(j);
 }
 
@@ -180,7 +178,7 @@ static void write_cases(struct json *j, const struct run_diff *diff, uint32_t ro
     json_array(j);
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct diff_row *row = &diff->rows[i];
-        const struct run_case *c = row->b != NULL ? row->b : row->a;
+        const struct diff_case *c = row->b != NULL ? row->b : row->a;
         if (rows_max != 0 && written[row->group]++ >= rows_max)
             continue;
         json_object(j);
@@ -188,8 +186,8 @@ static void write_cases(struct json *j, const struct run_diff *diff, uint32_t ro
         write_name(j, c);
         json_key_string(j, "a", verdict_of(row->a));
         json_key_string(j, "b", verdict_of(row->b));
-        json_key_string(j, "signature", c->result.signature);
-        json_key_string(j, "reason", c->result.reason);
+        json_key_string(j, "signature", c->signature);
+        json_key_string(j, "reason", c->reason);
         json_object_end(j);
     }
     json_array_end(j);

@@ -18,12 +18,12 @@ struct difference {
     uint32_t cluster_count;
 };
 
-/* Compares B with A; both may be of any detail.  STORE gives the limits: the noise is what the
+/* Compares B with A.  STORE gives the limits: the noise is what the
  * newest bench's A/A control showed, or FLOOR (a share) where that is larger; a subject's fence is
  * how far its medians were ever out in earlier runs of about as many cases.  What STORE does not
  * know stays 0.  OUT borrows A and B. */
-enum status difference_make(struct store *store, const struct stored_run *a,
-                            const struct stored_run *b, double floor, struct arena *keep,
+enum status difference_make(struct store *store, const struct diff_side *a,
+                            const struct diff_side *b, double floor, struct arena *keep,
                             struct difference *out, struct fault *fault);
 
 /* What is not the same around two runs, whatever their cases; fills facts of OUT. */

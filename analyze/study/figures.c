@@ -4,50 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "compare/known.h"
 #include "compare/statistics.h"
 #include "engine/engines.h"
-
-static enum status add_problems(struct run_figures *r, struct arena *keep, struct fault *fault)
-{
-    const char **known = NULL, **all = NULL;
-    uint32_t count = 0;
-    r->problems = NULL;
-    r->problem_count = 0;
-    if (known_problems_of(r->run, r->cases, r->case_count, keep, &known, &count, fault) != ERR_NONE)
-        return fault->code;
-    all = ARENA_ARRAY(keep, (size_t)count + 1, const char *);
-    if (all == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "problems of a run");
-    if (r->run->state != RUN_COMPLETE)
-        all[r->problem_count++] =
-            r->run->state == RUN_RUNNING
-                ? "the run is not over: cases are missing"
-                : "the run was interrupted: cases are missing, `twinstack run --resume` takes them";
-    for (uint32_t i = 0; i < count; i++)
-        all[r->problem_count++] = arena_printf(keep, "known mismatch %s", known[i]);
-    r->problems = all;
-    return ERR_NONE;
-}
-
-enum status figures_prepare(const struct run_info *run, const struct run_case *cases,
-                            uint32_t case_count, struct arena *keep, struct run_figures *out,
-                            struct fault *fault)
-{
-    struct engine_total *totals = NULL;
-    out->run = run;
-    out->cases = cases;
-    out->case_count = case_count;
-    out->engine_count = 0;
-    if (run_total_engines(cases, case_count, keep, &totals, &out->engine_count, fault) != ERR_NONE)
-        return fault->code;
-    out->engines = totals;
-    out->left_out = 0;
-    for (uint32_t i = 0; i < case_count; i++)
-        out->left_out +=
-            cases[i].result.verdict == VERDICT_ERROR && cases[i].result.score_count == 0;
-    return add_problems(out, keep, fault);
-}
 
 double figures_percent(uint64_t right, uint64_t total)
 {
@@ -153,23 +111,47 @@ const char *figures_foreign_engine(const struct run_figures *figures)
     return NULL;
 }
 
-static bool has_both_ways(const struct run_case *c)
+void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out)
 {
-    return case_is_timed(c, engine_subject(ENGINE_KIND_DUMP)->name) &&
-           case_is_timed(c, engine_subject(ENGINE_KIND_OFFSET)->name);
+    const char *const names[FIGURE_WAYS] = {foreign, engine_subject(ENGINE_KIND_DUMP)->name,
+                                            engine_subject(ENGINE_KIND_OFFSET)->name};
+    memset(out, 0, sizeof *out);
+    out->timing = c->timing;
+    for (int way = 0; way < FIGURE_WAYS; way++) {
+        out->timed[way] = names[way] != NULL && case_is_timed(c, names[way]);
+        if (out->timed[way])
+            out->costs[way] = case_claim(c, names[way])->cost;
+    }
 }
 
-static size_t collect_ms(const struct run_figures *figures, const char *engine, bool cold,
-                         double *numbers)
+const struct figure_sample *figures_samples(const struct run_figures *figures, struct arena *keep,
+                                            uint32_t *count)
+{
+    *count = figures->sample_count;
+    if (figures->samples != NULL)
+        return figures->samples;
+    struct figure_sample *out =
+        ARENA_ARRAY(keep, (size_t)figures->case_count + 1, struct figure_sample);
+    const char *foreign = figures_foreign_engine(figures);
+    *count = out != NULL ? figures->case_count : 0;
+    for (uint32_t i = 0; i < *count; i++)
+        figure_sample_take(&figures->cases[i], foreign, &out[i]);
+    return out;
+}
+
+static bool has_both_ways(const struct figure_sample *s)
+{
+    return s->timed[FIGURE_DUMP] && s->timed[FIGURE_OFFSET];
+}
+
+static size_t collect_ms(const struct figure_sample *samples, uint32_t sample_count,
+                         enum figure_way way, bool cold, double *numbers)
 {
     size_t count = 0;
-    for (uint32_t i = 0; engine != NULL && i < figures->case_count; i++) {
-        const struct run_case *c = &figures->cases[i];
-        if (!has_both_ways(c) || !case_is_timed(c, engine))
-            continue;
-        const struct engine_cost *cost = &case_claim(c, engine)->cost;
+    for (uint32_t i = 0; i < sample_count; i++) {
+        const struct engine_cost *cost = &samples[i].costs[way];
         const uint64_t ns = cold ? cost->cold_ns : cost->total_ns;
-        if (ns != 0)
+        if (has_both_ways(&samples[i]) && samples[i].timed[way] && ns != 0)
             numbers[count++] = (double)ns / 1e6;
     }
     return count;
@@ -178,48 +160,38 @@ static size_t collect_ms(const struct run_figures *figures, const char *engine, 
 /* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not
  * count for a later one, and a judge that stays is cold in few cases. Older runs have only the time
  * with everything loaded. */
-static double median_ms(const struct run_figures *figures, const char *engine, double *numbers)
+static double median_ms(const struct figure_sample *samples, uint32_t sample_count,
+                        enum figure_way way, double *numbers)
 {
-    size_t count = collect_ms(figures, engine, true, numbers);
+    size_t count = collect_ms(samples, sample_count, way, true, numbers);
     if (count == 0)
-        count = collect_ms(figures, engine, false, numbers);
+        count = collect_ms(samples, sample_count, way, false, numbers);
     return statistics_median(numbers, count);
 }
 
 struct way_times figures_way_times(const struct run_figures *figures, struct arena *scratch)
 {
     struct way_times out = {0, (double)NAN, (double)NAN, (double)NAN};
-    double *numbers = ARENA_ARRAY(scratch, (size_t)figures->case_count + 1, double);
-    if (numbers == NULL)
+    uint32_t count = 0;
+    const struct figure_sample *samples = figures_samples(figures, scratch, &count);
+    double *numbers = ARENA_ARRAY(scratch, (size_t)count + 1, double);
+    if (numbers == NULL || samples == NULL)
         return out;
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        out.cases += has_both_ways(&figures->cases[i]);
-    out.foreign_ms = median_ms(figures, figures_foreign_engine(figures), numbers);
-    out.dump_ms = median_ms(figures, engine_subject(ENGINE_KIND_DUMP)->name, numbers);
-    out.offset_ms = median_ms(figures, engine_subject(ENGINE_KIND_OFFSET)->name, numbers);
+    for (uint32_t i = 0; i < count; i++)
+        out.cases += has_both_ways(&samples[i]);
+    out.foreign_ms = median_ms(samples, count, FIGURE_FOREIGN, numbers);
+    out.dump_ms = median_ms(samples, count, FIGURE_DUMP, numbers);
+    out.offset_ms = median_ms(samples, count, FIGURE_OFFSET, numbers);
     return out;
-}
-
-static double capture_rate(const struct run_figures *figures)
-{
-    uint32_t wanted = 0, captured = 0;
-    for (uint32_t i = 0; i < figures->case_count; i++) {
-        const struct run_case *c = &figures->cases[i];
-        const enum verdict v = c->result.verdict;
-        if (v == VERDICT_UNSUPPORTED || v == VERDICT_ERROR ||
-            v == VERDICT_NOT_CAPTURED_AS_EXPECTED || c->kind == CASE_KIND_CALM)
-            continue;
-        wanted++;
-        captured += c->timing.record_bytes > 0 || c->timing.dump_bytes > 0;
-    }
-    return wanted == 0 ? (double)NAN : (double)captured / wanted;
 }
 
 double figures_metric(const struct run_figures *figures, enum metric metric, struct arena *scratch)
 {
     uint64_t judged = 0, exact = 0, truth = 0, own = 0, right = 0;
     if (metric == METRIC_CAPTURE_RATE)
-        return capture_rate(figures);
+        return figures->captures_expected == 0
+                   ? (double)NAN
+                   : (double)figures->captured / figures->captures_expected;
     if (metric == METRIC_SPEED_RATIO) {
         const struct way_times ratio = figures_way_times(figures, scratch);
         return ratio.dump_ms / ratio.offset_ms;

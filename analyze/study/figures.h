@@ -12,11 +12,40 @@
 #include "model/difference.h"
 #include "model/metric.h"
 #include "model/run.h"
+#include "model/stored.h"
+
+/* The ways from a dead process to a stack whose times are compared. */
+enum figure_way { FIGURE_FOREIGN, FIGURE_DUMP, FIGURE_OFFSET, FIGURE_WAYS };
+
+/* What one case adds to the times of a run. */
+struct figure_sample {
+    struct case_timing timing;
+    struct engine_cost costs[FIGURE_WAYS];
+    bool timed[FIGURE_WAYS]; /* the way's engine gave a stack and a time that count */
+};
+
+/* How often a scenario was built: variants of its first repeat. */
+struct scenario_builds {
+    const char *scenario;
+    uint32_t builds;
+};
+
+struct store;
 
 struct run_figures {
     const struct run_info *run;
-    const struct run_case *cases; /* all of them; with claims where stacks are asked for */
+    const struct run_case *cases; /* all, with claims where stacks are asked for; of a run that
+                                     stays in the database none, or (FIGURES_OF_TIMES) those that
+                                     fail or are UNSUPPORTED, without scores and findings */
     uint32_t case_count;
+    struct store *store; /* where the run stays; NULL: `cases` has every case */
+    const uint64_t *ids; /* in STORE, of every case, by repeat and name */
+    uint32_t id_count;
+    const struct figure_sample *samples; /* one per case with any time; NULL: made from `cases` */
+    uint32_t sample_count;
+    const struct scenario_builds *builds; /* in the order of ids; NULL: counted in `cases` */
+    uint32_t build_count;
+    uint32_t captures_expected, captured;
     const struct engine_total *engines;
     uint32_t engine_count;
     uint32_t left_out; /* cases with the verdict ERROR and no stack of any engine: in no share or
@@ -33,6 +62,32 @@ enum status figures_prepare(const struct run_info *run, const struct run_case *c
                             uint32_t case_count, struct arena *keep, struct run_figures *out,
                             struct fault *fault);
 
+/* What is read of a run whose cases stay in the database. */
+enum figures_use {
+    FIGURES_OF_SUMS,     /* engines and problems: memory hardly grows with the run        */
+    FIGURES_OF_CAPTURES, /* also the captures                                             */
+    FIGURES_OF_TIMES,    /* also the headline and the cases that fail: 400 bytes per case */
+};
+
+/* The figures of run WORD, whose cases stay in STORE. INFO keeps what OUT borrows; STORE stays open
+ * while OUT is used. Fails: as the database. */
+enum status figures_read(struct store *store, const char *word, enum figures_use use,
+                         struct arena *keep, struct run_info *info, struct run_figures *out,
+                         struct fault *fault);
+
+/* All cases of FIGURES, one at a time, wherever they are. */
+struct case_window {
+    const struct run_figures *figures;
+    unsigned parts; /* what is read of each: enum case_part */
+    uint32_t count; /* of all cases */
+    struct arena scratch;
+    struct run_case c;
+};
+void case_window_open(struct case_window *w, const struct run_figures *figures, unsigned parts);
+void case_window_close(struct case_window *w);
+/* Case AT, which stays until the next call; NULL: it cannot be read, and FAULT is set. */
+const struct run_case *case_window_get(struct case_window *w, uint32_t at, struct fault *fault);
+
 /* The claim of ENGINE in a case, or NULL. */
 const struct engine_claim *case_claim(const struct run_case *c, const char *engine);
 const struct engine_score *case_score(const struct run_case *c, const char *engine);
@@ -42,6 +97,13 @@ bool case_is_timed(const struct run_case *c, const char *engine);
 
 /* The time of ENGINE (const char *) for the case; 0: it does not count. */
 uint64_t case_total_ns(const struct run_case *c, const void *engine);
+
+/* What C adds; FOREIGN: the engine of FIGURE_FOREIGN, or NULL. */
+void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out);
+
+/* One sample per case, made from the cases where FIGURES has none; NULL: out of memory. */
+const struct figure_sample *figures_samples(const struct run_figures *figures, struct arena *keep,
+                                            uint32_t *count);
 
 /* Cases whose verdict fails the run. */
 uint32_t figures_failing(const struct run_figures *figures);

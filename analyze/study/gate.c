@@ -118,15 +118,17 @@ static enum status check_gone(struct session *s, const struct run_diff *diff, ui
 
 static enum status check_baseline(struct session *s, struct store *store, struct fault *fault)
 {
-    struct stored_run before;
+    struct run_side before;
     struct difference difference;
     const bool timed = !isnan(s->request->max_slowdown);
     if (s->request->against == NULL)
         return ERR_NONE;
-    if (study_read_before(store, s->request->against, &s->out->run.info, RUN_OUTCOMES, s->keep,
-                          &before, fault) != ERR_NONE ||
-        difference_make(store, &before, &s->out->run, timed ? s->request->max_slowdown : 0, s->keep,
-                        &difference, fault) != ERR_NONE)
+    if (study_read_side_before(store, s->request->against, &s->out->run.info, s->keep, &before,
+                               fault) != ERR_NONE ||
+        study_read_side_of(store, s->out->run.info.id, s->keep, &s->out->run, fault) != ERR_NONE ||
+        difference_make(store, &before.side, &s->out->run.side,
+                        timed ? s->request->max_slowdown : 0, s->keep, &difference,
+                        fault) != ERR_NONE)
         return fault->code;
     const struct run_diff *diff = &difference.diff;
     for (uint32_t i = 0; i < diff->fact_count; i++)
@@ -159,7 +161,9 @@ enum status gate_decide(struct store *store, const char *word, const struct gate
 {
     struct session s = {.request = request, .keep = keep, .out = out};
     memset(out, 0, sizeof *out);
-    if (study_read_figures(store, word, keep, &out->run, &out->figures, fault) != ERR_NONE)
+    const enum figures_use use =
+        isnan(request->min_capture) ? FIGURES_OF_SUMS : FIGURES_OF_CAPTURES;
+    if (figures_read(store, word, use, keep, &out->run.info, &out->figures, fault) != ERR_NONE)
         return fault->code;
     check_verdicts(&s);
     check_metric(&s, METRIC_CAPTURE_RATE, request->min_capture);

@@ -26,8 +26,8 @@ struct gate_check {
 enum { GATE_CHECKS_MAX = 64 };
 
 struct gate {
-    struct stored_run run;
-    struct run_figures figures;
+    struct run_side run;        /* its cases only where the request compares */
+    struct run_figures figures; /* sums; no cases */
     struct gate_check checks[GATE_CHECKS_MAX];
     uint32_t check_count;
     bool open; /* every check holds */

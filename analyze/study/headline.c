@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "compare/statistics.h"
-#include "engine/engines.h"
 
 static const char *const way_keys[HEADLINE_WAYS] = {"foreign", "dump", "tuned", "offset"};
 
@@ -89,26 +88,26 @@ static uint64_t number_at(const void *base, int offset)
     return value;
 }
 
-static const char *engine_of(const struct run_figures *figures, enum headline_way way)
+/* The engine whose costs a column has; -1: it has none. */
+static int engine_way(enum headline_way way)
 {
-    return way == HEADLINE_FOREIGN  ? figures_foreign_engine(figures)
-           : way == HEADLINE_DUMP   ? engine_subject(ENGINE_KIND_DUMP)->name
-           : way == HEADLINE_OFFSET ? engine_subject(ENGINE_KIND_OFFSET)->name
-                                    : NULL;
+    static const int ways[HEADLINE_WAYS] = {[HEADLINE_FOREIGN] = FIGURE_FOREIGN,
+                                            [HEADLINE_DUMP] = FIGURE_DUMP,
+                                            [HEADLINE_TUNED] = -1,
+                                            [HEADLINE_OFFSET] = FIGURE_OFFSET};
+    return ways[way];
 }
 
-static bool has_both_ways(const struct run_case *c)
+static bool has_both_ways(const struct figure_sample *s)
 {
-    return case_is_timed(c, engine_of(NULL, HEADLINE_DUMP)) &&
-           case_is_timed(c, engine_of(NULL, HEADLINE_OFFSET));
+    return s->timed[FIGURE_DUMP] && s->timed[FIGURE_OFFSET];
 }
 
 /* The cost of a case that counts for the back end; NULL: it does not. */
-static const struct engine_cost *cost_of(const struct run_case *c, const char *engine)
+static const struct engine_cost *cost_of(const struct figure_sample *s, enum headline_way way)
 {
-    return engine != NULL && has_both_ways(c) && case_is_timed(c, engine)
-               ? &case_claim(c, engine)->cost
-               : NULL;
+    const int engine = engine_way(way);
+    return engine >= 0 && has_both_ways(s) && s->timed[engine] ? &s->costs[engine] : NULL;
 }
 
 /* A judge that starts anew for each case has one time, which is a cold one. */
@@ -118,26 +117,35 @@ static uint64_t warm_ns(const struct engine_cost *cost)
 }
 
 /* 0: the case has no such number. */
-static uint64_t number_of(const struct run_case *c, const struct row_source *row, int offset,
-                          const char *engine)
+static uint64_t number_of(const struct figure_sample *s, const struct row_source *row,
+                          enum headline_way way)
 {
+    const int offset = row->offsets[way];
     if (row->source == OF_TIMING) {
-        const bool both = c->timing.record_bytes > 0 && c->timing.dump_bytes > 0;
-        return both && (row->bytes || !c->timing.crowded) ? number_at(&c->timing, offset) : 0;
+        const bool both = s->timing.record_bytes > 0 && s->timing.dump_bytes > 0;
+        return both && (row->bytes || !s->timing.crowded) ? number_at(&s->timing, offset) : 0;
     }
-    const struct engine_cost *cost = cost_of(c, engine);
+    const struct engine_cost *cost = cost_of(s, way);
     if (cost == NULL)
         return 0;
     return row->group == HEADLINE_WARM ? warm_ns(cost) : number_at(cost, offset);
 }
 
-static void fill_whole(const struct run_figures *figures, const struct row_source *row,
-                       enum headline_way way, double *numbers, struct headline_cell *out)
+/* The samples of a run, and room for one number or cost of each. */
+struct samples {
+    const struct figure_sample *rows;
+    uint32_t count;
+    double *numbers;
+    const struct engine_cost **costs;
+};
+
+static void fill_whole(const struct samples *samples, const struct row_source *row,
+                       enum headline_way way, struct headline_cell *out)
 {
+    double *numbers = samples->numbers;
     size_t count = 0;
-    for (uint32_t i = 0; i < figures->case_count; i++) {
-        const uint64_t value =
-            number_of(&figures->cases[i], row, row->offsets[way], engine_of(figures, way));
+    for (uint32_t i = 0; i < samples->count; i++) {
+        const uint64_t value = number_of(&samples->rows[i], row, way);
         if (value != 0)
             numbers[count++] = (double)value;
     }
@@ -159,12 +167,12 @@ static int by_total(const void *a, const void *b)
 
 /* Medians of parts do not add up to the median of the whole, but the parts of the case in the
  * middle do; with an even number of cases, the means of the two in the middle. */
-static void fill_parts(const struct run_figures *figures, enum headline_way way,
-                       const struct engine_cost **costs, struct headline *out)
+static void fill_parts(const struct samples *samples, enum headline_way way, struct headline *out)
 {
+    const struct engine_cost **costs = samples->costs;
     size_t count = 0;
-    for (uint32_t i = 0; i < figures->case_count; i++) {
-        const struct engine_cost *cost = cost_of(&figures->cases[i], engine_of(figures, way));
+    for (uint32_t i = 0; i < samples->count; i++) {
+        const struct engine_cost *cost = cost_of(&samples->rows[i], way);
         if (cost != NULL && warm_ns(cost) != 0)
             costs[count++] = cost;
     }
@@ -238,17 +246,18 @@ void headline_make(const struct run_figures *figures, struct arena *keep, struct
 {
     static const char *const columns[HEADLINE_WAYS] = {"dump, foreign", "dump, ours", "dump, tuned",
                                                        "offsets"};
-    const size_t room = (size_t)figures->case_count + 1;
-    double *numbers = ARENA_ARRAY(keep, room, double);
-    const struct engine_cost **costs = ARENA_ARRAY(keep, room, const struct engine_cost *);
+    struct samples samples = {.count = 0};
+    samples.rows = figures_samples(figures, keep, &samples.count);
+    samples.numbers = ARENA_ARRAY(keep, (size_t)samples.count + 1, double);
+    samples.costs = ARENA_ARRAY(keep, (size_t)samples.count + 1, const struct engine_cost *);
     const double unknown = (double)NAN;
     memset(out, 0, sizeof *out);
     memcpy(out->columns, columns, sizeof columns);
     out->foreign = foreign_name(figures, keep);
     out->scope = "ours: the crashed thread (a hang: every thread); foreign, offsets: every thread "
                  "captured. With system modules; without them: not measured.";
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        out->cases += has_both_ways(&figures->cases[i]);
+    for (uint32_t i = 0; i < samples.count; i++)
+        out->cases += has_both_ways(&samples.rows[i]);
     for (int r = 0; r < HEADLINE_ROWS; r++) {
         const struct row_source *row = &sources[r];
         out->rows[r] = (struct headline_row){.key = row->key,
@@ -260,12 +269,12 @@ void headline_make(const struct run_figures *figures, struct arena *keep, struct
             struct headline_cell *cell = &out->rows[r].cells[way];
             cell->spread = (struct spread){0, unknown, unknown, unknown, unknown};
             cell->state = row->offsets[way] == NEVER ? HEADLINE_NOT_DONE : HEADLINE_NOT_MEASURED;
-            if (row->offsets[way] >= 0 && !row->part && numbers != NULL)
-                fill_whole(figures, row, (enum headline_way)way, numbers, cell);
+            if (row->offsets[way] >= 0 && !row->part && samples.numbers != NULL)
+                fill_whole(&samples, row, (enum headline_way)way, cell);
         }
     }
-    for (int way = 0; way < HEADLINE_WAYS && costs != NULL; way++)
-        fill_parts(figures, (enum headline_way)way, costs, out);
+    for (int way = 0; way < HEADLINE_WAYS && samples.costs != NULL; way++)
+        fill_parts(&samples, (enum headline_way)way, out);
     out->dominates = dominating(out, keep);
 }
 

@@ -4,7 +4,7 @@
 
 #include "study/runs.h"
 
-/* Makes run OUT of TO of the cases of all WORDS, which name runs as in study_read_run_or_file.  Its
+/* Makes run OUT of TO of the cases of all WORDS, which name runs as in study_read_side.  Its
  * command line is that of the parts without --shard, so that a case that no part took is gone.  It
  * began when the last part began.
  * Fails: ERR_USAGE a run that is no part, that has not ended, or that was taken otherwise than the

@@ -199,8 +199,12 @@ static enum status find_changes(struct session *s)
     for (uint32_t i = 0; i < old->case_count; i++)
         if (is_chosen(s, &old->cases[i]))
             before[count++] = old->cases[i];
-    return run_diff_make(&old->info, before, count, &s->out->run.info, s->out->run.cases,
-                         s->out->run.case_count, NULL, s->keep, &s->out->changes, s->fault);
+    struct diff_side was, is;
+    if (diff_side_of(&old->info, before, count, s->keep, &was, s->fault) != ERR_NONE ||
+        diff_side_of(&s->out->run.info, s->out->run.cases, s->out->run.case_count, s->keep, &is,
+                     s->fault) != ERR_NONE)
+        return s->fault->code;
+    return run_diff_make(&was, &is, NULL, s->keep, &s->out->changes, s->fault);
 }
 
 enum status regrade_run(struct store *store, const struct regrade_request *request,

@@ -46,6 +46,22 @@ static void write_engine(struct json *j, const struct engine_total *t)
     json_object_end(j);
 }
 
+static void write_cases(struct json *j, const struct run_figures *figures)
+{
+    struct fault fault = FAULT_INIT;
+    struct case_window w;
+    case_window_open(&w, figures, CASE_SCORES | CASE_FINDINGS);
+    json_array(j);
+    for (uint32_t i = 0; i < w.count && fault.code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(&w, i, &fault);
+        if (c != NULL)
+            run_case_write_json(j, c, false);
+    }
+    json_array_end(j);
+    case_window_close(&w);
+    j->failed = j->failed || fault.code != ERR_NONE;
+}
+
 void run_document_write_json(struct json *j, const struct run_figures *figures)
 {
     json_object(j);
@@ -66,9 +82,6 @@ void run_document_write_json(struct json *j, const struct run_figures *figures)
         write_engine(j, &figures->engines[i]);
     json_array_end(j);
     json_key(j, "cases");
-    json_array(j);
-    for (uint32_t i = 0; i < figures->case_count; i++)
-        run_case_write_json(j, &figures->cases[i], false);
-    json_array_end(j);
+    write_cases(j, figures);
     json_object_end(j);
 }

@@ -13,8 +13,10 @@
 static enum status read_cases(struct store *store, bool with_stacks, struct arena *keep,
                               struct stored_run *out, struct fault *fault)
 {
-    struct case_query query = {.run_id = out->info.id, .limit = STORE_PAGE_MAX};
+    struct text_pool texts;
+    struct case_query query = {.run_id = out->info.id, .limit = STORE_PAGE_MAX, .texts = &texts};
     uint64_t room = 0;
+    text_pool_init(&texts, keep);
     do {
         struct case_page page;
         if (store_list_cases(store, &query, keep, &page, fault) != ERR_NONE)
@@ -68,30 +70,47 @@ void study_split_word(const char *word, struct arena *keep, const char **path, c
     }
 }
 
-enum status study_read_run_or_file(struct store *store, const char *word, enum run_detail detail,
-                                   struct arena *keep, struct stored_run *out, struct fault *fault)
+enum status study_read_side_of(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct run_side *out, struct fault *fault)
+{
+    if (store_read_run(store, run_id, keep, &out->info, fault) != ERR_NONE)
+        return fault->code;
+    return store_read_side(store, &out->info, keep, &out->side, fault);
+}
+
+static enum status read_side_named(struct store *store, const char *word, struct arena *keep,
+                                   struct run_side *out, struct fault *fault)
+{
+    uint64_t id = 0;
+    if (store_find_run(store, word, &id, fault) != ERR_NONE)
+        return fault->code;
+    return study_read_side_of(store, id, keep, out, fault);
+}
+
+enum status study_read_side(struct store *store, const char *word, struct arena *keep,
+                            struct run_side *out, struct fault *fault)
 {
     const char *path, *run;
     study_split_word(word, keep, &path, &run);
     if (path == NULL)
-        return study_read_run(store, run, detail, keep, out, fault);
+        return read_side_named(store, run, keep, out, fault);
     struct store *other = NULL;
     if (store_open(path, STORE_READ_OLD, &other, fault) == ERR_NONE)
-        (void)study_read_run(other, run, detail, keep, out, fault);
+        (void)read_side_named(other, run, keep, out, fault);
     store_close(other);
     return fault->code;
 }
 
-enum status study_read_before(struct store *store, const char *word, const struct run_info *now,
-                              enum run_detail detail, struct arena *keep, struct stored_run *out,
-                              struct fault *fault)
+enum status study_read_side_before(struct store *store, const char *word,
+                                   const struct run_info *now, struct arena *keep,
+                                   struct run_side *out, struct fault *fault)
 {
     uint64_t id = 0;
     if (strcmp(word, "baseline") != 0)
-        return study_read_run_or_file(store, word, detail, keep, out, fault);
+        return study_read_side(store, word, keep, out, fault);
     if (store_get_baseline(store, now->branch, now->platform, &id, fault) != ERR_NONE)
         return fault->code;
-    return study_read_run(store, arena_printf(keep, "%" PRIu64, id), detail, keep, out, fault);
+    return study_read_side_of(store, id, keep, out, fault);
 }
 
 enum status study_read_figures(struct store *store, const char *word, struct arena *keep,

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "model/difference.h"
 #include "model/stored.h"
 #include "study/figures.h"
 
@@ -42,20 +43,30 @@ enum run_detail {
 enum status study_read_run(struct store *store, const char *word, enum run_detail detail,
                            struct arena *keep, struct stored_run *out, struct fault *fault);
 
-/* As study_read_run, where WORD may also name a database file (its latest run) or "FILE:RUN".
- * Only for words that the user of this machine typed: it opens files. */
-enum status study_read_run_or_file(struct store *store, const char *word, enum run_detail detail,
-                                   struct arena *keep, struct stored_run *out, struct fault *fault);
+/* A run with what a comparison needs of its cases. */
+struct run_side {
+    struct run_info info;
+    struct diff_side side; /* borrows `info` of this struct: do not copy it */
+};
 
 /* What WORD names as "FILE" or "FILE:RUN"; *path is NULL where it names a run of the database that
  * is open.  Both live as long as WORD and KEEP. */
 void study_split_word(const char *word, struct arena *keep, const char **path, const char **run);
 
-/* As study_read_run_or_file for what NOW is compared with: "baseline" is that of NOW's branch and
+/* Reads run WORD (as study_read_run) for a comparison; WORD may also name a database file (its
+ * latest run) or "FILE:RUN". Only for words that the user of this machine typed: it opens files. */
+enum status study_read_side(struct store *store, const char *word, struct arena *keep,
+                            struct run_side *out, struct fault *fault);
+
+/* As study_read_side for what NOW is compared with: "baseline" is that of NOW's branch and
  * platform, else the one for all. */
-enum status study_read_before(struct store *store, const char *word, const struct run_info *now,
-                              enum run_detail detail, struct arena *keep, struct stored_run *out,
-                              struct fault *fault);
+enum status study_read_side_before(struct store *store, const char *word,
+                                   const struct run_info *now, struct arena *keep,
+                                   struct run_side *out, struct fault *fault);
+
+/* Reads run RUN_ID of the database for a comparison. */
+enum status study_read_side_of(struct store *store, uint64_t run_id, struct arena *keep,
+                               struct run_side *out, struct fault *fault);
 
 /* The figures of run WORD, over all its cases.  RUN keeps what OUT borrows. */
 enum status study_read_figures(struct store *store, const char *word, struct arena *keep,

@@ -65,7 +65,7 @@ static bool list_has(const char *list, const char *word)
     return false;
 }
 
-enum status selection_matches(const char *expr, const struct run_case *c, bool *selected,
+enum status selection_matches(const char *expr, const struct diff_case *c, bool *selected,
                               struct fault *fault)
 {
     const struct scenario scenario = {.name = c->scenario, .variant = c->variant, .kind = c->kind};
@@ -73,7 +73,7 @@ enum status selection_matches(const char *expr, const struct run_case *c, bool *
     return collect_select(expr, &scenario, selected, fault);
 }
 
-bool selection_takes(const struct selection *s, const struct run_case *c)
+bool selection_takes(const struct selection *s, const struct diff_case *c)
 {
     struct fault ignored = FAULT_INIT;
     bool selected = true;

@@ -22,10 +22,10 @@ enum status selection_read(const struct run_info *run, struct arena *keep, struc
                            struct fault *fault);
 
 /* True when a run of this selection takes a case like C; of a shard that is unknown: false. */
-bool selection_takes(const struct selection *s, const struct run_case *c);
+bool selection_takes(const struct selection *s, const struct diff_case *c);
 
 /* True when EXPR, as `run -k` has it, selects C.  Fails: ERR_USAGE, and *selected is false. */
-enum status selection_matches(const char *expr, const struct run_case *c, bool *selected,
+enum status selection_matches(const char *expr, const struct diff_case *c, bool *selected,
                               struct fault *fault);
 
 /* Takes those rows of DIFF for "not selected" that are gone because run B was not asked for them.

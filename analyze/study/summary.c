@@ -119,7 +119,10 @@ static bool is_first_repeat(const struct run_case *const *cases, uint32_t at)
 static uint32_t count_builds(const struct run_figures *figures, const char *scenario)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < figures->case_count; i++)
+    for (uint32_t i = 0; figures->builds != NULL && i < figures->build_count; i++)
+        if (strcmp(figures->builds[i].scenario, scenario) == 0)
+            return figures->builds[i].builds;
+    for (uint32_t i = 0; figures->builds == NULL && i < figures->case_count; i++)
         count += figures->cases[i].repeat == 0 && is_of(&figures->cases[i], scenario);
     return count;
 }

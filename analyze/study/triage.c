@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "compare/run_diff.h"
 #include "study/difference.h"
 
 static const struct {
@@ -159,20 +160,22 @@ static int by_urgency(const void *a, const void *b)
 static enum status mark_new(struct store *store, struct arena *keep, struct triage *t,
                             struct fault *fault)
 {
-    struct stored_run before;
+    struct run_side before;
+    struct diff_side now;
     struct difference difference;
     struct fault none = FAULT_INIT;
-    if (study_read_before(store, "baseline", &t->run.info, RUN_OUTCOMES, keep, &before, &none) !=
-            ERR_NONE ||
+    if (study_read_side_before(store, "baseline", &t->run.info, keep, &before, &none) != ERR_NONE ||
         before.info.id == t->run.info.id)
         return ERR_NONE;
-    if (difference_make(store, &before, &t->run, 0, keep, &difference, fault) != ERR_NONE)
+    if (diff_side_of(&t->run.info, t->run.cases, t->run.case_count, keep, &now, fault) !=
+            ERR_NONE ||
+        difference_make(store, &before.side, &now, 0, keep, &difference, fault) != ERR_NONE)
         return fault->code;
     t->baseline = before.info.id;
     for (uint32_t i = 0; i < difference.diff.row_count; i++) {
         const struct diff_row *row = &difference.diff.rows[i];
         if (row->group == DIFF_NEW && row->b != NULL)
-            t->items[row->b - t->run.cases].is_new = true;
+            t->items[row->b->index].is_new = true;
     }
     return ERR_NONE;
 }

@@ -211,7 +211,7 @@ static void add_part(struct image *image, const void *data, uint64_t bytes)
 {
     if (bytes == 0)
         return;
-    image->parts[image->part_count++] = (struct file_part){data, (size_t)bytes};
+    image->parts[image->part_count++] = (struct file_part){.data = data, .bytes = (size_t)bytes};
     image->bytes += bytes;
     index_sum_add(&image->sum, data, bytes);
 }
@@ -292,7 +292,8 @@ enum status index_write(const struct index_source *source, const struct index_ta
     if (blob > UINT32_MAX)
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "symbol index");
     memset(&image, 0, sizeof image);
-    image.parts[image.part_count++] = (struct file_part){image.head, sizeof image.head};
+    image.parts[image.part_count++] =
+        (struct file_part){.data = image.head, .bytes = sizeof image.head};
     image.bytes = sizeof image.head;
     add_blocks(&image, parts, part_count);
     add_tables(&image, tables);

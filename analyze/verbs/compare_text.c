@@ -12,14 +12,14 @@
 enum { NAME_COLUMNS = 34, VERDICT_COLUMNS = 13, REASON_INDENT = 4, MARKDOWN_ROWS = 200 };
 enum { MARKDOWN_CLUSTERS = 20, REASON_BYTES = 200 };
 
-static const struct run_case *shown_of(const struct diff_row *row)
+static const struct diff_case *shown_of(const struct diff_row *row)
 {
     return row->b != NULL ? row->b : row->a;
 }
 
-static const char *verdict_of(const struct run_case *c)
+static const char *verdict_of(const struct diff_case *c)
 {
-    return c == NULL ? "-" : verdict_name(c->result.verdict);
+    return c == NULL ? "-" : verdict_name(c->verdict);
 }
 
 static bool is_wanted(const struct compare_only *only, enum diff_group group)
@@ -54,16 +54,16 @@ static void print_facts(const struct page *page, const struct run_diff *d)
 
 static void print_row(const struct page *page, const struct diff_row *row)
 {
-    const struct run_case *said = shown_of(row);
+    const struct diff_case *said = shown_of(row);
     char name[160];
     (void)fputs("  ", page->out);
-    page_cell(page, INK_PLAIN, NAME_COLUMNS, case_name(said, name));
+    page_cell(page, INK_PLAIN, NAME_COLUMNS, diff_case_name(said, name));
     (void)fputs(" ", page->out);
     page_cellf(page, INK_PLAIN, 0, "%s -> %s", verdict_of(row->a), verdict_of(row->b));
     page_line(page);
-    if (said->result.reason != NULL && said->result.reason[0] != '\0') {
+    if (said->reason != NULL && said->reason[0] != '\0') {
         (void)fprintf(page->out, "%*s", REASON_INDENT, "");
-        page_wrap(page, INK_DIM, REASON_INDENT, said->result.reason);
+        page_wrap(page, INK_DIM, REASON_INDENT, said->reason);
     }
 }
 
@@ -203,14 +203,14 @@ static void print_clusters(const struct difference *d, struct arena *keep)
         const struct cluster *c = &d->clusters[i];
         char name[160];
         (void)printf("| %u | %s | %s | %s | %s | %s | %s |\n", c->cases,
-                     markdown_text(case_name(c->example, name), keep),
+                     markdown_text(diff_case_name(c->example, name), keep),
                      markdown_text(c->cause, keep), markdown_text(c->module, keep),
                      markdown_text(c->blame, keep), since_text(&c->since, keep),
                      reason_text(c->reason, keep));
     }
     if (d->cluster_count > MARKDOWN_CLUSTERS)
         (void)printf("\n... and %u more causes.\n", d->cluster_count - MARKDOWN_CLUSTERS);
-    const struct run_case *first = d->clusters[0].example;
+    const struct diff_case *first = d->clusters[0].example;
     (void)printf("\nTo see the first one: `twinstack run -k %s.%s`",
                  code_text(first->scenario, keep), code_text(first->variant, keep));
     if (first->folder != NULL)
@@ -244,8 +244,8 @@ void compare_print_markdown(const struct difference *difference, const struct co
         if (row->group == DIFF_SAME || !is_wanted(only, row->group) || wanted++ >= MARKDOWN_ROWS)
             continue;
         (void)printf("| %s | %s | %s | %s | %s |\n", diff_group_name(row->group),
-                     markdown_text(case_name(shown_of(row), name), keep), verdict_of(row->a),
-                     verdict_of(row->b), reason_text(shown_of(row)->result.reason, keep));
+                     markdown_text(diff_case_name(shown_of(row), name), keep), verdict_of(row->a),
+                     verdict_of(row->b), reason_text(shown_of(row)->reason, keep));
     }
     if (wanted > MARKDOWN_ROWS)
         (void)printf("\n... and %u more.\n", wanted - MARKDOWN_ROWS);

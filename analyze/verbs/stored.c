@@ -26,33 +26,17 @@ bool stored_open(const char *path, enum store_mode mode, struct store **out, int
 
 int stored_verdicts_exit(const struct run_figures *figures)
 {
-    bool failed = figures->problem_count > 0, error = false;
-    for (uint32_t i = 0; i < figures->case_count; i++) {
-        error = error || figures->cases[i].result.verdict == VERDICT_ERROR;
-        failed = failed || run_verdict_fails(figures->cases[i].result.verdict);
-    }
-    return error ? EXIT_INPUT : failed ? EXIT_DIFFERENT : EXIT_GOOD;
+    const uint32_t *count = figures->run->verdicts;
+    bool failed = figures->problem_count > 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        failed = failed || (count[v] > 0 && run_verdict_fails((enum verdict)v));
+    return count[VERDICT_ERROR] > 0 ? EXIT_INPUT : failed ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
 void stored_log_problems(const struct acceptance *acceptance)
 {
     for (uint32_t i = 0; i < acceptance->problem_count; i++)
         log_error("%s: %s", acceptance->path, acceptance->problems[i]);
-}
-
-/* Copies what was written to STREAM to PATH; PATH is replaced only when all of it was read. */
-static enum status put_in_place(const char *path, FILE *stream, struct fault *fault)
-{
-    const long bytes = ftell(stream);
-    char *text = bytes < 0 ? NULL : malloc((size_t)bytes + 1);
-    if (text == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "report");
-    if (fseek(stream, 0, SEEK_SET) != 0 || fread(text, 1, (size_t)bytes, stream) != (size_t)bytes)
-        (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "report");
-    else
-        (void)file_write(path, text, (size_t)bytes, fault);
-    free(text);
-    return fault->code;
 }
 
 enum status stored_write(const char *path, stored_write_fn *write, const void *context,
@@ -63,8 +47,13 @@ enum status stored_write(const char *path, stored_write_fn *write, const void *c
     FILE *stream = tmpfile();
     if (stream == NULL)
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    if (write(context, stream, fault) == ERR_NONE)
-        (void)put_in_place(path, stream, fault);
+    if (write(context, stream, fault) == ERR_NONE) {
+        const struct file_part whole = {.stream = stream};
+        if (fseek(stream, 0, SEEK_SET) != 0)
+            (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "report");
+        else
+            (void)file_write_parts(path, &whole, 1, fault);
+    }
     (void)fclose(stream);
     return fault->code;
 }

@@ -42,7 +42,7 @@ static int compare(const struct verb *self, void *given, const struct option_lis
 {
     const struct compare_options *o = given;
     struct store *store = NULL;
-    struct stored_run a, b;
+    struct run_side a, b;
     struct difference difference = {.a = NULL};
     struct fault fault = FAULT_INIT;
     struct compare_only only;
@@ -60,10 +60,9 @@ static int compare(const struct verb *self, void *given, const struct option_lis
                                 o->min_effect);
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    if (study_read_run_or_file(store, rest->items[1], RUN_OUTCOMES, keep, &b, &fault) != ERR_NONE ||
-        study_read_before(store, rest->items[0], &b.info, RUN_OUTCOMES, keep, &a, &fault) !=
-            ERR_NONE ||
-        difference_make(store, &a, &b, floor, keep, &difference, &fault) != ERR_NONE)
+    if (study_read_side(store, rest->items[1], keep, &b, &fault) != ERR_NONE ||
+        study_read_side_before(store, rest->items[0], &b.info, keep, &a, &fault) != ERR_NONE ||
+        difference_make(store, &a.side, &b.side, floor, keep, &difference, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     study_close(store);
     if (code != EXIT_GOOD)

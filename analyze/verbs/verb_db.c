@@ -48,6 +48,44 @@ static int copy(const char *from_path, const char *to_path)
     return code;
 }
 
+/* What the database costs on disk. */
+static void print_size(const char *path, uint64_t cases)
+{
+    char whole[24], one[24];
+    const uint64_t bytes = path_bytes(path);
+    (void)printf("%" PRIu64 " case%s in %s", cases, cases == 1 ? "" : "s",
+                 bytes_text((double)bytes, whole));
+    if (cases > 0)
+        (void)printf(": %s per case", bytes_text((double)bytes / (double)cases, one));
+    (void)putchar('\n');
+}
+
+static uint64_t count_cases(const struct run_page *page)
+{
+    uint64_t cases = 0;
+    for (uint32_t i = 0; i < page->count; i++)
+        cases += page->runs[i].case_count;
+    return cases;
+}
+
+static enum status print_size_after_prune(const char *path, struct store *store,
+                                          struct fault *fault)
+{
+    struct run_query query = {.with_running = true, .limit = STORE_PAGE_MAX};
+    struct run_page page = {.next = 0};
+    struct arena keep;
+    uint64_t cases = 0;
+    do {
+        arena_init(&keep, 0);
+        if (study_list_runs(store, &query, &keep, &page, fault) == ERR_NONE)
+            cases += count_cases(&page);
+        query.after = page.next;
+        arena_free(&keep);
+    } while (fault->code == ERR_NONE && query.after != 0);
+    print_size(path, cases);
+    return fault->code;
+}
+
 static int prune(const char *path, uint64_t keep_runs)
 {
     struct store *store = NULL;
@@ -61,6 +99,8 @@ static int prune(const char *path, uint64_t keep_runs)
     else
         (void)printf("%u run%s deleted; the newest %" PRIu64 " and the baselines stay\n", deleted,
                      deleted == 1 ? "" : "s", keep_runs);
+    if (code == EXIT_GOOD && print_size_after_prune(path, store, &fault) != ERR_NONE)
+        code = stored_fault(&fault, true);
     study_close(store);
     return code;
 }
@@ -116,6 +156,7 @@ static int list(const char *path, bool as_json, struct arena *keep)
     struct run_query query = {.with_running = true, .limit = STORE_PAGE_MAX};
     struct run_page page = {.next = 0};
     struct json j;
+    uint64_t cases = 0;
     int code = EXIT_GOOD;
     if (!stored_open(path, STORE_READ, &store, &code))
         return code;
@@ -130,11 +171,14 @@ static int list(const char *path, bool as_json, struct arena *keep)
                 run_info_write_json(&j, &page.runs[i]);
             else
                 print_run(&page.runs[i]);
+        cases += count_cases(&page);
         query.after = page.next;
     } while (query.after != 0);
     if (as_json) {
         json_array_end(&j);
         json_newline(&j);
+    } else if (fault.code == ERR_NONE) {
+        print_size(path, cases);
     }
     study_close(store);
     return fault.code != ERR_NONE ? stored_fault(&fault, true) : EXIT_GOOD;

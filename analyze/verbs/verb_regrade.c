@@ -36,9 +36,8 @@ static void print_changes(const struct regraded *done)
             continue;
         changed++;
         (void)printf("%-8s %s.%s: %s -> %s: %s\n", diff_group_name(row->group), row->b->scenario,
-                     row->b->variant, verdict_name(row->a->result.verdict),
-                     verdict_name(row->b->result.verdict),
-                     row->b->result.reason != NULL ? row->b->result.reason : "");
+                     row->b->variant, verdict_name(row->a->verdict), verdict_name(row->b->verdict),
+                     row->b->reason != NULL ? row->b->reason : "");
     }
     (void)printf("%u of %u cases have another verdict or cause\n", changed, done->run.case_count);
 }

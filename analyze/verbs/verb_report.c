@@ -111,6 +111,33 @@ static enum status write_all(const struct report_options *o, struct store *store
     return fault->code;
 }
 
+/* True when every output takes one case after the other, so that a run of any size can stay in the
+ * database. */
+static bool can_stay(const struct report_options *o)
+{
+    static const bool takes_all[OUT_COUNT] = {
+        [OUT_MARKDOWN] = true, [OUT_OPENMETRICS] = true, [OUT_BADGE] = true};
+    const char *summary = getenv("GITHUB_STEP_SUMMARY");
+    bool can = wants_output(o) && !o->as_text && (summary == NULL || summary[0] == '\0');
+    for (int i = 0; i < OUT_COUNT; i++)
+        can = can && (o->paths[i] == NULL || !takes_all[i]);
+    return can;
+}
+
+static enum status read_figures(const struct report_options *o, struct store *store,
+                                const char *word, struct arena *keep, struct stored_run *run,
+                                struct run_figures *out, struct fault *fault)
+{
+    const bool stacks = o->paths[OUT_FOLDED] != NULL || o->paths[OUT_SPEEDSCOPE] != NULL;
+    if (can_stay(o))
+        return figures_read(store, word,
+                            o->paths[OUT_JSON] != NULL ? FIGURES_OF_TIMES : FIGURES_OF_SUMS, keep,
+                            &run->info, out, fault);
+    if (study_read_run(store, word, stacks ? RUN_STACKS : RUN_CASES, keep, run, fault) != ERR_NONE)
+        return fault->code;
+    return figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);
+}
+
 static int report(const struct verb *self, void *given, const struct option_list *rest,
                   struct arena *keep)
 {
@@ -126,14 +153,10 @@ static int report(const struct verb *self, void *given, const struct option_list
         return verb_usage_error(self, "--columns is 60 to 1000");
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    const bool stacks = o->paths[OUT_FOLDED] != NULL || o->paths[OUT_SPEEDSCOPE] != NULL;
     const char *word = rest->count > 0 ? rest->items[0] : "latest";
-    if (study_read_run(store, word, stacks ? RUN_STACKS : RUN_CASES, keep, &run, &fault) !=
-        ERR_NONE)
+    if (read_figures(o, store, word, keep, &run, &prepared, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    else if (figures_prepare(&run.info, run.cases, run.case_count, keep, &prepared, &fault) !=
-                 ERR_NONE ||
-             write_all(o, store, &prepared, keep, &fault) != ERR_NONE)
+    else if (write_all(o, store, &prepared, keep, &fault) != ERR_NONE)
         code = verb_fault(&fault);
     else
         code = o->exit_zero ? EXIT_GOOD : stored_verdicts_exit(&prepared);

@@ -5,9 +5,9 @@
 #include "study/difference.h"
 #include "view/view.h"
 
-/* Two runs with their outcomes, and what differs.  The difference borrows the runs. */
+/* Two runs, and what differs.  The difference borrows the runs. */
 struct view_compared {
-    struct stored_run a, b;
+    struct run_side a, b;
     struct difference difference;
 };
 

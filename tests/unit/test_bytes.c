@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/text_pool.h"
 #include "test.h"
 
 TEST(bytes_read_little_endian_and_move)
@@ -155,6 +156,31 @@ TEST(arena_keeps_what_it_gave_while_it_grows)
         CHECK_EQ(value, i);
     }
     arena_free(&arena);
+}
+
+TEST(text_pool_keeps_one_copy_of_each_text)
+{
+    enum { TEXTS = 1000 };
+    struct arena keep;
+    struct text_pool pool;
+    const char *first[TEXTS];
+    char text[16];
+    arena_init(&keep, 0);
+    text_pool_init(&pool, &keep);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < TEXTS; i++) {
+            const int size = snprintf(text, sizeof text, "%d", i);
+            const char *kept = text_pool_add(&pool, text, (size_t)size);
+            REQUIRE(kept != NULL);
+            CHECK_STR(kept, text);
+            if (round == 0)
+                first[i] = kept;
+            CHECK(kept == first[i]);
+        }
+    CHECK_EQ(pool.count, TEXTS);
+    CHECK_STR(text_pool_add(&pool, "123456", 3), "123"); /* the size counts, not a NUL */
+    CHECK_STR(text_pool_add(&pool, "", 0), "");
+    arena_free(&keep);
 }
 
 TEST(arena_fails_at_the_nth_request_when_told)

@@ -227,8 +227,10 @@ TEST(two_runs_environment_first)
     y[6] = x[7];
     y[6].result.verdict = VERDICT_XFAIL;
     y[1].result.scores[0].state = STACK_BLOCKED; /* the time until it failed is not compared */
-    REQUIRE(run_diff_make(&a, x, MADE_CASES + 2, &b, y, MADE_CASES + 1, NULL, &keep, &diff,
-                          &fault) == ERR_NONE);
+    struct diff_side before, now;
+    REQUIRE(diff_side_of(&a, x, MADE_CASES + 2, &keep, &before, &fault) == ERR_NONE);
+    REQUIRE(diff_side_of(&b, y, MADE_CASES + 1, &keep, &now, &fault) == ERR_NONE);
+    REQUIRE(run_diff_make(&before, &now, NULL, &keep, &diff, &fault) == ERR_NONE);
     CHECK_EQ(diff.counts[DIFF_ACCEPTED], 1);
     CHECK_EQ(diff.fact_count, 1);
     CHECK_STR(diff.facts[0].name, "compiler");

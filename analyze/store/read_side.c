@@ -1,0 +1,107 @@
+/* A run as a comparison needs it: two passes over its cases, and only what is compared stays in
+ * memory. */
+#include <string.h>
+
+#include "store/query.h"
+
+/* The finding that decided a failing case. */
+static const struct finding *read_finding(struct query *q)
+{
+    struct finding f = {.frame_a = -1, .frame_b = -1, .fails = true};
+    const char *cause = query_get_text(q);
+    f.engine = query_get_text(q);
+    f.evidence = query_get_text(q);
+    finding_blame_parse(query_get_text(q), &f);
+    f.module = query_get_text(q);
+    f.function = query_get_text(q);
+    struct finding *kept = cause != NULL ? ARENA_NEW(q->keep, struct finding) : NULL;
+    if (kept == NULL) {
+        if (cause != NULL)
+            (void)fault_set(q->fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+        return NULL;
+    }
+    if (!cause_parse(cause, &f.cause))
+        f.cause = CAUSE_UNEXPLAINED;
+    *kept = f;
+    return kept;
+}
+
+static void read_case(struct query *q, struct diff_case *c)
+{
+    c->scenario = query_get_text(q);
+    c->variant = query_get_text(q);
+    c->kind = case_kind_parse(query_get_text(q));
+    c->repeat = (uint32_t)query_get(q);
+    const char *verdict = query_get_text(q);
+    if (verdict == NULL || !verdict_parse(verdict, &c->verdict))
+        (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
+    c->reason = query_get_text(q);
+    c->signature = query_get_text(q);
+    if (run_verdict_fails(c->verdict))
+        c->folder = query_get_text(q);
+    else
+        query_skip(q);
+    c->finding = read_finding(q);
+}
+
+static enum status read_cases(struct store *store, struct text_pool *texts, struct arena *scratch,
+                              struct diff_side *out, uint64_t **ids, struct fault *fault)
+{
+    struct arena *keep = texts->keep;
+    const uint32_t most = out->run->case_count;
+    out->cases = ARENA_ARRAY(keep, (size_t)most + 1, struct diff_case);
+    *ids = ARENA_ARRAY(scratch, (size_t)most + 1, uint64_t);
+    if (out->cases == NULL || *ids == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "cases of a run");
+    struct query q = query_begin(store, SQL_READ_SIDE, keep, fault);
+    q.texts = texts;
+    query_int(&q, out->run->id);
+    while (out->count < most && query_row(&q)) { /* a run that is being written grows meanwhile */
+        (*ids)[out->count] = query_get(&q);
+        read_case(&q, &out->cases[out->count]);
+        out->cases[out->count].index = out->count;
+        out->count++;
+    }
+    return query_end(&q);
+}
+
+static void read_times(struct store *store, struct text_pool *texts, struct diff_side *out,
+                       const uint64_t *ids, struct fault *fault)
+{
+    uint32_t at = 0;
+    struct query q = query_begin(store, SQL_READ_SIDE_TIMES, texts->keep, fault);
+    q.texts = texts;
+    query_int(&q, out->run->id);
+    while (query_row(&q)) {
+        const uint64_t id = query_get(&q);
+        while (at < out->count && ids[at] < id)
+            at++;
+        if (at == out->count || ids[at] != id)
+            continue;
+        const char *engine = query_get_text(&q);
+        const bool subject = query_get(&q) != 0, good = query_get(&q) == STACK_OK;
+        const uint64_t total_ns = query_get(&q);
+        const uint32_t frames = (uint32_t)query_get(&q);
+        struct diff_series *series = diff_side_series(out, engine, subject, texts->keep, fault);
+        if (series != NULL && good)
+            series->total_ns[at] = total_ns;
+        if (subject && frames > out->cases[at].frames)
+            out->cases[at].frames = frames;
+    }
+    (void)query_end(&q);
+}
+
+enum status store_read_side(struct store *store, const struct run_info *run, struct arena *keep,
+                            struct diff_side *out, struct fault *fault)
+{
+    struct arena scratch;
+    struct text_pool texts;
+    uint64_t *ids = NULL;
+    arena_init(&scratch, 0);
+    text_pool_init(&texts, keep);
+    *out = (struct diff_side){.run = run};
+    if (read_cases(store, &texts, &scratch, out, &ids, fault) == ERR_NONE)
+        read_times(store, &texts, out, ids, fault);
+    arena_free(&scratch);
+    return fault->code;
+}

@@ -1,0 +1,254 @@
+/* Figures are made case by case, from cases in memory or in the database: see figures.h. */
+#include <string.h>
+
+#include "base/text_pool.h"
+#include "compare/known.h"
+#include "store/store.h"
+#include "study/figures.h"
+
+/* ---- heads ---------------------------------------------------------------------------- */
+
+/* Begin, add each case, end: sets captures and problems of OUT, whose run is set. */
+struct head_count {
+    struct run_figures *out;
+    struct arena *keep;
+    struct known_uses uses;
+};
+
+static enum status count_begin(struct head_count *count, struct run_figures *out,
+                               struct arena *keep, struct fault *fault)
+{
+    count->out = out;
+    count->keep = keep;
+    return known_uses_begin(&count->uses, out->run, keep, fault);
+}
+
+static bool is_capture_expected(const struct run_case *c)
+{
+    const enum verdict v = c->result.verdict;
+    return v != VERDICT_UNSUPPORTED && v != VERDICT_ERROR &&
+           v != VERDICT_NOT_CAPTURED_AS_EXPECTED && c->kind != CASE_KIND_CALM;
+}
+
+static void count_case(struct head_count *count, const struct run_case *c)
+{
+    known_uses_add(&count->uses, c);
+    if (is_capture_expected(c)) {
+        count->out->captures_expected++;
+        count->out->captured += c->timing.record_bytes > 0 || c->timing.dump_bytes > 0;
+    }
+}
+
+static enum status count_end(struct head_count *count, struct fault *fault)
+{
+    struct run_figures *out = count->out;
+    const char **known = NULL, **all = NULL;
+    uint32_t known_count = 0;
+    if (known_uses_end(&count->uses, count->keep, &known, &known_count, fault) != ERR_NONE)
+        return fault->code;
+    all = ARENA_ARRAY(count->keep, (size_t)known_count + 1, const char *);
+    if (all == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "problems of a run");
+    out->problem_count = 0;
+    if (out->run->state != RUN_COMPLETE)
+        all[out->problem_count++] =
+            out->run->state == RUN_RUNNING
+                ? "the run is not over: cases are missing"
+                : "the run was interrupted: cases are missing, `twinstack run --resume` takes them";
+    for (uint32_t i = 0; i < known_count; i++)
+        all[out->problem_count++] = arena_printf(count->keep, "known mismatch %s", known[i]);
+    out->problems = all;
+    return ERR_NONE;
+}
+
+/* ---- from cases in memory -------------------------------------------------------------- */
+
+static bool is_left_out(const struct run_case *c)
+{
+    return c->result.verdict == VERDICT_ERROR && c->result.score_count == 0;
+}
+
+enum status figures_prepare(const struct run_info *run, const struct run_case *cases,
+                            uint32_t case_count, struct arena *keep, struct run_figures *out,
+                            struct fault *fault)
+{
+    struct engine_total *totals = NULL;
+    struct head_count count;
+    *out = (struct run_figures){.run = run, .cases = cases, .case_count = case_count};
+    if (run_total_engines(cases, case_count, keep, &totals, &out->engine_count, fault) !=
+            ERR_NONE ||
+        count_begin(&count, out, keep, fault) != ERR_NONE)
+        return fault->code;
+    out->engines = totals;
+    for (uint32_t i = 0; i < case_count; i++) {
+        out->left_out += is_left_out(&cases[i]);
+        count_case(&count, &cases[i]);
+    }
+    return count_end(&count, fault);
+}
+
+/* ---- from cases in the database -------------------------------------------------------- */
+
+struct reading {
+    struct run_figures *out;
+    enum figures_use use;
+    struct arena *keep;
+    struct text_pool texts;
+    struct engine_totals totals;
+    struct head_count count;
+    const char *foreign;
+    struct run_case *shown; /* what fails or is UNSUPPORTED */
+    struct figure_sample *samples;
+    struct scenario_builds *builds;
+    uint32_t shown_room, build_room;
+    struct fault *fault;
+};
+
+static const char *copy_of(struct reading *r, const char *text)
+{
+    return text != NULL ? text_pool_add(&r->texts, text, strlen(text)) : NULL;
+}
+
+static void *grown(struct reading *r, void *items, uint32_t *room, uint32_t count, size_t size)
+{
+    void *out = arena_reserve(r->keep, items, room, (uint64_t)count + 1, size);
+    if (out == NULL)
+        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+    return out;
+}
+
+static void keep_shown(struct reading *r, const struct run_case *c)
+{
+    struct run_case *rows =
+        grown(r, r->shown, &r->shown_room, r->out->case_count, sizeof *r->shown);
+    if (rows == NULL)
+        return;
+    r->shown = rows;
+    struct run_case *kept = &rows[r->out->case_count++];
+    kept->id = c->id;
+    kept->run_id = c->run_id;
+    kept->scenario = copy_of(r, c->scenario);
+    kept->variant = copy_of(r, c->variant);
+    kept->arch = c->arch;
+    kept->kind = c->kind;
+    kept->repeat = c->repeat;
+    kept->folder = copy_of(r, c->folder);
+    kept->known_id = copy_of(r, c->known_id);
+    kept->result.verdict = c->result.verdict;
+    kept->result.reason = copy_of(r, c->result.reason);
+    kept->result.right = copy_of(r, c->result.right);
+    kept->result.signature = copy_of(r, c->result.signature);
+}
+
+static void count_build(struct reading *r, const char *scenario)
+{
+    const uint32_t count = r->out->build_count;
+    if (count > 0 && strcmp(r->builds[count - 1].scenario, scenario) == 0) {
+        r->builds[count - 1].builds++;
+        return;
+    }
+    struct scenario_builds *rows = grown(r, r->builds, &r->build_room, count, sizeof *r->builds);
+    if (rows == NULL)
+        return;
+    r->builds = rows;
+    r->builds[r->out->build_count++] = (struct scenario_builds){copy_of(r, scenario), 1};
+}
+
+static enum status read_one(struct reading *r, const struct run_case *c)
+{
+    const enum verdict v = c->result.verdict;
+    count_case(&r->count, c);
+    if (r->use != FIGURES_OF_TIMES)
+        return ERR_NONE;
+    r->out->left_out += is_left_out(c);
+    figure_sample_take(c, r->foreign, &r->samples[r->out->sample_count++]);
+    if (c->repeat == 0)
+        count_build(r, c->scenario);
+    if (run_verdict_fails(v) || v == VERDICT_UNSUPPORTED)
+        keep_shown(r, c);
+    return run_totals_add(&r->totals, c, r->fault);
+}
+
+static void read_cases(struct reading *r)
+{
+    struct case_window w;
+    case_window_open(&w, r->out, r->use == FIGURES_OF_TIMES ? CASE_SCORES : 0);
+    for (uint32_t i = 0; i < w.count && r->fault->code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(&w, i, r->fault);
+        if (c != NULL)
+            (void)read_one(r, c);
+    }
+    case_window_close(&w);
+}
+
+/* The sums of the database say which engine is the foreign one, before any case is read. */
+static enum status read_times(struct reading *r)
+{
+    struct run_figures *out = r->out;
+    r->foreign = figures_foreign_engine(out);
+    r->samples = ARENA_ARRAY(r->keep, (size_t)out->id_count + 1, struct figure_sample);
+    r->builds = ARENA_NEW(r->keep, struct scenario_builds);
+    r->build_room = 1;
+    if (r->samples == NULL || r->builds == NULL)
+        return fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "figures of a run");
+    text_pool_init(&r->texts, r->keep);
+    if (run_totals_begin(&r->totals, r->keep, r->fault) != ERR_NONE)
+        return r->fault->code;
+    read_cases(r);
+    out->cases = r->shown;
+    out->samples = r->samples;
+    out->builds = r->builds;
+    out->engines = r->totals.rows;
+    out->engine_count = r->totals.count;
+    return r->fault->code;
+}
+
+enum status figures_read(struct store *store, const char *word, enum figures_use use,
+                         struct arena *keep, struct run_info *info, struct run_figures *out,
+                         struct fault *fault)
+{
+    uint64_t id = 0, *ids = NULL;
+    struct engine_total *totals = NULL;
+    struct reading r = {.out = out, .use = use, .keep = keep, .fault = fault};
+    *out = (struct run_figures){.run = info, .store = store};
+    if (store_find_run(store, word, &id, fault) != ERR_NONE ||
+        store_read_run(store, id, keep, info, fault) != ERR_NONE ||
+        store_list_case_ids(store, id, keep, &ids, &out->id_count, fault) != ERR_NONE ||
+        store_total_engines(store, id, keep, &totals, &out->engine_count, fault) != ERR_NONE ||
+        count_begin(&r.count, out, keep, fault) != ERR_NONE)
+        return fault->code;
+    out->ids = ids;
+    out->engines = totals;
+    if (use == FIGURES_OF_TIMES)
+        (void)read_times(&r);
+    else if (use == FIGURES_OF_CAPTURES || r.count.uses.list.count > 0)
+        read_cases(&r);
+    return fault->code == ERR_NONE ? count_end(&r.count, fault) : fault->code;
+}
+
+/* ---- one case after the other ---------------------------------------------------------- */
+
+void case_window_open(struct case_window *w, const struct run_figures *figures, unsigned parts)
+{
+    *w = (struct case_window){.figures = figures,
+                              .parts = parts,
+                              .count =
+                                  figures->store != NULL ? figures->id_count : figures->case_count};
+    arena_init(&w->scratch, 0);
+}
+
+void case_window_close(struct case_window *w)
+{
+    arena_free(&w->scratch);
+}
+
+const struct run_case *case_window_get(struct case_window *w, uint32_t at, struct fault *fault)
+{
+    const struct run_figures *f = w->figures;
+    if (f->store == NULL)
+        return &f->cases[at];
+    arena_reset(&w->scratch);
+    return store_read_parts(f->store, f->ids[at], w->parts, &w->scratch, &w->c, fault) == ERR_NONE
+               ? &w->c
+               : NULL;
+}
