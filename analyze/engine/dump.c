@@ -147,6 +147,12 @@ static struct pdb *pdb_of(void *self, const struct module *module)
     return s->symbols != NULL ? symbol_store_pdb(s->symbols, module) : NULL;
 }
 
+static const struct breakpad *breakpad_of(void *self, const struct module *module)
+{
+    struct dump_session *s = self;
+    return s->symbols != NULL ? symbol_store_breakpad(s->symbols, module) : NULL;
+}
+
 /* RUNTIME_FUNCTION rows of generated code, as the FunctionTable stream has them: sorted, as
  * Windows requires. */
 static bool table_entry(const struct dump_session *s, uint64_t va, struct unwind_entry *out)
@@ -208,6 +214,7 @@ enum status dump_open(const char *path, struct symbol_store *symbols, struct are
                                          .read = read_memory,
                                          .module_at = module_at,
                                          .pdb = pdb_of,
+                                         .breakpad = breakpad_of,
                                          .tables = unwind_tables_new(keep)};
     status = minidump_read(s->map.data, s->map.bytes, keep, &s->dump, fault);
     s->process.chains_frames = status == ERR_NONE && !minidump_is_windows(&s->dump);

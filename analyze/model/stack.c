@@ -21,6 +21,7 @@ static const char *const found_by_names[] = {
     [FOUND_SCAN] = "scan",
     [FOUND_GIVEN] = "given",
     [FOUND_INLINED] = "inlined",
+    [FOUND_CFI] = "cfi",
 };
 
 static const char *const symbols_from_names[] = {

@@ -30,6 +30,7 @@ enum found_by {
     FOUND_SCAN,
     FOUND_GIVEN,
     FOUND_INLINED,
+    FOUND_CFI, /* by the STACK records of a Breakpad file; add new values last: they are stored */
 };
 
 /* What produced a frame's name. */

@@ -289,7 +289,7 @@ static void read_frames(struct reader *r, uint64_t stack_id, struct stack *s,
         f->kind = query_get(&q) == PC_INTERRUPTED ? PC_INTERRUPTED : PC_RETURN;
         const uint64_t found_by = query_get(&q), symbols = query_get(&q), class_ = query_get(&q);
         const uint64_t identity = query_get(&q);
-        f->found_by = found_by <= FOUND_INLINED ? (enum found_by)found_by : FOUND_GIVEN;
+        f->found_by = found_by <= FOUND_CFI ? (enum found_by)found_by : FOUND_GIVEN;
         f->symbols = symbols < SYMBOLS_COUNT ? (enum symbols_from)symbols : SYMBOLS_NONE;
         f->frame_class = class_ <= CLASS_GENERATED ? (enum frame_class)class_ : CLASS_NONE;
         f->identity =

@@ -359,6 +359,18 @@ struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *mo
     return sources->pdb != NULL ? &sources->pdb->pdb : NULL;
 }
 
+const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
+                                             const struct module *module)
+{
+    struct symbol_module *sources = symbol_store_module(store, module);
+    mutex_lock(store->mutex);
+    if (!sources->unwind_asked)
+        store_find_unwind(store, sources);
+    const struct store_breakpad *found = sources->unwind;
+    mutex_unlock(store->mutex);
+    return found != NULL ? &found->file : NULL;
+}
+
 const struct fault *symbol_store_path_fault(const struct symbol_store *store)
 {
     return &store->path_fault;

@@ -155,6 +155,11 @@ const struct file_map *symbol_store_image(struct symbol_store *store, const stru
 struct pdb;
 struct pdb *symbol_store_pdb(struct symbol_store *store, const struct module *module);
 
+/* The Breakpad file of a module (for its unwind data); NULL when there is none. */
+struct breakpad;
+const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
+                                             const struct module *module);
+
 /* Where `symbols index` puts the index of a PDB, and where it is looked for before the cache:
  * beside it, or in FOLDER.  NULL when out of memory. */
 char *symbol_index_path(const char *pdb_path, const char *debug_id, enum symbol_names names,

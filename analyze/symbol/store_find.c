@@ -280,6 +280,23 @@ void store_find_image(struct symbol_store *store, struct symbol_module *sources)
     arena_free(&scratch);
 }
 
+void store_find_unwind(struct symbol_store *store, struct symbol_module *sources)
+{
+    const struct module *module = &sources->identity;
+    enum frame_note note = NOTE_NONE;
+    struct arena scratch;
+    bool mismatch = false;
+
+    sources->unwind_asked = true;
+    sources->unwind = sources->breakpad;
+    if (sources->unwind != NULL || module->debug_id[0] == '\0')
+        return;
+    arena_init(&scratch, 0);
+    sources->unwind =
+        find_breakpad(store, module, NULL, module->debug_id, &scratch, &note, &mismatch);
+    arena_free(&scratch);
+}
+
 /* What a search by name alone has found so far. */
 struct name_search {
     struct store_image *image;

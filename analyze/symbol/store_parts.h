@@ -123,8 +123,10 @@ struct symbol_module {
     struct store_managed *managed; /* NULL: no managed code */
     enum symbols_from without;     /* of a frame without a name: NONE or MISMATCH */
     enum identity_state state;
-    bool image_asked;     /* the servers were asked for it */
-    enum frame_note note; /* why there are no names, or how they were found */
+    bool image_asked; /* the servers were asked for it */
+    bool unwind_asked;
+    struct store_breakpad *unwind; /* the file whose STACK records apply; once unwind_asked */
+    enum frame_note note;          /* why there are no names, or how they were found */
     struct symbol_module *next;
 };
 
@@ -227,6 +229,9 @@ bool store_fetch_symbols(struct symbol_store *store, const struct module *module
 bool store_fetch_image(struct symbol_store *store, const struct module *module,
                        enum frame_note *note);
 void store_servers_close(struct symbol_store *store);
+
+/* The Breakpad file with the module's unwind data, even where a PDB gives the names. */
+void store_find_unwind(struct symbol_store *store, struct symbol_module *sources);
 
 /* The image of a module that store_find() left out, from the servers. */
 void store_find_image(struct symbol_store *store, struct symbol_module *sources);

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "format/pdb/module.h"
 #include "unwind/arm64_info.h"
+#include "unwind/symbol_rules.h"
 #include "unwind/tables.h"
 
 enum { CONTEXT_SP = 0x100, CONTEXT_PC = 0x108, CONTEXT_X0 = 8 };
@@ -321,5 +322,8 @@ enum stop_reason unwind_step_arm64(struct unwind_walker *w)
             return step_leaf(w, false);
         }
     }
+    const bool leaf = row == UNWIND_ROW_NONE && facts != NULL && facts->pdata_count > 0;
+    if (!leaf && unwind_symbol_rules(w))
+        return STOP_NONE;
     return step_leaf(w, facts != NULL && facts->pdata_count > 0 && row != UNWIND_ROW_UNREADABLE);
 }

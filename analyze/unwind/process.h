@@ -17,7 +17,8 @@
 #include "model/module.h"
 #include "model/stack.h"
 
-struct pdb; /* format/pdb/pdb.h */
+struct breakpad; /* format/breakpad/breakpad.h */
+struct pdb;      /* format/pdb/pdb.h */
 
 /* One RUNTIME_FUNCTION of generated code. */
 struct unwind_entry {
@@ -32,6 +33,8 @@ struct unwind_process {
     const struct module *(*module_at)(void *self, uint64_t va); /* NULL: none */
     /* The PDB of a module, or NULL.  May be NULL itself. */
     struct pdb *(*pdb)(void *self, const struct module *module);
+    /* The Breakpad file of a module that has unwind data for it, or NULL.  May be NULL itself. */
+    const struct breakpad *(*breakpad)(void *self, const struct module *module);
     /* Generated code at VA, with its unwind data if there is any.  May be NULL itself. */
     bool (*generated)(void *self, uint64_t va, struct unwind_entry *out);
     struct unwind_tables *tables; /* what is known about modules; see tables.h */

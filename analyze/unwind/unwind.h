@@ -2,11 +2,11 @@
  *
  * Order of trust, per processor (each frame keeps the word in found_by):
  *   x64    .pdata, then generated-code tables; leaf where there is neither and the frame was
- *          interrupted; frame sizes of the PDB (S_FRAMEPROC) where the image is missing; the
- *          frame pointer where the system is not Windows; scan
- *   arm64  .pdata, packed or full; leaf; frame pointer; scan
+ *          interrupted; where the image is missing, STACK CFI of a Breakpad file, then frame sizes
+ *          of the PDB (S_FRAMEPROC); the frame pointer where the system is not Windows; scan
+ *   arm64  .pdata, packed or full; STACK CFI; leaf; frame pointer; scan
  *   x86    call frame information of the image (mingw, Wine); FrameData programs, then FPO data
- *          of the PDB; frame pointer; scan
+ *          of the PDB; STACK CFI, then STACK WIN of a Breakpad file; frame pointer; scan
  * A pc outside all code (0, freed or unmapped code) becomes a frame of its own; one return address
  * is popped and the walk continues. */
 #ifndef UNWIND_UNWIND_H

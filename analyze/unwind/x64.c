@@ -2,12 +2,13 @@
  *
  * With unwind data: an epilogue is executed (see x64_epilogue.c); otherwise the prologue's codes
  * that had run are undone, then all codes of the chained entries. Without unwind data: an
- * interrupted leaf pops its return address; where the image is missing, the PDB gives the frame
- * size; otherwise the stack is scanned. */
+ * interrupted leaf pops its return address; where the image is missing, a Breakpad file gives rules
+ * or the PDB the frame size; otherwise the stack is scanned. */
 #include "unwind/x64.h"
 
 #include "base/limits.h"
 #include "format/pdb/module.h"
+#include "unwind/symbol_rules.h"
 #include "unwind/tables.h"
 #include "unwind/x64_epilogue.h"
 #include "unwind/x64_info.h"
@@ -241,6 +242,8 @@ static bool step_frame_size(struct unwind_walker *w)
 /* It is not known whether the pc has unwind data, so it must not be taken for a leaf. */
 static enum stop_reason step_without_rows(struct unwind_walker *w)
 {
+    if (unwind_symbol_rules(w))
+        return STOP_NONE;
     w->caller_note = NOTE_PDATA_UNREADABLE;
     if (step_frame_size(w) || (w->process->chains_frames && unwind_frame_pointer(w, REG_X64_RBP)))
         return STOP_NONE;
@@ -325,7 +328,7 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
     if (facts->has_headers && !facts->knows_pdata)
         return step_without_rows(w);
     if (facts->pdata_count == 0) {
-        if (step_frame_size(w))
+        if (unwind_symbol_rules(w) || step_frame_size(w))
             return STOP_NONE;
         if (facts->has_headers)
             return step_leaf(w, NOTE_NONE);
@@ -345,7 +348,7 @@ enum stop_reason unwind_step_x64(struct unwind_walker *w)
         w->regs = before;
         /* why the unwind data was not used */
         w->caller_note = stop != STOP_NONE ? frame_note_of_stop(stop) : NOTE_NOT_A_LEAF;
-        return step_frame_size(w) ? STOP_NONE : unwind_scan(w);
+        return unwind_symbol_rules(w) || step_frame_size(w) ? STOP_NONE : unwind_scan(w);
     }
     return step_leaf(w, NOTE_NONE);
 }

@@ -1,13 +1,15 @@
 /* One x86 step. Microsoft's compilers put no unwind data into x86 images: the PDB has frame
- * programs or the older FPO rows instead. mingw's and Wine's images hold call frame information.
- * Without either, the step follows the chain of frame pointers, and if that fails it scans the
- * stack. */
+ * programs or the older FPO rows instead, which Breakpad files repeat. mingw's and Wine's images
+ * hold call frame information. Without any, the step follows the chain of frame pointers, and if
+ * that fails it scans the stack. */
 #include "unwind/x86.h"
 
 #include <string.h>
 
 #include "base/array.h"
+#include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
+#include "unwind/symbol_rules.h"
 #include "unwind/tables.h"
 #include "unwind/x86_cfi.h"
 #include "unwind/x86_code.h"
@@ -67,53 +69,60 @@ static uint32_t search_return(const struct unwind_walker *w, uint32_t from_va)
     return from_va;
 }
 
-static bool step_program(struct unwind_walker *w, struct pdb *pdb, uint32_t rva,
-                         struct arena *scratch)
+static bool is_past(const struct unwind_walker *w, uint32_t rva)
 {
-    struct pdb_frame_data data;
+    return w->frame->module != NULL && w->frame->pc_va - w->frame->module->base_va >= rva;
+}
+
+/* A program with '@' belongs to a function that aligns its stack pointer and keeps the address of
+ * its frame in ebp. */
+static bool step_program(struct unwind_walker *w, const struct pdb_frame_data *data)
+{
     const struct registers before = w->regs;
-    if (!pdb_frame_data_at(pdb, rva, scratch, &data) || data.program[0] == '\0')
+    if (data->program[0] == '\0')
         return false;
-    struct x86_frame_constants constants = {0, data.locals_bytes, data.saved_bytes,
-                                            data.params_bytes};
-    constants.ra_search_va = (uint32_t)w->regs.sp + data.locals_bytes + data.saved_bytes;
-    if (strstr(data.program, ".raSearch") != NULL)
+    struct x86_frame_constants constants = {0, data->locals_bytes, data->saved_bytes,
+                                            data->params_bytes, w->callee_params_bytes};
+    constants.ra_search_va = (uint32_t)w->regs.sp + data->locals_bytes + data->saved_bytes;
+    if (strchr(data->program, '@') != NULL && is_past(w, data->start_rva + data->prolog_bytes))
+        constants.ra_search_va = (uint32_t)w->regs.r[REG_X86_EBP] + 4;
+    else if (strstr(data->program, ".raSearch") != NULL)
         constants.ra_search_va = search_return(w, constants.ra_search_va);
-    if (x86_program_run(w->process, data.program, &constants, &w->regs) != STOP_NONE ||
+    if (x86_program_run(w->process, data->program, strlen(data->program), &constants, &w->regs) !=
+            STOP_NONE ||
         !accept(w, &before))
         return false;
-    w->frame->function_begin_rva = data.start_rva;
-    w->frame->function_end_rva = data.start_rva + data.code_bytes;
+    w->frame->function_begin_rva = data->start_rva;
+    w->frame->function_end_rva = data->start_rva + data->code_bytes;
     w->frame->return_slot_va = w->regs.sp - 4;
-    w->callee_params_bytes = data.params_bytes;
+    w->callee_params_bytes = data->params_bytes;
     w->callee_takes_params = false; /* not known */
     w->caller_found = FOUND_UNWIND;
     return true;
 }
 
-static bool step_fpo(struct unwind_walker *w, struct pdb *pdb, uint32_t rva)
+static bool step_fpo(struct unwind_walker *w, const struct pdb_fpo *fpo)
 {
-    struct pdb_fpo fpo;
     const struct registers before = w->regs;
     uint32_t pc, ebp;
-    if (!pdb_fpo_at(pdb, rva, &fpo) || fpo.frame_type == FPO_FRAME_STANDARD)
+    if (fpo->frame_type == FPO_FRAME_STANDARD)
         return false;
-    uint32_t saved_bytes = fpo.saved_registers * 4u;
-    uint32_t slot = search_return(w, (uint32_t)w->regs.sp + fpo.locals_bytes + saved_bytes);
+    uint32_t saved_bytes = fpo->saved_registers * 4u;
+    uint32_t slot = search_return(w, (uint32_t)w->regs.sp + fpo->locals_bytes + saved_bytes);
     if (!unwind_read_u32(w->process, slot, &pc))
         return false;
     /* ebp, when it is an ordinary register, is saved last, above the locals' other saved
      * registers */
-    if (fpo.uses_ebp && saved_bytes >= 4 && unwind_read_u32(w->process, slot - 4, &ebp))
+    if (fpo->uses_ebp && saved_bytes >= 4 && unwind_read_u32(w->process, slot - 4, &ebp))
         w->regs.r[REG_X86_EBP] = ebp;
     w->regs.pc = pc;
     w->regs.sp = (uint64_t)slot + 4;
     if (!accept(w, &before))
         return false;
-    w->frame->function_begin_rva = fpo.start_rva;
-    w->frame->function_end_rva = fpo.start_rva + fpo.code_bytes;
+    w->frame->function_begin_rva = fpo->start_rva;
+    w->frame->function_end_rva = fpo->start_rva + fpo->code_bytes;
     w->frame->return_slot_va = slot;
-    w->callee_params_bytes = fpo.params_bytes;
+    w->callee_params_bytes = fpo->params_bytes;
     w->callee_takes_params = false;
     w->caller_found = FOUND_UNWIND;
     return true;
@@ -123,10 +132,65 @@ static bool step_pdb(struct unwind_walker *w, const struct module *module, struc
 {
     uint32_t rva = (uint32_t)(w->regs.pc - module->base_va) - (w->frame->kind == PC_RETURN);
     struct arena scratch;
+    struct pdb_frame_data data;
+    struct pdb_fpo fpo;
     arena_init(&scratch, (size_t)1 << 20);
-    bool found = step_program(w, pdb, rva, &scratch) || step_fpo(w, pdb, rva);
+    bool found = (pdb_frame_data_at(pdb, rva, &scratch, &data) && step_program(w, &data)) ||
+                 (pdb_fpo_at(pdb, rva, &fpo) && step_fpo(w, &fpo));
     arena_free(&scratch);
     return found;
+}
+
+/* The same data as of a PDB, in a Breakpad file. */
+static bool step_win(struct unwind_walker *w, const struct breakpad_win *win)
+{
+    const uint32_t begin = (uint32_t)win->rva, bytes = (uint32_t)(win->end - win->rva);
+    struct arena scratch;
+    if (win->program == NULL) {
+        const struct pdb_fpo fpo = {.start_rva = begin,
+                                    .code_bytes = bytes,
+                                    .locals_bytes = win->locals_bytes,
+                                    .params_bytes = win->params_bytes,
+                                    .saved_registers = (uint8_t)(win->saved_bytes / 4),
+                                    .uses_ebp = win->uses_ebp};
+        return step_fpo(w, &fpo);
+    }
+    arena_init(&scratch, (size_t)1 << 20);
+    const struct pdb_frame_data data = {.start_rva = begin,
+                                        .code_bytes = bytes,
+                                        .locals_bytes = win->locals_bytes,
+                                        .params_bytes = win->params_bytes,
+                                        .saved_bytes = (uint16_t)win->saved_bytes,
+                                        .program =
+                                            arena_text(&scratch, win->program, win->program_bytes)};
+    const bool found = data.program != NULL && step_program(w, &data);
+    arena_free(&scratch);
+    return found;
+}
+
+static bool step_breakpad(struct unwind_walker *w)
+{
+    const struct breakpad *file = unwind_breakpad_of(w);
+    struct breakpad_win win;
+    if (file == NULL)
+        return false;
+    const uint64_t rva = unwind_lookup_rva(w);
+    if (unwind_symbol_rules(w)) {
+        w->callee_params_bytes = breakpad_params_at(file, rva);
+        w->callee_takes_params = false;
+        return true;
+    }
+    if (!breakpad_win_at(file, rva, &win) || !step_win(w, &win))
+        return false;
+    w->caller_found = FOUND_CFI;
+    return true;
+}
+
+/* What the callee's caller pushed for it, as far as a Breakpad file says. */
+static uint32_t params_of(const struct unwind_walker *w)
+{
+    const struct breakpad *file = unwind_breakpad_of(w);
+    return file != NULL ? breakpad_params_at(file, unwind_lookup_rva(w)) : 0;
 }
 
 static bool is_dispatcher(const struct unwind_walker *w, const struct module *module)
@@ -152,9 +216,9 @@ enum stop_reason unwind_step_x86(struct unwind_walker *w)
         w->callee_params_bytes = 0;
         return STOP_NONE;
     }
-    if (pdb != NULL && step_pdb(w, module, pdb))
+    if ((pdb != NULL && step_pdb(w, module, pdb)) || step_breakpad(w))
         return STOP_NONE;
-    w->callee_params_bytes = 0;
+    w->callee_params_bytes = params_of(w);
     if (module != NULL && interrupted && unwind_x86_prologue(w))
         return STOP_NONE;
     if (interrupted && (module == NULL || !unwind_is_code(w, w->regs.pc)) &&

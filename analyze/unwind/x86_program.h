@@ -1,11 +1,7 @@
-/* Frame programs of x86 PDBs: postfix arithmetic over registers and the stack.
+/* Frame programs of x86 PDBs and of Breakpad's STACK WIN; frame_program.h has the language.
  *
- *     $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =
- *
- * Words: $name variables ($eip, $esp, $ebp, $ebx, $esi, $edi and temporaries), .name constants
- * of the frame (.raSearch, .cbLocals, .cbSavedRegs, .cbParams), decimal numbers, + - * / % @
- * (align down), ^ (read 4 bytes) and = (assign).
- * Source: IDiaFrameData::get_program; Breakpad's documentation of STACK WIN. */
+ * Constants of the frame: .raSearch, .raSearchStart, .cbLocals, .cbSavedRegs, .cbParams,
+ * .cbCalleeParams. */
 #ifndef UNWIND_X86_PROGRAM_H
 #define UNWIND_X86_PROGRAM_H
 
@@ -16,12 +12,13 @@
 struct x86_frame_constants {
     uint32_t ra_search_va; /* where the search for the return address starts */
     uint32_t locals_bytes, saved_bytes, params_bytes;
+    uint32_t callee_params_bytes;
 };
 
-/* Runs PROGRAM on REGS. Returns STOP_NONE when it set a new eip and esp, otherwise what was wrong.
- * REGS changes only on success. */
+/* Runs BYTES of PROGRAM on REGS. Returns STOP_NONE when it set a new eip and esp, otherwise what
+ * was wrong. REGS changes only on success. */
 enum stop_reason x86_program_run(const struct unwind_process *process, const char *program,
-                                 const struct x86_frame_constants *constants,
+                                 size_t bytes, const struct x86_frame_constants *constants,
                                  struct registers *regs);
 
 #endif

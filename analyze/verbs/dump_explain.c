@@ -19,6 +19,8 @@ static const char *rule_of(enum found_by found)
         return "the chain of frame pointers: no unwind data";
     case FOUND_FRAME_SIZE:
         return "the callee's frame size in the PDB: its image is missing";
+    case FOUND_CFI:
+        return "the unwind data of the callee's Breakpad file: its own is missing";
     case FOUND_SCAN:
         return "a scan of the stack: may be stale";
     case FOUND_GIVEN:

@@ -164,6 +164,97 @@ TEST(files_without_a_whole_head_are_refused)
     }
 }
 
+/* "name=text;..." of the rules at RVA. */
+static void describe_rules(const struct breakpad *file, uint64_t rva, char *out, size_t room)
+{
+    struct breakpad_rules rules;
+    size_t n = 0;
+    out[0] = '\0';
+    if (!breakpad_cfi_at(file, rva, &rules))
+        return;
+    for (uint32_t i = 0; i < rules.count && n < room; i++)
+        n += (size_t)snprintf(out + n, room - n, "%.*s=%.*s;", (int)rules.rules[i].name_bytes,
+                              rules.rules[i].name, (int)rules.rules[i].text_bytes,
+                              rules.rules[i].text);
+}
+
+TEST(rules_hold_from_their_address_to_the_end_of_their_record)
+{
+    static const char text[] = "MODULE Linux x86_64 ABC0 m\n"
+                               "STACK CFI 1010 .cfa: $rbp 16 +\n"
+                               "STACK CFI INIT 2000 10 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+                               "STACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+                               "STACK CFI 1004 .cfa: $rsp 16 + $rbp: .cfa 16 - ^\n"
+                               "STACK CFI 1100 .cfa: $rsp 99 +\n"
+                               "STACK CFI INIT 3000 10 $rsp 8 +\n"
+                               "STACK CFI INIT 4000 10 .cfa:\n";
+    static const struct {
+        const char *name;
+        uint64_t rva;
+        const char *want;
+    } rows[] = {
+        {"before all", 0xfff, ""},
+        {"first byte", 0x1000, ".cfa= $rsp 8 +;.ra= .cfa 8 - ^;"},
+        {"before the first change", 0x1003, ".cfa= $rsp 8 +;.ra= .cfa 8 - ^;"},
+        {"first change", 0x1004, ".cfa= $rsp 16 +;.ra= .cfa 8 - ^;$rbp= .cfa 16 - ^;"},
+        {"second change, which stands first", 0x10ff,
+         ".cfa= $rbp 16 +;.ra= .cfa 8 - ^;$rbp= .cfa 16 - ^;"},
+        {"after the end", 0x1100, ""},
+        {"another record", 0x2004, ".cfa= $rsp 8 +;.ra= .cfa 8 - ^;"},
+        {"a value without a register", 0x3004, ""},
+        {"a register without a value", 0x4004, ".cfa=;"},
+    };
+    struct breakpad file;
+    open_text(text, sizeof text - 1, &file);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char got[256];
+        test_row(rows[i].name);
+        describe_rules(&file, rows[i].rva, got, sizeof got);
+        CHECK_STR(got, rows[i].want);
+    }
+    breakpad_close(&file);
+}
+
+TEST(the_innermost_record_of_a_pdb_counts_and_frame_data_first)
+{
+    static const char text[] = "MODULE windows x86 ABC0 m\n"
+                               "STACK WIN 4 1000 100 1 0 4 8 c 0 1 outer =\n"
+                               "STACK WIN 4 1010 20 1 0 10 14 18 0 1 inner =\n"
+                               "STACK WIN 4 1040 20 1 0 10 14 18 0 1\n"
+                               "STACK WIN 0 1000 200 2 0 1c 20 24 0 0 1\n"
+                               "STACK WIN 3 1000 200 2 0 1c 20 24 0 0 1\n"
+                               "FUNC 1000 100 1c f\n";
+    static const struct {
+        const char *name;
+        uint64_t rva;
+        uint32_t params, saved, locals;
+        const char *program;
+    } rows[] = {
+        {"outer", 0x1000, 4, 8, 0xc, "outer ="},
+        {"inner", 0x1010, 0x10, 0x14, 0x18, "inner ="},
+        {"inner's last byte", 0x102f, 0x10, 0x14, 0x18, "inner ="},
+        {"outer again", 0x1030, 4, 8, 0xc, "outer ="},
+        {"FPO data after a damaged record", 0x1040, 0x1c, 0x20, 0x24, NULL},
+        {"only FPO data", 0x1100, 0x1c, 0x20, 0x24, NULL},
+    };
+    struct breakpad file;
+    struct breakpad_win win;
+    open_text(text, sizeof text - 1, &file);
+    CHECK_EQ(breakpad_params_at(&file, 0x1010), 0x1c);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        REQUIRE(breakpad_win_at(&file, rows[i].rva, &win));
+        CHECK_EQ(win.params_bytes, rows[i].params);
+        CHECK_EQ(win.saved_bytes, rows[i].saved);
+        CHECK_EQ(win.locals_bytes, rows[i].locals);
+        CHECK((win.program == NULL) == (rows[i].program == NULL));
+        if (win.program != NULL)
+            CHECK(strncmp(win.program, rows[i].program, win.program_bytes) == 0);
+    }
+    CHECK(!breakpad_win_at(&file, 0xfff, &win) && !breakpad_win_at(&file, 0x1200, &win));
+    breakpad_close(&file);
+}
+
 static void read_damaged(const uint8_t *data, size_t bytes, void *context)
 {
     struct fault fault = FAULT_INIT;
@@ -171,8 +262,13 @@ static void read_damaged(const uint8_t *data, size_t bytes, void *context)
     struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
     (void)context;
     if (breakpad_read(data, bytes, &file, &fault) == ERR_NONE)
-        for (uint64_t rva = 0x8f0; rva < 0x1320; rva += 8)
+        for (uint64_t rva = 0x8f0; rva < 0x1320; rva += 8) {
+            struct breakpad_rules rules;
+            struct breakpad_win win;
             (void)breakpad_lookup(&file, rva, frames);
+            (void)breakpad_cfi_at(&file, rva, &rules);
+            (void)breakpad_win_at(&file, rva, &win);
+        }
     breakpad_close(&file);
 }
 

@@ -303,13 +303,14 @@ TEST(frame_programs_compute)
         {"too few operands", "+", 0, 0, 0, 0},
     };
     const struct unwind_process process = {.read = read_words};
-    const struct x86_frame_constants constants = {0x1120, 16, 8, 4};
+    const struct x86_frame_constants constants = {0x1120, 16, 8, 4, 0};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct registers regs = {.cpu = CPU_X86, .sp = 0x1100};
         test_row(rows[i].name);
         regs.r[REG_X86_EBP] = 0x1200;
         regs.r[REG_X86_EBX] = 7;
-        const enum stop_reason stop = x86_program_run(&process, rows[i].program, &constants, &regs);
+        const enum stop_reason stop =
+            x86_program_run(&process, rows[i].program, strlen(rows[i].program), &constants, &regs);
         CHECK_EQ(stop == STOP_NONE, rows[i].eip != 0);
         if (stop != STOP_NONE) {
             CHECK_HEX(regs.sp, 0x1100); /* nothing was changed */

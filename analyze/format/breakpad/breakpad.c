@@ -99,6 +99,7 @@ static bool more_room(void **items, uint32_t *room, uint32_t count, size_t size)
 }
 
 enum parsed { PARSED, PARSED_DAMAGED, PARSED_NO_MEMORY };
+enum { STACK_TEXT_MAX = 1 << 16 };
 
 /* 32 hex digits and an age, or another writer's form; converted to the usual spelling of
  * debug_id. */
@@ -186,6 +187,7 @@ static enum parsed read_function(struct breakpad *file, struct words w)
     (void)take_word(&w, "m");
     if (!next_hex(&w, &entry.rva) || !next_hex(&w, &bytes) || !next_hex(&w, &parameters))
         return PARSED_DAMAGED;
+    entry.params_bytes = (uint32_t)parameters;
     if (!end_of(entry.rva, bytes, &entry.end))
         entry.end = entry.rva; /* covers no code, so its lines are useless */
     entry.name = rest_of(file, w);
@@ -202,6 +204,7 @@ static enum parsed read_public(struct breakpad *file, struct words w)
     (void)take_word(&w, "m");
     if (!next_hex(&w, &entry.rva) || !next_hex(&w, &parameters))
         return PARSED_DAMAGED;
+    entry.params_bytes = (uint32_t)parameters;
     entry.name = rest_of(file, w);
     if (entry.name == NULL || !MORE(file, public, publics))
         return PARSED_NO_MEMORY;
@@ -254,25 +257,41 @@ static enum parsed read_inline(struct breakpad *file, struct words w)
     return PARSED;
 }
 
+/* STACK WIN types 0 (FPO) and 4 (frame data) have data that is used here; the others have none. */
+static bool read_stack_kind(struct words *w, struct breakpad_stack *out, bool *used)
+{
+    uint32_t type;
+    *used = true;
+    if (take_word(w, "CFI")) {
+        out->kind = take_word(w, "INIT") ? STACK_CFI_INIT : STACK_CFI_NEXT;
+        return true;
+    }
+    if (!take_word(w, "WIN") || !next_number(w, &type))
+        return false;
+    out->kind = type == 0 ? STACK_WIN_FPO : STACK_WIN_PROGRAM;
+    *used = type == 0 || type == 4;
+    return true;
+}
+
 static enum parsed read_stack(struct breakpad *file, struct words w)
 {
     struct breakpad_stack entry = {0};
     uint64_t bytes;
-    uint32_t type;
+    bool used;
+    if (!read_stack_kind(&w, &entry, &used) || !next_hex(&w, &entry.rva))
+        return PARSED_DAMAGED;
+    entry.end = entry.rva;
+    if (entry.kind != STACK_CFI_NEXT && !next_hex(&w, &bytes))
+        return PARSED_DAMAGED;
+    if (entry.kind != STACK_CFI_NEXT && !end_of(entry.rva, bytes, &entry.end))
+        return bytes == 0 ? PARSED : PARSED_DAMAGED;
     skip_blanks(&w);
+    if (w.end - w.at > STACK_TEXT_MAX)
+        return PARSED_DAMAGED;
     entry.text = w.at;
     entry.bytes = (uint32_t)(w.end - w.at);
-    entry.win = take_word(&w, "WIN");
-    if (entry.win) {
-        if (!next_number(&w, &type))
-            return PARSED_DAMAGED;
-    } else if (!take_word(&w, "CFI")) {
-        return PARSED_DAMAGED;
-    }
-    const bool whole = entry.win || take_word(&w, "INIT");
-    if (!next_hex(&w, &entry.rva) ||
-        (whole && (!next_hex(&w, &bytes) || !end_of(entry.rva, bytes, &entry.end))))
-        return PARSED_DAMAGED;
+    if (!used)
+        return PARSED;
     if (!MORE(file, stack, stacks))
         return PARSED_NO_MEMORY;
     file->stacks[file->stack_count++] = entry;
@@ -383,11 +402,42 @@ static int by_number(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
+/* An outer record goes before those in it. The texts point into the file, so they are in its order.
+ */
+static int by_stack(const void *left, const void *right)
+{
+    const struct breakpad_stack *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->rva != b->rva)
+        return a->rva < b->rva ? -1 : 1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return (a->text > b->text) - (a->text < b->text);
+}
+
 #define SORT(items, count, order)                                                                  \
     do {                                                                                           \
         if ((count) > 1)                                                                           \
             array_sort(items, count, sizeof *(items), order);                                      \
     } while (0)
+
+/* Links each record to the smallest one of its kind that contains its start. */
+static void nest_stacks(struct breakpad *file)
+{
+    uint32_t kind = 0;
+    for (uint32_t i = 0; i < file->stack_count; i++) {
+        struct breakpad_stack *stack = &file->stacks[i];
+        while (kind <= stack->kind)
+            file->stack_starts[kind++] = i;
+        uint32_t around = i > file->stack_starts[stack->kind] ? i : 0;
+        while (around != 0 && file->stacks[around - 1].end <= stack->rva)
+            around = file->stacks[around - 1].around;
+        stack->around = around;
+    }
+    while (kind <= BREAKPAD_STACK_KINDS)
+        file->stack_starts[kind++] = file->stack_count;
+}
 
 static void sort_all(struct breakpad *file)
 {
@@ -397,6 +447,8 @@ static void sort_all(struct breakpad *file)
     SORT(file->publics, file->public_count, by_public);
     SORT(file->files, file->file_count, by_number);
     SORT(file->origins, file->origin_count, by_number);
+    SORT(file->stacks, file->stack_count, by_stack);
+    nest_stacks(file);
 }
 
 enum status breakpad_read(const void *data, size_t bytes, struct breakpad *out, struct fault *fault)

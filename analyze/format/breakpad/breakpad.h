@@ -9,7 +9,10 @@
  *     address bytes line file                       a line of the last FUNC
  *     INLINE level line file origin [address bytes]...   older: level line origin [...]
  *     PUBLIC [m] address parameter_bytes name
- *     STACK ...                                     unwind data, kept as text
+ *     STACK CFI INIT address bytes rules            unwind data; the rules hold for the range,
+ *     STACK CFI address rules                       changed from this address on
+ *     STACK WIN type address bytes prologue epilogue parameters saved locals stack_max
+ *               has_program program|uses_ebp        unwind data of x86, from PDBs
  * Source: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md; the
  * older forms are those of Breakpad's SymbolParseHelper.
  *
@@ -42,12 +45,14 @@ struct breakpad_inline {
 struct breakpad_function {
     uint64_t rva, end;
     const char *name;
+    uint32_t params_bytes;
     uint32_t first_line, line_count;     /* sorted by address within the function */
     uint32_t first_inline, inline_count; /* in the file's order */
 };
 
 struct breakpad_public {
     uint64_t rva;
+    uint32_t params_bytes;
     const char *name;
 };
 
@@ -57,12 +62,16 @@ struct breakpad_name {
     const char *name;
 };
 
-/* A STACK record as text, without the word STACK; not terminated. */
+enum breakpad_stack_kind { STACK_CFI_INIT, STACK_CFI_NEXT, STACK_WIN_PROGRAM, STACK_WIN_FPO };
+enum { BREAKPAD_STACK_KINDS = STACK_WIN_FPO + 1 };
+
+/* A STACK record; its rules or sizes are still text. */
 struct breakpad_stack {
-    uint64_t rva, end; /* of a STACK CFI without INIT: END is 0 */
-    const char *text;  /* borrowed from the file */
-    uint32_t bytes;
-    bool win; /* STACK WIN */
+    uint64_t rva, end; /* of STACK_CFI_NEXT, END is not used */
+    enum breakpad_stack_kind kind;
+    uint32_t bytes;   /* of the text */
+    uint32_t around;  /* position + 1 of the smallest record of this kind around it; 0: none */
+    const char *text; /* borrowed from the file: what follows the sizes (CFI) or the range (WIN) */
 };
 
 struct breakpad {
@@ -76,7 +85,8 @@ struct breakpad {
     struct breakpad_inline *inlines;
     struct breakpad_public *publics; /* sorted by address */
     struct breakpad_name *files, *origins;
-    struct breakpad_stack *stacks; /* in the file's order */
+    struct breakpad_stack *stacks;                   /* sorted by kind, then by address */
+    uint32_t stack_starts[BREAKPAD_STACK_KINDS + 1]; /* where each kind starts in STACKS */
     uint32_t function_count, line_count, inline_count, public_count, file_count, origin_count;
     uint32_t stack_count;
     uint32_t function_room, line_room, inline_room, public_room, file_room, origin_room, stack_room;
@@ -112,5 +122,38 @@ enum { BREAKPAD_FRAMES_MAX = LIMIT_INLINE_DEPTH + 1 };
  * up to the next public, unless a function starts in between. */
 uint32_t breakpad_lookup(const struct breakpad *file, uint64_t rva,
                          struct breakpad_frame out[BREAKPAD_FRAMES_MAX]);
+
+/* How to find a register of the caller: "$rbp: .cfa 16 - ^". Both texts are borrowed from the file
+ * and not terminated. */
+struct breakpad_rule {
+    const char *name, *text; /* without the colon */
+    uint32_t name_bytes, text_bytes;
+};
+
+enum { BREAKPAD_RULES_MAX = 64 };
+
+/* The rules of STACK CFI that hold at one address, each register once. */
+struct breakpad_rules {
+    uint64_t rva, end; /* of the record with INIT */
+    uint32_t count;
+    struct breakpad_rule rules[BREAKPAD_RULES_MAX];
+};
+
+/* The sizes of a STACK WIN record, in bytes. */
+struct breakpad_win {
+    uint64_t rva, end;
+    uint32_t prolog_bytes, params_bytes, saved_bytes, locals_bytes;
+    const char *program; /* of frame data: borrowed, not terminated; NULL: an FPO record */
+    uint32_t program_bytes;
+    bool uses_ebp; /* FPO: ebp is an ordinary register that the function saves */
+};
+
+/* False: no record covers RVA, or it is damaged. Frame data goes before FPO; of nested records,
+ * the innermost counts. */
+bool breakpad_cfi_at(const struct breakpad *file, uint64_t rva, struct breakpad_rules *out);
+bool breakpad_win_at(const struct breakpad *file, uint64_t rva, struct breakpad_win *out);
+
+/* Bytes of parameters of the function or public symbol at RVA; 0: none, or not known. */
+uint32_t breakpad_params_at(const struct breakpad *file, uint64_t rva);
 
 #endif

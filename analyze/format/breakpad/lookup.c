@@ -146,3 +146,13 @@ uint32_t breakpad_lookup(const struct breakpad *file, uint64_t rva,
                                      .is_public = true};
     return 1;
 }
+
+uint32_t breakpad_params_at(const struct breakpad *file, uint64_t rva)
+{
+    const struct breakpad_function *function = function_before(file, rva);
+    if (function != NULL && rva < function->end)
+        return function->params_bytes;
+    const struct breakpad_public *found = public_before(file, rva);
+    return found != NULL && (function == NULL || found->rva > function->rva) ? found->params_bytes
+                                                                             : 0;
+}

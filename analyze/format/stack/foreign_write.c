@@ -38,6 +38,7 @@ static const char *trust_of(enum found_by found)
     case FOUND_LEAF:
     case FOUND_FRAME_SIZE:
     case FOUND_INLINED:
+    case FOUND_CFI:
         break;
     }
     return "cfi";

@@ -17,8 +17,9 @@ struct reader {
 
 static enum found_by found_of(const char *word)
 {
-    static const enum found_by all[] = {FOUND_CONTEXT,       FOUND_UNWIND,     FOUND_LEAF,
-                                        FOUND_FRAME_POINTER, FOUND_FRAME_SIZE, FOUND_SCAN};
+    static const enum found_by all[] = {
+        FOUND_CONTEXT,    FOUND_UNWIND, FOUND_LEAF, FOUND_FRAME_POINTER,
+        FOUND_FRAME_SIZE, FOUND_SCAN,   FOUND_CFI};
     for (size_t i = 0; word != NULL && i < COUNT_OF(all); i++)
         if (strcmp(word, found_by_name(all[i])) == 0)
             return all[i];

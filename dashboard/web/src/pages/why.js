@@ -9,6 +9,7 @@ const found = {
   leaf: 'the function below has no unwind data: a leaf, its return address is on top of the stack',
   frame_pointer: 'the chain of frame pointers',
   frame_size: 'the frame size that the PDB states',
+  cfi: 'the unwind data of the Breakpad file of the function below',
   scan: 'a scan of the stack: not proved',
   given: 'given in the record',
   inlined: 'inlined here: it has no return address of its own',

@@ -1,0 +1,20 @@
+/* A step by the STACK CFI records of a module's Breakpad file, for all processors: where a module's
+ * own unwind data is missing. */
+#ifndef UNWIND_SYMBOL_RULES_H
+#define UNWIND_SYMBOL_RULES_H
+
+#include "unwind/walker.h"
+
+struct breakpad; /* format/breakpad/breakpad.h */
+
+/* The Breakpad file of the frame's module; NULL: none. */
+const struct breakpad *unwind_breakpad_of(const struct unwind_walker *w);
+
+/* Where the frame's unwind data is looked up: one byte before a return address. */
+uint64_t unwind_lookup_rva(const struct unwind_walker *w);
+
+/* Leaves a frame by STACK CFI. False: nothing covers the pc, or the rules find no caller; the
+ * registers are unchanged then. */
+bool unwind_symbol_rules(struct unwind_walker *w);
+
+#endif
