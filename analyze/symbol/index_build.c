@@ -1,6 +1,9 @@
 /* See symbol_index.h. Builds an index in steps, each of which runs in parallel: workers turn
  * modules into pieces; the shared tables are made; each worker packs the pieces of one address
- * range into buckets. */
+ * range into buckets.
+ *
+ * The number of workers, and the modules of each, depend on the PDB alone. Threads take one worker
+ * after the other, so the bytes of an index do not depend on the number of threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +25,11 @@ struct claim {
     uint32_t same_module;  /* next claim of the same module + 1 */
 };
 
-enum { NO_MODULE = UINT16_MAX, GROW_BYTES = 32 << 20, THREADS_MAX = INDEX_SHARES_MAX };
+enum { NO_MODULE = UINT16_MAX, GROW_BYTES = 32 << 20 };
+
+/* A worker reads names of its own, so more of them cost more in all; four keep four threads busy. A
+ * small PDB is not worth a second one. */
+enum { WORKERS_MAX = 4, WORKER_SHIFT = 21 };
 
 struct build {
     const struct pdb *pdb;
@@ -32,17 +39,14 @@ struct build {
     uint32_t claim_count;
     uint32_t *first_claim; /* of each module + 1; 0: none */
     struct mutex *lock;
-    uint32_t next_module;
+    uint32_t next_worker; /* that no thread has taken in this step */
+    void (*step)(struct build *build, uint32_t worker);
+    uint32_t first_module[WORKERS_MAX + 1]; /* of each worker, and the end */
     struct piece_worker *workers;
-    uint32_t worker_count;
+    uint32_t worker_count, thread_count;
     struct index_tables tables;
     struct index_part *parts;
     uint32_t part_count;
-};
-
-struct worker_start {
-    struct build *build;
-    uint32_t number;
 };
 
 static int compare_numbers(const void *a, const void *b)
@@ -162,39 +166,62 @@ static void run_claim(struct build *build, uint32_t number, struct claim *claim)
     claim->piece_count = worker->pieces.count - claim->first_piece;
 }
 
-static void run_worker(void *context)
+static void run_worker(struct build *build, uint32_t number)
 {
-    const struct worker_start *start = context;
-    struct build *build = start->build;
-    struct piece_worker *worker = &build->workers[start->number];
+    struct piece_worker *worker = &build->workers[number];
     if (!index_worker_open(build->pdb, build->spelling, &build->publics, worker))
         return;
-    while (!worker->failed) {
-        mutex_lock(build->lock);
-        const uint32_t module = build->next_module++;
-        mutex_unlock(build->lock);
-        if (module >= build->pdb->module_count)
-            break;
+    for (uint32_t module = build->first_module[number];
+         module < build->first_module[number + 1] && !worker->failed; module++) {
         uint32_t claim = build->first_claim[module];
         if (claim != 0)
             index_worker_module(worker, module);
         for (; claim != 0 && !worker->failed; claim = build->claims[claim - 1].same_module)
-            run_claim(build, start->number, &build->claims[claim - 1]);
+            run_claim(build, number, &build->claims[claim - 1]);
     }
 }
 
-/* Runs BODY once per worker, in parallel. */
-static void run_side_by_side(struct build *build, void (*body)(void *))
+/* Gives each worker a row of modules with about as many bytes of symbols. */
+static void share_modules(struct build *build)
 {
-    struct thread *threads[THREADS_MAX];
-    struct worker_start starts[THREADS_MAX];
-    for (uint32_t i = 0; i < build->worker_count; i++) {
-        starts[i] = (struct worker_start){build, i};
-        threads[i] = i + 1 < build->worker_count ? thread_start(body, &starts[i]) : NULL;
-        if (threads[i] == NULL)
-            body(&starts[i]); /* the last, or no thread was available */
+    const uint32_t count = build->pdb->module_count;
+    struct pdb_module info;
+    uint64_t all = 0, before = 0;
+    uint32_t worker = 1;
+    for (uint32_t i = 0; i < count; i++)
+        all += pdb_module_info(build->pdb, i, &info) ? info.symbol_bytes + 1U : 1U;
+    for (uint32_t i = 0; i < count; i++) {
+        while (worker < build->worker_count && before >= all * worker / build->worker_count)
+            build->first_module[worker++] = i;
+        before += pdb_module_info(build->pdb, i, &info) ? info.symbol_bytes + 1U : 1U;
     }
-    for (uint32_t i = 0; i < build->worker_count; i++)
+    while (worker <= build->worker_count)
+        build->first_module[worker++] = count;
+}
+
+static void run_thread(void *context)
+{
+    struct build *build = context;
+    for (;;) {
+        mutex_lock(build->lock);
+        const uint32_t worker = build->next_worker++;
+        mutex_unlock(build->lock);
+        if (worker >= build->worker_count)
+            return;
+        build->step(build, worker);
+    }
+}
+
+/* Runs STEP once per worker, in parallel. */
+static void run_side_by_side(struct build *build, void (*step)(struct build *, uint32_t))
+{
+    struct thread *threads[WORKERS_MAX];
+    build->step = step;
+    build->next_worker = 0;
+    for (uint32_t i = 1; i < build->thread_count; i++)
+        threads[i] = thread_start(run_thread, build);
+    run_thread(build);
+    for (uint32_t i = 1; i < build->thread_count; i++)
         if (threads[i] != NULL)
             thread_join(threads[i]);
 }
@@ -270,12 +297,10 @@ static bool open_parts(struct build *build)
     return true;
 }
 
-static void run_part(void *context)
+static void run_part(struct build *build, uint32_t number)
 {
-    const struct worker_start *start = context;
-    const struct build *build = start->build;
-    struct index_part *part = &build->parts[start->number];
-    if (start->number >= build->part_count)
+    struct index_part *part = &build->parts[number];
+    if (number >= build->part_count)
         return;
     for (uint32_t i = 0; i < build->claim_count; i++) {
         const struct claim *claim = &build->claims[i];
@@ -327,16 +352,14 @@ static bool too_much_code(const struct pdb *pdb)
     return first < end && end - first > LIMIT_INDEX_CODE_BYTES;
 }
 
-static void run_strings(void *context)
+static void run_strings(struct build *build, uint32_t number)
 {
-    const struct worker_start *start = context;
-    index_tables_strings(&start->build->tables, start->number);
+    index_tables_strings(&build->tables, number);
 }
 
-static void run_scopes(void *context)
+static void run_scopes(struct build *build, uint32_t number)
 {
-    const struct worker_start *start = context;
-    index_tables_scopes(&start->build->tables, start->number);
+    index_tables_scopes(&build->tables, number);
 }
 
 static bool fill_tables(struct build *build)
@@ -371,12 +394,13 @@ static enum status make_index(struct build *build, const struct file_map *pdb_fi
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "code for a symbol index");
     if (!read_claims(build, fault))
         return fault->code;
+    share_modules(build);
     if (!read_publics(build) || !run_workers(build) || !fill_tables(build) || !pack_parts(build))
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
     for (uint32_t i = 0; i < build->part_count; i++)
         cost->ranges += build->parts[i].piece_count;
     cost->nodes = build->tables.slot_count;
-    cost->threads = build->worker_count;
+    cost->threads = build->thread_count;
     return index_write(&source, &build->tables, build->parts, build->part_count, path,
                        &cost->index_bytes, fault);
 }
@@ -395,9 +419,8 @@ enum status symbol_index_build(const struct pdb *pdb, const struct file_map *pdb
     memset(&build, 0, sizeof build);
     build.pdb = pdb;
     build.spelling = names;
-    build.worker_count = threads != 0 ? threads : thread_processors();
-    if (build.worker_count > THREADS_MAX)
-        build.worker_count = THREADS_MAX;
+    build.worker_count = least((uint32_t)(pdb->msf.bytes >> WORKER_SHIFT) + 1, WORKERS_MAX);
+    build.thread_count = least(threads != 0 ? threads : thread_processors(), build.worker_count);
     build.workers = calloc(build.worker_count, sizeof *build.workers);
     build.lock = mutex_new();
     if (build.workers == NULL || build.lock == NULL)

@@ -30,7 +30,7 @@ static bool same_frames(const struct symbol_frame *a, uint32_t a_count,
     return true;
 }
 
-enum { BATCH = 256 };
+enum { BATCH = 256, LARGE_BYTES = 4 << 20 }; /* large: has several workers */
 
 struct compared {
     enum symbol_names names;
@@ -123,6 +123,45 @@ TEST(full_names_too)
     test_limit(240);
     pdb_world_each(".pdb", compare_file, &compared);
     CHECK_EQ(compared.wrong, 0);
+}
+
+static void compare_threads(const char *path, void *context)
+{
+    static const uint32_t threads[] = {1, 2, 4};
+    struct fault fault = FAULT_INIT;
+    struct pdb_world world;
+    struct arena keep;
+    uint8_t *first = NULL;
+    size_t first_bytes = 0, bytes = 0;
+    arena_init(&keep, 0);
+    const char *index = path_join(&keep, test_scratch(), "index");
+    test_row(path_base(path));
+    pdb_world_open(&world, path, NAMES_SHORT);
+    for (size_t i = 0; world.map.bytes >= LARGE_BYTES && i < COUNT_OF(threads); i++) {
+        REQUIRE(symbol_index_build(&world.pdb, &world.map, NAMES_SHORT, threads[i], index, NULL,
+                                   &fault) == ERR_NONE);
+        uint8_t *data = test_read(index, &bytes);
+        if (i == 0) {
+            first = data;
+            first_bytes = bytes;
+            ++*(uint32_t *)context;
+            continue;
+        }
+        CHECK_EQ(bytes, first_bytes);
+        CHECK(bytes == first_bytes && memcmp(data, first, bytes) == 0);
+        free(data);
+    }
+    free(first);
+    pdb_world_close(&world);
+    arena_free(&keep);
+}
+
+TEST(the_number_of_threads_changes_no_byte)
+{
+    uint32_t files = 0;
+    test_limit(120);
+    pdb_world_each(".pdb", compare_threads, &files);
+    CHECK(files > 0);
 }
 
 /* Builds the index of a small PDB and reads the file back. */
