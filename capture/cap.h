@@ -1,11 +1,11 @@
-/* Inside of the capture: state and the steps between an exception and bytes on disk.
+/* The inside of the capture: its state, and the steps between an exception and bytes on disk.
  *
- * Who runs where:
+ * What runs where:
  *   victim thread   vectored handler (candidate), unhandled-exception filter (claims the
  *                   crash, then waits), SIGABRT and the other hooks
  *   monitor         made at install; polls heartbeats, writes record and dumps; needs no
  *                   stack, heap or lock of the victim
- *   runners         made at install; run what may block (dbghelp, the dump) while the
+ *   runners         made at install; run code that may block (dbghelp, the dump) while the
  *                   monitor waits with a time limit
  *
  * Invariants
@@ -26,8 +26,8 @@
 #include "capture/record.h"
 
 enum {
-    CAP_CLAIMED_BY_HANG = -1, /* no thread's: no thread may claim a crash meanwhile */
-    CAP_HANG_TAKEN = -2,      /* recorded; the program goes on, without a capture */
+    CAP_CLAIMED_BY_HANG = -1, /* no thread: no thread may claim a crash meanwhile */
+    CAP_HANG_TAKEN = -2,      /* recorded; the program continues, without a capture */
     CAP_HANG_SAMPLES = 5,
     CAP_HANG_SAMPLES_MOST = 16,
     CAP_SAMPLE_PAUSE_MS = 20,
@@ -72,7 +72,7 @@ struct cap_walk {
 struct cap_copy {
     CONTEXT context;
     uint64_t low_va, bytes; /* of the stack: where the copied part starts, and its size */
-    uint64_t copy_ns;       /* what the copying took, of the time that the thread was suspended */
+    uint64_t copy_ns;       /* the part of the suspension that the copying took */
     bool is_cut;            /* the thread uses more than CAP_COPY_BYTES                 */
     uint8_t *memory;
 };
@@ -106,7 +106,7 @@ struct cap_thread {
     struct cap_bounds bounds;
 };
 
-/* A candidate of the vectored handler: dropped if the program goes on. */
+/* A candidate of the vectored handler: dropped if the program continues. */
 struct cap_candidate {
     volatile LONG thread_id;
     uint32_t code;
@@ -129,7 +129,7 @@ struct cap_state {
     struct capture_options options;
     volatile LONG installed, quitting;
     LARGE_INTEGER frequency, installed_at;
-    HANDLE process; /* whose threads and memory: our own, or the one that is watched */
+    HANDLE process; /* the process that is captured: our own, or the one that is watched */
     uint32_t process_id, writer;
 
     HANDLE record, dump, dump_tuned; /* opened at install, see files.c               */
@@ -138,8 +138,8 @@ struct cap_state {
     HANDLE monitor, go, done;
     HANDLE hang_over;        /* set while no hang is being taken                    */
     HANDLE walked;           /* the walks of a hang are done: no need to rescue them  */
-    HANDLE flushed;          /* what flush_for asked for is on disk                 */
-    volatile LONG flush_for; /* thread that wants the record now; 0: none           */
+    HANDLE flushed;          /* the record that flush_for requested is on disk      */
+    volatile LONG flush_for; /* thread that needs the record now; 0: none           */
     HANDLE thread_up;        /* set once by each helper thread, to be waited for at install  */
     uint32_t monitor_id, runner_ids[2], main_id;
 
@@ -166,7 +166,7 @@ struct cap_bounds cap_code_of(const char *ntdll_function);
 /* ---- files.c ---- */
 /* Opens the record and the dumps.  False: not all could be opened. */
 bool cap_files_open(void);
-/* Closes them; what holds no capture vanishes. */
+/* Closes them; files without a capture are removed. */
 void cap_files_close(void);
 /* Removes the oldest captures of ended processes while they are more than the options allow. */
 void cap_files_limit(void);
@@ -232,7 +232,7 @@ bool cap_crash_copy_thread(HANDLE thread, struct cap_bounds bounds, struct cap_c
 void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out);
 #endif
 
-/* What walks where time is short, or the thread is not the suspect. */
+/* The walker for use when time is short, or for threads other than the suspect. */
 #if defined(_WIN64)
 #define CAP_WALKER_FIRST RECORD_WALKER_RTL
 #define cap_crash_walk_first cap_crash_walk_rtl
@@ -287,7 +287,7 @@ bool cap_wait_for_thread(void);
 /* Runs JOB on a runner; false: not done in time (it may still finish), still busy, or JOB
  * faulted. */
 bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms);
-/* The same in two steps, for a job that goes on beside the monitor's own work. */
+/* The same in two steps, for a job that runs while the monitor works. */
 bool cap_crash_start(enum cap_runner runner, void (*job)(void *), void *argument);
 bool cap_crash_finish(enum cap_runner runner, uint32_t limit_ms);
 /* A job was given and has not come back. */

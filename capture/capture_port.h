@@ -1,26 +1,25 @@
-/* The capture as a host program sees it, and all that the victims need of one: ours, or any
- * library that keeps to this header (cmake -S victims -DTWINSTACK_CAPTURE=<library>).
+/* The capture as a host program sees it, and everything that the victims need from one: ours, or
+ * any library that follows this header (cmake -S victims -DTWINSTACK_CAPTURE=<library>).
  *
  * capture_install() once, early; from then on an unhandled crash leaves a case in the folder
- * and ends the process with the exception's code.  A program that wants hangs reported calls
+ * and ends the process with the exception's code.  A program whose hangs are to be reported calls
  * capture_heartbeat() from the thread to be watched: the first call arms the watch, a pause
- * longer than hang_ms fires it.  Ours looks every CAPTURE_POLL_MS: a hang is found that long
- * after hang_ms at most, plus what the system keeps its thread waiting (the record says how
- * late it was), and is a case if the thread does not go on while it is looked at, four times
- * 20 ms.
+ * longer than hang_ms fires it.  Ours checks every CAPTURE_POLL_MS: it finds a hang at most that
+ * long after hang_ms, plus scheduling delays (the record states how late it was), and captures it
+ * unless the thread continues while it is sampled, four times 20 ms.
  *
  * Ours leaves one record and up to two dumps per capture, under names of their own
  * (capture-TIME-PID.rec, .dmp, -tuned.dmp).  They stay until the host takes them, usually at its
  * next start: capture_pending().
  *
- * What a library of your own leaves in the folder, innermost frame first:
+ * The files that a library of your own leaves in the folder, innermost frame first:
  *   stack.txt   `> thread ID` of the crashed or hanging thread, then `module!0xOFFSET` per line,
  *               `?!0xADDRESS` outside of modules; the first is an interrupted place, the others
  *               return addresses, unless @i or @r says otherwise.  Or record.rec, as
  *               capture/record.h has it
  *   dump.dmp    a minidump, if it writes any; one that writes none says so when the victims are
  *               built, by -DTWINSTACK_SUBJECTS=offset:rtl, and is judged by its stacks alone
- * A library returns false for what it cannot do, and ignores options that it does not have. */
+ * A library returns false for features that it lacks, and ignores options that it does not have. */
 #ifndef CAPTURE_CAPTURE_PORT_H
 #define CAPTURE_CAPTURE_PORT_H
 
@@ -43,7 +42,7 @@ struct capture_options {
     uint32_t hang_ms;       /* a pause between heartbeats that counts as a hang; 0: no watch */
     uint32_t walkers;       /* bits 1 << RECORD_WALKER_*; `rtl` always walks; 0: all         */
     bool end_after_hang;    /* end the process with CAPTURE_EXIT_HANG once a hang is recorded */
-    uint32_t hang_samples;  /* looks at the hanging thread, 20 ms apart; 0: 5                */
+    uint32_t hang_samples;  /* samples of the hanging thread, 20 ms apart; 0: 5              */
     uint64_t ring_bytes;    /* memory for capture_now(); 0: none                             */
     bool from_outside;      /* install no hooks; a watcher process captures everything, with
                              * dbghelp */

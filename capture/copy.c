@@ -1,8 +1,8 @@
 /* A copy of a suspended thread: its registers and the used part of its stack.
  *
- * While a thread is suspended, only this runs: no lock, no allocation, no question to the system
- * but GetThreadContext.  Whatever the thread held when it was suspended, it is resumed after some
- * microseconds, and the copy is walked then. */
+ * While a thread is suspended, only this code runs: no lock, no allocation, no system call but
+ * GetThreadContext.  Whatever locks the thread holds, it is resumed after some microseconds, and
+ * then the copy is walked. */
 #include "capture/cap.h"
 
 static NOINLINE bool copy_memory(struct cap_copy *out)

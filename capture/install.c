@@ -11,7 +11,7 @@ enum {
     CAPTURE_OPTIONS_FIRST_BYTES = offsetof(struct capture_options, keep_bytes) + sizeof(uint64_t),
 };
 
-/* A record of the captures alone. */
+/* A record that holds only the captures on demand. */
 static void flush(void)
 {
     static struct cap_thread threads[CAP_THREADS];
@@ -139,7 +139,7 @@ bool capture_install(const struct capture_options *options)
     cap.thread_start = cap_code_of("RtlUserThreadStart");
     if (!cap_files_open() || !cap_modules_start() || !cap_ring_start(cap.options.ring_bytes))
         return false;
-    if (uses_dbghelp()) { /* before any other call of dbghelp, as the article found out */
+    if (uses_dbghelp()) { /* before any other call of dbghelp, as the article says */
         SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_UNDNAME | SYMOPT_LOAD_LINES);
         SymInitialize(GetCurrentProcess(), NULL, TRUE);
     }

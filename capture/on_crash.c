@@ -281,8 +281,8 @@ void cap_crash_take(void)
         if (threads[i].id == crash->thread_id)
             subject.thread = threads[i].handle;
     if (!crash->own_stack_usable)
-        SuspendThread(subject.thread); /* the thread spins, so the time is better spent on the
-                                        * dump */
+        SuspendThread(subject.thread); /* the thread is in a loop, so the time is better spent on
+                                        * the dump */
     cap_crash_cheap_walkers(&subject);
     cap_crash_record_captures();
     if (cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS) && cap.options.tuned_dump)

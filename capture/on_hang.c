@@ -10,8 +10,8 @@
  *                  one suspension
  *
  * The monitor is the only thread that suspends others.  It never runs the program's code, and
- * while any thread is suspended it allocates nothing and takes no lock; what may block runs on a
- * runner under a time limit.  If the walk of a copy ever waits for a lock of the system that a
+ * while any thread is suspended it allocates nothing and takes no lock; code that may block runs on
+ * a runner under a time limit.  If the walk of a copy ever waits for a lock of the system that a
  * suspended thread holds, a rescuer resumes all threads, and the walk goes on in the copy.  Each
  * thread is resumed as often as it was suspended; those that could not be resumed are counted. */
 #include "capture/cap.h"
@@ -113,7 +113,7 @@ static void walk_thread(uint32_t i, struct cap_walk *out)
 #endif
 }
 
-/* Without a dump nothing else needs the thread to stand still. On x86 there is no copy to walk. */
+/* Without a dump nothing else needs the thread stopped. On x86 there is no copy to walk. */
 static void let_run(uint32_t i)
 {
 #if defined(_WIN64)

@@ -6,10 +6,9 @@
  *
  * A file is a header and a run of sections.  A section is complete or it is not there:
  * the writer appends it, then raises RECORD_H_COMMITTED over it, in that order, so that
- * a process that dies in between leaves the earlier sections whole.  A reader believes
- * the bytes below the committed length and nothing else.  Order: MODULES, then the
- * STACK of the suspect by the `rtl` walker, on disk before anything else runs; then the
- * rest.  Unknown section types are skipped by their length.
+ * a process that dies in between leaves the earlier sections whole.  A reader trusts only the bytes
+ * below the committed length. Order: MODULES, then the STACK of the suspect by the `rtl` walker, on
+ * disk before anything else runs; then the rest. Unknown section types are skipped by their length.
  *
  *   HEADER                     OFFSET SIZE
  *   magic "TWINREC1"                0    8
@@ -314,13 +313,13 @@ enum {
     RECORD_DOOR_TERMINATE = 1 << 5,
     RECORD_DOOR_WATCHER = 1 << 6,
     RECORD_DOOR_HEARTBEAT = 1 << 7, /* the hang monitor of the process itself */
-    /* An exception led here, so the context is of the instruction that faulted; by any other
-     * door of a crash it comes from RtlCaptureContext and its pc is a return address. */
+    /* An exception led here, so the context is of the instruction that faulted; by any other hook
+     * of a crash it comes from RtlCaptureContext and its pc is a return address. */
     RECORD_DOORS_FAULT = RECORD_DOOR_VECTORED | RECORD_DOOR_UNHANDLED | RECORD_DOOR_WATCHER,
 
     RECORD_STATE_OK = 0,
     RECORD_STATE_NOT_APPLICABLE = 1,
-    RECORD_STATE_BLOCKED = 2, /* the watchdog gave up on it */
+    RECORD_STATE_BLOCKED = 2, /* the watchdog abandoned it  */
     RECORD_STATE_FAULTED = 3, /* the walker itself crashed  */
 
     RECORD_STOP_END = 0,          /* thread start reached                       */
@@ -346,7 +345,7 @@ enum {
     RECORD_STAGE_SUSPEND = 2,      /* SuspendThread to its return    */
     RECORD_STAGE_RECORD_WRITE = 3, /* record bytes to disk           */
     RECORD_STAGE_DUMP_WRITE = 4,   /* MiniDumpWriteDump, plain form  */
-    RECORD_STAGE_DUMP_TUNED = 5,   /* the dump tuned as well as can be */
+    RECORD_STAGE_DUMP_TUNED = 5,   /* the dump in its cheapest form */
     RECORD_STAGE_MODULES = 6,      /* making the module section      */
     RECORD_STAGE_HANG_FOUND = 7,   /* past hang_ms when it was found */
 };
@@ -357,7 +356,7 @@ enum {
  * NAME    what people read and type; the analyser's engine is called offset:NAME
  * WALK    the function in capture/ that walks; only capture/cap.h uses this column
  * TRAITS  RECORD_WALKER_TRAIT_*: what the walker may do in the dying process, and what it needs
- * SHARES  what else uses the same code, for people: agreement is only worth its independence
+ * SHARES  what else uses the same code, for people: agreement counts only between independent code
  *
  * RTL first: its stack of the suspect is on disk before any other walker runs. */
 #define RECORD_WALKERS(WALKER)                                                                     \

@@ -1,4 +1,4 @@
-/* Runners: threads that do what may block, while the monitor waits with a time limit. Two are made
+/* Runners: threads for jobs that may block, while the monitor waits with a time limit. Two are made
  * at install; the third is the crashed thread itself, for jobs that must or should run there. A
  * runner that does not return keeps its job; its results are then ignored, and further jobs for it
  * are refused. */

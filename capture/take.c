@@ -1,9 +1,9 @@
-/* What crash and hang have in common once the suspect's `rtl` stack is on disk: the other
- * walkers, each a section of its own under a time limit, and the dumps.
+/* The part that crashes and hangs share once the suspect's `rtl` stack is on disk: the other
+ * walkers, each with its own section and time limit, and the dumps.
  *
- * dbghelp's walkers come after the dumps: dbghelp is for one thread at a time, so a walker that
- * was given up would still be in it, with its locks, and cost the dump.  A walker that waits for
- * what the suspended thread holds comes after the dumps, too. */
+ * dbghelp's walkers come after the dumps: dbghelp serves one thread at a time, so an abandoned
+ * walker would still be in it, hold its locks and block the dump.  A walker that may wait for a
+ * lock of the suspended thread also comes after the dumps. */
 #include "capture/cap.h"
 
 enum { PROBE_MS = 2000, PROBE_BYTES = 100000 };
@@ -14,7 +14,7 @@ struct walk_job {
     struct cap_walk *out;
 };
 
-/* Static, one per walker: a walker that was given up may still be writing to its own. */
+/* Static, one per walker: an abandoned walker may still be writing to its own. */
 static struct cap_walk walks[RECORD_WALKER_COUNT];
 static struct walk_job walk_jobs[RECORD_WALKER_COUNT];
 
@@ -141,7 +141,7 @@ static void run_dump(void *argument)
 extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *cookie);
 extern LONG NTAPI LdrUnlockLoaderLock(ULONG flags, ULONG_PTR cookie);
 
-/* MiniDumpWriteDump stops every other thread, the monitor too, and then wants the loader
+/* MiniDumpWriteDump stops every other thread, the monitor too, and then needs the loader
  * lock: if a suspended thread holds it, no time limit of ours would ever fire.  The same
  * goes for the heap.  Running threads hold it for a moment each time one starts, so it is tried for
  * WAIT_MS. */

@@ -1,6 +1,6 @@
 /* The walker `backtrace`: RtlCaptureStackBackTrace.  It walks its own thread only, from
  * where it is called, so the handler's frames come first; they end where the exception
- * was dispatched.  Wine adds four words of junk after the thread's start.
+ * was dispatched.  Wine adds four invalid words after the thread's start.
  *
  * May call: RtlCaptureStackBackTrace, RtlLookupFunctionEntry. */
 #include "capture/cap.h"

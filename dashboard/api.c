@@ -151,7 +151,7 @@ int answer_metrics(struct exchange *x)
                        bytes);
 }
 
-/* The address of a kept file is its hash, so caches may store it for ever.  Browsers never show one
+/* The address of a kept file is its hash, so caches may store it forever.  Browsers never show one
  * as a page: sources are sent as plain text, records as downloads. */
 int answer_artifact(struct exchange *x)
 {

@@ -15,7 +15,7 @@ enum form { FORM_JSON, FORM_SVG, FORM_COUNT };
 
 static const struct {
     const char *suffix, *mime;
-} forms[FORM_COUNT] = {{".json", "application/json"}, {".svg", "image/svg+xml"}};
+} badge_forms[FORM_COUNT] = {{".json", "application/json"}, {".svg", "image/svg+xml"}};
 
 /* Splits "exact.svg"; FORM_COUNT if it is not the name of a badge. */
 static enum form split_name(const char *text, char name[NAME_BYTES])
@@ -26,7 +26,7 @@ static enum form split_name(const char *text, char name[NAME_BYTES])
     memcpy(name, text, size);
     name[size] = '\0';
     int form = 0;
-    while (form < FORM_COUNT && strcmp(forms[form].suffix, text + size) != 0)
+    while (form < FORM_COUNT && strcmp(badge_forms[form].suffix, text + size) != 0)
         form++;
     return (enum form)form;
 }
@@ -84,7 +84,7 @@ int answer_badge(struct exchange *x)
     size_t bytes = 0;
     if (exchange_figures(x, write_badge, &text, &bytes, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
-    const struct answer_body body = {.mime = forms[split_name(x->query.params[0], name)].mime,
+    const struct answer_body body = {.mime = badge_forms[split_name(x->query.params[0], name)].mime,
                                      .body = text,
                                      .bytes = bytes,
                                      .etag = etag};

@@ -83,7 +83,7 @@ bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_
     uint64_t stated = 0;
     if (!stated_length(x, &stated))
         return false;
-    x->closing = true; /* until the body is read: the rest of it is not a request */
+    x->closing = true; /* until the body is read, because the rest of it is not a request */
     if (stated > max_bytes) {
         (void)answer_error(x, 413, "too_large", "The body is larger than this server accepts",
                            NULL);

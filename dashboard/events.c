@@ -1,9 +1,9 @@
 /* Live updates: a stream of server-sent events, a few at most.
  *
  * Each connection is a thread, so streams are capped; one more gets 204, which ends an
- * EventSource, and its page polls instead.  A reader that left is noticed only when a ping cannot
- * be written, so pings are frequent.  An event says that something changed and which runs are in
- * progress; pages then fetch what they show. */
+ * EventSource, and its page polls instead.  A reader that has gone is noticed only when a ping
+ * cannot be written, so pings are frequent.  An event says that something changed and which runs
+ * are in progress; pages then fetch what they show. */
 #include "dashboard/events.h"
 
 #include <inttypes.h>

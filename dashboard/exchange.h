@@ -43,7 +43,7 @@ bool accepts(const char *header, const char *word);
 
 const char *exchange_header(const struct exchange *x, const char *name);
 
-/* False: there are two lines of that name, and a proxy may have believed the other one. */
+/* False: there are two lines of that name, and a proxy may have used the other one. */
 bool exchange_header_is_once(const struct exchange *x, const char *name);
 
 #endif

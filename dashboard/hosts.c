@@ -83,7 +83,7 @@ bool origin_is_ours(const char *origin, const char *host_header)
         return false;
     if (strncmp(origin, plain, sizeof plain - 1) == 0)
         return text_equal_nocase(origin + sizeof plain - 1, host_header);
-    /* a proxy may speak TLS for us, though not on loopback */
+    /* a proxy may handle TLS for us, but not on loopback */
     return strncmp(origin, tls, sizeof tls - 1) == 0 && !host_is_loopback(host) &&
            text_equal_nocase(origin + sizeof tls - 1, host_header);
 }

@@ -7,9 +7,9 @@
 #include "base/fault.h"
 #include "study/runs.h"
 
-/* Writes the page of a stored run to OUT: the same pages and documents as live, within the limits
- * of view/offline.h; the pages say what was left out.  Fails: ERR_ABSENT no such run; ERR_MEMORY;
- * ERR_IO. */
+/* Writes the page of a stored run to OUT: the same pages and documents as the live ones, within the
+ * limits of view/offline.h; the pages say what was left out.  Fails: ERR_ABSENT no such run;
+ * ERR_MEMORY; ERR_IO. */
 enum status dashboard_offline_page(struct store *store, uint64_t run_id, FILE *out,
                                    struct fault *fault);
 

@@ -1,7 +1,7 @@
 /* Resolves what a user gave to the page: a pasted stack, a record, or a minidump.
  *
  * Nothing of it is stored.  Names come from the symbol roots that the server was started
- * with; only the names that frames ask for leave it, never a symbol file. */
+ * with; only the names of frames leave this machine, never a symbol file. */
 #include "dashboard/resolve.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ struct resolving {
     struct symbol_store *symbols;
     struct json stacks, errors; /* two lists, each a text of its own */
     uint32_t count;
-    struct fault failed; /* this machine could not do it (a full disk): no answer at all */
+    struct fault failed; /* this machine failed, e.g. its disk is full: there is no answer */
 };
 
 static void resolve_stream(struct resolving *r, FILE *stream)

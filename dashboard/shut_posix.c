@@ -1,5 +1,5 @@
-/* shut.h on POSIX systems.  How long a connection has been silent only Linux says (TCP_INFO, see
- * tcp(7)); on others idle connections end by their time limits alone. */
+/* shut.h on POSIX systems.  Only Linux reports how long a connection has been silent (TCP_INFO, see
+ * tcp(7)); on other systems only time limits end idle connections. */
 #define _DEFAULT_SOURCE
 #include "dashboard/shut.h"
 

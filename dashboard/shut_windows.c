@@ -1,5 +1,5 @@
-/* shut.h on Windows, where sockets are handles that cannot be listed: idle connections end by their
- * time limits alone. */
+/* shut.h on Windows, where sockets are handles that cannot be listed: only time limits end idle
+ * connections. */
 #include "dashboard/shut.h"
 
 bool socket_shut_idlest(uint16_t port, socket_busy_fn *busy, void *context)

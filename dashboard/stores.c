@@ -14,7 +14,7 @@ struct store_pool {
     uint32_t free_count, lent_count;
     struct store *empty[STORES_MAX]; /* lent in place of a missing database; NULL: unused slot */
     struct mutex *watch_lock;
-    struct store *watcher; /* asked for the version, and for nothing else */
+    struct store *watcher; /* used only to ask for the version */
 };
 
 struct store_pool *store_pool_new(const char *path, bool wait)

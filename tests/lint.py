@@ -57,7 +57,7 @@ def check_format():
     for line in run.stderr.splitlines():
         if "error:" in line:
             bad.append(line.split(": error")[0].replace(f"{ROOT}/", ""))
-    return [f"{b}: not as clang-format-19 has it" for b in sorted(set(bad))[:20]]
+    return [f"{b}: not formatted by clang-format-19" for b in sorted(set(bad))[:20]]
 
 
 def dependencies():

@@ -29,6 +29,16 @@ WORDS = [
     (r"who is r[i]ght|whose it [i]s", "which engine is right, the owner"),
     (r"all the s[a]me", "nevertheless, anyway"),
     (r"in v[a]in|unm[a]kes?", "without success; undoes"),
+    (r"(?:ns|us|ms|[kKMG]B|bytes|frames?|stacks?|lines?|rows?|requests?|misses) an? "
+     r"(?:second|minute|address|frame|page|line|stack|lookup)", "per second, per address"),
+    (r"wh[o]ever", "any program that, the caller that"),
+    (r"st[o]od still|by the w[o]rd of", "was stopped; according to"),
+    (r"as (?:\S+ ){1,4}has [i]t", "as in"),
+    (r"(?:is|are) w[a]nted", "is expected, is requested"),
+    (r"(?:back end|all|cold|symbols), from n[o]thing|times? from n[o]thing", "cold, with nothing loaded"),
+    (r"for [e]ver(?!y)", "forever, without end"),
+    (r"sp[e]aks? (?:of|against)", "means, describes; contradicts"),
+    (r"no n[e]ws|another st[o]ry|comes? to gr[i]ef", "has not changed; say what happens"),
 ]
 RULES = [(re.compile(rf"\b(?:{pattern})\b", re.I), instead) for pattern, instead in WORDS]
 

@@ -1,4 +1,4 @@
-/* Makes the code that generated.h shows. */
+/* Makes the code that generated.h describes. */
 #include "victims/generated.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* C++'s own way out: std::terminate leads to the capture.  The hook belongs to the C++ library
+/* std::terminate leads to the capture.  The hook belongs to the C++ library
  * of the program, so a capture in C cannot set it. */
 #include <exception>
 

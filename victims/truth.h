@@ -21,7 +21,7 @@ enum {
     TRUTH_FLAG_SYSTEM = 2,       /* mark: a run of system frames                         */
     TRUTH_FLAG_THREAD_START = 4, /* mark: below is what started the thread               */
     TRUTH_FLAG_GENERATED = 8,    /* mark: code made at run time                          */
-    TRUTH_FLAG_LOST = 16,        /* mark: the way back is destroyed, frames below cannot be known */
+    TRUTH_FLAG_LOST = 16, /* mark: the return address is destroyed, frames below are unknown */
 };
 
 struct truth_entry {
@@ -33,7 +33,7 @@ struct truth_stack {
     volatile uint32_t depth;
     uint32_t thread_id;
     volatile uint32_t suspect;
-    volatile uint32_t left; /* the thread has gone over to another stack: a fiber's */
+    volatile uint32_t left; /* the thread has switched to another stack: a fiber's */
     volatile int64_t value; /* carries HERE's value over its last store */
     char role[TRUTH_ROLE_BYTES];
     struct truth_entry entries[TRUTH_DEPTH];

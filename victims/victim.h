@@ -15,7 +15,7 @@
  * HERE_BLOCK(s)    the same for statements on one line, such as a loop
  * HERE_SYSTEM(e)   e calls into system code that will call us back: leaves a mark
  * HERE_LEAF(f, line, e)  e calls the leaf or assembler function f, which cannot note itself
- * HERE_LOST(f, line, e)  the same, and f destroys the way back: what is below cannot be known
+ * HERE_LOST(f, line, e)  the same, and f destroys the return address: the callers are unknown
  * HERE_GENERATED(e) e calls code made at run time: leaves a mark
  * HERE_TAIL(f, line, e)  e calls f, which leaves by a jump: f's frame must be absent
  *
@@ -59,7 +59,7 @@ struct scenario {
                                            hang, 0 calm.  wine_*: where Wine differs      */
     uint32_t doors;                     /* RECORD_DOOR_*; 0 for a crash: DOOR_CRASH, for a
                                            hang heartbeat                                 */
-    bool no_case;                       /* no door sees it in process                     */
+    bool no_case;                       /* no hook in the process sees it                 */
     bool watched;                       /* no capture inside: a watcher outside           */
     uint32_t hang_ms;                   /* hang detection; 0: 300 for a hang, else off    */
     uint32_t limit_ms;                  /* 0: 40000                                       */

@@ -30,8 +30,8 @@ size_t array_next_room(size_t room, size_t wanted, size_t size);
  * and *ROOM are then unchanged. */
 void *array_reserve(void *items, uint32_t *room, uint64_t wanted, size_t size);
 
-/* Sorts like qsort(), but elements that compare equal keep their order. The C libraries differ in
- * that, and the output must not. Where memory is short, equal elements may change places. */
+/* Sorts like qsort(), but elements that compare equal keep their order. C libraries differ in that,
+ * and the output must not. If memory runs out, equal elements may change places. */
 void array_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 
 #endif

@@ -93,7 +93,8 @@ char *cache_partial(const struct cache *cache, struct arena *keep)
 
     if (folder == NULL || folder_make(folder, &ignored) != ERR_NONE)
         return NULL;
-    /* Two threads or processes differ in the time or in where their stack is. */
+    /* The names of two threads or processes differ: in the time, or in the address of their stack.
+     */
     return arena_printf(keep, "%s/%llx-%llx", folder, (unsigned long long)clock_wall_ns(),
                         (unsigned long long)(uintptr_t)&folder);
 }

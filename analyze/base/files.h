@@ -135,7 +135,7 @@ uint64_t memory_held_bytes(void);
  * stops all threads. */
 void memory_grow_by(size_t bytes);
 
-/* Has all threads share COUNT pools of the allocator. Each pool keeps what its largest user once
+/* Makes all threads share COUNT pools of the allocator. Each pool keeps what its largest user once
  * needed, so a server with hundreds of threads holds less with few; short work is faster with many.
  */
 void memory_share_pools(int count);

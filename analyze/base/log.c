@@ -67,7 +67,7 @@ void log_fault(const struct fault *fault)
 
 enum { PLAIN_PARTS = 20 };
 static const uint64_t PLAIN_EACH_NS = 30000000000U, PLAIN_LEAST_NS = 1000000000U;
-static const uint64_t PLAIN_UNASKED_NS = 5000000000U; /* what is over by then prints nothing */
+static const uint64_t PLAIN_UNASKED_NS = 5000000000U; /* work that ends earlier prints nothing */
 
 bool log_progress_as(const char *word)
 {
@@ -94,7 +94,7 @@ static bool plain_is_due(uint64_t done, uint64_t all)
 
     if (first_ns == 0)
         first_ns = last_ns = now_ns;
-    if (part < last_part) /* another count begins */
+    if (part < last_part) /* a new count begins */
         last_part = 0;
     if (style == STYLE_AUTO && now_ns - first_ns < PLAIN_UNASKED_NS)
         return false;

@@ -25,19 +25,19 @@ void log_fault(const struct fault *fault);
  * print nothing.  False: WORD is none of them. */
 bool log_progress_as(const char *word);
 
-/* What is going on.  bar: at each call; plain: once in 30 s. log_progress_end() and any other
- * message clear the line. */
+/* What the program is doing.  bar: at each call; plain: every 30 s. log_progress_end() and any
+ * other message clear the line. */
 void log_progress(const char *format, ...) LOG_FORMAT;
 void log_progress_end(void);
 
-/* The same, when DONE of ALL are done: plain also for each twentieth of ALL, but not twice in a
+/* The same, when DONE of ALL are done: plain also at each twentieth of ALL, but at most once per
  * second. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
 void log_progress_of(uint64_t done, uint64_t all, const char *format, ...);
 
-/* One line about something that need not be looked for in a report first: not with `none`. */
+/* One line about an event that the user should see before the report; `none` suppresses it. */
 void log_progress_news(const char *format, ...) LOG_FORMAT;
 
 #endif

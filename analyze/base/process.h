@@ -44,11 +44,11 @@ struct process_result {
 enum status process_run(const struct process_request *request, struct arena *keep,
                         struct process_result *out, struct fault *fault);
 
-/* A program that stays: it is asked in lines of text and answers in lines, one question at a time.
- * Its standard error is dropped. Belongs to one thread. */
+/* A program that keeps running: it reads questions as lines of text and answers in lines, one
+ * question at a time. Its standard error is dropped. Belongs to one thread. */
 struct process;
 
-/* True when programs can stay on this system. */
+/* True when this system supports such programs. */
 bool process_stays(void);
 
 /* Starts it; of REQUEST only argv, environment and folder count. Fails: as process_run;

@@ -129,7 +129,7 @@ static void pump_write(int *fd, const char **at, size_t *left)
 }
 
 struct child {
-    const struct process_request *request; /* NULL: one that stays */
+    const struct process_request *request; /* NULL: it keeps running */
     bool despite_interrupt;
     pid_t pid;
     int input;
@@ -334,7 +334,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     return ERR_NONE;
 }
 
-/* ---- programs that stay ---------------------------------------------------------------- */
+/* ---- programs that keep running -------------------------------------------------------- */
 
 struct process {
     struct child child;

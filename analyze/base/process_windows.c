@@ -181,7 +181,7 @@ static bool make_pipe(HANDLE *ours, HANDLE *theirs, bool we_read)
     return SetHandleInformation(*ours, HANDLE_FLAG_INHERIT, 0) != 0;
 }
 
-/* True when one of ROWS sets the variable of the environment's ROW. Names are the same in any case.
+/* True when one of ROWS sets the variable of the environment's ROW. Case does not matter in names.
  */
 static bool is_replaced(const wchar_t *row, wchar_t *const *rows, size_t count)
 {
@@ -194,8 +194,9 @@ static bool is_replaced(const wchar_t *row, wchar_t *const *rows, size_t count)
     return false;
 }
 
-/* Our environment and the request's additions, as CreateProcessW reads it: rows with an end, then
- * an empty one. A block of its own, since other threads start programs at the same time. */
+/* Our environment and the request's additions, as CreateProcessW reads it: NUL-terminated rows,
+ * then an empty one. Each program gets its own block, since other threads start programs at the
+ * same time. */
 static wchar_t *environment_block(const char *const *added, struct arena *keep)
 {
     enum { ADDED_MAX = 32 };
@@ -228,7 +229,7 @@ static wchar_t *environment_block(const char *const *added, struct arena *keep)
     return block;
 }
 
-/* A job that takes every process in it along when its last handle closes: also when we are killed.
+/* A job that ends every process in it when its last handle closes, even if this process is killed.
  */
 static HANDLE make_job(void)
 {
@@ -244,7 +245,7 @@ static HANDLE make_job(void)
 }
 
 /* A list that lets the child inherit THEIRS and nothing else: not the pipes of a child that another
- * thread starts just now. NULL: the system refused. */
+ * thread is starting. NULL: the system refused. */
 static LPPROC_THREAD_ATTRIBUTE_LIST inherit_only(HANDLE theirs[3], struct arena *keep)
 {
     SIZE_T bytes = 0;

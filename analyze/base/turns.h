@@ -1,9 +1,9 @@
 /* Turns on the processors, so that what is timed is not disturbed.
  *
- * Whoever needs a processor for a while takes a turn and gives it back; no more turns are out than
- * were agreed, and they are handed out in the order in which they were asked for.  What starts to
- * compute at a time that cannot be chosen forces its turn.  When more turns are out than there are
- * processors, all of them are marked as crowded: their times must not be used. */
+ * A thread that needs a processor for a while takes a turn and gives it back. At most LIMIT turns
+ * are taken at a time, in the order in which they were asked for. Work whose start cannot be
+ * delayed forces its turn. While more turns are taken than there are processors, all of them are
+ * marked as crowded: their times must not be used. */
 #ifndef BASE_TURNS_H
 #define BASE_TURNS_H
 
@@ -12,7 +12,7 @@
 
 struct turns;
 
-/* A turn belongs to whoever holds it; `crowded` is valid after turns_give(). */
+/* A turn belongs to the thread that took it; `crowded` is valid after turns_give(). */
 struct turn {
     struct turn *next; /* of those that are out */
     bool out, crowded;

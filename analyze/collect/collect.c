@@ -42,11 +42,12 @@ struct worker {
     struct fault fault; /* why its runner did not open */
 };
 
-/* A victim's turn. A hang takes it only when it begins to compute: then its record appears. */
+/* A victim's turn on the processors. A hang takes it only when it begins to compute, which is when
+ * its record appears. */
 struct victim_turn {
     struct turns *turns;
     struct turn turn;
-    const char *record;  /* of a hang that still waits; NULL: it computes */
+    const char *record;  /* of a hang that is still waiting; NULL: it computes */
     uint64_t started_ns; /* to compute; 0: not yet */
 };
 
@@ -88,7 +89,7 @@ static enum status start_victim(const struct queue *q, struct runner *runner,
     return runner_run(runner, args, (uint32_t)limit_ms + OUTER_LIMIT_EXTRA_MS, scratch, out, fault);
 }
 
-/* The launcher's last line. Later events, such as Wine's own end, do not matter to the case. */
+/* The launcher's last line. Later events, such as the end of Wine itself, are ignored. */
 static bool launcher_is_done(const char *part, struct arena *scratch)
 {
     const char *outcome = path_join(scratch, part, "outcome.json");
@@ -206,7 +207,7 @@ static void run_in_turn(struct queue *q, struct runner *runner, struct collected
     }
 }
 
-/* A hang that need not run. */
+/* Skips a hang that need not run. */
 static void pass_over(struct queue *q, const struct collected *result)
 {
     mutex_lock(q->lock);

@@ -1,14 +1,15 @@
-/* Starts victims, collects what they leave, and seals it as cases.
+/* Starts victims, collects their files, and seals them as cases.
  *
  * Victims are Windows programs: they are started directly on Windows and through a
  * launcher prefix ("wine") elsewhere.  Every victim runs under capture's own launcher
  * program, which keeps the full 32-bit exit code and ends the victim after its time limit;
- * a second, outer limit kills what does not end at all.
+ * a second, outer limit kills any program that still does not end.
  *
  * Several run at a time. A hang waits for most of its life and needs no processor meanwhile: hangs
- * run first, more of them than there are processors, as many as their times so far allow. From the
- * moment that its record appears a hang computes, as the others do from their start. Whatever is
- * timed while more computes than there are processors is marked `crowded` (base/turns.h).
+ * run first, more of them than there are processors; the times of earlier hangs decide how many. A
+ * hang computes from the moment when its record appears, other victims from their start.
+ * Measurements taken while more victims compute than there are processors are marked `crowded`
+ * (base/turns.h).
  *
  * Cases land in OUT/cases/SCENARIO.VARIANT; images and PDBs once each in OUT/symbols, in
  * the Windows symbol-server layout, and each case names them by a relative path. */
@@ -37,7 +38,7 @@ struct scenario {
     uint32_t hooks;        /* expected: a set, see model/hook.h            */
     const char **subjects; /* engines that the capture declares; none: all that are subjects */
     uint32_t subject_count;
-    const char *output;      /* all that it prints, of a calm program; NULL: not stated */
+    const char *output;      /* everything that a calm program prints; NULL: not stated */
     const char *unsupported; /* why this host cannot show it; NULL: it can  */
 };
 
@@ -48,17 +49,17 @@ struct collect_options {
     const char *const *launcher; /* argv prefix that runs Windows programs; NULL: none    */
     const char *prefix_folder;   /* Wine prefix, made when missing; the first worker uses
                                     it, the others clones beside it; NULL: no Wine        */
-    uint32_t jobs;               /* at a time; 0: one per processor, and more of those
-                                    that wait most of their time (hangs) */
+    uint32_t jobs;               /* at a time; 0: one per processor, and more hangs, which wait most
+                                    of their time */
     struct turns *turns;         /* base/turns.h: over all that computes; NULL: none */
     bool beside_run;             /* a session gets a prefix of its own: a run has the others */
     uint64_t timeout_ms;         /* replaces each scenario's own limit; 0: keeps it */
     const struct named_version *tools; /* of this run, written into every case             */
     uint32_t tool_count;
-    /* True for runs that are not wanted, e.g. since their cases exist; NULL: all are wanted. */
+    /* True for a run to skip, for example because its case exists; NULL: none is skipped. */
     bool (*skip)(const void *context, const struct scenario *scenario, uint32_t repeat);
     const void *skip_context;
-    bool ask_victims; /* for their scenarios, even if their lists are kept from before */
+    bool ask_victims; /* ask for scenarios again, even if the lists are cached */
     /* Called every 100 ms while another process uses the prefix; false: give up (ERR_TIMEOUT).
      * NULL: wait until the prefix is free. */
     bool (*keeps_waiting)(void *context);
@@ -87,8 +88,8 @@ struct collected {
     bool crowded; /* its times were taken while more ran than there are processors */
 };
 
-/* The scenarios of every victims-*.exe of the folder, sorted by name, then variant.  What a program
- * listed before is kept under its hash; programs not asked before are started.
+/* The scenarios of every victims-*.exe of the folder, sorted by name, then variant.  The list of a
+ * program is cached under its hash; only programs without a cached list are started.
  * Fails: ERR_ABSENT no victims there; ERR_IO; ERR_MALFORMED. */
 enum status collect_list(const struct collect_options *options, struct arena *keep,
                          struct scenario **out, uint32_t *count, struct fault *fault);
@@ -103,8 +104,8 @@ bool collect_has_tag(const struct scenario *scenario, const char *word);
 enum status collect_select(const char *expr, const struct scenario *scenario, bool *selected,
                            struct fault *fault);
 
-/* Makes what runs and sessions share, the Wine prefix, when it is missing.  A run does so by
- * itself; before a session beside it, it must be called.  Fails as the runs do. */
+/* Makes the Wine prefix, which runs and sessions share, if it is missing.  A run does this itself;
+ * call it before opening a session beside a run.  Fails as the runs do. */
 enum status collect_prepare(const struct collect_options *options, struct fault *fault);
 
 /* Called once for each finished scenario, never two at a time. */
@@ -118,7 +119,7 @@ enum status collect_run(const struct collect_options *options, const struct scen
                         uint32_t count, uint32_t repeat, struct arena *keep, collect_done_fn *done,
                         void *context, struct collected **out, struct fault *fault);
 
-/* What this machine is, for cases and runs; unknown members are NULL. */
+/* Describes this machine, for cases and runs; unknown members are NULL. */
 struct collect_host {
     const char *os, *wine, *cpu;
 };

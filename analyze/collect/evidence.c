@@ -1,4 +1,4 @@
-/* Makes a case of what a victim left: see parts.h.
+/* Makes a case from the files that a victim left: see parts.h.
  *
  * Images and PDBs of our own are copied once each into OUT/symbols, by identity, and every
  * case lists them with their hashes; the system's images go there too, by hard link, but no
@@ -95,7 +95,7 @@ static void read_outcome(struct draft *d)
     cJSON_Delete(root);
 }
 
-/* A damaged record is evidence, too: it is sealed as it is, and its readers report the damage. */
+/* A damaged record is also evidence: it is sealed as it is, and its readers report the damage. */
 static void read_record(struct draft *d)
 {
     struct fault damage = FAULT_INIT;
@@ -253,7 +253,7 @@ static void add_images(struct draft *d)
         add_own_image(d, d->scenario->program, NULL);
 }
 
-/* Of the record or, where nothing was captured, of the program. */
+/* From the record or, if nothing was captured, from the program. */
 static enum cpu cpu_of(const struct record *record, const char *program)
 {
     switch (record->machine != 0 ? record->machine : program_machine(program)) {
@@ -373,8 +373,8 @@ enum status collect_describe_host(const struct collect_options *options, struct 
     if (options->launcher == NULL || options->launcher[0] == NULL ||
         strstr(path_base(options->launcher[0]), "wine") == NULL)
         return ERR_NONE;
-    /* Asked once: Wine's own start script takes a tenth of a second.  Nothing asks twice at a time.
-     */
+    /* Asked once, because Wine's start script takes a tenth of a second.  Never called by two
+     * threads at a time. */
     static char asked[512], version[128];
     if (strcmp(asked, options->launcher[0]) == 0) {
         out->wine = version[0] != '\0' ? arena_string(keep, version) : NULL;

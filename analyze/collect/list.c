@@ -108,8 +108,8 @@ static struct scenario *widen_list(struct scenario **list, uint32_t count, uint3
     return wider;
 }
 
-/* A 32-bit program that this host cannot start gets the scenarios of the first program that it can,
- * all unsupported here. */
+/* A 32-bit program that this host cannot start gets the scenarios of the first program that it can
+ * start, all marked as unsupported. */
 static enum status borrow_list(const char *program, const char *variant, struct arena *keep,
                                struct scenario **list, uint32_t *count, struct fault *fault)
 {
@@ -165,7 +165,7 @@ struct asking {
     const char *list_path; /* of the program in question; NULL: nothing is kept */
 };
 
-/* Another process that runs the same victims keeps their lists first thing. */
+/* Another process that runs the same victims caches their lists when it starts. */
 static bool keeps_waiting(void *context)
 {
     const struct asking *a = context;

@@ -73,7 +73,7 @@ const char *list_cache_read(const char *path, struct arena *keep)
                : NULL;
 }
 
-/* Lists of victims that have been rebuilt since are never asked for again. */
+/* Deletes lists of victims that have been rebuilt since: they are never read again. */
 static void drop_many(const struct list_cache *cache, struct arena *scratch)
 {
     struct fault ignored = FAULT_INIT;

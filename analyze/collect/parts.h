@@ -58,7 +58,7 @@ enum status schedule_open(const struct collected *results, uint32_t count, uint3
 /* True for a victim that waits for most of its life. */
 bool schedule_waits(const struct scenario *scenario);
 
-/* SCHEDULE_LATER: ask again soon; ONLY_WAITING: the worker takes nothing but hangs. */
+/* SCHEDULE_LATER: ask again soon; ONLY_WAITING: the worker takes only hangs. */
 enum schedule_next schedule_take(struct schedule *schedule, bool only_waiting, uint32_t *index);
 
 /* A hang has ended; for COMPUTING_NS of its life it computed. */
@@ -78,9 +78,10 @@ const char *runner_host_path(const struct runner *runner, const char *windows_pa
  * PREFIX is NULL. */
 bool prefix_runs_32_bits(const char *prefix, struct arena *keep);
 
-/* What victims listed before, one file per program, in the Wine prefix: whoever only wants the
- * scenarios starts no Windows program and so waits for no run.  The name of a file is a hash of the
- * program, the launcher, the host, the Wine and whether that Wine runs 32-bit programs. */
+/* The cached scenario lists of victims, one file per program, in the Wine prefix: a program that
+ * only needs the scenarios starts no Windows program and so waits for no run.  The name of a file
+ * is a hash of the program, the launcher, the host, the Wine and whether that Wine runs 32-bit
+ * programs. */
 struct list_cache {
     const char *folder; /* NULL: no prefix, so nothing is kept */
     const char *facts;
@@ -109,7 +110,7 @@ uint32_t program_machine(const char *program);
 enum status host_describe(struct arena *keep, const char **os, const char **cpu,
                           struct fault *fault);
 
-/* What cases share, and the lock for what one worker at a time may do. */
+/* What cases share, and the lock for work that only one worker may do at a time. */
 struct evidence {
     const struct collect_options *options; /* with absolute folders */
     struct collect_host host;

@@ -1,4 +1,4 @@
-/* What a Windows program needs of its host: see parts.h. */
+/* What a Windows program needs from its host: see parts.h. */
 #include "base/files.h"
 #include "collect/parts.h"
 #include "format/pe/pe.h"

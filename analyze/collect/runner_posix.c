@@ -163,7 +163,7 @@ static bool make_drives(struct runner *runner)
         (void)unlink(link);
         runner->drives[i] = folders[i] != NULL ? path_absolute(folders[i], &runner->keep) : NULL;
         if (runner->drives[i] != NULL && symlink(runner->drives[i], link) != 0)
-            runner->drives[i] = NULL; /* then the path goes by Z: */
+            runner->drives[i] = NULL; /* then the path starts at Z: */
     }
     return true;
 }
@@ -283,7 +283,7 @@ static enum status wait_for_prefix(const char *prefix, const struct collect_opti
     if (said_ns != 0)
         log_warn("prefix=%s free after %" PRIu64 " s", prefix,
                  (clock_ns() - since_ns) / 1000000000U);
-    return ERR_NONE; /* where no file can be made, Wine will say why */
+    return ERR_NONE; /* if no file can be made, Wine reports why */
 }
 
 static enum status hold_prefix(struct runner *runner, const char *prefix, struct fault *fault)

@@ -1,8 +1,8 @@
 /* Which victim runs next: see parts.h.
  *
  * A hang waits until its time limit before anything computes, so more hangs than processors can be
- * started.  How many more is measured: with W the share of their life in which they compute, as
- * many as make W together one per processor. */
+ * started.  The number follows from a measurement: if hangs compute for a share W of their life, N
+ * hangs need N x W processors. */
 #include <string.h>
 
 #include "collect/parts.h"

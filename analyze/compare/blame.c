@@ -247,7 +247,8 @@ static bool is_inline_row(const struct poll *p, const struct finding *f)
     return f->cause == CAUSE_INLINE_ONLY;
 }
 
-/* True when COLUMN has a frame, inline or not, at PLACE; *IS_TRUTHS: one of them is the truth's. */
+/* True when COLUMN has a frame, inline or not, at PLACE; *IS_TRUTHS: one of them is a frame of the
+ * truth. */
 static bool holds_place(const struct poll *p, uint32_t column, const struct frame_key *place,
                         bool *is_truths)
 {
@@ -262,9 +263,9 @@ static bool holds_place(const struct poll *p, uint32_t column, const struct fram
     return holds;
 }
 
-/* A place that COLUMN has, too, where another lookup has the truth's frame.  The table does not
- * pair that frame with the truth, because our own lookup does not know whose code it is.  NULL:
- * none. */
+/* A place that COLUMN also has, where another lookup has the truth's frame.  The table does not
+ * pair that frame with the truth, because our own lookup does not know to which code it belongs.
+ * NULL: none. */
 static const struct frame_key *place_of_truth(const struct poll *p, uint32_t column)
 {
     const struct table *t = p->table;
@@ -392,7 +393,7 @@ static void blame_absence(const struct poll *p, struct finding *f, uint32_t colu
                column, have);
 }
 
-/* A walk that starts inside the exception handler, by the word of all that do not. */
+/* A walk that starts inside the exception handler, according to all walks that do not. */
 static void blame_handler(const struct poll *p, struct finding *f, uint32_t column)
 {
     uint32_t others = 0;

@@ -257,8 +257,8 @@ bool because_inline_only(const struct difference *d, struct arena *keep, struct 
             rule_name(table_frame(d->table, d->row, rule_having(d))->function), have->offset));
 }
 
-/* COLUMN has a frame further out that the other side has, too.  Without one, its last frames are of
- * further in: of a recursion that it did not leave. */
+/* COLUMN has a frame further out that the other side has, too.  Without one, its last frames are
+ * further in: in a recursion that it did not leave. */
 static bool agrees_below(const struct difference *d, uint32_t column)
 {
     const uint32_t other = column == d->column ? d->against : d->column;
@@ -362,7 +362,8 @@ bool because_frame_pointer(const struct difference *d, struct arena *keep, struc
                                      rule_engine(d, d->column), rule_engine(d, witness)));
 }
 
-/* The truth ends where the way back was destroyed; what an engine still finds there is its own. */
+/* The truth ends where the return address was destroyed; frames that an engine still finds there
+ * are unconfirmed. */
 bool because_beyond_truth(const struct difference *d, struct arena *keep, struct explanation *out)
 {
     const struct column *truth = &d->table->columns[0];

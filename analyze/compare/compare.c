@@ -316,7 +316,7 @@ static void list_threads_of(const struct compare_input *in, uint32_t c, bool sus
     }
 }
 
-/* Thread ids of all stacks and of the truth, the crashed thread first.  Thread 0 is the crashed
+/* The thread ids of all stacks and of the truth, the crashed thread first.  Thread 0 is the crashed
  * thread of stacks that name none.  It becomes a thread of its own only if no stack says which
  * thread crashed. */
 static enum status list_threads(struct judge *j, uint32_t **ids, uint32_t *count)

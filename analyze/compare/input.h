@@ -28,7 +28,7 @@ struct compare_input {
     const struct compare_symbols *symbols; /* NULL: no symbols          */
     const char *unsupported;               /* why this host cannot run it; NULL: it can */
     const char *harness_error;             /* the victim did not start, ...; NULL */
-    const char *output;                    /* all that the program printed; NULL: unknown */
+    const char *output;                    /* everything that the program printed; NULL: unknown */
     bool record_last;                      /* the record was written only after the dump */
     uint32_t levels_ignored;               /* 1: ignore lines; 2: ignore functions too */
 };

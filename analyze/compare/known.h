@@ -12,7 +12,7 @@
  *
  * '#' starts a comment.  scope, cause, reason and expires must be there.
  *
- * A FAIL or FLAKY case of the scope, all of whose failing causes are named, becomes XFAIL.  An
+ * A FAIL or FLAKY case in the scope becomes XFAIL if all of its failing causes are named.  An
  * ERROR never does, and a case in which an engine has more functions or lines wrong than the pins
  * say, or that differs in another frame, stays FAIL, "beyond what was accepted".  `accept` writes
  * the pins and frames of the case.  An acceptance without pins or without frames is unpinned: it
@@ -52,7 +52,7 @@ uint32_t known_wrong_lines(const struct engine_score *score);
  * memory. */
 const char *known_frame(const struct finding *finding, struct arena *keep);
 
-/* It says how much may be wrong, and in which frames. */
+/* True when it says how much may be wrong, and in which frames. */
 bool known_is_pinned(const struct known *known);
 
 /* Why an acceptance fails the run after known_apply; NULL: it does not.  WHOLE: the run took every
@@ -60,7 +60,7 @@ bool known_is_pinned(const struct known *known);
 const char *known_problem(const struct known *known, bool whole, struct arena *keep);
 
 /* Which acceptances a stored run used: begin, add each of its cases, end. The result is what is
- * wrong with them, in the words of known_problem(), on the day the run ended. An incomplete run has
+ * wrong with them, as known_problem() states it, on the day the run ended. An incomplete run has
  * nothing, because acceptances are applied last. RUN is borrowed until the end. */
 struct known_uses {
     const struct run_info *run;
@@ -90,7 +90,7 @@ char *known_end(const char *text, size_t bytes, const struct known_list *list, c
                 const char *day, struct arena *keep, size_t *out_bytes);
 
 /* TEXT in which the items that PIN marks are pinned to what is wrong in those of CASES that they
- * cover and that fail; CHANGED items are counted.  An item that covers no such case stays as it is.
+ * cover and that fail; CHANGED items are counted.  An item that covers no such case is not changed.
  * NULL: out of memory. */
 char *known_pin(const char *text, size_t bytes, const struct known_list *list, const bool *pin,
                 const struct run_case *cases, uint32_t case_count, struct arena *keep,

@@ -56,7 +56,7 @@ static bool is_there(const struct known_list *list, const char *scope, const cha
     return false;
 }
 
-/* What is wrong in several cases together: the most of each engine, and every frame once. */
+/* What is wrong in several cases together: the maximum of each engine, and every frame once. */
 struct pinned {
     const char *engines[CLAIMS_MAX];
     uint32_t functions[CLAIMS_MAX], lines[CLAIMS_MAX], count;

@@ -120,7 +120,7 @@ static bool rule_matches(const struct rule *rule, const struct frame *frame)
     return false;
 }
 
-/* What the rules say of a function's name: the first rule that matches it. */
+/* The first rule that matches a function's name. */
 struct known_function {
     const char *name;
     uint32_t rule; /* the number of rules: none matches */

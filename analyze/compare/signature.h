@@ -35,8 +35,8 @@ struct signature_builder *signature_builder_new(const struct signature_rules *ru
 void signature_builder_free(struct signature_builder *builder);
 void signature_builder_start(struct signature_builder *builder);
 
-/* STABLE: the function's name is never freed or changed, so what the rules say of it can be looked
- * up by its address. False: the signature is complete. */
+/* STABLE: the function's name is never freed or changed, so its rule can be looked up by its
+ * address. False: the signature is complete. */
 bool signature_builder_add(struct signature_builder *builder, const struct frame *frame,
                            bool stable);
 

@@ -2,8 +2,8 @@
  *
  * Up to `limit` signatures the counts are exact. Above it the tally keeps the most frequent ones
  * ("Space-Saving": Metwally, Agrawal, El Abbadi, Efficient Computation of Frequent and Top-k
- * Elements in Data Streams, 2005): a new signature takes the place of the least frequent one and
- * inherits its count as its error. Then
+ * Elements in Data Streams, 2005): a new signature replaces the least frequent one and inherits its
+ * count as its error. Then
  *
  *     count - error <= true count <= count
  *

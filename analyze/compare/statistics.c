@@ -242,7 +242,7 @@ double statistics_signed_rank(const double *before, const double *now, size_t co
         if (fabs(apart) > 0)
             pool[n++] = (struct ranked){fabs(apart), apart > 0};
     }
-    /* The rank sum of what grew: U of the first side plus its own ranks. */
+    /* The rank sum of the positive differences: U of the first side plus its own ranks. */
     size_t grew = 0;
     for (size_t i = 0; i < n; i++)
         grew += pool[i].first;

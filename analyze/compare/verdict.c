@@ -100,7 +100,7 @@ static const char *unmet_expectation(struct judgement *j)
     return NULL;
 }
 
-/* The name of a file with a stack in it, whoever wrote it; NULL: none. */
+/* The name of any file that holds a stack; NULL: none. */
 static const char *stack_file(const struct crash_case *crash)
 {
     for (uint32_t i = 0; i < crash->file_count; i++) {
@@ -136,8 +136,8 @@ static const char *output_difference(struct judgement *j)
     return NULL;
 }
 
-/* A calm program goes on, prints and ends as it does without a capture, and leaves nothing that
- * says it crashed. A record without a hook is a capture on demand. */
+/* A calm program must run, print and end as it does without a capture, and nothing may report that
+ * it crashed. A record without a hook is a capture on demand. */
 static void decide_calm(struct judgement *j)
 {
     const struct crash_case *c = j->in->crash;
@@ -261,7 +261,7 @@ static const char *right_subjects(struct judgement *j)
     return exact == 0 ? "none" : exact == subjects ? "all" : right;
 }
 
-/* Where only one of two engines agrees with the truth, the other one is wrong. */
+/* If only one of two engines agrees with the truth, the other one is wrong. */
 static void blame_by_truth(struct case_result *out)
 {
     for (uint32_t i = 0; i < out->finding_count; i++) {
@@ -300,7 +300,7 @@ static const char *finding_reason(struct judgement *j, const struct finding *wor
     return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s", walk ? worst->wrong : worst->engine,
                         cause_name(worst->cause), worst->evidence, more,
                         whose[0] != '\0' ? "; blame: " : "", whose,
-                        worst->witnesses != NULL ? ", by the word of " : "",
+                        worst->witnesses != NULL ? ", according to " : "",
                         worst->witnesses != NULL ? worst->witnesses : "");
 }
 

@@ -95,7 +95,7 @@ static bool names_suspect(const struct minidump *dump)
            (dump->user != NULL && dump->user->suspect_id != 0);
 }
 
-/* For a crash the suspect is enough; in a hang any thread may be the cause. */
+/* For a crash the crashed thread is enough; for a hang any thread may be the cause. */
 static enum status run_threads(struct dump_session *session, const struct engine_input *in,
                                struct arena *keep, struct engine_result *out, struct fault *fault)
 {

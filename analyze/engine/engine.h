@@ -21,7 +21,7 @@ struct engine_input {
     struct symbol_store *symbols; /* borrowed; caches across cases */
     const char *const *launcher;  /* argv prefix that runs Windows programs ("wine"); NULL: none */
     const char *judge_folder;     /* where the judges' Windows programs are; NULL */
-    struct judge_pool *judges;    /* borrowed: judges that stay; NULL: each question starts one */
+    struct judge_pool *judges;    /* borrowed; NULL: each question starts a judge's program */
 };
 
 struct engine_result {
@@ -30,7 +30,7 @@ struct engine_result {
     struct engine_cost cost;
     const char *version; /* version of a judge's program; NULL: our own engine */
     const char *why; /* of a failure: how a judge's program ended and what it printed; or NULL */
-    bool warm;       /* a judge that had answered before: its time is not that of a start */
+    bool warm;       /* a judge that had answered before: its time does not include a start */
 };
 
 struct engine {

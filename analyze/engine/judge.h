@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 
 /* A staging folder.  `dump` is the dump's name inside it, or NULL when the case has none. `lasts`:
- * it is a pool's and serves other cases as well. */
+ * it belongs to a pool and serves other cases as well. */
 struct judge_stage {
     const char *folder, *dump;
     bool lasts;
@@ -54,7 +54,7 @@ const char *const *judge_windows_argv(const struct engine_input *in, const char 
                                       const char *const *arguments, struct arena *keep);
 
 /* Reads what a judge printed: {"error"}, which is ERR_IO, or {schema_version, version, times,
- * threads: [{id, crashed, left_out, frames}]} as capture/judge/README.md has it, or a form that
+ * threads: [{id, crashed, left_out, frames}]} as in capture/judge/README.md, or a form that
  * format/stack/foreign.h reads. */
 enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
                               struct arena *keep, struct engine_result *out, struct fault *fault);

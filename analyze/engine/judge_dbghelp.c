@@ -9,8 +9,8 @@
 #include "engine/judge_pool.h"
 #include "format/context/registers.h"
 
-/* Wine's dbghelp gives no names for the other bitness. Windows's does, so either program works
- * there. */
+/* Wine's dbghelp gives no names for the other bitness. That of Windows does, so either program
+ * works there. */
 static const char program_x64[] = "twinstack-dbghelp.exe";
 static const char program_x86[] = "twinstack-dbghelp-x86.exe";
 
@@ -45,7 +45,7 @@ static bool available(const struct engine_input *in, const char **why)
     return judge_has_dump(in, why);
 }
 
-/* A program of its own for this question. */
+/* Starts a program for this question alone. */
 static enum status ask_once(const struct engine *self, const struct engine_input *in,
                             const struct judge_stage *stage, struct arena *keep,
                             struct engine_result *out, struct fault *fault)
@@ -63,8 +63,8 @@ static enum status ask_once(const struct engine *self, const struct engine_input
     return judge_read_answer(result.output, result.output_bytes, self->name, keep, out, fault);
 }
 
-/* The program that stays: "DUMP<tab>FOLDER" in, the document in one line out.  It works in the
- * pool's folder, where it is found by its name. */
+/* Asks the program that keeps running: "DUMP<tab>FOLDER" in, the document in one line out.  It runs
+ * in the pool's folder, so DUMP and FOLDER are relative to that. */
 static enum status ask_pool(const struct engine *self, const struct engine_input *in,
                             const struct judge_stage *stage, struct arena *keep,
                             struct engine_result *out, struct fault *fault)

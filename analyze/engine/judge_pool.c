@@ -106,7 +106,8 @@ static enum status fill_set(const struct judge_stage *stage, const struct crash_
     return status;
 }
 
-/* The folder for the case's files, made when no case had the same ones.  The oldest gives way. */
+/* The folder for the case's files, made when no case had the same ones.  If there are too many, it
+ * replaces the oldest. */
 static enum status find_set(struct judge_pool *pool, const struct crash_case *crash,
                             struct arena *keep, struct judge_stage *out, struct fault *fault)
 {
@@ -205,7 +206,7 @@ enum status judge_pool_ask(struct judge_pool *pool, const char *const *argv, con
     if (!out->warm && start(pool, judge, argv, fault) != ERR_NONE)
         return fault->code;
     (void)ask(judge, question, lines, keep, answer, fault);
-    if (fault->code == ERR_IO && out->warm) { /* it may have died of what it was asked before */
+    if (fault->code == ERR_IO && out->warm) { /* an earlier question may have crashed it */
         fault_clear(fault);
         out->warm = false;
         if (start(pool, judge, argv, fault) == ERR_NONE)

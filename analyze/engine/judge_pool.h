@@ -1,10 +1,10 @@
-/* Judges that stay between the cases of a run.
+/* Judges that keep running between the cases of a run.
  *
- * Most of a question's time would be the start of the program and the loading of modules that the
- * last case had as well.  A pool keeps, for the cases of one run, the judges' programs and the
- * folders with images and PDBs that they look into: one folder per different set of files.  A judge
- * that dies is started again, and the question is asked a second time; one that gives no answer in
- * time is ended.  A pool belongs to one thread. */
+ * Otherwise a question would spend most of its time on starting the program and on loading modules
+ * that the last case had as well.  For the cases of one run, a pool keeps the judges' programs
+ * running and keeps the folders with images and PDBs that they search: one folder per different set
+ * of files.  A judge that dies is started again, and the question is asked a second time; one that
+ * does not answer in time is ended.  A pool belongs to one thread. */
 #ifndef ENGINE_JUDGE_POOL_H
 #define ENGINE_JUDGE_POOL_H
 
@@ -13,7 +13,7 @@
 struct judge_pool;
 
 /* FOLDER, an absolute path, is emptied first and removed at the end.  Fails: ERR_IO; ERR_MEMORY;
- * ERR_UNSUPPORTED programs cannot stay on this system. */
+ * ERR_UNSUPPORTED this system does not support programs that keep running. */
 enum status judge_pool_open(const char *folder, struct judge_pool **out, struct fault *fault);
 
 /* Ends the programs and removes the folder.  NULL is fine. */
@@ -34,11 +34,11 @@ enum status judge_pool_ask(struct judge_pool *pool, const char *const *argv, con
                            uint32_t lines, struct arena *keep, char **answer,
                            struct engine_result *out, struct fault *fault);
 
-/* True for the first few cases: the judge whose time is the foreign one is asked about them with a
- * program of its own, so that a run also knows how long it takes from nothing. */
+/* True for the first few cases: for these the judge whose time counts as the foreign one is started
+ * anew, so that a run also knows its time with nothing loaded. */
 bool judge_pool_takes_sample(struct judge_pool *pool);
 
-/* The version of a program, as it was set; NULL: it was not. */
+/* The version that was set for a program; NULL: none. */
 const char *judge_pool_version(const struct judge_pool *pool, const char *program);
 void judge_pool_set_version(struct judge_pool *pool, const char *program, const char *version);
 

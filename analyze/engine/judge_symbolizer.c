@@ -80,8 +80,8 @@ static bool is_staged(const struct judge_stage *stage, const char *name, struct 
     return path != NULL && path_is_file(path);
 }
 
-/* One request line per frame: "FOLDER/IMAGE" 0xOFFSET, at the lookup address; FOLDER of a stage
- * that lasts, where the program works in the folder above. */
+/* One request line per frame: "FOLDER/IMAGE" 0xOFFSET, at the lookup address; FOLDER of a stage in
+ * a pool, where the program runs in the folder above. */
 static char *write_requests(const struct judge_stage *stage, const struct stack *stack,
                             struct arena *keep, bool *asked)
 {
@@ -169,7 +169,7 @@ static enum status ask_once(const struct judge_stage *stage, const char *const *
     return ERR_NONE;
 }
 
-/* The program that stays answers each request in a line of its own. */
+/* The program that keeps running answers each request in one line. */
 static enum status ask_pool(const struct engine_input *in, const char *const *argv,
                             const char *requests, struct arena *keep, struct engine_result *out,
                             char **answers, struct fault *fault)

@@ -46,7 +46,7 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
     return ERR_NONE;
 }
 
-/* x86 has no unwind tables, so it is right that the capture has no stack of this walker. */
+/* x86 has no unwind tables, so the capture rightly has no stack of this walker. */
 static bool is_tableless(const struct engine *self, const struct engine_input *in)
 {
     return (record_walker(self->walker)->traits & RECORD_WALKER_TRAIT_TABLES) != 0 &&

@@ -3,7 +3,7 @@
  *
  *   right  the frames are the truth, from the pc to the thread's start, and end there
  *   early  they are the truth, but the walk ended too early
- *   wrong  some frame is not the truth's
+ *   wrong  some frame is not in the truth
  *
  * Our unwinder must also have the right stack pointer for every frame. */
 #ifndef ENGINE_STEPS_H
@@ -30,7 +30,7 @@ struct steps_tally {
     const char *walker; /* "ours", "rtl", "dbghelp", ... */
     uint32_t right, early, wrong;
     bool missed;             /* any early or wrong */
-    struct steps_miss first; /* the first wrong one, else the first that ended early */
+    struct steps_miss first; /* the first wrong step, else the first that ended early */
     bool first_is_wrong;
 };
 

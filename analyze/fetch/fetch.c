@@ -120,7 +120,7 @@ static bool find_cached(struct fetch_task *task)
     return false;
 }
 
-/* Asks one server, unless another process is already doing so: then what it got is used. */
+/* Asks one server, unless another process is already doing so: then its download is used. */
 static void ask(struct fetch_task *task, struct fetch_chain *chain, struct fetch_server *server)
 {
     struct fault fault = FAULT_INIT;

@@ -1,10 +1,11 @@
 /* Files from symbol servers, over HTTP, into a cache folder.
  *
  * This room knows how servers are asked and how a cache is kept; it knows nothing of the files'
- * formats. Who wants a file says under which keys servers may have it, and checks what came.
+ * formats. The caller states under which keys servers may have a file, and checks the file that was
+ * downloaded.
  *
  * The cache folder has the layout of a symbol server (app.pdb/ID/app.pdb), so that any other tool
- * can read it. What this room notes for itself is in its folder ".twinstack":
+ * can read it. Its own notes are in the folder ".twinstack":
  *   part/HASH         a download that is not finished, and what is needed to resume it
  *   missing/HASH      a server's answer "no such file"; it counts for FETCH_MISSING_MS
  *   wrong/...         quarantine: files that a server sent and that were not what was wanted
@@ -27,7 +28,7 @@ enum {
     FETCH_KEY_BYTES = 512,
     FETCH_PARALLEL = 8,              /* requests at once, unless options say otherwise      */
     FETCH_LIMIT_MS = 10 * 60 * 1000, /* one file, with all retries, unless options say so   */
-    FETCH_STALL_MS = 10 * 1000,      /* a transfer without a byte for so long is given up   */
+    FETCH_STALL_MS = 10 * 1000,      /* a transfer without a byte for this long is given up */
     FETCH_ATTEMPTS_MAX = 4,          /* without a new byte; a cut that brought some is free */
     FETCH_MISSING_MS = 60 * 60 * 1000,
 };
@@ -52,7 +53,7 @@ typedef void fetch_event_fn(void *context, const struct fetch_event *event);
 
 struct fetch_options {
     const char *cache;     /* the usual cache, for chains that name none; NULL: there is none */
-    bool offline;          /* only what the caches have */
+    bool offline;          /* use only the caches */
     uint32_t parallel;     /* 0: FETCH_PARALLEL */
     uint32_t limit_ms;     /* 0: FETCH_LIMIT_MS */
     uint64_t limit_bytes;  /* 0: FETCH_LIMIT_BYTES */
@@ -78,11 +79,11 @@ enum fetch_result {
     FETCH_OFFLINE,     /* not in a cache, and servers may not be asked */
     FETCH_WRONG,       /* a server sent something else; it is in quarantine */
     FETCH_UNREACHABLE, /* a server did not answer, and no other one has it */
-    FETCH_REFUSED,     /* over a limit, refused by a server, not to be written */
+    FETCH_REFUSED,     /* over a limit, refused by a server, or it cannot be written */
 };
 
-/* Looks at the file at PATH, which is to be called PLACE: is it what was wanted, and whole? May
- * replace it by what is packed in it. Runs on any thread. Fails: ERR_MISMATCH another file; or
+/* Checks that the file at PATH, which will be called PLACE, is the right one and whole. May replace
+ * it with the file that is packed in it. Runs on any thread. Fails: ERR_MISMATCH another file; or
  * the damage. */
 typedef enum status fetch_check_fn(const void *context, const char *path, struct fault *fault);
 

@@ -64,22 +64,23 @@ enum status fetch_cache_make(const char *cache, struct fault *fault);
 enum status fetch_cache_lock(const char *cache, const char *place, uint32_t wait_ms,
                              struct file_lock *out, struct fault *fault);
 
-/* True while it counts that the server URL has no file for PLACE. */
+/* True while the answer "no such file" of server URL for PLACE is still valid. */
 bool fetch_cache_is_missing(const char *cache, const char *url, const char *place);
 void fetch_cache_set_missing(const char *cache, const char *url, const char *place);
 
-/* The part of URL's download: where it is, how many bytes it has, and what makes it resumable. */
+/* The partial download of URL: its path, its size, and the validator with which it can be resumed.
+ */
 struct fetch_part {
     char path[FETCH_PATH_BYTES], note[FETCH_PATH_BYTES];
     uint64_t bytes;
     char validator[TRANSFER_VALIDATOR_BYTES];
 };
 bool fetch_part_find(const char *cache, const char *url, struct fetch_part *out);
-/* Before the first byte: the part of a download that VALIDATOR names. */
+/* Called before the first byte: notes the VALIDATOR of the partial download. */
 void fetch_part_begin(const struct fetch_part *part, const char *url, const char *validator);
 void fetch_part_drop(const struct fetch_part *part);
 
-/* Moves a wrong file out of the way; PATH is then its new path. */
+/* Moves a wrong file into quarantine; PATH is then its new path. */
 void fetch_cache_quarantine(const char *cache, const char *place, const char *url, const char *why,
                             char path[FETCH_PATH_BYTES]);
 
@@ -87,7 +88,7 @@ void fetch_cache_quarantine(const char *cache, const char *place, const char *ur
  */
 bool fetch_check(struct fetch_task *task, const char *cache, const char *path, const char *url);
 
-/* What is known of a server; several threads ask it at once. */
+/* The state of a server, which several threads ask at once. */
 bool server_is_down(struct fetch *fetch, const struct fetch_server *server);
 enum server_layout server_layout(struct fetch *fetch, const struct fetch_server *server);
 

@@ -10,7 +10,7 @@
 
 enum {
     BACKOFF_MS = 200,  /* before the second attempt; doubled before each further one */
-    ROUNDS_MAX = 1000, /* attempts at one file, also those that brought some bytes   */
+    ROUNDS_MAX = 1000, /* attempts at one file, including those that gave some bytes  */
     POINTER_BYTES_MAX = 4096,
 };
 
@@ -172,7 +172,7 @@ static void download(struct fetch_task *task, const char *url, struct fetch_part
     }
 }
 
-/* How one key was answered. */
+/* The outcome for one key. */
 enum answer { ANSWER_GOT, ANSWER_ABSENT, ANSWER_END };
 
 static void set_result(struct fetch_task *task, enum fetch_result result, const char *url,
@@ -202,7 +202,8 @@ static enum answer refuse(struct fetch_task *task, struct fetch_server *server, 
     return ANSWER_END;
 }
 
-/* Gets KEY and gives it its place in the cache. POINTED: where file.ptr may be followed to. */
+/* Downloads KEY into its place in the cache. POINTED: the target of a file.ptr that may be
+ * followed. */
 static enum answer get_key(struct fetch_task *task, const struct fetch_chain *chain,
                            struct fetch_server *server, const char *key, char *pointed);
 

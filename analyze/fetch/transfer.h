@@ -13,7 +13,7 @@ enum { TRANSFER_VALIDATOR_BYTES = 256 };
 enum transfer_outcome {
     TRANSFER_DONE,
     TRANSFER_ABSENT,      /* 404, 410 */
-    TRANSFER_REFUSED,     /* the server will not give it, now and later */
+    TRANSFER_REFUSED,     /* the server will never send it */
     TRANSFER_AGAIN,       /* cut, stalled, busy: worth another attempt */
     TRANSFER_LIMIT,       /* more bytes than allowed */
     TRANSFER_IO,          /* the file cannot be written */
@@ -23,7 +23,7 @@ enum transfer_outcome {
 struct transfer_request {
     const char *url;
     const char *part; /* the file that bytes go to */
-    /* Bytes that PART has, and what the server called their version; a server that cannot go on
+    /* Bytes that PART has, and what the server called their version; a server that cannot resume
      * there sends everything again. */
     uint64_t have_bytes;
     const char *validator;
@@ -40,7 +40,7 @@ struct transfer_answer {
     enum transfer_outcome outcome;
     uint64_t part_bytes;                      /* what PART has now */
     char validator[TRANSFER_VALIDATOR_BYTES]; /* "": the download cannot be resumed */
-    uint32_t wait_ms;                         /* what the server asked to wait */
+    uint32_t wait_ms;                         /* how long the server asked to wait */
     char text[TRANSFER_VALIDATOR_BYTES + 64]; /* why not */
 };
 

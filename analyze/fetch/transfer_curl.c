@@ -153,7 +153,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     return bytes;
 }
 
-/* Opens the part at the first byte of an answer that is the file: to go on, or anew. */
+/* Opens the part at the first byte of an answer that holds the file: to append to it, or to start
+ * again. */
 static bool open_part(struct transfer *t)
 {
     const struct transfer_request *request = t->request;
@@ -167,7 +168,7 @@ static bool open_part(struct transfer *t)
                          t->range_start == request->have_bytes;
     struct transfer_answer *answer = t->answer;
     if (status == 206 && !goes_on) {
-        answer->validator[0] = '\0'; /* not what was asked for: begin anew */
+        answer->validator[0] = '\0'; /* not the requested range: start again */
         return false;
     }
     (void)snprintf(answer->validator, sizeof answer->validator, "%s",
@@ -227,7 +228,7 @@ static enum transfer_outcome of_status(long status, char *text, size_t room)
     case 410:
         return TRANSFER_ABSENT;
     case 408:
-    case 416: /* the part is longer than the file: the caller starts anew */
+    case 416: /* the part is longer than the file: the caller starts again */
     case 425:
     case 429:
         return TRANSFER_AGAIN;
@@ -272,9 +273,9 @@ static void set_options(struct transfer *t)
     (void)lib.easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, https ? "https" : "http,https");
     (void)lib.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
     (void)lib.easy_setopt(easy, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
-    /* as symsrv calls itself: some servers of symbols answer nothing else */
+    /* the name that symsrv uses: some symbol servers answer no other client */
     (void)lib.easy_setopt(easy, CURLOPT_USERAGENT, "Microsoft-Symbol-Server/10.0 twinstack");
-    (void)lib.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, ""); /* to decode what comes unasked */
+    (void)lib.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, ""); /* decodes compressed answers */
     (void)lib.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                           (long)(request->limit_ms < CONNECT_MS ? request->limit_ms : CONNECT_MS));
     (void)lib.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->limit_ms);

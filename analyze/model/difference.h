@@ -70,9 +70,10 @@ struct diff_row {
     bool counts; /* in its group: if a case ran more than once, only one row is marked */
 };
 
-/* Since when a case fails: the oldest of the runs in a row in which it does, and the run before. */
+/* Since when a case fails: the oldest of the consecutive runs in which it does, and the run before
+ * that. */
 struct case_history {
-    uint64_t failing_run, good_run; /* 0: unknown; good_run also: it never did otherwise */
+    uint64_t failing_run, good_run; /* 0: unknown; good_run is also 0 when it always failed */
     const char *failing_commit, *good_commit; /* NULL: unknown */
 };
 

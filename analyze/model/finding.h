@@ -45,7 +45,7 @@ enum verdict {
     VERDICT_COUNT
 };
 
-/* What made a difference: the part of the work that the evidence speaks against. */
+/* What made a difference: the part of the work that the evidence contradicts. */
 enum blame {
     BLAME_UNKNOWN,        /* the votes are even, or there is only one  */
     BLAME_WALK,           /* of one engine: frames lost or made up      */
@@ -53,7 +53,7 @@ enum blame {
     BLAME_SYMBOLS_SHARED, /* of our lookup, which several engines share */
     BLAME_DUMP_READER,
     BLAME_RECORD,
-    BLAME_TRUTH, /* all engines speak against the truth */
+    BLAME_TRUTH, /* all engines contradict the truth */
     BLAME_ALIGNMENT,
     BLAME_COUNT
 };
@@ -73,8 +73,8 @@ struct finding {
     uint32_t row;         /* in the thread's alignment table                     */
     bool fails;           /* a subject is wrong, or the cause is unknown: decides the verdict */
     const char *evidence; /* one line a reader can check                  */
-    const char *module;   /* where it is: of the first frame that differs; NULL: unknown */
-    const char *function; /* likewise; of the truth, where only that has the frame */
+    const char *module;   /* of the first frame that differs; NULL: unknown */
+    const char *function; /* likewise; of the truth, if only that has the frame */
     enum blame blame;
     const char *blame_engine; /* whose walk, whose symbols; NULL for the others */
     const char *witnesses;    /* "dump, judge:dbghelp, truth": who disagrees; NULL: none */
@@ -84,8 +84,8 @@ const char *finding_level_name(enum finding_level level); /* "physical", "functi
 const char *cause_name(enum cause cause);                 /* "tail_call", ...               */
 const char *verdict_name(enum verdict verdict);           /* "PASS", "FAIL", ...            */
 
-/* "walk of offset:rtl", "symbols (shared)", "truth suspect", ...; "" where it is unknown.  Writes
- * to OUT where it is made of two words, and returns what to print. */
+/* "walk of offset:rtl", "symbols (shared)", "truth suspect", ...; "" if it is unknown.  Returns
+ * what to print, which is OUT or a constant. */
 enum { BLAME_TEXT_BYTES = 128 };
 const char *finding_blame_text(const struct finding *f, char out[BLAME_TEXT_BYTES]);
 

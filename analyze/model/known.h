@@ -14,9 +14,9 @@ struct known {
     const char *frames; /* which frames may differ, one per line; NULL: any; "": none */
     uint32_t line;
     uint32_t seen;           /* cases in the scope, whatever their verdict; also, set */
-    uint32_t in_scope, hits; /* by known_apply: cases that were judged, and cases that needed it */
+    uint32_t in_scope, hits; /* set by known_apply: cases judged, and cases that needed it */
     bool expired;
-    bool ungraced; /* unpinned, and the time in which that was allowed is over */
+    bool ungraced; /* not pinned, and that is no longer allowed */
 };
 
 struct known_list {

@@ -3,8 +3,8 @@
  * code_id  "%08X%x" of the PE timestamp and image size, as symbol servers spell it.
  * debug_id 32 upper-case hex digits of the PDB's GUID (as Windows prints it) followed
  *          by the DBI age in hex; for NB10 the 8-digit signature and the age.
- * Either is "" when not known.  Nothing is ever matched by name alone while an
- * identity is known: a wrong age gives plausible wrong names. */
+ * Either is "" when not known.  Nothing is matched by name alone if an identity is known: a PDB
+ * with a wrong age gives plausible but wrong names. */
 #ifndef MODEL_MODULE_H
 #define MODEL_MODULE_H
 
@@ -38,8 +38,8 @@ void module_debug_id(const uint8_t guid[16], uint32_t age, char out[DEBUG_ID_BYT
  * Source: Breakpad's description of its symbol files, "MODULE records". */
 void module_build_debug_id(const char *build_id, char out[DEBUG_ID_BYTES]);
 
-/* Same image, as far as the identities known on both sides say; by name (case folded) only if no id
- * is known on both sides. */
+/* True when the ids that both sides know say that it is the same image; by name (case folded) only
+ * if no id is known on both sides. */
 bool module_same(const struct module *a, const struct module *b);
 
 #endif

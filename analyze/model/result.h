@@ -23,7 +23,7 @@ enum engine_kind {
     ENGINE_KIND_COUNT
 };
 
-/* What engines can have in common. Engines that share a part count once when they agree on it. */
+/* What engines can have in common. Engines that share a part count as one when they agree on it. */
 enum engine_share {
     ENGINE_SHARES_SYMBOLS = 1,         /* our symbol lookup: names, lines, inline frames      */
     ENGINE_SHARES_SYSTEM_UNWINDER = 2, /* walks with the unwinder of the system it runs on */

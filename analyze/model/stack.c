@@ -60,7 +60,7 @@ static const char *const identity_names[] = {
 
 uint64_t frame_lookup_offset(const struct frame *frame)
 {
-    if (frame->method_token != 0) /* who mapped it to IL has already stepped back */
+    if (frame->method_token != 0) /* the mapping to IL has already gone back by one byte */
         return FRAME_METHOD(frame->method_token) | (frame->offset & UINT32_MAX);
     return frame->kind == PC_RETURN && frame->offset > 0 ? frame->offset - 1 : frame->offset;
 }

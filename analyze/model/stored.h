@@ -45,7 +45,7 @@ struct case_query {
     const enum verdict *verdict;           /* NULL: any              */
     const enum cause *cause;               /* NULL: any              */
     const char *search;                    /* part of "scenario.variant"; NULL: any */
-    bool newest_first;                     /* by falling id: a scenario's history   */
+    bool newest_first;                     /* by descending id: a scenario's history */
     bool without_scores, without_findings; /* faster, for lists that do not show them */
     struct text_pool *texts; /* shared by all pages of a list; NULL: one for each page */
     uint64_t after;

@@ -42,7 +42,7 @@ static enum badge_color share_color(double share)
                            : BADGE_RED;
 }
 
-/* Pass or fail, or why neither can be said. */
+/* Pass or fail, or why that is not known. */
 static void badge_of_verdict(const struct run_figures *report, struct badge *out)
 {
     const uint32_t failing = figures_failing(report);

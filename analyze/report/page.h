@@ -1,4 +1,4 @@
-/* A page of text: columns that line up whatever characters are in them, and colours where the
+/* A page of text: columns that line up whatever characters they contain, and colours where the
  * terminal shows them. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H

@@ -2,7 +2,8 @@
  * CTRF, OpenMetrics, badge, folded stacks, speedscope).
  *
  * Every writer takes the same input and writes to a stream; the same input gives the same bytes. A
- * writer that leaves something out for size says how much. A write error shows in ferror(). */
+ * writer that leaves something out to limit the size reports how much. A write error shows in
+ * ferror(). */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 

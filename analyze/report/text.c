@@ -111,7 +111,7 @@ static void print_details(const struct page *page, const struct run_figures *rep
                 blamed                   ? finding_blame_text(finding, blame)
                 : finding->wrong != NULL ? finding->wrong
                                          : "",
-                finding->witnesses != NULL ? ", by the word of " : "",
+                finding->witnesses != NULL ? ", according to " : "",
                 finding->witnesses != NULL ? finding->witnesses : "");
             page_wrap(page, INK_PLAIN, (uint32_t)columns, said != NULL ? said : "");
             page_cell(page, INK_PLAIN, columns, "");

@@ -36,7 +36,7 @@ static void print_shares(const struct page *page, const struct measure measures[
     }
 }
 
-/* How many columns must be left out so that the table fits: those with the smallest KEEPS. */
+/* How many columns must be left out so that the table fits. */
 static int columns_less(const struct page *page, int width)
 {
     int less = 0;

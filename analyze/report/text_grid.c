@@ -1,5 +1,5 @@
 /* Scenario × variant × engine in the terminal report: see text.h. Every column is as wide as its
- * text; heads break into lines, and engines that do not fit are named below. */
+ * text; heads are split into lines, and engines that do not fit are named below. */
 #include <string.h>
 
 #include "report/text.h"

@@ -44,7 +44,7 @@ static const struct timed_part parts[] = {
     {"walking", offsetof(struct engine_cost, unwind_ns), false},
     {"loading symbols", offsetof(struct engine_cost, load_ns), false},
     {"naming", offsetof(struct engine_cost, resolve_ns), false},
-    {"all, from nothing", offsetof(struct engine_cost, cold_ns), false},
+    {"all, cold", offsetof(struct engine_cost, cold_ns), false},
     {"peak memory", offsetof(struct engine_cost, peak_bytes), true},
 };
 

@@ -1,4 +1,4 @@
-/* What pages show beside a case: why frames were found, and the small files that the case is based
+/* What pages show beside a case: how frames were found, and the small files that the case is based
  * on. */
 #include <string.h>
 

@@ -4,8 +4,8 @@
  *   thread.
  * - user_version is the version of the schema; opening for writing upgrades it, one step per
  *   version; a newer database is ERR_UNSUPPORTED and is not touched.
- * - A case is written in one transaction; a run says `running` until it is finished, and what
- *   stopped half way is `interrupted` and cannot be mistaken for complete.
+ * - A case is written in one transaction; a run is `running` until it is finished; one that stopped
+ *   early is `interrupted` and cannot be mistaken for a complete one.
  * - A finished run is never changed.
  * - Everything is read into the caller's arena; lists come in pages by key, each with the true
  *   total of its filter. */

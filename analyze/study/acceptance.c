@@ -73,7 +73,7 @@ enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
     return ERR_NONE;
 }
 
-/* Puts TEXT in place of the file's text, and reads the list anew. */
+/* Replaces the text of the file with TEXT and reads the list again. */
 static enum status replace(struct acceptance *acceptance, const char *text, size_t bytes,
                            struct arena *keep, struct fault *fault)
 {

@@ -25,7 +25,7 @@ struct acceptance {
 enum status acceptance_read(const char *path, struct arena *keep, struct acceptance *out,
                             struct fault *fault);
 
-/* As acceptance_read, where PATH need not exist yet: for files that are to be changed. */
+/* As acceptance_read, but PATH need not exist: for a file that will be changed. */
 enum status acceptance_read_or_new(const char *path, struct arena *keep, struct acceptance *out,
                                    struct fault *fault);
 
@@ -41,7 +41,7 @@ enum status acceptance_apply(struct acceptance *acceptance, struct store *store,
 
 /* ---- changes to the file: text, bytes and list change together ----------------------- */
 
-/* Adds an acceptance of C; *block is the text that came new.
+/* Adds an acceptance of C; *block is the text that was added.
  * Fails: ERR_USAGE C does not fail (an ERROR cannot be accepted), a word is missing or not one
  * line, no day, or a scope that C is not in; ERR_MEMORY. */
 enum status acceptance_add(struct acceptance *acceptance, const struct run_case *c,
@@ -57,7 +57,7 @@ enum status acceptance_end(struct acceptance *acceptance, const bool *end, const
                            struct arena *keep, struct fault *fault);
 
 /* Pins the items that PIN marks to what is wrong in those of CASES that need them; an item that
- * none of them needs stays as it is.  CHANGED: how many were pinned.  Fails: ERR_MEMORY. */
+ * none of them needs is not changed.  CHANGED: how many were pinned.  Fails: ERR_MEMORY. */
 enum status acceptance_pin(struct acceptance *acceptance, const bool *pin,
                            const struct run_case *cases, uint32_t case_count, struct arena *keep,
                            uint32_t *changed, struct fault *fault);
@@ -71,7 +71,7 @@ enum status acceptance_save(const struct acceptance *acceptance, struct fault *f
 void acceptance_today(char out[16]);
 bool acceptance_is_expired(const struct known *known, const char *today);
 
-/* It says how much may be wrong and in which frames; any other fails runs from
+/* True when it says how much may be wrong and in which frames; any other acceptance fails runs from
  * acceptance_pinned_from() on. */
 bool acceptance_is_pinned(const struct known *known);
 const char *acceptance_pinned_from(void);

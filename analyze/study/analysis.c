@@ -48,7 +48,7 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
     arena_free(&scratch);
 }
 
-/* A port says which subjects its capture feeds; one that says nothing feeds all. */
+/* A port states which subjects its capture feeds; if it states none, it feeds all. */
 static bool is_declared(const struct crash_case *crash, const char *engine)
 {
     for (uint32_t i = 0; crash != NULL && i < crash->expect.subject_count; i++)
@@ -195,7 +195,8 @@ static uint32_t lines_at(void *context, const struct frame *frame, uint32_t *out
 
 enum { OUTPUT_BYTES_MAX = 1 << 20 };
 
-/* All that the program printed, read only where the case says what that must be; NULL: unknown. */
+/* Everything that the program printed, read only if the case states what that must be; NULL:
+ * unknown. */
 static const char *read_output(const struct crash_case *crash, struct arena *keep)
 {
     char *text = NULL;

@@ -1,8 +1,8 @@
 /* The small files that a case is based on, for pages that show it when its folder is gone: the
  * sealed ones except dump and images, and the sources that its frames name.
  *
- * Names of sources come from the dead process and its symbols: so only relative names are looked
- * up, below the source root, and only files that look like sources are kept. */
+ * Names of sources come from the dead process and its symbols: therefore only relative names are
+ * looked up, below the source root, and only files that look like sources are kept. */
 #include <string.h>
 
 #include "base/files.h"

@@ -1,5 +1,6 @@
-/* A bench: the dump way and the offset way on the same cases, in turn, with a control: the offset
- * way compared with itself gives the machine's noise. Measuring, judging, and the one JSON form. */
+/* A bench: the dump way and the offset way on the same cases, alternating, with a control: the
+ * offset way compared with itself gives the machine's noise. Measures, judges and writes the one
+ * JSON form. */
 #ifndef STUDY_BENCH_H
 #define STUDY_BENCH_H
 
@@ -16,7 +17,7 @@ struct bench_request {
     const char *const *folders; /* of sealed cases; those without record or dump are left out */
     uint32_t folder_count;
     uint32_t rounds, warmup; /* rounds that count, and those before them */
-    bool cold;               /* also with symbols opened for every stack */
+    bool cold;               /* also measure with symbols opened for every stack */
     const char *cache;       /* see symbol_store_options */
     bench_progress_fn *progress;
     void *context;
@@ -27,7 +28,7 @@ struct bench {
     uint32_t sample_count;
     struct case_timing *timings; /* of the dying processes; 0: not measured */
     uint32_t case_count;         /* 0: no case has both a record and a dump; nothing was measured */
-    bool cold;                   /* cold rounds were taken, too */
+    bool cold;                   /* there were cold rounds as well */
 };
 
 /* Fails: as case_read, and as the engines; ERR_INTERRUPTED. */
@@ -75,13 +76,14 @@ struct bench_findings {
     bool slower; /* a way became slower than in the last bench */
 };
 
-/* STORE: of earlier benches; NULL: none is asked. */
+/* STORE has earlier benches; NULL: there are none. */
 enum status bench_judge(const struct bench *bench, struct store *store, struct arena *keep,
                         struct bench_findings *out, struct fault *fault);
 
 void bench_write_json(struct json *j, const struct bench_findings *findings);
 
-/* How far the control is from the lane that it repeats, as a share; NaN when there is none. */
+/* How much the control differs from the lane that it repeats, as a share; NaN when there is none.
+ */
 double bench_noise(const struct bench_sample *samples, uint32_t count, bool cold,
                    struct arena *keep);
 

@@ -65,7 +65,7 @@ static int by_cases(const void *x, const void *y)
     return a->example == b->example ? 0 : is_smaller(a->example, b->example) ? -1 : 1;
 }
 
-/* Runs that were read from another database have other numbers there. */
+/* A run that was read from another database has another number there. */
 static bool has_run(struct store *store, const struct run_info *run, struct arena *keep)
 {
     struct run_info same;

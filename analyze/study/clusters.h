@@ -1,5 +1,5 @@
-/* What broke between two runs, in a few rows: the cases that fail newly or otherwise than before,
- * gathered by cause, module and blame. */
+/* What broke between two runs, in a few rows: the cases that newly fail, or fail differently,
+ * grouped by cause, module and blame. */
 #ifndef STUDY_CLUSTERS_H
 #define STUDY_CLUSTERS_H
 
@@ -8,7 +8,7 @@
 #include "study/runs.h"
 
 struct cluster {
-    const char *cause;               /* of the finding that decided; a verdict where none did */
+    const char *cause;               /* of the finding that decided, else the verdict */
     const char *module, *blame;      /* "": unknown */
     const struct diff_case *example; /* the one with the shortest stacks */
     const char *reason;              /* of the example */
@@ -16,8 +16,8 @@ struct cluster {
     uint32_t cases;
 };
 
-/* Those of DIFF, the largest first.  STORE: for `since`, which stays unknown where it does not have
- * run B.  Fails: ERR_MEMORY, ERR_IO. */
+/* The clusters of DIFF, the largest first.  STORE gives `since`, which is unknown if it does not
+ * have run B.  Fails: ERR_MEMORY, ERR_IO. */
 enum status clusters_make(struct store *store, const struct run_info *b,
                           const struct run_diff *diff, struct arena *keep, struct cluster **out,
                           uint32_t *count, struct fault *fault);

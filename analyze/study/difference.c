@@ -170,7 +170,7 @@ static void write_facts(struct json *j, const struct run_diff *diff)
     json_array_end(j);
 }
 
-/* Every case by name, the alias of `changes` that `compare --json` has always had. */
+/* Every case by name: the older form of `changes`, which `compare --json` keeps. */
 static void write_cases(struct json *j, const struct run_diff *diff, uint32_t rows_max)
 {
     uint32_t written[DIFF_GROUPS] = {0};

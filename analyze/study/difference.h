@@ -18,22 +18,22 @@ struct difference {
     uint32_t cluster_count;
 };
 
-/* Compares B with A.  STORE gives the limits: the noise is what the
- * newest bench's A/A control showed, or FLOOR (a share) where that is larger; a subject's fence is
- * how far its medians were ever out in earlier runs of about as many cases.  What STORE does not
- * know stays 0.  OUT borrows A and B. */
+/* Compares B with A.  STORE gives the limits: the noise is what the A/A control of the newest bench
+ * showed, or FLOOR (a share) if that is larger; a subject's fence is the largest deviation of its
+ * medians in earlier runs of about as many cases.  What STORE does not know is 0.  OUT borrows A
+ * and B. */
 enum status difference_make(struct store *store, const struct diff_side *a,
                             const struct diff_side *b, double floor, struct arena *keep,
                             struct difference *out, struct fault *fault);
 
-/* What is not the same around two runs, whatever their cases; fills facts of OUT. */
+/* How the environments of two runs differ, whatever their cases; fills the facts of OUT. */
 enum status difference_of_facts(const struct run_info *a, const struct run_info *b,
                                 struct arena *keep, struct run_diff *out, struct fault *fault);
 
 /* True when a subject's times are slower. */
 bool difference_is_slower(const struct run_diff *diff);
 
-/* What differs, in one sentence for people; returns OUT, cut where it would be longer. */
+/* What differs, in one sentence for people; returns OUT, cut if it is too long. */
 enum { DIFFERENCE_SENTENCE_BYTES = 768 };
 const char *difference_sentence(const struct difference *difference,
                                 char out[DIFFERENCE_SENTENCE_BYTES]);

@@ -128,7 +128,7 @@ enum {
     MEASURES
 };
 
-/* RIGHT of TOTAL in percent, cut (not rounded) to a tenth, so that only all of them are 100. */
+/* RIGHT of TOTAL in percent, rounded down to a tenth, so that only all of them are 100. */
 double figures_percent(uint64_t right, uint64_t total);
 
 /* The findings of one cause over all cases. */
@@ -143,7 +143,7 @@ uint32_t figures_causes(const struct run_figures *figures, struct cause_total ou
 
 void figures_measures(const struct engine_total *total, struct measure out[MEASURES]);
 
-/* How one number is spread over the cases where it is not 0; all NaN when count is 0. */
+/* The distribution of one number over the cases in which it is not 0; all NaN when count is 0. */
 struct spread {
     size_t count;
     double median, least, p90, most;

@@ -85,7 +85,7 @@ static void check_engines(struct session *s)
     }
 }
 
-/* A case that vanished cannot fail, so a gate that let it go would open by losing cases. */
+/* A case that is gone cannot fail: if the gate ignored that, losing cases would open it. */
 static enum status check_gone(struct session *s, const struct run_diff *diff, uint64_t before,
                               struct fault *fault)
 {

@@ -13,14 +13,14 @@ struct gate_request {
     const char *const *engines;
     uint32_t engine_count;     /* reference engines whose stacks must be exact, too */
     uint64_t max_new;          /* new failures allowed */
-    const char *allow_missing; /* cases that may be gone, as `run -k` has it; NULL: none */
+    const char *allow_missing; /* cases that may be gone, as for `run -k`; NULL: none */
     bool strict; /* also: old failures, UNSUPPORTED, another environment, few samples */
 };
 
 struct gate_check {
     const char *name;
     bool holds;
-    const char *text; /* the figure, and what was demanded */
+    const char *text; /* the figure, and the limit */
 };
 
 enum { GATE_CHECKS_MAX = 64 };

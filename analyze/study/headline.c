@@ -24,7 +24,7 @@ const char *headline_state_name(enum headline_state state)
 
 enum source { OF_TIMING, OF_COST, LEFT_OVER };
 
-/* Where a row's numbers are, by way.  NONE: not measured; NEVER: this way needs no such step. */
+/* Which number a row shows for each way.  NONE: not measured; NEVER: this way has no such step. */
 enum { NONE = -1, NEVER = -2 };
 
 struct row_source {
@@ -41,7 +41,7 @@ struct row_source {
 
 enum { ROW_WALK, ROW_STOPPED, ROW_WRITE, ROW_BYTES, ROW_COLD, ROW_WARM, ROW_PART };
 
-/* The foreign library and our engine read the same dump, so both columns have what it cost. */
+/* The foreign library and our engine read the same dump, so both columns have its cost. */
 static const struct row_source sources[HEADLINE_ROWS] = {
     {"walk",
      "walk",
@@ -165,8 +165,8 @@ static int by_total(const void *a, const void *b)
     return ((*x)->total_ns > (*y)->total_ns) - ((*x)->total_ns < (*y)->total_ns);
 }
 
-/* Medians of parts do not add up to the median of the whole, but the parts of the case in the
- * middle do; with an even number of cases, the means of the two in the middle. */
+/* Medians of parts do not add up to the median of the whole, but the parts of the median case do;
+ * with an even number of cases, the means of the two in the middle. */
 static void fill_parts(const struct samples *samples, enum headline_way way, struct headline *out)
 {
     const struct engine_cost **costs = samples->costs;

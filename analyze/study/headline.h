@@ -18,7 +18,7 @@ enum headline_group { HEADLINE_DYING, HEADLINE_COLD, HEADLINE_WARM, HEADLINE_GRO
 
 enum headline_state {
     HEADLINE_NOT_MEASURED,
-    HEADLINE_NOT_DONE, /* this way needs no such step */
+    HEADLINE_NOT_DONE, /* this way has no such step */
     HEADLINE_MEASURED,
     HEADLINE_STATES
 };
@@ -32,7 +32,7 @@ struct headline_row {
     const char *key, *name; /* in JSON, and for people */
     enum headline_group group;
     bool bytes;
-    bool part; /* of the whole warm time of the case in the middle, so that parts add up to it */
+    bool part; /* a part of the warm time of the median case, so that the parts add up to it */
     struct headline_cell cells[HEADLINE_WAYS];
 };
 
@@ -43,7 +43,7 @@ struct headline {
     const char *columns[HEADLINE_WAYS];
     const char *foreign; /* the foreign library with its version; NULL: none gave a stack */
     struct headline_row rows[HEADLINE_ROWS];
-    const char *dominates; /* one sentence; NULL: too little was measured */
+    const char *dominates; /* one sentence; NULL: not enough was measured */
     const char *scope;     /* which stacks and modules the times include */
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-/* The other kinds of cases have no hook to see, or cannot have one. */
+/* No hook can see any other case. */
 static bool can_have_hook(const struct run_case *c)
 {
     const bool calm = c->kind == CASE_KIND_CALM;

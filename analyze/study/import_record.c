@@ -56,7 +56,7 @@ static void parse_identity(const struct module *module, uint8_t guid[16], uint32
     if (strlen(module->code_id) > 8 && text_parse_hex(module->code_id, 8, &value))
         *timestamp = (uint32_t)value;
     if (strlen(module->debug_id) <= 32)
-        return; /* none, or NB10's, which a record has no place for */
+        return; /* none, or that of an NB10 PDB, for which a record has no field */
     for (size_t i = 0; i < 16; i++)
         if (text_parse_hex(module->debug_id + 2 * i, 2, &value))
             guid[order[i]] = (uint8_t)value;
@@ -211,7 +211,7 @@ enum status import_record_write(const char *path, const struct stack *stack,
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
         w.room += RECORD_FRAME_BYTES;
-        if (frame->module_name != NULL) { /* room for a module of its own each */
+        if (frame->module_name != NULL) { /* at most one module per frame */
             struct module module = module_of(frame, known, known_count);
             w.room += RECORD_MODULE_BYTES + 16 + strlen(module.name) +
                       (module.path != NULL ? strlen(module.path) : 0) +

@@ -44,7 +44,7 @@ static enum status open_part(struct store *to, const char *word, struct arena *k
     return ERR_NONE;
 }
 
-/* What B was taken with otherwise than A; NULL: nothing. */
+/* The first condition in which B differs from A; NULL: none. */
 static const char *difference_of(const struct part *a, const struct part *b)
 {
     const struct {
@@ -63,7 +63,7 @@ static const char *difference_of(const struct part *a, const struct part *b)
     return a->selection.shard_count != b->selection.shard_count ? "number of parts" : NULL;
 }
 
-/* Every part once, all taken alike. */
+/* Checks that every part is there once and all ran under the same conditions. */
 static enum status check_parts(const struct part *parts, uint32_t count, struct arena *keep,
                                struct fault *fault)
 {
@@ -123,7 +123,7 @@ static enum status write_run(struct store *to, const struct part *parts, uint32_
         const struct run_info *info = &parts[i].info;
         from[i].from = parts[i].own != NULL ? parts[i].own : to;
         from[i].run_id = info->id;
-        if (info->started_ns > out->started_ns) /* so that "latest" is this run, no part of it */
+        if (info->started_ns > out->started_ns) /* so that "latest" is this run, not a part */
             out->started_ns = info->started_ns;
         if (info->finished_ns > out->finished_ns)
             out->finished_ns = info->finished_ns;

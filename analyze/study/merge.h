@@ -1,4 +1,4 @@
-/* One run of the parts that `run --shard I/N` took, perhaps on several machines. */
+/* Makes one run of the parts that `run --shard I/N` captured, perhaps on several machines. */
 #ifndef STUDY_MERGE_H
 #define STUDY_MERGE_H
 

@@ -30,7 +30,7 @@ static enum status choose(const char *expr, const struct run_case *c, bool *chos
     return collect_select(expr, &scenario, chosen, fault);
 }
 
-/* The expression has been tried on one case: it is whole. */
+/* The expression has been tried on one case, so its syntax is right. */
 static bool is_chosen(const struct session *s, const struct run_case *c)
 {
     struct fault fault = FAULT_INIT;

@@ -1,5 +1,5 @@
 /* Judges the sealed cases of an old run again with the current code. A sealed case never changes,
- * so every verdict that differs, differs because of the analyser. */
+ * so every verdict that differs does so because of the analyser. */
 #ifndef STUDY_REGRADE_H
 #define STUDY_REGRADE_H
 
@@ -10,12 +10,12 @@
 /* Called before every case: NUMBER counts from 1. */
 typedef void regrade_progress_fn(void *context, uint32_t number, uint32_t count,
                                  const struct run_case *c);
-/* Called for a case whose folder is there and damaged. */
+/* Called for a case whose folder exists but is damaged. */
 typedef void regrade_fault_fn(void *context, const struct fault *fault);
 
 struct regrade_request {
     const struct stored_run *old; /* RUN_CASES */
-    const char *expr;             /* as `run -k`; NULL: all */
+    const char *expr;             /* an expression as for `run -k`; NULL: all */
     const char *known;            /* as acceptance_read */
     const char *const *symbols;
     uint32_t symbol_count; /* more symbols and images */

@@ -7,8 +7,8 @@
 #include "base/fault.h"
 #include "model/stack.h"
 
-/* Called once per stack, which lives until it returns; NUMBER counts from 1. False ends the
- * reading. */
+/* Called once per stack, which is valid until the call returns; NUMBER counts from 1. False ends
+ * the reading. */
 typedef bool resolved_fn(void *context, const struct stack *stack, const char *label,
                          uint64_t number);
 

@@ -25,7 +25,7 @@ static const char *ask(const char *const *argv, struct arena *keep)
     return arena_text(keep, answer.output, strcspn(answer.output, "\r\n"));
 }
 
-/* A word as a POSIX shell, and run_facts_words, reads it back. */
+/* Quotes a word so that a POSIX shell, and run_facts_words(), read it back. */
 static const char *quoted(const char *word, struct arena *keep)
 {
     static const char special[] = " \t\r\n'\"\\()[]{}<>|&;*?$`#~!";

@@ -1,4 +1,4 @@
-/* The facts around a run: the code under test, the machine, the tools. */
+/* The environment of a run: the code under test, the machine, the tools. */
 #ifndef STUDY_RUN_FACTS_H
 #define STUDY_RUN_FACTS_H
 
@@ -12,7 +12,7 @@ enum status run_facts(const struct collect_options *options, const char *label, 
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault);
 
-/* "twinstack LABEL WORD...", each word quoted where a shell demands it; NULL: no memory. */
+/* "twinstack LABEL WORD...", each word quoted if a shell needs it; NULL: no memory. */
 const char *run_facts_join(int argc, char *const *argv, const char *label, struct arena *keep);
 
 /* Splits a command line that run_facts_join joined; returns the words after the verb's name. Fails:

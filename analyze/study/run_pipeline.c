@@ -1,8 +1,8 @@
 /* Capture, analysis and judging side by side: see run_session.h.
  *
- * One thread starts the victims (collect_run); this one analyses what they leave, in the order of
- * their ends, asks the judges and stores each verdict.  Both take turns on the processors
- * (base/turns.h), so that neither disturbs what the other times. */
+ * One thread starts the victims (collect_run); this one analyses what they leave, in the order in
+ * which they end, asks the judges and stores each verdict.  Both take turns on the processors
+ * (base/turns.h), so that neither disturbs the measurements of the other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@ struct pipeline {
     struct signal *changed;
     const struct collected **ended; /* victims that have ended, in that order */
     uint32_t ended_count, judged_count;
-    bool always_crowded; /* others compute beside this run, and say so */
-    bool no_more;        /* no victim runs any more, and none will */
+    bool always_crowded; /* other programs use the processors meanwhile, and announce it */
+    bool no_more;        /* no victim is running, and none will be started */
     bool stops;          /* the judging side failed: no further victim is started */
     struct arena keep;   /* of the thread that starts victims */
     struct fault fault;  /* its own */
@@ -67,7 +67,7 @@ static void capture(void *context)
 
     (void)collect_run(&s->collect, s->scenarios, s->scenario_count, s->request->repeat, &p->keep,
                       take_ended, p, &s->collected, &p->fault);
-    if (p->fault.code == ERR_INTERRUPTED) /* what was sealed until then waits for --resume */
+    if (p->fault.code == ERR_INTERRUPTED) /* cases sealed by then wait for --resume */
         fault_clear(&p->fault);
     mutex_lock(p->lock);
     p->no_more = true;
@@ -223,8 +223,8 @@ static enum status open_symbols(struct run_session *s)
     return symbol_store_open(&options, &s->symbols, &s->fault);
 }
 
-/* Judges run on this host: under Wine in a prefix of their own. Without Wine they are skipped. A
- * pool that cannot be made costs time only. */
+/* Judges run on this host: under Wine in a prefix of their own. Without Wine they are skipped.
+ * Without a pool the run only takes longer. */
 static void open_judges(struct pipeline *p)
 {
     struct run_session *s = p->s;

@@ -1,8 +1,8 @@
 /* Where a run's cases are on disk, and how an interrupted run is resumed.
  *
  * A run that was stopped has three kinds of cases: those that the database has, those that are
- * sealed in its folder and wait to be judged, and those that never ran.  Only the last kind is
- * run when it goes on. */
+ * sealed in its folder and wait to be judged, and those that never ran.  Only the last kind is run
+ * when the run is resumed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +122,8 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* All cases of a run must be of the same code on the same machine, or its figures mean nothing. */
+/* All cases of a run must come from the same code on the same machine, or its figures mean nothing.
+ */
 static enum status demand_same(struct run_session *s, const struct run_info *now,
                                struct diff_fact *changed)
 {

@@ -18,8 +18,8 @@ static bool list_has(const char *list, const char *word)
     return false;
 }
 
-/* A different order for each seed, the same order for the same seed. It shows scenarios that depend
- * on an earlier one. */
+/* Each seed gives a different order, the same seed always the same one. This reveals scenarios that
+ * depend on an earlier one. */
 static void shuffle(struct scenario *scenarios, uint32_t count, uint64_t seed)
 {
     for (uint32_t i = count; seed != 0 && i > 1; i--) {
@@ -130,7 +130,8 @@ static enum status take_judge_finish(struct run_session *s)
     return finish(s);
 }
 
-/* Room for all cases, and what is true around them: a new run, or one that goes on. */
+/* Makes room for all cases and collects the facts about their environment, for a new run or a
+ * resumed one. */
 static enum status begin(struct run_session *s, const struct run_info *now,
                          struct diff_fact *changed)
 {

@@ -1,9 +1,9 @@
-/* A run from its first victim to its last verdict: take, analyse, judge, store; and an interrupted
- * run that goes on.
+/* A run from its first victim to its last verdict: capture, analyse, judge, store; and resuming an
+ * interrupted run.
  *
  * A run that was stopped has three kinds of cases: those that the database has, those that are
- * sealed in its folder and wait to be judged, and those that never ran.  Only the last kind is
- * run when it goes on. */
+ * sealed in its folder and wait to be judged, and those that never ran.  Only the last kind is run
+ * when the run is resumed. */
 #ifndef STUDY_RUN_SESSION_H
 #define STUDY_RUN_SESSION_H
 
@@ -12,12 +12,12 @@
 #include "study/runs.h"
 #include "symbol/store.h"
 
-/* What is asked for.  Texts are borrowed for the whole session. */
+/* The request.  Texts are borrowed for the whole session. */
 struct run_request {
     const char *expr, *variants; /* which scenarios; NULL: all                      */
     uint32_t shard, shard_count; /* the shard-th of so many equal parts, from 1     */
-    uint32_t repeat;             /* each so often                                   */
-    uint64_t seed;               /* another order for each; 0: by name              */
+    uint32_t repeat;             /* how often each scenario runs                    */
+    uint64_t seed;               /* of the order; 0: by name                        */
     const char *db, *out;        /* out NULL: a folder of its own beside the database */
     const char *known;           /* as acceptance_read                              */
     const char *const *symbols;  /* more symbols, e.g. a symbol share               */
@@ -30,9 +30,9 @@ struct run_request {
 /* Called as the run goes, by several threads, but never two at a time; any may be NULL. */
 struct run_progress {
     void *context;
-    /* A victim ended: the TAKEN-th of TO_TAKE. */
+    /* A victim ended: number TAKEN of TO_TAKE. */
     void (*captured)(void *context, const struct collected *done, uint32_t taken, uint32_t to_take);
-    /* C has its verdict and is stored: the NUMBER-th of COUNT. */
+    /* C has its verdict and is stored: number NUMBER of COUNT. */
     void (*judged)(void *context, const struct run_case *c, uint32_t number, uint32_t count);
 };
 
@@ -61,7 +61,7 @@ struct run_session {
     struct fault fault;
 };
 
-/* Each function fails with S->fault, and with database_failed where the store is to blame. */
+/* Each function fails with S->fault, and sets database_failed if the store failed. */
 
 /* Opens the database, for writing; marks runs of dead processes as interrupted. */
 enum status run_session_open(struct run_session *s);
@@ -74,9 +74,9 @@ enum status run_session_find_resumed(struct run_session *s, int *argc, char ***a
 /* Asks the victims for their scenarios and chooses; scenario_count 0: nothing matches. */
 enum status run_session_choose(struct run_session *s);
 
-/* Takes, judges and stores all cases and ends the run, whole or interrupted; an interrupt is not a
- * fault: see info.state. ARGV is the command line, kept with the run. Fails: ERR_USAGE a resumed
- * run began under other conditions: see `changed`. */
+/* Captures, judges and stores all cases and ends the run, complete or interrupted; an interrupt is
+ * not a fault: see info.state. ARGV is the command line, kept with the run. Fails: ERR_USAGE a
+ * resumed run began under other conditions: see `changed`. */
 enum status run_session_run(struct run_session *s, int argc, char *const *argv,
                             struct diff_fact *changed);
 
@@ -88,24 +88,24 @@ void run_session_close(struct run_session *s);
 
 /* ---- between the files of this session ------------------------------------------------ */
 
-/* Takes the victims' crashes and judges them, side by side, until all are judged or the user stops
- * it.  A verdict is stored as soon as it is known. */
+/* Captures the victims' crashes and judges them at the same time, until all are judged or the user
+ * stops it.  A verdict is stored as soon as it is known. */
 enum status run_take_and_judge(struct run_session *s);
 
-/* Ends what run_take_and_judge() started: Wine's servers and the judges that stay.  This takes a
- * while, which nothing that comes from the verdicts has to wait for. */
+/* Ends what run_take_and_judge() started: Wine's servers and the judges that keep running.  This
+ * takes a while, and nothing that depends on the verdicts has to wait for it. */
 void run_end_programs(struct run_session *s);
 
 /* Chooses where the cases go: `out`, or a folder beside the database that is named by the time at
  * which the run began. */
 enum status run_choose_folder(struct run_session *s);
 
-/* Reads the cases that the run has already, and where the others are.  Fails: ERR_USAGE what it
- * runs on is not what it began on; *changed is the first such fact. */
+/* Reads the cases that the run has already, and where the others are.  Fails: ERR_USAGE the
+ * environment is not that of its start; *changed is the first fact that differs. */
 enum status run_take_up(struct run_session *s, const struct run_info *now,
                         struct diff_fact *changed);
 
-/* True when the run has that case already. */
+/* True when the run already has that case. */
 bool run_has_case(const struct run_session *s, const struct scenario *scenario, uint32_t repeat);
 
 /* The folder that holds PATH. */

@@ -1,7 +1,7 @@
 /* Stored runs as the faces ask for them.  The database is opened here and handed around as a
  * `struct store *`, which belongs to one thread; its own headers are not seen by faces.
  *
- * Everything is read into the caller's arena.  Where nothing else is said a function fails as the
+ * Everything is read into the caller's arena.  Unless stated otherwise, a function fails as the
  * database does: ERR_IO, ERR_MEMORY, ERR_MALFORMED; ERR_ABSENT what was asked for is not there. */
 #ifndef STUDY_RUNS_H
 #define STUDY_RUNS_H

@@ -1,4 +1,5 @@
-/* Which cases a stored run was asked to take: a case that it was not asked for is not gone. */
+/* Which cases a stored run was asked to capture: a case that it was not asked for does not count as
+ * gone. */
 #ifndef STUDY_SELECTION_H
 #define STUDY_SELECTION_H
 
@@ -24,11 +25,12 @@ enum status selection_read(const struct run_info *run, struct arena *keep, struc
 /* True when a run of this selection takes a case like C; of a shard that is unknown: false. */
 bool selection_takes(const struct selection *s, const struct diff_case *c);
 
-/* True when EXPR, as `run -k` has it, selects C.  Fails: ERR_USAGE, and *selected is false. */
+/* True when EXPR, an expression as for `run -k`, selects C.  Fails: ERR_USAGE, and *selected is
+ * false. */
 enum status selection_matches(const char *expr, const struct diff_case *c, bool *selected,
                               struct fault *fault);
 
-/* Takes those rows of DIFF for "not selected" that are gone because run B was not asked for them.
+/* Marks those rows of DIFF as "not selected" that are gone because run B was not asked for them.
  * Two runs of one command line, shard and all, were asked for the same.  Fails: ERR_MEMORY. */
 enum status selection_apply(const struct run_info *a, const struct run_info *b, struct arena *keep,
                             struct run_diff *diff, struct fault *fault);

@@ -14,7 +14,7 @@ struct signature_list {
     uint32_t count;
     uint64_t stacks;
     uint64_t bad;   /* of streams: lines that are no stack */
-    uint64_t floor; /* no signature that is missing was seen more often; 0: none is missing */
+    uint64_t floor; /* the largest count that a missing signature can have; 0: none is missing */
 };
 
 struct symbol_store;
@@ -29,7 +29,7 @@ struct signature_request {
 const char *signatures_default_rules(void);
 
 /* Counts run WORD.  Without `before`, ranks before and first sights come from the runs that the
- * database has before it.  *database: the standing fault is the store's.
+ * database has before it.  *database: the fault is that of the store.
  * Fails: ERR_ABSENT; ERR_MALFORMED rules or `before`. */
 enum status signatures_of_run(struct store *store, const char *word,
                               const struct signature_request *request, struct arena *keep,
@@ -67,7 +67,7 @@ enum status signatures_merged(const char *const *files, uint32_t file_count, con
 bool signatures_write_partial(FILE *stream, const struct signature_list *list, uint64_t top,
                               bool as_json);
 
-/* TOP: so many at most. */
+/* TOP: the most that are written. */
 void signatures_write_json(struct json *j, const struct signature_list *list, uint64_t top);
 
 #endif

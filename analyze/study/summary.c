@@ -38,7 +38,8 @@ static bool is_unsupported(const struct run_case *c)
     return c->result.verdict == VERDICT_UNSUPPORTED;
 }
 
-/* One sort for both orders: the first case of a group stands earlier in the run. */
+/* One sort for both orders: of two groups, the one whose first case comes earlier in the run is
+ * first. */
 static int larger_first(const void *a, const void *b)
 {
     const struct case_group *x = a, *y = b;

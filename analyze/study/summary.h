@@ -1,5 +1,5 @@
-/* What a report says first: which cases fail and why, and what this host could not show. Cases with
- * the same answer share a group, so that one fault is one row, however many cases it hits. */
+/* What a report starts with: which cases fail and why, and what this host could not show. Cases
+ * with the same answer share a group, so that one fault is one row, however many cases it hits. */
 #ifndef STUDY_SUMMARY_H
 #define STUDY_SUMMARY_H
 

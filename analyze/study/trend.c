@@ -11,7 +11,7 @@
 #include "study/bench.h"
 
 enum { LEVEL_RUNS_MIN = 4 };
-static const double effect_min = 0.03; /* of times: as statistics_change has it */
+static const double effect_min = 0.03; /* of times, as in statistics_change() */
 static const double unknown = (double)NAN;
 
 /* ---- points --------------------------------------------------------------------------- */
@@ -44,8 +44,8 @@ enum status study_read_trend(struct store *store, const struct trend_query *quer
     return set_band(out, keep, fault);
 }
 
-/* A run of a few cases (`run -k`) has other medians than the whole suite: it is shown, but it is no
- * part of a level. */
+/* A run of a few cases (`run -k`) has other medians than the whole suite: it is shown, but it does
+ * not count for a level. */
 static enum status choose_points(struct trend_study *s, struct arena *keep, struct fault *fault)
 {
     uint32_t most = 0;
@@ -76,7 +76,7 @@ static double threshold_of(const struct trend_study *s)
     return s->noise > effect_min ? s->noise : effect_min;
 }
 
-/* The values that count, in order, with the point that each is of. */
+/* The values that count, in order, each with its point. */
 struct series {
     double *values, *scratch;
     uint32_t *points;
@@ -107,7 +107,7 @@ static double median_of(const struct series *v, uint32_t first, uint32_t count)
     return statistics_median(v->scratch, count);
 }
 
-/* Where the part of COUNT values from FIRST is to be cut; 0: it is one level. */
+/* Where to cut the part of COUNT values from FIRST; 0: it is one level. */
 static uint32_t find_cut(const struct series *v, uint32_t first, uint32_t count, double threshold,
                          double *p)
 {
@@ -146,8 +146,8 @@ static uint32_t cut_series(const struct series *v, double threshold, struct part
     return count;
 }
 
-/* Places each cut anew between its two neighbours, which the first search saw together with all
- * others; a cut that is none there goes.  Returns how many parts are left. */
+/* Searches each cut again between its two neighbours alone, since the first search saw all values;
+ * removes a cut that is no longer found.  Returns how many parts are left. */
 static uint32_t settle_cuts(const struct series *v, double threshold, struct part *parts,
                             uint32_t count)
 {

@@ -9,19 +9,19 @@
 
 struct store;
 
-/* A figure through the finished runs, oldest first, and the band that its history keeps to:
- * quartiles widened by 1.5 times their distance; NaN under 4 values. */
+/* A figure over the finished runs, oldest first, and its usual band: the quartiles, widened by 1.5
+ * times the distance between them; NaN with fewer than 4 values. */
 struct trend {
     struct trend_point *points;
     uint32_t count;
     double low, high;
 };
 
-/* Fails: ERR_USAGE no such metric; the hint lists them.  Else as study/runs.h says. */
+/* Fails: as study/runs.h says. */
 enum status study_read_trend(struct store *store, const struct trend_query *query,
                              struct arena *keep, struct trend *out, struct fault *fault);
 
-/* Runs between which the figure kept its level. */
+/* A range of runs over which the figure kept its level. */
 struct trend_level {
     uint32_t first, last; /* of the points                     */
     uint32_t runs;        /* that count                        */
@@ -43,12 +43,12 @@ struct trend_study {
     struct trend_level *levels;
     uint32_t level_count;               /* 0: no run counts */
     const char *sentence;               /* the answer to "is it getting worse, since when?" */
-    const char **branches, **platforms; /* that could be asked for */
+    const char **branches, **platforms; /* that can be chosen */
     uint32_t branch_count, platform_count;
 };
 
 /* A level changes where chance does not explain it (statistics_change_point) and the effect is
- * above the noise: for times max(3 %, A/A), for shares nothing. */
+ * above the noise: max(3 %, A/A) for times, 0 for shares. */
 enum status trend_make(struct store *store, const struct trend_query *query, struct arena *keep,
                        struct trend_study *out, struct fault *fault);
 

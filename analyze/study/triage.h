@@ -14,13 +14,13 @@ enum trouble {
     TROUBLE_NOT_JUDGED,      /* ERROR: gone, damaged, or the harness failed          */
     TROUBLE_WRONG_STACK,     /* a stack of an engine under test differs from the truth */
     TROUBLE_WRONG_END,       /* another exception, exit code or hook than promised   */
-    TROUBLE_FALSE_ALARM,     /* a healthy program was taken for a dead one           */
+    TROUBLE_FALSE_ALARM,     /* a healthy program was reported as crashed            */
     TROUBLE_FLAKY,           /* repeats differ                                       */
     TROUBLE_UNEXPECTED_PASS, /* right, though accepted as wrong                      */
     TROUBLES
 };
 
-/* The queue's groups, in the order in which they deserve a look. */
+/* The groups of the queue, in the order in which they should be looked at. */
 enum triage_group {
     TRIAGE_FAILING, /* those that are new since the baseline come first */
     TRIAGE_ERROR,
@@ -62,7 +62,7 @@ struct triage {
     uint32_t troubles[TROUBLES], groups[TRIAGE_GROUPS];
 };
 
-/* Sorts out run WORD.  Fails: as study_read_run. */
+/* Triages run WORD.  Fails: as study_read_run. */
 enum status triage_make(struct store *store, const char *word, struct arena *keep,
                         struct triage *out, struct fault *fault);
 

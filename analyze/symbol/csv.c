@@ -251,7 +251,7 @@ static uint32_t last_at_or_before(const struct csv_table *table, uint32_t rva)
     return low == 0 ? table->count : low - 1;
 }
 
-/* What a lookup has found so far, going back from the address. */
+/* What a lookup has found so far, searching back from the address. */
 struct found_rows {
     const struct csv_row *function, *public_symbol, *line;
     const struct csv_row *inlined[LIMIT_INLINE_DEPTH + 1];

@@ -1,4 +1,5 @@
-/* The symbol table that the article's pdbdump prints (DbgHelp's SymEnumSymbols, one row a symbol):
+/* The symbol table that the article's pdbdump prints (DbgHelp's SymEnumSymbols, one row per
+ * symbol):
  *
  *     "40cd51",22,"SymTagFunction","std::`dynamic initializer for 'initlocks''","D:\a\xlock.cpp",60
  *      address  size tag            name                                        file line

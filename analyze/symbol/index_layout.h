@@ -23,7 +23,7 @@
  * blob     a block states the scope and line of every byte of its bucket, as entries of equal
  *          width, so that none has to be decoded before another:
  *              u64: u30 scope, u24 line, u5 + u5 bits of each in an entry
- *              u64: bit N is set where the entry for byte N is another than for the byte before
+ *              u64: bit N is set where the entry for byte N differs from that of the byte before
  *              entries: scope and line less those of the block; the first is for byte 0
  *          One entry for the whole bucket has no bits, and then the block is the first u64.
  *          A scope is a slot number; 0: nothing is known here.

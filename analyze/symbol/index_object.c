@@ -1,6 +1,6 @@
-/* See symbol_index_build_object(). Asks symbol_object_at() what applies from an offset on, and goes
- * on where that ends: so each piece has the answer of symbol_object_lookup() for all of its bytes.
- * One thread makes it, since only one may use a symbol_object. */
+/* See symbol_index_build_object(). Asks symbol_object_at() what applies from an offset on, and
+ * continues where that ends: so each piece has the answer of symbol_object_lookup() for all of its
+ * bytes. It uses one thread, since only one may use a symbol_object. */
 #include <string.h>
 
 #include "base/files.h"

@@ -65,8 +65,8 @@ static uint64_t next_code(const struct symbol_object *object, uint32_t offset)
     return NO_END;
 }
 
-/* Whether a symbol of no stated size can be the name of what is at OFFSET of a Mach-O image: the
- * list of function starts says whether another function without a symbol is between them. */
+/* True when a symbol without a size can be the name of the code at OFFSET of a Mach-O image: by the
+ * list of function starts, no other function is between them. */
 static enum symbols_from macho_reach(const struct symbol_object *object,
                                      const struct object_symbol *symbol, uint32_t offset,
                                      uint64_t *end)
@@ -84,7 +84,7 @@ static enum symbols_from macho_reach(const struct symbol_object *object,
     return low > 0 && object->starts[low - 1] <= symbol->offset ? SYMBOLS_SYMTAB : SYMBOLS_NEAREST;
 }
 
-/* The same of a PE image, by its function table. */
+/* The same for a PE image, by its function table. */
 static bool pe_reach(const struct symbol_object *object, const struct object_symbol *symbol,
                      uint32_t offset, uint64_t *end)
 {

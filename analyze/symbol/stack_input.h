@@ -39,7 +39,7 @@
  *     [* ]frame #N: 0xADDRESS MODULE`FUNCTION + N at FILE:LINE:COLUMN
  *                           lldb's bt; "thread #N" starts a stack
  *
- * A frame whose function is named without an offset in the module is handed on as it is named.
+ * A frame that names a function without an offset in the module keeps that name.
  *
  * Streaming: memory is bounded by one stack (and, for a JSON document, by LIMIT_JSON_BYTES), never
  * by the stream.  A line that is no frame, an object that is no stack, a line over

@@ -79,7 +79,7 @@ enum status symbol_file_map(const char *path, struct file_map *map, bool *unpack
                             struct fault *fault);
 void symbol_file_unmap(struct file_map *map, bool unpacked);
 
-/* Another store over the same roots that has opened nothing yet, for measuring. */
+/* A new store over the same roots that has opened nothing yet, for measurements. */
 enum status symbol_store_open_again(const struct symbol_store *store, struct symbol_store **out,
                                     struct fault *fault);
 
@@ -135,8 +135,8 @@ uint32_t symbol_lines(struct symbol_module *sources, uint64_t offset, uint32_t *
 
 /* Calls EACH with every name that the module's PDB gives the function around OFFSET: all names of
  * folded functions, and for an incremental-link jump those of its target. Stops and returns true
- * when EACH returns true. It reads the records of all object files, so use it only in doubt, not
- * for every frame. */
+ * when EACH returns true. It reads the records of all object files, so use it only for uncertain
+ * frames, not for all. */
 typedef bool symbol_name_fn(void *context, const char *name);
 bool symbol_each_name(struct symbol_module *sources, uint64_t offset, symbol_name_fn *each,
                       void *context);

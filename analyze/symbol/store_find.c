@@ -233,7 +233,7 @@ static enum frame_note ask_servers(struct symbol_store *store, struct symbol_mod
     if (!got && sources->image == NULL) {
         sources->image_asked = true;
         got = store_fetch_image(store, module, &note);
-        if (got && id[0] == '\0') { /* it says which PDB it wants */
+        if (got && id[0] == '\0') { /* it states which PDB it needs */
             search_identity(store, sources, scratch, found);
             if (sources->image != NULL && sources->pdb == NULL)
                 (void)store_fetch_symbols(store, module, sources->image, sources->image->debug_id,

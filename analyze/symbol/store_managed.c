@@ -43,8 +43,8 @@ void store_managed_close_all(struct symbol_store *store)
     }
 }
 
-/* Opens the portable PDB at PATH if it is the one with ID (NULL: any) or, without an image to say
- * more, with the GUID of DEBUG_ID ("": any). *OTHER: it is of another build. */
+/* Opens the portable PDB at PATH if it has the ID (NULL: any) or, without an image, the GUID of
+ * DEBUG_ID ("": any). *OTHER: it is of another build. */
 static bool open_file(struct store_managed *managed, const char *path, const uint8_t *id,
                       const char *debug_id, bool *other)
 {
@@ -164,7 +164,7 @@ void store_find_managed(struct symbol_store *store, struct symbol_module *source
     }
 }
 
-/* Row ROW of a memory of names with COUNT rows; NULL: no such row, or out of memory. */
+/* Row ROW of a cache of names with COUNT rows; NULL: no such row, or out of memory. */
 static const char **remembered(struct store_managed *managed, const char ***names, uint32_t count,
                                uint32_t row)
 {

@@ -1,5 +1,5 @@
 /* Symbol servers of the symbol store: which files a module may have there, under which keys, and
- * whether what came is what was wanted. The room fetch does the rest. */
+ * whether a downloaded file is the right one. The room fetch does the rest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct want {
     char id[ELF_BUILD_ID_BYTES]; /* or a debug_id or code_id, which are shorter */
 };
 
-/* Files wanted, and what each of them is. */
+/* The files to download, and what each of them is. */
 struct wants {
     struct fetch_file *files;
     struct want *wants; /* as many */
@@ -267,7 +267,7 @@ static void want_object(struct wants *wants, bool macho, const char *name, const
         add_key(file, FETCH_DEBUGINFOD, "buildid", id, "executable");
 }
 
-/* The id under which a module of another system is kept; "" when it is not known whole. */
+/* The id under which a module of another system is kept; "" if part of it is unknown. */
 static void object_id(const struct module *module, const struct store_image *image, bool *macho,
                       char out[ELF_BUILD_ID_BYTES])
 {
@@ -481,7 +481,7 @@ enum status store_add_path(struct symbol_store *store, const char *text, bool na
         else
             store_add_server(store, element->folders[0]);
         if (!named && fault->code != ERR_NONE && fault->code != ERR_MEMORY) {
-            store->path_fault = *fault; /* the environment's: said, and no reason to stop */
+            store->path_fault = *fault; /* from the environment: reported, but no reason to stop */
             fault_clear(fault);
         }
     }

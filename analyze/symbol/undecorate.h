@@ -19,8 +19,8 @@ enum symbol_names { NAMES_SHORT, NAMES_FULL, NAMES_DECORATED };
 /* Enough for nearly every name; longer ones stay decorated. */
 enum { UNDECORATED_BYTES = 16384 };
 
-/* True for a name that should not be shown unchanged: the decorations of C++ and Rust, and
- * arm64ec's thunks; not those of C. */
+/* True for a name that should not be shown unchanged: decorated C++ and Rust names and arm64ec's
+ * thunks, but not decorated C names. */
 bool undecorate_is_decorated(const char *name);
 
 /* Writes the readable form of NAME (NUL-terminated) to OUT, with a NUL, and returns its length

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "symbol/unit_tables.h"
 
-/* No more procedures are kept when all that is kept has this size. */
+/* Above this total size no further procedures are kept. */
 #define KNOWN_BYTES_MAX ((size_t)256 << 20)
 
 struct site_row {

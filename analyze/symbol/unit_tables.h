@@ -19,7 +19,7 @@ bool unit_tables_inlinee(const struct unit_tables *tables, uint32_t id, struct p
 /* What is kept of an inline site at one row of its annotations. */
 struct unit_site_frame {
     struct unit_site site;
-    bool known; /* the rest is filled, by whoever names the site */
+    bool known; /* the rest is filled by the caller that names the site */
     uint32_t line;
     const char *function, *file;
 };
@@ -28,7 +28,7 @@ struct unit_site_frame {
 struct unit_procedure {
     struct pdb_procedure procedure;
     struct unit_sites *sites; /* NULL: ask pdb_unit_sites_at() */
-    bool named;               /* NAME is filled, by whoever names it */
+    bool named;               /* NAME is filled by the caller that names it */
     const char *name;
 };
 

@@ -170,7 +170,7 @@ static bool read_rva(const struct cfi_table *table, struct bytes *r, uint8_t enc
     return (encoding & 0xf0) == FROM_NOTHING;
 }
 
-/* KIND: that of the entry before, or zeros; it is read when it is another one. */
+/* KIND: that of the previous entry, or zeros; it is read again if this entry has another one. */
 static bool read_entry(const struct cfi_table *table, uint32_t at, struct kind *kind,
                        struct fault *fault, struct cfi_entry *out)
 {

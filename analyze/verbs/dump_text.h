@@ -1,4 +1,4 @@
-/* The text forms of the verb `dump`: what a dump holds, its stacks, why a frame is there. */
+/* The text forms of the verb `dump`: what a dump holds, its stacks, how a frame was found. */
 #ifndef VERBS_DUMP_TEXT_H
 #define VERBS_DUMP_TEXT_H
 
@@ -10,7 +10,7 @@
  * to WIDTH bytes. */
 void dump_put_plain(FILE *out, const char *text, int width);
 
-/* Everything known at a glance: system, crash, streams, counts. */
+/* A summary: system, crash, streams, counts. */
 void dump_print_summary(FILE *out, const char *path, const struct dump_session *session);
 
 /* One resolved stack, one line per logical frame; inline frames are indented. */

@@ -1,4 +1,4 @@
-/* The options of verbs that may ask symbol servers, and what is said of downloads on stderr. */
+/* The options of verbs that may ask symbol servers, and the messages about downloads on stderr. */
 #ifndef VERBS_FETCH_OPTIONS_H
 #define VERBS_FETCH_OPTIONS_H
 

@@ -18,7 +18,7 @@ enum resolve_format {
     RESOLVE_SPEEDSCOPE,
 };
 
-/* What was found out about a text: names and files recur within a batch. */
+/* Cached facts about a text: names and files recur within a batch. */
 struct text_fact {
     const char *text; /* NULL: free */
     uint32_t bytes, columns;

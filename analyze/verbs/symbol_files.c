@@ -81,7 +81,7 @@ static bool open_image(struct symbol_file *out)
     return true;
 }
 
-/* Reads what the mapped file is; false: nothing that is read here, or a fault. */
+/* Determines what the mapped file is; false: no file of symbols, or a fault. */
 static bool read_kind(struct symbol_file *out, struct fault *fault)
 {
     const void *data = out->map.data;

@@ -1,4 +1,4 @@
-/* Files of symbols, whatever their kind, as the words of `twinstack symbols` meet them. */
+/* Files of symbols of any kind, for the subcommands of `twinstack symbols`. */
 #ifndef VERBS_SYMBOL_FILES_H
 #define VERBS_SYMBOL_FILES_H
 
@@ -17,11 +17,11 @@ enum symbol_kind {
     SYMBOL_KIND_PORTABLE,
 };
 
-/* A file that was met. */
+/* A file that was found. */
 struct symbol_file {
     enum symbol_kind kind;
     const char *path, *name;
-    char build_of[256];  /* the file that all builds are under in a store: app.pdb of app.pd_ */
+    char build_of[256];  /* the name under which a store keeps all builds: app.pdb of app.pd_ */
     char stored_as[256]; /* its name there */
     char id[ELF_BUILD_ID_BYTES + 24]; /* the name of its folder there; "": it has none */
     char debug_id[DEBUG_ID_BYTES];    /* of an image: of its PDB */

@@ -53,7 +53,7 @@ static bool mark_named(const struct acceptance *acceptance, const char *id, bool
     return found;
 }
 
-/* Pins the items that PIN marks to what RUN shows, and says which ones nothing in it needs. */
+/* Pins the items that PIN marks to what RUN shows, and reports those that no case of it needs. */
 static int pin_marked(struct acceptance *acceptance, const bool *pin, const struct stored_run *run,
                       struct arena *keep, uint32_t *changed)
 {
@@ -96,7 +96,7 @@ static int update(const struct accept_options *o, const struct stored_run *run,
     return code == EXIT_GOOD ? save(&acceptance, changed, "pinned in") : code;
 }
 
-/* An acceptance of many cases holds what is wrong in all of them. */
+/* An acceptance for many cases lists what is wrong in all of them. */
 static int pin_last(struct acceptance *acceptance, const struct stored_run *run, struct arena *keep,
                     const char **block)
 {
@@ -185,15 +185,16 @@ const struct verb verb_accept = {
     .summary = "accept that a case fails for a known reason, until a day",
     .usage =
         "SCENARIO.VARIANT... --reason TEXT --expires DATE [--scope PATTERN] | --update [ID...]",
-    .details = "Writes one block per case into a text file that belongs in version control: that "
-               "file is\nthe truth, and the database keeps the copy that a run used.  Widen "
-               "the cause there\nby hand: see `twinstack known --help`.  It is pinned: a case with "
-               "more wrong, or with a\ndifference in another frame, fails as beyond what was "
-               "accepted.  --update pins to what\nthe run shows now.\n\n"
-               "examples:\n"
-               "  twinstack accept recursion.ob2 --reason \"the record keeps 1,024 frames\" "
-               "--expires 2027-03-31\n"
-               "  twinstack accept --update recursion-record",
+    .details =
+        "Writes one block per case into a text file that belongs in version control.  That "
+        "file\ndecides; the database only keeps the copy that a run used.  To accept more "
+        "causes, edit\nthe file: see `twinstack known --help`.  A block is pinned: a case with "
+        "more wrong, or\nwith a difference in another frame, fails as beyond what was "
+        "accepted.  --update pins it\nto what the run shows now.\n\n"
+        "examples:\n"
+        "  twinstack accept recursion.ob2 --reason \"the record keeps 1,024 frames\" "
+        "--expires 2027-03-31\n"
+        "  twinstack accept --update recursion-record",
     .exits = "  0  written\n  2  usage\n  3  a case does not fail, or the file is damaged\n"
              "  4  database not usable",
     .run = run_accept,
@@ -357,12 +358,11 @@ const struct verb verb_known = {
         "  reason: the record keeps 1,024 frames\n"
         "  issue: https://...              optional\n"
         "  expires: 2027-03-31             the last day on which it holds\n\n"
-        "A failing case that is covered becomes XFAIL and fails nothing.  What passes though it "
-        "is\n"
-        "known to fail (XPASS), what nothing needs and what has expired fails the run, and so "
-        "does, from\n"
-        "2027-03-01 on, a block without pins and frames: `twinstack accept --update` writes "
-        "them.\n\n"
+        "A failing case that is covered becomes XFAIL and does not fail the run.  These do: a "
+        "case\n"
+        "that passes though it is known to fail (XPASS), a block that no case needs, a block that\n"
+        "has expired and, from 2027-03-01 on, a block without pins and frames, which\n"
+        "`twinstack accept --update` writes.\n\n"
         "examples:\n"
         "  twinstack known --json\n"
         "  twinstack known expire recursion.ob2\n"

@@ -122,10 +122,10 @@ const struct verb verb_bench = {
     .summary = "dump way against offset way: interleaved, cold and warm, with an A/A control",
     .usage = "[CASE...]",
     .details =
-        "Without CASE the cases of the latest run are used.  Every round takes each way "
-        "once, in an\norder that turns; the offset way runs twice, and what differs between "
-        "the two is noise.\nA verdict needs p < 0.01 and an effect above the largest of 3 %, "
-        "the noise and the fence\nof the last 30 benches; under 8 samples there is none.\n\n"
+        "Without CASE the cases of the latest run are used.  Every round runs each way once, "
+        "in\nrotating order; the offset way runs twice, and the difference between the two is "
+        "noise.\nA verdict needs p < 0.01 and an effect above the largest of 3 %, the noise and "
+        "the fence\nof the last 30 benches; with fewer than 8 samples there is no verdict.\n\n"
         "example:\n  twinstack bench corpus/cases/* --samples 30 --cold --dry",
     .exits = "  0    measured, and not slower than the last bench\n  1    slower\n  2    usage\n"
              "  3    a case cannot be read\n  4    database not usable\n  5    no case to measure\n"

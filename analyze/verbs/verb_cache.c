@@ -133,12 +133,12 @@ const struct verb verb_cache = {
     .summary = "the symbol indexes and downloads that are kept for the next time",
     .subcommands = subcommands,
     .details =
-        "One folder holds all that can be made or fetched again: --cache DIR, else "
-        "TWINSTACK_CACHE,\n"
-        "else XDG_CACHE_HOME/twinstack, LOCALAPPDATA/twinstack or ~/.cache/twinstack.  The word "
-        "none\n"
-        "in place of DIR turns it off.  The files used least recently are deleted when all of\n"
-        "them exceed TWINSTACK_CACHE_LIMIT (in MiB; default 8192).\n\n"
+        "One folder holds everything that can be made or fetched again: --cache DIR, else\n"
+        "TWINSTACK_CACHE, else XDG_CACHE_HOME/twinstack, LOCALAPPDATA/twinstack or\n"
+        "~/.cache/twinstack.  The word none in place of DIR turns it off.  When all files "
+        "together\n"
+        "exceed TWINSTACK_CACHE_LIMIT (in MiB; default 8192), those that were used least recently\n"
+        "are deleted.\n\n"
         "examples:\n  twinstack cache list --json\n  twinstack cache clear --keep 500",
     .exits = "  0  done\n  2  usage\n  3  the cache is turned off",
     .run = run,

@@ -105,9 +105,9 @@ const struct verb verb_compare = {
     .usage = "A B",
     .details =
         "A and B are runs: an id, the start of a uuid or commit, a branch (the newest of it), "
-        "latest,\nlatest~1, baseline, or a database file (FILE, or FILE:RUN).  Times count on the "
-        "cases that both have, and "
-        "change only with\nsignificance and an effect above 3 %.\n\n"
+        "latest,\nlatest~1, baseline, or a database file (FILE, or FILE:RUN).  Times are compared "
+        "on the "
+        "cases that both have; a\nchange must be significant and larger than 3 %.\n\n"
         "examples:\n  twinstack compare baseline latest\n"
         "  twinstack compare latest~1 latest --only new,slower --markdown",
     .exits = "  0  nothing new fails and no subject became slower\n  1  it did\n  2  usage\n"

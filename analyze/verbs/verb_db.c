@@ -287,9 +287,8 @@ const struct verb verb_db = {
         "prune never deletes a baseline.  publish is for CI artefacts.  An older database is read "
         "as\nit is, through a copy in memory; upgrade, and any verb that writes, brings it up to "
         "date\nfor good.\n\n"
-        "merge wants every part of one command line, I/N for each I, and needs no import before: "
-        "a\n"
-        "FILE is a database with the part as its latest run.\n\n"
+        "merge needs every part of one command line, I/N for each I, but no import before: a FILE\n"
+        "is a database whose latest run is the part.\n\n"
         "examples:\n  twinstack db list --json\n  twinstack db merge part-1.db part-2.db "
         "part-3.db\n"
         "  twinstack db publish build/published.db",

@@ -233,6 +233,7 @@ const struct verb verb_doctor = {
     .details = "Starts the victims for their lists (unless a run uses the Wine prefix), asks every "
                "judge whether it is ready, and opens\n"
                "the database.",
-    .exits = "  0  everything that a run needs is there\n  2  usage\n  3  something is missing",
+    .exits =
+        "  0  this host has everything that a run needs\n  2  usage\n  3  something is missing",
     .run = run,
 };

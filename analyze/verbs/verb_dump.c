@@ -1,4 +1,4 @@
-/* twinstack dump: what a minidump holds, its stacks, and why a frame is where it is. */
+/* twinstack dump: what a minidump holds, its stacks, and how each frame was found. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,7 +263,8 @@ static int run(const struct verb *self, int argc, char **argv)
             q.form = q.json && form == FORM_TEXT ? FORM_JSON : (enum form)form;
         q.json = q.form == FORM_JSON;
         if (code == EXIT_GOOD && rest.count != 1)
-            code = verb_usage_error(self, "one minidump file is wanted, not %" PRIu32, rest.count);
+            code =
+                verb_usage_error(self, "one minidump file is expected, not %" PRIu32, rest.count);
         q.path = rest.count == 1 ? rest.items[0] : NULL;
         if (code == EXIT_GOOD)
             code = run_request(&q, self);
@@ -282,8 +283,8 @@ const struct verb verb_dump = {
         "prints a summary and the crashed thread's stack.  Each frame says how it was found:\n"
         "context, unwind, leaf, frame_pointer, frame_size or scan.\n\n"
         "--json reports every stream: in the member that its row names (reported_in; told_in is\n"
-        "the older name of the same), as the row's content, or, where only the stream's writer\n"
-        "knows what it means, as text if it is text and as the first 16 KiB of its bytes.\n"
+        "an older name of that), as the row's content, or, if only the stream's writer knows what\n"
+        "it means, as text if it is text, else as the first 16 KiB of its bytes.\n"
         "Windows CE's dumps are reported this way too; their stacks are not walked.\n\n"
         "examples:\n"
         "  twinstack dump crash.dmp --symbols symbols/\n"

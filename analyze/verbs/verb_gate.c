@@ -80,7 +80,7 @@ static int run(const struct verb *self, int argc, char **argv)
          "exact stacks of the engines under test"},
         {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE", "F1 of the frames of engines under test"},
         {"--engine", OPTION_LIST, &o.engines, "NAME",
-         "this reference engine's stacks must be exact, too"},
+         "the stacks of this reference engine must be exact as well"},
         {"--strict", OPTION_FLAG, &o.strict, NULL,
          "also: old failures, UNSUPPORTED, another environment, too few samples"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
@@ -110,7 +110,7 @@ const struct verb verb_gate = {
     .usage = "[RUN] [--against baseline] [--min-f1 99%] ...",
     .details = "Without --against every failing case closes the gate; with it only new ones do, "
                "unless\n--strict is given.  A case that "
-               "the run was asked for and that is gone closes it, too.\nEvery check is printed "
+               "the run was asked for and that is gone closes it as well.\nEvery check is printed "
                "with its figures.\n\n"
                "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%",
     .exits = "  0  open\n  1  closed\n  2  usage\n  3  there is no such run\n"

@@ -237,7 +237,8 @@ static void submit(struct resolver *r, struct batch *batch, uint32_t jobs)
     mutex_unlock(r->mutex);
     if (jobs > 1 && r->next_fill > 1)
         start_workers(r, jobs);
-    /* without workers one batch is kept back, so that the last batch is known to be the last */
+    /* without workers one batch is held until the next one is read, so that the last batch is known
+     * to be the last */
     const uint64_t held = r->worker_count > 0 ? r->batch_count - 1 : 1;
     while (r->next_fill - r->next_print > held)
         print_oldest(r, false);
@@ -254,7 +255,7 @@ static void print_now(struct resolver *r)
         r->failed = true;
 }
 
-/* Reads one input to its end; false when nothing at all came. */
+/* Reads one input to its end; false when it was empty. */
 static bool read_input(struct resolver *r, struct stack_input *input, bool named, uint32_t jobs)
 {
     bool more = true, any = false;
@@ -536,15 +537,14 @@ const struct verb verb_resolve = {
     .usage = "[OPTION...] [FILE...|-]",
     .details =
         "Reads stacks of module!0xOFFSET lines (a line `> label` starts one), the JSON form, one\n"
-        "JSON object a line, or a record file; standard input when no FILE is given.  Output is "
+        "JSON object per line, or a record file; standard input if no FILE is given.  Output is "
         "in\n"
-        "input order.  A bad line is answered by an error and never stops the stream.\n\n"
-        "The word before a name says what answered: pdb, pdb-public, dwarf, coff, export, csv,\n"
-        "breakpad, breakpad-public, ppdb, symtab, nearest, none or mismatch.  A bare FILE answers "
-        "for "
-        "its own image's\n"
-        "name, else for the first input name that is not a system module, and for no second one.\n"
-        "FILE is a PDB (also a portable one) or a Breakpad .sym file.\n\n"
+        "input order.  A bad line gives an error and never stops the stream.\n\n"
+        "The word before a name is its source: pdb, pdb-public, dwarf, coff, export, csv,\n"
+        "breakpad, breakpad-public, ppdb, symtab, nearest, none or mismatch.  A bare FILE is used\n"
+        "for the name of its own image, else for the first input name that is not a system "
+        "module,\n"
+        "and for no other.  FILE is a PDB (also a portable one) or a Breakpad .sym file.\n\n"
         "examples:\n"
         "  twinstack resolve --pdb app.pdb crash.txt\n"
         "  twinstack resolve --csv app.exe=symbols.csv --ndjson - < stacks.txt\n"

@@ -28,7 +28,7 @@ static bool is_failing(const struct run_case *c)
     return c->result.verdict == VERDICT_FAIL || c->result.verdict == VERDICT_FLAKY;
 }
 
-/* Asks one line; false at the end of input. */
+/* Asks for one line; false at the end of input. */
 static bool ask(const char *prompt, char out[ANSWER_BYTES])
 {
     (void)printf("%s", prompt);
@@ -150,7 +150,7 @@ static int review(struct review *r)
             continue;
         number++;
         if (acceptance_match(&r->acceptance, c, today) != NULL) {
-            r->accepted++; /* by an acceptance written after the run, perhaps a moment ago */
+            r->accepted++; /* accepted after the run, perhaps a moment ago */
             continue;
         }
         show(r, c, number);
@@ -208,7 +208,7 @@ const struct verb verb_review = {
     .details = "Asks for each FAIL and FLAKY; an ERROR is never accepted.  Each acceptance is "
                "written at\nonce, as `twinstack accept` does; the run itself is not changed.\n\n"
                "example:\n  twinstack review latest --known known.txt",
-    .exits = "  0  nothing fails that is not accepted\n  1  something does\n  2  usage\n"
+    .exits = "  0  every failing case is accepted\n  1  some case is not\n  2  usage\n"
              "  3  the file is damaged, or there is no such run\n  4  database not usable",
     .run = run,
 };

@@ -104,7 +104,7 @@ static void show_capture(void *context, const struct collected *done, uint32_t t
                  done->why);
 }
 
-/* A case that fails is said at once; an accepted one is not a failure. */
+/* A failing case is reported at once; an accepted one does not fail. */
 static void show_judged(void *context, const struct run_case *done, uint32_t number, uint32_t count)
 {
     struct command *c = context;
@@ -281,7 +281,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
         {"--known", OPTION_STRING, &o->known, "FILE",
          "known mismatches (default known.txt, where there is one)"},
         {"--no-judges", OPTION_FLAG, &o->no_judges, NULL,
-         "do not ask Windows programs for a second opinion"},
+         "do not run the judges that are Windows programs"},
         OPTION_PROGRESS_ROW,
         {"--json", OPTION_FLAG, &o->as_json, NULL, "the report as one JSON document"},
         {"--exit-zero", OPTION_FLAG, &o->exit_zero, NULL, "verdicts do not decide the exit code"},
@@ -366,7 +366,7 @@ const struct verb verb_run = {
         "of SCENARIO.VARIANT or is the scenario's kind (crash, hang, calm) or group (A1, unwind,\n"
         "...: see `list --help`).\n"
         "Every case is sealed in DIR/cases/SCENARIO.VARIANT and can be checked again anywhere.\n"
-        "Ctrl-C marks the run interrupted; --resume takes only what is missing, into the same "
+        "Ctrl-C marks the run interrupted; --resume adds the missing cases to the same "
         "run.\n"
         "In GitHub Actions the Markdown report is appended to the step summary.\n\n"
         "examples:\n"

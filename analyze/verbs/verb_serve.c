@@ -86,10 +86,10 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--allow-write", OPTION_FLAG, &words.options.allow_write, NULL,
          "accept differences and set baselines from the pages"},
         {"--allow-remote", OPTION_FLAG, &words.options.allow_remote, NULL,
-         "listen where other machines reach; all data then needs the token"},
+         "listen on addresses that other machines can reach; all data then needs the token"},
         {"--read-only", OPTION_FLAG, &words.read_only, NULL, "refuse --allow-write"},
         {"--wait", OPTION_FLAG, &words.options.wait, NULL,
-         "serve before there is a database; the pages show it once a run makes it"},
+         "serve before the database exists; the pages show it once a run makes it"},
         {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
     };
     struct arena keep;
@@ -125,7 +125,7 @@ const struct verb verb_serve = {
         "  twinstack serve --db build/runs.db --symbols build/symbols\n"
         "  twinstack serve --listen 127.0.0.1:8080 --open",
     .exits = "  0  ended by Ctrl-C\n"
-             "  2  wrong words, or an address that other machines reach\n"
+             "  2  usage, or an address that other machines can reach\n"
              "  3  the address is taken, or a file cannot be read\n"
              "  4  the database is missing (unless --wait), damaged, or another program's file",
     .run = run,

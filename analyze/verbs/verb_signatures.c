@@ -1,5 +1,5 @@
-/* twinstack signatures: the head problems of a run or a stream: which crash signature how often,
- * since when, and how its rank changed. */
+/* twinstack signatures: the most frequent problems of a run or a stream: how often each crash
+ * signature occurs, since when, and how its rank changed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -177,7 +177,7 @@ static int signatures(const struct verb *self, const struct signature_options *o
     return fault.code != ERR_NONE ? verb_fault(&fault) : print_list(&list, o);
 }
 
-/* Checks the numbers and words, and sets what depends on others. */
+/* Checks the numbers and words, and sets the options that depend on others. */
 static bool complete(const struct verb *self, struct signature_options *o)
 {
     static const char *const formats[] = {"text", "json", "ndjson", "columns"};
@@ -221,9 +221,9 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--engine", OPTION_STRING, &o.engine, "NAME",
          "the engine whose stacks are counted (default: the engines under test)"},
         {"--name", OPTION_STRING, &o.name, "TEXT",
-         "of a stream: where a new signature is first seen"},
+         "name of the stream, in which new signatures are first seen"},
         {"--before", OPTION_STRING, &o.before, "FILE",
-         "what this printed earlier with --json, for the change of rank"},
+         "earlier output of --json, for the change of rank"},
         {"--top", OPTION_UINT, &o.top, "N", "how many are shown (default 20, with --json all)"},
         {"--format", OPTION_STRING, &o.format, "FORMAT",
          "text, json, or what --merge reads: columns, ndjson"},
@@ -265,10 +265,10 @@ const struct verb verb_signatures = {
         "stream may be counted apart, anywhere, and added up with --merge in any order.\n\n"
         "Rules are lines of a text; the first that matches a frame decides:\n\n"
         "  skip class system        skip frames of this class (own, capture, runtime, system)\n"
-        "  skip function memcpy*    nor do these\n"
+        "  skip function memcpy*    skip these as well\n"
         "  skip module ucrtbase.dll\n"
         "  join function *assert*   goes into the signature, and so does the next frame\n"
-        "  keep module ntdll.dll    goes in, whatever later rules say\n"
+        "  keep module ntdll.dll    goes into the signature, whatever later rules say\n"
         "  depth 3                  how many frames make a signature\n\n"
         "examples:\n  twinstack signatures --symbols symbols -j 2 < today.txt\n"
         "  twinstack signatures --symbols symbols --format columns < part1.txt > part1.tsv\n"

@@ -359,12 +359,13 @@ const struct verb verb_steps = {
     .summary = "walks at every instruction: which walkers are right",
     .usage = "[--variant NAME]... [--walkers LIST] [--json] [FILE...]",
     .details =
-        "Steps through functions of every unwind shape, lets every walker walk before each\n"
+        "Steps through functions of every unwind shape, runs every walker before each\n"
         "instruction, and replays the same states through our own x64 unwinder (`ours`). The\n"
-        "truth is a shadow stack of the calls and returns that were seen. `early` ended before\n"
-        "the thread's start without a wrong frame. For the first wrong place of each walker the\n"
-        "instruction, the truth and the claim are shown.\n"
-        "FILE: states that were saved before; nothing is run then.\n\n"
+        "truth is a shadow stack of the calls and returns that were seen. `early`: the walk ended\n"
+        "before the thread's start, without a wrong frame. For the first wrong step of each "
+        "walker,\n"
+        "the instruction, the truth and the walker's stack are shown.\n"
+        "FILE: states that were saved earlier; nothing is run then.\n\n"
         "examples:\n"
         "  twinstack steps --variant ob2\n"
         "  twinstack steps corpus/steps/ob2.rec",

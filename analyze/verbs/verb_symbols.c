@@ -1,6 +1,6 @@
 /* twinstack symbols: add, list, verify, index, export, fetch.
  *
- * `add` and `verify` speak of a store in the layout of Windows symbol servers; the others of any
+ * `add` and `verify` work on a store in the layout of Windows symbol servers, the others on any
  * files and folders. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -175,8 +175,8 @@ static int list_file(void *context, struct symbol_file *file)
     return EXIT_GOOD;
 }
 
-/* The indexes that lie beside a PDB, or in --index-folder.  One that was made of another state of
- * the PDB is reported and does no harm: lookups ignore it or build a new one. */
+/* The indexes that lie beside a PDB, or in --index-folder.  One that was made from another version
+ * of the PDB is reported but harmless: lookups ignore it or build a new one. */
 static int verify_indexes(const struct list_context *list, const struct symbol_file *file)
 {
     int code = EXIT_GOOD;
@@ -450,8 +450,8 @@ static const struct subcommand subcommands[] = {
     {"list", "[FILE|DIR...]", "what is there: identity, procedures, inline sites, line tables", 0,
      SUBCOMMAND_WORDS_MAX, run_list},
     {"verify", "[FILE|DIR...]",
-     "whether every file is where its identity says, and its index whole", 0, SUBCOMMAND_WORDS_MAX,
-     run_verify},
+     "check that every file is where its identity says and that its index is whole", 0,
+     SUBCOMMAND_WORDS_MAX, run_verify},
     {"index", "[FILE|DIR...]", "build the index of each PDB, for fast lookups", 0,
      SUBCOMMAND_WORDS_MAX, run_index},
     {"export", "FILE", "print a PDB as the rows of pdbdump, or as a Breakpad .sym file", 1, 1,
@@ -516,10 +516,10 @@ const struct verb verb_symbols = {
         "  twinstack symbols fetch --symbols 'srv*cache*https://symbols.example/' --dump "
         "crash.dmp",
     .exits = "  0  done\n"
-             "  1  verify: a file stands where another belongs, or an index is damaged\n"
+             "  1  verify: a file is in the place of another one, or an index is damaged\n"
              "  2  usage\n"
              "  3  a named file is missing, damaged or unsupported; fetch: a server "
              "did\n     not answer, refused, or sent a wrong file\n"
-             "  5  nothing there",
+             "  5  no file was found",
     .run = run,
 };

@@ -21,7 +21,7 @@ struct judge_module {
  * same addresses, and files in the same folders, is read with the same set; modules of different
  * dumps are never mixed. */
 struct judge_set {
-    HANDLE process; /* dbghelp wants a process handle; any number will do for a dump */
+    HANDLE process; /* dbghelp needs a process handle; any number will do for a dump */
     wchar_t search[JUDGE_FOLDERS * JUDGE_PATH_UNITS];
     struct judge_module modules[JUDGE_MODULES];
     uint32_t module_count;

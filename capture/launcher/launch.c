@@ -120,7 +120,8 @@ static void wait(struct job *job)
     job->wall_ms = (DWORD)(GetTickCount64() - start_ms);
 }
 
-/* The capture names its files by time and process; the analyser wants the port's fixed NAME. */
+/* The capture names its files by time and process; the analyser expects the fixed NAME of the port.
+ */
 static void take_name(const struct job *job, const wchar_t *suffix, const wchar_t *name)
 {
     wchar_t from[2 * PATH_UNITS], to[PATH_UNITS + 32];

@@ -1,5 +1,5 @@
 /* twinstack-stops WALKER TARGET COUNT: suspends a busy thread again and again, walks it, resumes
- * it, and measures how long it was suspended and how often the walker waited for something that the
+ * it, and measures how long it was suspended and how often the walker waited for a lock that the
  * thread held.  Prints one line of JSON.
  *
  * The rules are those of on_hang.c: this thread is the only one that suspends others, runs none of
@@ -69,7 +69,7 @@ static void run_walk(void *argument)
         b->walker->walk(&b->context, b->thread, b->bounds, false, &b->walk);
 }
 
-/* From outside nothing that the target holds can stop the walk. */
+/* From outside no lock of the target can stop the walk. */
 static bool may_wait(const struct bench *b)
 {
     return (b->walker->traits & RECORD_WALKER_TRAIT_WAITS) != 0 && !b->outside;

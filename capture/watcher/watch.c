@@ -1,7 +1,7 @@
 /* twinstack-watch PID FOLDER: watches a process from outside, debugger-style, and writes record and
  * dump for crashes that no hook inside the process sees: fail-fast, a handler that was replaced, a
  * hang with the heap or the loader locked. Signals the process's event (beat.h) once it is
- * attached, and looks at its heartbeat, if it shares one.
+ * attached, and checks its heartbeat, if it shares one.
  *
  * A second-chance exception stops the process, and for a hang every thread is stopped here, so
  * everything is read at one moment while nothing in it runs. `rtl` walks only its own process; from
@@ -129,7 +129,7 @@ static void take_hang(LONG64 ticks, uint64_t late_ns)
 {
     static CONTEXT contexts[CAP_THREADS];
     static bool walkable[CAP_THREADS];
-    start_dbghelp(); /* takes longest of all, so it runs before any thread is suspended */
+    start_dbghelp(); /* takes the longest, so it runs before any thread is suspended */
     if (!list_threads((uint32_t)beat->thread_id)) {
         close_threads();
         return;

@@ -1,4 +1,4 @@
-/* Why a row of a case is as it is: for each engine, how it found its frame, what it undid to
+/* How a row of a case came about: for each engine, how it found its frame, what it undid to
  * find the caller, and the bytes at that address. */
 #include "view/explain.h"
 

@@ -1,4 +1,4 @@
-/* View: why a row of a case is as it is. */
+/* View: how a row of a case came about. */
 #ifndef VIEW_EXPLAIN_H
 #define VIEW_EXPLAIN_H
 

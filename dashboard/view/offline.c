@@ -30,7 +30,7 @@ struct carrier {
     struct run_case *cases; /* in the order of their ids */
     uint32_t case_count, carried_count;
     uint64_t runs_listed, runs_total;
-    char sources[SOURCES_MAX][65]; /* carried already, by content */
+    char sources[SOURCES_MAX][65]; /* already in the file, by content */
     uint32_t source_count;
 };
 

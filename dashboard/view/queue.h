@@ -1,4 +1,4 @@
-/* View: the cases of a run in the order in which they deserve a look. */
+/* View: the cases of a run in the order in which they should be looked at. */
 #ifndef VIEW_QUEUE_H
 #define VIEW_QUEUE_H
 

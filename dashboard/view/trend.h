@@ -5,7 +5,7 @@
 #include "study/trend.h"
 #include "view/view.h"
 
-/* A figure's trend as study/trend.h reads it, without what runs it is of: {points: [{run,
+/* A figure's trend as study/trend.h reads it, without the facts of its runs: {points: [{run,
  * started_ns, value, count}], band: {low, high}}. */
 enum status view_write_trend(const struct view_input *in, const struct trend_query *query,
                              struct json *out, struct fault *fault);

@@ -168,7 +168,7 @@ COLUMNS = (
     ("index MB", "%(index_mb).2f (%(share).1f %%)"),
     ("peak beyond the PDB MB", "%(beyond).0f"),
     ("**lookups, ns**", ""),
-    ("frames an address", "%(frames_per_address).2f"),
+    ("frames per address", "%(frames_per_address).2f"),
     ("one at a time", "%(single_ns).0f"),
     ("a dependent load over the index's size", "%(load_ns).1f"),
     ("**`resolve` as a filter, thousand frames/s**", ""),

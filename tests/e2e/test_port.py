@@ -69,7 +69,7 @@ class Port(e2e.Case):
         self.assertEqual((verdict, "generated_code" in causes), ("FAIL", True))  # code that no image holds
         self.assertEqual(self.ask("handler_context", 1)["null_write"], ("FAIL", {"handler_context"}))
         self.assertRegex(self.reasons["null_write"],
-                         "^offset:rtl, handler_context: .*; blame: walk of offset:rtl, by the word of dump$")
+                         "^offset:rtl, handler_context: .*; blame: walk of offset:rtl, according to dump$")
 
     def test_without_dumps_as_it_declares(self):
         self.assertEqual(self.ask("no_dump", 1)["null_write"][0], "FAIL")

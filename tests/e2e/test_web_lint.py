@@ -17,8 +17,8 @@ NOT_INSTALLED = 3
 
 # What is wrong: the file (new, or one of the pages that the text is added to), the text, and a part of the finding.
 MISTAKES = [
-    ("layout", "layout.js", 'const a = "one"\n', "layout.js: not as Prettier has it"),
-    ("layout of a sheet", "layout.css", "a{color:red}\n", "layout.css: not as Prettier has it"),
+    ("layout", "layout.js", 'const a = "one"\n', "layout.js: not formatted by Prettier"),
+    ("layout of a sheet", "layout.css", "a{color:red}\n", "layout.css: not formatted by Prettier"),
     ("a long line", "long.js", f"export const text = '{'a' * 100}';\n", "long.js:1: This line has a length of 123"),
     ("a long line of markup", "long_markup.js", f"export const part = <p>{'a' * 120}</p>;\n", "long_markup.js:1: This line"),
     ("a long file", "long_file.js", "// one more line\n" * 601, "File has too many lines (601)"),

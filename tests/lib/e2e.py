@@ -33,7 +33,7 @@ def twinstack(*argv, stdin="", limit_s=60, env=None, folder=ROOT):
 def wine_session(env):
     """Wine's server and services run until the end of the block and hold no pipe of the test.
 
-    Otherwise the first program of a session starts them with its own pipes, so that whoever reads
+    Otherwise the first program of a session starts them with its own pipes, so that a program that reads
     these waits until the services end: 3 s after the program."""
     quiet = {"env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(["wine", "cmd", "/q"], stdin=subprocess.PIPE, **quiet) as holder:

@@ -1,6 +1,6 @@
 /* Cases out of a few lines of text, for tests of comparison, store and reports.
  *
- * A stack, one frame a line, innermost first:
+ * A stack, one frame per line, innermost first:
  *
  *     > app.exe+1005 own inner a.h:3        inlined into the next line without '>'
  *     app.exe+1005 own poke a.c:10 scan     MODULE+HEX CLASS FUNCTION FILE:LINE WORD...

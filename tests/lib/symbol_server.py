@@ -1,4 +1,4 @@
-"""A symbol server for tests, which answers as the test wants and counts what it is asked.
+"""A symbol server for tests, which answers as the test requires and counts what it is asked.
 
     with SymbolServer(folder) as server:
         server.faults["/a.pdb/ID/a.pdb"] = [("status", 500), ("cut", 1000)]

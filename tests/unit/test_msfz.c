@@ -59,7 +59,7 @@ struct plan {
     uint32_t chunk_bytes;  /* 0: no chunks, all fragments lie in the file */
     uint32_t chunks[3];    /* compressions, in turn */
     uint32_t directory;    /* compression */
-    uint32_t piece_bytes;  /* fragments of at most so many bytes; 0: whole streams */
+    uint32_t piece_bytes;  /* the largest fragment in bytes; 0: whole streams */
     uint32_t plain_stream; /* this one lies in the file; 0: none */
 };
 

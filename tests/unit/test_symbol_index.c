@@ -273,7 +273,7 @@ static void use_forged(const uint8_t *data, size_t bytes, const struct pdb_world
     arena_free(&keep);
 }
 
-/* Whoever can write into the cache can also make sums that fit. */
+/* A program that can write into the cache can also make sums that fit. */
 TEST(forged_indexes_do_no_harm)
 {
     struct arena keep;

@@ -279,7 +279,7 @@ TEST(x86_dispatchers_are_crossed_by_their_context)
         bool crossed;
     } contexts[] = {
         {"a pointer to it, as Wine's have", 12, 5, 0x1003f, 0x10246, true},
-        {"itself, as Windows's APC dispatcher has it", 3, 0, 0x1007f, 0x202, true},
+        {"itself, as in the APC dispatcher of Windows", 3, 0, 0x1007f, 0x202, true},
         {"without control registers", 12, 5, 0x1003e, 0x246, false},
         {"of no processor of ours", 12, 5, 0x10003f, 0x246, false},
         {"flags that no thread has", 12, 5, 0x1003f, 0xffffffff, false},

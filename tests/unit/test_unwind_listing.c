@@ -195,7 +195,7 @@ TEST(x64_images_list_as_llvm_lists_them)
     }
 }
 
-/* One operation as an instruction; LOAD: as an epilogue has it. */
+/* One operation as an instruction; LOAD: as in an epilogue. */
 static void say_arm64_op(struct listing *l, const struct arm64_code *c, bool load, const char *lr)
 {
     static const char *const moves[][2] = {[ARM64_SAVE_REGP] = {"stp", "ldp"},

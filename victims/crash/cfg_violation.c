@@ -1,6 +1,6 @@
 #include "victims/victim.h"
 
-/* What the check of Control Flow Guard comes to when it refuses a target. */
+/* The effect when the check of Control Flow Guard refuses a target. */
 enum { GUARD_ICALL_CHECK_FAILURE = 10 };
 
 #if HAVE_NAKED

@@ -10,7 +10,7 @@ static int poke(volatile int *p)
 static VOID CALLBACK on_fiber(void *argument)
 {
     (void)argument;
-    truth_thread("fiber", true); /* a stack of its own: what is below is another story */
+    truth_thread("fiber", true); /* a stack of its own, which ends here */
     HERE_DO(poke(victim_null));
     SwitchToFiber(back);
 }

@@ -13,7 +13,7 @@ static NAKED int wait_for_it(void)
 
 static NAKED int divide(void)
 {
-    __asm__("fnclex\npushq $0x37b\nfldcw (%rsp)\npopq %rax\n" /* zero division unmasked */
+    __asm__("fnclex\npushq $0x37b\nfldcw (%rsp)\npopq %rax\n" /* unmasks division by zero */
             "fld1\nfldz\nfdivrp\nxorl %eax, %eax\nret");
 }
 #define NOT_BUILT NULL

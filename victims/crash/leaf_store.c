@@ -1,6 +1,6 @@
 #include "victims/victim.h"
 
-/* No frame, no saved register, no call: the compiler gives it no unwind data. */
+/* No frame, no saved register, no call: the compiler emits no unwind data. */
 enum { LINE_OF_LEAF = __LINE__ + 3 };
 static NOINLINE int leaf(volatile int *p)
 {

@@ -5,7 +5,7 @@ enum { BUSY_MS = 600 };
 extern LONG NTAPI LdrLockLoaderLock(ULONG flags, ULONG *disposition, ULONG_PTR *cookie);
 extern LONG NTAPI LdrUnlockLoaderLock(ULONG flags, ULONG_PTR cookie);
 
-/* As a thread that starts, or loads a DLL whose DllMain takes its time. */
+/* Like a thread that starts, or that loads a DLL with a slow DllMain. */
 static DWORD WINAPI load(void *inside)
 {
     ULONG_PTR cookie = 0;

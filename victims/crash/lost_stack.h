@@ -1,4 +1,4 @@
-/* For scenarios that destroy the way back. */
+/* For scenarios that destroy the return addresses. */
 #ifndef VICTIMS_CRASH_LOST_STACK_H
 #define VICTIMS_CRASH_LOST_STACK_H
 

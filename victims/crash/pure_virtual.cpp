@@ -17,7 +17,7 @@ struct shape {
 
 struct square : shape {
     /* clang-format off */
-    square() : shape((TRUTH_SELF, 0)) { TRUTH_POP(1); } /* the call stands where the body begins */
+    square() : shape((TRUTH_SELF, 0)) { TRUTH_POP(1); } /* the call is at the start of the body */
     /* clang-format on */
     void area() override
     {

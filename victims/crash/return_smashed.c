@@ -1,7 +1,7 @@
 #include "victims/crash/lost_stack.h"
 #include "victims/victim.h"
 
-/* Overwrites its own frame up to the return address, then returns into nothing. */
+/* Overwrites its own frame including the return address, then returns to no code. */
 #if HAVE_NAKED
 enum { LINE_OF_SMASH = __LINE__ + 3 };
 static NAKED int smash(void)

@@ -3,7 +3,7 @@
 
 enum { BALLAST_WORDS = 400 };
 
-/* Returns to where nothing is, but no processor minds: the fault comes one instruction later. */
+/* Returns to unmapped memory. The return itself succeeds; the fault comes one instruction later. */
 #if HAVE_NAKED
 static NAKED int smash(void)
 {
@@ -24,7 +24,7 @@ SCENARIO(return_wild, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
          .sentence = "A return to an address where nothing is: looks like a call to nowhere, but "
                      "there is no return address left to pop.")
 {
-    volatile uintptr_t nothing[BALLAST_WORDS] = {0}; /* no address for whoever searches */
+    volatile uintptr_t nothing[BALLAST_WORDS] = {0}; /* no return address for a scan to find */
     TRUTH_PUSH(0, 0, 0, TRUTH_FLAG_LOST);
     return TRUTH_VALUE(smash(), 1) + (int)nothing[BALLAST_WORDS / 2];
 }

@@ -50,7 +50,7 @@ SCENARIO(stack_of_own, .kind = KIND_CRASH, .group = "A4", .code = 0xC0000005,
          .no_case = true,
          .sentence = "A crash on a stack that the program made by hand: outside the thread's "
                      "limits, so handlers of frames are not asked.")
-#else /* their chain lies on the old stack */
+#else /* their chain is on the old stack */
          .sentence = "A crash on a stack that the program made by hand: outside the thread's "
                      "limits, which a dump and careful walkers keep to.")
 #endif

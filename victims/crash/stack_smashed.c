@@ -1,7 +1,7 @@
 #include "victims/crash/lost_stack.h"
 #include "victims/victim.h"
 
-/* Fills everything above, return addresses and all, then comes to grief before it returns. */
+/* Overwrites everything above, including return addresses, then crashes before it returns. */
 enum { WORDS = 64 };
 
 static NOINLINE int smash(volatile uintptr_t *from)

@@ -22,7 +22,7 @@ static int join(HANDLE thread)
 #define THROWN .code = 0xE06D7363, .doors = DOOR_CRASH
 #elif defined(_WIN64)
 #define THROWN .code = 0x20474343, .doors = DOOR_CRASH
-#else /* no exception of the system: the runtime goes up the stack by itself */
+#else /* not a system exception: the runtime walks up the stack itself */
 #define THROWN NOBODY_CATCHES
 #endif
 

@@ -1,13 +1,13 @@
 #include "victims/crash/unwind_shape.h"
 
-/* Moves the stack pointer without unwind data: taken for a leaf, it has a local popped. */
+/* Moves the stack pointer without unwind data: an unwinder takes it for a leaf and pops a local. */
 int unwind_missing(int (*call)(volatile int *), volatile int *p);
 
 #if HAVE_NAKED
 enum { LINE_OF_SHAPE = __LINE__ + 3 };
 NAKED int unwind_missing(int (*call)(volatile int *), volatile int *p)
 {
-    __asm__("subq $1320, %rsp\n" /* and nothing in it but zeros */
+    __asm__("subq $1320, %rsp\n" /* and only zeros in it */
             "movq %rcx, %r8\n"
             "movq %rsp, %rdi\n"
             "movl $165, %ecx\n"

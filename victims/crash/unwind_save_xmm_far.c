@@ -14,7 +14,7 @@ static DWORD WINAPI worker(void *argument)
     return (DWORD)HERE_SHAPE(unwind_save_xmm_far) + 1;
 }
 
-/* More than a megabyte of offset makes the far form, so it wants a large stack. */
+/* More than a megabyte of offset makes the far form, so it needs a large stack. */
 enum { STACK_BYTES = 8 << 20 };
 
 static int join(HANDLE thread)

@@ -9,7 +9,7 @@ NAKED int unwind_unknown_code(int (*call)(volatile int *), volatile int *p)
 {
     __asm__("unwind_unknown_start:\n"
             "pushq %rbx\n"
-            "subq $1328, %rsp\n" /* and nothing in it but zeros, for whoever searches */
+            "subq $1328, %rsp\n" /* and only zeros in it, so that a scan finds nothing */
             "movq %rcx, %r8\n"
             "movq %rsp, %rdi\n"
             "movl $166, %ecx\n"

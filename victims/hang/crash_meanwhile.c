@@ -16,7 +16,7 @@ static bool open_record(void)
     return record != INVALID_HANDLE_VALUE;
 }
 
-/* Crashes once the record of the hang has been begun: the worker stood still meanwhile, so that is
+/* Crashes once the record of the hang has been begun: the worker was stopped meanwhile, so that is
  * as soon as it runs again, with the capture still at work. */
 static int watch_record(void)
 {

@@ -18,7 +18,7 @@ SCENARIO(generated_hole, .kind = KIND_HANG, .group = "A5",
         0x48, 0x83, 0xEC, 0x68,       /* sub rsp, 104 */
         0x48, 0x89, 0xC8,             /* mov rax, rcx */
         0x48, 0x89, 0xD1,             /* mov rcx, rdx */
-        0x31, 0xED,                   /* xor ebp, ebp: no frame pointer of anybody's */
+        0x31, 0xED,                   /* xor ebp, ebp: no frame pointer */
         0xFF, 0xD0,                   /* call rax     */
         0x48, 0x83, 0xC4, 0x68, 0xC3, /* add rsp, 104; ret */
 #else
@@ -26,7 +26,7 @@ SCENARIO(generated_hole, .kind = KIND_HANG, .group = "A5",
         0x8B, 0x4C, 0x24, 0x08, /* mov ecx, [esp+8] */
         0x83, 0xEC, 0x68,       /* sub esp, 104     */
         0x89, 0x0C, 0x24,       /* mov [esp], ecx   */
-        0x31, 0xED,             /* xor ebp, ebp: no frame pointer of anybody's */
+        0x31, 0xED,             /* xor ebp, ebp: no frame pointer */
         0xFF, 0xD0,             /* call eax         */
         0x83, 0xC4, 0x68, 0xC3, /* add esp, 104; ret */
 #endif

@@ -1,4 +1,4 @@
-/* Where plugin-attach sleeps in its DllMain: it cannot note itself so early or so late. */
+/* Where plugin-attach sleeps in its DllMain: it cannot state its frame so early or so late. */
 #ifndef VICTIMS_PLUGINS_PLUGIN_ATTACH_H
 #define VICTIMS_PLUGINS_PLUGIN_ATTACH_H
 

@@ -1,4 +1,4 @@
-/* plugin-base-one: comes to the same address as plugin-base-two. */
+/* plugin-base-one: is loaded at the same address as plugin-base-two. */
 #include "victims/plugins/plugin_base_one.h"
 #include "victims/plugins/slot.h"
 

@@ -1,4 +1,4 @@
-/* plugin-base-two: comes to the same address as plugin-base-one, laid out differently. */
+/* plugin-base-two: is loaded at the same address as plugin-base-one, with another layout. */
 #include "victims/plugins/slot.h"
 
 PLUGIN_EXPORT int plugin_add(int value);

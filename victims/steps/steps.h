@@ -12,7 +12,7 @@
 #include "capture/cap.h"
 
 /* ---- entry.S ---- */
-/* Thread procedure: sets the trap flag, calls steps_tree, and gets to steps_end. */
+/* Thread procedure: sets the trap flag, calls steps_tree, and reaches steps_end. */
 DWORD WINAPI steps_thread(void *unused);
 extern const uint8_t steps_end[];
 /* Bytes between the stack pointer and the return address while steps_thread's body runs. */

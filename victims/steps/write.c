@@ -149,7 +149,7 @@ static bool is_as_truth(const struct cap_walk *walk, const struct steps_state *s
 static void put_walk(const struct cap_walk *walk, const struct steps_state *state)
 {
     const bool as_truth = is_as_truth(walk, state);
-    /* Deeper than any truth here can be: the rest is no news. */
+    /* Deeper than any truth here: the rest cannot have changed. */
     const uint32_t frames = walk->total < STEPS_CALLERS ? walk->total : STEPS_CALLERS;
     const uint8_t head[4] = {(uint8_t)walk->walker, (uint8_t)walk->state, (uint8_t)walk->stop,
                              as_truth ? RECORD_WALK_AS_TRUTH : 0};

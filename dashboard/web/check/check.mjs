@@ -69,7 +69,7 @@ async function checkFormat(files) {
     const formatted = await prettier.format(text, { ...options, filepath: file });
     if (formatted === text) continue;
     if (write) writeFileSync(file, formatted);
-    else bad.push(`${relative(root, file)}: not as Prettier has it (check.mjs --write)`);
+    else bad.push(`${relative(root, file)}: not formatted by Prettier (check.mjs --write)`);
   }
   return bad;
 }

@@ -1,5 +1,5 @@
-// The project's rules for JavaScript and CSS.  Layout is Prettier's matter, names and types are
-// TypeScript's; here are the habits that neither looks at.
+// The project's rules for JavaScript and CSS.  Prettier checks the layout, TypeScript names and
+// types; these rules cover what neither checks.
 const LINE_MAX = 110; // columns
 const FILE_LINES_MAX = 600;
 const FUNCTION_LINES_MAX = 120; // C has 60; markup takes a line per element

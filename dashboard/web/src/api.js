@@ -36,7 +36,7 @@ async function answer(response) {
 
 const known = new Map(); // path -> {etag, data}
 
-const asked = new Map(); // path -> promise: one fetch at a time serves all who ask
+const asked = new Map(); // path -> promise: one fetch at a time serves all callers
 
 function fetchData(path) {
   if (!asked.has(path))
@@ -57,7 +57,7 @@ async function fetchOnce(path) {
       {
         key: 'offline',
         message: 'The server does not answer',
-        hint: 'Start it again with `twinstack serve`; this page then goes on by itself.',
+        hint: 'Start it again with `twinstack serve`; this page then continues by itself.',
       },
       0,
     );
@@ -177,7 +177,7 @@ async function stream() {
   }
 }
 
-// What a page has of this version already is not asked again.
+// Data of this version that a page already has is not fetched again.
 function changed({ version, running }) {
   live.version = version;
   live.running = running;
@@ -195,7 +195,7 @@ async function poll() {
   });
 }
 
-// A stream while the server has one, else asking every few seconds; for ever.
+// A stream while the server has one, else polling every few seconds, without end.
 export async function follow() {
   if (offline) return;
   for (;;) {
@@ -212,7 +212,7 @@ export async function follow() {
   }
 }
 
-// After a write: everything that is shown is asked again.
+// After a write, everything that is shown is fetched again.
 export const refresh = () => changed({ version: null, running: live.running });
 
 /**
@@ -221,7 +221,7 @@ export const refresh = () => changed({ version: null, running: live.running });
  */
 
 /**
- * The data of ROUTE (null: none is wanted), asked again whenever the server says that something changed.
+ * The data of ROUTE (null: none), fetched again whenever the server says that something changed.
  * VALUES as for address().
  * @template {keyof import('openapi').Answers} Route
  * @param {Route | null} route

@@ -142,7 +142,7 @@ function missing(where, query) {
   return new ApiError({ key: 'not_carried', message, hint }, 0);
 }
 
-// PATH without a run means the file's; a comparison of nothing named is with the run before.
+// PATH without a run means the run of the file; a comparison without names is with the previous run.
 function keyOf(where, query) {
   if (where === '/api/v1/compare') {
     if (!query.has('a')) query.set('a', number('latest~1'));

@@ -1,5 +1,5 @@
 /**
- * What a page shows when its data did not come.
+ * What a page shows when its data could not be read.
  * Its fields come from the answer; a status of 0 means that there was none.
  */
 export class ApiError extends Error {

@@ -9,7 +9,7 @@ const layers = [];
  */
 export function useKeys(keys) {
   useLayoutEffect(() => {
-    // with the page, not after it: a key pressed at once meets the keys that are shown
+    // during the layout, not after it, so that a key pressed at once already works
     layers.push(keys);
     return () => {
       layers.splice(layers.indexOf(keys), 1);

@@ -11,7 +11,7 @@ const same = (a, b) =>
   a.every((f, i) => ['function', 'file', 'line', 'module_id'].every((key) => f[key] === b[i][key]));
 
 // The subjects' answers: lookup address -> {engine, frames: logical ones, innermost first; null: two builds
-// differ}.  Where an offset engine has answered, it stands.
+// differ}.  The answer of an offset engine takes precedence.
 let table = null;
 async function learn() {
   const found = new Map();

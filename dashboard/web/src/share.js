@@ -10,7 +10,7 @@ import { copy } from './ui.js';
 export const link = (path) => new URL(href(path), location.href).href;
 
 /**
- * Copies text, and states for a moment what came of it.
+ * Copies text, and reports for a moment whether that worked.
  * @returns {[string, (text: string, done: string) => Promise<void>]} the words, and what copies
  */
 export function useCopy() {

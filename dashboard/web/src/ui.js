@@ -162,9 +162,9 @@ export function Loading() {
 }
 
 const explained = {
-  unsupported: ['This program and this database do not fit', 'Nothing was changed in it.'],
+  unsupported: ['This program cannot read this database', 'Nothing was changed in it.'],
   absent: ['There is nothing here', 'The run, case or page that this address names is not in the database.'],
-  offline: ['The server is gone', null],
+  offline: ['The server does not answer', null],
   not_carried: ['This file does not hold that', null],
   token: ['The token is missing', 'Open the address that `twinstack serve` printed: it carries the token.'],
 };
@@ -183,7 +183,7 @@ function explain(error) {
       '`twinstack db upgrade` brings it up to date, ' +
         'and so does starting this server once with --allow-write.',
     ];
-  return explained[error.key] ?? ['That did not work', null];
+  return explained[error.key] ?? ['The request failed', null];
 }
 
 // Words with `commands` in them.
@@ -225,7 +225,7 @@ export function Loaded({ from, children }) {
     <>
       {from.error && (
         <p class="banner warn" role="status">
-          Showing what was here before: {from.error.message}.
+          Showing earlier data: {from.error.message}.
         </p>
       )}
       {children(from.data)}
@@ -273,6 +273,29 @@ export function Select({ label, value, options, onChange }) {
     </label>
   );
 }
+
+/**
+ * A table in a region that scrolls if the table is wider than the page.
+ * @param {{label: string, kind?: string, children: Children}} props KIND: its classes
+ */
+export const Table = ({ label, kind = 'list', children }) => (
+  <div class="scroll" tabindex={0} role="region" aria-label={label}>
+    <table class={kind}>{children}</table>
+  </div>
+);
+
+/** @param {{value: string | undefined, onInput: (value: string | null) => void}} props null: it is empty */
+export const SearchField = ({ value, onInput }) => (
+  <label class="field">
+    <span>search</span>
+    <input
+      type="search"
+      value={value ?? ''}
+      placeholder="scenario.variant"
+      onInput={(event) => onInput(event.currentTarget.value || null)}
+    />
+  </label>
+);
 
 /** @param {{children: Children}} props */
 export const Command = ({ children }) => <code class="command">{children}</code>;

@@ -1,8 +1,8 @@
-// What this is made of, and its API.
+// What this program is made of, and its API.
 import licences from 'virtual:licences';
 import { useEffect, useState } from 'preact/hooks';
 import { offline, readText, useData } from '../api.js';
-import { Chip, Command, Link, Loaded, Page, number, plural } from '../ui.js';
+import { Chip, Command, Link, Loaded, Page, Table, number, plural } from '../ui.js';
 
 // What `report --html` put into the file, and what it did not.
 function Held() {
@@ -42,8 +42,8 @@ function Held() {
         </li>
       </ul>
       <p>
-        It asks no server and fetches nothing. Where the database is, <Command>twinstack serve</Command> shows
-        all of it.
+        It needs no server and fetches nothing. Where the database is, <Command>twinstack serve</Command>{' '}
+        shows all of it.
       </p>
     </div>
   );
@@ -54,8 +54,8 @@ export function About() {
     <Page
       title="About"
       lead={
-        `twinstack ${TWINSTACK_VERSION}: takes every Windows crash twice, by dump and by offsets, ` +
-        'and says which one is right.'
+        `twinstack ${TWINSTACK_VERSION}: captures every Windows crash twice, by dump and by offsets, ` +
+        'and reports which one is right.'
       }
     >
       <p>
@@ -82,7 +82,7 @@ export function About() {
   );
 }
 
-// Live it is an address; a file hands out what it holds.
+// On a server it is an address; an offline file gives out what it holds.
 function Description() {
   const path = '/api/v1/openapi.json';
   const [text, set] = useState(/** @type {string | null} */ (null));
@@ -102,7 +102,7 @@ export function Api() {
   return (
     <Page
       title="API"
-      lead="Everything that these pages show is data that you can ask for too."
+      lead="Everything that these pages show is also available as data."
       actions={<Description />}
     >
       {offline && (
@@ -113,32 +113,30 @@ export function Api() {
       <p>
         Answers are <code>{'{"data": …, "meta": …}'}</code>, errors{' '}
         <code>{'{"error": {"key", "message", "hint"}}'}</code>. Addresses are hex strings. Lists come in
-        pages: <code>next</code> goes into <code>after</code>, <code>total</code> is the true number.
+        pages: <code>next</code> goes into <code>after</code>, <code>total</code> counts all pages.
       </p>
       <Loaded from={data}>
         {(rows) => (
-          <div class="scroll" tabindex={0} role="region" aria-label="Endpoints">
-            <table class="list stacking">
-              <thead>
-                <tr>
-                  <th>method</th>
-                  <th>path</th>
-                  <th>what</th>
+          <Table label="Endpoints" kind="list stacking">
+            <thead>
+              <tr>
+                <th>method</th>
+                <th>path</th>
+                <th>what</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.method + row.path}>
+                  <td class="mono">{row.method}</td>
+                  <td class="mono wrap">{row.path}</td>
+                  <td class="dim">
+                    {row.summary} {row.needs_write ? <Chip>--allow-write</Chip> : null}
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {rows.map((row) => (
-                  <tr key={row.method + row.path}>
-                    <td class="mono">{row.method}</td>
-                    <td class="mono wrap">{row.path}</td>
-                    <td class="dim">
-                      {row.summary} {row.needs_write ? <Chip>--allow-write</Chip> : null}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+              ))}
+            </tbody>
+          </Table>
         )}
       </Loaded>
     </Page>

@@ -1,14 +1,14 @@
 // The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
-import { Chip, Link, words } from '../ui.js';
+import { Chip, Link, Table, words } from '../ui.js';
 
 const marks = {
-  gap: ['', 'nothing here, and nothing was demanded'],
+  gap: ['', 'nothing here, and nothing was expected'],
   same: ['✓', 'agrees at every level'],
   line: ['≈', 'same function, another file or line'],
   function: ['✗', 'same place, another function'],
   physical: ['≠', 'another address, module or kind'],
-  missing: ['∅', 'missing: a frame is demanded here'],
-  extra: ['+', 'a frame that the other side lacks'],
+  missing: ['∅', 'missing: a frame is expected here'],
+  extra: ['+', 'a frame that the other side does not have'],
   unjudged: ['', 'nothing to compare it with'],
 };
 /** @type {(cell: import('openapi').Cell) => boolean} */
@@ -176,72 +176,70 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
     stack ? { ...stack, empty: thread.rows.every((row) => !row[i + 1].frame) } : lacking(i),
   );
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Aligned stacks">
-      <table class="aligned">
-        <thead>
-          <tr>
-            <th class="num">#</th>
-            <th>truth</th>
-            {columns.map((i) => (
-              <th key={i} class="mono">
-                {engines[i].engine}
-                {engines[i].subject ? (
-                  ''
-                ) : (
-                  <>
-                    {' '}
-                    <span class="dim">reference</span>
-                  </>
-                )}
-              </th>
-            ))}
-            <th>cause</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ row, at }, n) => {
-            const shown = [row[0], ...columns.map((i) => row[i + 1])];
-            const causes = rowCauses(shown);
-            const to = (frame) => sourceAt(frame, at);
-            return (
-              <tr
-                key={at}
-                id={`row-${at}`}
-                class={`${shown.some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`}
-                aria-selected={at === selected}
-                onClick={(event) => {
-                  if (!(/** @type {Element} */ (event.target).closest('a'))) select(at);
-                }}
-              >
-                <td class="num dim">
-                  <button class="rowno" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
-                    {at}
-                  </button>
-                </td>
-                <Cell cell={row[0]} truth={true} sourceAt={to} />
-                {columns.map((i) => (
-                  <Cell
-                    key={i}
-                    cell={row[i + 1]}
-                    sourceAt={to}
-                    stack={stacks[i]}
-                    absolute={absolute}
-                    first={n === 0}
-                  />
+    <Table label="Aligned stacks" kind="aligned">
+      <thead>
+        <tr>
+          <th class="num">#</th>
+          <th>truth</th>
+          {columns.map((i) => (
+            <th key={i} class="mono">
+              {engines[i].engine}
+              {engines[i].subject ? (
+                ''
+              ) : (
+                <>
+                  {' '}
+                  <span class="dim">reference</span>
+                </>
+              )}
+            </th>
+          ))}
+          <th>cause</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ row, at }, n) => {
+          const shown = [row[0], ...columns.map((i) => row[i + 1])];
+          const causes = rowCauses(shown);
+          const to = (frame) => sourceAt(frame, at);
+          return (
+            <tr
+              key={at}
+              id={`row-${at}`}
+              class={`${shown.some(differs) ? 'differs' : ''} ${isSystem(row) ? 'system' : ''}`}
+              aria-selected={at === selected}
+              onClick={(event) => {
+                if (!(/** @type {Element} */ (event.target).closest('a'))) select(at);
+              }}
+            >
+              <td class="num dim">
+                <button class="rowno" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
+                  {at}
+                </button>
+              </td>
+              <Cell cell={row[0]} truth={true} sourceAt={to} />
+              {columns.map((i) => (
+                <Cell
+                  key={i}
+                  cell={row[i + 1]}
+                  sourceAt={to}
+                  stack={stacks[i]}
+                  absolute={absolute}
+                  first={n === 0}
+                />
+              ))}
+              <td class="cause">
+                {causes.map((cause) => (
+                  <Chip key={cause} kind={cause === 'unexplained' ? 'bad' : 'cause'}>
+                    {words(cause)}
+                  </Chip>
                 ))}
-                <td class="cause">
-                  {causes.map((cause) => (
-                    <Chip key={cause} kind={cause === 'unexplained' ? 'bad' : 'cause'}>
-                      {words(cause)}
-                    </Chip>
-                  ))}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </Table>
   );
 }
 

@@ -55,7 +55,7 @@ function Facts({ c }) {
   );
 }
 
-// One button an engine: shown or not, and how it did on this case.
+// One button per engine: whether it is shown, and how it did on this case.
 function EngineToggles({ engines, scores, has, wanted, set }) {
   const mark = (e) => {
     const s = scores.find((score) => score.engine === e.engine);
@@ -147,7 +147,7 @@ function useShown(data, query) {
   return { at, thread, wanted, has, columns, lacking, rows, selected, different };
 }
 
-// LIST is in rising order; past its end the first comes again.
+// LIST is in ascending order; after its end comes the first again.
 function neighbour(list, selected, by) {
   if (list.length === 0) return null;
   return by > 0
@@ -157,7 +157,7 @@ function neighbour(list, selected, by) {
 
 const viewWords = ['engines', 'inlines', 'system', 'absolute', 'thread', 'frame'];
 
-// The link that shows the same for ever: by the run's number, and without the filters of the queue.
+// The permanent link: by the run's number, and without the filters of the queue.
 const permanent = (run, c, query) =>
   link(
     withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}`, {
@@ -338,7 +338,7 @@ export function CaseView({ data, steps }) {
       <div class={accepting || explained ? 'besides' : ''}>
         {!thread || thread.rows.length === 0 ? (
           <Empty title="No stacks">
-            <p>{c.reason ?? 'Neither a record nor a dump was left.'}</p>
+            <p>{c.reason ?? 'There is neither a record nor a dump.'}</p>
           </Empty>
         ) : rows.length === 0 ? (
           <Empty title="Nothing to show">

@@ -1,4 +1,4 @@
-// Two runs: what differs around them first, then verdicts, then time.
+// Two runs: first how their environments differ, then verdicts, then times.
 import { useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
@@ -9,6 +9,7 @@ import {
   Link,
   Loaded,
   Page,
+  Table,
   Verdict,
   caseName,
   casePath,
@@ -61,30 +62,28 @@ function Group({ title, rows, total, run, folded }) {
       </h2>
       {open && rows.length > 0 && (
         <>
-          <div class="scroll" tabindex={0} role="region" aria-label={title}>
-            <table class="list stacking">
-              <thead>
-                <tr>
-                  <th>case</th>
-                  <th>was</th>
-                  <th>is</th>
-                  <th>reason</th>
+          <Table label={title} kind="list stacking">
+            <thead>
+              <tr>
+                <th>case</th>
+                <th>was</th>
+                <th>is</th>
+                <th>reason</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={`${caseName(row)}${row.repeat}`}>
+                  <td class="mono">
+                    <Link to={casePath(run, row)}>{caseName(row)}</Link>
+                  </td>
+                  <td data-label="was">{row.was ? <Verdict word={row.was} long /> : '–'}</td>
+                  <td data-label="is">{row.is ? <Verdict word={row.is} long /> : '–'}</td>
+                  <td class="dim">{row.reason}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {rows.map((row) => (
-                  <tr key={`${caseName(row)}${row.repeat}`}>
-                    <td class="mono">
-                      <Link to={casePath(run, row)}>{caseName(row)}</Link>
-                    </td>
-                    <td data-label="was">{row.was ? <Verdict word={row.was} long /> : '–'}</td>
-                    <td data-label="is">{row.is ? <Verdict word={row.is} long /> : '–'}</td>
-                    <td class="dim">{row.reason}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+              ))}
+            </tbody>
+          </Table>
           {total > rows.length && <p class="dim">and {number(total - rows.length)} more</p>}
         </>
       )}
@@ -96,47 +95,41 @@ function Timing({ rows }) {
   if (rows.length === 0) return <p class="dim">No engine was timed in both runs.</p>;
   const said = { slower: ['▲', 'wrong'], faster: ['▼', 'good'], same: ['=', 'dim'], too_few: ['?', 'dim'] };
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Timing">
-      <table class="list">
-        <thead>
-          <tr>
-            <th>engine</th>
-            <th class="num">before</th>
-            <th class="num">now</th>
-            <th class="num">effect</th>
-            <th class="num">
-              <Term name="threshold" />
-            </th>
-            <th class="num">
-              <Term name="p" />
-            </th>
-            <th>says</th>
+    <Table label="Timing">
+      <thead>
+        <tr>
+          <th>engine</th>
+          <th class="num">before</th>
+          <th class="num">now</th>
+          <th class="num">effect</th>
+          <th class="num">
+            <Term name="threshold" />
+          </th>
+          <th class="num">
+            <Term name="p" />
+          </th>
+          <th>says</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.engine}>
+            <td class="mono">{row.engine}</td>
+            <td class="num">{duration(row.a_ns)}</td>
+            <td class="num">{duration(row.b_ns)}</td>
+            <td class="num">
+              {row.effect === null ? '–' : `${row.effect >= 0 ? '+' : ''}${(100 * row.effect).toFixed(1)} %`}
+            </td>
+            <td class="num dim">{row.threshold === null ? '–' : `${(100 * row.threshold).toFixed(1)} %`}</td>
+            <td class="num dim">{row.p === null ? '–' : row.p.toPrecision(2)}</td>
+            <td class={said[row.change]?.[1]}>
+              {said[row.change]?.[0]}{' '}
+              {row.change === 'too_few' ? `not enough samples (${row.samples})` : words(row.change)}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.engine}>
-              <td class="mono">{row.engine}</td>
-              <td class="num">{duration(row.a_ns)}</td>
-              <td class="num">{duration(row.b_ns)}</td>
-              <td class="num">
-                {row.effect === null
-                  ? '–'
-                  : `${row.effect >= 0 ? '+' : ''}${(100 * row.effect).toFixed(1)} %`}
-              </td>
-              <td class="num dim">
-                {row.threshold === null ? '–' : `${(100 * row.threshold).toFixed(1)} %`}
-              </td>
-              <td class="num dim">{row.p === null ? '–' : row.p.toPrecision(2)}</td>
-              <td class={said[row.change]?.[1]}>
-                {said[row.change]?.[0]}{' '}
-                {row.change === 'too_few' ? `not enough samples (${row.samples})` : words(row.change)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 
@@ -212,34 +205,32 @@ export function Compare({ a, b }) {
             </p>
             {found.environment.some((row) => ['compiler', 'flags', 'platform', 'cpu'].includes(row.name)) && (
               <p class="banner warn" role="status">
-                The two did not run alike: {found.environment.map((row) => row.name).join(', ')} changed.
+                The environments differ: {found.environment.map((row) => row.name).join(', ')} changed.
               </p>
             )}
             {found.environment.length > 0 && (
-              <div class="scroll" tabindex={0} role="region" aria-label="Environment">
-                <table class="list stacking">
-                  <thead>
-                    <tr>
-                      <th>around the run</th>
-                      <th>run {found.a.id}</th>
-                      <th>run {found.b.id}</th>
+              <Table label="Environment" kind="list stacking">
+                <thead>
+                  <tr>
+                    <th>around the run</th>
+                    <th>run {found.a.id}</th>
+                    <th>run {found.b.id}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {found.environment.map((row) => (
+                    <tr key={row.name}>
+                      <td>{row.name}</td>
+                      <td class="mono wrap" data-label={`run ${found.a.id}`}>
+                        {row.a ?? '–'}
+                      </td>
+                      <td class="mono wrap" data-label={`run ${found.b.id}`}>
+                        {row.b ?? '–'}
+                      </td>
                     </tr>
-                  </thead>
-                  <tbody>
-                    {found.environment.map((row) => (
-                      <tr key={row.name}>
-                        <td>{row.name}</td>
-                        <td class="mono wrap" data-label={`run ${found.a.id}`}>
-                          {row.a ?? '–'}
-                        </td>
-                        <td class="mono wrap" data-label={`run ${found.b.id}`}>
-                          {row.b ?? '–'}
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+                  ))}
+                </tbody>
+              </Table>
             )}
             {groups.every(([key]) => found.changes[key].length === 0) ? (
               <Empty title="No case changed">

@@ -2,7 +2,19 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Empty, Link, Loaded, Select, casePath, number, plural, verdictOf, verdicts, words } from '../ui.js';
+import {
+  Empty,
+  Link,
+  Loaded,
+  SearchField,
+  Select,
+  casePath,
+  number,
+  plural,
+  verdictOf,
+  verdicts,
+  words,
+} from '../ui.js';
 import { decode, different, fitting, toLines, toRows } from './grid_model.js';
 
 /**
@@ -28,7 +40,7 @@ const OVERSCAN = 6; // lines above and below what is in view
 
 const meaning = (letter) => marks[letter ?? '-'] ?? marks['-'];
 
-// For the eye: names of cells say the same in words.
+// For sighted readers; the names of cells say the same in words.
 function Mark({ letter, engine, large = false }) {
   const [glyph, kind, text] = meaning(letter);
   return (
@@ -269,15 +281,7 @@ function Filters({ data, cases, query, set }) {
   const labels = { engine: 'wrong engine' };
   return (
     <div class="filters">
-      <label class="field">
-        <span>search</span>
-        <input
-          type="search"
-          value={query.search ?? ''}
-          placeholder="scenario.variant"
-          onInput={(event) => set({ search: event.currentTarget.value })}
-        />
-      </label>
+      <SearchField value={query.search} onInput={(search) => set({ search })} />
       {Object.entries({ ...used, engine })
         .filter(([name, options]) => options.length > 1 || query[name])
         .map(([name, options]) => (
@@ -309,7 +313,7 @@ function Switches({ query, set, engines }) {
         compact
       </button>
       <button class="toggle" aria-pressed={query.fold !== '0'} onClick={toggle('fold', '0')}>
-        fold what is alike
+        fold rows that are alike
       </button>
       {engines.references.length > 0 && (
         <button class="toggle" aria-pressed={engines.all} onClick={toggle('references', '1')}>
@@ -379,7 +383,7 @@ function Shown({ data, running }) {
       {legend}
       {rows.length === 0 ? (
         <Empty title="No case fits">
-          <p>Loosen the filters above.</p>
+          <p>Change the filters above.</p>
         </Empty>
       ) : (
         <Table

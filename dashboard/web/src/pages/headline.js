@@ -1,5 +1,5 @@
 // The headline: what a crash costs as a dump and as offsets.  The server computes it; this shows it.
-import { bytes, duration, number } from '../ui.js';
+import { Table, bytes, duration, number } from '../ui.js';
 
 /** @type {(row: import('openapi').HeadlineRow, value: number) => string} */
 const amount = (row, value) =>
@@ -32,32 +32,30 @@ export function Headline({ headline }) {
   return (
     <>
       <h2 class="section">Speed</h2>
-      <div class="scroll" tabindex={0} role="region" aria-label="Speed">
-        <table class="list">
-          <thead>
-            <tr>
-              <th>median (least to most)</th>
+      <Table label="Speed">
+        <thead>
+          <tr>
+            <th>median (least to most)</th>
+            {headline.columns.map((column) => (
+              <th class="num" key={column.key}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {headline.rows.map((row) => (
+            <tr key={row.key}>
+              <td class={row.part ? 'dim' : ''}>
+                {row.group}: {row.name}
+              </td>
               {headline.columns.map((column) => (
-                <th class="num" key={column.key}>
-                  {column.name}
-                </th>
+                <Cell key={column.key} row={row} cell={row.cells[column.key]} />
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {headline.rows.map((row) => (
-              <tr key={row.key}>
-                <td class={row.part ? 'dim' : ''}>
-                  {row.group}: {row.name}
-                </td>
-                {headline.columns.map((column) => (
-                  <Cell key={column.key} row={row} cell={row.cells[column.key]} />
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </Table>
       <p class="dim small">
         {headline.dominates} Foreign: {headline.foreign ?? 'not measured'}. {headline.scope}
       </p>

@@ -9,6 +9,8 @@ import {
   Link,
   Loaded,
   Page,
+  SearchField,
+  Table,
   Verdict,
   caseName,
   casePath,
@@ -17,7 +19,7 @@ import {
   words,
 } from '../ui.js';
 
-const parsed = new WeakMap(); // a document's rows with their hooks split, once
+const parsed = new WeakMap(); // the rows of a document, with their hooks split once
 function hookRows(found) {
   if (!parsed.has(found))
     parsed.set(
@@ -41,7 +43,7 @@ export function Hooks() {
   const [query, set] = useQuery();
   const data = useData('/api/v1/doors', { run: query.run });
   return (
-    <Page title="Hooks" lead="Which hook saw each crash: promised, and measured in this run.">
+    <Page title="Hooks" lead="Which hook saw each crash: expected, and measured in this run.">
       <Loaded from={data}>
         {(found) => {
           const taken = hookRows(found);
@@ -49,7 +51,7 @@ export function Hooks() {
           if (taken.length === 0)
             return (
               <Empty title="No case in this run">
-                <p>Hooks are known once cases were captured.</p>
+                <p>Hooks are known once cases have been captured.</p>
               </Empty>
             );
           const fitting = taken.filter(
@@ -60,21 +62,14 @@ export function Hooks() {
           return (
             <>
               <div class="filters">
-                <label class="field">
-                  <span>search</span>
-                  <input
-                    type="search"
-                    value={query.search ?? ''}
-                    placeholder="scenario.variant"
-                    onInput={(event) => set({ search: event.currentTarget.value || null })}
-                  />
-                </label>
+                <SearchField value={query.search} onInput={(search) => set({ search })} />
                 <button
                   class="toggle low"
                   aria-pressed={!!query.differs}
                   onClick={() => set({ differs: query.differs ? null : 1 })}
                 >
-                  only where promise and measure differ ({number(taken.filter((row) => row.differs).length)})
+                  only where expected and measured differ ({number(taken.filter((row) => row.differs).length)}
+                  )
                 </button>
               </div>
               <p class="legend">
@@ -82,59 +77,57 @@ export function Hooks() {
                 <span>✗ promised, not seen</span>
                 <span>+ seen, not promised</span>
               </p>
-              <div class="scroll" tabindex={0} role="region" aria-label="Hooks">
-                <table class="matrix">
-                  <thead>
-                    <tr>
-                      <th>case</th>
-                      {hooks.map((hook) => (
-                        <th key={hook}>
-                          {words(hook)}
-                          <br />
-                          <span class="dim nowrap">saw {number(seen.find(([d]) => d === hook)?.[1])}</span>
+              <Table label="Hooks" kind="matrix">
+                <thead>
+                  <tr>
+                    <th>case</th>
+                    {hooks.map((hook) => (
+                      <th key={hook}>
+                        {words(hook)}
+                        <br />
+                        <span class="dim nowrap">saw {number(seen.find(([d]) => d === hook)?.[1])}</span>
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.map((row, i) => {
+                    const { want, got } = row;
+                    return (
+                      <tr key={i}>
+                        <th scope="row" class="mono">
+                          <Link to={casePath(found.run, row)}>{caseName(row)}</Link>
                         </th>
-                      ))}
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {rows.map((row, i) => {
-                      const { want, got } = row;
-                      return (
-                        <tr key={i}>
-                          <th scope="row" class="mono">
-                            <Link to={casePath(found.run, row)}>{caseName(row)}</Link>
-                          </th>
-                          {want.length + got.length === 0 ? (
-                            <td class="dim small none" colspan={hooks.length}>
-                              none promised, none saw it
-                            </td>
-                          ) : (
-                            hooks.map((hook) => {
-                              const [glyph, kind, why] = want.includes(hook)
-                                ? got.includes(hook)
-                                  ? ['✓', 'pass', 'as promised']
-                                  : ['✗', 'fail', 'promised, not seen']
-                                : got.includes(hook)
-                                  ? ['+', 'flaky', 'seen, not promised']
-                                  : ['', '', ''];
-                              return (
-                                <td key={hook} class={kind ? `v-${kind}` : ''} title={why}>
-                                  {glyph && (
-                                    <>
-                                      <span aria-hidden="true">{glyph}</span>
-                                      <span class="sr">{why}</span>
-                                    </>
-                                  )}
-                                </td>
-                              );
-                            })
-                          )}
-                        </tr>
-                      );
-                    })}
-                  </tbody>
-                </table>
-              </div>
+                        {want.length + got.length === 0 ? (
+                          <td class="dim small none" colspan={hooks.length}>
+                            none promised, none saw it
+                          </td>
+                        ) : (
+                          hooks.map((hook) => {
+                            const [glyph, kind, why] = want.includes(hook)
+                              ? got.includes(hook)
+                                ? ['✓', 'pass', 'as promised']
+                                : ['✗', 'fail', 'promised, not seen']
+                              : got.includes(hook)
+                                ? ['+', 'flaky', 'seen, not promised']
+                                : ['', '', ''];
+                            return (
+                              <td key={hook} class={kind ? `v-${kind}` : ''} title={why}>
+                                {glyph && (
+                                  <>
+                                    <span aria-hidden="true">{glyph}</span>
+                                    <span class="sr">{why}</span>
+                                  </>
+                                )}
+                              </td>
+                            );
+                          })
+                        )}
+                      </tr>
+                    );
+                  })}
+                </tbody>
+              </Table>
               {rows.length < fitting.length ? (
                 <p class="pager dim">
                   {number(rows.length)} of {number(fitting.length)} cases{' '}
@@ -151,18 +144,18 @@ export function Hooks() {
   );
 }
 
-// The rank against that in the run before.
+// The rank compared with that in the previous run.
 function Change({ row }) {
   const by = row.rank_before === null ? null : row.rank_before - row.rank;
   if (by === null) return <Chip>new</Chip>;
   if (by === 0)
     return (
-      <span class="dim" title="as in the run before">
+      <span class="dim" title="as in the previous run">
         =
       </span>
     );
   return (
-    <span class={by > 0 ? 'wrong' : 'dim'} title={`was ${row.rank_before} in the run before`}>
+    <span class={by > 0 ? 'wrong' : 'dim'} title={`was ${row.rank_before} in the previous run`}>
       {by > 0 ? '▲' : '▼'}
       {Math.abs(by)}
     </span>
@@ -181,66 +174,64 @@ export function Signatures() {
               <p>Every engine under test agrees with the truth.</p>
             </Empty>
           ) : (
-            <div class="scroll" tabindex={0} role="region" aria-label="Signatures">
-              <table class="list stacking">
-                <thead>
-                  <tr>
-                    <th class="num">rank</th>
-                    <th class="num">cases</th>
-                    <th>verdict</th>
-                    <th>signature</th>
-                    <th>for example</th>
+            <Table label="Signatures" kind="list stacking">
+              <thead>
+                <tr>
+                  <th class="num">rank</th>
+                  <th class="num">cases</th>
+                  <th>verdict</th>
+                  <th>signature</th>
+                  <th>for example</th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.signatures.map((row) => (
+                  <tr key={row.signature}>
+                    <td class="num nowrap" data-label="rank">
+                      {row.rank} <Change row={row} />
+                    </td>
+                    <td class="num strong" data-label="cases">
+                      {number(row.cases)}
+                    </td>
+                    <td>
+                      <Verdict word={row.verdict} long />
+                      {row.known_id && (
+                        <>
+                          {' '}
+                          <Chip>{row.known_id}</Chip>
+                        </>
+                      )}
+                    </td>
+                    <td>
+                      <span class="mono wrap">{row.signature}</span>
+                      <br />
+                      <span class="dim">{row.reason}</span>
+                      {row.first_run && (
+                        <>
+                          <br />
+                          <span class="dim small">
+                            first seen in{' '}
+                            {row.first_run === found.run ? (
+                              'this run'
+                            ) : (
+                              <Link to={`/runs/${row.first_run}`}>run {row.first_run}</Link>
+                            )}
+                          </span>
+                        </>
+                      )}
+                    </td>
+                    <td>
+                      {row.examples.slice(0, 3).map((c) => (
+                        <Link key={caseName(c)} class="mono block" to={casePath(found.run, c)}>
+                          {caseName(c)}
+                        </Link>
+                      ))}
+                      {row.cases > 3 ? <span class="dim">and {row.cases - 3} more</span> : null}
+                    </td>
                   </tr>
-                </thead>
-                <tbody>
-                  {found.signatures.map((row) => (
-                    <tr key={row.signature}>
-                      <td class="num nowrap" data-label="rank">
-                        {row.rank} <Change row={row} />
-                      </td>
-                      <td class="num strong" data-label="cases">
-                        {number(row.cases)}
-                      </td>
-                      <td>
-                        <Verdict word={row.verdict} long />
-                        {row.known_id && (
-                          <>
-                            {' '}
-                            <Chip>{row.known_id}</Chip>
-                          </>
-                        )}
-                      </td>
-                      <td>
-                        <span class="mono wrap">{row.signature}</span>
-                        <br />
-                        <span class="dim">{row.reason}</span>
-                        {row.first_run && (
-                          <>
-                            <br />
-                            <span class="dim small">
-                              first seen in{' '}
-                              {row.first_run === found.run ? (
-                                'this run'
-                              ) : (
-                                <Link to={`/runs/${row.first_run}`}>run {row.first_run}</Link>
-                              )}
-                            </span>
-                          </>
-                        )}
-                      </td>
-                      <td>
-                        {row.examples.slice(0, 3).map((c) => (
-                          <Link key={caseName(c)} class="mono block" to={casePath(found.run, c)}>
-                            {caseName(c)}
-                          </Link>
-                        ))}
-                        {row.cases > 3 ? <span class="dim">and {row.cases - 3} more</span> : null}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+                ))}
+              </tbody>
+            </Table>
           )
         }
       </Loaded>
@@ -310,66 +301,64 @@ export function Known() {
                 <p class="banner warn">Run {found.run} used another version of this list.</p>
               )}
               {found.items.length > 0 && (
-                <div class="scroll" tabindex={0} role="region" aria-label="Known">
-                  <table class="list stacking">
-                    <thead>
-                      <tr>
-                        <th>id</th>
-                        <th>scope and cause</th>
-                        <th>reason</th>
-                        <th class="num">cases in run {found.run}</th>
-                        <th>holds until</th>
+                <Table label="Known" kind="list stacking">
+                  <thead>
+                    <tr>
+                      <th>id</th>
+                      <th>scope and cause</th>
+                      <th>reason</th>
+                      <th class="num">cases in run {found.run}</th>
+                      <th>holds until</th>
+                      {token && (
+                        <th>
+                          <span class="sr">remove</span>
+                        </th>
+                      )}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {found.items.map((k) => (
+                      <tr key={k.id}>
+                        <td class="mono wrap strong">{k.id}</td>
+                        <td class="mono wrap scope">
+                          {k.scope}
+                          <br />
+                          <span class="dim">{k.cause}</span>
+                        </td>
+                        <td>
+                          {k.reason}
+                          {k.issue && (
+                            <>
+                              <br />
+                              {/^https?:\/\//.test(k.issue) ? (
+                                <a href={k.issue} target="_blank" rel="noreferrer noopener">
+                                  {k.issue}
+                                </a>
+                              ) : (
+                                <span class="dim">{k.issue}</span>
+                              )}
+                            </>
+                          )}
+                        </td>
+                        <td class="num" data-label={`cases in run ${found.run}`}>
+                          {k.hits === 0 ? <span class="dim">none</span> : number(k.hits)}
+                        </td>
+                        <td data-label="holds until">
+                          <Expiry item={k} />
+                        </td>
                         {token && (
-                          <th>
-                            <span class="sr">remove</span>
-                          </th>
+                          <td>
+                            <Remove id={k.id} />
+                          </td>
                         )}
                       </tr>
-                    </thead>
-                    <tbody>
-                      {found.items.map((k) => (
-                        <tr key={k.id}>
-                          <td class="mono wrap strong">{k.id}</td>
-                          <td class="mono wrap scope">
-                            {k.scope}
-                            <br />
-                            <span class="dim">{k.cause}</span>
-                          </td>
-                          <td>
-                            {k.reason}
-                            {k.issue && (
-                              <>
-                                <br />
-                                {/^https?:\/\//.test(k.issue) ? (
-                                  <a href={k.issue} target="_blank" rel="noreferrer noopener">
-                                    {k.issue}
-                                  </a>
-                                ) : (
-                                  <span class="dim">{k.issue}</span>
-                                )}
-                              </>
-                            )}
-                          </td>
-                          <td class="num" data-label={`cases in run ${found.run}`}>
-                            {k.hits === 0 ? <span class="dim">none</span> : number(k.hits)}
-                          </td>
-                          <td data-label="holds until">
-                            <Expiry item={k} />
-                          </td>
-                          {token && (
-                            <td>
-                              <Remove id={k.id} />
-                            </td>
-                          )}
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
+                    ))}
+                  </tbody>
+                </Table>
               )}
               <h2 class="section">Used in run {found.run}</h2>
               {found.hits.length === 0 ? (
-                <p class="dim">No case of this run needed one of them.</p>
+                <p class="dim">No case of this run needed any of them.</p>
               ) : (
                 <ul class="lines">
                   {found.hits.map((c) => (
@@ -384,7 +373,7 @@ export function Known() {
                 </ul>
               )}
               <details class="env">
-                <summary>The file as it is</summary>
+                <summary>The file itself</summary>
                 <pre class="sheetlike" tabindex={0}>
                   {found.text ?? found.used}
                 </pre>
@@ -397,7 +386,7 @@ export function Known() {
   );
 }
 
-// Best first: of several kinds that answered for one module, the best says what it has.
+// Best first: if several kinds answered for one module, the best one describes its symbols.
 const states = {
   pdb: ['✓', 'pass', 'PDB of the right identity'],
   dwarf: ['✓', 'pass', 'DWARF of its own image'],
@@ -442,55 +431,53 @@ export function Symbols() {
               <p>No frame of this run lies in a known module.</p>
             </Empty>
           ) : (
-            <div class="scroll" tabindex={0} role="region" aria-label="Symbols">
-              <table class="list stacking">
-                <thead>
-                  <tr>
-                    <th>module</th>
-                    <th>symbols used, for how many frames</th>
-                    <th class="num">frames</th>
-                    <th class="num">inlined</th>
-                    <th>debug id, code id</th>
+            <Table label="Symbols" kind="list stacking">
+              <thead>
+                <tr>
+                  <th>module</th>
+                  <th>symbols used, for how many frames</th>
+                  <th class="num">frames</th>
+                  <th class="num">inlined</th>
+                  <th>debug id, code id</th>
+                </tr>
+              </thead>
+              <tbody>
+                {modules(found.rows).map((module, i) => (
+                  <tr key={i}>
+                    <td class="mono strong">{module.module}</td>
+                    <td>
+                      <div class="answers">
+                        {module.answers.map((row) => {
+                          const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
+                          return (
+                            <span key={row.symbols} title={why}>
+                              <span class={`verdict v-${kind}`}>
+                                <span aria-hidden="true">{glyph}</span> {row.symbols}
+                              </span>{' '}
+                              <span class="small">{number(row.frames)}</span>
+                            </span>
+                          );
+                        })}
+                        {module.answers.length === 1 && (
+                          <span class="dim small">{states[module.answers[0].symbols]?.[2]}</span>
+                        )}
+                      </div>
+                    </td>
+                    <td class="num" data-label="frames">
+                      {number(module.frames)}
+                    </td>
+                    <td class="num" data-label="inlined">
+                      {module.inlined ? number(module.inlined) : <span class="dim">none</span>}
+                    </td>
+                    <td class="mono wrap ids">
+                      {module.debug_id || <span class="dim">no debug id</span>}
+                      <br />
+                      <span class="dim">{module.code_id || 'no code id'}</span>
+                    </td>
                   </tr>
-                </thead>
-                <tbody>
-                  {modules(found.rows).map((module, i) => (
-                    <tr key={i}>
-                      <td class="mono strong">{module.module}</td>
-                      <td>
-                        <div class="answers">
-                          {module.answers.map((row) => {
-                            const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
-                            return (
-                              <span key={row.symbols} title={why}>
-                                <span class={`verdict v-${kind}`}>
-                                  <span aria-hidden="true">{glyph}</span> {row.symbols}
-                                </span>{' '}
-                                <span class="small">{number(row.frames)}</span>
-                              </span>
-                            );
-                          })}
-                          {module.answers.length === 1 && (
-                            <span class="dim small">{states[module.answers[0].symbols]?.[2]}</span>
-                          )}
-                        </div>
-                      </td>
-                      <td class="num" data-label="frames">
-                        {number(module.frames)}
-                      </td>
-                      <td class="num" data-label="inlined">
-                        {module.inlined ? number(module.inlined) : <span class="dim">none</span>}
-                      </td>
-                      <td class="mono wrap ids">
-                        {module.debug_id || <span class="dim">no debug id</span>}
-                        <br />
-                        <span class="dim">{module.code_id || 'no code id'}</span>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+                ))}
+              </tbody>
+            </Table>
           )
         }
       </Loaded>

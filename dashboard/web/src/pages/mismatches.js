@@ -1,4 +1,4 @@
-// The mismatch browser: the queue as the server sorts it, and one case of it.
+// The mismatch browser: the queue in the order of the server, and one case of it.
 import { useEffect, useState } from 'preact/hooks';
 import { useData } from '../api.js';
 import { useKeys } from '../keys.js';
@@ -111,7 +111,7 @@ export function Mismatches({ run, name }) {
     repeat: repeat || null,
   });
   const turn = (after) => go(withQuery(`/runs/${run}/mismatches`, { ...kept, after: after || null }));
-  // From the address and not from what is drawn: keys may come faster than pages.
+  // From the address and not from the drawn page: keys may be faster than pages.
   const move = (by, only = (_) => true, goesOn = true) => {
     const now = current();
     const wanted = decodeURIComponent(now.path.split('/mismatches/')[1] ?? '');
@@ -197,7 +197,7 @@ export function Mismatches({ run, name }) {
         ) : (
           list.data && (
             <Empty title="Nothing to look at">
-              <p>This run has no case that fits.</p>
+              <p>No case of this run matches the filters.</p>
             </Empty>
           )
         )}

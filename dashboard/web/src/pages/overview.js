@@ -1,4 +1,4 @@
-// The first page: is it right, how fast, since when.
+// The first page: whether stacks are right, how fast, and since when.
 import { useData, useLive } from '../api.js';
 import { Term } from '../glossary.js';
 import {
@@ -241,7 +241,7 @@ function Waiting() {
   return (
     <Empty title="No run yet: waiting for the first">
       <p role="status">
-        This page shows it as soon as it starts. If none is starting, take every crash both ways:
+        This page shows it as soon as it starts. If none is starting, capture every crash both ways:
       </p>
       <p>
         <Command>twinstack run</Command>
@@ -284,7 +284,7 @@ function Shown({ data }) {
       </div>
       <Headline headline={data.headline} />
       <p class="headline">
-        <Link to="/timing">Every sample, warm and from nothing</Link>
+        <Link to="/timing">Every sample, warm and cold</Link>
       </p>
       {data.failing.total > 0 ? (
         <>

@@ -1,4 +1,4 @@
-// How far a run is: cases judged of those it will have, the rate, the time left, and what fails so far.
+// The progress of a run: cases judged of those it will have, the rate, the time left, and failures so far.
 import { Link, duration, number, plural } from '../ui.js';
 
 /** @param {{run: import('openapi').Run}} props nothing is shown for a run that is complete */

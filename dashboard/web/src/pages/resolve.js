@@ -4,7 +4,7 @@ import { offline, send } from '../api.js';
 import { resolveHere } from '../known_frames.js';
 import { current } from '../router.js';
 import { link, useCopy } from '../share.js';
-import { Command, Empty, Failure, Loading, Page, bytes, words } from '../ui.js';
+import { Command, Empty, Failure, Loading, Page, Table, bytes, words } from '../ui.js';
 
 const LIMIT = 64 << 20;
 const LINK_LIMIT = 8000; // characters of a stack that a link can carry through mail and chat
@@ -41,7 +41,7 @@ function Share({ found, text }) {
       )}
       {text && text.length <= LINK_LIMIT && (
         <button
-          title="the link carries the pasted stack itself; whoever opens it resolves it with their symbols"
+          title="the link carries the pasted stack itself; the reader resolves it with their own symbols"
           onClick={() => copyAs(shareLink(text), 'link copied')}
         >
           Copy link
@@ -67,62 +67,60 @@ function Stack({ stack, n }) {
           </>
         ) : null}
       </h2>
-      <div class="scroll" tabindex={0} role="region" aria-label="Stack">
-        <table class="aligned plain">
-          <thead>
-            <tr>
-              <th class="num">#</th>
-              <th>function</th>
-              <th>source</th>
-              <th>module!offset</th>
-              <th>found by</th>
-              <th>symbols</th>
+      <Table label="Stack" kind="aligned plain">
+        <thead>
+          <tr>
+            <th class="num">#</th>
+            <th>function</th>
+            <th>source</th>
+            <th>module!offset</th>
+            <th>found by</th>
+            <th>symbols</th>
+          </tr>
+        </thead>
+        <tbody>
+          {stack.frames.map((f, i) => (
+            <tr key={i}>
+              <td class="num dim">{f.inlined ? '' : f.index}</td>
+              <td class="fn" style={{ paddingLeft: f.inlined ? '1.8em' : null }}>
+                {f.inlined && (
+                  <span class="arrow" aria-hidden="true">
+                    ↳
+                  </span>
+                )}
+                {f.function ?? <em class="dim">no name</em>}
+                {f.inlined && (
+                  <>
+                    {' '}
+                    <span class="tag">inlined</span>
+                  </>
+                )}
+              </td>
+              <td class="mono">{f.file ? place(f) : <span class="dim">–</span>}</td>
+              <td class="mono dim">
+                {f.module ?? '?'}!{f.offset}
+              </td>
+              <td>{words(f.found_by)}</td>
+              <td>
+                {f.symbols}
+                {f.note ? (
+                  <>
+                    {' '}
+                    <span class="dim small">{f.note}</span>
+                  </>
+                ) : null}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {stack.frames.map((f, i) => (
-              <tr key={i}>
-                <td class="num dim">{f.inlined ? '' : f.index}</td>
-                <td class="fn" style={{ paddingLeft: f.inlined ? '1.8em' : null }}>
-                  {f.inlined && (
-                    <span class="arrow" aria-hidden="true">
-                      ↳
-                    </span>
-                  )}
-                  {f.function ?? <em class="dim">no name</em>}
-                  {f.inlined && (
-                    <>
-                      {' '}
-                      <span class="tag">inlined</span>
-                    </>
-                  )}
-                </td>
-                <td class="mono">{f.file ? place(f) : <span class="dim">–</span>}</td>
-                <td class="mono dim">
-                  {f.module ?? '?'}!{f.offset}
-                </td>
-                <td>{words(f.found_by)}</td>
-                <td>
-                  {f.symbols}
-                  {f.note ? (
-                    <>
-                      {' '}
-                      <span class="dim small">{f.note}</span>
-                    </>
-                  ) : null}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </Table>
       {stack.left_out > 0 && <p class="dim">{stack.left_out} frames were left out in the middle.</p>}
       {stack.stop && <p class="dim small">the walk ended: {stack.stop}</p>}
     </section>
   );
 }
 
-// A file has neither symbols nor a server to ask.
+// An offline file has neither symbols nor a server.
 const NoServer = () => (
   <div class="banner note" role="note">
     <p>
@@ -150,9 +148,9 @@ function Answer({ what, found, text }) {
         </p>
       ))}
       {found.stacks.length === 0 && found.errors.length === 0 && (
-        <Empty title="No stack in there">
+        <Empty title="No stack found">
           <p>
-            One frame a line, such as <code>app.exe!0x17d7</code>.
+            One frame per line, such as <code>app.exe!0x17d7</code>.
           </p>
         </Empty>
       )}

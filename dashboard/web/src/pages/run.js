@@ -9,6 +9,7 @@ import {
   Link,
   Loaded,
   Page,
+  Table,
   Verdict,
   duration,
   failing,
@@ -26,45 +27,43 @@ function Engines({ rows: all }) {
   const silent = all.filter((e) => !rows.includes(e));
   return (
     <>
-      <div class="scroll" tabindex={0} role="region" aria-label="Engines">
-        <table class="list engines">
-          <thead>
-            <tr>
-              <th>engine</th>
-              <th class="num">exact</th>
-              <th class="num">precision</th>
-              <th class="num">recall</th>
-              <th class="num">inline</th>
-              <th class="num">lines</th>
-              <th class="num">physical</th>
-              <th class="num">stacks</th>
-              <th>shares</th>
+      <Table label="Engines" kind="list engines">
+        <thead>
+          <tr>
+            <th>engine</th>
+            <th class="num">exact</th>
+            <th class="num">precision</th>
+            <th class="num">recall</th>
+            <th class="num">inline</th>
+            <th class="num">lines</th>
+            <th class="num">physical</th>
+            <th class="num">stacks</th>
+            <th>shares</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((e) => (
+            <tr key={e.engine}>
+              <td class="mono">
+                {e.engine}{' '}
+                {e.subject ? (
+                  <Chip kind="subject" title="decides verdict and exit code">
+                    under test
+                  </Chip>
+                ) : null}
+              </td>
+              <td class="num strong">{percent(e.exact, e.judged)}</td>
+              <td class="num">{percent(e.right_frames, e.own_frames)}</td>
+              <td class="num">{percent(e.right_frames, e.truth_frames)}</td>
+              <td class="num">{percent(e.inline_right, e.inline_demanded)}</td>
+              <td class="num">{percent(e.lines_right, e.lines_judged)}</td>
+              <td class="num">{percent(e.physical_same, e.physical_judged)}</td>
+              <td class="num">{number(e.stacks)}</td>
+              <td class="dim small shares">{e.shares ?? 'nothing of ours'}</td>
             </tr>
-          </thead>
-          <tbody>
-            {rows.map((e) => (
-              <tr key={e.engine}>
-                <td class="mono">
-                  {e.engine}{' '}
-                  {e.subject ? (
-                    <Chip kind="subject" title="decides verdict and exit code">
-                      under test
-                    </Chip>
-                  ) : null}
-                </td>
-                <td class="num strong">{percent(e.exact, e.judged)}</td>
-                <td class="num">{percent(e.right_frames, e.own_frames)}</td>
-                <td class="num">{percent(e.right_frames, e.truth_frames)}</td>
-                <td class="num">{percent(e.inline_right, e.inline_demanded)}</td>
-                <td class="num">{percent(e.lines_right, e.lines_judged)}</td>
-                <td class="num">{percent(e.physical_same, e.physical_judged)}</td>
-                <td class="num">{number(e.stacks)}</td>
-                <td class="dim small shares">{e.shares ?? 'nothing of ours'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </Table>
       {silent.length > 0 && (
         <p class="dim small silent">
           Not asked:{' '}
@@ -190,7 +189,7 @@ function SetBaseline({ run }) {
   if (!token) return null;
   const put = () =>
     send('PUT', '/api/v1/baseline', { body: JSON.stringify({ run }) }).then(
-      () => say('is the baseline now'),
+      () => say('is now the baseline'),
       (error) => say(error.message),
     );
   return said ? (
@@ -198,7 +197,7 @@ function SetBaseline({ run }) {
       {said}
     </span>
   ) : (
-    <button onClick={put}>Make it the baseline</button>
+    <button onClick={put}>Make this the baseline</button>
   );
 }
 

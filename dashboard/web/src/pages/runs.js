@@ -2,7 +2,20 @@
 import { offline, useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery } from '../router.js';
-import { Command, CountsBar, Empty, Link, Loaded, Page, ago, duration, number, plural, when } from '../ui.js';
+import {
+  Command,
+  CountsBar,
+  Empty,
+  Link,
+  Loaded,
+  Page,
+  Table,
+  ago,
+  duration,
+  number,
+  plural,
+  when,
+} from '../ui.js';
 
 function Row({ run, ticked, tick, baseline }) {
   const running = run.state === 'running';
@@ -51,7 +64,7 @@ function Row({ run, ticked, tick, baseline }) {
   );
 }
 
-// A choice is worth showing where there is one.
+// A filter is shown only if there is a choice.
 function Filters({ runs, query, set }) {
   const choices = ['branch', 'platform']
     .map((name) => ({
@@ -97,7 +110,7 @@ export function Runs() {
   return (
     <Page
       title="Runs"
-      lead="Each row took every case anew. A finished run never changes."
+      lead="Each run captured its cases anew. A finished run never changes."
       actions={
         <button disabled={ticked.length !== 2} onClick={compare}>
           Compare{' '}
@@ -114,50 +127,48 @@ export function Runs() {
                 {query.after ? (
                   <button onClick={() => set({ after: null })}>newest</button>
                 ) : (
-                  'Loosen the filters above.'
+                  'Change the filters above.'
                 )}
               </p>
             </Empty>
           ) : found.runs.length === 0 ? (
             <Empty title="No run yet">
-              <p>Start one, and it appears here while it goes:</p>
+              <p>Start one, and it appears here while it runs:</p>
               <p>
                 <Command>twinstack run</Command>
               </p>
             </Empty>
           ) : (
             <>
-              <div class="scroll" tabindex={0} role="region" aria-label="Runs">
-                <table class="list">
-                  <thead>
-                    <tr>
-                      <th>
-                        <span class="sr">compare</span>
-                      </th>
-                      <th>run</th>
-                      <th>verdicts</th>
-                      <th>started</th>
-                      <th>state</th>
-                      <th class="num">took</th>
-                      <th>what</th>
-                      <th>commit</th>
-                      <th>branch</th>
-                      <th>platform</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {found.runs.map((run) => (
-                      <Row
-                        key={run.id}
-                        run={run}
-                        ticked={ticked.includes(String(run.id))}
-                        tick={tick}
-                        baseline={found.baseline}
-                      />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <Table label="Runs">
+                <thead>
+                  <tr>
+                    <th>
+                      <span class="sr">compare</span>
+                    </th>
+                    <th>run</th>
+                    <th>verdicts</th>
+                    <th>started</th>
+                    <th>state</th>
+                    <th class="num">took</th>
+                    <th>what</th>
+                    <th>commit</th>
+                    <th>branch</th>
+                    <th>platform</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {found.runs.map((run) => (
+                    <Row
+                      key={run.id}
+                      run={run}
+                      ticked={ticked.includes(String(run.id))}
+                      tick={tick}
+                      baseline={found.baseline}
+                    />
+                  ))}
+                </tbody>
+              </Table>
               <p class="pager dim">
                 {plural(found.total, 'run')}{' '}
                 {found.left_out !== undefined && found.left_out > 0 && (

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
-import { Empty, Loaded, Page, bytes, caseName, casePath, duration, number, plural } from '../ui.js';
+import { Empty, Loaded, Page, Table, bytes, caseName, casePath, duration, number, plural } from '../ui.js';
 
 const median = (values) => {
   const s = values.filter((v) => v > 0).sort((a, b) => a - b);
@@ -28,7 +28,7 @@ const stages = [
 // What the dots may show: of each engine, or of each case by both ways.
 const measures = {
   total: { name: 'back end, symbols loaded', of: 'total_ns' },
-  cold: { name: 'back end, from nothing', of: 'cold_ns' },
+  cold: { name: 'back end, cold', of: 'cold_ns' },
   open: { name: 'back end: open and parse', of: 'open_ns' },
   load: { name: 'back end: load symbols', of: 'load_ns' },
   unwind: { name: 'back end: unwind', of: 'unwind_ns' },
@@ -62,7 +62,7 @@ const measures = {
 const decimal = (v) => (v >= 1e6 ? `${v / 1e6} MB` : v >= 1e3 ? `${v / 1e3} kB` : `${v} B`);
 const onePerCase = (costs) => [...new Map(costs.map((c) => [c.case, c])).values()];
 
-// [{label, hue, costs, of}]: a colour each.
+// [{label, hue, costs, of}], each in its own colour.
 function seriesOf(measure, costs, engines) {
   if (measure.ways)
     return measure.ways.map(([label, paint, of]) => ({ label, hue: paint, of, costs: onePerCase(costs) }));
@@ -139,13 +139,13 @@ function Dots({ costs, x = 'cases', measure, engines, run }) {
       options={options}
       height={280}
       dots={dots}
-      label={`${series.map((s) => s.label).join(' and ')}, ${measure.name}: one dot a sample, log scale`}
+      label={`${series.map((s) => s.label).join(' and ')}, ${measure.name}: one dot per sample, log scale`}
     />
   );
 }
 
 // Every engine starts cold here, as a tool that was just started: foreign engines never have symbols loaded.
-// A judge that stays between cases is cold in a few of them; 0: not measured.
+// A judge that keeps running between cases is cold in only a few of them; 0: not measured.
 const nothingLoaded = (c) => c.cold_ns;
 
 function FromNothing({ costs }) {
@@ -158,7 +158,7 @@ function FromNothing({ costs }) {
   return (
     rows.length > 1 && (
       <p class="lead">
-        From nothing, with images and PDBs opened for one stack:{' '}
+        Cold, with images and PDBs opened for one stack:{' '}
         {rows.map(([engine, ns], i) => (
           <>
             {i ? ', ' : ''}
@@ -241,8 +241,8 @@ function InProcess({ costs }) {
     ['Record on disk', 'record_write_ns', duration],
     ['Dump written', 'dump_write_ns', duration],
     ['Stopped until its stack was copied', 'stop_copy_ns', duration],
-    ['Stood still to the last frame', 'stop_walk_ns', duration],
-    ['Stood still to the end of the dump', 'stop_dump_ns', duration],
+    ['Stopped until the last frame', 'stop_walk_ns', duration],
+    ['Stopped until the end of the dump', 'stop_dump_ns', duration],
     ['Tuned dump written', 'dump_tuned_ns', duration],
     ['One capture on demand', 'capture_now_ns', duration],
     ['Hang found, past its time', 'hang_late_ns', duration],
@@ -258,41 +258,39 @@ function InProcess({ costs }) {
     return { name, show, values };
   });
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="In the dying process">
-      <table class="list named">
-        <thead>
-          <tr>
-            <th>in the dying process</th>
-            <th class="num">smallest</th>
-            <th class="num">median</th>
-            <th class="num">largest</th>
-            <th class="num">cases</th>
+    <Table label="In the dying process" kind="list named">
+      <thead>
+        <tr>
+          <th>in the dying process</th>
+          <th class="num">smallest</th>
+          <th class="num">median</th>
+          <th class="num">largest</th>
+          <th class="num">cases</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <td>{row.name}</td>
+            {row.values.length === 0 ? (
+              <>
+                <td class="dim num">–</td>
+                <td class="dim num">not measured</td>
+                <td class="dim num">–</td>
+                <td class="num dim">0</td>
+              </>
+            ) : (
+              <>
+                <td class="num">{row.show(row.values[0])}</td>
+                <td class="num strong">{row.show(median(row.values))}</td>
+                <td class="num">{row.show(row.values[row.values.length - 1])}</td>
+                <td class="num dim">{number(row.values.length)}</td>
+              </>
+            )}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <td>{row.name}</td>
-              {row.values.length === 0 ? (
-                <>
-                  <td class="dim num">–</td>
-                  <td class="dim num">not measured</td>
-                  <td class="dim num">–</td>
-                  <td class="num dim">0</td>
-                </>
-              ) : (
-                <>
-                  <td class="num">{row.show(row.values[0])}</td>
-                  <td class="num strong">{row.show(median(row.values))}</td>
-                  <td class="num">{row.show(row.values[row.values.length - 1])}</td>
-                  <td class="num dim">{number(row.values.length)}</td>
-                </>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 
@@ -305,48 +303,46 @@ function Samples({ samples }) {
   const low = Math.log10(samples.reduce((least, s) => Math.min(least, s.ns), Infinity));
   const high = Math.log10(samples.reduce((most, s) => Math.max(most, s.ns), 0)) + 0.01;
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label="Bench">
-      <table class="list">
-        <thead>
-          <tr>
-            <th>bench</th>
-            <th class="num">median</th>
-            <th>
-              every sample, log scale from {duration(10 ** low)} to {duration(10 ** high)}
-            </th>
-            <th class="num">samples</th>
+    <Table label="Bench">
+      <thead>
+        <tr>
+          <th>bench</th>
+          <th class="num">median</th>
+          <th>
+            every sample, log scale from {duration(10 ** low)} to {duration(10 ** high)}
+          </th>
+          <th class="num">samples</th>
+        </tr>
+      </thead>
+      <tbody>
+        {[...groups].map(([name, values]) => (
+          <tr key={name}>
+            <td class="mono">{name}</td>
+            <td class="num strong">{duration(median(values))}</td>
+            <td class="wide">
+              <svg
+                class="strip-dots"
+                viewBox="0 0 300 14"
+                preserveAspectRatio="none"
+                role="img"
+                aria-label={`from ${duration(Math.min(...values))} to ${duration(Math.max(...values))}`}
+              >
+                {values.map((v, i) => (
+                  <circle
+                    key={i}
+                    cx={4 + (292 * (Math.log10(v) - low)) / (high - low)}
+                    cy="7"
+                    r="2.6"
+                    class={name.startsWith('dump') ? 'dump' : 'offset'}
+                  />
+                ))}
+              </svg>
+            </td>
+            <td class="num dim">{values.length}</td>
           </tr>
-        </thead>
-        <tbody>
-          {[...groups].map(([name, values]) => (
-            <tr key={name}>
-              <td class="mono">{name}</td>
-              <td class="num strong">{duration(median(values))}</td>
-              <td class="wide">
-                <svg
-                  class="strip-dots"
-                  viewBox="0 0 300 14"
-                  preserveAspectRatio="none"
-                  role="img"
-                  aria-label={`from ${duration(Math.min(...values))} to ${duration(Math.max(...values))}`}
-                >
-                  {values.map((v, i) => (
-                    <circle
-                      key={i}
-                      cx={4 + (292 * (Math.log10(v) - low)) / (high - low)}
-                      cy="7"
-                      r="2.6"
-                      class={name.startsWith('dump') ? 'dump' : 'offset'}
-                    />
-                  ))}
-                </svg>
-              </td>
-              <td class="num dim">{values.length}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 
@@ -360,7 +356,7 @@ function Shown({ data, query, set }) {
   if (data.costs.length === 0)
     return (
       <Empty title="Nothing was timed">
-        <p>This run has no stack that an engine was timed on.</p>
+        <p>No engine was timed in this run.</p>
       </Empty>
     );
   const dump = median(data.costs.filter((c) => c.engine === 'dump').map((c) => c.total_ns));
@@ -421,13 +417,13 @@ function Shown({ data, query, set }) {
           <Dots costs={data.costs} run={data.run} measure={measure} engines={engines} />
         </section>
         <section>
-          <h2 class="section">Against the number of frames</h2>
+          <h2 class="section">By number of frames</h2>
           <Dots costs={data.costs} run={data.run} measure={measure} x="frames" engines={engines} />
         </section>
       </div>
       <h2 class="section">Stages on the back end</h2>
       <Stages costs={data.costs} engines={engines} />
-      <h2 class="section">What a report costs the program</h2>
+      <h2 class="section">What a capture costs the program</h2>
       <InProcess costs={data.costs} />
       {data.samples.length > 0 && (
         <>

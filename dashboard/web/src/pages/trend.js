@@ -5,7 +5,7 @@ import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
-import { Link, Loaded, Page, bytes, duration, number, plural, when } from '../ui.js';
+import { Link, Loaded, Page, Table, bytes, duration, number, plural, when } from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/trend']} Found
@@ -176,65 +176,63 @@ function Changes({ found }) {
       <h2 class="section">
         Changes <span class="count">{number(rows.length)}</span>
       </h2>
-      <div class="scroll" tabindex={0} role="region" aria-label="Changes">
-        <table class="list stacking">
-          <thead>
-            <tr>
-              <th>since</th>
-              <th>day</th>
-              <th>commit</th>
-              <th>says</th>
-              <th class="num">before</th>
-              <th class="num">now</th>
-              <th class="num">effect</th>
-              <th class="num">
-                <Term name="p" />
-              </th>
-              <th>look</th>
+      <Table label="Changes" kind="list stacking">
+        <thead>
+          <tr>
+            <th>since</th>
+            <th>day</th>
+            <th>commit</th>
+            <th>says</th>
+            <th class="num">before</th>
+            <th class="num">now</th>
+            <th class="num">effect</th>
+            <th class="num">
+              <Term name="p" />
+            </th>
+            <th>look</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((level) => (
+            <tr key={level.from_run}>
+              <td>
+                <Link class="strong" to={`/runs/${level.from_run}`}>
+                  run {level.from_run}
+                </Link>
+              </td>
+              <td data-label="day">{when(level.from_ns).slice(0, 10)}</td>
+              <td class="mono" data-label="commit">
+                {level.commit?.slice(0, 12) ?? '–'}
+              </td>
+              <td class={level.change === 'worse' ? 'wrong' : 'good'}>
+                {level.change === 'worse' ? '▲ worse' : '▼ better'}
+              </td>
+              <td class="num" data-label="before">
+                {show(figure, level.effect === null ? null : level.median / (1 + level.effect))}
+              </td>
+              <td class="num" data-label="now">
+                {show(figure, level.median)}
+              </td>
+              <td class="num" data-label="effect">
+                {level.effect === null ? '–' : percent(level.effect)}
+              </td>
+              <td class="num dim" data-label="p">
+                {level.p?.toPrecision(2)}
+              </td>
+              <td>
+                <Link to={`/compare/${level.last_run_before}/${level.from_run}`}>
+                  compare with run {level.last_run_before}
+                </Link>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {rows.map((level) => (
-              <tr key={level.from_run}>
-                <td>
-                  <Link class="strong" to={`/runs/${level.from_run}`}>
-                    run {level.from_run}
-                  </Link>
-                </td>
-                <td data-label="day">{when(level.from_ns).slice(0, 10)}</td>
-                <td class="mono" data-label="commit">
-                  {level.commit?.slice(0, 12) ?? '–'}
-                </td>
-                <td class={level.change === 'worse' ? 'wrong' : 'good'}>
-                  {level.change === 'worse' ? '▲ worse' : '▼ better'}
-                </td>
-                <td class="num" data-label="before">
-                  {show(figure, level.effect === null ? null : level.median / (1 + level.effect))}
-                </td>
-                <td class="num" data-label="now">
-                  {show(figure, level.median)}
-                </td>
-                <td class="num" data-label="effect">
-                  {level.effect === null ? '–' : percent(level.effect)}
-                </td>
-                <td class="num dim" data-label="p">
-                  {level.p?.toPrecision(2)}
-                </td>
-                <td>
-                  <Link to={`/compare/${level.last_run_before}/${level.from_run}`}>
-                    compare with run {level.last_run_before}
-                  </Link>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </Table>
     </>
   );
 }
 
-// Good news is green; that nothing can be said is neither green nor red.
+// Good news is green; "not known" is neither green nor red.
 function mood(found) {
   if (found.levels.at(-1)?.change === 'worse') return 'bad';
   return found.levels.length > 1 ? 'good' : '';
@@ -249,44 +247,42 @@ function Every({ found }) {
     <details class="env" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Every run, as a table</summary>
       {open && (
-        <div class="scroll" tabindex={0} role="region" aria-label="Every run">
-          <table class="list">
-            <thead>
-              <tr>
-                <th>run</th>
-                <th>started</th>
-                <th>commit</th>
-                <th>branch</th>
-                <th>platform</th>
-                <th class="num">{found.figure.title}</th>
-                <th>look</th>
+        <Table label="Every run">
+          <thead>
+            <tr>
+              <th>run</th>
+              <th>started</th>
+              <th>commit</th>
+              <th>branch</th>
+              <th>platform</th>
+              <th class="num">{found.figure.title}</th>
+              <th>look</th>
+            </tr>
+          </thead>
+          <tbody>
+            {points.map((point) => (
+              <tr key={point.run}>
+                <td>
+                  <Link to={`/runs/${point.run}`}>{point.run}</Link>
+                </td>
+                <td class="nowrap">{when(point.started_ns)}</td>
+                <td class="mono">{point.commit?.slice(0, 12) ?? '–'}</td>
+                <td>
+                  <bdi>{point.branch ?? '–'}</bdi>
+                </td>
+                <td>
+                  <bdi>{point.platform ?? '–'}</bdi>
+                </td>
+                <td class="num">{show(found.figure, point.value)}</td>
+                <td>
+                  {earlier.has(point.run) && (
+                    <Link to={`/compare/${earlier.get(point.run)}/${point.run}`}>compare</Link>
+                  )}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {points.map((point) => (
-                <tr key={point.run}>
-                  <td>
-                    <Link to={`/runs/${point.run}`}>{point.run}</Link>
-                  </td>
-                  <td class="nowrap">{when(point.started_ns)}</td>
-                  <td class="mono">{point.commit?.slice(0, 12) ?? '–'}</td>
-                  <td>
-                    <bdi>{point.branch ?? '–'}</bdi>
-                  </td>
-                  <td>
-                    <bdi>{point.platform ?? '–'}</bdi>
-                  </td>
-                  <td class="num">{show(found.figure, point.value)}</td>
-                  <td>
-                    {earlier.has(point.run) && (
-                      <Link to={`/compare/${earlier.get(point.run)}/${point.run}`}>compare</Link>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+          </tbody>
+        </Table>
       )}
     </details>
   );
@@ -319,7 +315,7 @@ function Noise({ found }) {
         : noise.bench === null
           ? 'No bench has measured the noise of this machine: the band is 3 % around the median of a level.'
           : `The band is ${(100 * noise.threshold).toFixed(1)} % around the median of a level: the larger ` +
-            `of 3 % and what equal work differed by in the bench of run ${noise.bench} (A/A).`}{' '}
+            `of 3 % and the difference of equal work in the bench of run ${noise.bench} (A/A).`}{' '}
       A <Term name="level" /> changes where chance does not explain it (ranks, p under 0.01 at any run) and
       the effect is outside the band. Pale points are runs of under half of the cases: they are not compared.
     </p>

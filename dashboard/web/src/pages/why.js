@@ -1,4 +1,4 @@
-// Below the table: why a row is as it is, its source, and accepting a difference.
+// Below the table: how a row came about, its source, and accepting a difference.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readText, send, token } from '../api.js';
 import { Chip, Command, caseName, plural, words } from '../ui.js';
@@ -10,7 +10,7 @@ const found = {
   frame_pointer: 'the chain of frame pointers',
   frame_size: 'the frame size that the PDB states',
   cfi: 'the unwind data of the Breakpad file of the function below',
-  scan: 'a scan of the stack: not proved',
+  scan: 'a scan of the stack: not certain',
   given: 'given in the record',
   inlined: 'inlined here: it has no return address of its own',
 };
@@ -89,7 +89,7 @@ function Engine({ row, column, engine, stack }) {
       <div class="why">
         <h3 class="mono">{engine}</h3>
         <p class="dim">
-          {cell.mark === 'missing' ? 'A frame is demanded here, and this engine has none.' : 'Nothing here.'}
+          {cell.mark === 'missing' ? 'A frame is expected here, and this engine has none.' : 'Nothing here.'}
           {stack?.stop ? ` Its walk ended: ${stack.stop}.` : ''}
         </p>
       </div>
@@ -162,7 +162,7 @@ export const sourceOf = (file, artifacts) => {
   );
 };
 
-// Who names which line of the file: for every row of the thread.
+// Which engines name which line of the file, for every row of the thread.
 function marksOf(source, thread, columns, names, artifacts) {
   const marks = new Map();
   thread.rows.forEach((row, at) => {
@@ -177,7 +177,7 @@ function marksOf(source, thread, columns, names, artifacts) {
   return marks;
 }
 
-// One letter a kind of claimant, so that the gutter stays narrow; the words are there for readers.
+// One letter per kind of engine, so that the gutter is narrow; screen readers get the words.
 const letters = [
   ['truth', 'T', 'truth'],
   ['offset', 'O', 'offset'],
@@ -258,7 +258,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
   const lines = text?.split('\n') ?? [];
   if (lines.length && lines[lines.length - 1] === '') lines.pop();
   const marks = marksOf(source, thread, columns, engines, artifacts);
-  // The truth is stated by HERE on its own line: where that is not so, the file is not the built one.
+  // HERE states the truth on its own line: if the line has none, the file is not the one that was built.
   const stated = [...marks].filter(
     ([n, rows]) => n <= lines.length && [...rows.values()].some((who) => who.includes('truth')),
   );
@@ -280,7 +280,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
       </h3>
       {moved && (
         <p class="warned small" role="status">
-          ≈ No line that the truth names states it: this source is not the one that was built.
+          ≈ No line that the truth names has a HERE: this source is not the one that was built.
         </p>
       )}
       {text === null ? (
@@ -381,7 +381,7 @@ function AcceptForm({ c, run }) {
     return (
       <>
         <p class="good" role="status">
-          Added to the file of known mismatches; commit it. It holds from the next run on.
+          Added to the file of known mismatches; commit it. It applies from the next run on.
         </p>
         <pre class="sheetlike" tabindex={0}>
           {said[1].trim()}
