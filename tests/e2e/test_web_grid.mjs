@@ -220,7 +220,7 @@ test('rows_that_are_alike_fold', async () => {
   await fold.click();
   await becomes(() => rowCount(page), folded + count, 'lines with one fold open');
   await becomes(() => fold.getAttribute('aria-expanded'), 'true', 'it says so');
-  await page.getByRole('button', { name: 'fold what is alike' }).click();
+  await page.getByRole('button', { name: 'fold rows that are alike' }).click();
   await becomes(() => rowCount(page), SCENARIOS + 2, 'lines without folds');
   await page.context().close();
 });

@@ -119,7 +119,7 @@ export async function openPage(chromium, url, options = {}) {
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
   // Requests for data that are not yet answered.  A page without a stream asks for the newest runs now and
-  // then; a document that goes does so last of all, and nobody answers it.
+  // then; a page that is left may send one last request, which gets no answer.
   page.asking = new Set();
   page.on('request', (asked) => {
     if (asked.isNavigationRequest()) page.asking.clear(); // those of the document that goes
