@@ -7,6 +7,9 @@ namespaces, and every function has locals.  Compiled by clang -O2 -gcodeview for
 linked by lld; nothing but the compiler is needed, no headers and no libraries.
 
     make_program.py FOLDER FILES        makes FOLDER/program.dll and FOLDER/program.pdb
+
+Only the first few files are compiled.  The others are copies of their objects in which the number of the file, five
+digits after an "n" wherever it stands, is another: files that only differ in names compile to just that.
 """
 import os
 import subprocess
@@ -15,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 FUNCTIONS = 40  # of a file
 TYPES = ("int", "unsigned", "short", "long long", "unsigned char")
+COMPILED = len(TYPES)  # a file has the types of the file so many before it
 
 HELPERS = """
 namespace application { namespace detail {
@@ -55,37 +59,42 @@ template <class Value, class Tag> struct container_view {
 """
 
 
+def token(number):
+    return "n%05d" % number
+
+
 def source(number):
-    lines = [HELPERS, "volatile int sink_%d;" % number]
+    name = token(number)
+    lines = [HELPERS, "volatile int sink_%s;" % name]
     for i in range(FUNCTIONS):
         kind = TYPES[(number + i) % len(TYPES)]
-        tag = "tag_%d_%d" % (number, i)
+        tag = "tag_%s_%d" % (name, i)
         lines.append("""
-namespace application { namespace module_%(n)d {
+namespace application { namespace module_%(n)s {
 struct %(tag)s {};
 %(kind)s process_request_%(i)d(const %(kind)s *data, int count, unsigned flags) {
     detail::container_view<%(kind)s, %(tag)s> head{data, count};
     %(kind)s total = head.reduce();
     if (flags & 1)
         total += detail::fold_pair<%(kind)s, %(tag)s>(data[1], data[0], count);
-    sink_%(n)d = (int)total;
+    sink_%(n)s = (int)total;
     if (flags & 2) {
         detail::container_view<%(kind)s, %(tag)s> tail{data + 1, count - 1};
         total ^= tail.reduce();
     }
     return total;
 }
-} }""" % {"n": number, "i": i, "kind": kind, "tag": tag})
-    calls = "\n".join("    r += (long long)application::module_%d::process_request_%d"
-                      "((const %s *)p, n, f);" % (number, i, TYPES[(number + i) % len(TYPES)])
+} }""" % {"n": name, "i": i, "kind": kind, "tag": tag})
+    calls = "\n".join("    r += (long long)application::module_%s::process_request_%d"
+                      "((const %s *)p, n, f);" % (name, i, TYPES[(number + i) % len(TYPES)])
                       for i in range(FUNCTIONS))
-    lines.append('extern "C" __declspec(dllexport) long long run_%d(const void *p, int n, '
-                 "unsigned f) {\n    long long r = 0;\n%s\n    return r;\n}\n" % (number, calls))
+    lines.append('extern "C" __declspec(dllexport) long long run_%s(const void *p, int n, '
+                 "unsigned f) {\n    long long r = 0;\n%s\n    return r;\n}\n" % (name, calls))
     return "\n".join(lines)
 
 
 def compile_one(folder, number):
-    base = os.path.join(folder, "unit_%d" % number)
+    base = os.path.join(folder, "unit_" + token(number))
     with open(base + ".cpp", "w") as out:
         out.write(source(number))
     subprocess.run(["clang++-19", "--target=x86_64-pc-windows-msvc", "-O2", "-g", "-gcodeview",
@@ -93,11 +102,23 @@ def compile_one(folder, number):
     return base + ".obj"
 
 
+def copy_one(folder, number):
+    """Writes the object of a file that was not compiled."""
+    like = number % COMPILED
+    with open(os.path.join(folder, "unit_%s.obj" % token(like)), "rb") as file:
+        data = file.read().replace(token(like).encode(), token(number).encode())
+    path = os.path.join(folder, "unit_%s.obj" % token(number))
+    with open(path, "wb") as out:
+        out.write(data)
+    return path
+
+
 def main():
     folder, files = sys.argv[1], int(sys.argv[2])
     os.makedirs(folder, exist_ok=True)
     with ThreadPoolExecutor(2) as pool:
-        objects = list(pool.map(lambda n: compile_one(folder, n), range(files)))
+        objects = list(pool.map(lambda n: compile_one(folder, n), range(min(files, COMPILED))))
+    objects += [copy_one(folder, n) for n in range(COMPILED, files)]
     response = os.path.join(folder, "objects.txt")
     with open(response, "w") as out:
         out.write("\n".join('"%s"' % name for name in objects))
