@@ -2,6 +2,7 @@
 # costs 0.1 ms of every start, and `resolve` takes about one.  With vcpkg: the package's own CMake
 # configuration, then its pkg-config file.
 find_package(PkgConfig)
+set(TWINSTACK_ARCHIVES "" CACHE PATH "a folder with archives of libraries that Debian has as shared ones only: see archives.sh")
 
 # twinstack_package(ALIAS HEADER file LIB name [CONFIG package targets...] [PKG module] [NEEDS library...]
 #                   [OPTIONAL])
@@ -16,7 +17,12 @@ function(twinstack_package alias)
       return()
     endif()
   endif()
-  find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB})
+  set(own "${TWINSTACK_ARCHIVES}/lib${P_LIB}.a")
+  if(EXISTS "${own}")
+    set(${P_LIB}_FILE "${own}")
+  else()
+    find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB})
+  endif()
   find_path(${P_LIB}_INCLUDE ${P_HEADER})
   if(NOT ${P_LIB}_FILE OR NOT ${P_LIB}_INCLUDE)
     if(NOT P_OPTIONAL)

@@ -109,24 +109,32 @@ static enum status add_binding(struct symbol_store *store, const char *name,
     return ERR_NONE;
 }
 
-static bool is_kind(const char *path, bool (*recognize)(const void *data, size_t bytes))
+/* What a symbol file is; both false: a PDB, or not there. */
+struct kind {
+    bool portable, breakpad;
+};
+
+static struct kind kind_of(const char *path)
 {
+    struct kind kind = {false, false};
     struct fault ignored = FAULT_INIT;
     struct file_map map;
     if (file_map(path, &map, &ignored) != ERR_NONE)
-        return false;
-    const bool found = recognize(map.data, map.bytes);
+        return kind;
+    kind.portable = ppdb_recognize(map.data, map.bytes);
+    kind.breakpad = !kind.portable && breakpad_recognize(map.data, map.bytes);
     file_unmap(&map);
-    return found;
+    return kind;
 }
 
 enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, const char *path,
                                   struct fault *fault)
 {
     struct store_binding sources = {0};
-    if (is_kind(path, ppdb_recognize))
+    const struct kind kind = kind_of(path);
+    if (kind.portable)
         return store_list_portable(store, name, path, fault);
-    if (is_kind(path, breakpad_recognize))
+    if (kind.breakpad)
         (void)store_open_breakpad(store, path, &sources.breakpad, fault);
     else
         (void)store_open_pdb(store, path, &sources.pdb, fault);

@@ -143,6 +143,7 @@ struct symbol_store {
     const char *
         *system_folders; /* searched although the user did not name them; see store_system.c */
     uint32_t system_count;
+    bool system_waits;     /* the system's own folders are looked for when the first image is */
     uint32_t server_count; /* of these, the first: laid out as symbol servers are */
     struct fetch *fetch;   /* NULL: no chain is named */
     struct fetch_options fetch_options;

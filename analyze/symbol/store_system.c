@@ -34,10 +34,7 @@ static void add_wine(struct symbol_store *store)
 
 void store_system_open(struct symbol_store *store)
 {
-    static const char *const windows[] = {"System32", "SysWOW64"};
     const char *off = getenv("TWINSTACK_SYSTEM_SYMBOLS");
-    const char *root = getenv("SystemRoot");
-
     static const char *const variables[] = {"TWINSTACK_SYMBOLS", "_NT_SYMBOL_PATH"};
     if (off != NULL && strcmp(off, "0") == 0)
         return;
@@ -46,6 +43,16 @@ void store_system_open(struct symbol_store *store)
         if (path != NULL)
             (void)store_add_path(store, path, false, &store->path_fault);
     }
+    store->system_waits = true;
+}
+
+/* Asking for 33 folders takes as long as finding a function in an index, and most stores never need
+ * them. */
+static void add_folders(struct symbol_store *store)
+{
+    static const char *const windows[] = {"System32", "SysWOW64"};
+    const char *root = getenv("SystemRoot");
+    store->system_waits = false;
     for (size_t i = 0; root != NULL && i < COUNT_OF(windows); i++)
         store_add_folder(store, path_join(&store->arena, root, windows[i]));
     add_wine(store);
@@ -80,6 +87,8 @@ struct store_image *store_system_image(struct symbol_store *store, const struct 
     if (module->name[0] == '\0' || strpbrk(module->name, "/\\:") != NULL ||
         (module->code_id[0] == '\0' && module->debug_id[0] == '\0'))
         return NULL;
+    if (store->system_waits)
+        add_folders(store);
     for (uint32_t i = 0; i < store->system_count; i++) {
         struct fault fault = FAULT_INIT;
         struct store_image *image;
