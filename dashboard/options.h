@@ -16,7 +16,8 @@ struct dashboard_options {
     bool allow_write;
     const char *const *symbol_roots; /* for the resolve page */
     uint32_t symbol_root_count;
-    const char *cache; /* see symbol_store_options */
+    const char *cache;                 /* see symbol_store_options */
+    const struct fetch_options *fetch; /* of symbol servers; NULL: the usual ones */
 };
 
 #endif

@@ -24,10 +24,12 @@ static enum status open_symbols(struct dashboard *d, struct symbol_store **out, 
     enum status status = ERR_NONE;
     mutex_lock(d->lock);
     if (d->symbols == NULL) {
-        const struct symbol_store_options options = {.roots = d->options.symbol_roots,
-                                                     .root_count = d->options.symbol_root_count,
-                                                     .indexing = INDEXING_AUTO,
-                                                     .cache = d->options.cache};
+        struct symbol_store_options options = {.roots = d->options.symbol_roots,
+                                               .root_count = d->options.symbol_root_count,
+                                               .indexing = INDEXING_AUTO,
+                                               .cache = d->options.cache};
+        if (d->options.fetch != NULL)
+            options.fetch = *d->options.fetch;
         status = symbol_store_open(&options, &d->symbols, fault);
     }
     *out = d->symbols;

@@ -28,6 +28,7 @@ enum status fetch_open(const struct fetch_options *options, struct fetch **out, 
     o->parallel = o->parallel == 0 ? FETCH_PARALLEL : o->parallel;
     o->parallel = o->parallel > PARALLEL_MAX ? PARALLEL_MAX : o->parallel;
     o->limit_ms = o->limit_ms == 0 ? FETCH_LIMIT_MS : o->limit_ms;
+    o->missing_ms = o->missing_ms == 0 ? FETCH_MISSING_MS : o->missing_ms;
     o->limit_bytes = o->limit_bytes == 0 ? FETCH_LIMIT_BYTES : o->limit_bytes;
     *out = fetch;
     return ERR_NONE;
@@ -128,7 +129,7 @@ static void ask(struct fetch_task *task, struct fetch_chain *chain, struct fetch
     struct file_lock lock;
 
     if (server_is_down(task->fetch, server) ||
-        fetch_cache_is_missing(chain->cache, server->url, file->place))
+        fetch_is_missing(task->fetch, chain->cache, server->url, file->place))
         return;
     if (fetch_cache_lock(chain->cache, file->place, task->fetch->options.limit_ms, &lock, &fault) !=
         ERR_NONE) {
@@ -138,7 +139,8 @@ static void ask(struct fetch_task *task, struct fetch_chain *chain, struct fetch
                                                  : "the cache cannot be written");
         return;
     }
-    if (!find_cached(task) && !fetch_cache_is_missing(chain->cache, server->url, file->place))
+    if (!find_cached(task) &&
+        !fetch_is_missing(task->fetch, chain->cache, server->url, file->place))
         server_ask(task, chain, server);
     file_lock_release(&lock);
 }

@@ -7,7 +7,7 @@
  * The cache folder has the layout of a symbol server (app.pdb/ID/app.pdb), so that any other tool
  * can read it. Its own notes are in the folder ".twinstack":
  *   part/HASH         a download that is not finished, and what is needed to resume it
- *   missing/HASH      a server's answer "no such file"; it counts for FETCH_MISSING_MS
+ *   missing/HASH      a server's answer "no such file"; it counts for missing_ms
  *   wrong/...         quarantine: files that a server sent and that were not what was wanted
  *   lock/XX           locks, so that two processes do not download the same file
  * A file appears under its own name whole, by one rename, or not at all.
@@ -26,11 +26,11 @@
 enum {
     FETCH_KEYS_MAX = 10,
     FETCH_KEY_BYTES = 512,
-    FETCH_PARALLEL = 8,              /* requests at once, unless options say otherwise      */
-    FETCH_LIMIT_MS = 10 * 60 * 1000, /* one file, with all retries, unless options say so   */
-    FETCH_STALL_MS = 10 * 1000,      /* a transfer without a byte for this long is given up */
-    FETCH_ATTEMPTS_MAX = 4,          /* without a new byte; a cut that brought some is free */
-    FETCH_MISSING_MS = 60 * 60 * 1000,
+    FETCH_PARALLEL = 8,                /* requests at once, unless options say otherwise      */
+    FETCH_LIMIT_MS = 10 * 60 * 1000,   /* one file, with all retries, unless options say so   */
+    FETCH_STALL_MS = 10 * 1000,        /* a transfer without a byte for this long is given up */
+    FETCH_ATTEMPTS_MAX = 4,            /* without a new byte; a cut that brought some is free */
+    FETCH_MISSING_MS = 60 * 60 * 1000, /* how long a file counts as absent from a server */
 };
 #define FETCH_LIMIT_BYTES ((uint64_t)8 << 30)
 
@@ -56,6 +56,7 @@ struct fetch_options {
     bool offline;          /* use only the caches */
     uint32_t parallel;     /* 0: FETCH_PARALLEL */
     uint32_t limit_ms;     /* 0: FETCH_LIMIT_MS */
+    uint32_t missing_ms;   /* 0: FETCH_MISSING_MS */
     uint64_t limit_bytes;  /* 0: FETCH_LIMIT_BYTES */
     fetch_event_fn *event; /* NULL: no events */
     void *context;

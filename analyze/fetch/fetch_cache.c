@@ -54,7 +54,8 @@ static uint64_t hash_two(const char *url, const char *place)
     return hash_text(hash_byte(hash_text(HASH_START, url), 0), place);
 }
 
-bool fetch_cache_is_missing(const char *cache, const char *url, const char *place)
+bool fetch_is_missing(const struct fetch *fetch, const char *cache, const char *url,
+                      const char *place)
 {
     struct fault fault = FAULT_INIT;
     char path[FETCH_PATH_BYTES];
@@ -64,7 +65,7 @@ bool fetch_cache_is_missing(const char *cache, const char *url, const char *plac
         file_map(path, &map, &fault) != ERR_NONE)
         return false;
     const uint64_t now_ns = clock_wall_ns(),
-                   end_ns = map.modified_ns + FETCH_MISSING_MS * 1000000ULL;
+                   end_ns = map.modified_ns + fetch->options.missing_ms * 1000000ULL;
     file_unmap(&map);
     if (now_ns < end_ns)
         return true;

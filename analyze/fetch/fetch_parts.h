@@ -65,7 +65,8 @@ enum status fetch_cache_lock(const char *cache, const char *place, uint32_t wait
                              struct file_lock *out, struct fault *fault);
 
 /* True while the answer "no such file" of server URL for PLACE is still valid. */
-bool fetch_cache_is_missing(const char *cache, const char *url, const char *place);
+bool fetch_is_missing(const struct fetch *fetch, const char *cache, const char *url,
+                      const char *place);
 void fetch_cache_set_missing(const char *cache, const char *url, const char *place);
 
 /* The partial download of URL: its path, its size, and the validator with which it can be resumed.

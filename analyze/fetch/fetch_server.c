@@ -334,7 +334,7 @@ static bool is_two_tier(struct fetch_task *task, const struct fetch_chain *chain
     const enum server_layout known = server_layout(task->fetch, server);
     if (known != LAYOUT_UNKNOWN)
         return known == LAYOUT_TWO_TIER;
-    if (fetch_cache_is_missing(chain->cache, server->url, "index2.txt") ||
+    if (fetch_is_missing(task->fetch, chain->cache, server->url, "index2.txt") ||
         !make_url(url, server, "index2.txt") || !fetch_part_find(chain->cache, url, &part)) {
         return set_layout(task->fetch, server, LAYOUT_FLAT);
     }

@@ -8,7 +8,7 @@
  *   http(s)://...               srv* with the usual cache
  *
  * Downloads of a chain go into its first folder, if one comes before its first URL; an empty place
- * is the usual cache. Unlike Windows' symsrv, files are not copied from folder to folder.
+ * is the usual cache. A file that is found in a later folder is copied there as well.
  * Source: https://learn.microsoft.com/windows-hardware/drivers/debugger/symbol-path */
 #ifndef FETCH_SYMBOL_PATH_H
 #define FETCH_SYMBOL_PATH_H

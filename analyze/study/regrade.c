@@ -57,12 +57,14 @@ static enum status open_symbols(struct session *s, struct crash_case *crashes)
     for (uint32_t i = 0; crashes != NULL && i < s->request->old->case_count; i++)
         if (crashes[i].folder != NULL)
             analysis_add_roots(&crashes[i], s->keep, roots, &count);
-    const struct symbol_store_options options = {.roots = roots,
-                                                 .root_count = count,
-                                                 .names = NAMES_SHORT,
-                                                 .system = true,
-                                                 .indexing = INDEXING_IMAGES,
-                                                 .cache = s->request->cache};
+    struct symbol_store_options options = {.roots = roots,
+                                           .root_count = count,
+                                           .names = NAMES_SHORT,
+                                           .system = true,
+                                           .indexing = INDEXING_IMAGES,
+                                           .cache = s->request->cache};
+    if (s->request->fetch != NULL)
+        options.fetch = *s->request->fetch;
     return symbol_store_open(&options, &s->symbols, s->fault);
 }
 

@@ -14,9 +14,10 @@ typedef void regrade_progress_fn(void *context, uint32_t number, uint32_t count,
 typedef void regrade_fault_fn(void *context, const struct fault *fault);
 
 struct regrade_request {
-    const struct stored_run *old; /* RUN_CASES */
-    const char *expr;             /* an expression as for `run -k`; NULL: all */
-    const char *known;            /* as acceptance_read */
+    const struct stored_run *old;      /* RUN_CASES */
+    const char *expr;                  /* an expression as for `run -k`; NULL: all */
+    const char *known;                 /* as acceptance_read */
+    const struct fetch_options *fetch; /* of symbol servers; NULL: the usual ones */
     const char *const *symbols;
     uint32_t symbol_count; /* more symbols and images */
     const char *cache;     /* see symbol_store_options */

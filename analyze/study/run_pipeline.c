@@ -220,6 +220,8 @@ static enum status open_symbols(struct run_session *s)
     options.system = true;
     options.indexing = INDEXING_IMAGES;
     options.cache = s->request->cache;
+    if (s->request->fetch != NULL)
+        options.fetch = *s->request->fetch;
     return symbol_store_open(&options, &s->symbols, &s->fault);
 }
 

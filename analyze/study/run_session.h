@@ -14,13 +14,14 @@
 
 /* The request.  Texts are borrowed for the whole session. */
 struct run_request {
-    const char *expr, *variants; /* which scenarios; NULL: all                      */
-    uint32_t shard, shard_count; /* the shard-th of so many equal parts, from 1     */
-    uint32_t repeat;             /* how often each scenario runs                    */
-    uint64_t seed;               /* of the order; 0: by name                        */
-    const char *db, *out;        /* out NULL: a folder of its own beside the database */
-    const char *known;           /* as acceptance_read                              */
-    const char *const *symbols;  /* more symbols, e.g. a symbol share               */
+    const char *expr, *variants;       /* which scenarios; NULL: all                      */
+    uint32_t shard, shard_count;       /* the shard-th of so many equal parts, from 1     */
+    uint32_t repeat;                   /* how often each scenario runs                    */
+    uint64_t seed;                     /* of the order; 0: by name                        */
+    const char *db, *out;              /* out NULL: a folder of its own beside the database */
+    const char *known;                 /* as acceptance_read                              */
+    const struct fetch_options *fetch; /* of symbol servers; NULL: the usual ones */
+    const char *const *symbols;        /* more symbols, e.g. a symbol share               */
     uint32_t symbol_count;
     const char *cache;  /* see symbol_store_options */
     const char *resume; /* a run, or "last"; NULL: a new run                         */

@@ -1,269 +1,31 @@
-/* A PDB as a Breakpad symbol file; see export.h. The numbered lists of files and inlined functions
- * precede the functions that refer to them, so the functions are written to memory first. */
+/* A PDB as a Breakpad symbol file; see export.h. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
 #include "format/pe/pe.h"
+#include "symbol/breakpad_writer.h"
 #include "symbol/export_parts.h"
 
 enum { FUNCTION_FRAME_DATA = 4, FRAME_DATA_MAX = 1 << 22 };
 
-/* Texts with numbers, each once. */
-struct numbered {
-    const char **texts; /* by number; they live as long as the lookup that gave them */
-    uint32_t count, room;
-    uint32_t *slots; /* number + 1, open addressing by hash; 0: free */
-    uint32_t slot_count;
-};
-
-/* An inlined call that may continue in the next segment. */
-struct open_call {
-    const char *name, *file; /* of the callee; of the call */
-    uint32_t line, start_rva;
-    bool open;
-};
-
-/* An INLINE record. */
-struct written_call {
-    uint32_t level, start_rva, end_rva, line, file, origin;
-};
-
-struct breakpad_writer {
-    struct numbered files, origins;
-    char *text; /* owned */
-    uint32_t text_bytes, text_room;
-    struct written_call *calls; /* owned: of the current function */
-    char *lines;                /* owned: its line records */
-    uint32_t call_count, call_room, lines_bytes, lines_room;
-    struct open_call open[SYMBOL_FRAMES_MAX];
-    uint32_t open_count;
-    const char *line_file;
-    uint32_t line, line_start;
-    bool failed;
-};
-
-static bool grow_slots(struct numbered *list)
-{
-    const uint32_t count = list->slot_count != 0 ? list->slot_count * 2 : 1024;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (uint32_t i = 0; i < list->count; i++) {
-        uint32_t at = hash_fold(hash_text(HASH_START, list->texts[i]));
-        while (slots[at & (count - 1)] != 0)
-            at++;
-        slots[at & (count - 1)] = i + 1;
-    }
-    free(list->slots);
-    list->slots = slots;
-    list->slot_count = count;
-    return true;
-}
-
-/* The number of TEXT; a new one if TEXT is new. */
-static uint32_t number_of(struct breakpad_writer *w, struct numbered *list, const char *text)
-{
-    if (list->count * 2 >= list->slot_count && !grow_slots(list)) {
-        w->failed = true;
-        return 0;
-    }
-    uint32_t at = hash_fold(hash_text(HASH_START, text));
-    for (;; at++) {
-        uint32_t *slot = &list->slots[at & (list->slot_count - 1)];
-        if (*slot != 0 && strcmp(list->texts[*slot - 1], text) == 0)
-            return *slot - 1;
-        if (*slot != 0)
-            continue;
-        const char **texts =
-            array_reserve(list->texts, &list->room, (uint64_t)list->count + 1, sizeof *texts);
-        if (texts == NULL) {
-            w->failed = true;
-            return 0;
-        }
-        list->texts = texts;
-        list->texts[list->count++] = text;
-        *slot = list->count;
-        return list->count - 1;
-    }
-}
-
-static void put_bytes(struct breakpad_writer *w, char **to, uint32_t *bytes, uint32_t *room,
-                      const char *text, size_t size)
-{
-    char *wider = array_reserve(*to, room, (uint64_t)*bytes + size + 1, 1);
-    if (wider == NULL) {
-        w->failed = true;
-        return;
-    }
-    *to = wider;
-    memcpy(*to + *bytes, text, size);
-    *bytes += (uint32_t)size;
-}
-
-#define PUT(w, list, text, size)                                                                   \
-    put_bytes(w, &(w)->list, &(w)->list##_bytes, &(w)->list##_room, text, size)
-
-static void put_format(struct breakpad_writer *w, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
-
-static void put_format(struct breakpad_writer *w, const char *format, ...)
-{
-    char text[128];
-    va_list list;
-    va_start(list, format);
-    const int bytes = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    if (bytes > 0 && (size_t)bytes < sizeof text)
-        PUT(w, text, text, (size_t)bytes);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static const char *text_or(const char *text, const char *other)
-{
-    return text != NULL ? text : other;
-}
-
-static void close_call(struct breakpad_writer *w, uint32_t level, uint32_t end_rva)
-{
-    struct open_call *call = &w->open[level];
-    if (!call->open || end_rva <= call->start_rva)
-        return;
-    struct written_call *calls =
-        array_reserve(w->calls, &w->call_room, (uint64_t)w->call_count + 1, sizeof *calls);
-    if (calls == NULL) {
-        w->failed = true;
-        return;
-    }
-    w->calls = calls;
-    w->calls[w->call_count++] =
-        (struct written_call){level,
-                              call->start_rva,
-                              end_rva,
-                              call->line,
-                              number_of(w, &w->files, text_or(call->file, "")),
-                              number_of(w, &w->origins, text_or(call->name, "?"))};
-    call->open = false;
-}
-
-static int by_level(const void *left, const void *right)
-{
-    const struct written_call *a = left, *b = right;
-    if (a->level != b->level)
-        return a->level < b->level ? -1 : 1;
-    return (a->start_rva > b->start_rva) - (a->start_rva < b->start_rva);
-}
-
-/* The outer call goes first: if two have the same range, Breakpad's processor treats the later one
- * as the inner. */
-static void put_calls(struct breakpad_writer *w)
-{
-    if (w->call_count > 1)
-        array_sort(w->calls, w->call_count, sizeof *w->calls, by_level);
-    for (uint32_t i = 0; i < w->call_count; i++) {
-        const struct written_call *call = &w->calls[i];
-        put_format(
-            w, "INLINE %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIx32 " %" PRIx32 "\n",
-            call->level, call->line, call->file, call->origin, call->start_rva,
-            call->end_rva - call->start_rva);
-    }
-}
-
-/* Closes the calls from LEVEL inwards. */
-static void close_calls(struct breakpad_writer *w, uint32_t level, uint32_t end_rva)
-{
-    for (uint32_t i = level; i < w->open_count; i++)
-        close_call(w, i, end_rva);
-    if (w->open_count > level)
-        w->open_count = level;
-}
-
-static void close_line(struct breakpad_writer *w, uint32_t end_rva)
-{
-    char text[96];
-    if (w->line == 0 || end_rva <= w->line_start)
-        return;
-    const uint32_t file = number_of(w, &w->files, text_or(w->line_file, ""));
-    const int bytes =
-        snprintf(text, sizeof text, "%" PRIx32 " %" PRIx32 " %" PRIu32 " %" PRIu32 "\n",
-                 w->line_start, end_rva - w->line_start, w->line, file);
-    PUT(w, lines, text, (size_t)bytes);
-}
-
-/* FRAMES apply from AT on: continues the open calls that match, closes the others and opens new
- * ones. */
-static void add_segment(struct breakpad_writer *w, const struct symbol_frame *frames,
-                        uint32_t count, uint32_t at)
-{
-    const uint32_t depth = count > 0 ? count - 1 : 0;
-    uint32_t same = 0;
-    while (same < depth && same < w->open_count) {
-        const struct symbol_frame *callee = &frames[depth - 1 - same], *caller = callee + 1;
-        const struct open_call *call = &w->open[same];
-        if (!same_text(call->name, callee->function) || call->line != caller->line ||
-            !same_text(call->file, caller->file))
-            break;
-        same++;
-    }
-    close_calls(w, same, at);
-    for (uint32_t i = same; i < depth; i++) {
-        const struct symbol_frame *callee = &frames[depth - 1 - i], *caller = callee + 1;
-        w->open[i] = (struct open_call){callee->function, caller->file, caller->line, at, true};
-        w->open_count = i + 1;
-    }
-    const uint32_t line = count > 0 ? frames[0].line : 0;
-    const char *file = count > 0 ? frames[0].file : NULL;
-    if (w->line == line && same_text(w->line_file, file))
-        return;
-    close_line(w, at);
-    w->line = line;
-    w->line_file = file;
-    w->line_start = at;
-}
-
 static bool add_function(struct exporter *e, const struct pdb_procedure *procedure, uint32_t rva,
                          const char *name)
 {
-    struct breakpad_writer *w = e->breakpad;
     struct symbol_frame frames[SYMBOL_FRAMES_MAX];
-    const uint32_t end = rva + procedure->bytes;
 
-    w->call_count = 0;
-    w->lines_bytes = 0;
-    w->open_count = 0;
-    w->line = 0;
-    w->line_file = NULL;
+    breakpad_function_begin(e->breakpad);
     for (uint32_t i = 0; i < e->break_count; i++)
         if (i == 0 || e->breaks[i] != e->breaks[i - 1])
-            add_segment(w, frames, pdb_lookup(e->lookup, rva + e->breaks[i], frames),
-                        rva + e->breaks[i]);
-    close_calls(w, 0, end);
-    close_line(w, end);
-    put_format(w, "FUNC %" PRIx32 " %" PRIx32 " 0 ", rva, procedure->bytes);
-    PUT(w, text, name, strlen(name));
-    PUT(w, text, "\n", 1);
-    put_calls(w);
-    if (w->lines_bytes > 0)
-        PUT(w, text, w->lines, w->lines_bytes);
-    return !w->failed;
+            breakpad_segment(e->breakpad, frames, pdb_lookup(e->lookup, rva + e->breaks[i], frames),
+                             rva + e->breaks[i]);
+    breakpad_function_end(e->breakpad, rva, procedure->bytes, name);
+    return !breakpad_failed(e->breakpad);
 }
 
 static bool add_public(struct breakpad_writer *w, uint32_t rva, const char *name)
 {
-    put_format(w, "PUBLIC %" PRIx32 " 0 ", rva);
-    PUT(w, text, name, strlen(name));
-    PUT(w, text, "\n", 1);
-    return !w->failed;
+    breakpad_public(w, rva, name);
+    return !breakpad_failed(w);
 }
 
 /* STACK WIN type rva code prologue epilogue parameters saved locals stack has_program program */
@@ -277,15 +39,30 @@ static void add_frame_data(struct breakpad_writer *w, const struct pdb *pdb)
     for (uint32_t i = 0; i < FRAME_DATA_MAX && pdb_frame_data(pdb, i, &copies, &data); i++) {
         if (data.program[0] == '\0' || data.code_bytes == 0)
             continue;
-        put_format(w, "STACK WIN %d %" PRIx32 " %" PRIx32 " %x 0 %" PRIx32 " %x %" PRIx32,
-                   FUNCTION_FRAME_DATA, data.start_rva, data.code_bytes, data.prolog_bytes,
-                   data.params_bytes, data.saved_bytes, data.locals_bytes);
-        put_format(w, " %" PRIx32 " 1 ", data.stack_max_bytes);
-        PUT(w, text, data.program, strlen(data.program));
-        PUT(w, text, "\n", 1);
+        breakpad_put(w, "STACK WIN %d %" PRIx32 " %" PRIx32 " %x 0 %" PRIx32 " %x %" PRIx32,
+                     FUNCTION_FRAME_DATA, data.start_rva, data.code_bytes, data.prolog_bytes,
+                     data.params_bytes, data.saved_bytes, data.locals_bytes);
+        breakpad_put(w, " %" PRIx32 " 1 ", data.stack_max_bytes);
+        breakpad_text(w, data.program);
+        breakpad_text(w, "\n");
         arena_reset(&copies);
     }
     arena_free(&copies);
+}
+
+/* The same of older compilers. Records of frames that ebp points to say nothing that Breakpad does
+ * not assume anyway. */
+static void add_fpo_data(struct breakpad_writer *w, const struct pdb *pdb)
+{
+    struct pdb_fpo fpo;
+    if (pdb->omap_to_source.at != NULL)
+        return;
+    for (uint32_t i = 0; i < FRAME_DATA_MAX && pdb_fpo(pdb, i, &fpo); i++)
+        if (fpo.code_bytes != 0 && fpo.frame_type == 0)
+            breakpad_put(
+                w, "STACK WIN 0 %" PRIx32 " %" PRIx32 " %x 0 %" PRIx32 " %x %" PRIx32 " 0 0 %d\n",
+                fpo.start_rva, fpo.code_bytes, fpo.prolog_bytes, fpo.params_bytes,
+                fpo.saved_registers * 4u, fpo.locals_bytes, fpo.uses_ebp);
 }
 
 static const char *arch_name(uint16_t machine)
@@ -302,35 +79,20 @@ static void print(const struct breakpad_writer *w, const struct pdb *pdb,
 {
     char id[DEBUG_ID_BYTES];
     pdb_debug_id(pdb, id);
-    (void)fprintf(out, "MODULE windows %s %s %s\n", arch_name(pdb->machine), id, head->pdb_name);
-    if (head->image_name != NULL)
-        (void)fprintf(out, "INFO CODE_ID %s %s\n", head->code_id, head->image_name);
-    (void)fprintf(out, "INFO GENERATOR twinstack\n");
-    for (uint32_t i = 0; i < w->files.count; i++)
-        (void)fprintf(out, "FILE %" PRIu32 " %s\n", i, w->files.texts[i]);
-    for (uint32_t i = 0; i < w->origins.count; i++)
-        (void)fprintf(out, "INLINE_ORIGIN %" PRIu32 " %s\n", i, w->origins.texts[i]);
-    if (w->text_bytes > 0)
-        (void)fwrite(w->text, 1, w->text_bytes, out);
-}
-
-static void close_writer(struct breakpad_writer *w)
-{
-    free(w->files.texts);
-    free(w->files.slots);
-    free(w->origins.texts);
-    free(w->origins.slots);
-    free(w->text);
-    free(w->calls);
-    free(w->lines);
-    free(w);
+    const struct breakpad_head words = {.os = "windows",
+                                        .arch = arch_name(pdb->machine),
+                                        .id = id,
+                                        .name = head->pdb_name,
+                                        .code_id = head->image_name != NULL ? head->code_id : NULL,
+                                        .image_name = head->image_name};
+    breakpad_writer_print(w, &words, out);
 }
 
 enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_export *how,
                                    const struct symbol_export_head *head, FILE *out,
                                    struct fault *fault)
 {
-    struct breakpad_writer *writer = calloc(1, sizeof *writer);
+    struct breakpad_writer *writer = breakpad_writer_new();
     struct exporter e = {.pdb = pdb,
                          .how = how,
                          .out = out,
@@ -343,7 +105,8 @@ enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_ex
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols");
     if (export_open(&e) == ERR_NONE && export_all(&e) == ERR_NONE) {
         add_frame_data(writer, pdb);
-        if (writer->failed)
+        add_fpo_data(writer, pdb);
+        if (breakpad_failed(writer))
             fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "Breakpad symbols");
         else
             print(writer, pdb, head, out);
@@ -351,6 +114,6 @@ enum status symbol_export_breakpad(const struct pdb *pdb, const struct symbol_ex
     export_close(&e); /* the printed texts had to live until here */
     if (ferror(out) != 0)
         fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "output");
-    close_writer(writer);
+    breakpad_writer_close(writer);
     return fault->code;
 }

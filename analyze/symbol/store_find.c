@@ -36,8 +36,10 @@ static struct store_pdb *find_pdb(struct symbol_store *store, const struct modul
                 store_find_on_server(store, store_server(store, r), names[n], id, scratch);
             if (path == NULL)
                 continue;
-            if ((pdb = try_pdb(store, path, id, note)) != NULL)
+            if ((pdb = try_pdb(store, path, id, note)) != NULL) {
+                store_keep_nearer(store, store_server(store, r), names[n], id, path);
                 return pdb;
+            }
             *mismatch = *note == NOTE_PDB_OTHER_BUILD;
         }
     }
@@ -101,6 +103,8 @@ static struct store_breakpad *find_breakpad(struct symbol_store *store, const st
                 store_find_breakpad_on_server(store_server(store, r), names[n], id, scratch);
             if (path != NULL)
                 found = try_breakpad(store, path, id, note, mismatch);
+            if (found != NULL)
+                store_keep_nearer(store, store_server(store, r), names[n], id, path);
         }
     }
     store_list_files(store);
@@ -162,8 +166,11 @@ static struct store_image *find_image(struct symbol_store *store, const struct m
         const char *path = store_find_on_server(store, store_server(store, r), module->name,
                                                 module->code_id, scratch);
         if (path != NULL && (image = try_image(store, path, 0)) != NULL) {
-            if (text_equal_nocase(image->code_id, module->code_id))
+            if (text_equal_nocase(image->code_id, module->code_id)) {
+                store_keep_nearer(store, store_server(store, r), module->name, module->code_id,
+                                  path);
                 return image;
+            }
             *other = true;
         }
     }

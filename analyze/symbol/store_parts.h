@@ -130,6 +130,12 @@ struct symbol_module {
     struct symbol_module *next;
 };
 
+/* A folder of a chain, and the first folder of that chain, into which found files are copied. */
+struct store_nearer {
+    const char *from, *to;
+    struct store_nearer *next;
+};
+
 struct symbol_store {
     struct arena arena; /* owned */
     struct mutex *mutex;
@@ -145,7 +151,8 @@ struct symbol_store {
     uint32_t system_count;
     bool system_waits;     /* the system's own folders are looked for when the first image is */
     uint32_t server_count; /* of these, the first: laid out as symbol servers are */
-    struct fetch *fetch;   /* NULL: no chain is named */
+    struct store_nearer *nearer;
+    struct fetch *fetch; /* NULL: no chain is named */
     struct fetch_options fetch_options;
     bool pointer_message;    /* a file.ptr met in the search under way says why there is no file */
     struct fault path_fault; /* of the environment's symbol path */
@@ -230,6 +237,11 @@ bool store_fetch_symbols(struct symbol_store *store, const struct module *module
 bool store_fetch_image(struct symbol_store *store, const struct module *module,
                        enum frame_note *note);
 void store_servers_close(struct symbol_store *store);
+
+/* The file at PATH, found under ROOT as NAME with the right ID, is copied into the first folder of
+ * its chain, and counts as used if it is in the user's cache. */
+void store_keep_nearer(struct symbol_store *store, const char *root, const char *name,
+                       const char *id, const char *path);
 
 /* The Breakpad file with the module's unwind data, even where a PDB gives the names. */
 void store_find_unwind(struct symbol_store *store, struct symbol_module *sources);

@@ -443,6 +443,43 @@ static bool open_fetch(struct symbol_store *store, struct fault *fault)
     return fetch_open(&options, &store->fetch, fault) == ERR_NONE;
 }
 
+static void add_nearer(struct symbol_store *store, const char *from, const char *to)
+{
+    struct store_nearer *nearer = ARENA_NEW(&store->arena, struct store_nearer);
+    if (nearer == NULL)
+        return;
+    *nearer = (struct store_nearer){from, to, store->nearer};
+    store->nearer = nearer;
+}
+
+void store_keep_nearer(struct symbol_store *store, const char *root, const char *name,
+                       const char *id, const char *path)
+{
+    const char *usual = store->cache.folder;
+    struct fault ignored = FAULT_INIT;
+    char place[FETCH_KEY_BYTES];
+    struct arena scratch;
+
+    uint64_t bytes, used_ns;
+    if (usual != NULL && strncmp(path, usual, strlen(usual)) == 0 &&
+        path_stat(path, &bytes, &used_ns))
+        cache_used(path, used_ns);
+    if (!fetch_key_set(place, name, id, path_base(path)))
+        return;
+    arena_init(&scratch, 0);
+    for (const struct store_nearer *n = store->nearer; n != NULL; n = n->next) {
+        const char *to = strcmp(n->from, root) == 0 ? path_join(&scratch, n->to, place) : NULL;
+        if (to == NULL || path_is_file(to))
+            continue;
+        const char *folder = arena_text(&scratch, to, (size_t)(path_base(to) - to) - 1);
+        char *part = arena_printf(&scratch, "%s.part", to);
+        if (folder != NULL && part != NULL && folder_make(folder, &ignored) == ERR_NONE &&
+            file_copy(path, part, &ignored) == ERR_NONE)
+            (void)path_rename(part, to, &ignored); /* without it, lookups only cost more */
+    }
+    arena_free(&scratch);
+}
+
 static enum status add_chain(struct symbol_store *store, const struct symbol_path_element *chain,
                              bool named, struct fault *fault)
 {
@@ -450,13 +487,16 @@ static enum status add_chain(struct symbol_store *store, const struct symbol_pat
 
     if (!open_fetch(store, fault) || fetch_add(store->fetch, chain, &cache, fault) != ERR_NONE)
         return fault->code;
+    const char *first = cache != NULL ? cache : chain->folder_count > 0 ? chain->folders[0] : NULL;
     if (cache != NULL)
         store_add_server(store, cache);
     for (uint32_t i = 0; i < chain->folder_count; i++) {
         const char *folder = chain->folders[i];
         if (path_is_folder(folder)) {
             store_add_server(store, folder);
-        } else if (named && chain->url_count == 0 && chain->cache != folder) {
+            if (strcmp(folder, first) != 0)
+                add_nearer(store, folder, first);
+        } else if (named && chain->url_count == 0 && (i > 0 || chain->folder_count == 1)) {
             fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol folder or file",
                            "no such file or folder");
             fault_set_path(fault, folder);

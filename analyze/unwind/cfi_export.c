@@ -1,6 +1,6 @@
 /* See cfi_export.h. The x64 unwind codes describe each instruction of the prologue. Read backwards,
  * they give the location of the caller's frame and registers after each instruction. */
-#include "unwind/cfi_export.h"
+#include "unwind/cfi_export_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -176,6 +176,8 @@ uint32_t unwind_export_cfi(const struct pe *pe, FILE *out)
     const uint32_t rows = table->bytes / RUNTIME_FUNCTION_BYTES;
     uint32_t count = 0;
 
+    if (pe->machine == PE_MACHINE_ARM64)
+        return unwind_export_arm64(&process, pe, out);
     if (pe->machine != PE_MACHINE_X64)
         return 0;
     for (uint32_t i = 0; i < rows; i++) {

@@ -1,4 +1,5 @@
-/* Exports the unwind data of an x64 image as STACK CFI records of a Breakpad symbol file. */
+/* Exports the unwind data of an x64 or arm64 image as STACK CFI records of a Breakpad symbol file.
+ */
 #ifndef UNWIND_CFI_EXPORT_H
 #define UNWIND_CFI_EXPORT_H
 

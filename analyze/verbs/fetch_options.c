@@ -32,11 +32,17 @@ static void on_event(void *context, const struct fetch_event *event)
     }
 }
 
+static uint32_t at_most_u32(uint64_t ms)
+{
+    return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
 struct fetch_options fetch_options_make(const struct fetch_words *words)
 {
     return (struct fetch_options){
         .offline = words->offline,
-        .limit_ms = words->limit_ms < UINT32_MAX ? (uint32_t)words->limit_ms : UINT32_MAX,
+        .limit_ms = at_most_u32(words->limit_ms),
+        .missing_ms = at_most_u32(words->missing_ms),
         .event = on_event,
     };
 }

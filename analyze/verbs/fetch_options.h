@@ -8,14 +8,16 @@
 
 struct fetch_words {
     bool offline;
-    uint64_t limit_ms; /* 0: the usual one */
+    uint64_t limit_ms, missing_ms; /* 0: the usual one */
 };
 
 /* The rows for these options; W is a struct fetch_words. */
 #define FETCH_OPTION_ROWS(w)                                                                       \
     {"--offline", OPTION_FLAG, &(w).offline, NULL, "ask no symbol server"},                        \
         {"--fetch-limit", OPTION_DURATION_MS, &(w).limit_ms, "TIME",                               \
-         "for one file of a symbol server, with all retries (10m)"}
+         "for one file of a symbol server, with all retries (10m)"},                               \
+        {"--fetch-again", OPTION_DURATION_MS, &(w).missing_ms, "TIME",                             \
+         "ask again for a file that a server did not have, after this (1h)"}
 
 /* For symbol_store_options.fetch; progress, downloads and their faults go to stderr. */
 struct fetch_options fetch_options_make(const struct fetch_words *words);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "study/regrade.h"
+#include "verbs/fetch_options.h"
 #include "verbs/stored.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
@@ -12,6 +13,7 @@
 struct regrade_options {
     const char *db, *known, *expr, *cache;
     struct option_list symbols;
+    struct fetch_words fetch;
     bool as_json, dry, exit_zero;
 };
 
@@ -74,9 +76,11 @@ static int regrade(const struct regrade_options *o, struct store *store, const c
     struct fault fault = FAULT_INIT;
     if (study_read_run(store, word, RUN_CASES, keep, &old, &fault) != ERR_NONE)
         return stored_fault(&fault, fault.code != ERR_ABSENT);
+    const struct fetch_options fetch = fetch_options_make(&o->fetch);
     const struct regrade_request request = {.old = &old,
                                             .expr = o->expr,
                                             .known = o->known,
+                                            .fetch = &fetch,
                                             .symbols = o->symbols.items,
                                             .symbol_count = o->symbols.count,
                                             .cache = o->cache,
@@ -101,6 +105,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"-k", OPTION_STRING, &o.expr, "EXPR", "only cases that match; see `run --help`"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "more symbols and images"},
         OPTION_CACHE(&o.cache),
+        FETCH_OPTION_ROWS(o.fetch),
         {"--known", OPTION_STRING, &o.known, "FILE", "known mismatches (default known.txt)"},
         {"--dry", OPTION_FLAG, &o.dry, NULL, "do not store the new run"},
         OPTION_PROGRESS_ROW,

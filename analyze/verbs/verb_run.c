@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/report.h"
 #include "study/run_session.h"
+#include "verbs/fetch_options.h"
 #include "verbs/harness.h"
 #include "verbs/index_note.h"
 #include "verbs/stored.h"
@@ -21,6 +22,8 @@ struct run_options {
     struct harness harness;
     const char *expr, *variants, *keep, *db, *shard, *out, *source_root, *known, *resume, *cache;
     struct option_list symbols;
+    struct fetch_words fetch_words;
+    struct fetch_options fetch;
     uint64_t jobs, repeat, timeout_ms, seed;
     bool as_json, exit_zero, no_judges;
 };
@@ -221,6 +224,7 @@ static int check_options(const struct verb *self, const struct run_options *o,
                              .db = o->db,
                              .out = o->out,
                              .known = o->known,
+                             .fetch = &o->fetch,
                              .symbols = o->symbols.items,
                              .symbol_count = o->symbols.count,
                              .cache = o->cache,
@@ -235,6 +239,7 @@ static int run_scenarios(const struct verb *self, struct command *c, int argc, c
 {
     struct run_session *s = &c->session;
     struct run_options *o = &c->o;
+    o->fetch = fetch_options_make(&o->fetch_words);
     const int code = check_options(self, o, &c->request);
 
     if (code != EXIT_GOOD)
@@ -273,6 +278,7 @@ static bool take_words(const struct verb *self, struct run_options *o, int argc,
         {"--keep", OPTION_STRING, &o->keep, "all|failed", "which cases stay on disk (default all)"},
         {"--symbols", OPTION_LIST, &o->symbols, "DIR|FILE", "more symbols, e.g. a symbol share"},
         OPTION_CACHE(&o->cache),
+        FETCH_OPTION_ROWS(o->fetch_words),
         {"--source-root", OPTION_STRING, &o->source_root, "DIR",
          "source paths in PDBs compare relative to it"},
         {"--seed", OPTION_UINT, &o->seed, "N", "another order for each N (default: by name)"},

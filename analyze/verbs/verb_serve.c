@@ -5,12 +5,15 @@
 #include "base/process.h"
 #include "base/thread.h"
 #include "dashboard/server.h"
+#include "verbs/fetch_options.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
 struct serve_words {
     struct dashboard_options options;
     struct option_list symbols, hosts;
+    struct fetch_words fetch_words;
+    struct fetch_options fetch;
     bool open, read_only;
 };
 
@@ -82,6 +85,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--known", OPTION_STRING, &words.options.known_file, "FILE", "known differences to show"},
         {"--symbols", OPTION_LIST, &words.symbols, "DIR|FILE", "symbols for the resolve page"},
         OPTION_CACHE(&words.options.cache),
+        FETCH_OPTION_ROWS(words.fetch_words),
         {"--host", OPTION_LIST, &words.hosts, "NAME", "a further host name that browsers may use"},
         {"--allow-write", OPTION_FLAG, &words.options.allow_write, NULL,
          "accept differences and set baselines from the pages"},
@@ -100,6 +104,8 @@ static int run(const struct verb *self, int argc, char **argv)
     if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
         words.options.symbol_roots = words.symbols.items;
         words.options.symbol_root_count = words.symbols.count;
+        words.fetch = fetch_options_make(&words.fetch_words);
+        words.options.fetch = &words.fetch;
         words.options.hosts = words.hosts.items;
         words.options.host_count = words.hosts.count;
         if (rest.count > 0)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "engine/steps.h"
+#include "verbs/fetch_options.h"
 #include "verbs/harness.h"
 #include "verbs/verbs.h"
 
@@ -18,6 +19,7 @@ struct steps_options {
     struct harness harness;
     struct option_list variants, symbols;
     const char *out, *walkers, *pack;
+    struct fetch_words fetch;
     bool as_json;
 };
 
@@ -205,7 +207,8 @@ static struct symbol_store *open_symbols(struct steps_run *run, const char *cons
     const struct option_list *named = &run->o->symbols;
     const size_t most = (size_t)image_count * ROOTS_PER_IMAGE + named->count;
     const char **roots = ARENA_ARRAY(run->keep, most + 1, const char *);
-    struct symbol_store_options options = {.roots = roots, .names = NAMES_SHORT};
+    struct symbol_store_options options = {
+        .roots = roots, .names = NAMES_SHORT, .fetch = fetch_options_make(&run->o->fetch)};
     struct symbol_store *store = NULL;
 
     if (roots == NULL || most == 0)
@@ -344,6 +347,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--walkers", OPTION_STRING, &o.walkers, "LIST", "rtl,dbghelp,... (default all)"},
         {"--out", OPTION_STRING, &o.out, "DIR", "where the states go (default build/steps)"},
         {"--symbols", OPTION_LIST, &o.symbols, "DIR|FILE", "images and PDBs for FILE"},
+        FETCH_OPTION_ROWS(o.fetch),
         {"--pack", OPTION_STRING, &o.pack, "OUT",
          "write the states again with the bytes of images that a replay needs"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},

@@ -20,6 +20,7 @@
 #include "symbol/symbol_index.h"
 #include "unwind/cfi_export.h"
 #include "verbs/symbol_files.h"
+#include "verbs/symbols_export.h"
 #include "verbs/symbols_fetch.h"
 #include "verbs/verbs.h"
 
@@ -316,7 +317,8 @@ static int export_breakpad(const struct symbol_export *how, const struct symbol_
     if (symbol_export_breakpad(&file->pdb, how, &head, stdout, fault) == ERR_NONE &&
         image_path != NULL)
         (void)unwind_export_cfi(&pe, stdout);
-    else if (fault->code == ERR_NONE && file->pdb.machine == PE_MACHINE_X64)
+    else if (fault->code == ERR_NONE &&
+             (file->pdb.machine == PE_MACHINE_X64 || file->pdb.machine == PE_MACHINE_ARM64))
         log_warn("path=%s: no image beside it, so no STACK CFI; name it with --image", file->path);
     file_unmap(&map);
     fault_set_path(fault, file->path);
@@ -329,11 +331,15 @@ static int export_file(void *context, struct symbol_file *file)
     struct symbol_export how = {.base = o->base, .inlines = o->inlines};
     struct fault fault = FAULT_INIT;
 
+    (void)read_names(o->names, &how.names);
+    if (o->form == FORM_BREAKPAD &&
+        (file->kind == SYMBOL_KIND_OBJECT || file->kind == SYMBOL_KIND_IMAGE))
+        return symbols_export_object(file, &o->roots, how.names);
     if (file->kind != SYMBOL_KIND_PDB) {
-        log_error("path=%s: this is %s, and PDBs are exported", file->path, symbol_kind_name(file));
+        log_error("path=%s: this is %s; PDBs are exported, and images with --format breakpad",
+                  file->path, symbol_kind_name(file));
         return EXIT_INPUT;
     }
-    (void)read_names(o->names, &how.names);
     if (o->form == FORM_BREAKPAD) {
         struct arena scratch;
         arena_init(&scratch, 0);
@@ -454,7 +460,8 @@ static const struct subcommand subcommands[] = {
      SUBCOMMAND_WORDS_MAX, run_verify},
     {"index", "[FILE|DIR...]", "build the index of each PDB, for fast lookups", 0,
      SUBCOMMAND_WORDS_MAX, run_index},
-    {"export", "FILE", "print a PDB as the rows of pdbdump, or as a Breakpad .sym file", 1, 1,
+    {"export", "FILE",
+     "print a PDB as the rows of pdbdump, or a PDB or an image as a Breakpad .sym file", 1, 1,
      run_export},
     {"fetch", "--symbols SRV --dump FILE|--stack FILE...",
      "download the symbols of a dump or a stack into the cache", 0, 0, run_fetch},
@@ -466,7 +473,7 @@ static int run(const struct verb *self, int argc, char **argv)
     struct symbols_options o = {.names = "short", .format = "csv", .base = CSV_BASE_DEFAULT};
     const struct option_row rows[] = {
         {"--symbols", OPTION_LIST, &o.roots, "DIR|SRV",
-         "the store; fetch: a server, srv*CACHE*URL"},
+         "the store; fetch: a server, srv*CACHE*URL; export: debug files of an image"},
         {"--format", OPTION_STRING, &o.format, "FORM", "export: csv (usual) or breakpad"},
         {"--image", OPTION_STRING, &o.image, "FILE",
          "export: image of the PDB, for STACK CFI (beside the PDB)"},

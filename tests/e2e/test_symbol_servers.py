@@ -256,6 +256,34 @@ class Faults(Servers):
         self.resolve(server)
         self.assertGreater(len(server.asked), asked)
 
+    def test_how_long_absent_counts_can_be_said(self):
+        server = self.server(self.folder / "none")
+        self.resolve(server)
+        asked = len(server.asked)
+        self.resolve(server, "--fetch-again", "1h")
+        self.assertEqual(len(server.asked), asked)
+        time.sleep(0.05)
+        self.resolve(server, "--fetch-again", "10ms")
+        self.assertGreater(len(server.asked), asked)
+
+    def test_a_file_of_a_later_folder_is_copied_to_the_first(self):
+        store = self.stores("plain")
+        server = self.server(self.folder / "none")
+        for path in (f"srv*{self.cache}*{store}*{server.url}", f"srv*{self.cache}*{store}"):
+            with self.subTest(path):
+                shutil.rmtree(self.cache, ignore_errors=True)
+                done = self.run_twinstack("resolve", "--ndjson", "--symbols", path, stdin=STACK)
+                self.assertEqual(json.loads(done.stdout)["frames"][0]["function"], "mainCRTStartup")
+                self.assertEqual((self.cache / KEY).read_bytes(), (store / KEY).read_bytes())
+                self.assertEqual([p for p in self.cache.rglob("*") if p.suffix == ".part"], [])
+        self.assertEqual(server.asked, [])
+
+    def test_a_file_of_another_build_is_not_copied(self):
+        done = self.run_twinstack("resolve", "--ndjson", "--symbols", f"srv*{self.cache}*{self.stores('wrong')}",
+                                  stdin=STACK)
+        self.assertIsNone(json.loads(done.stdout)["frames"][0]["function"])
+        self.assertFalse((self.cache / KEY).exists())
+
     def test_offline(self):
         server = self.server(self.stores("plain"))
         done = self.run_twinstack("resolve", "--offline", "--symbols", self.path(server), stdin=STACK)

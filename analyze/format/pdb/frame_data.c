@@ -70,14 +70,12 @@ bool pdb_frame_data_at(const struct pdb *pdb, uint32_t rva, struct arena *copies
     return index >= 0 && pdb_frame_data(pdb, (uint32_t)index, copies, out);
 }
 
-bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out)
+bool pdb_fpo(const struct pdb *pdb, uint32_t index, struct pdb_fpo *out)
 {
     const struct msf_stream stream = msf_stream(&pdb->msf, pdb->fpo_stream);
     uint8_t row[FPO_BYTES];
-    if (pdb->fpo_stream == UINT16_MAX || !pdb_rva_before_omap(pdb, rva, &rva))
-        return false;
-    const int64_t index = covering_row(&stream, FPO_BYTES, rva);
-    if (index < 0 || !msf_copy(&stream, (uint32_t)index * FPO_BYTES, sizeof row, row))
+    if (pdb->fpo_stream == UINT16_MAX || index > UINT32_MAX / FPO_BYTES ||
+        !msf_copy(&stream, index * FPO_BYTES, sizeof row, row))
         return false;
     out->start_rva = load_u32(row);
     out->code_bytes = load_u32(row + 4);
@@ -89,4 +87,13 @@ bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out)
     out->uses_ebp = (row[15] >> 4 & 1) != 0;
     out->frame_type = row[15] >> 6;
     return true;
+}
+
+bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out)
+{
+    const struct msf_stream stream = msf_stream(&pdb->msf, pdb->fpo_stream);
+    if (pdb->fpo_stream == UINT16_MAX || !pdb_rva_before_omap(pdb, rva, &rva))
+        return false;
+    const int64_t index = covering_row(&stream, FPO_BYTES, rva);
+    return index >= 0 && pdb_fpo(pdb, (uint32_t)index, out);
 }

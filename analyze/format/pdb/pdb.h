@@ -172,6 +172,8 @@ struct pdb_fpo {
     uint8_t frame_type; /* 0 FPO, 1 trap, 2 TSS, 3 standard (ebp) frame */
 };
 
+/* The record of INDEX, in the address space of the symbols; false when there is none. */
+bool pdb_fpo(const struct pdb *pdb, uint32_t index, struct pdb_fpo *out);
 bool pdb_fpo_at(const struct pdb *pdb, uint32_t rva, struct pdb_fpo *out);
 
 #endif
