@@ -55,6 +55,19 @@ class WebLint(e2e.Case):
         done = self.check()
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
+    def test_a_mistake_in_a_workflow_is_noticed(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = pathlib.Path(scratch)
+            for name in (WEB / "src", WEB / "check", pathlib.Path(".github")):
+                shutil.copytree(e2e.ROOT / name, copy / name)
+            shutil.copy(e2e.ROOT / WEB / "openapi.json", copy / WEB)
+            (copy / WEB / "node_modules").symlink_to(e2e.ROOT / WEB / "node_modules")
+            workflow = copy / ".github/workflows/ci.yml"
+            workflow.write_text(workflow.read_text(encoding="utf-8").replace("failure()", "failur()"), encoding="utf-8")
+            subprocess.run(["git", "init", "-q", copy], check=True)
+            done = self.check(script=copy / WEB / "check/check.mjs")
+        self.assertRegex(done.stdout, r"ci\.yml:\d+: undefined function \"failur\"")
+
     def test_each_mistake_is_noticed(self):
         with tempfile.TemporaryDirectory() as scratch:
             copy = pathlib.Path(scratch) / WEB

