@@ -4,13 +4,14 @@
 find_package(PkgConfig)
 set(TWINSTACK_ARCHIVES "" CACHE PATH "a folder with archives of libraries that Debian has as shared ones only: see archives.sh")
 
-# twinstack_package(ALIAS HEADER file LIB name [CONFIG package targets...] [PKG module] [NEEDS library...]
+# twinstack_package(ALIAS HEADER file LIB name [FOLDERS folder...] [CONFIG package targets...] [PKG module] [NEEDS library...]
 #                   [OPTIONAL])
 #
-# CONFIG names the CMake package and its possible targets, PKG its pkg-config module.  An OPTIONAL
+# FOLDERS are where the header may be below an include folder. CONFIG names the CMake package and its
+# possible targets, PKG its pkg-config module.  An OPTIONAL
 # library that is not found leaves no target.
 function(twinstack_package alias)
-  cmake_parse_arguments(P "OPTIONAL" "PKG;HEADER;LIB" "NEEDS;CONFIG" ${ARGN})
+  cmake_parse_arguments(P "OPTIONAL" "PKG;HEADER;LIB" "NEEDS;CONFIG;FOLDERS" ${ARGN})
   if(DEFINED VCPKG_TARGET_TRIPLET)
     twinstack_vcpkg_package(${alias} "${P_PKG}" ${P_CONFIG})
     if(TARGET ${alias})
@@ -23,7 +24,7 @@ function(twinstack_package alias)
   else()
     find_library(${P_LIB}_FILE NAMES lib${P_LIB}.a ${P_LIB})
   endif()
-  find_path(${P_LIB}_INCLUDE ${P_HEADER})
+  find_path(${P_LIB}_INCLUDE ${P_HEADER} PATH_SUFFIXES ${P_FOLDERS})
   if(NOT ${P_LIB}_FILE OR NOT ${P_LIB}_INCLUDE)
     if(NOT P_OPTIONAL)
       message(FATAL_ERROR "${P_LIB}: no library, or no ${P_HEADER}")
@@ -70,7 +71,7 @@ twinstack_package(twinstack::z HEADER zlib.h LIB z PKG zlib)
 twinstack_package(twinstack::zstd HEADER zstd.h LIB zstd
   CONFIG zstd zstd::libzstd zstd::libzstd_static zstd::libzstd_shared PKG libzstd)
 twinstack_package(twinstack::lzma HEADER lzma.h LIB lzma CONFIG liblzma liblzma::liblzma PKG liblzma)
-twinstack_package(twinstack::dwarf HEADER libdwarf/libdwarf.h LIB dwarf
+twinstack_package(twinstack::dwarf HEADER libdwarf.h FOLDERS libdwarf libdwarf-0 LIB dwarf
   CONFIG libdwarf libdwarf::dwarf libdwarf::dwarf-static libdwarf::dwarf-shared PKG libdwarf NEEDS twinstack::z)
 twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack PKG libmspack)
 # Itanium and Rust names stay decorated without it; vcpkg has no such package.

@@ -1,90 +1,9 @@
-/* Supplies the sections of a container to libdwarf; see dwarf.h.
- *
- * libdwarf asks through callbacks; sections count from 1, because it takes number 0 for the empty
- * one of ELF. It gets only the sections that it has to parse. Data that is looked up by an offset
- * or index (texts by index, addresses, range lists) is read in values.c, where every offset is
- * checked and sections of other files can be used. */
+/* Sections that libdwarf reads as one file, and their units; see dwarf.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "format/dwarf/parts.h"
-
-static const struct {
-    const char *name;
-    enum debug_section section;
-} shown[] = {
-    {".debug_info", DEBUG_INFO},
-    {".debug_abbrev", DEBUG_ABBREV},
-    {".debug_str", DEBUG_STR},
-    {".debug_line_str", DEBUG_LINE_STR},
-};
-
-enum { SHOWN = sizeof shown / sizeof shown[0] };
-
-static int get_section(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section *out, int *error)
-{
-    const struct dwarf_object *self = object;
-
-    (void)error;
-    memset(out, 0, sizeof *out);
-    out->name = "";
-    if (index == 0)
-        return DW_DLV_OK;
-    if (index > SHOWN)
-        return DW_DLV_NO_ENTRY;
-    const struct object_bytes section = self->sections[shown[index - 1].section];
-    if (section.data == NULL || section.bytes == 0)
-        return DW_DLV_OK;
-    out->name = shown[index - 1].name;
-    out->size = section.bytes;
-    return DW_DLV_OK;
-}
-
-static int load_section(void *object, Dwarf_Half index, Dwarf_Small **out, int *error)
-{
-    const struct dwarf_object *self = object;
-
-    (void)error;
-    if (index == 0 || index > SHOWN)
-        return DW_DLV_NO_ENTRY;
-    /* libdwarf's type lacks const, but without relocations it only reads */
-    union {
-        const uint8_t *from;
-        Dwarf_Small *to;
-    } data = {self->sections[shown[index - 1].section].data};
-    *out = data.to;
-    return data.to != NULL ? DW_DLV_OK : DW_DLV_NO_ENTRY;
-}
-
-static Dwarf_Endianness get_byte_order(void *object)
-{
-    const struct dwarf_object *self = object;
-    return self->big_endian ? DW_OBJECT_MSB : DW_OBJECT_LSB;
-}
-
-static Dwarf_Small get_length_size(void *object)
-{
-    (void)object;
-    return 4;
-}
-
-static Dwarf_Small get_pointer_size(void *object)
-{
-    const struct dwarf_object *self = object;
-    return self->address_bytes;
-}
-
-static Dwarf_Unsigned get_section_count(void *object)
-{
-    (void)object;
-    return SHOWN + 1;
-}
-
-static const Dwarf_Obj_Access_Methods methods = {
-    get_section,  get_byte_order, get_length_size, get_pointer_size, get_section_count,
-    load_section, NULL,
-};
 
 static struct dwarf_context *add_context(struct dwarf_object *object)
 {
@@ -160,7 +79,6 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
                                       struct fault *fault)
 {
     struct dwarf_object *object = calloc(1, sizeof *object);
-    Dwarf_Error error = NULL;
 
     if (object == NULL) {
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "DWARF");
@@ -170,10 +88,7 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
     object->address_bytes = like->address_bytes;
     object->big_endian = like->big_endian;
     object->is_split = split;
-    object->access = (Dwarf_Obj_Access_Interface){object, &methods};
-    if (dwarf_object_init_b(&object->access, NULL, NULL, DW_GROUPNUMBER_ANY, &object->debug,
-                            &error) != DW_DLV_OK) {
-        object->debug = NULL;
+    if (!dwarf_sections_open(object)) {
         fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "DWARF");
     } else if (list_contexts(object, fault) == ERR_NONE) {
         return object;
@@ -184,11 +99,9 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
 
 void dwarf_object_free(struct dwarf_object *object)
 {
-    Dwarf_Error error = NULL;
     if (object == NULL)
         return;
-    if (object->debug != NULL)
-        (void)dwarf_object_finish(object->debug, &error);
+    dwarf_sections_close(object);
     free(object->contexts);
     free(object);
 }

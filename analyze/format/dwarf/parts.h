@@ -1,7 +1,7 @@
 /* What the files of the DWARF reader share; no other file includes this.
  *
  *   dwarf.c   units, and the one that an offset lies in
- *   object.c  sections as libdwarf asks for them
+ *   object.c  units; sections.c the sections as libdwarf asks for them
  *   values.c  attributes: texts, addresses, ranges, also those by way of an index
  *   split.c   units of .dwo files and .dwp packages
  *   unit.c    functions and inlined calls of a unit
@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-#include <libdwarf/dwarf.h>
-#include <libdwarf/libdwarf.h>
+#include <dwarf.h>
+#include <libdwarf.h>
 
 #include "base/arena.h"
 #include "format/dwarf/dwarf.h"
@@ -45,9 +45,15 @@ struct dwarf_context {
     bool bases_read;
 };
 
+#ifdef DW_LIBDWARF_VERSION /* see sections.c */
+typedef Dwarf_Obj_Access_Interface_a dwarf_access;
+#else
+typedef Dwarf_Obj_Access_Interface dwarf_access;
+#endif
+
 /* Sections that libdwarf reads as one file. */
 struct dwarf_object {
-    Dwarf_Obj_Access_Interface access;
+    dwarf_access access;
     struct object_bytes sections[DEBUG_SECTIONS];
     uint8_t address_bytes;
     bool big_endian, is_split;
@@ -56,6 +62,10 @@ struct dwarf_object {
     uint32_t context_count, context_room;
     struct dwarf_object *alternate; /* NULL: none */
 };
+
+/* Opens object->debug over the object's sections; false: libdwarf cannot read them. */
+bool dwarf_sections_open(struct dwarf_object *object);
+void dwarf_sections_close(struct dwarf_object *object);
 
 struct unit_range {
     uint32_t low, high;
