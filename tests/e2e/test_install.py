@@ -42,6 +42,34 @@ class Version(e2e.Case):
         self.assertEqual(set(found.values()), {version()}, found)
 
 
+class Release(e2e.Case):
+    def test_its_script_stops_at_what_is_missing(self):
+        copy = self.folder / "copy"
+        (copy / "cmake").mkdir(parents=True)
+        (copy / "capture").mkdir()
+        for name in ("CMakeLists.txt", "vcpkg.json", "capture/package.cmake", "CHANGELOG.md", "cmake/release.sh"):
+            shutil.copy(e2e.ROOT / name, copy / name)
+        command("git", "init", "-q", copy)
+
+        def check():
+            return subprocess.run(["cmake/release.sh", "--check"], cwd=copy, capture_output=True, text=True, check=False)
+
+        def commit():
+            command("git", "add", "-A", folder=copy)
+            command("git", "-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-qm", "x", folder=copy)
+
+        changes = copy / "CHANGELOG.md"
+        self.assertIn("missing: a commit", check().stderr)
+        for text, words in [(f"## {version()}, not released", "missing: the date"), ("## 9.9.9, 2030-01-02", "missing: version"),
+                            (f"## {version()}, 2030-01-02", "")]:
+            changes.write_text(f"# Changes\n\n{text}\n", encoding="utf-8")
+            commit()
+            self.assertIn(words, check().stderr)
+        self.assertEqual(check().returncode, 0)
+        command("git", "tag", f"v{version()}", folder=copy)
+        self.assertIn("tagged already", check().stderr)
+
+
 class Install(e2e.Case):
     @classmethod
     def setUpClass(cls):
