@@ -75,7 +75,23 @@ static bool has_run(struct store *store, const struct run_info *run, struct aren
            same.uuid != NULL && strcmp(same.uuid, run->uuid) == 0;
 }
 
-enum status clusters_make(struct store *store, const struct run_info *b,
+/* Completes C's history by what the comparison shows: its example was good in run A. */
+static void add_runs(struct cluster *c, const struct run_info *a, const struct run_info *b,
+                     const struct run_diff *diff)
+{
+    bool was_good = false;
+    for (uint32_t i = 0; i < diff->row_count && !was_good; i++)
+        was_good = diff->rows[i].b == c->example && diff->rows[i].a != NULL &&
+                   diff->rows[i].group == DIFF_NEW;
+    if (!was_good || c->since.good_run != 0)
+        return;
+    c->since = (struct case_history){.failing_run = b->id,
+                                     .failing_commit = b->commit,
+                                     .good_run = a->id,
+                                     .good_commit = a->commit};
+}
+
+enum status clusters_make(struct store *store, const struct run_info *a, const struct run_info *b,
                           const struct run_diff *diff, struct arena *keep, struct cluster **out,
                           uint32_t *count, struct fault *fault)
 {
@@ -94,6 +110,7 @@ enum status clusters_make(struct store *store, const struct run_info *b,
         if (known && i < HISTORIES_MAX &&
             store_read_history(store, c->example, b, keep, &c->since, fault) != ERR_NONE)
             return fault->code;
+        add_runs(c, a, b, diff);
     }
     return ERR_NONE;
 }

@@ -12,13 +12,13 @@ struct cluster {
     const char *module, *blame;      /* "": unknown */
     const struct diff_case *example; /* the one with the shortest stacks */
     const char *reason;              /* of the example */
-    struct case_history since;       /* of the example */
+    struct case_history since;       /* of the example; at least: good in run A */
     uint32_t cases;
 };
 
-/* The clusters of DIFF, the largest first.  STORE gives `since`, which is unknown if it does not
- * have run B.  Fails: ERR_MEMORY, ERR_IO. */
-enum status clusters_make(struct store *store, const struct run_info *b,
+/* The clusters of DIFF, the largest first.  STORE gives `since`; if it does not have run B, only
+ * runs A and B say since when.  Fails: ERR_MEMORY, ERR_IO. */
+enum status clusters_make(struct store *store, const struct run_info *a, const struct run_info *b,
                           const struct run_diff *diff, struct arena *keep, struct cluster **out,
                           uint32_t *count, struct fault *fault);
 

@@ -82,8 +82,8 @@ enum status difference_make(struct store *store, const struct diff_side *a,
         run_diff_make(a, b, &out->limits, keep, &out->diff, fault) != ERR_NONE ||
         selection_apply(a->run, b->run, keep, &out->diff, fault) != ERR_NONE)
         return fault->code;
-    return clusters_make(store, b->run, &out->diff, keep, &out->clusters, &out->cluster_count,
-                         fault);
+    return clusters_make(store, a->run, b->run, &out->diff, keep, &out->clusters,
+                         &out->cluster_count, fault);
 }
 
 enum status difference_of_facts(const struct run_info *a, const struct run_info *b,

@@ -38,6 +38,10 @@ enum { DIFFERENCE_SENTENCE_BYTES = 768 };
 const char *difference_sentence(const struct difference *difference,
                                 char out[DIFFERENCE_SENTENCE_BYTES]);
 
+/* What a reader of a red CI job asks first, in KEEP: how many cases broke, whose fault most of them
+ * are, since which commit. NULL: nothing broke. */
+const char *difference_headline(const struct difference *difference, struct arena *keep);
+
 /* The whole document.  ROWS_MAX: cases listed per group, 0: all; counts are always of all cases. */
 void difference_write_json(struct json *j, const struct difference *difference, uint32_t rows_max);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "study/difference.h"
 
@@ -107,4 +108,40 @@ const char *difference_sentence(const struct difference *d, char out[DIFFERENCE_
     add_facts(&s, &d->diff);
     append(&s, ".");
     return out;
+}
+
+/* The cases of all clusters that have the blame of cluster AT. */
+static uint32_t cases_of_blame(const struct difference *d, uint32_t at)
+{
+    uint32_t cases = 0;
+    for (uint32_t i = 0; i < d->cluster_count; i++)
+        if (strcmp(d->clusters[i].blame, d->clusters[at].blame) == 0)
+            cases += d->clusters[i].cases;
+    return cases;
+}
+
+const char *difference_headline(const struct difference *d, struct arena *keep)
+{
+    uint32_t broke = 0, most = 0;
+    if (d->cluster_count == 0)
+        return NULL;
+    for (uint32_t i = 0; i < d->cluster_count; i++) {
+        broke += d->clusters[i].cases;
+        if (cases_of_blame(d, i) > cases_of_blame(d, most))
+            most = i;
+    }
+    const struct cluster *c = &d->clusters[most];
+    const uint32_t cases = cases_of_blame(d, most);
+    const char *text = c->blame[0] != '\0'
+                           ? arena_printf(keep, "%" PRIu32 " case%s broke. Blame: %s", broke,
+                                          plural(broke), c->blame)
+                           : arena_printf(keep, "%" PRIu32 " case%s broke, no engine to blame: %s",
+                                          broke, plural(broke), c->reason);
+    if (text != NULL && cases < broke)
+        text = arena_printf(keep, "%s, for %" PRIu32 " of them", text, cases);
+    if (text != NULL && c->since.good_run != 0)
+        text = arena_printf(keep, "%s. Since commit %.12s; %.12s was good", text,
+                            c->since.failing_commit != NULL ? c->since.failing_commit : "unknown",
+                            c->since.good_commit != NULL ? c->since.good_commit : "unknown");
+    return text != NULL ? arena_printf(keep, "%s.", text) : NULL;
 }

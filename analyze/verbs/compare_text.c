@@ -10,7 +10,7 @@
 #include "verbs/terminal.h"
 
 enum { NAME_COLUMNS = 34, VERDICT_COLUMNS = 13, REASON_INDENT = 4, MARKDOWN_ROWS = 200 };
-enum { MARKDOWN_CLUSTERS = 20, REASON_BYTES = 200 };
+enum { MARKDOWN_CLUSTERS = 20, MARKDOWN_OPEN_ROWS = 10, REASON_BYTES = 200 };
 
 static const struct diff_case *shown_of(const struct diff_row *row)
 {
@@ -218,14 +218,47 @@ static void print_clusters(const struct difference *d, struct arena *keep)
     (void)puts(".");
 }
 
+/* Every case that differs; folded away where the clusters have said it shorter. */
+static void print_cases(const struct difference *difference, const struct compare_only *only,
+                        struct arena *keep)
+{
+    const struct run_diff *d = &difference->diff;
+    uint32_t wanted = 0, shown = 0;
+    for (uint32_t i = 0; i < d->row_count; i++)
+        wanted += d->rows[i].group != DIFF_SAME && is_wanted(only, d->rows[i].group);
+    const bool folded = difference->cluster_count > 0 && wanted > MARKDOWN_OPEN_ROWS;
+    if (folded)
+        (void)printf("\n<details><summary>%u cases that differ</summary>\n", wanted);
+    (void)puts("\n| | case | before | now | reason |\n|---|---|---|---|---|");
+    for (uint32_t i = 0; i < d->row_count && shown < MARKDOWN_ROWS; i++) {
+        char name[160];
+        const struct diff_row *row = &d->rows[i];
+        if (row->group == DIFF_SAME || !is_wanted(only, row->group))
+            continue;
+        shown++;
+        (void)printf("| %s | %s | %s | %s | %s |\n", diff_group_name(row->group),
+                     markdown_text(diff_case_name(shown_of(row), name), keep), verdict_of(row->a),
+                     verdict_of(row->b), reason_text(shown_of(row)->reason, keep));
+    }
+    if (wanted > shown)
+        (void)printf("\n... and %u more.\n", wanted - shown);
+    if (folded)
+        (void)puts("\n</details>");
+}
+
 void compare_print_markdown(const struct difference *difference, const struct compare_only *only,
                             struct arena *keep)
 {
     const struct run_info *a = difference->a, *b = difference->b;
     const struct run_diff *d = &difference->diff;
-    uint32_t wanted = 0;
-    (void)printf("### %u new, %u fixed, %u changed\n\n", d->counts[DIFF_NEW], d->counts[DIFF_FIXED],
+    (void)printf("### %u new, %u fixed, %u changed", d->counts[DIFF_NEW], d->counts[DIFF_FIXED],
                  d->counts[DIFF_CHANGED]);
+    if (d->counts[DIFF_GONE] > 0)
+        (void)printf(", %u gone", d->counts[DIFF_GONE]);
+    const char *headline = difference_headline(difference, keep);
+    (void)printf("\n\n%s%s%s", headline != NULL ? "**" : "",
+                 headline != NULL ? markdown_text(headline, keep) : "",
+                 headline != NULL ? "**\n\n" : "");
     for (int side = 0; side < 2; side++) {
         const struct run_info *run = side == 0 ? a : b;
         if (run->state != RUN_COMPLETE)
@@ -237,18 +270,7 @@ void compare_print_markdown(const struct difference *difference, const struct co
                      markdown_text(or_unknown(d->facts[i].a), keep),
                      markdown_text(or_unknown(d->facts[i].b), keep));
     print_clusters(difference, keep);
-    (void)puts("\n| | case | before | now | reason |\n|---|---|---|---|---|");
-    for (uint32_t i = 0; i < d->row_count; i++) {
-        char name[160];
-        const struct diff_row *row = &d->rows[i];
-        if (row->group == DIFF_SAME || !is_wanted(only, row->group) || wanted++ >= MARKDOWN_ROWS)
-            continue;
-        (void)printf("| %s | %s | %s | %s | %s |\n", diff_group_name(row->group),
-                     markdown_text(diff_case_name(shown_of(row), name), keep), verdict_of(row->a),
-                     verdict_of(row->b), reason_text(shown_of(row)->reason, keep));
-    }
-    if (wanted > MARKDOWN_ROWS)
-        (void)printf("\n... and %u more.\n", wanted - MARKDOWN_ROWS);
+    print_cases(difference, only, keep);
     (void)puts("\n| engine | cases | now : before | verdict |\n|---|---|---|---|");
     for (uint32_t i = 0; i < d->time_count; i++)
         if (d->times[i].cases > 0)

@@ -73,7 +73,7 @@ class Differences(Stored):
         shutil.copy(self.db, other)
         self.sql("UPDATE run SET uuid = 'x' || uuid")
         rows = json.loads(self.run_db("compare", f"{other}:1", f"{other}:3", "--json", exit_code=1).stdout)["clusters"]
-        self.assertEqual([(r["since"], r["before"]) for r in rows], [(None, None)] * 2)
+        self.assertEqual([(r["since"]["run"], r["before"]["run"]) for r in rows], [(3, 1)] * 2)
 
     def test_bench(self):
         case = CASES / "null_write.ob2"
