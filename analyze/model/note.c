@@ -50,6 +50,8 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_RETURN_UNCHECKED] = RETURN_UNCHECKED,
     [NOTE_CODE_UNREADABLE] =
         "the code of the callee is unreadable: it may have been in its epilogue",
+    [NOTE_EXPORTS_UNREADABLE] =
+        "the exports of ntdll.dll are unreadable: the callee may be what dispatches exceptions",
 };
 
 enum frame_note frame_note_of_stop(enum stop_reason reason)

@@ -52,6 +52,7 @@ enum frame_note {
     NOTE_NOT_A_LEAF,
     NOTE_RETURN_UNCHECKED,
     NOTE_CODE_UNREADABLE,
+    NOTE_EXPORTS_UNREADABLE,
 
     NOTE_OTHER, /* only stated in words, by another version of this program */
     /* The first of STOP_REASON_COUNT values: unwind data was not used, because of that reason. */

@@ -42,21 +42,23 @@ static int compare_export(const struct unwind_process *process, uint64_t base_va
     return *known ? strncmp(name, want, sizeof(name) - 1) : 0;
 }
 
-/* RVA of an export, by binary search of the sorted name table; 0: none. */
+/* RVA of an export, by binary search of the sorted name table; 0: none.  Sets *known to false when
+ * memory that would tell is unreadable. */
 static uint32_t find_export(const struct unwind_process *process, uint64_t base_va,
-                            uint32_t directory_rva, const char *want)
+                            uint32_t directory_rva, const char *want, bool *known)
 {
     uint8_t raw[40];
-    if (directory_rva == 0 ||
-        !process->read(process->self, base_va + directory_rva, raw, sizeof(raw)))
+    if (directory_rva == 0)
+        return 0;
+    *known = process->read(process->self, base_va + directory_rva, raw, sizeof(raw));
+    if (!*known)
         return 0;
     uint32_t functions = load_u32(raw + 28), names = load_u32(raw + 32);
     uint32_t ordinals = load_u32(raw + 36), low = 0, high = load_u32(raw + 24);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        bool known;
-        int order = compare_export(process, base_va, names, middle, want, &known);
-        if (!known)
+        int order = compare_export(process, base_va, names, middle, want, known);
+        if (!*known)
             return 0;
         if (order < 0) {
             low = middle + 1;
@@ -70,6 +72,7 @@ static uint32_t find_export(const struct unwind_process *process, uint64_t base_
                 unwind_read_u32(process, base_va + functions + (uint64_t)load_u16(ordinal) * 4,
                                 &rva))
                 return rva;
+            *known = false;
             return 0;
         }
     }
@@ -101,17 +104,24 @@ static uint32_t next_export(const struct unwind_process *process, uint64_t base_
     return next;
 }
 
+static bool is_ntdll(const struct unwind_module *facts)
+{
+    return facts->module->name != NULL && text_equal_nocase(facts->module->name, "ntdll.dll");
+}
+
 /* The range of a dispatcher: the caller of a frame in it was interrupted. On x64, Windows marks it
  * with a machine frame in its unwind data and Wine does not, so the export name decides. */
 static struct unwind_range find_dispatcher(const struct unwind_process *process,
-                                           const struct unwind_module *facts, uint32_t export_rva,
+                                           struct unwind_module *facts, uint32_t export_rva,
                                            uint32_t entry_bytes, const char *name)
 {
     struct unwind_range none = {0, 0};
-    if (facts->module->name == NULL || !text_equal_nocase(facts->module->name, "ntdll.dll"))
+    bool known = true;
+    if (!is_ntdll(facts))
         return none;
-    uint32_t rva = find_export(process, facts->module->base_va, export_rva, name);
+    uint32_t rva = find_export(process, facts->module->base_va, export_rva, name, &known);
     struct unwind_entry entry;
+    facts->lacks_exports = facts->lacks_exports || !known;
     if (rva == 0)
         return none;
     if (entry_bytes == 12 &&
@@ -180,8 +190,10 @@ static void read_headers(const struct unwind_process *process, struct unwind_mod
     (void)unwind_read_u32(process, pe_va + 24 + 28, &facts->preferred_base_va);
     read_sections(process, facts, pe_va + 24 + load_u16(pe + 20), load_u16(pe + 6));
     read_pdata_directory(process, facts, directories_va, entry_bytes);
-    if (!process->read(process->self, directories_va, directory, sizeof(directory)))
+    if (!process->read(process->self, directories_va, directory, sizeof(directory))) {
+        facts->lacks_exports = is_ntdll(facts);
         return;
+    }
     uint32_t exports_rva = load_u32(directory);
     facts->exceptions =
         find_dispatcher(process, facts, exports_rva, entry_bytes, "KiUserExceptionDispatcher");

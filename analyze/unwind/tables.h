@@ -18,8 +18,9 @@ struct unwind_range {
 struct unwind_module {
     const struct module *module;
     bool has_headers, is_x86;
-    bool knows_code;  /* all executable sections are in `code`      */
-    bool knows_pdata; /* the headers say where .pdata is, or that there is none */
+    bool knows_code;    /* all executable sections are in `code`      */
+    bool lacks_exports; /* ntdll.dll, whose exports cannot be read */
+    bool knows_pdata;   /* the headers say where .pdata is, or that there is none */
     uint32_t pdata_rva, pdata_count;
     struct unwind_range code[UNWIND_CODE_RANGES_MAX]; /* executable sections */
     uint32_t code_count;

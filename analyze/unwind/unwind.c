@@ -81,14 +81,17 @@ static enum stop_reason step(struct unwind_walker *w)
     return STOP_NO_UNWINDER;
 }
 
-/* True while the frame's pc lies in ntdll!KiUserExceptionDispatcher: its caller was interrupted. */
-static bool in_dispatcher(const struct unwind_walker *w, const struct unwind_frame *frame)
+/* The caller of a frame in ntdll!KiUserExceptionDispatcher was interrupted. */
+static void look_for_dispatcher(struct unwind_walker *w, const struct unwind_frame *frame)
 {
-    if (frame->module == NULL)
-        return false;
-    const struct unwind_module *facts = unwind_module_of(w->process, frame->module);
-    uint64_t rva = frame->pc_va - frame->module->base_va;
-    return facts != NULL && unwind_in_range(&facts->exceptions, rva);
+    const struct unwind_module *facts =
+        frame->module != NULL ? unwind_module_of(w->process, frame->module) : NULL;
+    if (facts == NULL)
+        return;
+    if (unwind_in_range(&facts->exceptions, frame->pc_va - frame->module->base_va))
+        w->caller_kind = PC_INTERRUPTED;
+    else if (facts->lacks_exports && w->caller_kind == PC_RETURN && w->caller_note == NOTE_NONE)
+        w->caller_note = NOTE_EXPORTS_UNREADABLE;
 }
 
 /* Leaves one frame. STOP_NONE: the caller is in w->regs; otherwise why the walk ends. */
@@ -103,8 +106,7 @@ static enum stop_reason leave_frame(struct unwind_walker *w)
     if (stop != STOP_NONE)
         return stop;
     frame->caller_sp_va = w->regs.sp;
-    if (in_dispatcher(w, frame))
-        w->caller_kind = PC_INTERRUPTED;
+    look_for_dispatcher(w, frame);
     if (w->caller_kind == PC_INTERRUPTED && ++w->crossings > CROSSINGS_MAX)
         return STOP_NESTED_EXCEPTIONS;
     if (w->regs.pc == 0)

@@ -235,6 +235,38 @@ static uint64_t call_site(struct world *w, bool is_arm64, uint32_t rva)
     return WORLD_BASE_VA + rva;
 }
 
+/* An ntdll.dll whose KiUserExceptionDispatcher has no machine frame, as Wine's: only its export
+ * says that its caller was interrupted. */
+TEST(a_dispatcher_whose_export_is_hidden_is_marked)
+{
+    static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)}; /* sub rsp, 0x28 */
+    enum { EXPORTS = 0x2800, BYTES = 52 };
+    static struct world w;
+    struct tally tally = {0, 0, 0};
+    uint32_t exports[BYTES / 4] = {0};
+    world_init(&w, PE_MACHINE_X64);
+    w.module.name = "ntdll.dll";
+    exports[6] = 1; /* one name; the tables of functions, names and ordinals follow */
+    exports[7] = EXPORTS + 40;
+    exports[8] = EXPORTS + 44;
+    exports[9] = EXPORTS + 48;
+    exports[10] = BEGIN;
+    exports[11] = EXPORTS + BYTES;
+    world_put(&w, EXPORTS, exports, sizeof exports);
+    world_put(&w, EXPORTS + BYTES, "KiUserExceptionDispatcher", 26);
+    world_put(&w, 0x98 + 112, &(uint32_t){EXPORTS}, 4);
+    world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof xdata));
+    world_function(&w, SECOND, SECOND_END, world_xdata(&w, xdata, sizeof xdata));
+    const struct registers start = {
+        .cpu = CPU_X64, .pc = WORLD_BASE_VA + BEGIN + 0x40, .sp = WORLD_STACK_VA + 8 * SP};
+    w.stack[SP + 5] = call_site(&w, false, SECOND + 0x50);
+    w.stack[SP + 11] = 0;
+    walk_without_each("dispatcher", &w.process, &start, PC_RETURN, NULL, 0, &tally);
+    CHECK(tally.walks > 20);
+    CHECK_EQ(tally.wrong, 0);
+    world_free(&w);
+}
+
 /* What a dump of the corpus does not show: a thread in an epilogue, and arm64. */
 TEST(a_made_process_with_less_memory_adds_no_frame_without_a_mark)
 {
