@@ -142,6 +142,13 @@ bool known_covers(const struct known *k, const struct run_case *c)
     return text_glob(k->scope, name);
 }
 
+/* True when C is of a build that K's scope names, whatever its scenario. */
+static bool is_of_build(const struct known *k, const struct run_case *c)
+{
+    const char *dot = strrchr(k->scope, '.');
+    return dot == NULL || text_glob(dot + 1, c->variant);
+}
+
 /* True when WORD matches one of the words of PATTERNS. */
 static bool any_matches(const char *patterns, const char *word)
 {
@@ -300,6 +307,7 @@ static enum status apply_one(struct known_list *list, struct run_case *c, const 
     for (uint32_t i = 0; i < list->count; i++) {
         struct known *k = &list->items[i];
         k->seen += known_covers(k, c);
+        k->of_build += is_of_build(k, c);
         if (!known_covers(k, c) || c->result.verdict == VERDICT_UNSUPPORTED ||
             c->result.verdict == VERDICT_ERROR)
             continue;
@@ -334,7 +342,8 @@ enum status known_apply(struct known_list *list, struct run_case *cases, uint32_
                         const char *today, struct arena *keep, bool *changed, struct fault *fault)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        list->items[i].seen = list->items[i].in_scope = list->items[i].hits = 0;
+        list->items[i].seen = list->items[i].of_build = 0;
+        list->items[i].in_scope = list->items[i].hits = 0;
         judge_by_day(&list->items[i], today);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -356,7 +365,8 @@ const char *known_problem(const struct known *k, bool whole, struct arena *keep)
                             "[%s] in line %u is unpinned, which fails since " KNOWN_UNPINNED_UNTIL
                             ": `twinstack accept --update %s` pins it",
                             k->id, k->line, k->id);
-    if (whole && k->seen == 0)
+    /* A build that this machine cannot run says nothing about the acceptance. */
+    if (whole && k->seen == 0 && k->of_build > 0)
         return arena_printf(keep, "[%s] in line %u is not needed: there is no case %s", k->id,
                             k->line, k->scope);
     if (k->in_scope > 0 && k->hits == 0)
@@ -380,6 +390,7 @@ void known_uses_add(struct known_uses *uses, const struct run_case *c)
     const enum verdict v = c->result.verdict;
     for (uint32_t i = 0; i < uses->list.count; i++) {
         struct known *k = &uses->list.items[i];
+        k->of_build += is_of_build(k, c);
         if (!known_covers(k, c))
             continue;
         k->seen++;

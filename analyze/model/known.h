@@ -13,6 +13,7 @@ struct known {
     const char *pins;   /* how much may be wrong; NULL: any amount */
     const char *frames; /* which frames may differ, one per line; NULL: any; "": none */
     uint32_t line;
+    uint32_t of_build;       /* cases of a build that the scope names */
     uint32_t seen;           /* cases in the scope, whatever their verdict; also, set */
     uint32_t in_scope, hits; /* set by known_apply: cases judged, and cases that needed it */
     bool expired;

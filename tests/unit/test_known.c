@@ -110,6 +110,35 @@ TEST(what_an_acceptance_does_to_a_run)
     }
 }
 
+TEST(an_acceptance_for_a_build_that_was_not_run_is_no_problem)
+{
+    static const struct {
+        const char *scope;
+        bool problem;
+    } rows[] = {{"elsewhere.ob2", true},
+                {"elsewhere", true},
+                {"elsewhere.*", true},
+                {"elsewhere.x86-*", false},
+                {"divide_by_zero.x86-ob2", false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct run_info run;
+        struct run_case cases[MADE_CASES];
+        struct known_list list;
+        struct fault fault = FAULT_INIT;
+        arena_init(&keep, 0);
+        test_row(rows[i].scope);
+        make_run(&keep, &run, cases);
+        const char *text =
+            arena_printf(&keep, BLOCK("a", "%s", "dump=*", "2030-01-01"), rows[i].scope);
+        REQUIRE(known_parse(text, strlen(text), &keep, &list, &fault) == ERR_NONE);
+        REQUIRE(known_apply(&list, cases, MADE_CASES, "2026-12-31", &keep, NULL, &fault) ==
+                ERR_NONE);
+        CHECK_EQ(known_problem(&list.items[0], true, &keep) != NULL, rows[i].problem);
+        arena_free(&keep);
+    }
+}
+
 TEST(an_acceptance_without_pins_holds_for_a_while)
 {
     static const struct {
