@@ -452,6 +452,35 @@ static bool blame_modules(const struct poll *p, struct finding *f, uint32_t colu
     return true;
 }
 
+/* True when COLUMN found no PDB, since it asked for one that the module's image does not name. */
+static bool asked_for_other_pdb(const struct table *t, uint32_t column)
+{
+    const struct column *c = &t->columns[column];
+    for (uint32_t i = 0; column != 0 && i < c->count; i++)
+        if (c->stack->frames[i].symbols == SYMBOLS_MISMATCH &&
+            c->stack->frames[i].note == NOTE_IMAGE_OTHER_PDB)
+            return true;
+    return false;
+}
+
+/* Wrong identities: those of a dump come from the record's writer, too, so they are the dump
+ * reader's fault only where the record has the right ones. */
+static bool blame_identities(const struct poll *p, struct finding *f, uint32_t column)
+{
+    const struct table *t = p->table;
+    uint32_t winners = 1U;
+    bool recorded = false;
+    if (!asked_for_other_pdb(t, column))
+        return false;
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if (!asked_for_other_pdb(t, c))
+            winners |= rows_like_truth(p, c) > 0 ? 1U << c : 0;
+        else
+            recorded = recorded || t->columns[c].claim->kind == ENGINE_KIND_OFFSET;
+    settle(p, f, recorded ? BLAME_RECORD : BLAME_DUMP_READER, column, winners);
+    return true;
+}
+
 static uint32_t column_of(const struct table *t, const char *engine)
 {
     for (uint32_t c = 1; c < t->column_count; c++)
@@ -483,7 +512,8 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
         blame_handler(&p, f, column_of(table, f->wrong));
         return;
     }
-    if (blame_modules(&p, f, column) || blame_modules(&p, f, against))
+    if (blame_identities(&p, f, column) || blame_identities(&p, f, against) ||
+        blame_modules(&p, f, column) || blame_modules(&p, f, against))
         return;
     if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
         blame_place(&p, f, column, against);

@@ -152,11 +152,23 @@ static bool because_namesake(const struct difference *d, struct arena *keep,
                                      judged->function));
 }
 
+static bool is_of_other_pdb(const struct frame *frame)
+{
+    return frame->symbols == SYMBOLS_MISMATCH && frame->note == NOTE_IMAGE_OTHER_PDB;
+}
+
 bool because_symbols_mismatch(const struct difference *d, struct arena *keep,
                               struct explanation *out)
 {
     if (because_namesake(d, keep, out))
         return true;
+    uint32_t column = 0;
+    const struct frame *unnamed = block_find(d, is_of_other_pdb, &column);
+    if (unnamed != NULL)
+        return rule_explain(out, CAUSE_SYMBOLS_MISMATCH, d->against == 0 ? d->column : 0,
+                            arena_printf(keep, "%s at %s: %s", rule_engine(d, column),
+                                         rule_where(unnamed, keep),
+                                         frame_note_name(unnamed->note)));
     return because_symbols(d, keep, out, CAUSE_SYMBOLS_MISMATCH, 1u << SYMBOLS_MISMATCH,
                            "the symbols are of another build and were not used");
 }

@@ -19,6 +19,7 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_PDB_OTHER_KEY] = "the PDB found is of another build than the folder that it is in says",
     [NOTE_SYM_OTHER_BUILD] = "the .sym file found is of another build",
     [NOTE_IMAGE_OTHER_BUILD] = "the image found is of another build",
+    [NOTE_IMAGE_OTHER_PDB] = "the image found, of the same code id, names another PDB",
     [NOTE_GIVEN_PDB_OTHER_BUILD] = "the PDB given for this module is of another build",
     [NOTE_GIVEN_FILE_OTHER_BUILD] = "the symbol file given for this module is of another build",
     [NOTE_SYM_DAMAGED] = "the .sym file cannot be read: it is damaged or truncated",

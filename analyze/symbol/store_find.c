@@ -268,6 +268,11 @@ static void find_by_identity(struct symbol_store *store, struct symbol_module *s
     if (found.mismatch || (sources->image == NULL && found.other_image && note == NOTE_NONE)) {
         sources->without = SYMBOLS_MISMATCH;
         sources->note = note != NOTE_NONE ? note : NOTE_IMAGE_OTHER_BUILD;
+    } else if (note == NOTE_NONE && sources->image != NULL &&
+               sources->identity.debug_id[0] != '\0' && sources->image->debug_id[0] != '\0' &&
+               strcmp(sources->image->debug_id, sources->identity.debug_id) != 0) {
+        sources->without = SYMBOLS_MISMATCH;
+        sources->note = NOTE_IMAGE_OTHER_PDB;
     } else if (note != NOTE_NONE) {
         sources->note = note;
     }

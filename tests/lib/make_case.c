@@ -112,7 +112,10 @@ static void describe(struct arena *keep, struct frame *f, const char *word)
         f->symbols = SYMBOLS_NONE;
     else if (strcmp(word, "mismatch") == 0)
         f->symbols = SYMBOLS_MISMATCH;
-    else if (strcmp(word, "public") == 0)
+    else if (strcmp(word, "other_pdb") == 0) {
+        f->symbols = SYMBOLS_MISMATCH;
+        f->note = NOTE_IMAGE_OTHER_PDB;
+    } else if (strcmp(word, "public") == 0)
         f->symbols = SYMBOLS_PDB_PUBLIC;
     else if (strcmp(word, "jit") == 0)
         f->symbols = SYMBOLS_JIT;

@@ -28,6 +28,9 @@
 /* Frames of the truth's functions whose class is lost with their names. */
 #define NAMELESS                                                                                   \
     "app.exe+1005 none - none\napp.exe+2005 none - none\napp.exe+3005 none - none\n" LAST
+#define UNIDENTIFIED                                                                               \
+    "app.exe+1005 none - other_pdb\napp.exe+2005 none - other_pdb\napp.exe+3005 none - "           \
+    "other_pdb\n" LAST
 #define MISNAMED                                                                                   \
     "app.exe+1005 runtime a\napp.exe+2005 runtime b\napp.exe+3005 runtime c\n" THUNK LAST
 #define OF_NOBODY                                                                                  \
@@ -89,6 +92,10 @@ static const struct {
      "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the shared lookup knows wrong procedures", TRUTH, MISNAMED, NULL, MISNAMED, NULL, OF_NOBODY,
      "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
+    {"the record has another identity, and so has the dump that it wrote", TRUTH, UNIDENTIFIED,
+     NULL, UNIDENTIFIED, NULL, OF_NOBODY, "record", "judge:llvm-symbolizer, truth", NULL, "none"},
+    {"the dump reader has another identity", TRUTH, GOOD, NULL, UNIDENTIFIED, NULL, OF_NOBODY,
+     "dump reader", "offset:rtl, judge:llvm-symbolizer, truth", NULL, "offset:rtl"},
 };
 
 /* Two stacks with the same frames, where the table has shifted one of them by a row. */

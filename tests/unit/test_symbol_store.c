@@ -120,6 +120,11 @@ TEST(symbol_store_finds_by_identity_in_the_layout_of_symbol_servers)
     const struct module by_name = module_of("Native_x64_VS2022_EnabledExplicitly.exe", "", "");
     CHECK_EQ(resolve(store, &by_name).symbols, SYMBOLS_PDB);
     CHECK_EQ(resolve(store, &by_name).identity, IDENTITY_UNCHECKED);
+    const struct module contradicting =
+        module_of("Native_x64_VS2022_EnabledExplicitly.exe", EXPLICIT_ID "0", "62F14F628000");
+    const struct frame frame = resolve(store, &contradicting);
+    CHECK_EQ(frame.symbols, SYMBOLS_MISMATCH);
+    CHECK_EQ(frame.note, NOTE_IMAGE_OTHER_PDB);
     symbol_store_close(store);
 }
 
