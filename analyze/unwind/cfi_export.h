@@ -1,15 +1,20 @@
-/* Exports the unwind data of an x64 or arm64 image as STACK CFI records of a Breakpad symbol file.
- */
+/* Exports the unwind data of an image as STACK CFI records of a Breakpad symbol file. */
 #ifndef UNWIND_CFI_EXPORT_H
 #define UNWIND_CFI_EXPORT_H
 
 #include <stdio.h>
 
+#include "format/object/arch.h"
+#include "format/object/file.h"
 #include "format/pe/pe.h"
 
-/* Prints the records of every function in .pdata. They describe the prologue but not epilogues;
- * functions that begin with a machine frame are left out. Returns how many functions were written;
- * 0 for images of other processors. */
+/* Prints the records of every function in .pdata (x64, arm64). They describe the prologue but not
+ * epilogues; functions that begin with a machine frame are left out. Returns how many functions
+ * were written; 0 for images of other processors. */
 uint32_t unwind_export_cfi(const struct pe *pe, FILE *out);
+
+/* The same of the call frame information of an ELF or Mach-O image (x86, x64, arm64). Functions
+ * whose frame needs an expression, and signal frames, are left out. */
+uint32_t unwind_export_dwarf(const struct object_file *file, enum object_arch arch, FILE *out);
 
 #endif

@@ -49,9 +49,9 @@ int symbols_export_object(const struct symbol_file *file, const struct option_li
         object_file_open(file->map.data, file->map.bytes, 0, &image, &fault) == ERR_NONE &&
         symbol_object_open(&image, file->path, candidates, count, names, &object, &fault) ==
             ERR_NONE &&
-        symbol_export_object(object, self.arch, file->name, stdout, &fault) == ERR_NONE &&
-        image.kind == OBJECT_PE)
-        (void)unwind_export_cfi(&image.as.pe, stdout);
+        symbol_export_object(object, self.arch, file->name, stdout, &fault) == ERR_NONE)
+        (void)(image.kind == OBJECT_PE ? unwind_export_cfi(&image.as.pe, stdout)
+                                       : unwind_export_dwarf(&image, self.arch, stdout));
     symbol_object_close(object);
     if (fault.code == ERR_NONE)
         return EXIT_GOOD;

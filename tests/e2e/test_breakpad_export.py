@@ -119,6 +119,31 @@ class Exports(e2e.Case):
                 self.assertEqual(ours[0]["offset"], wanted[0]["offset"], hex(place))
         self.assertEqual(both, len(places))
 
+    def rules(self, text):
+        """{address: {register: rule}} of the STACK CFI records."""
+        rows = {}
+        for line in text.splitlines():
+            found = re.match(r"STACK CFI (INIT )?([0-9a-f]+)(?(1) [0-9a-f]+) (.*)", line)
+            if found:
+                parts = re.split(r"(\S+): ", found[3])[1:]
+                rows[int(found[2], 16)] = {n: r.strip() for n, r in zip(parts[::2], parts[1::2], strict=True)}
+        return rows
+
+    def test_call_frame_information_as_another_writer_has_it(self):
+        for image, theirs in (("i10-elf-crash/crash", "i30-breakpad/linux-crash.sym"),
+                              ("i12-elf-dump_syms/basic.full", "i12-elf-dump_syms/basic.full.sym")):
+            with self.subTest(image):
+                root = self.fixture("images")
+                ours = self.rules(self.export(root / image)[2])
+                wanted = self.rules((root / theirs).read_text())
+                self.assertGreater(len(wanted), 5)
+                # Left out: the procedure linkage table, whose frame is an expression (their rules are only right
+                # at its first two places).
+                self.assertLessEqual(len(wanted.keys() - ours.keys()), 2)
+                for address, rules in ours.items():
+                    if rules.get(".ra") != "0":  # the program's entry, which nothing has called
+                        self.assertEqual(rules, wanted[address], hex(address))
+
     def test_fpo_records_of_old_compilers(self):
         count = 0
         for pdb in sorted(self.fixture("g17-vs2003-2005").glob("*.pdb")):
