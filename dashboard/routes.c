@@ -8,6 +8,7 @@
 #include "dashboard/api.h"
 #include "dashboard/assets.h"
 #include "dashboard/badge.h"
+#include "dashboard/download.h"
 #include "dashboard/events.h"
 #include "dashboard/resolve.h"
 #include "dashboard/writes.h"
@@ -51,6 +52,8 @@ static const struct route routes[] = {
      "resolves a stack, a record or a minidump"},
     {"GET", "/api/v1/artifacts/{sha256}", answer_artifact, 0, NULL,
      "a kept file of a case: record or source"},
+    {"GET", "/api/v1/runs/{run}/cases/{case}/dump", answer_dump, 0, NULL,
+     "the dump of a case, while its run's folder is there; whole or in ranges"},
     {"PUT", "/api/v1/baseline", answer_baseline, ROUTE_WRITES | ROUTE_BODY, NULL,
      "makes a run the baseline"},
     {"POST", "/api/v1/known", answer_known_add, ROUTE_WRITES | ROUTE_BODY, NULL,

@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
+#include "base/files.h"
 #include "base/thread.h"
+
+enum { LIVES_MS = 300 }; /* how often processes of runs are looked at */
 
 struct store_pool {
     const char *path;
@@ -14,7 +17,8 @@ struct store_pool {
     uint32_t free_count, lent_count;
     struct store *empty[STORES_MAX]; /* lent in place of a missing database; NULL: unused slot */
     struct mutex *watch_lock;
-    struct store *watcher; /* used only to ask for the version */
+    struct store *watcher;      /* asked for the version and lives */
+    uint64_t killed, looked_ns; /* study_killed_runs(), and when that was asked last */
 };
 
 struct store_pool *store_pool_new(const char *path, bool wait)
@@ -115,7 +119,13 @@ uint64_t store_pool_version(struct store_pool *pool)
     mutex_lock(pool->watch_lock);
     if (pool->watcher == NULL)
         (void)study_open(pool->path, STORE_READ, &pool->watcher, &fault);
-    const uint64_t version = pool->watcher != NULL ? study_version(pool->watcher) : 0;
+    uint64_t version = pool->watcher != NULL ? study_version(pool->watcher) : 0;
+    const uint64_t now_ns = clock_ns();
+    if (pool->watcher != NULL && now_ns - pool->looked_ns > (uint64_t)LIVES_MS * 1000000u) {
+        pool->killed = study_killed_runs(pool->watcher);
+        pool->looked_ns = now_ns;
+    }
+    version ^= pool->killed << 24; /* the version counts from both of its ends */
     mutex_unlock(pool->watch_lock);
     return version;
 }

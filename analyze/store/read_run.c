@@ -1,6 +1,7 @@
 /* Reads runs, pages and figures: see store.h. */
 #include <string.h>
 
+#include "base/process.h"
 #include "base/text.h"
 #include "store/query.h"
 
@@ -124,6 +125,24 @@ enum status store_read_run(struct store *store, uint64_t run_id, struct arena *k
     out->process = processes > 0 ? process[0].name : NULL;
     read_verdicts(store, out, keep, fault);
     store_read_pace(store, out->id, &out->pace, fault);
+    return fault->code;
+}
+
+enum status store_find_killed_runs(struct store *store, struct killed_runs *out,
+                                   struct fault *fault)
+{
+    struct arena scratch;
+    arena_init(&scratch, 4096);
+    out->count = 0;
+    struct query q = query_begin(store, SQL_RUNNING_PROCESSES, &scratch, fault);
+    while (query_row(&q)) {
+        const uint64_t id = query_get(&q);
+        const char *process = query_get_text(&q);
+        if (out->count < KILLED_RUNS_MAX && process_life_of(process) == PROCESS_GONE)
+            out->ids[out->count++] = id;
+    }
+    (void)query_end(&q);
+    arena_free(&scratch);
     return fault->code;
 }
 

@@ -210,6 +210,8 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_RUN] = "SELECT " RUN_COLUMNS " FROM run WHERE id = ?",
     [SQL_READ_RUN_NOTES] = "SELECT name, version FROM run_note WHERE run_id = ? AND kind = ?"
                            " ORDER BY position",
+    [SQL_RUNNING_PROCESSES] = "SELECT r.id, n.name FROM run r JOIN run_note n ON n.run_id = r.id"
+                              " AND n.kind = 'process' WHERE r.state = 'running' ORDER BY r.id",
     [SQL_READ_RUN_VERDICTS] = "SELECT verdict, cases FROM run_verdict WHERE run_id = ?",
     [SQL_READ_PACE] = "SELECT total, captured, had, since_ns, at_ns FROM run_pace WHERE run_id = ?",
     [SQL_FIND_RUN_UUID] = "SELECT id FROM run WHERE substr(uuid, 1, length(?1)) = ?1"

@@ -56,6 +56,16 @@ enum status store_resume_run(struct store *store, uint64_t run_id, struct fault 
 /* Runs that say `running` though their process is gone (it was killed) become interrupted. */
 enum status store_end_dead_runs(struct store *store, struct fault *fault);
 
+/* The runs of which store_end_dead_runs() would say so, in rising order; at most KILLED_RUNS_MAX.
+ */
+enum { KILLED_RUNS_MAX = 64 };
+struct killed_runs {
+    uint64_t ids[KILLED_RUNS_MAX];
+    uint32_t count;
+};
+enum status store_find_killed_runs(struct store *store, struct killed_runs *out,
+                                   struct fault *fault);
+
 /* Sets verdict, reason and known_id of a case of a run that is still running: FLAKY and
  * acceptances are known only when all repeats are there. */
 enum status store_set_verdict(struct store *store, uint64_t case_id, enum verdict verdict,

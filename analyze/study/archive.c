@@ -18,6 +18,34 @@ uint64_t study_version(struct store *store)
     return store_version(store);
 }
 
+uint64_t study_killed_runs(struct store *store)
+{
+    struct killed_runs killed;
+    struct fault ignored = FAULT_INIT;
+    uint64_t sum = 0;
+    if (store_find_killed_runs(store, &killed, &ignored) == ERR_NONE)
+        for (uint32_t i = 0; i < killed.count; i++)
+            sum += killed.ids[i];
+    return sum;
+}
+
+/* The database says `running` of a run whose process was killed, until the next run begins. */
+static enum status mark_killed(struct store *store, struct run_info *runs, uint32_t count,
+                               struct fault *fault)
+{
+    struct killed_runs killed;
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++)
+        any |= runs[i].state == RUN_RUNNING;
+    if (!any || store_find_killed_runs(store, &killed, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < killed.count; k++)
+            if (runs[i].id == killed.ids[k])
+                runs[i].state = RUN_INTERRUPTED;
+    return ERR_NONE;
+}
+
 enum status study_find_run(struct store *store, const char *word, uint64_t *run_id,
                            struct fault *fault)
 {
@@ -27,13 +55,17 @@ enum status study_find_run(struct store *store, const char *word, uint64_t *run_
 enum status study_read_info(struct store *store, uint64_t run_id, struct arena *keep,
                             struct run_info *out, struct fault *fault)
 {
-    return store_read_run(store, run_id, keep, out, fault);
+    return store_read_run(store, run_id, keep, out, fault) == ERR_NONE
+               ? mark_killed(store, out, 1, fault)
+               : fault->code;
 }
 
 enum status study_list_runs(struct store *store, const struct run_query *query, struct arena *keep,
                             struct run_page *out, struct fault *fault)
 {
-    return store_list_runs(store, query, keep, out, fault);
+    return store_list_runs(store, query, keep, out, fault) == ERR_NONE
+               ? mark_killed(store, out->runs, out->count, fault)
+               : fault->code;
 }
 
 enum status study_list_cases(struct store *store, const struct case_query *query,

@@ -23,6 +23,10 @@ void study_close(struct store *store); /* NULL: nothing */
 /* Changes whenever anything visible to readers changed: for ETags. */
 uint64_t study_version(struct store *store);
 
+/* Changes when the process of a run in progress was killed, which changes nothing in the database.
+ * Costs a query and a few system calls. */
+uint64_t study_killed_runs(struct store *store);
+
 /* ---- whole runs --------------------------------------------------------------------- */
 
 /* A run with all its cases, however many they are. */
@@ -77,7 +81,8 @@ enum status study_read_figures(struct store *store, const char *word, struct are
 
 enum status study_find_run(struct store *store, const char *word, uint64_t *run_id,
                            struct fault *fault);
-/* The head of a run, with its tools and environment. */
+/* The head of a run, with its tools and environment. A run whose process was killed is interrupted,
+ * here and in lists. */
 enum status study_read_info(struct store *store, uint64_t run_id, struct arena *keep,
                             struct run_info *out, struct fault *fault);
 enum status study_list_runs(struct store *store, const struct run_query *query, struct arena *keep,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/files.h"
 #include "study/triage.h"
 #include "view/input.h"
 #include "view/rows.h"
@@ -115,6 +116,19 @@ static void write_thread(struct json *out, const struct thread_result *t, struct
     json_object_end(out);
 }
 
+static void write_dump(struct json *out, const struct run_case *c, struct arena *keep)
+{
+    const char *path = view_dump_path(c, keep);
+    json_key(out, "dump_file");
+    if (path == NULL) {
+        json_null(out);
+        return;
+    }
+    json_object(out);
+    json_key_uint(out, "bytes", path_bytes(path));
+    json_object_end(out);
+}
+
 static void write_artifacts(struct json *out, const struct run_case *c)
 {
     json_key(out, "artifacts");
@@ -147,6 +161,7 @@ enum status view_case(const struct view_input *in, struct json *out, struct faul
         write_thread(out, &c.result.threads[i], in->keep);
     json_array_end(out);
     write_artifacts(out, &c);
+    write_dump(out, &c, in->keep);
     json_object_end(out);
     return ERR_NONE;
 }

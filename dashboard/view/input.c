@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/text.h"
 
 enum status view_find_run(const struct view_input *in, const char *word, uint64_t *run_id,
@@ -95,6 +96,12 @@ enum status view_read_filters(const struct view_input *in, struct view_filters *
         out->cause = &out->cause_given;
     }
     return ERR_NONE;
+}
+
+const char *view_dump_path(const struct run_case *c, struct arena *keep)
+{
+    const char *path = c->folder != NULL ? path_join(keep, c->folder, "dump.dmp") : NULL;
+    return path != NULL && path_is_file(path) ? path : NULL;
 }
 
 void view_write_page(struct json *out, uint64_t total, uint64_t next)

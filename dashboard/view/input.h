@@ -42,6 +42,9 @@ enum status view_read_filters(const struct view_input *in, struct view_filters *
 /* The case that the path names, whole: params are run and case, the query may say repeat. */
 enum status view_read_case(const struct view_input *in, struct run_case *out, struct fault *fault);
 
+/* Where the dump of C is, in KEEP; NULL: it has none, or it is not kept any more. */
+const char *view_dump_path(const struct run_case *c, struct arena *keep);
+
 void view_write_page(struct json *out, uint64_t total, uint64_t next);
 
 #endif

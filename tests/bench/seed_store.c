@@ -273,6 +273,7 @@ static bool put_case(struct store *store, uint64_t run_id, uint32_t n, bool wide
     struct run_case c = {
         .scenario = crash.scenario,
         .variant = crash.variant,
+        .folder = getenv("SEED_FOLDER"), /* with a dump.dmp for every case */
         .arch = CPU_X64,
         .kind = crash.kind,
         .expected_hooks = hooks,

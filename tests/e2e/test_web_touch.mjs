@@ -5,6 +5,7 @@ import {
   check,
   holds,
   openPage,
+  root,
   runAll,
   same,
   scratch,
@@ -15,9 +16,14 @@ import {
   test,
 } from './web/world.mjs';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 const chromium = await browser();
+// Every case has the same folder, with a dump.
+const kept = join(root, 'corpus/cases/inline_chain.ob2');
+process.env.SEED_FOLDER = kept;
 const db = seed('touched.db', 30, 24, 0);
+delete process.env.SEED_FOLDER;
 const server = await serve('--db', db);
 const open = (path, options) =>
   openPage(chromium, path.startsWith('http') ? path : server.base + path, {
@@ -93,11 +99,15 @@ for (const [by, options] of sizes) {
     const page = await open('/runs/latest/mismatches/inline_chain.ob2', options);
     await settled(page);
     const download = async (name) => {
-      const [file] = await Promise.all([page.waitForEvent('download'), press(button(page, name))]);
+      const target = page.locator('.downloads').getByText(name, { exact: true });
+      const [file] = await Promise.all([page.waitForEvent('download'), press(target)]);
       return [file.suggestedFilename(), readFileSync(await file.path())];
     };
     const [record, bytes] = await download('record');
     same([record, [...bytes]], ['run-30-inline_chain.ob2-record.rec', [0, 1, 2]], 'the record');
+    const [dump, whole] = await download('dump');
+    same(dump, 'run-30-inline_chain.ob2-dump.dmp', 'its name');
+    check(whole.equals(readFileSync(join(kept, 'dump.dmp'))), 'the dump, bit by bit');
     const [name, text] = await download('stacks');
     const got = JSON.parse(text.toString());
     same(
@@ -179,6 +189,62 @@ for (const [by, options] of sizes) {
     await page.context().close();
   });
 }
+
+test('a_dump_comes_in_ranges', async () => {
+  const whole = readFileSync(join(kept, 'dump.dmp'));
+  const at = `${server.base}/api/v1/runs/30/cases/inline_chain.ob2/dump`;
+  const last = whole.length - 1;
+  const rows = [
+    [null, 200, 0, last],
+    ['bytes=0-3', 206, 0, 3],
+    ['bytes=100-', 206, 100, last],
+    ['bytes=-8', 206, whole.length - 8, last],
+    ['bytes=5-99999999999999', 206, 5, last],
+    [`bytes=${whole.length}-`, 416],
+    ['bytes=-0', 416],
+    ['bytes=9-3', 200, 0, last],
+    ['bytes=1-2,5-6', 200, 0, last],
+    ['bytes=a-b', 200, 0, last],
+    ['lines=0-3', 200, 0, last],
+  ];
+  for (const [range, status, begin, end] of rows) {
+    const answer = await fetch(at, { headers: range ? { Range: range } : {} });
+    const got = Buffer.from(await answer.arrayBuffer());
+    same(answer.status, status, range);
+    if (status === 206)
+      same(answer.headers.get('content-range'), `bytes ${begin}-${end}/${whole.length}`, range);
+    check(got.equals(status === 416 ? Buffer.alloc(0) : whole.subarray(begin, end + 1)), `${range}: bytes`);
+  }
+  const etag = (await fetch(at, { method: 'HEAD' })).headers.get('etag');
+  for (const [tag, status] of [
+    [etag, 206],
+    ['"older"', 200],
+  ]) {
+    const answer = await fetch(at, { headers: { Range: 'bytes=0-3', 'If-Range': tag } });
+    await answer.arrayBuffer();
+    same(answer.status, status, `If-Range: ${tag}`);
+  }
+  same((await fetch(at.replace('/inline_chain.ob2', '/nope.ob2'))).status, 404, 'no such case');
+});
+
+test('a_file_name_opens_the_editor_that_is_set', async () => {
+  const page = await open('/runs/30/mismatches/inline_chain.ob2?frame=3');
+  await settled(page);
+  await page.getByText('Open files in an editor').click();
+  const address = page.locator('input[name=editor]');
+  await address.fill('vscode://file/home/me/{file}:{line}');
+  await address.blur();
+  await becomes(
+    () => page.locator('.source h3 a').getAttribute('href'),
+    'vscode://file/home/me/victims/crash/scenario.c:46',
+    'the name of the source',
+  );
+  await address.fill('javascript:alert({line})');
+  await address.blur();
+  await becomes(() => page.locator('.source h3 a').count(), 0, 'no such link');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
 
 test('a_drawer_covers_nothing', async () => {
   for (const [width, height, beside] of [

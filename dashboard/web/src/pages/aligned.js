@@ -1,4 +1,5 @@
 // The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
+import { editorLink } from '../editor.js';
 import { Chip, Link, Table, words } from '../ui.js';
 
 const marks = {
@@ -22,9 +23,17 @@ function place(frame, absolute) {
 export const source = (frame) =>
   frame.file ? `${frame.file.split(/[\\/]/).pop()}${frame.line ? `:${frame.line}` : ''}` : '';
 
-// A name that leads to its source where that was kept; other names are plain text.
+// A name that leads to its source where that was kept, else to the reader's editor; other names are
+// plain text.
 function Place({ frame, sourceAt }) {
   const to = sourceAt(frame);
+  const editor = to ? null : editorLink(frame.file, frame.line);
+  if (editor)
+    return (
+      <a class="src" href={editor} title={frame.file}>
+        {source(frame)}
+      </a>
+    );
   return to ? (
     <Link class="src" to={to} title={frame.file}>
       {source(frame)}

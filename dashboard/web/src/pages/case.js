@@ -1,7 +1,7 @@
 // One case: its verdict in a sentence, and all its stacks aligned.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useKeys } from '../keys.js';
-import { offline, readFile } from '../api.js';
+import { address, offline, readFile, token } from '../api.js';
 import { useQuery, withQuery } from '../router.js';
 import { link, save, useCopy } from '../share.js';
 import { Chip, Empty, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
@@ -178,6 +178,16 @@ function Downloads({ data, say }) {
       (blob) => save(`${name}-${a.name.split('/').pop()}`, blob),
       (error) => say(error.message),
     );
+  const dump = address('/api/v1/runs/{run}/cases/{case}/dump', {
+    run: data.run,
+    case: caseName(data.case),
+    repeat: data.case.repeat || null,
+  });
+  const wholeDump = () =>
+    readFile(dump).then(
+      (blob) => save(`${name}-dump.dmp`, blob),
+      (error) => say(error.message),
+    );
   return (
     <p class="downloads" role="group" aria-label="Download">
       <span class="dim">download</span>
@@ -195,6 +205,23 @@ function Downloads({ data, say }) {
           {a.role}
         </button>
       ))}
+      {data.dump_file && !offline ? (
+        token ? ( // which a link cannot carry
+          <button class="toggle" data-carrier onClick={wholeDump} title={bytes(data.dump_file.bytes)}>
+            dump
+          </button>
+        ) : (
+          <a
+            class="button toggle"
+            data-carrier
+            href={dump}
+            download={`${name}-dump.dmp`.replace(/[^\w.-]/g, '_')}
+            title={bytes(data.dump_file.bytes)}
+          >
+            dump
+          </a>
+        )
+      ) : null}
     </p>
   );
 }

@@ -163,6 +163,7 @@ function Shown({ data }) {
       <section class="strip">
         <div class="dim">
           {when(run.started_ns)} UTC · {run.state}
+          {run.state === 'interrupted' && !run.finished_ns ? ': its process is gone' : ''}
           {run.finished_ns ? ` · took ${duration(run.finished_ns - run.started_ns)}` : ''}
           {run.commit ? ` · ${run.commit.slice(0, 10)}` : ''}
         </div>

@@ -55,7 +55,9 @@ function Row({ run, ticked, tick, baseline }) {
           run.state
         )}
       </td>
-      <td class="num">{running ? '' : duration((run.finished_ns ?? run.started_ns) - run.started_ns)}</td>
+      <td class="num">
+        {running ? '' : duration(run.finished_ns ? run.finished_ns - run.started_ns : null)}
+      </td>
       <td>{run.label}</td>
       <td class="mono">{run.commit ? run.commit.slice(0, 10) : '–'}</td>
       <td>{run.branch ?? '–'}</td>

@@ -1,6 +1,7 @@
 // Below the table: how a row came about, its source, and accepting a difference.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readText, send, token } from '../api.js';
+import { EditorSetting, editorLink, onEditorChange } from '../editor.js';
 import { Chip, Command, caseName, plural, words } from '../ui.js';
 
 const found = {
@@ -214,11 +215,24 @@ function Who({ names }) {
  * @property {number} at the row
  */
 
+function EditorName({ file, line, text }) {
+  const to = editorLink(file, line);
+  return to ? (
+    <a class="mono" href={to} title="open it in the editor">
+      {text}
+    </a>
+  ) : (
+    <span class="mono">{text}</span>
+  );
+}
+
 /** @param {WhatIsShown} props */
 export function Source({ artifacts, thread, columns, engines, at }) {
   const [text, setText] = useState(/** @type {string | null} */ (null));
   const [whole, setWhole] = useState(false);
   const place = useRef(/** @type {HTMLOListElement | null} */ (null));
+  const [, redraw] = useState(0);
+  useEffect(() => onEditorChange(() => redraw((n) => n + 1)), []);
   const frame = [0, ...columns.map((i) => i + 1)]
     .map((column) => thread.rows[at][column].frame)
     .find((f) => f?.line && sourceOf(f.file, artifacts));
@@ -246,12 +260,14 @@ export function Source({ artifacts, thread, columns, engines, at }) {
         <p class="dim">
           {named ? (
             <>
-              <span class="mono">{plainName(named)}</span> was not available when this case was judged.
+              <EditorName file={named} line={null} text={plainName(named)} /> was not available when this case
+              was judged.
             </>
           ) : (
             'No engine names a source line here.'
           )}
         </p>
+        {named && <EditorSetting />}
       </div>
     );
   }
@@ -269,9 +285,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
   return (
     <div class="source">
       <h3>
-        <span class="mono">
-          {source.name}:{line}
-        </span>{' '}
+        <EditorName file={frame?.file} line={line} text={`${source.name}:${line}`} />{' '}
         {lines.length > to - from || whole ? (
           <button class="toggle" aria-pressed={whole} onClick={() => setWhole(!whole)}>
             whole file
@@ -311,6 +325,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
           })}
         </ol>
       )}
+      <EditorSetting />
     </div>
   );
 }

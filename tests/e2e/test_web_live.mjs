@@ -1,0 +1,185 @@
+// A run while it goes: `twinstack run` over a replacement for Wine that leaves the files of a sealed case
+// and waits where it is told to, so that each moment of a run can be looked at.
+import { spawn } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  becomes,
+  browser,
+  build,
+  check,
+  holds,
+  openPage,
+  root,
+  runAll,
+  same,
+  says,
+  scratch,
+  serve,
+  settled,
+  shot,
+  slowness,
+  test,
+} from './web/world.mjs';
+
+const KNOWN_WITHIN_MS = 2000;
+const CASES = ['alpha', 'bravo', 'charlie'];
+const held = join(root, 'corpus/cases/null_write.ob2');
+const folder = scratch('live');
+const db = join(folder, 'runs.db');
+
+// `go-NAME` lets scenario NAME end; the third has a truth that no engine meets.
+const WINE = `#!/usr/bin/env python3
+import json, pathlib, shutil, sys, time
+here = pathlib.Path(sys.argv[0]).parent
+if "--list" in sys.argv:
+    while not (here / "go-list").exists():
+        time.sleep(0.02)
+    for name in ${JSON.stringify(CASES)}:
+        print(json.dumps(dict(name=name, kind="crash", group="A1", limit_ms=120000, code="0xc0000005",
+                              exit_code="0xc0000005", doors=["vectored", "unhandled"])))
+elif "--out" in sys.argv:
+    out = pathlib.Path(sys.argv[sys.argv.index("--out") + 1].removeprefix("Z:").replace(chr(92), "/"))
+    name = sys.argv[-1]
+    for tries in range(6000):
+        if (here / f"go-{name}").exists():
+            break
+        time.sleep(0.02)
+    for left in ("record.rec", "dump.dmp", "truth.json", "outcome.json"):
+        shutil.copy(pathlib.Path(${JSON.stringify(held)}) / left, out / left)
+    if name == "charlie":
+        truth = json.loads((out / "truth.json").read_text())
+        truth["threads"][0]["frames"][0]["line"] += 1
+        (out / "truth.json").write_text(json.dumps(truth))
+`;
+
+for (const [name, text] of [
+  ['victims/twinstack-launch.exe', ''],
+  ['prefix/system.reg', ''],
+  ['bin/wineserver', '#!/bin/sh\n'],
+  ['bin/wine', WINE],
+  ['known.txt', ''],
+]) {
+  mkdirSync(join(folder, name, '..'), { recursive: true });
+  writeFileSync(join(folder, name), text);
+  chmodSync(join(folder, name), 0o755);
+}
+for (const suffix of ['exe', 'pdb']) {
+  const symbols = join(root, `corpus/symbols/victims-ob2.${suffix}`);
+  const [id] = readdirSync(symbols);
+  const file = `victims-ob2.${suffix}`;
+  copyFileSync(join(symbols, id, file), join(folder, 'victims', file));
+}
+const go = (name) => writeFileSync(join(folder, 'bin', `go-${name}`), '');
+const hold = () =>
+  ['list', ...CASES].forEach((name) => rmSync(join(folder, 'bin', `go-${name}`), { force: true }));
+
+function start() {
+  const words = ['--victims', join(folder, 'victims'), '--prefix', join(folder, 'prefix'), '--db', db];
+  const more = ['--no-judges', '-j', '4', '--known', join(folder, 'known.txt')];
+  const child = spawn(join(build, 'bin/twinstack'), ['run', ...words, ...more], {
+    stdio: 'ignore',
+    cwd: root,
+    env: {
+      ...process.env,
+      TWINSTACK_SYSTEM_SYMBOLS: '0',
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+    },
+  });
+  process.on('exit', () => child.kill('SIGKILL'));
+  child.ended = new Promise((done) => {
+    child.on('exit', done);
+  });
+  return child;
+}
+
+const chromium = await browser();
+const server = await serve('--wait', '--db', db);
+const get = async (path) => (await (await fetch(`${server.base}/api/v1/${path}`)).json()).data;
+
+test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
+  hold();
+  go('list');
+  const page = await openPage(chromium, `${server.base}/`);
+  await settled(page);
+  const child = start();
+  await becomes(
+    async () => (await get('runs')).runs.map((run) => run.state),
+    ['running'],
+    'the run is there',
+  );
+  await page.waitForSelector('.live-live, .live-polling');
+  await says(page, '.live', 'run 1 is going', 'every page names it');
+  await page.click('.live a');
+  await page.waitForURL('**/runs/1');
+  await says(page, '.progress', '0 of 3 cases', 'before the first case');
+  await shot(page, 'live-before');
+  go('alpha');
+  await says(page, '.progress', '1 of 3 cases', 'the first case');
+  await says(page, '.progress', 'none failing so far', 'it passes');
+  go('bravo');
+  await says(page, '.progress', '2 of 3 cases', 'the second');
+  await says(page, '.progress', 'per minute', 'the rate');
+  await says(page, '.progress', 'left', 'the time left');
+  const names = () => page.locator('.grid tbody th.mono').allTextContents();
+  await becomes(
+    async () => (await names()).map((name) => name.trim()),
+    ['bravo', 'alpha'],
+    'the newest is on top',
+  );
+  await shot(page, 'live-two');
+  go('charlie');
+  await child.ended;
+  await becomes(async () => (await get('runs/1')).run.state, 'complete', 'its end');
+  await says(page, '.strip', 'complete', 'the page says so by itself');
+  await becomes(() => page.locator('.progress').count(), 0, 'no progress of a run that ended');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+test('what_fails_is_counted_while_the_run_goes', async () => {
+  hold();
+  ['list', 'charlie'].forEach(go);
+  const child = start();
+  await becomes(async () => (await get('runs')).runs[0].state, 'running', 'the second run');
+  ['alpha'].forEach(go);
+  const page = await openPage(chromium, `${server.base}/runs/2`);
+  go('bravo');
+  await child.ended;
+  await says(page, '.strip', 'complete', 'its end');
+  check((await get('runs/2')).run.verdicts.FAIL === 1, 'the third case fails');
+  await page.context().close();
+});
+
+test('a_killed_run_is_known_within_2_seconds', async () => {
+  hold();
+  ['list', 'alpha'].forEach(go);
+  const page = await openPage(chromium, `${server.base}/runs/3`);
+  const list = await openPage(chromium, `${server.base}/runs`);
+  const child = start();
+  await becomes(async () => (await get('runs?limit=1')).runs[0].id, 3, 'the third run');
+  await page.goto(`${server.base}/runs/3`);
+  await says(page, '.progress', '1 of 3 cases', 'it goes');
+  await holds(() => list.locator('tr.running').count(), 'the list says that it goes');
+  for (const each of [page, list]) await each.waitForSelector('.live-live');
+  const killedAt = performance.now();
+  child.kill('SIGKILL');
+  await says(page, '.progress', 'has ended before the last case', 'the page of the run');
+  const took = performance.now() - killedAt;
+  await says(list, 'tbody tr', 'interrupted', 'the list of runs');
+  const both = performance.now() - killedAt;
+  console.log(`     known after ${took.toFixed(0)} ms on its page, ${both.toFixed(0)} ms in the list`);
+  check(both <= KNOWN_WITHIN_MS * slowness, `${both.toFixed(0)} ms`);
+  await becomes(() => page.locator('.live a').count(), 0, 'no page says that it is going');
+  same(await list.locator('tr.running').count(), 0, 'the list does not say that it goes');
+  await shot(page, 'live-killed');
+  check(existsSync(db), 'the database is whole');
+  same(
+    [...page.complaints, ...list.complaints].filter((text) => !text.includes('404')),
+    [],
+    'complaints',
+  );
+  for (const each of [page, list]) await each.context().close();
+});
+
+await runAll();
