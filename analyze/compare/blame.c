@@ -481,6 +481,39 @@ static bool blame_identities(const struct poll *p, struct finding *f, uint32_t c
     return true;
 }
 
+/* What the first frame of a crash is: a hook without an exception captures its own context, so its
+ * pc is a return address.  False: the hooks do not say. */
+static bool first_kind_of(const struct crash_case *crash, enum pc_kind *kind)
+{
+    const uint32_t faults = HOOK_BIT(CASE_HOOK_VECTORED) | HOOK_BIT(CASE_HOOK_UNHANDLED);
+    const uint32_t calls = HOOK_BIT(CASE_HOOK_SIGABRT) | HOOK_BIT(CASE_HOOK_INVALID_PARAMETER) |
+                           HOOK_BIT(CASE_HOOK_PURE_CALL) | HOOK_BIT(CASE_HOOK_TERMINATE);
+    const uint32_t hooks = crash != NULL && crash->kind == CASE_KIND_CRASH ? crash->got.hooks : 0;
+    *kind = (hooks & calls) != 0 ? PC_RETURN : PC_INTERRUPTED;
+    return hooks != 0 && (hooks & ~(faults | calls)) == 0 &&
+           ((hooks & faults) == 0) != ((hooks & calls) == 0);
+}
+
+/* The engines disagree whether the first pc is a return address. All walkers of the record have it
+ * from one place, so votes decide nothing, but the hook does. */
+static bool blame_first_kind(const struct poll *p, struct finding *f, uint32_t column,
+                             uint32_t against)
+{
+    const struct frame *mine = table_frame(p->table, p->row, column);
+    const struct frame *theirs = against != 0 ? table_frame(p->table, p->row, against) : NULL;
+    enum pc_kind wanted;
+    if (f->cause != CAUSE_LOOKUP_ADDRESS || mine == NULL || theirs == NULL || mine->index != 0 ||
+        theirs->index != 0 || mine->kind == theirs->kind || !first_kind_of(p->in->crash, &wanted))
+        return false;
+    const uint32_t loser = mine->kind == wanted ? against : column;
+    const enum engine_kind kind = p->table->columns[loser].claim->kind;
+    if (kind != ENGINE_KIND_DUMP && kind != ENGINE_KIND_OFFSET)
+        return false;
+    settle(p, f, kind == ENGINE_KIND_DUMP ? BLAME_DUMP_READER : BLAME_RECORD, loser,
+           1U << (loser == column ? against : column));
+    return true;
+}
+
 static uint32_t column_of(const struct table *t, const char *engine)
 {
     for (uint32_t c = 1; c < t->column_count; c++)
@@ -512,8 +545,9 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
         blame_handler(&p, f, column_of(table, f->wrong));
         return;
     }
-    if (blame_identities(&p, f, column) || blame_identities(&p, f, against) ||
-        blame_modules(&p, f, column) || blame_modules(&p, f, against))
+    if (blame_first_kind(&p, f, column, against) || blame_identities(&p, f, column) ||
+        blame_identities(&p, f, against) || blame_modules(&p, f, column) ||
+        blame_modules(&p, f, against))
         return;
     if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
         blame_place(&p, f, column, against);

@@ -28,6 +28,7 @@
 /* Frames of the truth's functions whose class is lost with their names. */
 #define NAMELESS                                                                                   \
     "app.exe+1005 none - none\napp.exe+2005 none - none\napp.exe+3005 none - none\n" LAST
+#define CALLED "app.exe+1005 own poke /src/a.c:10 return\n" MIDDLE MAIN START THUNK LAST
 #define UNIDENTIFIED                                                                               \
     "app.exe+1005 none - other_pdb\napp.exe+2005 none - other_pdb\napp.exe+3005 none - "           \
     "other_pdb\n" LAST
@@ -94,6 +95,10 @@ static const struct {
      "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the record has another identity, and so has the dump that it wrote", TRUTH, UNIDENTIFIED,
      NULL, UNIDENTIFIED, NULL, OF_NOBODY, "record", "judge:llvm-symbolizer, truth", NULL, "none"},
+    {"the record takes the fault for a call", TRUTH, CALLED, CALLED, GOOD, NULL, NULL, "record",
+     "dump", "dump", "dump"},
+    {"the dump reader takes the fault for a call", TRUTH, GOOD, NULL, CALLED, NULL, NULL,
+     "dump reader", "offset:rtl", "dump", "offset:rtl"},
     {"the dump reader has another identity", TRUTH, GOOD, NULL, UNIDENTIFIED, NULL, OF_NOBODY,
      "dump reader", "offset:rtl, judge:llvm-symbolizer, truth", NULL, "offset:rtl"},
 };

@@ -36,6 +36,7 @@ TEST(verdicts_before_any_stack)
         {"unsupported", CASE_KIND_CRASH, NULL, "Wine cannot", 0, 1, 0, VERDICT_UNSUPPORTED, false},
         {"calm and quiet", CASE_KIND_CALM, NULL, NULL, 0, 0, 0, VERDICT_PASS, false},
         {"calm, but taken", CASE_KIND_CALM, NULL, NULL, 2, 0, 0, VERDICT_FAIL, false},
+        {"calm, but a hook saw a crash", CASE_KIND_CALM, NULL, NULL, 1, 0, 0, VERDICT_FAIL, false},
         {"no hook, as expected", CASE_KIND_CRASH, NULL, NULL, 0, 0, 0,
          VERDICT_NOT_CAPTURED_AS_EXPECTED, false},
         {"not captured", CASE_KIND_CRASH, NULL, NULL, 0, 1, 0, VERDICT_FAIL, false},
