@@ -78,3 +78,8 @@ twinstack_package(twinstack::mspack HEADER mspack.h LIB mspack PKG libmspack)
 twinstack_package(twinstack::iberty HEADER libiberty/demangle.h LIB iberty OPTIONAL)
 # Only the header: the library is loaded when the first symbol server is named.
 find_path(CURL_INCLUDE curl/curl.h)
+# Likewise, when the first queue nats:// is named.
+find_path(NATS_INCLUDE nats/nats.h)
+if(NOT NATS_INCLUDE)
+  message(STATUS "libnats: not found; queues are folders only")
+endif()

@@ -50,15 +50,16 @@ void exchange_end_upload(struct exchange *x)
 
 /* mg_read() returns only when all requested bytes have arrived, however long that takes.  So pieces
  * are small, and become one byte for a slow client: then the time limit is checked often. */
-static bool read_pieces(struct exchange *x, char *body, size_t bytes)
+static bool read_pieces(struct exchange *x, size_t bytes, body_fn *take, void *context)
 {
     enum { FIRST_BYTES = 16, MOST_BYTES = 1024, SLOW_NS = 1000000000 };
     const uint64_t start_ns = clock_ns();
     uint64_t last_ns = start_ns;
     size_t have = 0, piece = FIRST_BYTES;
+    char buffer[MOST_BYTES];
     while (have < bytes) {
         const size_t left = bytes - have;
-        int got = mg_read(x->connection, body + have, piece < left ? piece : left);
+        int got = mg_read(x->connection, buffer, piece < left ? piece : left);
         const uint64_t now_ns = clock_ns();
         if (got <= 0) {
             (void)answer_error(x, 400, "body_cut", "The body ended before its stated length", NULL);
@@ -67,6 +68,11 @@ static bool read_pieces(struct exchange *x, char *body, size_t bytes)
         have += (size_t)got;
         if (now_ns - start_ns > (uint64_t)UPLOAD_MAX_MS * 1000000u && have < bytes) {
             (void)answer_error(x, 408, "too_slow", "The body takes too long to arrive", NULL);
+            return false;
+        }
+        if (!take(context, buffer, (size_t)got)) {
+            (void)answer_error(x, 507, "io", "The body cannot be kept on this machine's disk",
+                               "send it again later");
             return false;
         }
         if (now_ns - last_ns > SLOW_NS)
@@ -78,7 +84,8 @@ static bool read_pieces(struct exchange *x, char *body, size_t bytes)
     return true;
 }
 
-bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes)
+/* What is checked before a body is read.  x->closing stays set until it is. */
+static bool begin_body(struct exchange *x, size_t max_bytes, size_t *bytes)
 {
     uint64_t stated = 0;
     if (!stated_length(x, &stated))
@@ -94,18 +101,50 @@ bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_
                            "try again in a moment");
         return false;
     }
-    char *text = arena_alloc(&x->keep, (size_t)stated + 1);
+    *bytes = (size_t)stated;
+    return true;
+}
+
+static void invite_body(struct exchange *x)
+{
+    const char *expect = exchange_header(x, "Expect");
+    if (expect != NULL && text_equal_nocase(expect, "100-continue"))
+        (void)mg_printf(x->connection, "HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+bool exchange_pass_body(struct exchange *x, size_t max_bytes, body_fn *take, void *context,
+                        size_t *bytes)
+{
+    if (!begin_body(x, max_bytes, bytes))
+        return false;
+    invite_body(x);
+    if (!read_pieces(x, *bytes, take, context))
+        return false;
+    x->closing = false;
+    return true;
+}
+
+static bool append_piece(void *context, const char *data, size_t bytes)
+{
+    char **at = context;
+    memcpy(*at, data, bytes);
+    *at += bytes;
+    return true;
+}
+
+bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes)
+{
+    if (!begin_body(x, max_bytes, bytes))
+        return false;
+    char *text = arena_alloc(&x->keep, *bytes + 1), *at = text;
     if (text == NULL) {
         (void)answer_error(x, 503, "no_memory", "There is no memory for this body", NULL);
         return false;
     }
-    const char *expect = exchange_header(x, "Expect");
-    if (expect != NULL && text_equal_nocase(expect, "100-continue"))
-        (void)mg_printf(x->connection, "HTTP/1.1 100 Continue\r\n\r\n");
-    if (!read_pieces(x, text, (size_t)stated))
+    invite_body(x);
+    if (!read_pieces(x, *bytes, append_piece, &at))
         return false;
     x->closing = false;
     *body = text;
-    *bytes = (size_t)stated;
     return true;
 }

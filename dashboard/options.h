@@ -18,6 +18,11 @@ struct dashboard_options {
     uint32_t symbol_root_count;
     const char *cache;                 /* see symbol_store_options */
     const struct fetch_options *fetch; /* of symbol servers; NULL: the usual ones */
+    bool collect;                      /* take reports */
+    const char *senders;               /* a file of lines NAME TOKEN; NULL: none */
+    const char *queue;  /* where reports go: see stream/queue.h; NULL: into the spool */
+    const char *spool;  /* a folder; dumps are kept there */
+    const char *totals; /* what a reducer writes; NULL: no head problems are shown */
 };
 
 #endif

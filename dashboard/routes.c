@@ -8,8 +8,10 @@
 #include "dashboard/api.h"
 #include "dashboard/assets.h"
 #include "dashboard/badge.h"
+#include "dashboard/collect.h"
 #include "dashboard/download.h"
 #include "dashboard/events.h"
+#include "dashboard/problems.h"
 #include "dashboard/resolve.h"
 #include "dashboard/writes.h"
 #include "view/table.h"
@@ -32,6 +34,7 @@ static const struct route routes[] = {
     {"GET", "/hooks", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/doors", answer_page, ROUTE_OPEN, NULL, NULL}, /* the older name */
     {"GET", "/signatures", answer_page, ROUTE_OPEN, NULL, NULL},
+    {"GET", "/problems", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/known", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/symbols", answer_page, ROUTE_OPEN, NULL, NULL},
     {"GET", "/resolve", answer_page, ROUTE_OPEN, NULL, NULL},
@@ -54,6 +57,10 @@ static const struct route routes[] = {
      "a kept file of a case: record or source"},
     {"GET", "/api/v1/runs/{run}/cases/{case}/dump", answer_dump, 0, NULL,
      "the dump of a case, while its run's folder is there; whole or in ranges"},
+    {"POST", "/api/v1/reports", answer_report, ROUTE_OPEN, NULL,
+     "stores a report, given --collect and a sender's token"},
+    {"GET", "/api/v1/problems", answer_problems, 0, NULL,
+     "head problems: signatures of all reports, most frequent first"},
     {"PUT", "/api/v1/baseline", answer_baseline, ROUTE_WRITES | ROUTE_BODY, NULL,
      "makes a run the baseline"},
     {"POST", "/api/v1/known", answer_known_add, ROUTE_WRITES | ROUTE_BODY, NULL,

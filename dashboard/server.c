@@ -12,6 +12,7 @@
 #include "dashboard/assets.h"
 #include "dashboard/body.h"
 #include "dashboard/cache.h"
+#include "dashboard/collect.h"
 #include "dashboard/connections.h"
 #include "dashboard/hosts.h"
 #include "dashboard/routes.h"
@@ -295,6 +296,8 @@ static enum status start(struct dashboard *d, struct fault *fault)
     if (d->lock == NULL || d->write_lock == NULL || d->cache == NULL || d->connections == NULL ||
         d->stores == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "server");
+    if (d->options.collect && collector_open(&d->options, &d->collector, fault) != ERR_NONE)
+        return fault->code;
     if (!make_token(d))
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "random bytes of the system");
     (void)mg_init_library(MG_FEATURES_DEFAULT);
@@ -349,6 +352,7 @@ void dashboard_stop(struct dashboard *d)
         symbol_store_close(d->symbols);
     store_pool_free(d->stores);
     cache_free(d->cache);
+    collector_close(d->collector);
     connections_free(d->connections);
     if (d->lock != NULL)
         mutex_free(d->lock);

@@ -7,6 +7,7 @@
 #include "dashboard/stores.h"
 
 struct cache;
+struct collector;
 struct connections;
 struct symbol_store;
 
@@ -31,8 +32,9 @@ struct dashboard {
     struct store_pool *stores;
     struct cache *cache;
     struct connections *connections;
-    struct mutex *write_lock; /* held while the known file is changed */
-    struct mutex *lock;       /* guards what follows */
+    struct collector *collector; /* NULL: this server takes no reports */
+    struct mutex *write_lock;    /* held while the known file is changed */
+    struct mutex *lock;          /* guards what follows */
     bool stopping;
     uint16_t port; /* the one that the system gave, once it did */
     uint32_t streams, uploads;

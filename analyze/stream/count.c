@@ -11,6 +11,8 @@
 #include "compare/signature_tally.h"
 #include "stream/count_parts.h"
 
+enum { EXAMPLE_BYTES = 2048 };
+
 /* Eight bytes at a time: the texts are long, and only this process uses the hash. */
 static uint64_t hash_quickly(uint64_t hash, const char *text, size_t bytes)
 {
@@ -107,15 +109,33 @@ static void submit(struct counter *c)
 
 /* ---- generations ----------------------------------------------------------------------- */
 
+/* Where a stack first came: its label, or its number. Or the text of its frames. */
+static const char *example_of(const struct counter *c, const struct distinct_stack *d,
+                              char out[EXAMPLE_BYTES])
+{
+    if (c->options->example_is_stack) {
+        const char *text = d->text;
+        size_t bytes = d->bytes;
+        for (; bytes > 0 && (*text == '\n' || *text == '\r'); bytes--)
+            text++;
+        (void)snprintf(out, EXAMPLE_BYTES, "%.*s",
+                       (int)(bytes < EXAMPLE_BYTES ? bytes : EXAMPLE_BYTES), text);
+        return out;
+    }
+    if (d->label != NULL)
+        return d->label;
+    (void)snprintf(out, EXAMPLE_BYTES, "stack %llu", (unsigned long long)d->number);
+    return out;
+}
+
 static enum status add_counts(struct counter *c, const struct distinct_stack *d)
 {
-    char where[64];
-    (void)snprintf(where, sizeof where, "stack %llu", (unsigned long long)d->number);
+    char text[EXAMPLE_BYTES];
+    const char *example = example_of(c, d, text);
     c->result->bad += d->bad * d->count;
     for (const struct named_stack *n = d->stacks; n != NULL; n = n->next) {
         c->result->stacks += d->count;
-        if (signature_tally_add(c->tally, n->signature, d->count,
-                                d->label != NULL ? d->label : where, c->fault) != ERR_NONE)
+        if (signature_tally_add(c->tally, n->signature, d->count, example, c->fault) != ERR_NONE)
             break;
     }
     return c->fault->code;

@@ -9,6 +9,8 @@
 #ifndef STREAM_COUNT_H
 #define STREAM_COUNT_H
 
+#include <stdbool.h>
+
 #include "base/fault.h"
 
 struct signature_rules;
@@ -23,6 +25,7 @@ struct count_options {
     const struct signature_rules *rules;
     uint32_t workers;      /* 1 to COUNT_WORKERS_MAX */
     uint32_t distinct_max; /* different stacks of one generation; 0: the usual number */
+    bool example_is_stack; /* the example is the text of the frames, not the label */
 };
 
 struct count_result {

@@ -17,6 +17,20 @@
 
 enum { EARLIER_RUNS = 20 };
 
+enum status signatures_read_rules(const char *path, struct arena *keep,
+                                  struct signature_rules **out, struct fault *fault)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    if (path == NULL)
+        return signature_read_rules(signature_default_rules, strlen(signature_default_rules), keep,
+                                    out, fault);
+    if (file_read(path, LIMIT_JSON_BYTES, keep, &text, &bytes, fault) == ERR_NONE)
+        (void)signature_read_rules(text, bytes, keep, out, fault);
+    fault_set_path(fault, path);
+    return fault->code;
+}
+
 struct session {
     const struct signature_request *request;
     struct arena *keep;
@@ -36,16 +50,7 @@ const char *signatures_default_rules(void)
 
 static enum status read_rules(struct session *s)
 {
-    char *text = NULL;
-    size_t bytes = 0;
-    if (s->request->rules == NULL)
-        return signature_read_rules(signature_default_rules, strlen(signature_default_rules),
-                                    s->keep, &s->rules, s->fault);
-    if (file_read(s->request->rules, LIMIT_JSON_BYTES, s->keep, &text, &bytes, s->fault) ==
-        ERR_NONE)
-        (void)signature_read_rules(text, bytes, s->keep, &s->rules, s->fault);
-    fault_set_path(s->fault, s->request->rules);
-    return s->fault->code;
+    return signatures_read_rules(s->request->rules, s->keep, &s->rules, s->fault);
 }
 
 static enum status add_stack(struct session *s, struct signature_tally *tally, const char *example,

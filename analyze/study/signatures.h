@@ -28,6 +28,11 @@ struct signature_request {
 /* The rules that are used when none are given, as a text to edit. */
 const char *signatures_default_rules(void);
 
+/* Reads the rules of the file PATH; NULL: the built-in ones. Fails: ERR_ABSENT, ERR_MALFORMED. */
+struct signature_rules;
+enum status signatures_read_rules(const char *path, struct arena *keep,
+                                  struct signature_rules **out, struct fault *fault);
+
 /* Counts run WORD.  Without `before`, ranks before and first sights come from the runs that the
  * database has before it.  *database: the fault is that of the store.
  * Fails: ERR_ABSENT; ERR_MALFORMED rules or `before`. */

@@ -154,3 +154,18 @@ enum status stack_input_feed(struct stack_input *input, const char *text, size_t
     input->end = bytes;
     return ERR_NONE;
 }
+
+enum status stack_input_open_bytes(const char *text, size_t bytes, struct stack_input **out,
+                                   struct fault *fault)
+{
+    if (stack_input_open_text(out, fault) != ERR_NONE)
+        return fault->code;
+    if (stack_input_feed(*out, text, bytes, fault) != ERR_NONE) {
+        stack_input_close(*out);
+        *out = NULL;
+        return fault->code;
+    }
+    (*out)->form = INPUT_UNKNOWN;
+    (*out)->understood = false;
+    return ERR_NONE;
+}

@@ -37,6 +37,10 @@ bool stack_raw_states(const char *line, const char *stop);
 /* True when reading INPUT failed before its end. */
 bool stack_input_broken(const struct stack_input *input);
 
+/* An input over a copy of BYTES, in any form. Fails: ERR_MEMORY. */
+enum status stack_input_open_bytes(const char *text, size_t bytes, struct stack_input **out,
+                                   struct fault *fault);
+
 /* An input without a stream: stack_input_next() reads what was fed to it, up to its end. What
  * earlier texts stated about modules stays known. Module names live as long as the input. Fails:
  * ERR_MEMORY. */

@@ -5,6 +5,7 @@
 #include "base/process.h"
 #include "base/thread.h"
 #include "dashboard/server.h"
+#include "study/stream.h"
 #include "verbs/fetch_options.h"
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
@@ -75,7 +76,10 @@ static int serve(const struct serve_words *words, struct arena *keep)
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct serve_words words = {
-        .options = {.listen = "127.0.0.1:0", .database = "build/twinstack.db"},
+        .options = {.listen = "127.0.0.1:0",
+                    .database = "build/twinstack.db",
+                    .spool = "build/spool",
+                    .totals = STREAM_TOTALS},
     };
     const struct option_row rows[] = {
         {"--listen", OPTION_STRING, &words.options.listen, "ADDRESS:PORT",
@@ -94,6 +98,17 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--read-only", OPTION_FLAG, &words.read_only, NULL, "refuse --allow-write"},
         {"--wait", OPTION_FLAG, &words.options.wait, NULL,
          "serve before the database exists; the pages show it once a run makes it"},
+        {"--collect", OPTION_FLAG, &words.options.collect, NULL,
+         "take reports of programs in the field: POST /api/v1/reports"},
+        {"--senders", OPTION_STRING, &words.options.senders, "FILE",
+         "who may send reports: lines of NAME TOKEN"},
+        {"--queue", OPTION_STRING, &words.options.queue, "nats://...|DIR",
+         "where reports go (default: the spool)"},
+        {"--spool", OPTION_STRING, &words.options.spool, "DIR",
+         "folder of reports and dumps (default build/spool)"},
+        {"--totals", OPTION_STRING, &words.options.totals, "FILE",
+         "what `twinstack reduce` keeps, for the page of head problems (default " STREAM_TOTALS
+         ")"},
         {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
     };
     struct arena keep;

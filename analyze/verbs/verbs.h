@@ -29,5 +29,7 @@ extern const struct verb verb_steps;
 extern const struct verb verb_version;
 extern const struct verb verb_help;
 extern const struct verb verb_completion;
+extern const struct verb verb_worker;
+extern const struct verb verb_reduce;
 
 #endif

@@ -30,6 +30,9 @@ ELSEWHERE = {
     "./corpus/make_cases.sh": "test_its_cases_are_those_of_the_script",
     "cmake -S victims -B build/victims -G Ninja --toolchain $PWD/cmake/wine-clang.cmake": "test_setup_again_does_nothing",
     "ninja -C build/victims": "test_setup_again_does_nothing",
+    "twinstack serve --collect --senders senders.txt --queue nats://127.0.0.1:4222 --totals totals.db": "test_reports_become_head_problems",
+    "twinstack worker --queue nats://127.0.0.1:4222 --symbols symbols -j 2": "test_reports_become_head_problems",
+    "twinstack reduce --queue nats://127.0.0.1:4222 --totals totals.db": "test_reports_become_head_problems",
 }
 MARK = "--- end of one command ---"
 

@@ -44,6 +44,7 @@ const pages = [
   ['hooks', '/hooks', 'as promised'],
   ['doors', '/doors', 'as promised'],
   ['signatures', '/signatures', 'Signatures'],
+  ['problems', '/problems', 'No report was counted yet'],
   ['known', '/known', 'Known'],
   ['symbols', '/symbols', 'debug id'],
   ['resolve', '/resolve', 'drop a file'],

@@ -13,6 +13,7 @@ import { Compare } from './pages/compare.js';
 import { Hooks, Known, Signatures, Symbols } from './pages/lists.js';
 import { Mismatches } from './pages/mismatches.js';
 import { Overview } from './pages/overview.js';
+import { Problems } from './pages/problems.js';
 import { Resolve } from './pages/resolve.js';
 import { Run } from './pages/run.js';
 import { Runs } from './pages/runs.js';
@@ -50,6 +51,7 @@ const pages = [
   { at: '/hooks', part: Hooks, title: 'Hooks', rail: 'Hooks' },
   { at: '/doors', part: Hooks, title: 'Hooks', under: '/hooks' },
   { at: '/signatures', part: Signatures, title: 'Signatures', rail: 'Signatures' },
+  { at: '/problems', part: Problems, title: 'Head problems', rail: 'Problems' },
   { at: '/known', part: Known, title: 'Known', rail: 'Known' },
   { at: '/symbols', part: Symbols, title: 'Symbols', rail: 'Symbols' },
   { at: '/resolve', part: Resolve, title: 'Resolve', rail: 'Resolve' },

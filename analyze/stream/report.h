@@ -1,0 +1,41 @@
+/* A report as it is in a queue: one line of JSON, then the stacks as they came.
+ *
+ *     {"schema_version":1,"id":...,"sender":...,"version":...,"received":...}
+ *
+ * Everything but the id is from the network. */
+#ifndef STREAM_REPORT_H
+#define STREAM_REPORT_H
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "stream/queue.h"
+
+enum { REPORT_TIME_BYTES = 24, REPORT_WORD_BYTES = 64 };
+
+struct report {
+    const char *id;       /* see queue_id_is_valid() */
+    const char *sender;   /* the name of the token; NULL: none */
+    const char *version;  /* of the program; NULL: not stated */
+    const char *received; /* 2026-11-22T08:15:00Z */
+    const char *stacks;   /* text, one JSON object per line, or a record */
+    size_t bytes;
+};
+
+/* The message in KEEP; NULL: out of memory. */
+char *report_write(const struct report *report, struct arena *keep, size_t *bytes);
+
+/* Reads a message; the stacks are borrowed from it. Fails: ERR_TRUNCATED, ERR_MALFORMED,
+ * ERR_UNSUPPORTED, ERR_MEMORY. */
+enum status report_read(const char *text, size_t bytes, struct arena *keep, struct report *out,
+                        struct fault *fault);
+
+/* The UTC time of the wall clock. */
+void report_time(uint64_t wall_ns, char out[REPORT_TIME_BYTES]);
+
+/* Puts a report into QUEUE; one that is larger than a message goes in pieces that begin at a stack,
+ * with ids ID, ID.1, ID.2, ... Repeating it with the same bytes adds nothing. Returns when all of
+ * it is stored. Fails: ERR_MALFORMED the id or a word is not valid, or one stack is larger than a
+ * message; and as the transport's put(). */
+enum status report_put(struct queue *queue, const struct report *report, struct fault *fault);
+
+#endif

@@ -1,0 +1,367 @@
+/* See totals.h. */
+#include "stream/totals.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/text.h"
+
+enum { TOTALS_VERSION = 1, APPLICATION_ID = 0x74777374, BUSY_MS = 5000 };
+
+static const char schema[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE report (id TEXT PRIMARY KEY, day TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE signature (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE,"
+    " first_seen TEXT NOT NULL, last_seen TEXT NOT NULL, example TEXT);"
+    "CREATE TABLE tally (signature INTEGER NOT NULL REFERENCES signature (id), hour TEXT NOT NULL,"
+    " version TEXT NOT NULL, count INTEGER NOT NULL, error INTEGER NOT NULL,"
+    " PRIMARY KEY (signature, hour, version)) WITHOUT ROWID;"
+    "CREATE TABLE total (hour TEXT NOT NULL, version TEXT NOT NULL, reports INTEGER NOT NULL,"
+    " stacks INTEGER NOT NULL, bad INTEGER NOT NULL, PRIMARY KEY (hour, version)) WITHOUT ROWID;"
+    "PRAGMA application_id = 1953985396;"
+    "PRAGMA user_version = 1;"
+    "COMMIT;";
+
+enum statement {
+    ADD_REPORT,
+    ADD_TOTAL,
+    ADD_SIGNATURE,
+    ADD_TALLY,
+    FORGET,
+    READ_ALL,
+    READ_HOURS,
+    READ_TOP,
+    READ_VERSIONS,
+    READ_TREND,
+    STATEMENTS
+};
+
+static const char *const texts[STATEMENTS] = {
+    [ADD_REPORT] = "INSERT OR IGNORE INTO report VALUES (?1, ?2)",
+    [ADD_TOTAL] = "INSERT INTO total VALUES (?1, ?2, 1, ?3, ?4) ON CONFLICT DO UPDATE SET"
+                  " reports = reports + 1, stacks = stacks + ?3, bad = bad + ?4",
+    [ADD_SIGNATURE] =
+        "INSERT INTO signature (text, first_seen, last_seen, example) VALUES (?1, ?2, ?2, ?3)"
+        " ON CONFLICT DO UPDATE SET last_seen = max(last_seen, ?2),"
+        " example = CASE WHEN ?2 < first_seen THEN ?3 ELSE example END,"
+        " first_seen = min(first_seen, ?2) RETURNING id",
+    [ADD_TALLY] = "INSERT INTO tally VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET"
+                  " count = count + ?4, error = error + ?5",
+    [FORGET] = "DELETE FROM report WHERE day < ?1",
+    [READ_ALL] = "SELECT coalesce(sum(stacks), 0), coalesce(sum(bad), 0),"
+                 " coalesce(sum(reports), 0), min(hour), max(hour),"
+                 " (SELECT count(*) FROM signature) FROM total WHERE ?1 IS NULL OR version = ?1",
+    [READ_HOURS] = "SELECT hour, sum(stacks) FROM total WHERE ?1 IS NULL OR version = ?1"
+                   " GROUP BY hour ORDER BY hour DESC LIMIT ?2",
+    [READ_TOP] = "SELECT s.id, s.text, s.first_seen, s.last_seen, s.example, sum(t.count) n,"
+                 " sum(t.error) FROM tally t JOIN signature s ON s.id = t.signature"
+                 " WHERE ?1 IS NULL OR t.version = ?1"
+                 " GROUP BY s.id ORDER BY n DESC, s.text LIMIT ?2",
+    [READ_VERSIONS] = "SELECT group_concat(version, ', ') FROM (SELECT DISTINCT version FROM tally"
+                      " WHERE signature = ?1 AND version <> '' ORDER BY version)",
+    [READ_TREND] = "SELECT hour, sum(count) FROM tally WHERE signature = ?3"
+                   " AND (?1 IS NULL OR version = ?1) GROUP BY hour ORDER BY hour DESC LIMIT ?2",
+};
+
+struct totals {
+    sqlite3 *db;
+    sqlite3_stmt *statements[STATEMENTS];
+    char *file;
+};
+
+static enum status failed(struct totals *t, struct fault *fault)
+{
+    const int code = sqlite3_errcode(t->db) & 0xff;
+    const enum status status = code == SQLITE_NOMEM                           ? ERR_MEMORY
+                               : code == SQLITE_BUSY || code == SQLITE_LOCKED ? ERR_TIMEOUT
+                               : code == SQLITE_NOTADB                        ? ERR_UNSUPPORTED
+                                                                              : ERR_IO;
+    (void)fault_set_hint(fault, status, FAULT_NO_OFFSET, "totals",
+                         code == SQLITE_FULL     ? "the disk is full"
+                         : code == SQLITE_NOTADB ? "the file is not a database"
+                                                 : "the database cannot be read or written");
+    fault_set_path(fault, t->file);
+    return fault->code;
+}
+
+void totals_close(struct totals *totals)
+{
+    if (totals == NULL)
+        return;
+    for (int i = 0; i < STATEMENTS; i++)
+        (void)sqlite3_finalize(totals->statements[i]);
+    (void)sqlite3_close(totals->db);
+    free(totals->file);
+    free(totals);
+}
+
+static int pragma_value(struct totals *t, const char *text)
+{
+    sqlite3_stmt *statement = NULL;
+    int value = -1;
+    if (sqlite3_prepare_v2(t->db, text, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        value = sqlite3_column_int(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return value;
+}
+
+static enum status prepare(struct totals *t, bool writing, struct fault *fault)
+{
+    (void)sqlite3_busy_timeout(t->db, BUSY_MS);
+    const int version = pragma_value(t, "PRAGMA user_version");
+    const int application = pragma_value(t, "PRAGMA application_id");
+    const int tables = pragma_value(t, "SELECT count(*) FROM sqlite_schema");
+    if (version < 0 || tables < 0)
+        return failed(t, fault);
+    if (tables > 0 && (application != APPLICATION_ID || version != TOTALS_VERSION))
+        return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "totals",
+                              application != APPLICATION_ID ? "a database of something else"
+                                                            : "of another version of twinstack");
+    if (writing && (sqlite3_exec(t->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+                                 NULL, NULL, NULL) != SQLITE_OK ||
+                    (tables == 0 && sqlite3_exec(t->db, schema, NULL, NULL, NULL) != SQLITE_OK)))
+        return failed(t, fault);
+    if (!writing && tables == 0)
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "totals");
+    for (int i = writing ? 0 : READ_ALL; i < STATEMENTS; i++)
+        if (sqlite3_prepare_v3(t->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &t->statements[i],
+                               NULL) != SQLITE_OK)
+            return failed(t, fault);
+    return ERR_NONE;
+}
+
+enum status totals_open(const char *file, bool writing, struct totals **out, struct fault *fault)
+{
+    const int flags = writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    struct totals *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (t != NULL)
+        t->file = malloc(strlen(file) + 1);
+    if (t == NULL || t->file == NULL) {
+        free(t);
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+    }
+    memcpy(t->file, file, strlen(file) + 1);
+    if (!writing && !path_is_file(file))
+        (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "totals");
+    else if (sqlite3_open_v2(file, &t->db, flags, NULL) != SQLITE_OK)
+        (void)failed(t, fault);
+    else
+        (void)prepare(t, writing, fault);
+    fault_set_path(fault, file);
+    if (fault->code != ERR_NONE)
+        totals_close(t);
+    else
+        *out = t;
+    return fault->code;
+}
+
+static enum status exec(struct totals *t, const char *text, struct fault *fault)
+{
+    return sqlite3_exec(t->db, text, NULL, NULL, NULL) == SQLITE_OK ? ERR_NONE : failed(t, fault);
+}
+
+enum status totals_begin(struct totals *totals, struct fault *fault)
+{
+    return exec(totals, "BEGIN IMMEDIATE", fault);
+}
+
+enum status totals_end(struct totals *totals, struct fault *fault)
+{
+    if (fault->code == ERR_NONE && exec(totals, "COMMIT", fault) == ERR_NONE)
+        return ERR_NONE;
+    if (!sqlite3_get_autocommit(totals->db))
+        (void)sqlite3_exec(totals->db, "ROLLBACK", NULL, NULL, NULL);
+    return fault->code;
+}
+
+static sqlite3_stmt *start(struct totals *t, enum statement which)
+{
+    (void)sqlite3_reset(t->statements[which]);
+    (void)sqlite3_clear_bindings(t->statements[which]);
+    return t->statements[which];
+}
+
+static void bind(sqlite3_stmt *statement, int at, const char *text)
+{
+    if (text != NULL)
+        (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+static void bind_count(sqlite3_stmt *statement, int at, uint64_t value)
+{
+    (void)sqlite3_bind_int64(statement, at, (sqlite3_int64)value);
+}
+
+static enum status finish(struct totals *t, sqlite3_stmt *statement, struct fault *fault)
+{
+    const int code = sqlite3_step(statement);
+    const enum status status =
+        code == SQLITE_DONE || code == SQLITE_ROW ? ERR_NONE : failed(t, fault);
+    (void)sqlite3_reset(statement);
+    return status;
+}
+
+static enum status add_row(struct totals *t, const struct partial *partial,
+                           const struct signature_count *row, struct fault *fault)
+{
+    sqlite3_stmt *statement = start(t, ADD_SIGNATURE);
+    bind(statement, 1, row->text);
+    bind(statement, 2, text_or_empty(row->first_seen));
+    bind(statement, 3, row->example);
+    if (sqlite3_step(statement) != SQLITE_ROW)
+        return failed(t, fault);
+    const sqlite3_int64 id = sqlite3_column_int64(statement, 0);
+    if (sqlite3_step(statement) != SQLITE_DONE)
+        return failed(t, fault);
+    (void)sqlite3_reset(statement);
+    statement = start(t, ADD_TALLY);
+    (void)sqlite3_bind_int64(statement, 1, id);
+    bind(statement, 2, text_or_empty(partial->hour));
+    bind(statement, 3, text_or_empty(partial->version));
+    bind_count(statement, 4, row->count);
+    bind_count(statement, 5, row->error);
+    return finish(t, statement, fault);
+}
+
+enum status totals_add(struct totals *totals, const struct partial *partial, bool *is_new,
+                       struct fault *fault)
+{
+    char day[TEXT_DATE_BYTES];
+    *is_new = false;
+    if (partial->of == NULL)
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "partial result without an id");
+    text_utc_date(clock_wall_ns() / 1000000000U, day);
+    sqlite3_stmt *statement = start(totals, ADD_REPORT);
+    bind(statement, 1, partial->of);
+    bind(statement, 2, day);
+    if (finish(totals, statement, fault) != ERR_NONE || sqlite3_changes(totals->db) == 0)
+        return fault->code;
+    *is_new = true;
+    statement = start(totals, ADD_TOTAL);
+    bind(statement, 1, text_or_empty(partial->hour));
+    bind(statement, 2, text_or_empty(partial->version));
+    bind_count(statement, 3, partial->stacks);
+    bind_count(statement, 4, partial->bad);
+    (void)finish(totals, statement, fault);
+    for (uint32_t i = 0; fault->code == ERR_NONE && i < partial->count; i++)
+        (void)add_row(totals, partial, &partial->rows[i], fault);
+    return fault->code;
+}
+
+enum status totals_forget(struct totals *totals, const char *day, struct fault *fault)
+{
+    sqlite3_stmt *statement = start(totals, FORGET);
+    bind(statement, 1, day);
+    return finish(totals, statement, fault);
+}
+
+/* ---- reading -------------------------------------------------------------------------- */
+
+static const char *text_of(sqlite3_stmt *statement, int column, struct arena *keep)
+{
+    return arena_string(keep, (const char *)sqlite3_column_text(statement, column));
+}
+
+/* Rows of (hour, count), newest first, turned round. */
+static const struct totals_hour *read_hours(struct totals *t, sqlite3_stmt *statement,
+                                            struct arena *keep, uint32_t *count,
+                                            struct fault *fault)
+{
+    struct totals_hour *hours = ARENA_ARRAY(keep, TOTALS_HOURS, struct totals_hour);
+    int code;
+    *count = 0;
+    while (hours != NULL && (code = sqlite3_step(statement)) != SQLITE_DONE) {
+        if (code != SQLITE_ROW) {
+            (void)failed(t, fault);
+            break;
+        }
+        if (*count == TOTALS_HOURS)
+            continue;
+        hours[(*count)++] = (struct totals_hour){text_of(statement, 0, keep),
+                                                 (uint64_t)sqlite3_column_int64(statement, 1)};
+    }
+    for (uint32_t i = 0; i < *count / 2; i++) {
+        const struct totals_hour other = hours[i];
+        hours[i] = hours[*count - 1 - i];
+        hours[*count - 1 - i] = other;
+    }
+    (void)sqlite3_reset(statement);
+    return hours;
+}
+
+static void read_details(struct totals *t, const struct totals_query *query, sqlite3_int64 id,
+                         struct arena *keep, struct totals_row *row, struct fault *fault)
+{
+    sqlite3_stmt *statement = start(t, READ_VERSIONS);
+    (void)sqlite3_bind_int64(statement, 1, id);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        row->versions = text_of(statement, 0, keep);
+    (void)sqlite3_reset(statement);
+    statement = start(t, READ_TREND);
+    bind(statement, 1, query->version);
+    bind_count(statement, 2, TOTALS_HOURS);
+    (void)sqlite3_bind_int64(statement, 3, id);
+    row->hours = read_hours(t, statement, keep, &row->hour_count, fault);
+}
+
+static enum status read_rows(struct totals *t, const struct totals_query *query, struct arena *keep,
+                             struct totals_list *out, struct fault *fault)
+{
+    struct totals_row *rows = ARENA_ARRAY(keep, (size_t)query->top + 1, struct totals_row);
+    sqlite3_stmt *statement = start(t, READ_TOP);
+    int code;
+    if (rows == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+    bind(statement, 1, query->version);
+    bind_count(statement, 2, query->top);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW && out->count < query->top) {
+        struct totals_row *row = &rows[out->count++];
+        row->signature = text_of(statement, 1, keep);
+        row->first_seen = text_of(statement, 2, keep);
+        row->last_seen = text_of(statement, 3, keep);
+        row->example = text_of(statement, 4, keep);
+        row->count = (uint64_t)sqlite3_column_int64(statement, 5);
+        row->error = (uint64_t)sqlite3_column_int64(statement, 6);
+        row->is_new = query->baseline != NULL && row->first_seen != NULL &&
+                      strcmp(row->first_seen, query->baseline) >= 0;
+        read_details(t, query, sqlite3_column_int64(statement, 0), keep, row, fault);
+    }
+    if (code != SQLITE_DONE && code != SQLITE_ROW)
+        (void)failed(t, fault);
+    (void)sqlite3_reset(statement);
+    out->rows = rows;
+    return fault->code;
+}
+
+enum status totals_read(struct totals *totals, const struct totals_query *query, struct arena *keep,
+                        struct totals_list *out, struct fault *fault)
+{
+    memset(out, 0, sizeof *out);
+    if (exec(totals, "BEGIN", fault) != ERR_NONE)
+        return fault->code;
+    sqlite3_stmt *statement = start(totals, READ_ALL);
+    bind(statement, 1, query->version);
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        out->stacks = (uint64_t)sqlite3_column_int64(statement, 0);
+        out->bad = (uint64_t)sqlite3_column_int64(statement, 1);
+        out->reports = (uint64_t)sqlite3_column_int64(statement, 2);
+        out->first_hour = text_of(statement, 3, keep);
+        out->last_hour = text_of(statement, 4, keep);
+        out->signatures = (uint64_t)sqlite3_column_int64(statement, 5);
+    } else {
+        (void)failed(totals, fault);
+    }
+    (void)sqlite3_reset(statement);
+    statement = start(totals, READ_HOURS);
+    bind(statement, 1, query->version);
+    bind_count(statement, 2, TOTALS_HOURS);
+    out->hours = read_hours(totals, statement, keep, &out->hour_count, fault);
+    if (fault->code == ERR_NONE)
+        (void)read_rows(totals, query, keep, out, fault);
+    (void)sqlite3_exec(totals->db, "COMMIT", NULL, NULL, NULL);
+    return fault->code;
+}

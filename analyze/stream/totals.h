@@ -1,0 +1,66 @@
+/* The totals of all reports, in a SQLite database of their own.
+ *
+ * Each partial result counts once: its id is stored in the same transaction as its sums. */
+#ifndef STREAM_TOTALS_H
+#define STREAM_TOTALS_H
+
+#include <stdbool.h>
+
+#include "stream/partial.h"
+
+struct totals;
+
+/* Opens FILE, which is made when WRITING. Fails: ERR_ABSENT; ERR_IO; ERR_UNSUPPORTED another
+ * program's file, or of a newer version; ERR_MEMORY. */
+enum status totals_open(const char *file, bool writing, struct totals **out, struct fault *fault);
+void totals_close(struct totals *totals);
+
+/* A transaction; totals_end() commits it, or rolls it back if FAULT stands. Fails: ERR_IO (a full
+ * disk), ERR_TIMEOUT another process writes. */
+enum status totals_begin(struct totals *totals, struct fault *fault);
+enum status totals_end(struct totals *totals, struct fault *fault);
+
+/* Adds a partial result, unless its id (`of`) is there: then *IS_NEW is false and nothing changes.
+ * Fails: ERR_MALFORMED it has no id; and as above. */
+enum status totals_add(struct totals *totals, const struct partial *partial, bool *is_new,
+                       struct fault *fault);
+
+/* Forgets ids of reports that were received before DAY (YYYY-MM-DD). */
+enum status totals_forget(struct totals *totals, const char *day, struct fault *fault);
+
+struct totals_query {
+    const char *version;  /* NULL: all */
+    const char *baseline; /* a day: "new" is what was first seen on it or later; NULL: none */
+    uint32_t top;
+};
+
+struct totals_hour {
+    const char *hour;
+    uint64_t count;
+};
+
+struct totals_row {
+    const char *signature, *first_seen, *last_seen, *example;
+    const char *versions; /* separated by ", " */
+    uint64_t count, error;
+    bool is_new;
+    const struct totals_hour *hours; /* the newest TOTALS_HOURS, oldest first; without empty ones */
+    uint32_t hour_count;
+};
+
+enum { TOTALS_HOURS = 48 };
+
+struct totals_list {
+    uint64_t stacks, bad, reports, signatures; /* signatures: of all, listed or not */
+    const char *first_hour, *last_hour;        /* NULL: there are no stacks */
+    const struct totals_hour *hours;           /* of all stacks */
+    uint32_t hour_count;
+    const struct totals_row *rows;
+    uint32_t count;
+};
+
+/* Everything lives in KEEP. */
+enum status totals_read(struct totals *totals, const struct totals_query *query, struct arena *keep,
+                        struct totals_list *out, struct fault *fault);
+
+#endif

@@ -1,0 +1,263 @@
+/* See work.h. */
+#include "stream/work.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "compare/signature_tally.h"
+#include "stream/count.h"
+#include "stream/partial.h"
+#include "stream/report.h"
+#include "stream/totals.h"
+#include "symbol/stack_raw.h"
+
+enum { TAKE_MOST = 16, WAIT_MS = 500, RETRY_MS = 250, REPORT_DISTINCT = 1 << 13 };
+
+/* One round of a worker. */
+struct round {
+    const struct work_options *options;
+    struct work_figures *figures;
+    struct arena keep;
+    struct queue_message *messages;
+    bool *sent; /* whose partial result is in `text` */
+    uint32_t count;
+    struct partial_text text;
+};
+
+static enum status count_report(struct round *r, const struct report *report,
+                                struct signature_tally *tally, struct count_result *result,
+                                struct fault *fault)
+{
+    const struct count_options options = {.store = r->options->store,
+                                          .rules = r->options->rules,
+                                          .workers = r->options->workers,
+                                          .distinct_max = REPORT_DISTINCT,
+                                          .example_is_stack = true};
+    struct stack_input *input = NULL;
+    if (stack_input_open_bytes(report->stacks, report->bytes, &input, fault) == ERR_NONE)
+        (void)count_stacks(&options, input, tally, result, fault);
+    stack_input_close(input);
+    return fault->code;
+}
+
+static enum status write_section(struct round *r, const struct report *report,
+                                 struct signature_tally *tally, const struct count_result *result,
+                                 struct fault *fault)
+{
+    struct signature_count *rows = NULL;
+    struct partial p = {.of = report->id,
+                        .hour = arena_text(&r->keep, report->received, 13),
+                        .version = report->version,
+                        .stacks = tally->stacks,
+                        .bad = result->bad};
+    if (signature_tally_rank(tally, UINT32_MAX, &r->keep, &rows, &p.count, &p.floor, fault) !=
+        ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < p.count; i++)
+        rows[i].first_seen = report->received;
+    p.rows = rows;
+    partial_write_columns(&r->text, &p);
+    return r->text.failed ? fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "partial result")
+                          : ERR_NONE;
+}
+
+/* Adds the partial result of a message to the text. Fails: as the report is damaged. */
+static enum status resolve_message(struct round *r, uint32_t i, struct fault *fault)
+{
+    struct signature_tally tally = {.count = 0};
+    struct count_result result = {0};
+    struct report report;
+    const struct queue_message *m = &r->messages[i];
+    if (report_read(m->data, m->bytes, &r->keep, &report, fault) == ERR_NONE &&
+        count_report(r, &report, &tally, &result, fault) == ERR_NONE)
+        (void)write_section(r, &report, &tally, &result, fault);
+    signature_tally_free(&tally);
+    r->figures->stacks += result.stacks;
+    r->figures->bad += result.bad;
+    r->figures->reports += fault->code == ERR_NONE;
+    return fault->code;
+}
+
+static void bury(struct round *r, enum queue_channel channel, uint32_t i, const char *reason)
+{
+    struct fault fault = FAULT_INIT;
+    r->figures->buried++;
+    if (queue_bury(r->options->queue, channel, &r->messages[i], reason, &fault) != ERR_NONE)
+        r->figures->failures++;
+}
+
+/* Stores the partial results so far, then settles their reports. The id makes a repetition of the
+ * same round one message; what is repeated in another round is found by the reducer. */
+static enum status send(struct round *r, struct fault *fault)
+{
+    struct queue *queue = r->options->queue;
+    char digest[65];
+    if (r->text.bytes == 0)
+        return ERR_NONE;
+    text_sha256(r->text.text, r->text.bytes, digest);
+    if (queue->transport->put(queue, QUEUE_PARTIALS, digest, r->text.text, r->text.bytes, fault) !=
+        ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct fault ignored = FAULT_INIT; /* it comes again, and is dropped by its id */
+        if (r->sent[i])
+            (void)queue->transport->settle(queue, QUEUE_REPORTS, &r->messages[i], QUEUE_DONE,
+                                           &ignored);
+        r->sent[i] = false;
+    }
+    r->text.bytes = 0;
+    return ERR_NONE;
+}
+
+/* Resolves what was taken. Sections that do not fit into one message go in several. */
+static enum status resolve_round(struct round *r, struct fault *fault)
+{
+    for (uint32_t i = 0; i < r->count && fault->code == ERR_NONE; i++) {
+        struct fault bad = FAULT_INIT;
+        const uint32_t before = r->text.bytes;
+        if (r->messages[i].delivered > QUEUE_DELIVERIES_MAX) {
+            bury(r, QUEUE_REPORTS, i, "delivered too often: workers died of it");
+            continue;
+        }
+        if (resolve_message(r, i, &bad) != ERR_NONE) {
+            char why[256];
+            r->text.bytes = before;
+            if (bad.code == ERR_MEMORY || bad.code == ERR_INTERRUPTED)
+                return fault_set(fault, bad.code, FAULT_NO_OFFSET, "report");
+            fault_describe(&bad, why, sizeof why);
+            bury(r, QUEUE_REPORTS, i, why);
+            continue;
+        }
+        if (before > 0 && r->text.bytes > QUEUE_MESSAGE_BYTES) { /* without the last one first */
+            const uint32_t bytes = r->text.bytes - before;
+            char *last = arena_text(&r->keep, r->text.text + before, bytes);
+            r->text.bytes = before;
+            if (last == NULL || send(r, fault) != ERR_NONE)
+                return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "partial result");
+            memcpy(r->text.text, last, bytes);
+            r->text.bytes = bytes;
+        }
+        r->sent[i] = true;
+    }
+    return fault->code == ERR_NONE ? send(r, fault) : fault->code;
+}
+
+/* Gives back what was taken and not settled. */
+static void give_back(struct round *r, enum queue_channel channel)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct fault ignored = FAULT_INIT;
+        (void)r->options->queue->transport->settle(r->options->queue, channel, &r->messages[i],
+                                                   QUEUE_AGAIN, &ignored);
+    }
+}
+
+typedef enum status round_fn(struct round *r, void *context, struct fault *fault);
+
+/* Takes and processes until it is to stop. A failure of the queue is waited out. */
+static enum status run_rounds(const struct work_options *o, enum queue_channel channel,
+                              round_fn *process, void *context, struct work_figures *figures,
+                              struct fault *fault)
+{
+    struct round r = {.options = o, .figures = figures};
+    uint64_t last_ns = clock_ns();
+    arena_init(&r.keep, 0);
+    while (!o->stopping() &&
+           (o->idle_ms == 0 || clock_ns() - last_ns < (uint64_t)o->idle_ms * 1000000U)) {
+        struct fault bad = FAULT_INIT;
+        arena_reset(&r.keep);
+        r.text.bytes = 0;
+        r.count = 0;
+        (void)o->queue->transport->take(o->queue, channel, TAKE_MOST, WAIT_MS, &r.keep, &r.messages,
+                                        &r.count, &bad);
+        if (r.count > 0) {
+            last_ns = clock_ns();
+            r.sent = ARENA_ARRAY(&r.keep, r.count, bool);
+            if (r.sent == NULL)
+                (void)fault_set(&bad, ERR_MEMORY, FAULT_NO_OFFSET, "messages");
+            else
+                (void)process(&r, context, &bad);
+            if (o->progress != NULL)
+                o->progress(o->context, figures);
+        }
+        if (bad.code == ERR_NONE)
+            continue;
+        figures->failures++;
+        if (r.count > 0 && bad.code != ERR_IO && bad.code != ERR_LIMIT) {
+            give_back(&r, channel);
+            *fault = bad;
+            break;
+        }
+        thread_sleep_ms(RETRY_MS); /* what was taken comes again when its lease is over */
+    }
+    free(r.text.text);
+    arena_free(&r.keep);
+    return fault->code;
+}
+
+static enum status work_round(struct round *r, void *context, struct fault *fault)
+{
+    (void)context;
+    return resolve_round(r, fault);
+}
+
+enum status work_run(const struct work_options *options, struct work_figures *figures,
+                     struct fault *fault)
+{
+    return run_rounds(options, QUEUE_REPORTS, work_round, NULL, figures, fault);
+}
+
+/* ---- the reducer ------------------------------------------------------------------------ */
+
+/* Adds the sections of one message; the whole message or nothing of it is in the database. */
+static enum status add_message(struct round *r, struct totals *totals,
+                               const struct queue_message *m, struct fault *fault)
+{
+    size_t used = 0;
+    if (totals_begin(totals, fault) != ERR_NONE)
+        return fault->code;
+    for (size_t at = 0; fault->code == ERR_NONE && at < m->bytes; at += used) {
+        struct partial p;
+        bool is_new = false;
+        if (partial_read(m->data + at, m->bytes - at, &r->keep, &p, &used, fault) != ERR_NONE ||
+            totals_add(totals, &p, &is_new, fault) != ERR_NONE)
+            break;
+        r->figures->reports += is_new;
+        r->figures->stacks += is_new ? p.stacks : 0;
+        r->figures->bad += is_new ? p.bad : 0;
+    }
+    return totals_end(totals, fault);
+}
+
+static enum status reduce_round(struct round *r, void *context, struct fault *fault)
+{
+    struct queue *queue = r->options->queue;
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct fault bad = FAULT_INIT, ignored = FAULT_INIT;
+        const struct work_figures before = *r->figures;
+        if (add_message(r, context, &r->messages[i], &bad) == ERR_NONE) {
+            (void)queue->transport->settle(queue, QUEUE_PARTIALS, &r->messages[i], QUEUE_DONE,
+                                           &ignored);
+            continue;
+        }
+        *r->figures = before;
+        if (bad.code == ERR_IO || bad.code == ERR_MEMORY || bad.code == ERR_TIMEOUT) {
+            *fault = bad; /* the disk is full, or another process writes: later */
+            return fault->code;
+        }
+        char why[256];
+        fault_describe(&bad, why, sizeof why);
+        bury(r, QUEUE_PARTIALS, i, why);
+    }
+    return ERR_NONE;
+}
+
+enum status reduce_run(const struct work_options *options, struct totals *totals,
+                       struct work_figures *figures, struct fault *fault)
+{
+    return run_rounds(options, QUEUE_PARTIALS, reduce_round, totals, figures, fault);
+}

@@ -1,0 +1,43 @@
+/* Workers and the reducer: what turns reports into totals.
+ *
+ * A worker takes reports, resolves and counts each, publishes the partial results of those it took
+ * as one message, waits until that is stored, and then settles the reports. Whatever dies on the
+ * way, a report is then delivered again and counted again; the reducer drops the partial result of
+ * an id that it has. So each stored report counts exactly once. */
+#ifndef STREAM_WORK_H
+#define STREAM_WORK_H
+
+#include <stdbool.h>
+
+#include "stream/queue.h"
+
+struct signature_rules;
+struct symbol_store;
+struct totals;
+
+struct work_figures {
+    uint64_t reports, stacks, bad, buried, failures;
+};
+
+struct work_options {
+    struct queue *queue;
+    struct symbol_store *store;
+    const struct signature_rules *rules;
+    uint32_t workers; /* threads that resolve */
+    uint32_t idle_ms; /* end when nothing came for so long; 0: never */
+    bool (*stopping)(void);
+    void (*progress)(void *context, const struct work_figures *figures); /* NULL: none */
+    void *context;
+};
+
+/* Works until `stopping` is true or nothing came for `idle_ms`; what was taken is finished first. A
+ * queue that fails is tried again. Fails: ERR_MEMORY. */
+enum status work_run(const struct work_options *options, struct work_figures *figures,
+                     struct fault *fault);
+
+/* The same for the reducer: partial results into TOTALS; `store`, `rules` and `workers` are not
+ * used. Fails: ERR_IO the database cannot be written; ERR_MEMORY. */
+enum status reduce_run(const struct work_options *options, struct totals *totals,
+                       struct work_figures *figures, struct fault *fault);
+
+#endif

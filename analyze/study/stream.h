@@ -1,0 +1,14 @@
+/* Work of the stream that needs what other rooms compute. */
+#ifndef STUDY_STREAM_H
+#define STUDY_STREAM_H
+
+#include "stream/work.h"
+
+#define STREAM_TOTALS "build/totals.db"
+
+/* work_run() with the rules of the file RULES (NULL: the built-in ones). Fails: as the rules or
+ * work_run(). */
+enum status stream_work(struct work_options *options, const char *rules,
+                        struct work_figures *figures, struct fault *fault);
+
+#endif

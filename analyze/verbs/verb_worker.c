@@ -1,0 +1,178 @@
+/* twinstack worker: takes reports from a queue, resolves and counts them. twinstack reduce: adds
+ * their partial results up. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "stream/totals.h"
+#include "stream/work.h"
+#include "study/stream.h"
+#include "symbol/store.h"
+#include "verbs/fetch_options.h"
+#include "verbs/verbs.h"
+
+enum { JOBS_MAX = 64 };
+
+struct worker_options {
+    const char *queue, *rules, *cache, *totals;
+    struct option_list roots;
+    uint64_t jobs, idle_ms;
+    struct fetch_words fetch;
+};
+
+static void print_end(const char *verb, const struct work_figures *f)
+{
+    (void)fprintf(stderr,
+                  "twinstack %s: %" PRIu64 " reports, %" PRIu64 " stacks, %" PRIu64
+                  " bad lines, %" PRIu64 " dead letters, %" PRIu64 " failures of the queue\n",
+                  verb, f->reports, f->stacks, f->bad, f->buried, f->failures);
+}
+
+/* SIGTERM and Ctrl-C end the work after the reports that were taken. */
+static int end_of(const char *verb, const struct work_figures *figures, const struct fault *fault)
+{
+    print_end(verb, figures);
+    return fault->code != ERR_NONE ? verb_fault(fault) : EXIT_GOOD;
+}
+
+static int work(const struct worker_options *o)
+{
+    const struct symbol_store_options options = {.roots = o->roots.items,
+                                                 .root_count = o->roots.count,
+                                                 .indexing = INDEXING_AUTO,
+                                                 .cache = o->cache,
+                                                 .system = true,
+                                                 .fetch = fetch_options_make(&o->fetch)};
+    struct work_options work = {.workers = (uint32_t)o->jobs,
+                                .idle_ms = (uint32_t)o->idle_ms,
+                                .stopping = process_interrupted};
+    struct work_figures figures = {0};
+    struct fault fault = FAULT_INIT;
+    int code;
+    process_catch_interrupts();
+    if (queue_open_patiently(o->queue, process_interrupted, &work.queue, &fault) != ERR_NONE)
+        return verb_fault(&fault);
+    if (symbol_store_open(&options, &work.store, &fault) != ERR_NONE) {
+        code = verb_fault(&fault);
+    } else {
+        fetch_options_check(work.store);
+        (void)stream_work(&work, o->rules, &figures, &fault);
+        code = end_of("worker", &figures, &fault);
+    }
+    symbol_store_close(work.store);
+    queue_close(work.queue);
+    return code;
+}
+
+static int run_worker(const struct verb *self, int argc, char **argv)
+{
+    struct worker_options o = {.jobs = 1};
+    const struct option_row rows[] = {
+        {"--queue", OPTION_STRING, &o.queue, "nats://...|DIR", "where reports come from"},
+        {"--symbols", OPTION_LIST, &o.roots, "DIR|SRV", "symbols: a store, read only and shared"},
+        {"--rules", OPTION_STRING, &o.rules, "FILE", "rules of signatures, as of `signatures`"},
+        {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
+        {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME", "end when no report came for so long"},
+        OPTION_CACHE(&o.cache),
+        FETCH_OPTION_ROWS(o.fetch),
+    };
+    struct arena keep;
+    struct option_list rest;
+    int code = EXIT_GOOD;
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        if (rest.count > 0)
+            code = verb_usage_error(self, "'%s' is not expected here", rest.items[0]);
+        else if (o.queue == NULL)
+            code = verb_usage_error(self, "--queue is missing");
+        else if (o.jobs < 1 || o.jobs > JOBS_MAX)
+            code = verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
+        else
+            code = work(&o);
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_worker = {
+    .name = "worker",
+    .summary = "resolve and count the reports of a queue",
+    .usage = "--queue nats://HOST:PORT|DIR --symbols DIR",
+    .details =
+        "Takes reports, publishes their partial results, and settles them once these are stored.\n"
+        "Any number of workers may share a queue, on any machine; `twinstack reduce` adds up.\n"
+        "SIGTERM ends it after the reports that it has taken. A report that cannot be read goes "
+        "to\n"
+        "the queue's dead letters, with the reason.\n\n"
+        "examples:\n  twinstack worker --queue nats://127.0.0.1:4222 --symbols symbols -j 2\n"
+        "  twinstack worker --queue spool --symbols symbols --idle 5s",
+    .exits = "  0  ended by a signal, or nothing came for --idle\n  2  usage\n"
+             "  3  the queue or the symbols cannot be opened",
+    .run = run_worker,
+};
+
+static int reduce(const struct worker_options *o)
+{
+    struct work_options work = {.idle_ms = (uint32_t)o->idle_ms, .stopping = process_interrupted};
+    struct work_figures figures = {0};
+    struct totals *totals = NULL;
+    struct fault fault = FAULT_INIT;
+    int code;
+    process_catch_interrupts();
+    if (totals_open(o->totals, true, &totals, &fault) != ERR_NONE) {
+        (void)verb_fault(&fault);
+        return EXIT_DATABASE;
+    }
+    if (queue_open_patiently(o->queue, process_interrupted, &work.queue, &fault) != ERR_NONE) {
+        code = verb_fault(&fault);
+    } else {
+        (void)reduce_run(&work, totals, &figures, &fault);
+        code = end_of("reduce", &figures, &fault);
+    }
+    queue_close(work.queue);
+    totals_close(totals);
+    return code;
+}
+
+static int run_reduce(const struct verb *self, int argc, char **argv)
+{
+    struct worker_options o = {.totals = STREAM_TOTALS};
+    const struct option_row rows[] = {
+        {"--queue", OPTION_STRING, &o.queue, "nats://...|DIR", "where partial results come from"},
+        {"--totals", OPTION_STRING, &o.totals, "FILE",
+         "the database of the totals (default " STREAM_TOTALS ")"},
+        {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME", "end when nothing came for so long"},
+    };
+    struct arena keep;
+    struct option_list rest;
+    int code = EXIT_GOOD;
+    arena_init(&keep, 0);
+    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
+        if (rest.count > 0)
+            code = verb_usage_error(self, "'%s' is not expected here", rest.items[0]);
+        else if (o.queue == NULL)
+            code = verb_usage_error(self, "--queue is missing");
+        else
+            code = reduce(&o);
+    }
+    arena_free(&keep);
+    return code;
+}
+
+const struct verb verb_reduce = {
+    .name = "reduce",
+    .summary = "add up what workers counted",
+    .usage = "--queue nats://HOST:PORT|DIR [--totals FILE]",
+    .details =
+        "Keeps the totals in a database of its own: each partial result counts once, however "
+        "often\n"
+        "it is delivered. `twinstack serve --totals FILE` shows them as \"Head problems\". One\n"
+        "reducer per database.\n\n"
+        "example:\n  twinstack reduce --queue nats://127.0.0.1:4222 --totals totals.db",
+    .exits = "  0  ended by a signal, or nothing came for --idle\n  2  usage\n"
+             "  3  the queue cannot be opened\n  4  the database is not usable",
+    .run = run_reduce,
+};

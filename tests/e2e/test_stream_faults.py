@@ -1,0 +1,264 @@
+"""The pipeline of reports: collector, queue, workers, reducer, under faults.
+
+Every acknowledged stack counts exactly once, whatever is killed; what was not acknowledged is sent again. Both transports: a folder,
+and NATS JetStream where nats-server is installed. TWINSTACK_SOAK=1 makes the forms long."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+
+SYMBOLS = e2e.ROOT / "corpus/symbols"
+TOKEN = "0123456789abcdef0123"
+SOAK = bool(os.environ.get("TWINSTACK_SOAK"))
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def make_report(rng, stacks):
+    """A text of stacks and how often each first frame is in it."""
+    counts, text = {}, []
+    for i in range(stacks):
+        offset = rng.choice((0x1800, 0x2000, 0x2800, 0x3000, 0x3800))
+        counts[offset] = counts.get(offset, 0) + 1
+        text.append("> %d\nvictims-ob2.exe!0x%x\nvictims-ob2.exe!0x%x\n" % (i, offset, rng.randrange(0x1000, 0x1100)))
+    return "".join(text), counts
+
+
+class Pipeline(e2e.Case):
+    """Over a folder; see Nats below for the other transport."""
+
+    def setUp(self):
+        self.started = []
+        self.totals = self.folder / "totals.db"
+        self.addCleanup(self.end_all)  # before the folder is removed
+        (self.folder / "senders").write_text(f"# who may send\nalice {TOKEN}\n")
+        self.start_queue()
+
+    def start_queue(self):
+        self.queue = str(self.folder / "spool")
+
+    def end_all(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
+
+    def start(self, *argv, **more):
+        process = subprocess.Popen([str(a) for a in argv], stderr=subprocess.DEVNULL, env={**os.environ, "TWINSTACK_SYSTEM_SYMBOLS": "0"}, **more)
+        self.started.append(process)
+        return process
+
+    def start_server(self, *more):
+        port = free_port()
+        server = self.start(e2e.PROGRAM, "serve", "--wait", "--db", self.folder / "runs.db", "--listen", f"127.0.0.1:{port}", "--collect", "--senders",
+                            self.folder / "senders", "--queue", self.queue, "--spool", self.folder / "spool", "--totals", self.totals, *more,
+                            stdout=subprocess.PIPE, text=True)
+        self.address = server.stdout.readline().strip().split("#")[0].rstrip("/")
+        self.assertTrue(self.address.startswith("http"), "the server did not start")
+        return server
+
+    def start_worker(self):
+        return self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS, stdout=subprocess.DEVNULL)
+
+    def start_reducer(self):
+        return self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL)
+
+    def post(self, query, body, token=TOKEN):
+        """The status of the answer."""
+        request = urllib.request.Request(f"{self.address}/api/v1/reports?{query}", data=body if isinstance(body, bytes) else body.encode(),
+                                         headers={"X-Token": token} if token else {}, method="POST")
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    def get(self, path):
+        with urllib.request.urlopen(self.address + path, timeout=20) as answer:
+            return answer.read().decode()
+
+    def problems(self, query=""):
+        return json.loads(self.get("/api/v1/problems" + query))["data"]
+
+    def wait_for(self, stacks, seconds=60):
+        """The document once so many stacks are counted; more than that is a failure at once."""
+        end = time.monotonic() + seconds
+        while True:
+            data = self.problems()
+            self.assertLessEqual(data["stacks"], stacks)
+            if data["stacks"] == stacks:
+                return data
+            self.assertLess(time.monotonic(), end, f"only {data['stacks']} of {stacks} stacks are counted")
+            time.sleep(0.2)
+
+    def expected(self, texts):
+        """What one machine counts of all texts."""
+        whole = json.loads(self.run_twinstack("signatures", "--symbols", SYMBOLS, "--json", stdin="".join(texts)).stdout)
+        return {row["signature"]: row["count"] for row in whole["signatures"]}
+
+    def counted(self, data):
+        return {row["signature"]: row["count"] for row in data["problems"]}
+
+    def test_reports_become_head_problems(self):
+        self.start_server()
+        worker, reducer = self.start_worker(), self.start_reducer()
+        rng = random.Random(1)
+        texts = [make_report(rng, 50)[0] for _ in range(6)]
+        for i, text in enumerate(texts):
+            self.assertEqual(self.post(f"id=r{i}&version=1.{i % 2}", text), 200)
+            self.assertEqual(self.post(f"id=r{i}&version=1.{i % 2}", text), 200)  # sent twice, counted once
+        data = self.wait_for(300)
+        self.assertEqual(self.counted(data), self.expected(texts))
+        top = data["problems"][0]
+        self.assertEqual((data["reports"], data["bad"], top["versions"], top["rank"]), (6, 0, "1.0, 1.1", 1))
+        self.assertEqual(sum(hour["count"] for hour in top["hours"]), top["count"])
+        self.assertTrue(top["example"].startswith("victims-ob2.exe!0x"), top["example"])
+        self.assertEqual(self.problems("?version=1.0")["stacks"], 150)
+        self.assertTrue(self.problems("?baseline=2000-01-01")["problems"][0]["new"])
+        self.assertFalse(self.problems("?baseline=2999-01-01")["problems"][0]["new"])
+        metrics = self.get("/metrics")
+        self.assertIn("twinstack_counted_stacks 300", metrics)
+        self.assertIn('twinstack_queue_pending{channel="reports"} 0', metrics)
+        self.assertTrue(metrics.endswith("# EOF\n"))
+        for process in (worker, reducer):  # drained, and ended as asked
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(10), 0)
+
+    def test_hostile_reports_are_refused_or_buried(self):
+        self.start_server()
+        good = "> a\nvictims-ob2.exe!0x2000\n"
+        for name, query, body, token, want in (("no token", "id=a", good, None, 401), ("wrong token", "id=a", good, TOKEN[:-1] + "x", 401),
+                                               ("no id", "", good, TOKEN, 400), ("an id that is a path", "id=..%2Fa", good, TOKEN, 400),
+                                               ("a long id", "id=" + "a" * 49, good, TOKEN, 400), ("a kind", "id=a&kind=x", good, TOKEN, 400),
+                                               ("a stack without an end", "id=a", "> a\n" + "x.exe!0x1\n" * 100000, TOKEN, 400),
+                                               ("too large", "id=a", b"x" * (17 << 20), TOKEN, 413), ("a version", "id=a&version=" + "v" * 90, good, TOKEN, 400)):
+            with self.subTest(name=name):
+                try:
+                    self.assertEqual(self.post(query, body, token), want)
+                except (urllib.error.URLError, ConnectionError):  # ended before the body was sent
+                    self.assertEqual(want, 413)
+        self.assertEqual(self.post("id=empty", b""), 200)
+        self.assertEqual(self.post("id=bytes", bytes(range(256)) * 20), 200)
+        self.assertEqual(self.post("id=json", b"{broken\n"), 200)
+        self.assertEqual(self.post("id=good", good), 200)
+        self.assertEqual(self.post("id=dump&kind=dump", b"MDMP" + bytes(3000000)), 200)
+        self.assertEqual((self.folder / "spool/dumps/alice-dump.dmp").stat().st_size, 3000004)
+        self.start_worker()
+        self.start_reducer()
+        self.assertGreater(self.wait_for(1)["bad"], 0)
+
+    def test_a_sender_has_a_rate(self):
+        self.start_server()
+        answers = [self.post(f"id=r{i}", b"") for i in range(130)]
+        self.assertEqual((answers[0], answers[-1]), (200, 429))
+        self.assertGreaterEqual(answers.count(200), 100)
+
+    def test_a_large_report_goes_in_pieces(self):
+        self.start_server()
+        rng = random.Random(3)
+        text = make_report(rng, 40000)[0]
+        self.assertGreater(len(text), 1800000)
+        for _ in range(2):
+            self.assertEqual(self.post("id=large", text), 200)
+        self.start_worker()
+        self.start_reducer()
+        data = self.wait_for(40000)
+        self.assertEqual((self.counted(data), data["reports"] > 1), (self.expected([text]), True))
+
+    def test_kills_at_random_moments_lose_and_repeat_nothing(self):
+        """Worker and reducer die by kill -9 while reports come; leases are waited for."""
+        server = self.start_server()
+        rng = random.Random(os.urandom(4)[0])
+        workers, reducer = [self.start_worker(), self.start_worker()], self.start_reducer()
+        texts, sent = [], 0
+        for i in range(60 if SOAK else 12):
+            text = make_report(rng, 200)[0]
+            texts.append(text)
+            while self.try_post(i, text) != 200:  # not acknowledged: sent again
+                sent += 1
+                if server.poll() is not None:
+                    server = self.start_server()
+                time.sleep(0.1)
+            victim = rng.choice(("worker", "reducer", "server", "queue", "none"))
+            time.sleep(rng.random() * 0.2)
+            if victim == "worker":
+                workers[0].kill()
+                workers = [workers[1], self.start_worker()]
+            elif victim == "reducer":
+                reducer.kill()
+                reducer.wait()
+                reducer = self.start_reducer()
+            elif victim == "server":
+                server.kill()
+                server.wait()
+                server = self.start_server()
+            elif victim == "queue":
+                self.kill_queue()
+        data = self.wait_for(200 * len(texts), 100)
+        self.assertEqual(self.counted(data), self.expected(texts))
+
+    def try_post(self, number, text):
+        try:
+            return self.post(f"id=k{number}", text)
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return 0
+
+    def kill_queue(self):
+        pass  # a folder does not die
+
+
+@unittest.skipUnless(shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin"), "nats-server is not installed")
+class Nats(Pipeline):
+    """The same over NATS JetStream."""
+
+    def start_queue(self):
+        self.port = free_port()
+        self.queue = f"nats://127.0.0.1:{self.port}"
+        self.start_nats()
+
+    def start_nats(self):
+        program = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
+        self.nats = self.start(program, "-js", "-sd", self.folder / "jetstream", "-a", "127.0.0.1", "-p", self.port, stdout=subprocess.DEVNULL)
+        end = time.monotonic() + 10
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                self.assertLess(time.monotonic(), end, "nats-server does not start")
+                time.sleep(0.05)
+
+    def kill_queue(self):
+        self.nats.kill()
+        self.nats.wait()
+        self.start_nats()
+
+    def setUp(self):
+        super().setUp()
+        done = e2e.twinstack("worker", "--queue", self.queue, "--symbols", SYMBOLS, "--idle", "100ms")
+        if "built without libnats" in done.stderr or "libnats is not installed" in done.stderr:
+            self.skipTest(done.stderr)
+
+
+if __name__ == "__main__":
+    e2e.main()

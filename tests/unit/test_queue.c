@@ -1,0 +1,217 @@
+/* Reports as messages, the queue in a folder, and the totals. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "stream/queue.h"
+#include "stream/report.h"
+#include "stream/totals.h"
+#include "test.h"
+
+static const struct report good = {.id = "alice-1",
+                                   .sender = "alice",
+                                   .version = "1.2",
+                                   .received = "2026-11-22T08:15:00Z",
+                                   .stacks = "> a\nx.exe!0x1\n",
+                                   .bytes = 14};
+
+TEST(a_report_comes_back_as_it_was_and_every_truncation_of_its_head_is_refused)
+{
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    struct report back;
+    size_t bytes = 0;
+    arena_init(&keep, 0);
+    char *text = report_write(&good, &keep, &bytes);
+    REQUIRE(text != NULL && report_read(text, bytes, &keep, &back, &fault) == ERR_NONE);
+    CHECK_STR(back.id, good.id);
+    CHECK_STR(back.sender, good.sender);
+    CHECK_STR(back.version, good.version);
+    CHECK_STR(back.received, good.received);
+    REQUIRE(back.bytes == good.bytes);
+    CHECK(memcmp(back.stacks, good.stacks, good.bytes) == 0);
+    for (size_t cut = 0; cut < bytes - good.bytes; cut++) {
+        struct fault bad = FAULT_INIT;
+        char *copy = malloc(cut + 1); /* of its own, so that a sanitizer sees the end */
+        memcpy(copy, text, cut);
+        CHECK_EQ(report_read(copy, cut, &keep, &back, &bad), ERR_TRUNCATED);
+        free(copy);
+    }
+    arena_free(&keep);
+}
+
+TEST(a_report_with_a_bad_head_is_refused)
+{
+    static const struct {
+        const char *name, *text;
+        enum status want;
+    } rows[] = {
+        {"no JSON", "> a\nx.exe!0x1\n", ERR_MALFORMED},
+        {"a newer form", "{\"schema_version\":2}\n", ERR_UNSUPPORTED},
+        {"no id", "{\"schema_version\":1,\"received\":\"2026-11-22T08:15:00Z\"}\n", ERR_MALFORMED},
+        {"an id that is a path",
+         "{\"schema_version\":1,\"id\":\"../a\",\"received\":\"2026-11-22T08:15:00Z\"}\n",
+         ERR_MALFORMED},
+        {"a short time", "{\"schema_version\":1,\"id\":\"a\",\"received\":\"2026\"}\n",
+         ERR_MALFORMED},
+        {"a line break in a word",
+         "{\"schema_version\":1,\"id\":\"a\",\"version\":\"1\\n2\","
+         "\"received\":\"2026-11-22T08:15:00Z\"}\n",
+         ERR_MALFORMED},
+        {"a number as id", "{\"schema_version\":1,\"id\":7}\n", ERR_MALFORMED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct report report;
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_EQ(report_read(rows[i].text, strlen(rows[i].text), &keep, &report, &fault),
+                 rows[i].want);
+        arena_free(&keep);
+    }
+}
+
+/* ---- the folder ------------------------------------------------------------------------- */
+
+static struct queue *open_spool(void)
+{
+    char path[600];
+    struct queue *queue = NULL;
+    struct fault fault = FAULT_INIT;
+    (void)snprintf(path, sizeof path, "%s/spool", test_scratch());
+    REQUIRE(queue_open(path, &queue, &fault) == ERR_NONE);
+    return queue;
+}
+
+static void put(struct queue *queue, const char *id, const char *text)
+{
+    struct fault fault = FAULT_INIT;
+    REQUIRE(queue->transport->put(queue, QUEUE_REPORTS, id, text, strlen(text), &fault) ==
+            ERR_NONE);
+}
+
+/* The ids that are taken, in order. */
+static uint32_t take(struct queue *queue, struct arena *keep, struct queue_message **out)
+{
+    struct fault fault = FAULT_INIT;
+    uint32_t count = 0;
+    REQUIRE(queue->transport->take(queue, QUEUE_REPORTS, 8, 0, keep, out, &count, &fault) ==
+            ERR_NONE);
+    return count;
+}
+
+static void settle(struct queue *queue, struct queue_message *message, enum queue_end end)
+{
+    struct fault fault = FAULT_INIT;
+    CHECK_EQ(queue->transport->settle(queue, QUEUE_REPORTS, message, end, &fault), ERR_NONE);
+}
+
+TEST(a_message_is_delivered_until_it_is_settled_and_known_afterwards)
+{
+    struct queue *queue = open_spool();
+    struct queue_message *m = NULL;
+    struct arena keep;
+    uint64_t pending = 0;
+    arena_init(&keep, 0);
+    put(queue, "one", "first");
+    put(queue, "one", "first again");
+    put(queue, "two", "second");
+    CHECK(queue->pending(queue, QUEUE_REPORTS, &pending) && pending == 2);
+    REQUIRE(take(queue, &keep, &m) == 2);
+    CHECK_STR(m[0].data, "first");
+    CHECK_EQ(m[0].delivered, 1);
+    struct queue_message *none = NULL;
+    CHECK_EQ(take(queue, &keep, &none), 0); /* they are taken */
+    put(queue, "one", "first again");
+    settle(queue, &m[0], QUEUE_DONE);
+    settle(queue, &m[1], QUEUE_AGAIN);
+    put(queue, "one", "first again"); /* known for a day */
+    REQUIRE(take(queue, &keep, &m) == 1);
+    CHECK_STR(m[0].id, "two");
+    CHECK_EQ(m[0].delivered, 2);
+    struct fault fault = FAULT_INIT;
+    CHECK_EQ(queue_bury(queue, QUEUE_REPORTS, &m[0], "a reason", &fault), ERR_NONE);
+    CHECK(queue->pending(queue, QUEUE_REPORTS, &pending) && pending == 0);
+    CHECK(queue->pending(queue, QUEUE_DEAD, &pending) && pending == 1);
+    uint32_t count = 0;
+    REQUIRE(queue->transport->take(queue, QUEUE_DEAD, 8, 0, &keep, &m, &count, &fault) == ERR_NONE);
+    REQUIRE(count == 1);
+    CHECK(strncmp(m[0].data, "reason: a reason\n", 17) == 0);
+    CHECK(strstr(m[0].data, "\n\nsecond") != NULL);
+    queue_close(queue);
+    arena_free(&keep);
+}
+
+TEST(ids_are_names_of_files)
+{
+    static const struct {
+        const char *id;
+        bool want;
+    } rows[] = {{"a", true},   {"A-b_c.9", true}, {"", false},    {".", false},
+                {"..", false}, {"a/b", false},    {"a b", false}, {".tmp", false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].id);
+        CHECK_EQ(queue_id_is_valid(rows[i].id), rows[i].want);
+    }
+}
+
+TEST(a_build_or_a_machine_without_a_server_says_so)
+{
+    struct queue *queue = NULL;
+    struct fault fault = FAULT_INIT;
+    const enum status status = queue_open("nats://127.0.0.1:1", &queue, &fault);
+    CHECK(status == ERR_UNSUPPORTED || status == ERR_IO);
+    CHECK(queue == NULL && fault.hint != NULL);
+}
+
+/* ---- totals ----------------------------------------------------------------------------- */
+
+static void add(struct totals *totals, const char *id, const char *hour, const char *version,
+                uint64_t count, bool want_new)
+{
+    const struct signature_count row = {
+        .text = "poke | main", .example = "x!0x1", .first_seen = hour, .count = count};
+    const struct partial p = {
+        .of = id, .hour = hour, .version = version, .stacks = count, .rows = &row, .count = 1};
+    struct fault fault = FAULT_INIT;
+    bool is_new = false;
+    REQUIRE(totals_begin(totals, &fault) == ERR_NONE);
+    REQUIRE(totals_add(totals, &p, &is_new, &fault) == ERR_NONE);
+    REQUIRE(totals_end(totals, &fault) == ERR_NONE);
+    CHECK_EQ(is_new, want_new);
+}
+
+TEST(totals_count_each_id_once)
+{
+    char path[600];
+    struct totals *totals = NULL;
+    struct totals_list list;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    (void)snprintf(path, sizeof path, "%s/totals.db", test_scratch());
+    CHECK_EQ(totals_open(path, false, &totals, &fault), ERR_ABSENT);
+    fault_clear(&fault);
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    add(totals, "b", "2026-11-22T09", "1.1", 5, true);
+    add(totals, "a", "2026-11-22T08", "1.0", 2, true);
+    add(totals, "b", "2026-11-22T09", "1.1", 5, false);
+    const struct totals_query query = {.top = 10, .baseline = "2026-11-22T09"};
+    REQUIRE(totals_read(totals, &query, &keep, &list, &fault) == ERR_NONE);
+    REQUIRE(list.count == 1);
+    CHECK_EQ(list.stacks, 7);
+    CHECK_EQ(list.reports, 2);
+    CHECK_EQ(list.rows[0].count, 7);
+    CHECK_STR(list.rows[0].first_seen, "2026-11-22T08");
+    CHECK_STR(list.rows[0].last_seen, "2026-11-22T09");
+    CHECK_STR(list.rows[0].versions, "1.0, 1.1");
+    CHECK(!list.rows[0].is_new);
+    REQUIRE(list.rows[0].hour_count == 2);
+    CHECK_STR(list.rows[0].hours[0].hour, "2026-11-22T08");
+    totals_close(totals);
+    test_write(path, "not a database, and long enough to be read as one", 49);
+    CHECK_EQ(totals_open(path, true, &totals, &fault), ERR_UNSUPPORTED);
+    arena_free(&keep);
+}
