@@ -49,6 +49,29 @@ class Rows(e2e.Case):
         self.assertEqual(got["hits"], got["judged"])
 
 
+class Made(e2e.Case):
+    def test_code_outside_the_range_that_a_unit_of_dwarf_2_states(self):
+        if shutil.which("gcc") is None or shutil.which("nm") is None:
+            self.skipTest("no gcc")
+        source, program = self.folder / "rare.c", self.folder / "rare"
+        source.write_text("__attribute__((cold, noinline)) int rare(int x)\n{\n    volatile int y = x;\n"
+                          "    return y * 2;\n}\nint plain(int x)\n{\n    if (x == 77777) {\n"
+                          "        __builtin_printf(\"%d\", rare(x));\n        __builtin_abort();\n    }\n"
+                          "    return x + 1;\n}\nint main(int c, char **v)\n{\n    (void)v;\n"
+                          "    return c > 9 ? rare(c) : plain(c);\n}\n")
+        subprocess.run(["gcc", "-O2", "-fno-inline", "-gdwarf-2", "-gstrict-dwarf", "-o", program, source], check=True)
+        names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        for symbol, lines in (("rare", (2, 3)), ("plain.cold", (7, 9, 10))):
+            found = re.search(rf"^([0-9a-f]+) [tT] {re.escape(symbol)}$", names, re.M)
+            if found is None:
+                continue  # this compiler has no cold part
+            done = e2e.twinstack("resolve", "--ndjson", "--symbols", program, "-", stdin=f"rare!0x{found[1]}@i\n")
+            frame = json.loads(done.stdout)["frames"][-1]
+            with self.subTest(symbol):
+                self.assertIsNotNone(frame["function"])
+                self.assertIn(frame["line"], lines)
+
+
 class Named(e2e.Case):
     """A file named on the command line is used, or it is an error."""
 

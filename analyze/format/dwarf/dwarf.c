@@ -47,7 +47,8 @@ static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *co
 }
 
 /* Lists the unit with its ranges. A unit without ranges is read at once: old compilers stated them
- * only for functions. */
+ * only for functions. So is one of DWARF 2, which has no way to state the ranges of code that lies
+ * outside the unit's main section. */
 static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
 {
     struct range_target to = {dwarf, dwarf->unit_count, false};
@@ -66,7 +67,7 @@ static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
     struct dwarf_unit *unit = add_unit(dwarf, context);
     const bool stated = unit == NULL || dwarf_ranges(context, die, add_unit_range, &to);
     dwarf_dealloc_die(die);
-    if (!stated)
+    if (unit != NULL && (!stated || context->version == 2))
         dwarf_unit_functions(dwarf, unit, add_unit_range, &to);
     return unit != NULL && !to.failed;
 }

@@ -173,7 +173,7 @@ struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, const struct dwarf_c
 /* Reads functions, inlined calls and lines; unreadable parts are left out. */
 void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit);
 
-/* Calls EACH for every range of a function of the unit. */
+/* Calls EACH for every range of the unit that has a function or a line. */
 void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_range_fn *each,
                           void *context);
 

@@ -315,6 +315,6 @@ void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_ra
     if (!unit->read)
         dwarf_read_unit(dwarf, unit);
     for (uint32_t i = 0; i + 1 < unit->span_count; i++)
-        if (unit->spans[i].scope != NULL)
+        if (unit->spans[i].scope != NULL || unit->spans[i].line != 0)
             each(context, base + unit->spans[i].start, base + unit->spans[i + 1].start);
 }
