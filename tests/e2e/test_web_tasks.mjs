@@ -1,0 +1,170 @@
+// What somebody does who sees these pages for the first time: five tasks, each by clicks and taps alone
+// from the first page, counted and timed, in a wide window, a dark one, and on a phone; and on paper.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  becomes,
+  browser,
+  check,
+  holds,
+  openPage,
+  root,
+  runAll,
+  same,
+  says,
+  scratch,
+  seed,
+  serve,
+  settled,
+  shot,
+  test,
+} from './web/world.mjs';
+
+const chromium = await browser();
+const db = seed('tasks.db', 30, 24, 0);
+const held = join(root, 'corpus/cases/inline_chain.ob2');
+const kinds = [
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['390', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
+];
+const table = [];
+
+// A visitor: every press is counted, and so is every field that is filled or chosen.
+function visitor(page, touch) {
+  const use = async (target) => {
+    page.presses++;
+    await (touch ? target.tap() : target.click());
+  };
+  page.presses = 0;
+  return {
+    press: use,
+    open: async (name) => use(page.locator('.rail li a', { hasText: new RegExp(`^${name}$`) })),
+    button: async (name) => use(page.getByRole('button', { name, exact: true })),
+    fill: async (target, text) => {
+      page.presses++;
+      await target.fill(text);
+    },
+    choose: async (target, word) => {
+      page.presses++;
+      await target.selectOption(word);
+    },
+  };
+}
+
+// Name, most presses, what is done (it ends when the answer is seen).
+const tasks = [
+  [
+    'find the new mismatch and copy its link',
+    3,
+    async (page, visit, base) => {
+      const fresh = page.locator('.panel', { hasText: 'New failures' }).locator('a');
+      const any = page.locator('.verdictline a');
+      await visit.press(((await fresh.count()) > 0 ? fresh : any).first());
+      await page.waitForURL(/mismatches/);
+      await page.waitForSelector('.casehead h1');
+      await visit.button('Copy link');
+      const copied = () => page.evaluate(() => navigator.clipboard.readText());
+      await holds(
+        async () => (await copied()).startsWith(`${base}/runs/30/mismatches/`),
+        'a link that stays',
+      );
+    },
+  ],
+  [
+    'is offset faster than last month?',
+    3,
+    async (page, visit) => {
+      await visit.open('Trend');
+      await page.waitForURL('**/trend*');
+      await settled(page);
+      const figures = page.getByLabel('figure');
+      const warm = await figures.locator('option').evaluateAll((all) => all.map((one) => one.value));
+      await visit.choose(figures, warm.find((name) => /^offset/.test(name)) ?? '');
+      await holds(
+        async () => /^(Worse|Better|No change|Offset)/i.test(await page.textContent('.verdictline')),
+        'an answer in words',
+      );
+    },
+  ],
+  [
+    'resolve a pasted log',
+    4,
+    async (page, visit) => {
+      await visit.open('Resolve');
+      const log = '12:00:01 app died\n> a crash\nvictims-ob2.exe!0x17d7\nvictims-ob2.exe!0x1bb4\n';
+      await visit.fill(page.locator('textarea'), log);
+      await visit.button('Resolve');
+      await page.waitForSelector('.panel tbody tr');
+      await becomes(() => page.locator('.panel tbody tr').count(), 2, 'frames of the log');
+    },
+  ],
+  [
+    'drop a dump',
+    3,
+    async (page, visit) => {
+      await visit.open('Resolve');
+      await page.waitForSelector('.dropzone');
+      await visit.press(page.locator('.dropzone')); // where a file is dropped, or chosen by a press
+      const bytes = readFileSync(join(held, 'dump.dmp'));
+      await page.locator('input[type=file]').setInputFiles({
+        name: 'dump.dmp',
+        mimeType: 'application/octet-stream',
+        buffer: bytes,
+      });
+      await says(page, '.panel', 'inline_chain.c:', 'its stack with lines');
+    },
+  ],
+  [
+    'accept a failure',
+    5,
+    async (page, visit) => {
+      await visit.press(page.locator('.verdictline a').first());
+      await page.waitForSelector('.casehead h1');
+      await visit.button('Accept…');
+      await visit.fill(page.locator('input[name=reason]'), 'seen and understood');
+      await visit.button('Accept');
+      await page.waitForSelector('.drawer .good');
+    },
+  ],
+];
+
+for (const [at, [name, most, steps]] of tasks.entries())
+  test(`${name.replaceAll(/\W+/g, '_')}`, async () => {
+    for (const [kind, options] of kinds) {
+      const known = scratch(`known-${at}-${kind}.txt`);
+      const symbols = join(root, 'corpus/symbols');
+      const server = await serve('--db', db, '--allow-write', '--known', known, '--symbols', symbols);
+      const page = await openPage(chromium, server.url, {
+        permissions: ['clipboard-read', 'clipboard-write'],
+        ...options,
+      });
+      await settled(page);
+      const visit = visitor(page, options.hasTouch);
+      const start = performance.now();
+      await steps(page, visit, server.base);
+      const seconds = (performance.now() - start) / 1e3;
+      table.push([name, kind, page.presses, seconds.toFixed(1)]);
+      check(page.presses <= most, `${page.presses} presses, ${kind}`);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      check(over <= 0, `${kind}: ${over} pixels too wide`);
+      await settled(page);
+      await shot(page, `task-${at + 1}-${kind}`);
+      if (kind === 'light') {
+        await page.emulateMedia({ media: 'print' });
+        await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+        await settled(page);
+        await shot(page, `task-${at + 1}-print`);
+      }
+      same(page.complaints, [], 'complaints');
+      await page.context().close();
+      await server.stop();
+    }
+  });
+
+test('what_it_took', () => {
+  for (const [name, kind, presses, seconds] of table)
+    console.log(`     ${name.padEnd(40)} ${kind.padEnd(6)} ${presses} presses ${seconds.padStart(5)} s`);
+});
+
+await runAll();
