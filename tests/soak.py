@@ -72,12 +72,19 @@ def symbols():
     yield "symbols", [PYTHON, "tests/bench/run.py", BUILD, "--xl"], {}
 
 
+def stream():
+    """The pipeline of reports under kill -9 for a long time, and `signatures` at full size beside the pipe."""
+    for turn in range(1, 21):
+        yield f"faults-{turn}", [PYTHON, "tests/e2e/test_stream_faults.py"], {"TWINSTACK_SOAK": "1"}
+    yield "bench", [PYTHON, "tests/bench/bench_stream.py", BUILD, "--work", PLACE / "stream.bench", "--stacks", "10000000"], {}
+
+
 def mutation():
     """Every fault of tests/mutation."""
     yield "faults", [PYTHON, "tests/mutation/mutate.py"], {}
 
 
-SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, symbols, mutation)}
+SOAKS = {f.__name__: f for f in (lint, fuzz, stops, web, loops, matrix, symbols, stream, mutation)}
 
 
 def sources():

@@ -314,6 +314,9 @@ static enum status count_items(struct counter *c, struct stack_input *input)
                                           item.label != NULL ? item.label : where, c->fault);
         }
         arena_reset(&worker->work);
+        if (c->options->record_is_one && stack_input_form(input) == INPUT_RECORD &&
+            c->result->stacks > 0)
+            break;
         if (worker->keep[0].used_bytes > GENERATION_BYTES)
             worker_restart(worker);
         if (process_interrupted())

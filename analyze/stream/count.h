@@ -25,6 +25,7 @@ struct count_options {
     const struct signature_rules *rules;
     uint32_t workers;      /* 1 to COUNT_WORKERS_MAX */
     uint32_t distinct_max; /* different stacks of one generation; 0: the usual number */
+    bool record_is_one;    /* of a record only the first stack counts: the crash itself */
     bool example_is_stack; /* the example is the text of the frames, not the label */
 };
 

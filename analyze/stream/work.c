@@ -36,6 +36,7 @@ static enum status count_report(struct round *r, const struct report *report,
                                           .rules = r->options->rules,
                                           .workers = r->options->workers,
                                           .distinct_max = REPORT_DISTINCT,
+                                          .record_is_one = true,
                                           .example_is_stack = true};
     struct stack_input *input = NULL;
     if (stack_input_open_bytes(report->stacks, report->bytes, &input, fault) == ERR_NONE)

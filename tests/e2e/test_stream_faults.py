@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -67,11 +68,13 @@ class Pipeline(e2e.Case):
         self.started.append(process)
         return process
 
-    def start_server(self, *more):
+    queue_is_folder = True
+
+    def start_server(self, *more, **options):
         port = free_port()
         server = self.start(e2e.PROGRAM, "serve", "--wait", "--db", self.folder / "runs.db", "--listen", f"127.0.0.1:{port}", "--collect", "--senders",
                             self.folder / "senders", "--queue", self.queue, "--spool", self.folder / "spool", "--totals", self.totals, *more,
-                            stdout=subprocess.PIPE, text=True)
+                            stdout=subprocess.PIPE, text=True, **options)
         self.address = server.stdout.readline().strip().split("#")[0].rstrip("/")
         self.assertTrue(self.address.startswith("http"), "the server did not start")
         return server
@@ -185,6 +188,35 @@ class Pipeline(e2e.Case):
         data = self.wait_for(40000)
         self.assertEqual((self.counted(data), data["reports"] > 1), (self.expected([text]), True))
 
+    def test_a_full_disk_refuses_and_loses_nothing(self):
+        """The collector may write no file above 64 kB: what it refuses is sent again later."""
+        full = {"preexec_fn": lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))}
+        server = self.start_server(**full)
+        rng = random.Random(5)
+        large, small = make_report(rng, 4000)[0], make_report(rng, 20)[0]
+        refused = self.post("id=large", large)
+        self.assertEqual(refused, 503 if self.queue_is_folder else 200)
+        self.assertEqual(self.post("id=dump&kind=dump", b"MDMP" + bytes(200000)), 507)
+        self.assertEqual(list((self.folder / "spool/dumps").iterdir()), [])
+        self.assertEqual(self.post("id=small", small), 200)
+        server.kill()
+        server.wait()
+        self.start_server()
+        for _ in range(2):
+            self.assertEqual(self.post("id=large", large), 200)
+        self.start_worker()
+        self.start_reducer()
+        self.assertEqual(self.counted(self.wait_for(4020)), self.expected([large, small]))
+
+    def test_a_record_is_one_stack(self):
+        self.start_server()
+        record = (e2e.ROOT / "corpus/cases/null_write.ob2/record.rec").read_bytes()
+        self.assertEqual(self.post("id=record", record), 200)
+        self.start_worker()
+        self.start_reducer()
+        data = self.wait_for(1)
+        self.assertIn("poke", data["problems"][0]["signature"])
+
     def test_kills_at_random_moments_lose_and_repeat_nothing(self):
         """Worker and reducer die by kill -9 while reports come; leases are waited for."""
         server = self.start_server()
@@ -231,6 +263,8 @@ class Pipeline(e2e.Case):
 class Nats(Pipeline):
     """The same over NATS JetStream."""
 
+    queue_is_folder = False
+
     def start_queue(self):
         self.port = free_port()
         self.queue = f"nats://127.0.0.1:{self.port}"
@@ -258,6 +292,22 @@ class Nats(Pipeline):
         done = e2e.twinstack("worker", "--queue", self.queue, "--symbols", SYMBOLS, "--idle", "100ms")
         if "built without libnats" in done.stderr or "libnats is not installed" in done.stderr:
             self.skipTest(done.stderr)
+
+
+class Demo(e2e.Case):
+    def test_the_demo_shows_reports_coming_in(self):
+        demo = subprocess.Popen(["/usr/bin/python3", e2e.ROOT / "tests/demo_stream.py", "--seconds", "6"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                text=True, env={**os.environ, "TWINSTACK_BUILD": str(e2e.BUILD), "TWINSTACK_SYSTEM_SYMBOLS": "0"})
+        self.addCleanup(demo.stdout.close)
+        page = demo.stdout.readline().strip()
+        self.assertTrue(page.endswith("/problems"), page)
+        end, stacks = time.monotonic() + 20, 0
+        while stacks == 0:
+            self.assertLess(time.monotonic(), end)
+            with urllib.request.urlopen(page.replace("/problems", "/api/v1/problems"), timeout=10) as answer:
+                stacks = json.load(answer)["data"]["stacks"]
+            time.sleep(0.2)
+        self.assertEqual(demo.wait(40), 0)
 
 
 if __name__ == "__main__":

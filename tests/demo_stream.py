@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+"""The pipeline on show: queue, collector, two workers, reducer, and a generator that replays the corpus.
+
+    demo_stream.py [--seconds N] [--listen ADDRESS:PORT]
+
+Started by `./run demo-stream`; ends with Ctrl-C, or after N seconds. Uses NATS JetStream where nats-server is installed, else a
+folder. Everything is in build/demo-stream, which is made anew."""
+
+import argparse
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
+PROGRAM = BUILD / "bin" / "twinstack"
+TOKEN = os.urandom(16).hex()
+RATE_S = 0.2  # one report; the limit of a sender is ten per second
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def start_queue(folder, started):
+    program = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
+    if program is None:
+        print("demo-stream: nats-server is not installed; the queue is a folder", file=sys.stderr)
+        return str(folder / "spool")
+    port = free_port()
+    started.append(subprocess.Popen([program, "-js", "-sd", folder / "jetstream", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL))
+    return f"nats://127.0.0.1:{port}"
+
+
+def reports(rng):
+    """(version, body) of reports without end: the corpus's records, and stacks at random places of its programs."""
+    records = [path.read_bytes() for path in sorted((ROOT / "corpus/cases").glob("*/record.rec"))]
+    hot = [rng.randrange(0x1500, 0x9000) for _ in range(40)]
+    while True:
+        version = rng.choice(("1.0", "1.1", "1.1", "2.0"))
+        if records and rng.random() < 0.3:
+            yield version, rng.choice(records)
+            continue
+        lines = []
+        for i in range(rng.randrange(1, 200)):
+            lines.append(f"> {i}\n")
+            lines += [f"victims-ob2.exe!0x{rng.choice(hot[: rng.randrange(1, 40)]):x}\n" for _ in range(rng.randrange(1, 5))]
+        yield version, "".join(lines).encode()
+
+
+def post(address, number, version, body):
+    request = urllib.request.Request(f"{address}/api/v1/reports?id=demo-{number}&version={version}", data=body, headers={"X-Token": TOKEN}, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
+
+
+def generate(address, seconds):
+    sent = 0
+    end = time.monotonic() + seconds if seconds else None
+    for number, (version, body) in enumerate(reports(random.Random(19))):
+        while not post(address, number, version, body):
+            time.sleep(1)
+        sent += 1
+        if end is not None and time.monotonic() > end:
+            return sent
+        time.sleep(RATE_S)
+    return sent
+
+
+def run(options, folder, started):
+    queue = start_queue(folder, started)
+    (folder / "senders").write_text(f"demo {TOKEN}\n")
+    (folder / "senders").chmod(0o600)
+    server = subprocess.Popen([PROGRAM, "serve", "--wait", "--db", folder / "runs.db", "--listen", options.listen, "--collect", "--senders",
+                               folder / "senders", "--queue", queue, "--spool", folder / "spool", "--totals", folder / "totals.db"],
+                              stdout=subprocess.PIPE, text=True)
+    started.append(server)
+    address = server.stdout.readline().strip().split("#")[0].rstrip("/")
+    if not address:
+        return 3
+    for _ in range(2):
+        started.append(subprocess.Popen([PROGRAM, "worker", "--queue", queue, "--symbols", ROOT / "corpus/symbols"]))
+    started.append(subprocess.Popen([PROGRAM, "reduce", "--queue", queue, "--totals", folder / "totals.db"]))
+    print(f"{address}/problems", flush=True)
+    print("demo-stream: Ctrl-C ends it", file=sys.stderr)
+    print(f"demo-stream: {generate(address, options.seconds)} reports sent", file=sys.stderr)
+    time.sleep(2 if options.seconds else 0)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=0)
+    parser.add_argument("--listen", default="127.0.0.1:0")
+    options = parser.parse_args()
+    folder = BUILD / "demo-stream"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    started = []
+    try:
+        return run(options, folder, started)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        for process in reversed(started):
+            process.send_signal(signal.SIGTERM)
+        for process in reversed(started):
+            process.wait(20)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
