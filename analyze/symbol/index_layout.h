@@ -102,12 +102,6 @@ enum {
     HEADER_SUM = 184, /* of the 184 bytes before it */
 };
 
-#if defined(__GNUC__)
-#define PREFETCH(p) __builtin_prefetch(p)
-#else
-#define PREFETCH(p) ((void)(p))
-#endif
-
 static inline void store_u16(uint8_t *to, uint16_t value)
 {
     to[0] = (uint8_t)value;

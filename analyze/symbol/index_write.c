@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/prefetch.h"
 #include "symbol/index_layout.h"
 
 void index_tables_open(struct index_tables *tables, const struct piece_worker *workers,

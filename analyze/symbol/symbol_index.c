@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
+#include "base/prefetch.h"
 #include "symbol/index_layout.h"
 
 #define SUM_FACTOR 0x9e3779b97f4a7c15u

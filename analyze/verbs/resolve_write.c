@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/limits.h"
+#include "base/prefetch.h"
 #include "base/text.h"
 #include "report/folded.h"
 
@@ -217,9 +218,20 @@ struct widths {
     int index;
 };
 
+/* Names are spread over all of an index: waiting for one after the other took a quarter of the time
+ * of a filter. */
+static void expect_names(const struct stack *stack)
+{
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        PREFETCH(stack->frames[i].function);
+        PREFETCH(stack->frames[i].file);
+    }
+}
+
 static struct widths measure(struct text_out *out, const struct stack *stack)
 {
     struct widths w = {0, 0, 2};
+    expect_names(stack);
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
         const size_t place = place_columns(out, frame), name = name_columns(out, frame);
