@@ -29,7 +29,7 @@ struct compare_input {
     const char *unsupported;               /* why this host cannot run it; NULL: it can */
     const char *harness_error;             /* the victim did not start, ...; NULL */
     const char *output;                    /* everything that the program printed; NULL: unknown */
-    bool record_last;                      /* the record was written only after the dump */
+    const char *record_fault;              /* how the record contradicts itself; NULL: not */
     uint32_t levels_ignored;               /* 1: ignore lines; 2: ignore functions too */
 };
 

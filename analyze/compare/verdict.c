@@ -95,9 +95,7 @@ static const char *unmet_expectation(struct judgement *j)
         return arena_printf(j->keep, "seen by hook %s, expected %s",
                             case_hook_name(hooks_first(c->got.hooks)),
                             case_hook_name(hooks_first(c->expect.hooks)));
-    if (j->in->record_last)
-        return "the record was written only after the dump, so a dump that fails loses both";
-    return NULL;
+    return j->in->record_fault;
 }
 
 /* The name of any file that holds a stack; NULL: none. */

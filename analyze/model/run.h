@@ -24,8 +24,8 @@ struct case_timing {
     uint64_t capture_now_ns; /* mean over all captures on demand */
     uint64_t hang_late_ns;   /* how long after its time limit a hang was found         */
     uint64_t dump_tuned_ns, dump_tuned_bytes; /* the dump in its cheapest form */
-    bool record_last; /* not stored: the record was written only after the dump */
-    bool crowded;     /* more ran than there are processors: figures leave these times out */
+    const char *record_fault; /* not stored: how the record contradicts itself; NULL: not */
+    bool crowded; /* more ran than there are processors: figures leave these times out */
 };
 
 /* A small file of a case, stored by content: "case", "truth", "record", and each "source" that the

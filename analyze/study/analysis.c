@@ -10,6 +10,23 @@
 #include "format/record/record.h"
 #include "symbol/store.h"
 
+/* How RECORD contradicts itself; NULL: it does not.  Its timings are in order of time. */
+static const char *fault_of(const struct record *record, const struct record_timing *write,
+                            const struct record_timing *dump)
+{
+    const struct record_stack *first = record->stack_count > 0 ? &record->stacks[0] : NULL;
+    if (write != NULL && dump != NULL && write > dump)
+        return "the record was written only after the dump, so a dump that fails loses both";
+    if (record->stop_dump_ns != 0 && record->stop_rtl_ns >= record->stop_dump_ns)
+        return "the record says that the threads were stopped as long for the walk as for the "
+               "walk and the dump";
+    if (record->kind == RECORD_KIND_CRASH && first != NULL && first->walker == RECORD_WALKER_RTL &&
+        first->state == RECORD_STATE_OK && first->frame_count > 0 &&
+        first->frames[0].pc_va != record->exception_va)
+        return "the record's exception address is not where its stack begins";
+    return NULL;
+}
+
 void analysis_timing(const struct crash_case *crash, struct case_timing *out)
 {
     struct arena scratch;
@@ -33,7 +50,7 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
         out->walk_ns = walk != NULL ? walk->ns : 0;
         out->record_write_ns = write != NULL ? write->ns : 0;
         out->dump_write_ns = dump != NULL ? dump->ns : 0;
-        out->record_last = write != NULL && dump != NULL && write > dump; /* in order of time */
+        out->record_fault = fault_of(&record, write, dump);
         const struct record_timing *tuned = record_timing_find(&record, RECORD_STAGE_DUMP_TUNED, 0);
         const struct record_timing *late = record_timing_find(&record, RECORD_STAGE_HANG_FOUND, 0);
         out->hang_late_ns = late != NULL ? late->ns : 0;
@@ -225,7 +242,7 @@ enum status analysis_judge(const struct analysis *analysis, const struct crash_c
     in.symbols = analysis->symbols != NULL ? &ask : NULL;
     in.levels_ignored = analysis->levels_ignored;
     in.output = read_output(crash, keep);
-    in.record_last = out->timing.record_last;
+    in.record_fault = out->timing.record_fault;
     out->truth = truth;
     return compare_case(&in, keep, &out->result, fault);
 }

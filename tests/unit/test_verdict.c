@@ -29,7 +29,7 @@ TEST(verdicts_before_any_stack)
         uint32_t files, expect_hooks;
         uint64_t got_code;
         enum verdict verdict;
-        bool record_last;
+        bool odd_record;
     } cases[] = {
         {"harness error", CASE_KIND_CRASH, "did not start", "and unsupported", 2, 1, 0xC0000005,
          VERDICT_ERROR, false},
@@ -42,7 +42,8 @@ TEST(verdicts_before_any_stack)
         {"not captured", CASE_KIND_CRASH, NULL, NULL, 0, 1, 0, VERDICT_FAIL, false},
         {"another code", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000094, VERDICT_FAIL, false},
         {"as expected", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005, VERDICT_PASS, false},
-        {"dump first", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005, VERDICT_FAIL, true},
+        {"a record that contradicts itself", CASE_KIND_CRASH, NULL, NULL, 2, 1, 0xC0000005,
+         VERDICT_FAIL, true},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct arena keep;
@@ -62,7 +63,7 @@ TEST(verdicts_before_any_stack)
                                          .truth = make_truth(&keep, TRUTH),
                                          .harness_error = cases[i].harness,
                                          .unsupported = cases[i].unsupported,
-                                         .record_last = cases[i].record_last};
+                                         .record_fault = cases[i].odd_record ? "odd" : NULL};
         REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
         if (!CHECK_STR(verdict_name(r.verdict), verdict_name(cases[i].verdict)))
             tell(&r);
