@@ -189,6 +189,26 @@ uint32_t symbol_lines(struct symbol_module *sources, uint64_t offset, uint32_t *
     return count;
 }
 
+/* True when a PDB knows the place but gives it no name and no line. */
+static bool is_unnamed(const struct symbol_frame *frames, uint32_t count)
+{
+    return count == 0 || (count == 1 && frames[0].function == NULL && frames[0].line == 0);
+}
+
+/* Static functions of objects without CodeView, such as mingw's C runtime, are only in the image's
+ * own symbol table. */
+static uint32_t lookup_unnamed(struct symbol_module *sources, uint64_t offset, uint32_t count,
+                               struct symbol_frame *out)
+{
+    const struct symbol_frame place = count > 0 ? out[0] : (struct symbol_frame){0};
+    const uint32_t found = lookup_image(sources->store, sources->image, offset, out);
+    if (found == 0 && count > 0)
+        out[0] = place;
+    if (found > 0 && out[found - 1].compiland == NULL)
+        out[found - 1].compiland = place.compiland;
+    return found > 0 ? found : count;
+}
+
 uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
                            struct symbol_frame out[SYMBOL_FRAMES_MAX])
 {
@@ -205,8 +225,8 @@ uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
         count = lookup_pdb(sources->store, sources->pdb, offset, out);
     if (count == 0 && sources->breakpad != NULL)
         count = store_breakpad_lookup(sources->breakpad, offset, out);
-    if (count == 0 && sources->image != NULL)
-        count = lookup_image(sources->store, sources->image, offset, out);
+    if (sources->image != NULL && is_unnamed(out, count))
+        count = lookup_unnamed(sources, offset, count, out);
     return count;
 }
 

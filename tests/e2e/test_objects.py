@@ -72,6 +72,24 @@ class Made(e2e.Case):
                 self.assertIn(frame["line"], lines)
 
 
+    def test_a_static_function_that_only_the_table_of_the_image_names(self):
+        if shutil.which("clang-19") is None or shutil.which("ld.lld-19") is None:
+            self.skipTest("no clang-19 and lld-19")
+        source, image, pdb = self.folder / "own.c", self.folder / "own.exe", self.folder / "own.pdb"
+        source.write_text("int main(void)\n{\n    return 0;\n}\n")
+        done = subprocess.run(["clang-19", "--target=x86_64-w64-mingw32", "-fuse-ld=lld-19", "-g", "-gcodeview", source, "-o",
+                               image, "-Wl,-s", f"-Wl,--pdb={pdb}", "-Wl,-Xlink=-debug:symtab"], capture_output=True,
+                              check=False)
+        names = subprocess.run(["llvm-nm-19", image], capture_output=True, text=True, check=False).stdout
+        found = re.search(r"^([0-9a-f]+) t __tmainCRTStartup$", names, re.M)
+        if done.returncode != 0 or found is None:
+            self.skipTest("no mingw here")
+        text = f"own.exe!{int(found[1], 16) + 0x20 - 0x140000000:#x}\n"
+        done = e2e.twinstack("resolve", "--ndjson", "--symbols", image, "--symbols", pdb, "-", stdin=text)
+        frame = json.loads(done.stdout)["frames"][0]
+        self.assertEqual((frame["function"], frame["symbols"]), ("__tmainCRTStartup", "coff"))
+
+
 class Named(e2e.Case):
     """A file named on the command line is used, or it is an error."""
 
