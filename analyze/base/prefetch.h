@@ -1,4 +1,5 @@
-/* Tells the processor that memory is read soon, so that it does not have to be waited for then. */
+/* Asks the processor to load memory that is read soon, so that the program need not wait for it
+ * then. */
 #ifndef BASE_PREFETCH_H
 #define BASE_PREFETCH_H
 
