@@ -183,7 +183,8 @@ static void add_own_image(struct draft *d, const char *path, const struct module
     if (!read_identity(path, d->keep, &id) ||
         (module != NULL && !text_equal_nocase(module->code_id, id.code_id))) {
         fault_set_hint(d->fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image of a victim",
-                       "it was built anew while the victims ran; run again");
+                       "it was built anew while the victims ran, or the record names "
+                       "another image; run again");
         fault_set_path(d->fault, path);
         return;
     }
