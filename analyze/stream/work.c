@@ -15,7 +15,14 @@
 #include "stream/totals.h"
 #include "symbol/stack_raw.h"
 
-enum { TAKE_MOST = 16, WAIT_MS = 500, RETRY_MS = 250, REPORT_DISTINCT = 1 << 13 };
+enum {
+    TAKE_MOST = 16,
+    WAIT_MS = 500,
+    RETRY_MS = 250,
+    REPORT_DISTINCT = 1 << 13,
+    ROW_BYTES = 80,        /* numbers, times and tabs of a row */
+    SECTION_BYTES = 200000 /* texts of one section, which double at most when they are escaped */
+};
 
 /* One round of a worker. */
 struct round {
@@ -23,7 +30,8 @@ struct round {
     struct work_figures *figures;
     struct arena keep;
     struct queue_message *messages;
-    bool *sent; /* whose partial result is in `text` */
+    bool *sent;  /* whose partial result is written */
+    bool unsent; /* the queue refused a partial result */
     uint32_t count;
     struct partial_text text;
 };
@@ -45,25 +53,69 @@ static enum status count_report(struct round *r, const struct report *report,
     return fault->code;
 }
 
-static enum status write_section(struct round *r, const struct report *report,
-                                 struct signature_tally *tally, const struct count_result *result,
-                                 struct fault *fault)
+/* Stores the partial results so far. The id makes a repetition one message; what is repeated in
+ * another grouping is found by the reducer. */
+static enum status send(struct round *r, struct fault *fault)
+{
+    struct queue *queue = r->options->queue;
+    char digest[65];
+    if (r->text.bytes == 0)
+        return ERR_NONE;
+    text_sha256(r->text.text, r->text.bytes, digest);
+    (void)queue->transport->put(queue, QUEUE_PARTIALS, digest, r->text.text, r->text.bytes, fault);
+    r->text.bytes = 0;
+    return fault->code;
+}
+
+/* How many rows from FROM on fit into one section, and how many stacks they are. */
+static uint32_t section_rows(const struct signature_count *rows, uint32_t from, uint32_t count,
+                             uint64_t *stacks)
+{
+    size_t bytes = 0;
+    uint32_t n = 0;
+    *stacks = 0;
+    for (; from + n < count; n++) {
+        const struct signature_count *row = &rows[from + n];
+        bytes += strlen(row->text) + strlen(text_or_empty(row->example)) + ROW_BYTES;
+        if (bytes > SECTION_BYTES)
+            break;
+        *stacks += row->count;
+    }
+    return n;
+}
+
+/* Adds the partial result of a report to the text. A long one is divided into sections with ids of
+ * their own, ID~1, ID~2: each fits into a message, and the same report is always divided alike. */
+static enum status write_sections(struct round *r, const struct report *report,
+                                  struct signature_tally *tally, const struct count_result *result,
+                                  struct fault *fault)
 {
     struct signature_count *rows = NULL;
-    struct partial p = {.of = report->id,
-                        .hour = arena_text(&r->keep, report->received, 13),
-                        .version = report->version,
-                        .stacks = tally->stacks,
-                        .bad = result->bad};
-    if (signature_tally_rank(tally, UINT32_MAX, &r->keep, &rows, &p.count, &p.floor, fault) !=
-        ERR_NONE)
+    uint32_t count = 0, at = 0;
+    uint64_t floor = 0;
+    if (signature_tally_rank(tally, UINT32_MAX, &r->keep, &rows, &count, &floor, fault) != ERR_NONE)
         return fault->code;
-    for (uint32_t i = 0; i < p.count; i++)
+    for (uint32_t i = 0; i < count; i++)
         rows[i].first_seen = report->received;
-    p.rows = rows;
-    partial_write_columns(&r->text, &p);
-    return r->text.failed ? fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "partial result")
-                          : ERR_NONE;
+    for (uint32_t n = 0; fault->code == ERR_NONE && (at < count || n == 0); n++) {
+        struct partial p = {.of = report->id,
+                            .hour = arena_text(&r->keep, report->received, 13),
+                            .version = report->version,
+                            .rows = rows + at,
+                            .bad = n == 0 ? result->bad : 0};
+        p.count = section_rows(rows, at, count, &p.stacks);
+        if (n > 0)
+            p.of = arena_printf(&r->keep, "%s~%u", report->id, (unsigned)n);
+        if (p.count == 0 && count > 0)
+            return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "signature that is too long");
+        if (r->text.bytes > QUEUE_MESSAGE_BYTES - 2 * SECTION_BYTES && send(r, fault) != ERR_NONE)
+            r->unsent = true;
+        partial_write_columns(&r->text, &p);
+        if (r->text.failed || p.of == NULL || p.hour == NULL)
+            (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "partial result");
+        at += p.count;
+    }
+    return fault->code;
 }
 
 /* Adds the partial result of a message to the text. Fails: as the report is damaged. */
@@ -75,7 +127,7 @@ static enum status resolve_message(struct round *r, uint32_t i, struct fault *fa
     const struct queue_message *m = &r->messages[i];
     if (report_read(m->data, m->bytes, &r->keep, &report, fault) == ERR_NONE &&
         count_report(r, &report, &tally, &result, fault) == ERR_NONE)
-        (void)write_section(r, &report, &tally, &result, fault);
+        (void)write_sections(r, &report, &tally, &result, fault);
     signature_tally_free(&tally);
     r->figures->stacks += result.stacks;
     r->figures->bad += result.bad;
@@ -91,60 +143,39 @@ static void bury(struct round *r, enum queue_channel channel, uint32_t i, const 
         r->figures->failures++;
 }
 
-/* Stores the partial results so far, then settles their reports. The id makes a repetition of the
- * same round one message; what is repeated in another round is found by the reducer. */
-static enum status send(struct round *r, struct fault *fault)
+/* Resolves what was taken, and settles it once all partial results are stored. */
+static enum status resolve_round(struct round *r, struct fault *fault)
 {
     struct queue *queue = r->options->queue;
-    char digest[65];
-    if (r->text.bytes == 0)
-        return ERR_NONE;
-    text_sha256(r->text.text, r->text.bytes, digest);
-    if (queue->transport->put(queue, QUEUE_PARTIALS, digest, r->text.text, r->text.bytes, fault) !=
-        ERR_NONE)
+    r->unsent = false;
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct fault bad = FAULT_INIT;
+        char why[256];
+        if (r->messages[i].delivered > QUEUE_DELIVERIES_MAX) {
+            bury(r, QUEUE_REPORTS, i, "delivered too often: workers died of it");
+            continue;
+        }
+        const uint32_t before = r->text.bytes;
+        r->sent[i] = resolve_message(r, i, &bad) == ERR_NONE;
+        if (r->sent[i])
+            continue;
+        if (r->unsent || bad.code == ERR_MEMORY || bad.code == ERR_INTERRUPTED) {
+            *fault = bad; /* not the report's fault */
+            return fault->code;
+        }
+        r->text.bytes = before < r->text.bytes ? before : r->text.bytes;
+        fault_describe(&bad, why, sizeof why);
+        bury(r, QUEUE_REPORTS, i, why);
+    }
+    if (send(r, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < r->count; i++) {
         struct fault ignored = FAULT_INIT; /* it comes again, and is dropped by its id */
         if (r->sent[i])
             (void)queue->transport->settle(queue, QUEUE_REPORTS, &r->messages[i], QUEUE_DONE,
                                            &ignored);
-        r->sent[i] = false;
     }
-    r->text.bytes = 0;
     return ERR_NONE;
-}
-
-/* Resolves what was taken. Sections that do not fit into one message go in several. */
-static enum status resolve_round(struct round *r, struct fault *fault)
-{
-    for (uint32_t i = 0; i < r->count && fault->code == ERR_NONE; i++) {
-        struct fault bad = FAULT_INIT;
-        const uint32_t before = r->text.bytes;
-        if (r->messages[i].delivered > QUEUE_DELIVERIES_MAX) {
-            bury(r, QUEUE_REPORTS, i, "delivered too often: workers died of it");
-            continue;
-        }
-        if (resolve_message(r, i, &bad) != ERR_NONE) {
-            char why[256];
-            r->text.bytes = before;
-            if (bad.code == ERR_MEMORY || bad.code == ERR_INTERRUPTED)
-                return fault_set(fault, bad.code, FAULT_NO_OFFSET, "report");
-            fault_describe(&bad, why, sizeof why);
-            bury(r, QUEUE_REPORTS, i, why);
-            continue;
-        }
-        if (before > 0 && r->text.bytes > QUEUE_MESSAGE_BYTES) { /* without the last one first */
-            const uint32_t bytes = r->text.bytes - before;
-            char *last = arena_text(&r->keep, r->text.text + before, bytes);
-            r->text.bytes = before;
-            if (last == NULL || send(r, fault) != ERR_NONE)
-                return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "partial result");
-            memcpy(r->text.text, last, bytes);
-            r->text.bytes = bytes;
-        }
-        r->sent[i] = true;
-    }
-    return fault->code == ERR_NONE ? send(r, fault) : fault->code;
 }
 
 /* Gives back what was taken and not settled. */

@@ -217,6 +217,15 @@ class Pipeline(e2e.Case):
         data = self.wait_for(1)
         self.assertIn("poke", data["problems"][0]["signature"])
 
+    def test_a_partial_result_that_is_larger_than_a_message_goes_in_sections(self):
+        self.start_server()
+        text = "".join("> %d\nunknown-module-number-%d.dll!0x%x\n%s" % (i, i, i, "victims-ob2.exe!0x10\n" * 8) for i in range(4000))
+        self.assertEqual(self.post("id=wide", text), 200)
+        self.start_worker()
+        self.start_reducer()
+        data = self.wait_for(4000)
+        self.assertGreater(data["total"], 3900)
+
     def test_kills_at_random_moments_lose_and_repeat_nothing(self):
         """Worker and reducer die by kill -9 while reports come; leases are waited for."""
         server = self.start_server()
