@@ -76,7 +76,7 @@ const integrity = (bytes) => `'sha256-${createHash('sha256').update(bytes).diges
 const script = await bundle('src/main.js');
 const style = await bundle('src/style.css');
 // In an HTML file the script and style end at their closing tags: they must not hold one.
-if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style))
+if (/<\/script|<!--/i.test(String(script)) || /<\/style/i.test(String(style)))
   throw new Error('the bundle holds a closing tag and cannot stand inside a page');
 
 const icon = readFileSync(join(source, 'src/icon.svg'));

@@ -67,10 +67,10 @@ for (const [name, path, text] of pages) {
 
 test('axe_finds_nothing', async () => {
   const narrow = { width: 360, height: 740 };
-  for (const [colorScheme, size] of [
+  for (const [colorScheme, size] of /** @type {[string, object][]} */ ([
     ['light', {}],
     ['dark', { viewport: narrow }],
-  ]) {
+  ])) {
     for (const [name, path] of pages) {
       const page = await open(path, { colorScheme, bypassCSP: true, ...size });
       await settled(page);
@@ -249,7 +249,10 @@ test('keys', async () => {
   await page.goBack();
   await settled(page);
   await page.keyboard.press('/');
-  await holds(() => page.evaluate(() => document.activeElement.type === 'search'), '/ goes to the search');
+  await holds(
+    () => page.evaluate(() => /** @type {HTMLInputElement} */ (document.activeElement).type === 'search'),
+    '/ goes to the search',
+  );
   await page.context().close();
 });
 
@@ -303,9 +306,9 @@ test('a_difference_is_accepted_and_taken_out_again', async () => {
 });
 
 test('databases_of_other_versions_are_said', async () => {
-  for (const [version, words] of [
-    [99, 'newer than this program'],
-    [1, 'older than this program'],
+  for (const { version, words } of [
+    { version: 99, words: 'newer than this program' },
+    { version: 1, words: 'older than this program' },
   ]) {
     const file = seed(`version-${version}.db`, 1, 2, 0);
     const bytes = readFileSync(file);
@@ -554,7 +557,7 @@ test('every_page_prints_whole_with_its_address_and_date', async () => {
       });
       return {
         wide: document.documentElement.scrollWidth,
-        said: document.querySelector('.printed').innerText,
+        said: /** @type {HTMLElement} */ (document.querySelector('.printed')).innerText,
         rail: shows(document.querySelector('.rail')),
         folded: document.querySelectorAll('details:not([open])').length,
         cut: cut.map((part) => `${part.localName}.${part.className}`),

@@ -55,7 +55,7 @@ test('live_answers_fit_the_description', async () => {
 });
 
 test('errors_have_key_message_and_hint', async () => {
-  for (const [path, status] of [
+  for (const [path, status] of /** @type {[string, number][]} */ ([
     ['/nope', 404],
     ['/api/v1/runs/99999', 404],
     ['/api/v1/runs/word', 404],
@@ -66,7 +66,7 @@ test('errors_have_key_message_and_hint', async () => {
     ['/api/v1/runs?limit=5000', 400],
     ['/runs/', 404],
     ['/api/v1/runs?a=%', 422],
-  ]) {
+  ])) {
     const answer = await get(path);
     check(
       answer.status === status || (path.endsWith('/word') && answer.status === 400),
@@ -301,6 +301,7 @@ test('acceptances_are_written_to_the_file_and_taken_out', async () => {
   const kept = '# by hand\n[other]\nscope: x.*\ncause: dump=truncated\nreason: old\nexpires: 2030-01-01\n';
   writeFileSync(file, kept);
   const writing = await serve('--db', db, '--allow-write', '--known', file);
+  /** @type {Record<string, string>} */
   const json = { 'Content-Type': 'application/json', 'X-Token': writing.token };
   const post = (body, headers = json) =>
     fetch(`${writing.base}/api/v1/known`, {
@@ -308,7 +309,7 @@ test('acceptances_are_written_to_the_file_and_taken_out', async () => {
       headers,
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  const drop = (id, headers = { 'X-Token': writing.token }) =>
+  const drop = (id, headers = /** @type {Record<string, string>} */ ({ 'X-Token': writing.token })) =>
     fetch(`${writing.base}/api/v1/known/${id}`, { method: 'DELETE', headers });
   const failing = (await (await get('/api/v1/runs/12/cases?verdict=FAIL&limit=1')).json()).data.cases[0];
   const passing = (await (await get('/api/v1/runs/12/cases?verdict=PASS&limit=1')).json()).data.cases[0];

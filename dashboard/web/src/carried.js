@@ -3,10 +3,22 @@
 import { ApiError } from './error.js';
 
 const element = document.getElementById('twinstack-data');
-const documents = element && JSON.parse(element.textContent ?? '');
-// {run, names: {latest: 30, ...}, lists: {path: limit}, compared: [29, ...], runs, cases, ...}
-export const offline = documents?.offline ?? null;
+/** @type {{[path: string]: string}} packed documents; one member is no document: `offline` */
+const documents = element ? JSON.parse(element.textContent ?? '') : {};
+/**
+ * What the file says of itself: NAMES of runs as numbers, LISTS as the limits of their pages.
+ * @typedef {{run: number, names: Record<string, number>, lists: Record<string, number>, compared: number[],
+ *   runs: number, runs_total: number, cases: number, cases_total: number}} Offline
+ * @typedef {Record<string, unknown>} Document
+ * @typedef {Record<string, unknown> & {id: number, scenario: string, variant: string, is_new?: boolean,
+ *   all_causes?: string[]}} Row
+ */
+export const offline = /** @type {Offline | null} */ (/** @type {unknown} */ (documents.offline ?? null));
 
+// What only a page that is a file asks for.
+const contents = /** @type {Offline} */ (offline);
+
+/** @param {string} packed */
 async function unpack(packed) {
   if (typeof DecompressionStream === 'undefined')
     throw new ApiError(
@@ -22,24 +34,33 @@ async function unpack(packed) {
   return new Response(stream.pipeThrough(new DecompressionStream('deflate'))).text();
 }
 
+/** @type {(key: string) => boolean} */
 const has = (key) => key !== 'offline' && Object.hasOwn(documents, key);
-const parsed = new Map(); // path -> promise of its document; the newest few
+/** @type {Map<string, Promise<unknown>>} */
+const parsed = new Map(); // documents by path; the newest few
 
+/** @param {string} key */
 function take(key) {
-  if (!parsed.has(key)) {
-    if (parsed.size > 50) parsed.delete(parsed.keys().next().value);
-    parsed.set(key, unpack(documents[key]).then(JSON.parse));
-  }
-  return parsed.get(key);
+  const begun = parsed.get(key);
+  if (begun) return begun;
+  if (parsed.size > 50) parsed.delete([...parsed.keys()][0]);
+  const begins = unpack(documents[key]).then(JSON.parse);
+  parsed.set(key, begins);
+  return begins;
 }
 
-const number = (word) => String(Object.hasOwn(offline.names, word) ? offline.names[word] : word);
+/** @type {(word: string) => string} */
+const number = (word) => String(Object.hasOwn(contents.names, word) ? contents.names[word] : word);
 
-// The path as the file spells it: runs as numbers, parameters in the order of their letters.
+/**
+ * The path as the file spells it: runs as numbers, parameters in the order of their letters.
+ * @param {string} path
+ * @returns {[string, URLSearchParams]}
+ */
 function spell(path) {
   const [where, search] = path.split('?');
   const query = new URLSearchParams([...new URLSearchParams(search)].filter(([, value]) => value !== ''));
-  for (const name of ['run', 'a', 'b']) if (query.has(name)) query.set(name, number(query.get(name)));
+  for (const name of ['run', 'a', 'b']) if (query.has(name)) query.set(name, number(query.get(name) ?? ''));
   query.sort();
   return [
     where.replace(/^(\/api\/v1\/runs\/)([^/]+)/, (_, start, run) => start + number(decodeURIComponent(run))),
@@ -49,29 +70,48 @@ function spell(path) {
 
 // ---- lists -----------------------------------------------------------------------------------
 
-const lists = new Map(); // path -> promise of {name, rows, first}
+/**
+ * @typedef {{[name: string]: unknown, total: number, next: number | null}} ListPage
+ * @typedef {{name: 'runs' | 'cases', rows: Row[], first: ListPage}} List FIRST: its first page
+ * @type {Map<string, Promise<List>>}
+ */
+const lists = new Map(); // by path
 
+/**
+ * @param {string} where
+ * @returns {Promise<List>}
+ */
 async function whole(where) {
-  const limit = offline.lists[where];
-  const first = await take(`${where}?limit=${limit}`);
+  const limit = contents.lists[where];
+  const first = /** @type {ListPage} */ (await take(`${where}?limit=${limit}`));
   const name = Object.hasOwn(first, 'runs') ? 'runs' : 'cases';
-  const rows = [...first[name]];
+  /** @type {(page: ListPage) => Row[]} */
+  const rowsOf = (page) => /** @type {Row[]} */ (page[name]);
+  const rows = [...rowsOf(first)];
+  /** @type {(page: ListPage) => string} */
   const after = (page) => `${where}?after=${page.next}&limit=${limit}`;
   for (let key = after(first); has(key);) {
-    const page = await take(key);
-    rows.push(...page[name]);
+    const page = /** @type {ListPage} */ (await take(key));
+    rows.push(...rowsOf(page));
     key = after(page);
   }
   return { name, rows, first };
 }
 
+/** @type {Record<string, (row: Row, value: string) => boolean | undefined>} */
 const fitting = {
   new: (row) => row.is_new,
-  cause: (row, value) => row.all_causes.includes(value),
+  cause: (row, value) => row.all_causes?.includes(value),
   search: (row, value) => `${row.scenario}.${row.variant}`.includes(value),
 };
 
-// A page of the queue, whose order is not that of the ids.
+/**
+ * A page of the queue, whose order is not that of the ids.
+ * @param {ListPage} first
+ * @param {Row[]} fits
+ * @param {{limit: number, after: number, around: string | null}} asked
+ * @param {number} left_out
+ */
 function paged(first, fits, { limit, after, around }, left_out) {
   const at = fits.findIndex((row) =>
     after ? row.id === after : `${row.scenario}.${row.variant}` === around,
@@ -89,9 +129,14 @@ function paged(first, fits, { limit, after, around }, left_out) {
   };
 }
 
+/**
+ * @param {string} where
+ * @param {URLSearchParams} query
+ */
 async function listed(where, query) {
-  if (!lists.has(where)) lists.set(where, whole(where));
-  const { name, rows, first } = await lists.get(where);
+  const list = lists.get(where) ?? whole(where);
+  lists.set(where, list);
+  const { name, rows, first } = await list;
   const limit = Number(query.get('limit') ?? 50);
   const after = Number(query.get('after') ?? 0);
   const filters = [...query].filter(([key]) => !['limit', 'after', 'around'].includes(key));
@@ -113,28 +158,32 @@ async function listed(where, query) {
 
 // ---- what is not here -------------------------------------------------------------------------
 
+/**
+ * @param {string} where
+ * @param {URLSearchParams} query
+ */
 function missing(where, query) {
   const of = query.get('run') ?? /^\/api\/v1\/runs\/([^/]+)/.exec(where)?.[1];
   const [a, b] = [query.get('a'), query.get('b')];
   let message = 'This page is not in this file';
   let hint = 'Where the database is, `twinstack serve` shows all of it.';
-  if (where === '/api/v1/compare' && offline.compared.length === 0) {
-    message = `The file holds no other run to compare run ${offline.run} with`;
+  if (where === '/api/v1/compare' && contents.compared.length === 0) {
+    message = `The file holds no other run to compare run ${contents.run} with`;
   } else if (where === '/api/v1/compare' && a === 'latest~1') {
-    message = `No run came before run ${offline.run}`;
+    message = `No run came before run ${contents.run}`;
     hint = 'The About page links to the comparisons that the file holds.';
   } else if (where === '/api/v1/compare') {
     message = `The comparison of run ${a} with run ${b} is not in this file`;
     hint =
-      `It compares run ${offline.run} with ${offline.compared.length} others. Where the database is, ` +
+      `It compares run ${contents.run} with ${contents.compared.length} others. Where the database is, ` +
       `\`twinstack compare ${a} ${b}\` or \`twinstack serve\` shows this one.`;
-  } else if (of && of !== String(offline.run)) {
-    message = `Run ${of} is not whole in this file, which is about run ${offline.run}`;
+  } else if (of && of !== String(contents.run)) {
+    message = `Run ${of} is not whole in this file, which is about run ${contents.run}`;
     hint =
       `Where the database is, \`twinstack report ${of} --html run-${of}.html\` makes its file, ` +
       'and `twinstack serve` shows all runs.';
-  } else if (of && offline.cases < offline.cases_total) {
-    const held = `${offline.cases} of the ${offline.cases_total} cases`;
+  } else if (of && contents.cases < contents.cases_total) {
+    const held = `${contents.cases} of the ${contents.cases_total} cases`;
     message = `This case is not in this file, which holds ${held} with their stacks`;
   } else if (of) {
     message = `Run ${of} has no such case`;
@@ -142,16 +191,21 @@ function missing(where, query) {
   return new ApiError({ key: 'not_carried', message, hint }, 0);
 }
 
-// PATH without a run means the run of the file; a comparison without names is with the previous run.
+/**
+ * PATH without a run means the run of the file; a comparison without names is with the previous run.
+ * @param {string} where
+ * @param {URLSearchParams} query
+ */
 function keyOf(where, query) {
   if (where === '/api/v1/compare') {
     if (!query.has('a')) query.set('a', number('latest~1'));
-    if (!query.has('b')) query.set('b', String(offline.run));
+    if (!query.has('b')) query.set('b', String(contents.run));
   }
+  /** @type {(pairs: URLSearchParams) => string} */
   const text = (pairs) => (String(pairs) ? `${where}?${pairs}` : where);
   if (has(text(query))) return text(query);
   const named = new URLSearchParams(query);
-  if (!query.has('run')) named.set('run', String(offline.run));
+  if (!query.has('run')) named.set('run', String(contents.run));
   if (has(text(named))) return text(named);
   throw missing(where, query);
 }
@@ -159,7 +213,7 @@ function keyOf(where, query) {
 /** @param {string} path */
 export async function readCarried(path) {
   const [where, query] = spell(path);
-  return Object.hasOwn(offline.lists, where) ? listed(where, query) : take(keyOf(where, query));
+  return Object.hasOwn(contents.lists, where) ? listed(where, query) : take(keyOf(where, query));
 }
 
 /** @param {string} path */
@@ -168,9 +222,12 @@ export async function readCarriedText(path) {
   throw new ApiError({ key: 'not_carried', message: 'This text is not in this file', hint: null }, 0);
 }
 
-// Every case that is here with its stacks, one after the other.
+/**
+ * Every case that is here with its stacks, one after the other.
+ * @returns {AsyncGenerator<import('openapi').Answers['/api/v1/runs/{run}/cases/{case}']>}
+ */
 export async function* carriedCases() {
-  const start = `/api/v1/runs/${offline.run}/cases/`;
+  const start = `/api/v1/runs/${contents.run}/cases/`;
   for (const key of Object.keys(documents))
     if (key.startsWith(start)) yield JSON.parse(await unpack(documents[key]));
 }

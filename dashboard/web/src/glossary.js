@@ -35,6 +35,7 @@ export const terms = [
   ['unsupported', 'This host cannot show it; the reason is given.'],
 ];
 const meanings = new Map(terms);
+/** @type {(word: string) => string} */
 const anchor = (word) => `term-${word.replace(/\W+/g, '-').toLowerCase()}`;
 
 /**

@@ -1,12 +1,12 @@
 // Keys of the page that is shown; '?' lists them.
 import { useLayoutEffect } from 'preact/hooks';
 
+/** @typedef {Record<string, [string, () => void]>} Keys of each key what it does, and the function */
+
+/** @type {Keys[]} */
 const layers = [];
 
-/**
- * KEYS: {key: [what it does, function]}.
- * @param {Record<string, [string, () => void]>} keys
- */
+/** @param {Keys} keys */
 export function useKeys(keys) {
   useLayoutEffect(() => {
     // during the layout, not after it, so that a key pressed at once already works
@@ -17,6 +17,7 @@ export function useKeys(keys) {
   });
 }
 
+/** @type {() => Keys} */
 export const listKeys = () => Object.assign({}, ...layers);
 
 addEventListener('keydown', (event) => {

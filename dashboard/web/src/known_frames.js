@@ -3,18 +3,31 @@
 import { carriedCases } from './carried.js';
 
 // A return address is looked up one byte earlier (the call), an interrupted one at itself.
+/**
+ * @typedef {import('openapi').Frame} Frame
+ * @typedef {{module: string, offset: string, kind: string}} Pasted
+ * @typedef {{engine: string, frames: Frame[] | null}} Known logical ones, innermost first; null: two builds
+ *   differ
+ */
+
+/** @type {(module: string, offset: string, kind: string) => string} */
 const lookup = (module, offset, kind) =>
   `${module.toLowerCase()}!${Number(offset) - (kind === 'return' ? 1 : 0)}`;
 
+/** @type {(keyof Frame)[]} */
+const compared = ['function', 'file', 'line', 'module_id'];
+/** @type {(a: Frame[], b: Frame[]) => boolean} */
 const same = (a, b) =>
-  a.length === b.length &&
-  a.every((f, i) => ['function', 'file', 'line', 'module_id'].every((key) => f[key] === b[i][key]));
+  a.length === b.length && a.every((f, i) => compared.every((key) => f[key] === b[i][key]));
 
 // The subjects' answers: lookup address -> {engine, frames: logical ones, innermost first; null: two builds
 // differ}.  The answer of an offset engine takes precedence.
+/** @type {Map<string, Known> | null} */
 let table = null;
 async function learn() {
+  /** @type {Map<string, Known>} */
   const found = new Map();
+  /** @type {(engine: string, frames: Frame[]) => void} */
   const add = (engine, frames) => {
     const last = frames[frames.length - 1]; // the physical frame
     if (!last?.module || last.inline_depth !== 0 || frames.every((f) => f.function === null)) return;
@@ -27,8 +40,10 @@ async function learn() {
     for (const thread of threads)
       c.engines.forEach((engine, i) => {
         if (!engine.subject) return;
+        /** @type {Frame[]} */
         let group = [];
-        for (const { frame } of thread.rows.map((row) => row[i + 1])) {
+        for (const cell of thread.rows.map((row) => row[i + 1])) {
+          const frame = /** @type {Frame | null} */ (cell.frame);
           if (!frame) continue;
           if (group.length && group[0].index !== frame.index) {
             add(engine.engine, group);
@@ -42,6 +57,7 @@ async function learn() {
 }
 
 // The text form: `> label`, `# comment`, module!0xHEX[@i|@r]; the first frame was interrupted.
+/** @param {string} text */
 function parse(text) {
   /** @type {{label: string | null, frames: {module: string, offset: string, kind: string}[]}[]} */
   const stacks = [];
@@ -75,6 +91,7 @@ function parse(text) {
   return { stacks: stacks.filter((stack) => stack.frames.length > 0), errors };
 }
 
+/** @type {(frame: Pasted, index: number, note: string) => Record<string, unknown>[]} */
 const unknown = (frame, index, note) => [
   {
     ...frame,
@@ -92,9 +109,10 @@ const unknown = (frame, index, note) => [
 /** @param {string} text */
 export async function resolveHere(text) {
   const { stacks, errors } = parse(text);
-  table ??= await learn();
+  const answers = (table ??= await learn());
+  /** @type {(frame: Pasted, index: number) => Record<string, unknown>[]} */
   const answer = (frame, index) => {
-    const found = table.get(lookup(frame.module, frame.offset, frame.kind));
+    const found = answers.get(lookup(frame.module, frame.offset, frame.kind));
     if (!found) return unknown(frame, index, 'not in this file');
     if (!found.frames) return unknown(frame, index, 'two builds in this file differ here');
     return found.frames.map((f) => ({

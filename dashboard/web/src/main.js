@@ -23,8 +23,11 @@ import { Trend } from './pages/trend.js';
 // Every page: its address, what shows it, its title, and its name in the rail (with the address that
 // the rail leads to, and further addresses that count as being there).
 /**
- * @typedef {import('preact').FunctionComponent<any>} Part takes the {places} of its address as props
- * @type {{at: string, part: Part, title: string, rail?: string, to?: string, under?: string}[]}
+ * Every part takes the {places} of its address as props.
+ * @typedef {Record<string, string | undefined>} Places
+ * @typedef {{at: string, part(places: Places): import('preact').JSX.Element, title: string, rail?: string,
+ *   to?: string, under?: string}} Row
+ * @type {Row[]}
  */
 const pages = [
   { at: '/', part: Overview, title: 'Overview', rail: 'Overview' },
@@ -60,8 +63,10 @@ const pages = [
   { at: '/about', part: About, title: 'About', rail: 'About' },
 ];
 const rail = pages.filter((page) => page.rail);
+/** @type {(page: Row) => string} */
 const target = (page) => page.to ?? page.at;
 
+/** @param {string} path */
 function find(path) {
   for (const page of pages) {
     const params = match(page.at, path);
@@ -70,6 +75,7 @@ function find(path) {
   return null;
 }
 
+/** @type {Record<string, string>} */
 const liveWords = {
   starting: 'connecting',
   live: 'live',
@@ -78,6 +84,7 @@ const liveWords = {
   file: 'offline file',
 };
 
+/** @param {{path: string}} props */
 function Rail({ path }) {
   const live = useLive();
   const found = find(path)?.page;
@@ -122,6 +129,7 @@ function Rail({ path }) {
   );
 }
 
+/** @param {{close: () => void}} props */
 function Keys({ close }) {
   useKeys({ Escape: ['close this', close], '?': ['show or hide the keys', close] });
   useEffect(() => {

@@ -62,6 +62,7 @@ export function withQuery(path, query) {
  */
 export function useQuery() {
   const { path, query } = useAddress();
+  /** @type {(changes: Changes, replace?: boolean) => void} */
   const set = (changes, replace = true) => {
     const now = current();
     go(withQuery(now.path, { ...now.query, ...changes }), replace);

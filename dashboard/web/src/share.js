@@ -15,6 +15,7 @@ export const link = (path) => new URL(href(path), location.href).href;
  */
 export function useCopy() {
   const [said, say] = useState('');
+  /** @type {(text: string, done: string) => Promise<void>} */
   const copyAs = async (text, done) => {
     say((await copy(text)) ? done : 'the browser does not allow copying');
     setTimeout(() => say(''), 2500);

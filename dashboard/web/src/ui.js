@@ -2,6 +2,7 @@
 // ever set as text, never as markup.
 import { href } from './router.js';
 
+/** @type {Record<string, string[]>} glyph, class, meaning */
 export const verdicts = {
   PASS: ['✓', 'pass', 'as expected'],
   FAIL: ['✗', 'fail', 'an engine under test is wrong'],
@@ -12,9 +13,10 @@ export const verdicts = {
   UNSUPPORTED: ['⊘', 'unsupported', 'this host cannot show it'],
   NOT_CAPTURED_AS_EXPECTED: ['◌', 'calm', 'left nothing, as expected'],
 };
-const fallback = (word) => ['·', 'other', word];
+/** @type {(word: string | null | undefined) => string[]} */
+const fallback = (word) => ['·', 'other', word ?? ''];
 /** @type {(word: string | null | undefined) => string[]} glyph, class, meaning */
-export const verdictOf = (word) => verdicts[word?.replaceAll('-', '_')] ?? fallback(word);
+export const verdictOf = (word) => verdicts[word?.replaceAll('-', '_') ?? ''] ?? fallback(word);
 /** @type {(word: string) => boolean} */
 export const failing = (word) => ['FAIL', 'XPASS', 'FLAKY', 'ERROR'].includes(word);
 
@@ -65,6 +67,7 @@ export function duration(ns) {
   if (ns < 120e9) return `${trim(ns / 1e9)} s`;
   return `${Math.floor(ns / 60e9)} min ${Math.round((ns % 60e9) / 1e9)} s`;
 }
+/** @type {(value: number) => string} */
 const trim = (value) => (value >= 1000 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
 
 /** @param {number | null | undefined} count */
@@ -83,6 +86,7 @@ export const number = (value) => (value ?? 0).toLocaleString('en');
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 /** @type {(part: number, whole: number) => string} */
 export const percent = (part, whole) => (whole ? `${trimPercent((100 * part) / whole)} %` : '–');
+/** @type {(value: number) => string} */
 const trimPercent = (value) => (value === 100 || value === 0 ? String(value) : value.toFixed(1));
 
 /** @param {number | null | undefined} ns since 1970 */
@@ -161,6 +165,7 @@ export function Loading() {
   );
 }
 
+/** @type {Record<string, (string | null)[]>} */
 const explained = {
   unsupported: ['This program cannot read this database', 'Nothing was changed in it.'],
   absent: ['There is nothing here', 'The run, case or page that this address names is not in the database.'],
@@ -169,7 +174,10 @@ const explained = {
   token: ['The token is missing', 'Open the address that `twinstack serve` printed: it carries the token.'],
 };
 
-// A database of another schema states which of the two is the older one.
+/**
+ * A title and a sentence.  A database of another schema states which of the two is the older one.
+ * @param {import('./error.js').ApiError} error
+ */
 function explain(error) {
   if (error.key === 'unsupported' && error.reason === 'newer')
     return [
@@ -186,7 +194,7 @@ function explain(error) {
   return explained[error.key] ?? ['The request failed', null];
 }
 
-// Words with `commands` in them.
+/** @param {{text: string}} props words with `commands` in them */
 const Said = ({ text }) => text.split('`').map((part, i) => (i % 2 ? <Command>{part}</Command> : part));
 
 /** @param {{error: import('./error.js').ApiError}} props */
@@ -200,7 +208,7 @@ export function Failure({ error }) {
       </p>
       {(text || error.hint) && (
         <p class="dim">
-          <Said text={text ?? error.hint} />
+          <Said text={text ?? error.hint ?? ''} />
         </p>
       )}
       {!explained[error.key] && (
@@ -300,7 +308,10 @@ export const SearchField = ({ value, onInput }) => (
 /** @param {{children: Children}} props */
 export const Command = ({ children }) => <code class="command">{children}</code>;
 
-// Browsers have a clipboard object only at https and on this machine; elsewhere a selection is copied.
+/**
+ * Browsers have a clipboard object only at https and on this machine; elsewhere a selection is copied.
+ * @param {string} text
+ */
 function copySelected(text) {
   const field = document.createElement('textarea');
   field.value = text;
@@ -327,6 +338,7 @@ export async function copy(text) {
  * @param {{wrong: import('openapi').Wrong, run: number | string, short?: boolean}} props
  */
 export function Wrong({ wrong, run, short }) {
+  /** @type {(query: string) => string} */
   const at = (query) => `/runs/${run}/mismatches?${query}`;
   if (wrong.total === 0)
     return (

@@ -5,11 +5,17 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { go } from './router.js';
 import { Link } from './ui.js';
 
+/** @type {Paint} */
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const REACH = 14; // pixels from the pointer in which a dot is meant
 
+/**
+ * @param {uPlot} plot
+ * @param {Dot[]} dots
+ */
 function nearest(plot, dots) {
-  const { left, top } = plot.cursor;
+  const { left = -1, top = -1 } = plot.cursor;
+  /** @type {Dot | null} */
   let best = null;
   let least = REACH;
   for (const dot of left >= 0 ? dots : []) {
@@ -23,9 +29,10 @@ function nearest(plot, dots) {
  * OPTIONS and DATA as uPlot takes them; LABEL says the plot in words.  Of DOTS, when given, the one under
  * the pointer is named, and opened by a click; WHAT says what a dot is.
  * @typedef {{x: number, y: number, text: string, to: string}} Dot
+ * @typedef {Omit<import('uplot').Options, 'width' | 'height'>} PlotOptions
  * @typedef {(name: string) => string} Paint the colour of that name, light or dark as the page is
- * @typedef {{data: any[], label: string, height?: number, dots?: Dot[], what?: string}} Plotted
- * @param {Plotted & {options: (paint: Paint) => object}} props
+ * @typedef {{data: (number | null)[][], label: string, height?: number, dots?: Dot[], what?: string}} Plotted
+ * @param {Plotted & {options: (paint: Paint) => PlotOptions}} props
  */
 export function Plot({ options, data, label, height = 260, dots, what = 'case' }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -33,8 +40,9 @@ export function Plot({ options, data, label, height = 260, dots, what = 'case' }
   const [near, setNear] = useState(/** @type {Dot | null} */ (null));
   useEffect(() => {
     const box = /** @type {HTMLDivElement} */ (place.current);
+    /** @param {uPlot} plot */
     const point = (plot) => {
-      under.current = nearest(plot, dots);
+      under.current = nearest(plot, dots ?? []);
       box.classList.toggle('over', under.current !== null);
       setNear(under.current);
     };
@@ -47,7 +55,7 @@ export function Plot({ options, data, label, height = 260, dots, what = 'case' }
           ...given,
           hooks: { ...given.hooks, ...(dots ? { setCursor: [point] } : {}) },
         },
-        data,
+        /** @type {import('uplot').AlignedData} */ (data),
         box,
       );
     };
@@ -85,7 +93,7 @@ export function Plot({ options, data, label, height = 260, dots, what = 'case' }
   );
 }
 
-/** @type {(paint: Paint, more?: object) => import('uplot').Axis} */
+/** @type {(paint: Paint, more?: import('uplot').Axis) => import('uplot').Axis} */
 export const axis = (paint, more) => ({
   stroke: paint('dim'),
   grid: { stroke: paint('line'), width: 1 },
@@ -97,13 +105,15 @@ export const axis = (paint, more) => ({
 });
 
 // On a log scale only whole decades get a line and a label: the rest is noise.
+/** @type {(plot: uPlot, splits: number[]) => (number | null)[]} */
 const decades = (_, splits) =>
   splits.map((v) => (v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null));
 
 /**
  * @param {Paint} paint
  * @param {(value: number) => string} show
- * @param {object} [more]
+ * @param {import('uplot').Axis} [more]
+ * @returns {import('uplot').Axis}
  */
 export function logAxis(paint, show, more) {
   const plain = axis(paint, {
@@ -143,6 +153,7 @@ export const bands = (paint, rows) => ({
       for (const [{ low, high }, name, factor = 1] of rows) {
         if (low === null || high === null) continue;
         const { min = -Infinity, max = Infinity } = scales.y;
+        /** @type {(v: number) => number} */
         const within = (v) => plot.valToPos(Math.min(max, Math.max(min, v * factor)), 'y', true);
         ctx.save();
         ctx.globalAlpha = 0.14;

@@ -71,7 +71,7 @@ export async function serve(...words) {
 }
 
 // fetch() does not let a caller set Host; the raw client does.
-export const ask = (base, path, { method = 'GET', headers = {}, body } = {}) =>
+export const ask = (base, path, { method = 'GET', headers = {}, body = undefined } = {}) =>
   new Promise((done, fail) => {
     const { hostname, port } = new URL(base);
     const asked = request({ host: hostname, port, path, method, headers }, (answer) => {

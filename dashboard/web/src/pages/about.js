@@ -6,7 +6,9 @@ import { Chip, Command, Link, Loaded, Page, Table, number, plural } from '../ui.
 
 // What `report --html` put into the file, and what it did not.
 function Held() {
-  const { run, cases, cases_total, runs, runs_total, compared } = offline;
+  const { run, cases, cases_total, runs, runs_total, compared } =
+    /** @type {import('../carried.js').Offline} */ (offline);
+  /** @type {(part: number, whole: number, what: string) => string} */
   const some = (part, whole, what) =>
     part < whole ? `${number(part)} of ${number(whole)} ${what}s` : plural(whole, what);
   return (

@@ -2,6 +2,7 @@
 import { editorLink } from '../editor.js';
 import { Chip, Link, Table, words } from '../ui.js';
 
+/** @type {Record<string, string[]>} */
 const marks = {
   gap: ['', 'nothing here, and nothing was expected'],
   same: ['✓', 'agrees at every level'],
@@ -15,6 +16,15 @@ const marks = {
 /** @type {(cell: import('openapi').Cell) => boolean} */
 export const differs = (cell) => ['line', 'function', 'physical', 'missing', 'extra'].includes(cell.mark);
 
+/**
+ * @typedef {{file: string | null, line: number | null}} Placed
+ * @typedef {(frame: Placed) => string | null} SourceOf where a page shows the source of a frame
+ */
+
+/**
+ * @param {import('openapi').Frame} frame
+ * @param {boolean} absolute
+ */
 function place(frame, absolute) {
   if (absolute && frame.address) return frame.address;
   return `${frame.module ?? '?'}!${frame.offset}`;
@@ -23,28 +33,32 @@ function place(frame, absolute) {
 export const source = (frame) =>
   frame.file ? `${frame.file.split(/[\\/]/).pop()}${frame.line ? `:${frame.line}` : ''}` : '';
 
-// A name that leads to its source where that was kept, else to the reader's editor; other names are
-// plain text.
+/**
+ * A name that leads to its source where that was kept, else to the reader's editor; other names are
+ * plain text.
+ * @param {{frame: Placed, sourceAt: SourceOf}} props
+ */
 function Place({ frame, sourceAt }) {
   const to = sourceAt(frame);
   const editor = to ? null : editorLink(frame.file, frame.line);
   if (editor)
     return (
-      <a class="src" href={editor} title={frame.file}>
+      <a class="src" href={editor} title={frame.file ?? undefined}>
         {source(frame)}
       </a>
     );
   return to ? (
-    <Link class="src" to={to} title={frame.file}>
+    <Link class="src" to={to} title={frame.file ?? undefined}>
       {source(frame)}
     </Link>
   ) : (
-    <span class="src" title={frame.file}>
+    <span class="src" title={frame.file ?? undefined}>
       {source(frame)}
     </span>
   );
 }
 
+/** @param {{frame: import('openapi').TruthFrame, sourceAt: SourceOf}} props */
 function TruthFrame({ frame, sourceAt }) {
   if (frame.gap)
     return (
@@ -69,6 +83,7 @@ function TruthFrame({ frame, sourceAt }) {
   );
 }
 
+/** @param {{frame: import('openapi').Frame, absolute: boolean, sourceAt: SourceOf}} props */
 function Frame({ frame, absolute, sourceAt }) {
   const inlined = frame.inline_depth > 0;
   return (
@@ -106,6 +121,10 @@ function Frame({ frame, absolute, sourceAt }) {
 /** @type {{state: string, stop: string | null, empty: boolean}} */
 const noStack = { state: 'ok', stop: null, empty: false };
 
+/**
+ * @param {{cell: import('openapi').Cell, sourceAt: SourceOf, truth?: boolean, absolute?: boolean,
+ *   stack?: typeof noStack, first?: boolean}} props
+ */
 function Cell({ cell, sourceAt, truth = false, absolute = false, stack = noStack, first = false }) {
   if (!cell.frame) {
     const stopped = !truth && (stack.state !== 'ok' || stack.empty) && first;
@@ -137,16 +156,21 @@ function Cell({ cell, sourceAt, truth = false, absolute = false, stack = noStack
       </span>
       <span class="stackframe">
         {truth ? (
-          <TruthFrame frame={cell.frame} sourceAt={sourceAt} />
+          <TruthFrame frame={/** @type {import('openapi').TruthFrame} */ (cell.frame)} sourceAt={sourceAt} />
         ) : (
-          <Frame frame={cell.frame} absolute={absolute} sourceAt={sourceAt} />
+          <Frame
+            frame={/** @type {import('openapi').Frame} */ (cell.frame)}
+            absolute={absolute}
+            sourceAt={sourceAt}
+          />
         )}
       </span>
     </td>
   );
 }
 
-const rowCauses = (row) => [...new Set(row.filter((cell) => cell.cause).map((cell) => cell.cause))];
+/** @type {(row: Row) => string[]} */
+const rowCauses = (row) => [...new Set(row.map((cell) => cell.cause ?? '').filter(Boolean))];
 /**
  * @typedef {import('openapi').Cell[]} Row the truth, then one cell per engine
  * @typedef {import('openapi').Frame | null} FrameOf the frame of a cell that is not the truth's
@@ -173,7 +197,7 @@ export const isSystem = (row) =>
  * @property {{row: Row, at: number}[]} rows those that are shown
  * @property {number} selected -1: none
  * @property {(at: number) => void} select
- * @property {(frame: any, at: number) => string | null} sourceAt where row AT shows the frame's source
+ * @property {(frame: Placed, at: number) => string | null} sourceAt where row AT shows the frame's source
  * @property {boolean} absolute addresses instead of offsets
  *
  * @param {AlignedProps} props
@@ -210,6 +234,7 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
         {rows.map(({ row, at }, n) => {
           const shown = [row[0], ...columns.map((i) => row[i + 1])];
           const causes = rowCauses(shown);
+          /** @type {SourceOf} */
           const to = (frame) => sourceAt(frame, at);
           return (
             <tr
@@ -253,5 +278,6 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
 }
 
 // Why an engine has no stack of this case.
+/** @type {(scores: import('openapi').Score[], engine: string) => string} */
 const whyNone = (scores, engine) =>
   scores.find((score) => score.engine === engine)?.reason ?? 'it was not asked';

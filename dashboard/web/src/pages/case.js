@@ -8,22 +8,41 @@ import { Chip, Empty, Link, Verdict, bytes, caseName, duration, wrongness } from
 import { Aligned, differs, isInline, isSystem, source } from './aligned.js';
 import { Accept, Why, acceptable, sourceOf } from './why.js';
 
+/**
+ * @typedef {import('openapi').Cell} Cell
+ * @typedef {import('../router.js').Changes} Changes
+ * @typedef {Record<string, string | undefined>} Query
+ */
+
+/**
+ * @param {import('openapi').Thread} thread
+ * @param {import('openapi').Asked[]} engines
+ * @param {number[]} columns
+ * @param {import('openapi').Case} c
+ */
 function asText(thread, engines, columns, c) {
   const lines = [`${caseName(c)}  ${c.verdict}: ${c.reason ?? ''}`];
+  /**
+   * @template F
+   * @param {string} name
+   * @param {Cell[]} cells
+   * @param {(frame: F) => string} show
+   */
   const column = (name, cells, show) => {
     lines.push('', `> ${name}`);
-    cells.forEach((cell) => cell.frame && lines.push(show(cell.frame)));
+    cells.forEach((cell) => cell.frame && lines.push(show(/** @type {F} */ (cell.frame))));
   };
   column(
     'truth',
     thread.rows.map((row) => row[0]),
-    (f) => (f.gap ? `# ${f.gap}` : `# ${f.function}  ${f.file ?? '?'}:${f.line ?? '?'}`),
+    (/** @type {import('openapi').TruthFrame} */ f) =>
+      f.gap ? `# ${f.gap}` : `# ${f.function}  ${f.file ?? '?'}:${f.line ?? '?'}`,
   );
   for (const i of columns)
     column(
       engines[i].engine,
       thread.rows.map((row) => row[i + 1]),
-      (f) =>
+      (/** @type {import('openapi').Frame} */ f) =>
         f.inline_depth > 0
           ? `#   inlined ${f.function}  ${source(f)}`
           : `${f.module ?? '?'}!${f.offset}  # ${f.function ?? '?'}  ${source(f)}`,
@@ -31,6 +50,7 @@ function asText(thread, engines, columns, c) {
   return `${lines.join('\n')}\n`;
 }
 
+/** @param {{c: import('openapi').Case}} props */
 function Facts({ c }) {
   const other = c.expected_doors && c.expected_doors !== c.got_doors;
   const rows = [
@@ -55,8 +75,14 @@ function Facts({ c }) {
   );
 }
 
-// One button per engine: whether it is shown, and how it did on this case.
+/**
+ * One button per engine: whether it is shown, and how it did on this case.
+ * @param {{engines: import('openapi').Asked[], scores: import('openapi').Score[], has: (i: number) =>
+ *   boolean, wanted: string[],
+ *   set: (changes: Changes) => void}} props
+ */
 function EngineToggles({ engines, scores, has, wanted, set }) {
+  /** @type {(e: import('openapi').Asked) => string[]} */
   const mark = (e) => {
     const s = scores.find((score) => score.engine === e.engine);
     if (!s || s.state !== 'ok' || !s.judged) return ['', 'not judged', ''];
@@ -94,6 +120,7 @@ function EngineToggles({ engines, scores, has, wanted, set }) {
   );
 }
 
+/** @param {{scores: import('openapi').Score[], wanted: string[]}} props */
 function Scores({ scores, wanted }) {
   const shown = scores.filter((s) => s.state === 'ok' && s.judged && wanted.includes(s.engine) && !s.exact);
   return (
@@ -122,12 +149,14 @@ function useShown(data, query) {
   const wanted = query.engines
     ? query.engines.split(',')
     : engines.filter((e) => e.subject).map((e) => e.engine);
+  /** @type {(i: number) => boolean} */
   const has = (i) => data.threads.some((t) => t.stacks[i]);
   // An engine under test has its column even where it has no stack: the column then says why.
   const columns = engines
     .map((_, i) => i)
     .filter((i) => wanted.includes(engines[i].engine) && (has(i) || engines[i].subject));
   const lacking = engines.filter((e, i) => e.subject && !has(i)).map((e) => e.engine);
+  /** @type {(row: Cell[]) => Cell[]} */
   const shown = (row) => [row[0], ...columns.map((i) => row[i + 1])];
   const rows = useMemo(
     () =>
@@ -147,7 +176,12 @@ function useShown(data, query) {
   return { at, thread, wanted, has, columns, lacking, rows, selected, different };
 }
 
-// LIST is in ascending order; after its end comes the first again.
+/**
+ * LIST is in ascending order; after its end comes the first again.
+ * @param {number[]} list
+ * @param {number} selected
+ * @param {number} by
+ */
 function neighbour(list, selected, by) {
   if (list.length === 0) return null;
   return by > 0
@@ -158,6 +192,7 @@ function neighbour(list, selected, by) {
 const viewWords = ['engines', 'inlines', 'system', 'absolute', 'thread', 'frame'];
 
 // The permanent link: by the run's number, and without the filters of the queue.
+/** @type {(run: number, c: import('openapi').Case, query: Query) => string} */
 const permanent = (run, c, query) =>
   link(
     withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}`, {
@@ -173,6 +208,7 @@ function Downloads({ data, say }) {
   const name = `run-${data.run}-${caseName(data.case)}${data.case.repeat ? `-${data.case.repeat}` : ''}`;
   const kept = offline ? [] : data.artifacts.filter((a) => ['record', 'truth', 'case'].includes(a.role));
   const whole = () => save(`${name}.json`, new Blob([JSON.stringify(data, null, 1)]));
+  /** @type {(a: import('openapi').Artifact) => Promise<void>} */
   const file = (a) =>
     readFile(`/api/v1/artifacts/${a.sha256}`).then(
       (blob) => save(`${name}-${a.name.split('/').pop()}`, blob),
@@ -226,6 +262,7 @@ function Downloads({ data, say }) {
   );
 }
 
+/** @param {{data: CaseData, actions: import('preact').ComponentChildren}} props */
 function CaseHead({ data, actions }) {
   const c = data.case;
   return (
@@ -248,12 +285,17 @@ function CaseHead({ data, actions }) {
   );
 }
 
+/** @param {{lacking: string[], different: number[]}} shown */
 function differences({ lacking, different }) {
   if (lacking.length > 0) return `no stack of ${lacking.join(', ')} to compare`;
   if (different.length === 0) return 'no row differs';
   return different.length === 1 ? '1 row differs' : `${different.length} rows differ`;
 }
 
+/**
+ * @param {{data: CaseData, shown: ReturnType<typeof useShown>, query: Query, set: (changes: Changes) => void,
+ *   toggle: (name: string) => void, said: string}} props
+ */
 function CaseTools({ data, shown, query, set, toggle, said }) {
   const { engines, scores } = data.case;
   return (
@@ -306,9 +348,12 @@ export function CaseView({ data, steps }) {
   const engines = c.engines;
   const shown = useShown(data, query);
   const { at, thread, columns, rows, selected, different } = shown;
+  /** @type {(n: number) => void} */
   const select = (n) => set({ frame: n === selected ? null : n });
+  /** @type {(frame: {file: string | null, line: number | null}, row: number) => string | null} */
   const sourceAt = (frame, row) =>
     frame.line && sourceOf(frame.file, data.artifacts) ? withQuery(path, { ...query, frame: row }) : null;
+  /** @type {(list: number[], by: number) => void} */
   const step = (list, by) => {
     const next = neighbour(list, selected, by);
     if (next !== null) set({ frame: next });
@@ -323,6 +368,7 @@ export function CaseView({ data, steps }) {
   const explained = selected >= 0 && thread?.rows[selected];
   const copyStack = () => thread && copyAs(asText(thread, engines, columns, c), 'copied as text');
   const copyLink = () => copyAs(permanent(data.run, c, query), 'link copied');
+  /** @type {(name: string) => void} */
   const toggle = (name) => set({ [name]: query[name] === '0' ? null : '0' });
   const all = rows.map((r) => r.at);
   useKeys({

@@ -20,8 +20,11 @@ import {
   words,
 } from '../ui.js';
 
+/** @typedef {import('openapi').Answers['/api/v1/compare']} Compared */
+
 const PICK_RUNS = 200; // as an offline file carries them
 
+/** @type {['new' | 'fixed' | 'changed' | 'gone' | 'added' | 'still', string][]} */
 const groups = [
   ['new', 'New failures'],
   ['fixed', 'Fixed'],
@@ -31,6 +34,7 @@ const groups = [
   ['still', 'Still failing'],
 ];
 
+/** @param {Pick<Compared, 'a' | 'b' | 'environment' | 'changes'>} found */
 function markdown(found) {
   const lines = [`## Run ${found.a.id} → run ${found.b.id}`, ''];
   for (const row of found.environment) lines.push(`- ${row.name}: ${row.a ?? '–'} → ${row.b ?? '–'}`);
@@ -44,7 +48,11 @@ function markdown(found) {
   return `${lines.join('\n')}\n`;
 }
 
-// Cases that only one run has are counted, and listed on request.
+/**
+ * Cases that only one run has are counted, and listed on request.
+ * @param {{title: string, rows: import('openapi').Change[], total: number, run: number, folded: boolean}}
+ *   props
+ */
 function Group({ title, rows, total, run, folded }) {
   const [open, setOpen] = useState(!folded);
   return (
@@ -91,6 +99,7 @@ function Group({ title, rows, total, run, folded }) {
   );
 }
 
+/** @param {{rows: Compared['timing']}} props */
 function Timing({ rows }) {
   if (rows.length === 0) return <p class="dim">No engine was timed in both runs.</p>;
   const said = { slower: ['▲', 'wrong'], faster: ['▼', 'good'], same: ['=', 'dim'], too_few: ['?', 'dim'] };
@@ -140,6 +149,7 @@ function Timing({ rows }) {
 function Pickers({ words: chosen, found }) {
   const data = useData('/api/v1/runs', { limit: PICK_RUNS });
   const ids = [found?.a.id, found?.b.id].map((id, i) => String(id ?? chosen[i]));
+  /** @type {(run: import('openapi').Run) => boolean} */
   const held = (run) => !offline || run.id === offline.run || offline.compared.includes(run.id);
   const runs = (data.data?.runs ?? []).filter((run) => run.state !== 'running' && held(run));
   const rows = runs.map((run) => [
@@ -189,7 +199,7 @@ export function Compare({ a, b }) {
       actions={
         <>
           <button onClick={() => go(`/compare/${second}/${first}`)}>Swap</button>{' '}
-          <button disabled={!data.data} onClick={() => copy(markdown(data.data))}>
+          <button disabled={!data.data} onClick={() => data.data && copy(markdown(data.data))}>
             Copy as Markdown
           </button>{' '}
           <CopyLink to={data.data && `/compare/${data.data.a.id}/${data.data.b.id}`} />

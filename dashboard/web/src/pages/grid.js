@@ -27,6 +27,7 @@ import { decode, different, fitting, toLines, toRows } from './grid_model.js';
  *   reference engine has its own column
  */
 
+/** @type {Record<string, string[]>} */
 const marks = {
   x: ['✓', 'pass', 'exact'],
   w: ['✗', 'fail', 'wrong'],
@@ -34,13 +35,18 @@ const marks = {
   u: ['○', 'none', 'nothing to compare it with'],
   '-': ['·', 'none', 'no stack'],
 };
+/** @type {Record<string, string>} */
 const titles = { crash: 'Crashes', hang: 'Hangs', calm: 'Healthy programs', stacks: 'Stacks given by hand' };
 const LINE = { comfortable: 34, compact: 26 }; // pixels, as --row in style/grid.css
 const OVERSCAN = 6; // lines above and below what is in view
 
+/** @type {(letter: string | undefined) => string[]} */
 const meaning = (letter) => marks[letter ?? '-'] ?? marks['-'];
 
-// For sighted readers; the names of cells say the same in words.
+/**
+ * For sighted readers; the names of cells say the same in words.
+ * @param {{letter: string | undefined, engine: string, large?: boolean}} props
+ */
 function Mark({ letter, engine, large = false }) {
   const [glyph, kind, text] = meaning(letter);
   return (
@@ -197,7 +203,12 @@ function Line({ run, line, variants, engines, at, toggle }) {
   );
 }
 
-// Which of COUNT lines of HEIGHT pixels are in view in BOX; all of them on paper.
+/**
+ * Which of COUNT lines of HEIGHT pixels are in view in BOX; all of them on paper.
+ * @param {import('preact').RefObject<HTMLElement>} box
+ * @param {number} count
+ * @param {number} height
+ */
 function useWindow(box, count, height) {
   const [view, setView] = useState({ first: 0, last: 60, whole: false });
   useEffect(() => {
@@ -278,6 +289,7 @@ function Filters({ data, cases, query, set }) {
     [cases],
   );
   const engine = data.engines.map((e) => e.engine);
+  /** @type {Record<string, string>} */
   const labels = { engine: 'wrong engine' };
   return (
     <div class="filters">
@@ -298,10 +310,11 @@ function Filters({ data, cases, query, set }) {
 }
 
 /**
- * @param {{query: Record<string, string | undefined>, set: (changes: object) => void,
+ * @param {{query: Record<string, string | undefined>, set: (changes: Record<string, string | null>) => void,
  *   engines: Engines}} props
  */
 function Switches({ query, set, engines }) {
+  /** @type {(name: string, value: string) => () => void} */
   const toggle = (name, value) => () => set({ [name]: query[name] === value ? null : value });
   return (
     <span class="toggles" role="group" aria-label="Show">
@@ -361,6 +374,7 @@ function Shown({ data, running }) {
     () => toLines(rows, { running, fold, open, letters }),
     [rows, running, fold, open, letters.join()],
   );
+  /** @type {(key: string) => void} */
   const toggle = (key) => {
     const now = new Set(open);
     if (!now.delete(key)) now.add(key);

@@ -74,6 +74,7 @@ export function decode(data) {
 export function fitting(query, data) {
   const { search, verdict, kind, group, cause, engine, hook } = query;
   const at = data.engines.findIndex((e) => e.engine === engine);
+  /** @type {(word: string) => string} */
   const same = (word) => word.replaceAll('-', '_');
   return (c) =>
     (!search || `${c.scenario}.${data.variants[c.variant]}`.includes(search)) &&
@@ -117,6 +118,7 @@ export function toRows(cases, variants, fits) {
   return [...rows.values()].filter((row) => row.fits > 0);
 }
 
+/** @type {(row: GridRow, letters: number[]) => string} */
 const pattern = (row, letters) =>
   row.cells
     .map((cell) => {
@@ -126,8 +128,13 @@ const pattern = (row, letters) =>
     })
     .join('|');
 
-// Rows with the same verdicts and LETTERS in each variant.
+/**
+ * Rows with the same verdicts and LETTERS in each variant.
+ * @param {GridRow[]} rows
+ * @param {number[]} letters
+ */
 function alike(rows, letters) {
+  /** @type {Map<string, GridRow[]>} */
   const groups = new Map();
   for (const row of rows) {
     const key = pattern(row, letters);
@@ -146,6 +153,7 @@ function alike(rows, letters) {
  * @returns {GridLine[]}
  */
 export function toLines(rows, { running, fold, open, letters }) {
+  /** @type {(row: GridRow, more?: object) => GridLine} */
   const line = (row, more = {}) =>
     /** @type {GridLine} */ ({
       type: 'row',

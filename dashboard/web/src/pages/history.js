@@ -17,6 +17,7 @@ import {
   words,
 } from '../ui.js';
 
+/** @param {{cases: import('openapi').CaseLine[]}} props */
 function Strip({ cases }) {
   return (
     <ol class="verdictstrip" aria-label="Verdicts, oldest first">
@@ -31,18 +32,21 @@ function Strip({ cases }) {
   );
 }
 
+/** @param {{trends: Record<string, import('openapi').Trend>}} props */
 function Times({ trends }) {
   const { data, options } = useMemo(() => {
     const runs = [...new Set([...trends.offset_ns.points, ...trends.dump_ns.points].map((p) => p.run))].sort(
       (a, b) => a - b,
     );
+    /** @type {(trend: import('openapi').Trend) => (number | null)[]} */
     const of = (trend) =>
       runs.map((run) => {
         const v = trend.points.find((p) => p.run === run)?.value;
-        return v > 0 ? v : null;
+        return v ? v : null;
       });
     return {
       data: [runs, of(trends.offset_ns), of(trends.dump_ns)],
+      /** @type {(paint: import('../uplot.js').Paint) => import('../uplot.js').PlotOptions} */
       options: (paint) => ({
         scales: { x: { time: false }, y: { distr: 3 } },
         legend: { live: false },
@@ -66,12 +70,14 @@ function Times({ trends }) {
   );
 }
 
+/** @param {{trend: import('openapi').Trend}} props */
 function Accuracy({ trend }) {
   const { data, options } = useMemo(() => {
     const points = trend.points.filter((p) => p.value !== null);
     const runs = points.map((p) => p.run);
     return {
-      data: [runs, points.map((p) => 100 * p.value)],
+      data: [runs, points.map((p) => 100 * (p.value ?? 0))],
+      /** @type {(paint: import('../uplot.js').Paint) => import('../uplot.js').PlotOptions} */
       options: (paint) => ({
         scales: {
           x: { time: false },
@@ -103,7 +109,10 @@ function Accuracy({ trend }) {
   );
 }
 
-// The scenario's own file, with the lines that the newest case's stacks name.
+/**
+ * The scenario's own file, with the lines that the newest case's stacks name.
+ * @param {{c: import('openapi').CaseLine}} props
+ */
 function Sample({ c }) {
   const { data } = useData('/api/v1/runs/{run}/cases/{case}', {
     run: c.run,

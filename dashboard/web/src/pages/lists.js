@@ -19,7 +19,16 @@ import {
   words,
 } from '../ui.js';
 
+/**
+ * @typedef {import('openapi').Answers['/api/v1/doors']} HooksFound
+ * @typedef {Omit<HooksFound['rows'][number], 'got'> & {want: string[], got: string[], differs: boolean}}
+ *   HookRow
+ * @typedef {import('openapi').Answers['/api/v1/symbols']['rows'][number]} SymbolRow
+ */
+
+/** @type {WeakMap<HooksFound, HookRow[]>} */
 const parsed = new WeakMap(); // the rows of a document, with their hooks split once
+/** @param {HooksFound} found */
 function hookRows(found) {
   if (!parsed.has(found))
     parsed.set(
@@ -30,9 +39,10 @@ function hookRows(found) {
         return { ...row, want, got, differs: [...want].sort().join() !== [...got].sort().join() };
       }),
     );
-  return parsed.get(found);
+  return parsed.get(found) ?? [];
 }
 
+/** @type {(text: string | null) => string[]} */
 const split = (text) =>
   (text ?? '')
     .split(',')
@@ -58,7 +68,9 @@ export function Hooks() {
             (row) => (!query.differs || row.differs) && caseName(row).includes(query.search ?? ''),
           );
           const rows = query.all ? fitting : fitting.slice(0, 200);
-          const seen = hooks.map((hook) => [hook, taken.filter((row) => row.got.includes(hook)).length]);
+          const seen = new Map(
+            hooks.map((hook) => [hook, taken.filter((row) => row.got.includes(hook)).length]),
+          );
           return (
             <>
               <div class="filters">
@@ -85,7 +97,7 @@ export function Hooks() {
                       <th key={hook}>
                         {words(hook)}
                         <br />
-                        <span class="dim nowrap">saw {number(seen.find(([d]) => d === hook)?.[1])}</span>
+                        <span class="dim nowrap">saw {number(seen.get(hook))}</span>
                       </th>
                     ))}
                   </tr>
@@ -144,7 +156,10 @@ export function Hooks() {
   );
 }
 
-// The rank compared with that in the previous run.
+/**
+ * The rank compared with that in the previous run.
+ * @param {{row: import('openapi').Answers['/api/v1/signatures']['signatures'][number]}} props
+ */
 function Change({ row }) {
   const by = row.rank_before === null ? null : row.rank_before - row.rank;
   if (by === null) return <Chip>new</Chip>;
@@ -239,6 +254,7 @@ export function Signatures() {
   );
 }
 
+/** @param {{item: import('openapi').KnownItem}} props */
 function Expiry({ item }) {
   const days = Math.ceil((Date.parse(`${item.expires}T23:59:59Z`) - Date.now()) / 864e5);
   return (
@@ -252,8 +268,9 @@ function Expiry({ item }) {
   );
 }
 
+/** @param {{id: string}} props */
 function Remove({ id }) {
-  const [said, say] = useState(null);
+  const [said, say] = useState('');
   if (!token) return null;
   return said ? (
     <span class="wrong small" role="alert">
@@ -387,6 +404,7 @@ export function Known() {
 }
 
 // Best first: if several kinds answered for one module, the best one describes its symbols.
+/** @type {Record<string, string[]>} */
 const states = {
   pdb: ['✓', 'pass', 'PDB of the right identity'],
   dwarf: ['✓', 'pass', 'DWARF of its own image'],
@@ -397,14 +415,17 @@ const states = {
   mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'],
   none: ['⊘', 'unsupported', 'no symbol covers the address'],
 };
-const rank = (row) => Object.keys(states).indexOf(row.symbols);
+/** @type {(row: SymbolRow) => number} */
+const rank = (row) => Object.keys(states).indexOf(row.symbols ?? '');
 
+/** @param {SymbolRow[]} rows */
 function modules(rows) {
+  /** @type {Map<string, SymbolRow & {answers: SymbolRow[]}>} */
   const found = new Map();
   for (const row of rows) {
     const key = JSON.stringify([row.module, row.debug_id, row.code_id]);
-    if (!found.has(key)) found.set(key, { ...row, frames: 0, inlined: 0, answers: [] });
-    const module = found.get(key);
+    const module = found.get(key) ?? { ...row, frames: 0, inlined: 0, answers: [] };
+    found.set(key, module);
     module.frames += row.frames;
     module.inlined += row.inlined;
     module.answers.push(row);
@@ -448,7 +469,7 @@ export function Symbols() {
                     <td>
                       <div class="answers">
                         {module.answers.map((row) => {
-                          const [glyph, kind, why] = states[row.symbols] ?? ['·', 'other', row.symbols];
+                          const [glyph, kind, why] = states[row.symbols ?? ''] ?? ['·', 'other', row.symbols];
                           return (
                             <span key={row.symbols} title={why}>
                               <span class={`verdict v-${kind}`}>
@@ -459,7 +480,7 @@ export function Symbols() {
                           );
                         })}
                         {module.answers.length === 1 && (
-                          <span class="dim small">{states[module.answers[0].symbols]?.[2]}</span>
+                          <span class="dim small">{states[module.answers[0].symbols ?? '']?.[2]}</span>
                         )}
                       </div>
                     </td>

@@ -6,8 +6,14 @@ import { current, go, useQuery, withQuery } from '../router.js';
 import { CaseView } from './case.js';
 import { Chip, Empty, Link, Loaded, Verdict, Wrong, caseName, failing, number, words } from '../ui.js';
 
+/**
+ * @typedef {import('openapi').Answers['/api/v1/runs/{run}/queue']} Queue
+ * @typedef {Queue['cases'][number]} Queued
+ */
+
 const PAGE = 200;
 const filters = ['group', 'trouble', 'new', 'verdict', 'cause', 'kind', 'search'];
+/** @type {Record<string, string>} */
 const titles = {
   failing: 'failing',
   error: 'not judged',
@@ -19,6 +25,7 @@ const titles = {
   rest: 'nothing differs',
 };
 
+/** @type {(run: string, c: import('openapi').Named, query: Record<string, string | undefined>) => string} */
 const caseAt = (run, c, query) =>
   withQuery(`/runs/${run}/mismatches/${encodeURIComponent(caseName(c))}`, {
     ...query,
@@ -27,8 +34,14 @@ const caseAt = (run, c, query) =>
     repeat: c.repeat || null,
   });
 
-function Queue({ run, found, selected, query }) {
+/**
+ * @param {{run: string, found: Queue, selected: Queued | undefined,
+ *   query: Record<string, string | undefined>}} props
+ */
+function QueueList({ run, found, selected, query }) {
+  /** @type {string | null} */
   let last = null;
+  /** @type {(c: Queued) => import('preact').ComponentChildren[]} */
   const line = (c) => {
     const heading = c.group !== last && (
       <li class="group" key={`g-${c.group}`}>
@@ -62,22 +75,27 @@ function Queue({ run, found, selected, query }) {
   );
 }
 
-// "201–400 of 1,240", with the pages around it.
+/**
+ * "201–400 of 1,240", with the pages around it.
+ * @param {{found: Queue, turn: (after: number | null) => void}} props
+ */
 function Pager({ found, turn }) {
   if (found.previous === null && found.next === null && !found.left_out) return null;
   const end = found.position + found.cases.length;
   return (
     <p class="pager dim pad">
       {number(found.position + 1)}–{number(end)} of {number(found.total)}
-      {found.left_out > 0 && <span data-carrier>· {number(found.left_out)} more are not in this file</span>}
+      {!!found.left_out && <span data-carrier>· {number(found.left_out)} more are not in this file</span>}
       {found.previous !== null && <button onClick={() => turn(found.previous)}>previous</button>}
       {found.next !== null && <button onClick={() => turn(found.next)}>next</button>}
     </p>
   );
 }
 
+/** @type {(c: Queued) => boolean} */
 const fails = (c) => failing(c.verdict);
 // The next (BY > 0) or previous one of a page that fits, as seen from place AT.
+/** @type {(cases: Queued[], at: number, by: number, fits: (c: Queued) => boolean) => Queued | undefined} */
 const nearest = (cases, at, by, fits) =>
   by > 0 ? cases.find((c, i) => i > at && fits(c)) : cases.findLast((c, i) => i < at && fits(c));
 
@@ -101,6 +119,7 @@ export function Mismatches({ run, name }) {
   const where = query.after ? { after: query.after } : { around };
   const list = useData('/api/v1/runs/{run}/queue', { run, limit: PAGE, ...kept, ...where });
   const cases = list.data?.cases ?? [];
+  /** @type {(wanted: string, nth: number) => number} */
   const find = (wanted, nth) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === nth);
   const selected = name ? cases[find(name, Number(query.repeat ?? 0))] : cases[0];
   const repeat = name ? Number(query.repeat ?? 0) : (selected?.repeat ?? 0);
@@ -110,8 +129,10 @@ export function Mismatches({ run, name }) {
     case: shown,
     repeat: repeat || null,
   });
+  /** @type {(after: number | null) => void} */
   const turn = (after) => go(withQuery(`/runs/${run}/mismatches`, { ...kept, after: after || null }));
   // From the address and not from the drawn page: keys may be faster than pages.
+  /** @type {(by: number, only?: (c: Queued) => boolean, goesOn?: boolean) => void} */
   const move = (by, only = (_) => true, goesOn = true) => {
     const now = current();
     const wanted = decodeURIComponent(now.path.split('/mismatches/')[1] ?? '');
@@ -124,6 +145,7 @@ export function Mismatches({ run, name }) {
   // What fails comes first in the queue: after the last one of a page, more come only if that ends the page.
   const last = cases[cases.length - 1];
   const moreFailing = !!(list.data?.next && last && fails(last));
+  /** @type {(by: number) => void} */
   const stepFailing = (by) => move(by, fails, moreFailing);
   const here = selected ? cases.indexOf(selected) : -1;
   const steps = (
@@ -182,7 +204,7 @@ export function Mismatches({ run, name }) {
               <p class="dim pad">No case fits.</p>
             ) : (
               <>
-                <Queue {...{ run, found, selected, query }} />
+                <QueueList {...{ run, found, selected, query }} />
                 <Pager found={found} turn={turn} />
               </>
             )

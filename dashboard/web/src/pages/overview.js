@@ -21,7 +21,13 @@ import {
 } from '../ui.js';
 import { Headline } from './headline.js';
 
+/** @type {(share: number) => string} */
 const percentOf = (share) => `${(100 * share).toFixed(1)} %`;
+/**
+ * @typedef {{name: string, title: string, show: (v: number) => string, note: string, unit: string}} TileRow
+ */
+
+/** @type {TileRow[]} */
 const tiles = [
   {
     name: 'capture_rate',
@@ -53,18 +59,23 @@ const tiles = [
   },
 ];
 
+/** @param {{trend: import('openapi').Trend, show: (v: number) => string}} props */
 function Sparkline({ trend, show }) {
   const points = trend.points.filter((point) => point.value !== null);
   if (points.length < 2) return <p class="spark none">one run so far</p>;
-  const values = points.map((point) => point.value);
+  const values = points.map((point) => point.value ?? 0);
   const { low, high } = trend.band;
   const spread = Math.max(...values) - Math.min(...values) || Math.abs(values[0]) * 0.02 || 1;
   const bottom = Math.min(...values) - spread * 0.6;
   const top = Math.max(...values) + spread * 0.6;
+  /** @type {(v: number) => number} */
   const clip = (v) => Math.min(top, Math.max(bottom, v));
+  /** @type {(i: number) => number} */
   const x = (i) => 2 + (i / (points.length - 1)) * 196;
+  /** @type {(v: number) => number} */
   const y = (v) => 42 - ((v - bottom) / (top - bottom)) * 38;
   const last = values[values.length - 1];
+  /** @type {(point: import('openapi').Trend['points'][number]) => string} */
   const day = (point) => when(point.started_ns).slice(0, 10);
   const ends = [points[0], points[points.length - 1]];
   return (
@@ -76,7 +87,7 @@ function Sparkline({ trend, show }) {
         role="img"
         aria-label={`${points.length} runs, from ${show(values[0])} to ${show(last)}`}
       >
-        {low !== null && (
+        {low !== null && high !== null && (
           <rect
             class="band"
             x="0"
@@ -98,7 +109,7 @@ function Sparkline({ trend, show }) {
       <figcaption class="dim small">
         {ends.map((point) => (
           <span key={point.run}>
-            {show(point.value)} <time>{day(point)}</time>
+            {show(point.value ?? 0)} <time>{day(point)}</time>
           </span>
         ))}
       </figcaption>
@@ -106,6 +117,7 @@ function Sparkline({ trend, show }) {
   );
 }
 
+/** @param {TileRow & {trend: import('openapi').Trend, share: import('openapi').Share | null}} props */
 function Tile({ name, title, show, note, unit, trend, share }) {
   const points = trend.points.filter((point) => point.value !== null);
   const last = points[points.length - 1];
@@ -117,7 +129,7 @@ function Tile({ name, title, show, note, unit, trend, share }) {
         </Link>
       </h2>
       <p class="figure">
-        {share ? percent(share.right, share.total) : last ? show(last.value) : 'not known'}
+        {share ? percent(share.right, share.total) : last ? show(last.value ?? 0) : 'not known'}
       </p>
       <Sparkline trend={trend} show={show} />
       <p class="dim small">
@@ -133,9 +145,13 @@ function Tile({ name, title, show, note, unit, trend, share }) {
   );
 }
 
+/** @type {Record<string, import('preact').JSX.Element>} */
 const shareTitles = { captured: <Term name="capture rate">Captured</Term> };
 
-// Each figure with what it counts and what it leaves out; green only when nothing is missing.
+/**
+ * Each figure with what it counts and what it leaves out; green only when nothing is missing.
+ * @param {{shares: import('openapi').Share[]}} props
+ */
 function Shares({ shares }) {
   return (
     <dl class="shares-list">
@@ -171,6 +187,7 @@ function Shares({ shares }) {
   );
 }
 
+/** @type {['new' | 'fixed' | 'changed' | 'still', string, string][]} */
 const groups = [
   ['new', 'New failures', 'bad'],
   ['fixed', 'Fixed', 'good'],
@@ -178,6 +195,7 @@ const groups = [
   ['still', 'Still failing', ''],
 ];
 
+/** @param {{changes: import('openapi').Changes, run: number}} props */
 function Changes({ changes, run }) {
   return (
     <div class="columns">
@@ -192,7 +210,8 @@ function Changes({ changes, run }) {
             <ul class="lines">
               {changes[key].slice(0, 8).map((row) => (
                 <li key={caseName(row)}>
-                  <Verdict word={row.is ?? row.was} /> <Link to={casePath(run, row)}>{caseName(row)}</Link>
+                  <Verdict word={row.is ?? row.was ?? ''} />{' '}
+                  <Link to={casePath(run, row)}>{caseName(row)}</Link>
                   <span class="dim cut">{row.reason}</span>
                 </li>
               ))}
@@ -205,6 +224,7 @@ function Changes({ changes, run }) {
   );
 }
 
+/** @param {{failing: {total: number, cases: import('openapi').CaseLine[]}, run: number}} props */
 function Failing({ failing, run }) {
   return (
     <ul class="panel lines failing">
@@ -250,6 +270,16 @@ function Waiting() {
   );
 }
 
+/**
+ * The answer with a run.
+ * @typedef {{run: import('openapi').Run | null, wrong: import('openapi').Wrong,
+ *   shares: import('openapi').Share[], headline: import('openapi').Headline,
+ *   failing: {total: number, cases: import('openapi').CaseLine[]},
+ *   trends: Record<string, import('openapi').Trend>, baseline: number | null,
+ *   changes: import('openapi').Changes | null, causes: import('openapi').Cause[]}} Summary
+ */
+
+/** @param {{data: Summary}} props */
 function Shown({ data }) {
   const { run } = data;
   if (!run) return <Waiting />;
@@ -347,7 +377,9 @@ export function Overview() {
   const data = useData('/api/v1/overview');
   return (
     <Page title="Overview" lead="The same crashes, by dump and by offsets, compared with what really ran.">
-      <Loaded from={data}>{(found) => <Shown data={found} />}</Loaded>
+      <Loaded from={data}>
+        {(found) => <Shown data={/** @type {Summary} */ (/** @type {unknown} */ (found))} />}
+      </Loaded>
     </Page>
   );
 }

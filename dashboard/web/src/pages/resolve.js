@@ -1,30 +1,60 @@
 // Paste a stack or drop a file, see it resolved at once.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { offline, send } from '../api.js';
+import { ApiError } from '../error.js';
 import { resolveHere } from '../known_frames.js';
 import { current } from '../router.js';
 import { link, useCopy } from '../share.js';
 import { Command, Empty, Failure, Loading, Page, Table, bytes, words } from '../ui.js';
 
+/** @typedef {import('openapi').Written['/api/v1/resolve']} Found */
+
+/**
+ * @typedef {object} Resolved
+ * @property {number} index
+ * @property {boolean} inlined
+ * @property {string | null} module
+ * @property {string} offset
+ * @property {string | null} function
+ * @property {string | null} file
+ * @property {number | null} line
+ * @property {string} found_by
+ * @property {string} symbols
+ * @property {string | null} note
+ */
+
+/**
+ * @typedef {Omit<Found['stacks'][number], 'frames'> & {role?: string | null, frames: Resolved[]}}
+ *   ResolvedStack
+ */
+
 const LIMIT = 64 << 20;
 const LINK_LIMIT = 8000; // characters of a stack that a link can carry through mail and chat
 
+/** @type {(f: Resolved) => string} */
 const place = (f) => (f.file ? `${f.file.split(/[\\/]/).pop()}${f.line ? `:${f.line}` : ''}` : '');
 
+/** @type {(found: Found) => ResolvedStack[]} */
+const stacksOf = (found) => /** @type {ResolvedStack[]} */ (/** @type {unknown} */ (found.stacks));
+
+/** @param {Found} found */
 function asText(found) {
+  /** @type {(f: Resolved) => string} */
   const line = (f) =>
     f.inlined
       ? `#   inlined ${f.function ?? '?'}  ${place(f)}`
       : `${f.module ?? '?'}!${f.offset}  # ${f.function ?? '?'}  ${place(f)}`;
+  /** @type {(stack: ResolvedStack, n: number) => string} */
   const one = (stack, n) =>
     [`> ${stack.label ?? (stack.thread_id ? `thread ${stack.thread_id}` : `stack ${n + 1}`)}`]
       .concat(stack.frames.map(line))
       .map((text) => `${text.trimEnd()}\n`)
       .join('');
-  return found.stacks.map(one).join('\n');
+  return stacksOf(found).map(one).join('\n');
 }
 
 // A shared stack is in the fragment, which browsers send to no server.
+/** @type {(text: string) => string} */
 const shareLink = (text) => {
   const query = new URLSearchParams({ stack: text });
   return link(offline ? `/resolve?${query}` : `/resolve#${query}`);
@@ -32,6 +62,7 @@ const shareLink = (text) => {
 const sharedStack = () =>
   offline ? current().query.stack : new URLSearchParams(location.hash.slice(1)).get('stack');
 
+/** @param {{found: Found, text?: string}} props */
 function Share({ found, text }) {
   const [said, copyAs] = useCopy();
   return (
@@ -55,6 +86,7 @@ function Share({ found, text }) {
   );
 }
 
+/** @param {{stack: ResolvedStack, n: number}} props */
 function Stack({ stack, n }) {
   return (
     <section class="panel">
@@ -134,6 +166,7 @@ const NoServer = () => (
   </div>
 );
 
+/** @param {{what: string, found: Found, text?: string}} props */
 function Answer({ what, found, text }) {
   return (
     <>
@@ -154,7 +187,7 @@ function Answer({ what, found, text }) {
           </p>
         </Empty>
       )}
-      {found.stacks.map((stack, i) => (
+      {stacksOf(found).map((stack, i) => (
         <Stack key={i} stack={stack} n={i} />
       ))}
     </>
@@ -162,12 +195,12 @@ function Answer({ what, found, text }) {
 }
 
 export function Resolve() {
-  /** @typedef {import('openapi').Written['/api/v1/resolve']} Found */
   const [state, set] = useState(
-    /** @type {{what?: string, busy?: boolean, error?: any, found?: Found, text?: string}} */ ({}),
+    /** @type {{what?: string, busy?: boolean, error?: ApiError, found?: Found, text?: string}} */ ({}),
   );
   const [over, setOver] = useState(false);
   const text = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  /** @type {(body: string | File, what: string) => Promise<void>} */
   const ask = async (body, what) => {
     set({ what, busy: true });
     try {
@@ -175,11 +208,11 @@ export function Resolve() {
         what,
         text: typeof body === 'string' ? body : undefined,
         found: offline
-          ? await resolveHere(body)
+          ? await resolveHere(String(body))
           : await send('POST', '/api/v1/resolve', { body, type: 'application/octet-stream' }),
       });
     } catch (error) {
-      set({ what, error });
+      set({ what, error: /** @type {ApiError} */ (error) });
     }
   };
   useEffect(() => {
@@ -193,21 +226,26 @@ export function Resolve() {
     addEventListener('hashchange', open);
     return () => removeEventListener('hashchange', open);
   }, []);
+  /** @type {(file: File) => void | Promise<void>} */
   const take = (file) =>
     file.size > LIMIT
       ? set({
           what: file.name,
-          error: {
-            key: 'too_large',
-            message: `${file.name} is ${bytes(file.size)}`,
-            hint: `The limit is ${bytes(LIMIT)}.`,
-          },
+          error: new ApiError(
+            {
+              key: 'too_large',
+              message: `${file.name} is ${bytes(file.size)}`,
+              hint: `The limit is ${bytes(LIMIT)}.`,
+            },
+            0,
+          ),
         })
       : ask(file, `${file.name}, ${bytes(file.size)}`);
+  /** @type {(event: DragEvent) => void} */
   const drop = (event) => {
     event.preventDefault();
     setOver(false);
-    if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+    if (event.dataTransfer?.files[0]) take(event.dataTransfer.files[0]);
   };
   return (
     <Page
@@ -224,6 +262,7 @@ export function Resolve() {
         {...(offline
           ? {}
           : {
+              /** @type {(event: DragEvent) => void} */
               onDragOver: (event) => {
                 event.preventDefault();
                 setOver(true);
@@ -242,12 +281,12 @@ export function Resolve() {
             onKeyDown={(event) =>
               event.key === 'Enter' &&
               (event.ctrlKey || event.metaKey) &&
-              ask(text.current?.value, 'the pasted stack')
+              ask(text.current?.value ?? '', 'the pasted stack')
             }
           ></textarea>
         </label>
         <div class="actions">
-          <button class="primary" onClick={() => ask(text.current?.value, 'the pasted stack')}>
+          <button class="primary" onClick={() => ask(text.current?.value ?? '', 'the pasted stack')}>
             Resolve
           </button>
           {!offline && (
@@ -266,7 +305,7 @@ export function Resolve() {
       <div aria-live="polite">
         {state.busy && <Loading />}
         {state.error && <Failure error={state.error} />}
-        {state.found && <Answer what={state.what} found={state.found} text={state.text} />}
+        {state.found && <Answer what={state.what ?? ''} found={state.found} text={state.text} />}
       </div>
     </Page>
   );

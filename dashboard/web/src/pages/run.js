@@ -22,6 +22,13 @@ import { Headline } from './headline.js';
 import { Causes } from './overview.js';
 import { Progress } from './progress.js';
 
+/**
+ * @typedef {import('openapi').Answers['/api/v1/runs/{run}']} RunData
+ * @typedef {{name: string, version: string | null}} Version
+ * @typedef {{cpu?: string | null, command?: string | null, tools?: Version[], environment?: Version[]}} Where
+ */
+
+/** @param {{rows: RunData['engines']}} props */
 function Engines({ rows: all }) {
   const rows = all.filter((e) => e.stacks > 0 || e.subject);
   const silent = all.filter((e) => !rows.includes(e));
@@ -81,6 +88,7 @@ function Engines({ rows: all }) {
   );
 }
 
+/** @param {{run: RunData['run'] & Where}} props */
 function Environment({ run }) {
   const rows = [
     ['platform', run.platform],
@@ -106,7 +114,10 @@ function Environment({ run }) {
   );
 }
 
-// What fails and why: cases that fail alike share an entry.
+/**
+ * What fails and why: cases that fail alike share an entry.
+ * @param {{groups: import('openapi').FailingGroup[], run: import('openapi').Run}} props
+ */
 function Failing({ groups, run }) {
   if (groups.length === 0) return null;
   const words = Object.keys(run.verdicts).filter((word) => failing(word));
@@ -139,6 +150,7 @@ function Failing({ groups, run }) {
   );
 }
 
+/** @param {{groups: import('openapi').ReasonGroup[]}} props */
 function NotShown({ groups }) {
   if (groups.length === 0) return null;
   return (
@@ -156,6 +168,7 @@ function NotShown({ groups }) {
   );
 }
 
+/** @param {{data: RunData}} props */
 function Shown({ data }) {
   const { run } = data;
   return (
@@ -184,7 +197,10 @@ function Shown({ data }) {
   );
 }
 
-// Only where the server writes: its start address then carried a token.
+/**
+ * Only where the server writes: its start address then carried a token.
+ * @param {{run: number}} props
+ */
 function SetBaseline({ run }) {
   const [said, say] = useState('');
   if (!token) return null;

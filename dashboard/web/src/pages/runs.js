@@ -17,6 +17,10 @@ import {
   when,
 } from '../ui.js';
 
+/**
+ * @param {{run: import('openapi').Run, ticked: boolean, tick: (id: string) => void, baseline: number |
+ *   null}} props
+ */
 function Row({ run, ticked, tick, baseline }) {
   const running = run.state === 'running';
   return (
@@ -66,12 +70,18 @@ function Row({ run, ticked, tick, baseline }) {
   );
 }
 
-// A filter is shown only if there is a choice.
+/**
+ * A filter is shown only if there is a choice.
+ * @param {{runs: import('openapi').Run[], query: Record<string, string | undefined>,
+ *   set: (changes: Record<string, string | null>) => void}} props
+ */
 function Filters({ runs, query, set }) {
-  const choices = ['branch', 'platform']
+  const choices = /** @type {('branch' | 'platform')[]} */ (['branch', 'platform'])
     .map((name) => ({
       name,
-      values: [...new Set([query[name], ...runs.map((run) => run[name])].filter(Boolean))].sort(),
+      values: [...new Set([query[name], ...runs.map((run) => run[name])])]
+        .flatMap((word) => word || [])
+        .sort(),
     }))
     .filter(({ name, values }) => values.length > 1 || query[name]);
   return (
@@ -98,6 +108,7 @@ function Filters({ runs, query, set }) {
 export function Runs() {
   const [query, set] = useQuery();
   const ticked = (query.tick ?? '').split(',').filter(Boolean);
+  /** @type {(id: string) => void} */
   const tick = (id) =>
     set({
       tick: (ticked.includes(id) ? ticked.filter((t) => t !== id) : [...ticked, id].slice(-2)).join(','),
@@ -173,7 +184,7 @@ export function Runs() {
               </Table>
               <p class="pager dim">
                 {plural(found.total, 'run')}{' '}
-                {found.left_out !== undefined && found.left_out > 0 && (
+                {offline && found.left_out !== undefined && found.left_out > 0 && (
                   <span data-carrier>
                     · this file lists the newest {number(offline.runs)} of {number(offline.runs_total)} runs
                   </span>

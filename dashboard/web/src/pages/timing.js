@@ -5,10 +5,23 @@ import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
 import { Empty, Loaded, Page, Table, bytes, caseName, casePath, duration, number, plural } from '../ui.js';
 
+/**
+ * @typedef {import('openapi').Answers['/api/v1/timing']} Found
+ * @typedef {Found['costs'][number]} Cost
+ * @typedef {Exclude<keyof Cost, 'scenario' | 'variant' | 'engine' | 'crowded'>} NumberOf a number of a cost
+ * @typedef {{name: string, of?: NumberOf, ways?: [string, string, NumberOf][], show?: (value: number) =>
+ *   string}} Measure
+ * @typedef {{label: string, hue: string, of: NumberOf, costs: Cost[]}} Series
+ * @typedef {import('../uplot.js').Paint} Paint
+ * @typedef {import('../uplot.js').PlotOptions} PlotOptions
+ */
+
+/** @type {(values: number[]) => number | null} */
 const median = (values) => {
   const s = values.filter((v) => v > 0).sort((a, b) => a - b);
   return s.length ? s[Math.floor((s.length - 1) / 2)] : null;
 };
+/** @type {(engine: string) => string} */
 const hue = (engine) =>
   engine === 'dump'
     ? 'dump'
@@ -18,6 +31,10 @@ const hue = (engine) =>
         ? 'judge'
         : 'other';
 
+/** @type {(name: string, ns: number) => [string, number]} */
+const part = (name, ns) => [name, ns];
+
+/** @type {[NumberOf, string][]} */
 const stages = [
   ['open_ns', 'open and parse'],
   ['load_ns', 'load symbols'],
@@ -26,6 +43,7 @@ const stages = [
 ];
 
 // What the dots may show: of each engine, or of each case by both ways.
+/** @type {Record<string, Measure>} */
 const measures = {
   total: { name: 'back end, symbols loaded', of: 'total_ns' },
   cold: { name: 'back end, cold', of: 'cold_ns' },
@@ -59,45 +77,58 @@ const measures = {
   },
 };
 
+/** @type {(v: number) => string} */
 const decimal = (v) => (v >= 1e6 ? `${v / 1e6} MB` : v >= 1e3 ? `${v / 1e3} kB` : `${v} B`);
+/** @type {(costs: Cost[]) => Cost[]} */
 const onePerCase = (costs) => [...new Map(costs.map((c) => [c.case, c])).values()];
 
-// [{label, hue, costs, of}], each in its own colour.
+/**
+ * Each in its own colour.
+ * @param {Measure} measure
+ * @param {Cost[]} costs
+ * @param {string[]} engines
+ * @returns {Series[]}
+ */
 function seriesOf(measure, costs, engines) {
   if (measure.ways)
     return measure.ways.map(([label, paint, of]) => ({ label, hue: paint, of, costs: onePerCase(costs) }));
   return engines.map((engine) => ({
     label: engine,
     hue: hue(engine),
-    of: measure.of,
+    of: measure.of ?? 'total_ns',
     costs: costs.filter((c) => c.engine === engine),
   }));
 }
 
+/**
+ * @param {{costs: Cost[], x?: 'cases' | 'frames', measure: Measure, engines: string[], run: number}} props
+ */
 function Dots({ costs, x = 'cases', measure, engines, run }) {
   const show = measure.show ?? duration;
   const { data, options, dots, series } = useMemo(() => {
     const drawn = seriesOf(measure, costs, engines).map((s) => ({
       ...s,
-      costs: s.costs.filter((c) => c[s.of] > 0),
+      costs: s.costs.filter((c) => (c[s.of] ?? 0) > 0),
     }));
     const at = new Map(
       [...new Set(drawn.flatMap((s) => s.costs.map(caseName)))].sort().map((name, i) => [name, i + 1]),
     );
-    const place = (c) => (x === 'frames' ? c.frames : at.get(caseName(c)));
+    /** @type {(c: Cost) => number} */
+    const place = (c) => (x === 'frames' ? c.frames : (at.get(caseName(c)) ?? 0));
     const all = drawn
       .flatMap((s, i) =>
         s.costs.map((c) => ({
           x: place(c),
-          y: c[s.of],
+          y: c[s.of] ?? 0,
           i,
           to: casePath(run, c),
           text:
-            `${caseName(c)}: ${s.label} ${show(c[s.of])}` +
+            `${caseName(c)}: ${s.label} ${show(c[s.of] ?? 0)}` +
             (x === 'frames' ? `, ${plural(c.frames, 'frame')}` : ''),
         })),
       )
       .sort((a, b) => a.x - b.x);
+    /** @type {(paint: Paint) => import('uplot').Axis} */
     const across =
       x === 'frames'
         ? (paint) => logAxis(paint, number, { label: 'logical frames in the stack', size: 32 })
@@ -113,6 +144,7 @@ function Dots({ costs, x = 'cases', measure, engines, run }) {
       dots: all,
       series: drawn,
       data: [all.map((dot) => dot.x), ...drawn.map((_, i) => all.map((dot) => (dot.i === i ? dot.y : null)))],
+      /** @type {(paint: Paint) => PlotOptions} */
       options: (paint) => ({
         scales: { x: { time: false, ...(x === 'frames' ? { distr: 3 } : {}) }, y: { distr: 3 } },
         legend: { live: false },
@@ -146,20 +178,22 @@ function Dots({ costs, x = 'cases', measure, engines, run }) {
 
 // Every engine starts cold here, as a tool that was just started: foreign engines never have symbols loaded.
 // A judge that keeps running between cases is cold in only a few of them; 0: not measured.
+/** @type {(c: Cost) => number} */
 const nothingLoaded = (c) => c.cold_ns;
 
+/** @param {{costs: Cost[]}} props */
 function FromNothing({ costs }) {
   const rows = ['judge:dbghelp', 'dump', 'offset:rtl']
-    .map((engine) => [
+    .map((engine) => ({
       engine,
-      median(costs.filter((c) => c.engine === engine && c.cold_ns > 0).map(nothingLoaded)),
-    ])
-    .filter(([, ns]) => ns);
+      ns: median(costs.filter((c) => c.engine === engine && c.cold_ns > 0).map(nothingLoaded)),
+    }))
+    .filter(({ ns }) => ns);
   return (
     rows.length > 1 && (
       <p class="lead">
         Cold, with images and PDBs opened for one stack:{' '}
-        {rows.map(([engine, ns], i) => (
+        {rows.map(({ engine, ns }, i) => (
           <>
             {i ? ', ' : ''}
             <span class="mono">{engine}</span> <strong>{duration(ns)}</strong>
@@ -171,13 +205,14 @@ function FromNothing({ costs }) {
   );
 }
 
+/** @param {{costs: Cost[], engines: string[]}} props */
 function Stages({ costs, engines }) {
   const rows = engines
     .map((engine) => {
       const mine = costs.filter((c) => c.engine === engine);
       return {
         engine,
-        parts: stages.map(([key, name]) => [name, median(mine.map((c) => c[key])) ?? 0]),
+        parts: stages.map(([key, name]) => part(name, median(mine.map((c) => c[key] ?? 0)) ?? 0)),
         total: median(mine.map((c) => c.total_ns)) ?? 0,
         count: mine.length,
       };
@@ -234,6 +269,7 @@ function Stages({ costs, engines }) {
   );
 }
 
+/** @param {{costs: Cost[]}} props */
 function InProcess({ costs }) {
   const seen = onePerCase(costs);
   const rows = [
@@ -250,9 +286,9 @@ function InProcess({ costs }) {
     ['Dump', 'dump_bytes', bytes],
     ['Tuned dump', 'dump_tuned_bytes', bytes],
   ].map((row) => {
-    const [name, key, show] = /** @type {[string, string, (value: number) => string]} */ (row);
+    const [name, key, show] = /** @type {[string, NumberOf, (value: number) => string]} */ (row);
     const values = seen
-      .map((c) => c[key])
+      .map((c) => c[key] ?? 0)
       .filter((v) => v > 0)
       .sort((a, b) => a - b);
     return { name, show, values };
@@ -282,7 +318,7 @@ function InProcess({ costs }) {
             ) : (
               <>
                 <td class="num">{row.show(row.values[0])}</td>
-                <td class="num strong">{row.show(median(row.values))}</td>
+                <td class="num strong">{row.show(median(row.values) ?? 0)}</td>
                 <td class="num">{row.show(row.values[row.values.length - 1])}</td>
                 <td class="num dim">{number(row.values.length)}</td>
               </>
@@ -294,7 +330,9 @@ function InProcess({ costs }) {
   );
 }
 
+/** @param {{samples: Found['samples']}} props */
 function Samples({ samples }) {
+  /** @type {Map<string, number[]>} */
   const groups = new Map();
   for (const s of samples) {
     const key = `${s.subject} · ${s.stage} · ${s.cold ? 'cold' : 'warm'}`;
@@ -346,13 +384,17 @@ function Samples({ samples }) {
   );
 }
 
+/**
+ * @param {{data: Found, query: Record<string, string | undefined>,
+ *   set: (changes: Record<string, string | null>) => void}} props
+ */
 function Shown({ data, query, set }) {
   const all = [...new Set(data.costs.map((c) => c.engine))];
   const wanted = query.engines
     ? query.engines.split(',').filter((e) => all.includes(e))
     : all.filter((e) => e === 'dump' || e === 'offset:rtl');
   const engines = wanted.length ? wanted : all.slice(0, 2);
-  const measure = measures[query.measure] ?? measures.total;
+  const measure = measures[query.measure ?? ''] ?? measures.total;
   if (data.costs.length === 0)
     return (
       <Empty title="Nothing was timed">
@@ -370,7 +412,7 @@ function Shown({ data, query, set }) {
           {dump > offset ? ' faster ' : ' as slow '}
           <span class="dim">
             (medians of{' '}
-            {data.cases_shown < data.cases_total
+            {data.cases_shown && data.cases_total && data.cases_shown < data.cases_total
               ? `${number(data.cases_shown)} of ${number(data.cases_total)} cases, evenly chosen`
               : 'all cases'}
             , symbols loaded)

@@ -10,11 +10,14 @@ import { Link, Loaded, Page, Table, bytes, duration, number, plural, when } from
 /**
  * @typedef {import('openapi').Answers['/api/v1/trend']} Found
  * @typedef {Found['trend']['points'][number]} Point
+ * @typedef {import('../uplot.js').Paint} Paint
+ * @typedef {import('../uplot.js').PlotOptions} PlotOptions
  */
 
 const LIMITS = [30, 100, 300, 1000];
 const DEFAULT_LIMIT = 100;
 
+/** @type {Record<import('openapi').Figure['unit'], (value: number) => string>} */
 const shown = {
   share: (value) => `${(100 * value).toFixed(2)} %`,
   ratio: (value) => `${value.toFixed(1)}×`,
@@ -23,20 +26,30 @@ const shown = {
 };
 /** @type {(figure: import('openapi').Figure, value: number | null) => string} */
 const show = (figure, value) => (value === null ? '–' : shown[figure.unit](value));
+/** @type {(share: number) => string} */
 const percent = (share) => `${share >= 0 ? '+' : ''}${(100 * share).toFixed(1)} %`;
+/** @type {(ns: number) => number} */
 const seconds = (ns) => ns / 1e9;
 const DAY_SECONDS = 86400;
+/**
+ * @param {number} time seconds since 1970
+ * @param {number} step between two labels
+ */
 function day(time, step) {
   const text = new Date(time * 1e3).toISOString();
   return step >= DAY_SECONDS ? text.slice(0, 10) : `${text.slice(5, 10)} ${text.slice(11, 16)}`;
 }
 
 // The noise around each level, its median, and a mark with the commit where a level begins.
+/** @type {(found: Found, paint: Paint) => import('uplot').Hooks.Arrays} */
 const levels = (found, paint) => ({
   drawClear: [
     (plot) => {
       const { ctx } = plot;
-      const [x, y] = [(v) => plot.valToPos(v, 'x', true), (v) => plot.valToPos(v, 'y', true)];
+      /** @type {(v: number) => number} */
+      const x = (v) => plot.valToPos(v, 'x', true);
+      /** @type {(v: number) => number} */
+      const y = (v) => plot.valToPos(v, 'y', true);
       ctx.save();
       for (const level of found.levels) {
         const [from, to] = [x(seconds(level.from_ns)), x(seconds(level.to_ns))];
@@ -76,6 +89,7 @@ function Line({ found, to }) {
   const { figure } = found;
   const { data, options, dots } = useMemo(() => {
     const points = found.trend.points.filter((point) => point.value !== null);
+    /** @type {(counts: boolean) => (number | null)[]} */
     const of = (counts) => points.map((point) => (point.counts === counts ? point.value : null));
     return {
       data: [points.map((point) => seconds(point.started_ns)), of(true), of(false)],
@@ -85,6 +99,7 @@ function Line({ found, to }) {
         to: to(point.run),
         text: `run ${point.run}, ${when(point.started_ns)}: ${show(figure, point.value)}`,
       })),
+      /** @type {(paint: Paint) => PlotOptions} */
       options: (paint) => ({
         legend: { show: false },
         tzDate: (time) => uPlot.tzDate(new Date(time * 1e3), 'UTC'),
@@ -135,7 +150,10 @@ function Line({ found, to }) {
   );
 }
 
-// Run -> the one before it, of those that are compared.
+/**
+ * Run -> the one before it, of those that are compared.
+ * @param {Point[]} points
+ */
 function befores(points) {
   const known = points.filter((point) => point.counts);
   return new Map(known.slice(1).map((point, i) => [point.run, known[i].run]));
@@ -232,7 +250,10 @@ function Changes({ found }) {
   );
 }
 
-// Good news is green; "not known" is neither green nor red.
+/**
+ * Good news is green; "not known" is neither green nor red.
+ * @param {Found} found
+ */
 function mood(found) {
   if (found.levels.at(-1)?.change === 'worse') return 'bad';
   return found.levels.length > 1 ? 'good' : '';
@@ -304,8 +325,13 @@ const Pick = ({ label, value, rows, change }) => (
     </select>
   </label>
 );
-const anyOf = (words) => [['', 'any'], ...words.map((word) => [word, word])];
+/** @type {(words: string[]) => [string, string][]} */
+const anyOf = (words) => [
+  ['', 'any'],
+  ...words.map((word) => /** @type {[string, string]} */ ([word, word])),
+];
 
+/** @param {{found: Found}} props */
 function Noise({ found }) {
   const { noise, figure } = found;
   return (
@@ -333,6 +359,7 @@ export function Trend() {
       ? { metric, limit: DEFAULT_LIMIT, until: offline.run }
       : { metric, limit, branch: query.branch, platform: query.platform, ...where },
   );
+  /** @type {(run: number) => string} */
   const to = (run) => `/trend?${new URLSearchParams({ ...query, metric, run: String(run) })}`;
   return (
     <Page title="Trend" lead="One figure over runs: is it getting worse, and since when?">
@@ -343,7 +370,7 @@ export function Trend() {
               <Pick
                 label="figure"
                 value={metric}
-                rows={found.figures.map((each) => [each.name, each.title])}
+                rows={found.figures.map((each) => /** @type {[string, string]} */ ([each.name, each.title]))}
                 change={(value) => set({ metric: value, run: null }, false)}
               />
               <span class="filters" data-carrier>
@@ -352,7 +379,10 @@ export function Trend() {
                     <Pick
                       label="runs"
                       value={limit}
-                      rows={LIMITS.map((count) => [String(count), `newest ${number(count)}`])}
+                      rows={LIMITS.map(
+                        (count) =>
+                          /** @type {[string, string]} */ ([String(count), `newest ${number(count)}`]),
+                      )}
                       change={(value) => set({ limit: value, run: null })}
                     />
                     <Pick

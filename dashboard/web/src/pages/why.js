@@ -4,6 +4,7 @@ import { readText, send, token } from '../api.js';
 import { EditorSetting, editorLink, onEditorChange } from '../editor.js';
 import { Chip, Command, caseName, plural, words } from '../ui.js';
 
+/** @type {Record<string, string>} */
 const found = {
   context: 'the thread’s saved registers',
   unwind: 'the unwind data of the frame below',
@@ -16,6 +17,10 @@ const found = {
   inlined: 'inlined here: it has no return address of its own',
 };
 
+/**
+ * @typedef {import('preact').ComponentChildren} Children
+ * @param {{rows: [string, Children, boolean?][]}} props the third: plain text, not a name
+ */
 function Rows({ rows }) {
   return (
     <dl>
@@ -31,12 +36,16 @@ function Rows({ rows }) {
   );
 }
 
+/** @param {import('openapi').Frame} frame */
 function lookup(frame) {
   if (frame.kind !== 'return') return 'looked up at its own address';
   return `a return address: looked up one byte earlier, at 0x${(BigInt(frame.offset) - 1n).toString(16)}`;
 }
 
-// What was undone in the frame below, which is how this one was reached.
+/**
+ * What was undone in the frame below, which is how this one was reached.
+ * @param {{evidence: import('openapi').Evidence | undefined, title: string}} props
+ */
 function Steps({ evidence, title }) {
   if (!evidence) return null;
   const range = evidence.function_end ? `${evidence.function_begin} – ${evidence.function_end}` : null;
@@ -79,12 +88,21 @@ function Steps({ evidence, title }) {
   );
 }
 
+/** @type {(hex: string) => string} */
 const spaced = (hex) => hex.replace(/../g, '$& ').trim();
 
+/**
+ * @param {{row: import('openapi').Cell[], column: number, engine: string, stack:
+ *   import('openapi').ClaimedStack | null}} props
+ */
 function Engine({ row, column, engine, stack }) {
   const cell = row[column];
-  const { frame } = cell;
-  const evidence = (index) => stack?.evidence.find((e) => e.index === index);
+  const frame = /** @type {(import('openapi').Frame & {compiland?: string | null}) | null} */ (cell.frame);
+  /** @type {(index: number) => import('openapi').Evidence | undefined} */
+  const evidence = (index) =>
+    /** @type {import('openapi').Evidence[] | undefined} */ (/** @type {unknown} */ (stack?.evidence))?.find(
+      (e) => e.index === index,
+    );
   if (!frame)
     return (
       <div class="why">
@@ -151,6 +169,7 @@ function Engine({ row, column, engine, stack }) {
 
 // ---- source --------------------------------------------------------------------------------
 
+/** @type {(file: string | null | undefined) => string | undefined} */
 const plainName = (file) => file?.replaceAll('\\', '/');
 /**
  * @param {string | null | undefined} file
@@ -159,19 +178,29 @@ const plainName = (file) => file?.replaceAll('\\', '/');
 export const sourceOf = (file, artifacts) => {
   const name = plainName(file);
   return (
-    name && artifacts.find((a) => a.role === 'source' && (a.name === name || name.endsWith(`/${a.name}`)))
+    (name &&
+      artifacts.find((a) => a.role === 'source' && (a.name === name || name.endsWith(`/${a.name}`)))) ||
+    undefined
   );
 };
 
-// Which engines name which line of the file, for every row of the thread.
+/**
+ * Which engines name which line of the file, for every row of the thread: line -> row -> names.
+ * @param {import('openapi').Artifact} source
+ * @param {import('openapi').Thread} thread
+ * @param {number[]} columns
+ * @param {import('openapi').Asked[]} names
+ * @param {import('openapi').Artifact[]} artifacts
+ */
 function marksOf(source, thread, columns, names, artifacts) {
+  /** @type {Map<number, Map<number, string[]>>} */
   const marks = new Map();
   thread.rows.forEach((row, at) => {
     [0, ...columns.map((i) => i + 1)].forEach((column) => {
       const frame = row[column].frame;
       if (!frame?.line || sourceOf(frame.file, artifacts) !== source) return;
-      if (!marks.has(frame.line)) marks.set(frame.line, new Map());
-      const line = marks.get(frame.line);
+      const line = marks.get(frame.line) ?? new Map();
+      marks.set(frame.line, line);
       line.set(at, [...(line.get(at) ?? []), column === 0 ? 'truth' : names[column - 1].engine]);
     });
   });
@@ -186,6 +215,7 @@ const letters = [
   ['judge', 'J', 'judge'],
 ];
 
+/** @param {{names: string[]}} props */
 function Who({ names }) {
   return (
     <>
@@ -373,13 +403,16 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
   );
 }
 
+/** @type {(days: number) => string} */
 const inDays = (days) => new Date(Date.now() + days * 864e5).toISOString().slice(0, 10);
 
+/** @param {{c: import('openapi').Case, run: number | string}} props */
 function AcceptForm({ c, run }) {
   const [said, say] = useState(/** @type {string[] | null} */ (null));
+  /** @type {(event: SubmitEvent) => void} */
   const put = (event) => {
     event.preventDefault();
-    const form = Object.fromEntries(new FormData(event.target));
+    const form = Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)));
     const body = JSON.stringify({
       ...{ run, case: caseName(c), repeat: c.repeat },
       ...form,
