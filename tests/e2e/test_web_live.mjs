@@ -87,10 +87,10 @@ function start() {
     },
   });
   process.on('exit', () => child.kill('SIGKILL'));
-  child.ended = new Promise((done) => {
+  const ended = new Promise((done) => {
     child.on('exit', done);
   });
-  return child;
+  return Object.assign(child, { ended });
 }
 
 const chromium = await browser();

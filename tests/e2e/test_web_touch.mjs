@@ -194,6 +194,7 @@ test('a_dump_comes_in_ranges', async () => {
   const whole = readFileSync(join(kept, 'dump.dmp'));
   const at = `${server.base}/api/v1/runs/30/cases/inline_chain.ob2/dump`;
   const last = whole.length - 1;
+  /** @type {[string | null, number, number?, number?][]} */
   const rows = [
     [null, 200, 0, last],
     ['bytes=0-3', 206, 0, 3],
@@ -216,9 +217,9 @@ test('a_dump_comes_in_ranges', async () => {
     check(got.equals(status === 416 ? Buffer.alloc(0) : whole.subarray(begin, end + 1)), `${range}: bytes`);
   }
   const etag = (await fetch(at, { method: 'HEAD' })).headers.get('etag');
-  for (const [tag, status] of [
-    [etag, 206],
-    ['"older"', 200],
+  for (const { tag, status } of [
+    { tag: etag, status: 206 },
+    { tag: '"older"', status: 200 },
   ]) {
     const answer = await fetch(at, { headers: { Range: 'bytes=0-3', 'If-Range': tag } });
     await answer.arrayBuffer();

@@ -13,7 +13,10 @@ function stored() {
   }
 }
 
-// An address that runs code in this page is none.
+/**
+ * Whether ADDRESS may be followed: one that runs code in this page may not.
+ * @param {string} address
+ */
 const allowed = (address) =>
   /^[a-z][a-z0-9+.-]*:/i.test(address) && !/^(javascript|data|vbscript|blob):/i.test(address);
 
@@ -32,6 +35,7 @@ export function editorLink(file, line) {
 /** The setting, where a source is shown. */
 export function EditorSetting() {
   const [address, set] = useState(stored);
+  /** @param {{currentTarget: HTMLInputElement}} event */
   const keep = (event) => {
     const text = event.currentTarget.value.trim();
     set(text);

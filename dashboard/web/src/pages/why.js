@@ -245,6 +245,7 @@ function Who({ names }) {
  * @property {number} at the row
  */
 
+/** @param {{file?: string | null, line: number | null, text?: string | null}} props */
 function EditorName({ file, line, text }) {
   const to = editorLink(file, line);
   return to ? (
