@@ -435,6 +435,31 @@ test('a_file_is_usable_by_everybody', async () => {
   }
 });
 
+test('a_file_prints_whole_with_its_address_and_date', async () => {
+  for (const view of ['/', '/runs', `/runs/${RUNS}`, caseAt, '/timing', '/signatures', '/glossary']) {
+    const page = await openPage(chromium, `${file}#${view}`, {
+      viewport: { width: 720, height: 1000 },
+      colorScheme: 'dark',
+    });
+    await settled(page);
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await settled(page);
+    const found = await page.evaluate(() => ({
+      wide: document.documentElement.scrollWidth,
+      said: document.querySelector('.printed').innerText,
+      folded: document.querySelectorAll('details:not([open])').length,
+      ground: getComputedStyle(document.body).backgroundColor,
+    }));
+    check(found.wide <= 722, `${view} is ${found.wide} wide on paper`);
+    check(found.said.includes(`#${view}`) && /20\d\d-\d\d-\d\d \d\d:\d\d UTC/.test(found.said), found.said);
+    same([found.folded, found.ground], [0, 'rgb(255, 255, 255)'], view);
+    check((await page.pdf({ format: 'A4' })).length > 3000, `${view}: a PDF`);
+    same(page.complaints, [], 'complaints');
+    await page.context().close();
+  }
+});
+
 // With more cases and runs than it can hold, it takes little time and space.
 test('a_file_of_a_large_run_stays_bounded', async () => {
   const large = seed('large.db', 220, 4, 2400);

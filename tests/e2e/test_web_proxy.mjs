@@ -4,8 +4,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { request } from 'node:https';
+import { join } from 'node:path';
 import {
   browser,
+  build,
   check,
   openPage,
   runAll,
@@ -24,7 +26,7 @@ const NAME = 'twinstack.localhost';
 const db = seed('proxy.db', 12, 24, 0);
 const known = scratch('known.txt');
 const server = await serve('--db', db, '--allow-remote', '--allow-write', '--host', NAME, '--known', known);
-const nginx = ['/usr/sbin/nginx', '/usr/bin/nginx'].find(existsSync);
+const nginx = [join(build, 'nginx/usr/sbin/nginx'), '/usr/sbin/nginx'].find(existsSync);
 
 const freePort = () =>
   new Promise((done) => {
