@@ -98,6 +98,45 @@ struct cap_code {
     char name[CAP_NAME_BYTES];
 };
 
+/* ---- managed code (managed.c) ---- */
+enum {
+    CAP_ASSEMBLIES = 64,
+    CAP_METHODS = 4096,
+    CAP_MANAGED_FUNCTIONS = 2 * CAP_METHODS,
+    CAP_IL_MAPS = 32 * CAP_METHODS,
+};
+
+struct cap_method {
+    volatile LONG ready;
+    uint32_t token, assembly; /* assembly 0: none; else its place plus 1 */
+    uint64_t start_va, code_bytes;
+    uint32_t map, map_count, function, function_count; /* places in the pools */
+};
+
+#if defined(_WIN64)
+struct cap_function {
+    uint64_t base_va; /* the entry's RVAs count from there */
+    RUNTIME_FUNCTION entry;
+};
+#else
+struct cap_function {
+    uint64_t base_va;
+};
+#endif
+
+struct cap_managed {
+    volatile LONG assembly_count, method_count, map_count, function_count;
+    struct {
+        int module; /* index into cap.modules; -1: none */
+        uint8_t mvid[16];
+    } assemblies[CAP_ASSEMBLIES];
+    struct cap_method methods[CAP_METHODS];
+    struct cap_function functions[CAP_MANAGED_FUNCTIONS];
+    struct capture_il maps[CAP_IL_MAPS];
+    capture_snapshot_fn *snapshot; /* NULL: no profiler */
+};
+extern struct cap_managed cap_managed;
+
 struct cap_thread {
     HANDLE handle;
     uint32_t id, flags;
@@ -186,6 +225,8 @@ bool cap_crash_within(struct cap_bounds range, uint64_t va);
 bool cap_modules_start(void);
 void cap_modules_add(uint64_t base_va, uint64_t image_bytes, const wchar_t *path,
                      uint32_t path_units, uint64_t loaded_ns);
+/* The same for an image that the runtime loaded itself: laid out as in memory or as in its file. */
+void cap_modules_add_flat(uint64_t base_va, const wchar_t *path, uint32_t path_units);
 void cap_modules_remove(uint64_t base_va);
 void cap_modules_stop(void);
 /* Index into the table of the module that holds VA now, else of the last that did and is
@@ -197,6 +238,18 @@ bool cap_crash_in_code_map(uint64_t va);
 /* As RtlLookupFunctionEntry, without its lock, which a thread stopped in the loader may hold:
  * the table of a loaded module is searched here, and the system asked about other code only. */
 const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va);
+#endif
+
+/* ---- managed.c ---- */
+/* The method whose code holds VA; NULL: none. */
+const struct cap_method *cap_crash_method_at(uint64_t va);
+#if defined(_WIN64)
+/* Unwind data of registered methods: no lock; NULL: none. */
+const RUNTIME_FUNCTION *cap_crash_managed_function(uint64_t va, uint64_t *base_va);
+/* Walks as `rtl` does up to the first managed frame, whose registers go to MANAGED; the frames
+ * inside of it go to OUT.  False: there is none. */
+bool cap_crash_walk_to_managed(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
+                               CONTEXT *managed, struct cap_walk *out);
 #endif
 
 /* ---- walkers: each fills OUT and never faults outward ---- */
@@ -321,6 +374,7 @@ struct cap_subject {
 };
 void cap_crash_cheap_walkers(const struct cap_subject *subject);
 void cap_crash_late_walkers(const struct cap_subject *subject);
+uint32_t cap_crash_dump_limit_ms(void);
 /* Returns false when the dump did not come within LIMIT_MS. */
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms);
 

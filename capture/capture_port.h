@@ -52,6 +52,7 @@ struct capture_options {
     uint64_t keep_bytes;    /* and their total size; 0: 512 MB */
     bool offsets_only;      /* write no dump: a hanging thread is stopped only while its stack is
                              * copied */
+    uint32_t dump_limit_ms; /* a dump that takes longer is given up; 0: 25000 */
 };
 
 /* One capture that an ended process left in a folder.  Strings are valid during the call. */
@@ -92,6 +93,44 @@ void capture_heartbeat_pause(void);
  * walked through it, and the crash path does not ask the system for one. NAME is copied. False: no
  * room left. */
 bool capture_register_code(const char *name, const void *start, uint64_t bytes);
+
+/* ---- managed code: what a .NET profiler knows (capture/profiler) ---- */
+
+/* From this offset of a method's native code on, its code is that of IL_OFFSET; above
+ * CAPTURE_IL_LAST there is none (no mapping, prologue, epilogue). */
+struct capture_il {
+    uint32_t native_offset, il_offset;
+};
+#define CAPTURE_IL_LAST 0xFFFFFF00u
+
+/* One method that the runtime has compiled. */
+struct capture_method {
+    uint32_t size;     /* sizeof(struct capture_method): it grows at its end */
+    uint32_t token;    /* 0x06......, in its assembly's metadata              */
+    uint32_t assembly; /* as capture_register_assembly() numbered it; 0: none */
+    uint32_t map_count;
+    const struct capture_il *map; /* in any order */
+    const void *start;            /* of the native code: its handlers come behind it */
+    uint64_t bytes;
+};
+
+/* An assembly that was loaded at BASE (NULL: not known), and the MVID of its metadata. Returns its
+ * number; 0: no room left. */
+uint32_t capture_register_assembly(const wchar_t *path, const void *base, const uint8_t mvid[16]);
+
+/* After the runtime has registered the method's unwind data. Copies everything; takes no lock.
+ * False: no room left. */
+bool capture_register_method(const struct capture_method *method);
+
+/* Frames of a snapshot, innermost first: managed ones by PC, runs of native ones by their registers
+ * (a CONTEXT). False: no more. */
+typedef bool capture_frame_fn(void *data, const void *pc, const void *native);
+
+/* Takes a snapshot of a suspended thread, or of the calling one; SEED (a CONTEXT; NULL: none) is
+ * where to start. Returns the runtime's HRESULT. */
+typedef int32_t capture_snapshot_fn(uint32_t thread_id, const void *seed, uint32_t seed_bytes,
+                                    capture_frame_fn *add, void *data);
+void capture_use_snapshots(capture_snapshot_fn *snapshot);
 
 /* Puts the calling thread's stack into the ring: a few microseconds, no lock, no file. The ring
  * keeps the last captures that fit, each some 100 to 300 bytes. LABEL is copied, up to 128 bytes;

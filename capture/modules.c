@@ -8,6 +8,7 @@
 #include "capture/cap.h"
 
 #include <psapi.h>
+#include <stddef.h>
 #include <winternl.h>
 
 enum {
@@ -49,8 +50,9 @@ static void set_pdb_name(struct cap_module *module, const char *name, uint64_t r
 static bool read_memory(uint64_t va, void *to, uint32_t bytes)
 {
     SIZE_T got = 0;
-    return ReadProcessMemory(cap.process, (const void *)(uintptr_t)va, to, bytes, &got) &&
-           got == bytes;
+    const HANDLE process =
+        cap.process != NULL ? cap.process : GetCurrentProcess(); /* not installed */
+    return ReadProcessMemory(process, (const void *)(uintptr_t)va, to, bytes, &got) && got == bytes;
 }
 
 static bool read_codeview(struct cap_module *module, uint32_t rva, uint32_t bytes)
@@ -68,8 +70,23 @@ static bool read_codeview(struct cap_module *module, uint32_t rva, uint32_t byte
     return true;
 }
 
-/* Headers and debug directory of a mapped image: size, timestamp, and the PDB's identity. */
-static void read_identity(struct cap_module *module)
+/* Where RVA is, from the module's base, if the image is laid out as in its file. */
+static uint32_t file_offset(const struct cap_module *module, const IMAGE_NT_HEADERS *nt,
+                            uint32_t nt_offset, uint32_t rva)
+{
+    IMAGE_SECTION_HEADER section;
+    const uint32_t first = nt_offset + (uint32_t)(offsetof(IMAGE_NT_HEADERS, OptionalHeader) +
+                                                  nt->FileHeader.SizeOfOptionalHeader);
+    for (uint32_t i = 0; i < nt->FileHeader.NumberOfSections; i++)
+        if (read_memory(module->base_va + first + i * sizeof section, &section, sizeof section) &&
+            rva - section.VirtualAddress < section.SizeOfRawData)
+            return rva - section.VirtualAddress + section.PointerToRawData;
+    return rva;
+}
+
+/* Headers and debug directory of a mapped image: size, timestamp, and the PDB's identity.  IS_FLAT:
+ * it is laid out as in its file. */
+static void read_identity(struct cap_module *module, bool is_flat)
 {
     IMAGE_DOS_HEADER dos;
     IMAGE_NT_HEADERS nt;
@@ -85,14 +102,18 @@ static void read_identity(struct cap_module *module)
     module->functions_rva = table.VirtualAddress;
     module->functions_count = table.Size / FUNCTION_BYTES;
 
-    const IMAGE_DATA_DIRECTORY where = nt.OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_DEBUG];
+    IMAGE_DATA_DIRECTORY where = nt.OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_DEBUG];
     if (where.VirtualAddress == 0)
         return;
+    if (is_flat)
+        where.VirtualAddress =
+            file_offset(module, &nt, (uint32_t)dos.e_lfanew, where.VirtualAddress);
     for (uint32_t i = 0; i < where.Size / sizeof entry; i++)
         if (read_memory(module->base_va + where.VirtualAddress + i * sizeof entry, &entry,
                         sizeof entry) &&
             entry.Type == IMAGE_DEBUG_TYPE_CODEVIEW && entry.AddressOfRawData != 0 &&
-            read_codeview(module, entry.AddressOfRawData, entry.SizeOfData))
+            read_codeview(module, is_flat ? entry.PointerToRawData : entry.AddressOfRawData,
+                          entry.SizeOfData))
             return;
 }
 
@@ -105,8 +126,8 @@ static bool is_listed(uint64_t base_va)
     return false;
 }
 
-void cap_modules_add(uint64_t base_va, uint64_t image_bytes, const wchar_t *path,
-                     uint32_t path_units, uint64_t loaded_ns)
+static void add(uint64_t base_va, uint64_t image_bytes, const wchar_t *path, uint32_t path_units,
+                uint64_t loaded_ns, bool may_be_flat)
 {
     LONG at = is_listed(base_va) ? CAP_MODULES : InterlockedIncrement(&cap.module_count) - 1;
     if (at >= CAP_MODULES)
@@ -117,8 +138,22 @@ void cap_modules_add(uint64_t base_va, uint64_t image_bytes, const wchar_t *path
     module->loaded_ns = loaded_ns;
     module->unloaded_ns = RECORD_NEVER;
     module->path_bytes = (uint16_t)cap_crash_utf8(path, path_units, module->path, CAP_PATH_BYTES);
-    read_identity(module);
+    read_identity(module, false);
+    if (may_be_flat && module->pdb_bytes == 0)
+        read_identity(module, true);
     InterlockedExchange(&module->ready, 1);
+}
+
+void cap_modules_add(uint64_t base_va, uint64_t image_bytes, const wchar_t *path,
+                     uint32_t path_units, uint64_t loaded_ns)
+{
+    add(base_va, image_bytes, path, path_units, loaded_ns, false);
+}
+
+/* Native code never runs in such an image, so its pages need not be where its headers say. */
+void cap_modules_add_flat(uint64_t base_va, const wchar_t *path, uint32_t path_units)
+{
+    add(base_va, 0, path, path_units, cap.process != NULL ? cap_crash_now_ns() : 0, true);
 }
 
 void cap_modules_remove(uint64_t base_va)
@@ -187,8 +222,10 @@ bool cap_crash_in_loaded_module(uint64_t va)
 const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va)
 {
     const struct cap_module *module = loaded_at(va);
-    if (module == NULL)
-        return RtlLookupFunctionEntry(va, base_va, NULL);
+    if (module == NULL) {
+        const RUNTIME_FUNCTION *managed = cap_crash_managed_function(va, base_va);
+        return managed != NULL ? managed : RtlLookupFunctionEntry(va, base_va, NULL);
+    }
     const uint32_t rva = (uint32_t)(va - module->base_va);
     const RUNTIME_FUNCTION *table =
         (const RUNTIME_FUNCTION *)(uintptr_t)(module->base_va + module->functions_rva);
@@ -230,5 +267,5 @@ bool cap_crash_in_code_map(uint64_t va)
     for (LONG i = 0; i < cap.code_count && i < CAP_CODE_MAPS; i++)
         if (cap.codes[i].ready && va - cap.codes[i].start_va < cap.codes[i].code_bytes)
             return true;
-    return false;
+    return cap_crash_method_at(va) != NULL;
 }

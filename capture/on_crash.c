@@ -285,8 +285,8 @@ void cap_crash_take(void)
                                         * the dump */
     cap_crash_cheap_walkers(&subject);
     cap_crash_record_captures();
-    if (cap_crash_dump(&subject, false, CAP_DUMP_LIMIT_MS) && cap.options.tuned_dump)
-        cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
+    if (cap_crash_dump(&subject, false, cap_crash_dump_limit_ms()) && cap.options.tuned_dump)
+        cap_crash_dump(&subject, true, cap_crash_dump_limit_ms());
     cap_crash_late_walkers(&subject);
 
     if (crash->own_stack_usable) {

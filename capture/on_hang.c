@@ -218,7 +218,7 @@ static void take_suspended(const struct cap_subject *subject, uint64_t start_ns,
 {
     if (!rescued)
         cap_crash_cheap_walkers(subject);
-    cap_crash_dump(subject, false, CAP_DUMP_LIMIT_MS);
+    cap_crash_dump(subject, false, cap_crash_dump_limit_ms());
     stops->dump_ns = cap_crash_now_ns() - start_ns;
     if (!rescued)
         cap_crash_late_walkers(subject);
@@ -247,7 +247,7 @@ static void take_stopped(uint32_t sample_count, uint64_t start_ns, uint64_t late
     cap_crash_record_stops(&stops, sample_count, left_suspended);
     cap_crash_record_captures();
     if (cap.options.tuned_dump && !cap.options.offsets_only)
-        cap_crash_dump(&subject, true, CAP_DUMP_LIMIT_MS);
+        cap_crash_dump(&subject, true, cap_crash_dump_limit_ms());
 }
 
 /* A thread that has ended sends no heartbeats; that is not a hang. */

@@ -101,6 +101,25 @@
  *   reserved, zero                 20    4
  *                                  24
  *
+ *   ASSEMBLIES entry: managed code (version 2)
+ *   module                          0    4   index into all MODULES entries; RECORD_NO_MODULE
+ *   reserved, zero                  4    4
+ *   MVID                            8   16   of its metadata
+ *                                  24
+ *
+ *   METHODS entry: managed code that the runtime compiled (version 2)
+ *                              OFFSET SIZE   (variable, 8-aligned)
+ *   entry bytes                     0    4
+ *   token                           4    4   0x06......: MethodDef, in the assembly's metadata
+ *   start (va)                      8    8
+ *   code bytes                     16    8
+ *   assembly                       24    4   index into all ASSEMBLIES entries; RECORD_NO_MODULE
+ *   map entries                    28    4
+ *                                  32        map: 8 bytes each, in any order
+ *   map: native offset              0    4   from here on, the code is that of
+ *   IL offset                       4    4   or above RECORD_IL_LAST: no mapping, prologue,
+ * epilogue
+ *
  *   MEMORY entry: bytes of generated code and unwind data; where a walk at every instruction
  *   was packed, of images           OFFSET SIZE   (8-aligned)
  *   entry bytes                     0    4
@@ -202,6 +221,8 @@ enum {
     RECORD_SECTION_TIMING = 4,
     RECORD_SECTION_CODE_MAP = 5,
     RECORD_SECTION_CAPTURES = 6,
+    RECORD_SECTION_ASSEMBLIES = 7,
+    RECORD_SECTION_METHODS = 8,
     RECORD_SECTION_STEPS = 16,
     RECORD_SECTION_MEMORY = 17,
     RECORD_SECTION_FUNCTIONS = 18,
@@ -273,6 +294,19 @@ enum {
     RECORD_N_LABEL_BYTES = 26,
     RECORD_N_STOP = 28,
     RECORD_N_VA_BITS = 48,
+
+    RECORD_ASSEMBLY_BYTES = 24,
+    RECORD_A_MODULE = 0,
+    RECORD_A_MVID = 8,
+
+    RECORD_METHOD_BYTES = 32,
+    RECORD_D_ENTRY_BYTES = 0,
+    RECORD_D_TOKEN = 4,
+    RECORD_D_START = 8,
+    RECORD_D_CODE_BYTES = 16,
+    RECORD_D_ASSEMBLY = 24,
+    RECORD_D_MAP_COUNT = 28,
+    RECORD_MAP_BYTES = 8,
 
     RECORD_FUNCTION_BYTES = 24,
     RECORD_N_BASE = 0,
@@ -378,7 +412,14 @@ enum {
     WALKER(RTL_SUSPENDED, 6, "rtl-suspended", cap_walk_rtl_suspended,                              \
            RECORD_WALKER_TRAIT_TABLES | RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_SYSTEM |   \
                RECORD_WALKER_TRAIT_SUSPENDED,                                                      \
-           "the same walk as offset:rtl, of the suspended thread itself")
+           "the same walk as offset:rtl, of the suspended thread itself")                          \
+    WALKER(SNAPSHOT, 7, "snapshot", cap_walk_snapshot,                                             \
+           RECORD_WALKER_TRAIT_TABLES | RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_MANAGED,   \
+           "the .NET runtime's own walk; under Wine a stand-in answers for the trap flags")        \
+    WALKER(SNAPSHOT_SEEDED, 8, "snapshot-seeded", cap_walk_snapshot_seeded,                        \
+           RECORD_WALKER_TRAIT_TABLES | RECORD_WALKER_TRAIT_WAITS | RECORD_WALKER_TRAIT_SYSTEM |   \
+               RECORD_WALKER_TRAIT_MANAGED,                                                        \
+           "as snapshot; native frames by the unwinder of offset:rtl")
 
 #define RECORD_WALKER_NUMBER(ID, NUMBER, NAME, WALK, TRAITS, SHARES) RECORD_WALKER_##ID = (NUMBER),
 /* NOLINTNEXTLINE(bugprone-macro-parentheses) terms of a sum */
@@ -396,9 +437,11 @@ enum {
     RECORD_WALKER_TRAIT_SYSTEM = 8,      /* walks by the unwinder of ntdll, as others may    */
     RECORD_WALKER_TRAIT_OWN_THREAD = 16, /* walks the thread it runs on, no other */
     RECORD_WALKER_TRAIT_SUSPENDED = 32,  /* walks a suspended thread: of a hang   */
+    RECORD_WALKER_TRAIT_MANAGED = 64,    /* asks the .NET runtime: own thread, or a suspended one */
 };
 
 #define RECORD_NO_MODULE 0xFFFFFFFFu
+#define RECORD_IL_LAST 0xFFFFFF00u
 #define RECORD_NEVER 0xFFFFFFFFFFFFFFFFull
 #define RECORD_DUMP_STREAM 0x54570001u /* user stream type: above LastReservedStream */
 

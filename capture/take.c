@@ -54,7 +54,8 @@ static bool has(uint32_t walker, uint32_t trait)
 static void walk_on_runner(const struct cap_subject *subject, uint32_t walker)
 {
     struct walk_job *job = &walk_jobs[walker];
-    const bool own_thread = has(walker, RECORD_WALKER_TRAIT_OWN_THREAD);
+    const bool own_thread = has(walker, RECORD_WALKER_TRAIT_OWN_THREAD) ||
+                            (has(walker, RECORD_WALKER_TRAIT_MANAGED) && !subject->is_suspended);
     *job = (struct walk_job){cap_walkers[walker].walk, subject, &walks[walker]};
     cap_crash_walk_begin(job->out, walker, subject->thread_id);
     if (own_thread && !subject->can_run)
@@ -84,22 +85,25 @@ static bool has_walked(const struct cap_subject *subject, uint32_t walker)
 }
 
 /* True when the walker runs after the dumps. */
-static bool is_late(uint32_t walker)
+static bool is_late(const struct cap_subject *subject, uint32_t walker)
 {
-    return has(walker, RECORD_WALKER_TRAIT_DBGHELP | RECORD_WALKER_TRAIT_SUSPENDED);
+    return has(walker, RECORD_WALKER_TRAIT_DBGHELP | RECORD_WALKER_TRAIT_SUSPENDED) ||
+           (has(walker, RECORD_WALKER_TRAIT_MANAGED) && subject->is_suspended);
 }
 
 /* A crashed thread is not suspended: it waits in a hook.  A thread whose stack was copied may run.
  */
 static bool applies(const struct cap_subject *subject, uint32_t walker)
 {
+    if (has(walker, RECORD_WALKER_TRAIT_MANAGED))
+        return cap_managed.snapshot != NULL && (subject->is_suspended || subject->can_run);
     return subject->is_suspended || !has(walker, RECORD_WALKER_TRAIT_SUSPENDED);
 }
 
 void cap_crash_cheap_walkers(const struct cap_subject *subject)
 {
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++) {
-        if (!wanted(i) || has_walked(subject, i) || is_late(i))
+        if (!wanted(i) || has_walked(subject, i) || !applies(subject, i) || is_late(subject, i))
             continue;
         if (has(i, RECORD_WALKER_TRAIT_WAITS))
             walk_on_runner(subject, i);
@@ -111,7 +115,7 @@ void cap_crash_cheap_walkers(const struct cap_subject *subject)
 void cap_crash_late_walkers(const struct cap_subject *subject)
 {
     for (uint32_t i = 1; i < RECORD_WALKER_COUNT; i++) {
-        if (!wanted(i) || !applies(subject, i) || !is_late(i))
+        if (!wanted(i) || !applies(subject, i) || !is_late(subject, i))
             continue;
         if (cap_crash_busy(CAP_RUNNER_DUMP) || cap_crash_busy(CAP_RUNNER_CRASHED))
             write_blocked(subject, i, "the dump is still in dbghelp");
@@ -121,6 +125,11 @@ void cap_crash_late_walkers(const struct cap_subject *subject)
 }
 
 /* ---- dumps ---- */
+
+uint32_t cap_crash_dump_limit_ms(void)
+{
+    return cap.options.dump_limit_ms != 0 ? cap.options.dump_limit_ms : (uint32_t)CAP_DUMP_LIMIT_MS;
+}
 
 static struct dump_job {
     const struct cap_subject *subject;

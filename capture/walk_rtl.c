@@ -206,6 +206,35 @@ void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out)
         out->stop = RECORD_STOP_COPY_END;
 }
 
+static NOINLINE bool walk_to_managed(CONTEXT *context, struct cap_bounds bounds, struct step step,
+                                     struct cap_walk *out)
+{
+    enum { NATIVE_LIMIT = 512 };
+    step.found = RECORD_FOUND_CONTEXT;
+    for (uint32_t n = 0; n < NATIVE_LIMIT; n++) {
+        const uint64_t pc = context->Rip, sp = context->Rsp;
+        if (cap_crash_method_at(step.is_return ? pc - 1 : pc) != NULL)
+            return true;
+        cap_crash_walk_add(out, pc, step.is_return ? RECORD_FRAME_RETURN : 0u, step.found);
+        if (!cap_crash_within(bounds, sp) ||
+            step_out(context, bounds, n == 0, &step) != RECORD_STOP_LIMIT || context->Rip == 0 ||
+            context->Rsp <= sp)
+            return false;
+    }
+    return false;
+}
+
+bool cap_crash_walk_to_managed(const CONTEXT *seed, struct cap_bounds bounds, bool seed_is_return,
+                               CONTEXT *managed, struct cap_walk *out)
+{
+    *managed = *seed;
+    __try {
+        return walk_to_managed(managed, bounds, (struct step){.is_return = seed_is_return}, out);
+    } __except (EXCEPTION_EXECUTE_HANDLER) {
+        return false;
+    }
+}
+
 void cap_crash_walk_rtl(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
                         bool seed_is_return, struct cap_walk *out)
 {

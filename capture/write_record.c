@@ -181,10 +181,98 @@ static void build_code_map(struct buffer *b)
         section_end(b, start, count);
 }
 
-static void build_functions(struct buffer *b)
+static const struct cap_method *method_at(LONG index)
+{
+    return cap_managed.methods[index].ready ? &cap_managed.methods[index] : NULL;
+}
+
+static LONG method_count(void)
+{
+    return cap_managed.method_count < CAP_METHODS ? cap_managed.method_count : CAP_METHODS;
+}
+
+static void build_assemblies(struct buffer *b)
 {
     uint32_t count = 0;
-    uint8_t *start = cap.code_count > 0 ? section_start(b, RECORD_SECTION_FUNCTIONS) : NULL;
+    uint8_t *start =
+        cap_managed.assembly_count > 0 ? section_start(b, RECORD_SECTION_ASSEMBLIES) : NULL;
+    for (LONG i = 0; start != NULL && i < cap_managed.assembly_count; i++) {
+        uint8_t *e = extend(b, RECORD_ASSEMBLY_BYTES);
+        if (e == NULL)
+            break;
+        put32(e + RECORD_A_MODULE, cap_managed.assemblies[i].module >= 0
+                                       ? (uint32_t)cap_managed.assemblies[i].module
+                                       : RECORD_NO_MODULE);
+        cap_crash_copy(e + RECORD_A_MVID, cap_managed.assemblies[i].mvid, 16);
+        count++;
+    }
+    if (start != NULL)
+        section_end(b, start, count);
+}
+
+static void build_methods(struct buffer *b)
+{
+    uint32_t count = 0;
+    uint8_t *start = method_count() > 0 ? section_start(b, RECORD_SECTION_METHODS) : NULL;
+    for (LONG i = 0; start != NULL && i < method_count(); i++) {
+        const struct cap_method *method = method_at(i);
+        const uint32_t bytes =
+            RECORD_METHOD_BYTES + (method != NULL ? method->map_count * RECORD_MAP_BYTES : 0);
+        uint8_t *e = method != NULL ? extend(b, bytes) : NULL;
+        if (e == NULL)
+            continue;
+        put32(e + RECORD_D_ENTRY_BYTES, bytes);
+        put32(e + RECORD_D_TOKEN, method->token);
+        put64(e + RECORD_D_START, method->start_va);
+        put64(e + RECORD_D_CODE_BYTES, method->code_bytes);
+        put32(e + RECORD_D_ASSEMBLY, method->assembly - 1); /* 0: RECORD_NO_MODULE */
+        put32(e + RECORD_D_MAP_COUNT, method->map_count);
+        for (uint32_t k = 0; k < method->map_count; k++) {
+            const struct capture_il *il = &cap_managed.maps[method->map + k];
+            uint8_t *at = e + RECORD_METHOD_BYTES + (size_t)k * RECORD_MAP_BYTES;
+            put32(at, il->native_offset);
+            put32(at + 4, il->il_offset);
+        }
+        count++;
+    }
+    if (start != NULL)
+        section_end(b, start, count);
+}
+
+#if defined(_WIN64)
+static uint32_t build_managed_functions(struct buffer *b)
+{
+    uint32_t count = 0;
+    for (LONG i = 0; i < cap_managed.function_count && i < CAP_MANAGED_FUNCTIONS; i++) {
+        const struct cap_function *function = &cap_managed.functions[i];
+        uint8_t *e = function->base_va != 0 ? extend(b, RECORD_FUNCTION_BYTES) : NULL;
+        if (e == NULL)
+            continue;
+        put64(e + RECORD_N_BASE, function->base_va);
+        put32(e + RECORD_N_BEGIN, function->entry.BeginAddress);
+        put32(e + RECORD_N_END, function->entry.EndAddress);
+        put32(e + RECORD_N_UNWIND, function->entry.UnwindData);
+        count++;
+    }
+    return count;
+}
+#else
+static uint32_t build_managed_functions(struct buffer *b)
+{
+    (void)b;
+    return 0;
+}
+#endif
+
+static bool has_generated(void)
+{
+    return cap.code_count > 0 || cap_managed.function_count > 0;
+}
+
+static void build_functions(struct buffer *b)
+{
+    uint8_t *start = has_generated() ? section_start(b, RECORD_SECTION_FUNCTIONS) : NULL;
+    uint32_t count = start != NULL ? build_managed_functions(b) : 0;
     for (LONG i = 0; start != NULL && i < cap.code_count && i < CAP_CODE_MAPS; i++) {
         const struct cap_code *code = code_at(i);
         uint8_t *e =
@@ -228,26 +316,45 @@ static uint32_t add_memory(struct buffer *b, uint64_t va, uint32_t bytes)
 }
 
 /* UNWIND_INFO: 4 bytes of head, an even number of 2-byte slots, a handler's address. */
-static uint32_t add_unwind_info(struct buffer *b, const struct cap_code *code)
+static uint32_t add_unwind_info(struct buffer *b, uint64_t base_va, uint32_t unwind_rva)
 {
     uint8_t head[4];
-    const uint64_t va = code->base_va + code->unwind_rva;
-    if (code->unwind_rva == 0 || !copy_if_there(head, va, sizeof head))
+    const uint64_t va = base_va + unwind_rva;
+    if (unwind_rva == 0 || !copy_if_there(head, va, sizeof head))
         return 0;
     return add_memory(b, va, 4 + ((head[2] + 1u) & ~1u) * 2 + 4);
 }
 
-static void build_code_memory(struct buffer *b)
+static uint32_t add_managed_memory(struct buffer *b)
 {
     uint32_t count = 0;
-    uint8_t *start = cap.code_count > 0 ? section_start(b, RECORD_SECTION_MEMORY) : NULL;
+#if defined(_WIN64)
+    for (LONG i = 0; i < cap_managed.function_count && i < CAP_MANAGED_FUNCTIONS; i++)
+        count += add_unwind_info(b, cap_managed.functions[i].base_va,
+                                 cap_managed.functions[i].entry.UnwindData);
+#endif
+    for (LONG i = 0; i < method_count(); i++) {
+        const struct cap_method *method = method_at(i);
+        if (method != NULL)
+            count += add_memory(b, method->start_va,
+                                method->code_bytes < CAP_CODE_BYTES ? (uint32_t)method->code_bytes
+                                                                    : (uint32_t)CAP_CODE_BYTES);
+    }
+    return count;
+}
+
+static void build_code_memory(struct buffer *b)
+{
+    uint8_t *start = has_generated() ? section_start(b, RECORD_SECTION_MEMORY) : NULL;
+    uint32_t count = start != NULL ? add_managed_memory(b) : 0;
     for (LONG i = 0; start != NULL && i < cap.code_count && i < CAP_CODE_MAPS; i++) {
         const struct cap_code *code = code_at(i);
         if (code == NULL)
             continue;
         const uint64_t bytes =
             code->code_bytes < CAP_CODE_BYTES ? code->code_bytes : CAP_CODE_BYTES;
-        count += add_memory(b, code->start_va, (uint32_t)bytes) + add_unwind_info(b, code);
+        count += add_memory(b, code->start_va, (uint32_t)bytes) +
+                 add_unwind_info(b, code->base_va, code->unwind_rva);
     }
     if (start != NULL)
         section_end(b, start, count);
@@ -359,6 +466,8 @@ void cap_crash_record_stack(const struct cap_walk *walk)
 void cap_crash_record_code_map(void)
 {
     build_code_map(&section);
+    build_assemblies(&section);
+    build_methods(&section);
     append(&section);
 }
 
@@ -418,6 +527,8 @@ const void *cap_crash_dump_stream(uint32_t *bytes)
     build_threads(&stream);
     build_modules(&stream);
     build_code_map(&stream);
+    build_assemblies(&stream);
+    build_methods(&stream);
     build_functions(&stream);
     build_code_memory(&stream);
     put64(copy + RECORD_H_COMMITTED, stream.used);

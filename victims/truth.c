@@ -45,6 +45,36 @@ void truth_image(const void *base)
     }
 }
 
+const char *truth_keep_text(const char *text)
+{
+    static CRITICAL_SECTION keeping;
+    static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
+    static uint32_t first, used;
+    enum { POOL_BYTES = 64 << 10 };
+    BOOL is_first = FALSE;
+    InitOnceBeginInitialize(&once, 0, &is_first, NULL);
+    if (is_first) { /* the pool is an image's texts that lie in the mapping itself */
+        InitializeCriticalSection(&keeping);
+        first = truth->text_used;
+        truth->text_used += POOL_BYTES;
+        struct truth_image *entry = &truth->images[truth->image_count++];
+        entry->va = (uintptr_t)truth->text + first;
+        entry->bytes = POOL_BYTES;
+        entry->text_offset = first;
+        InitOnceComplete(&once, 0, NULL);
+    }
+    EnterCriticalSection(&keeping);
+    char *at = truth->text + first, *end = at + used;
+    while (at < end && strcmp(at, text) != 0)
+        at += strlen(at) + 1;
+    if (at == end && strlen(text) < POOL_BYTES - used) {
+        memcpy(at, text, strlen(text) + 1);
+        used += (uint32_t)strlen(text) + 1;
+    }
+    LeaveCriticalSection(&keeping);
+    return at < end || used > 0 ? at : "";
+}
+
 bool truth_start(void)
 {
     DWORD slot = TlsAlloc();

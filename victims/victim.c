@@ -76,7 +76,11 @@ static bool on_wine(void)
 
 static const char *unsupported(const struct scenario *s)
 {
-    return s->not_built != NULL ? s->not_built : on_wine() ? s->not_on_wine : NULL;
+    if (s->not_built != NULL)
+        return s->not_built;
+    if (on_wine() && s->not_on_wine != NULL)
+        return s->not_on_wine;
+    return s->missing != NULL ? s->missing() : NULL;
 }
 
 static uint32_t expected_code(const struct scenario *s)
@@ -254,7 +258,8 @@ static bool install(const struct scenario *s)
         .end_after_hang = true,
         .ring_bytes = s->ring_kb * 1024ull,
         .from_outside = s->watched,
-        .tuned_dump = true,
+        .tuned_dump = s->dump_limit_ms == 0,
+        .dump_limit_ms = s->dump_limit_ms,
         .on_crash = s->on_crash,
     };
     victim_open_terminate_door();
@@ -283,7 +288,10 @@ int main(int argc, char **argv)
 
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
     setvbuf(stdout, NULL, _IONBF, 0);
-    if (!truth_start() || !install(s)) {
+    const bool has_truth = truth_start();
+    if (has_truth && s->prepare != NULL)
+        s->prepare();
+    if (!has_truth || !install(s)) {
         fprintf(stderr, "victims-%s: cannot set up the truth mapping or the capture\n",
                 VICTIM_VARIANT);
         return 3;

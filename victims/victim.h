@@ -63,10 +63,13 @@ struct scenario {
     bool watched;                       /* no capture inside: a watcher outside           */
     uint32_t hang_ms;                   /* hang detection; 0: 300 for a hang, else off    */
     uint32_t limit_ms;                  /* 0: 40000                                       */
-    uint32_t ring_kb;                   /* memory for captures on demand; 0: none         */
-    void (*on_crash)(void);             /* handed to the capture                          */
-    const char *not_built;              /* why this architecture or compiler cannot show it */
-    const char *not_on_wine;            /* why Wine cannot show it; NULL: it can          */
+    uint32_t dump_limit_ms;       /* 0: that of the capture; more also leaves out the tuned dump */
+    uint32_t ring_kb;             /* memory for captures on demand; 0: none         */
+    void (*on_crash)(void);       /* handed to the capture                          */
+    void (*prepare)(void);        /* runs before the capture is installed           */
+    const char *(*missing)(void); /* why this host cannot show it; it returns NULL: it can */
+    const char *not_built;        /* why this architecture or compiler cannot show it */
+    const char *not_on_wine;      /* why Wine cannot show it; NULL: it can          */
     const char *sentence;
 };
 
@@ -116,6 +119,9 @@ void truth_thread(const char *role, bool suspect);
 /* Depth now, and back to it: for what leaves frames without returning. */
 uint32_t truth_depth(void);
 void truth_cut(uint32_t depth);
+
+/* A copy of TEXT that outlives the process, for frames whose texts are in no image; "": no room. */
+const char *truth_keep_text(const char *text);
 
 /* Prints one line and flushes, so that the harness knows the fault was asked for. */
 void victim_say(const char *text);

@@ -255,7 +255,9 @@ static void key_of_frame(const struct crash_case *crash, const struct frame *fra
 {
     key->name = compare_name_hash(frame->function);
     key->last_name = compare_last_name_hash(frame->function);
-    key->offset = is_outside_images(frame) && frame->pc_va != 0 ? frame->pc_va : frame->offset;
+    key->offset = is_outside_images(frame) && frame->pc_va != 0
+                      ? frame->pc_va
+                      : FRAME_METHOD(frame->method_token) | frame->offset;
     key->file = frame->file;
     key->line = frame->line;
     key->inline_depth = frame->inline_depth;

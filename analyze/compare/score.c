@@ -106,7 +106,8 @@ static void score_physical(const struct thread_result *thread, uint32_t column, 
             continue;
         out->physical_judged++;
         out->physical_same += a != NULL && b != NULL && frames_same_module(a, b) &&
-                              a->offset == b->offset && a->kind == b->kind;
+                              a->method_token == b->method_token && a->offset == b->offset &&
+                              a->kind == b->kind;
     }
 }
 

@@ -360,7 +360,8 @@ static void fill_frame(struct dump_session *s, const struct unwind_frame *from, 
         record_name_generated(s->dump.user, out);
     if (out->module != NULL) {
         out->module_name = out->module->name;
-        out->offset = from->pc_va - out->module->base_va;
+        if (out->method_token == 0)
+            out->offset = from->pc_va - out->module->base_va;
         if (out->module->debug_id[0] != '\0')
             out->identity = IDENTITY_CHECKED;
     }

@@ -52,6 +52,10 @@ static enum frame_class class_of(const struct crash_case *crash, const struct fr
         return CLASS_NONE;
     if (!is_own_image(crash, frame))
         return CLASS_SYSTEM;
+    /* An assembly has no compilands. What the compiler adds, such as the first part of an async
+     * method, has no lines. */
+    if (frame->method_token != 0)
+        return frame->line != 0 || frame->symbols != SYMBOLS_PPDB ? CLASS_OWN : CLASS_RUNTIME;
     return crash->own.image_count == 0 ? CLASS_OWN : frame_class_of_compiland(frame->compiland);
 }
 

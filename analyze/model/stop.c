@@ -15,6 +15,7 @@ static const char *const stop_names[STOP_REASON_COUNT] = {
     [STOP_WALKER_LIMIT] = "frame limit of the walker",
     [STOP_WALKER_GAVE_UP] = "the system's walker gave up",
     [STOP_BAD_SEED] = "first context unusable",
+    [STOP_HIJACKED] = "hijacked: a collection redirected the return address",
     [STOP_COPY_END] = "the stack is longer than its copy",
     [STOP_WALKER_UNKNOWN] = "unknown",
     [STOP_MEMORY] = "stack memory is missing",

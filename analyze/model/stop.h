@@ -18,6 +18,7 @@ enum stop_reason {
     STOP_WALKER_GAVE_UP, /* the system's walker returned false */
     STOP_BAD_SEED,       /* the first context is unusable */
     STOP_COPY_END,       /* the stack was longer than the copy of it */
+    STOP_HIJACKED,       /* a collection of a .NET runtime redirected the return address */
     STOP_WALKER_UNKNOWN, /* a number unknown to this program */
 
     /* Found by the unwinders. */

@@ -276,6 +276,16 @@ static enum cause as_cause(uint64_t number)
     return number < CAUSE_COUNT ? (enum cause)number : CAUSE_UNEXPLAINED;
 }
 
+/* Managed code: the method's token is kept in the upper half of the offset. */
+static void split_method(struct frame *frame)
+{
+    enum { TABLE_SHIFT = 56, METHOD_TABLE = 6 };
+    if (frame->module_name == NULL || frame->offset >> TABLE_SHIFT != METHOD_TABLE)
+        return;
+    frame->method_token = (uint32_t)(frame->offset >> 32);
+    frame->offset &= UINT32_MAX;
+}
+
 static void read_frames(struct reader *r, uint64_t stack_id, struct stack *s,
                         struct thread_result *thread, uint32_t column)
 {
@@ -310,6 +320,7 @@ static void read_frames(struct reader *r, uint64_t stack_id, struct stack *s,
         f->module = read_module(r, &q);
         if (f->module != NULL)
             f->module_name = f->module->name;
+        split_method(f);
         frame_set_note_text(f, note);
     }
     s->frame_count = i;

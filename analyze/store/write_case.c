@@ -195,7 +195,7 @@ static void put_frame(struct writer *w, uint64_t stack_id, uint32_t position, co
     query_int(&q, f->pc_va);
     query_id(&q, module);
     query_id(&q, module != 0 ? 0 : text_id(w, f->module_name));
-    query_int(&q, f->offset);
+    query_int(&q, FRAME_METHOD(f->method_token) | f->offset); /* see read_frames() */
     query_id(&q, text_id(w, f->function));
     query_id(&q, text_id(w, f->file));
     query_int(&q, f->line);

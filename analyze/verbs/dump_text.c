@@ -125,7 +125,10 @@ static void print_frame(FILE *out, const struct frame *frame)
         return;
     }
     put_labelled(out, " ", frame->module_name != NULL ? frame->module_name : "?", "");
-    (void)fprintf(out, "!0x%" PRIx64, frame->module_name != NULL ? frame->offset : frame->pc_va);
+    (void)fputc('!', out);
+    if (frame->method_token != 0)
+        (void)fprintf(out, "0x%08" PRIx32 "+", frame->method_token);
+    (void)fprintf(out, "0x%" PRIx64, frame->module_name != NULL ? frame->offset : frame->pc_va);
     (void)fprintf(out, "  %s%s", found_by_name(frame->found_by),
                   frame->kind == PC_INTERRUPTED ? ", interrupted" : "");
     if (frame->note != NOTE_NONE)

@@ -84,7 +84,7 @@ static class Scenarios
     public static int Filter(int x)
     {
         try { Truth.Here(); int r = Raise(x); Truth.Back(); return r; }
-        catch (InvalidOperationException) when (Choose(x)) { return 1; }
+        catch (InvalidOperationException) when (Truth.HereToo() && Choose(x)) { return 1; }
     }
 
     // ---- hangs

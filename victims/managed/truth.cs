@@ -25,6 +25,14 @@ static class Truth
         managed_here(type, method, file, line, 0);
     }
 
+    // The same in an expression.
+    public static bool HereToo(string type = "Scenarios", [CallerMemberName] string method = null,
+                               [CallerFilePath] string file = null, [CallerLineNumber] int line = 0)
+    {
+        managed_here(type, method, file, line, 0);
+        return true;
+    }
+
     // The call on this line may be one that the JIT puts into its caller: then the frame is gone.
     public static void Inlined(string type, [CallerMemberName] string method = null,
                                [CallerFilePath] string file = null, [CallerLineNumber] int line = 0)

@@ -128,6 +128,8 @@ bool record_memory_read(const struct record *record, uint64_t va, void *out, siz
 
 void record_name_generated(const struct record *record, struct frame *frame)
 {
+    if (record_name_managed(record, frame))
+        return;
     const uint64_t lookup_va = frame->pc_va - (frame->kind == PC_RETURN ? 1U : 0U);
     const struct record_code *code = record_code_at(record, lookup_va);
     if (code == NULL)

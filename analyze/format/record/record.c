@@ -101,6 +101,10 @@ static size_t entry_min_bytes(uint32_t type)
         return RECORD_MEMORY_BYTES;
     case RECORD_SECTION_CAPTURES:
         return RECORD_CAPTURE_BYTES;
+    case RECORD_SECTION_ASSEMBLIES:
+        return RECORD_ASSEMBLY_BYTES;
+    case RECORD_SECTION_METHODS:
+        return RECORD_METHOD_BYTES;
     default:
         return 0;
     }
@@ -108,6 +112,7 @@ static size_t entry_min_bytes(uint32_t type)
 
 struct totals {
     uint64_t modules, threads, stacks, timings, codes, captures, functions, memory;
+    uint64_t assemblies, methods;
 };
 
 /* First pass.  Leaves in *WHOLE_BYTES how many bytes of the body are whole sections. */
@@ -129,6 +134,8 @@ static void count_sections(struct bytes r, struct totals *total, uint64_t *whole
         total->captures += s.type == RECORD_SECTION_CAPTURES ? s.count : 0;
         total->functions += s.type == RECORD_SECTION_FUNCTIONS ? s.count : 0;
         total->memory += s.type == RECORD_SECTION_MEMORY ? s.count : 0;
+        total->assemblies += s.type == RECORD_SECTION_ASSEMBLIES ? s.count : 0;
+        total->methods += s.type == RECORD_SECTION_METHODS ? s.count : 0;
         if (total->modules > LIMIT_MODULES || total->threads > LIMIT_THREADS) {
             fault_set(r.fault, ERR_LIMIT, s.body.offset, "modules or threads of the record");
             return;
@@ -311,6 +318,12 @@ static void read_sections(struct reading *reading, bool modules)
         case RECORD_SECTION_MEMORY:
             record_memory_take(s, reading->keep, reading->out);
             break;
+        case RECORD_SECTION_ASSEMBLIES:
+            record_assemblies_read(s, reading->out);
+            break;
+        case RECORD_SECTION_METHODS:
+            record_methods_read(s, reading->keep, reading->out);
+            break;
         case RECORD_SECTION_CAPTURES:
             record_captures_read(s, reading->keep, reading->out);
             break;
@@ -333,9 +346,12 @@ static bool allocate(struct reading *reading, const struct totals *total)
     out->captures = ARENA_ARRAY(keep, (size_t)total->captures, struct record_capture);
     out->functions = ARENA_ARRAY(keep, (size_t)total->functions, struct record_function);
     out->memory = ARENA_ARRAY(keep, (size_t)total->memory, struct record_memory);
+    out->assemblies = ARENA_ARRAY(keep, (size_t)total->assemblies, struct record_assembly);
+    out->methods = ARENA_ARRAY(keep, (size_t)total->methods, struct record_method);
     return out->modules != NULL && out->threads != NULL && out->stacks != NULL &&
            out->timings != NULL && out->codes != NULL && out->captures != NULL &&
-           out->functions != NULL && out->memory != NULL;
+           out->functions != NULL && out->memory != NULL && out->assemblies != NULL &&
+           out->methods != NULL;
 }
 
 /* Reads the sections in R. The fault reported is the first in the file: damage inside a section
@@ -360,7 +376,8 @@ static void read_body(struct bytes r, struct arena *keep, struct record *out)
     read_sections(&reading, false);
     record_captures_sort(out);
     record_code_sort(out);
-    for (uint32_t i = 0; i < out->stack_count && out->code_count > 0; i++)
+    record_methods_sort(out);
+    for (uint32_t i = 0; i < out->stack_count && out->code_count + out->method_count > 0; i++)
         for (uint32_t k = 0; k < out->stacks[i].frame_count; k++)
             if (out->stacks[i].frames[k].module == NULL)
                 record_name_generated(out, &out->stacks[i].frames[k]);

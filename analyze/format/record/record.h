@@ -53,6 +53,26 @@ struct record_code {
     uint64_t start_va, code_bytes;
 };
 
+/* Managed code: an assembly, and a method that the runtime compiled. */
+struct record_assembly {
+    const struct module *module; /* NULL: not known */
+    uint8_t mvid[16];            /* of its metadata */
+};
+
+/* From this offset of the native code on, it is that of the IL offset; RECORD_IL_LAST or above: of
+ * none. */
+struct record_il {
+    uint32_t native_offset, il_offset;
+};
+
+struct record_method {
+    uint64_t start_va, code_bytes;
+    uint32_t token, order; /* of two at one address the later one counts */
+    uint32_t map_count;
+    const struct record_il *map;            /* ascending            */
+    const struct record_assembly *assembly; /* NULL: not known      */
+};
+
 /* Unwind data of generated code: one RUNTIME_FUNCTION. */
 struct record_function {
     uint64_t base_va; /* the base of the RVAs */
@@ -91,6 +111,9 @@ struct record {
     struct record_timing *timings;
     struct record_code *codes;
     uint32_t module_count, thread_count, stack_count, timing_count, code_count;
+    struct record_assembly *assemblies;
+    struct record_method *methods; /* sorted by start_va */
+    uint32_t assembly_count, method_count;
     struct record_function *functions;
     struct record_memory *memory; /* sorted by va */
     uint32_t function_count, memory_count;
@@ -122,7 +145,14 @@ const struct record_function *record_function_at(const struct record *record, ui
 /* Copies BYTES at VA; false unless one MEMORY entry has them all. */
 bool record_memory_read(const struct record *record, uint64_t va, void *out, size_t bytes);
 
-/* Gives a frame in registered code its name: jit!name+0xDISTANCE. */
+/* The method whose code holds VA; NULL: none. */
+const struct record_method *record_method_at(const struct record *record, uint64_t va);
+
+/* Turns a frame in a method's code into module!0xTOKEN+0xIL; the native address is stepped back
+ * before it is mapped. False: it is in no method. */
+bool record_name_managed(const struct record *record, struct frame *frame);
+
+/* Gives a frame in registered code its name: jit!name+0xDISTANCE, or that of its method. */
 void record_name_generated(const struct record *record, struct frame *frame);
 
 /* The thread's entry, or NULL. */

@@ -28,6 +28,11 @@ bool record_entry_next(struct bytes *r, uint32_t min_bytes, struct bytes *entry)
 void record_captures_read(struct record_section s, struct arena *keep, struct record *out);
 void record_captures_sort(struct record *record);
 
+/* Read the code map of managed code; ASSEMBLIES after MODULES and before METHODS. */
+void record_assemblies_read(struct record_section s, struct record *out);
+void record_methods_read(struct record_section s, struct arena *keep, struct record *out);
+void record_methods_sort(struct record *record);
+
 /* Text of BYTES at R, in KEEP; NULL when it is empty. */
 const char *record_take_text(struct bytes *r, uint64_t size, struct arena *keep);
 

@@ -1,0 +1,124 @@
+/* The code map of managed code: what a profiler registers, kept until a capture writes it.
+ *
+ * Entries are only ever added; `ready` is set last.  The runtime may free the code of a dynamic
+ * method and put another there, so what was added last counts. */
+#include "capture/cap.h"
+
+struct cap_managed cap_managed;
+
+/* Takes COUNT places of a pool with ROOM; -1: they are not left. */
+static LONG take(volatile LONG *used, uint32_t count, LONG room)
+{
+    LONG at = *used;
+    for (;;) {
+        if (count > (uint32_t)(room - at))
+            return -1;
+        const LONG seen = InterlockedCompareExchange(used, at + (LONG)count, at);
+        if (seen == at)
+            return at;
+        at = seen;
+    }
+}
+
+static int listed_at(uint64_t base_va)
+{
+    for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++)
+        if (cap.modules[i].ready && cap.modules[i].base_va == base_va)
+            return (int)i;
+    return -1;
+}
+
+uint32_t capture_register_assembly(const wchar_t *path, const void *base, const uint8_t mvid[16])
+{
+    const LONG at = take(&cap_managed.assembly_count, 1, CAP_ASSEMBLIES);
+    if (at < 0)
+        return 0;
+    uint32_t units = 0;
+    while (path[units] != 0)
+        units++;
+    if (base != NULL)
+        cap_modules_add_flat((uintptr_t)base, path, units);
+    cap_managed.assemblies[at].module = base != NULL ? listed_at((uintptr_t)base) : -1;
+    cap_crash_copy(cap_managed.assemblies[at].mvid, mvid, 16);
+    return (uint32_t)at + 1;
+}
+
+#if defined(_WIN64)
+/* The entries of the method's body and, behind it, of its handlers. Asked now: at a crash the
+ * system's lookup may have to wait for a lock. */
+static void add_functions(struct cap_method *method)
+{
+    const uint64_t end_va = method->start_va + method->code_bytes;
+    for (uint64_t va = method->start_va; va < end_va;) {
+        DWORD64 base = 0;
+        const RUNTIME_FUNCTION *found = RtlLookupFunctionEntry(va, &base, NULL);
+        if (found == NULL || base + found->EndAddress <= va)
+            return;
+        const LONG at = take(&cap_managed.function_count, 1, CAP_MANAGED_FUNCTIONS);
+        if (at < 0)
+            return;
+        cap_managed.functions[at] = (struct cap_function){.base_va = base, .entry = *found};
+        va = base + found->EndAddress;
+        method->function_count++;
+    }
+}
+#else
+static void add_functions(struct cap_method *method)
+{
+    (void)method;
+}
+#endif
+
+bool capture_register_method(const struct capture_method *method)
+{
+    if (method->size < sizeof *method)
+        return false;
+    const LONG at = take(&cap_managed.method_count, 1, CAP_METHODS);
+    const LONG map = take(&cap_managed.map_count, method->map_count, CAP_IL_MAPS);
+    if (at < 0 || map < 0)
+        return false;
+    struct cap_method *to = &cap_managed.methods[at];
+    to->start_va = (uintptr_t)method->start;
+    to->code_bytes = method->bytes;
+    to->token = method->token;
+    to->assembly = method->assembly;
+    to->map = (uint32_t)map;
+    to->map_count = method->map_count;
+    cap_crash_copy(&cap_managed.maps[map], method->map, method->map_count * sizeof method->map[0]);
+    to->function = (uint32_t)cap_managed.function_count;
+    add_functions(to);
+    InterlockedExchange(&to->ready, 1);
+    return true;
+}
+
+const struct cap_method *cap_crash_method_at(uint64_t va)
+{
+    LONG i = cap_managed.method_count < CAP_METHODS ? cap_managed.method_count : CAP_METHODS;
+    while (i-- > 0) {
+        const struct cap_method *method = &cap_managed.methods[i];
+        if (method->ready && va - method->start_va < method->code_bytes)
+            return method;
+    }
+    return NULL;
+}
+
+#if defined(_WIN64)
+const RUNTIME_FUNCTION *cap_crash_managed_function(uint64_t va, uint64_t *base_va)
+{
+    const struct cap_method *method = cap_crash_method_at(va);
+    for (uint32_t i = 0; method != NULL && i < method->function_count; i++) {
+        const struct cap_function *function = &cap_managed.functions[method->function + i];
+        const uint64_t rva = va - function->base_va;
+        if (rva >= function->entry.BeginAddress && rva < function->entry.EndAddress) {
+            *base_va = function->base_va;
+            return &function->entry;
+        }
+    }
+    return NULL;
+}
+#endif
+
+void capture_use_snapshots(capture_snapshot_fn *snapshot)
+{
+    cap_managed.snapshot = snapshot;
+}

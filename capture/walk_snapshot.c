@@ -1,0 +1,131 @@
+/* The walkers `snapshot` and `snapshot-seeded`: the .NET runtime's own walk of managed frames,
+ * DoStackSnapshot, asked through the profiler.  Runs of native frames, of which the runtime gives
+ * only the registers, are walked as `rtl` does.  The seed is the first managed frame that `rtl`
+ * reaches.
+ *
+ * May call: nothing of the system; the runtime takes its own locks. */
+#include "capture/cap.h"
+
+enum { NAMED_RESULTS = 8, REASON_BYTES = 96 };
+
+struct walking {
+    struct cap_walk *out;
+    struct cap_bounds bounds;
+};
+
+static bool is_managed(uint64_t va)
+{
+    return cap_crash_method_at(va) != NULL;
+}
+
+#if defined(_WIN64)
+
+/* Adds the frames of NATIVE up to the first managed one. */
+static void add_native(const struct walking *walking, const CONTEXT *native)
+{
+    static struct cap_walk run;
+    cap_crash_walk_begin(&run, RECORD_WALKER_RTL, walking->out->thread_id);
+    cap_crash_walk_rtl(native, NULL, walking->bounds, true, &run);
+    const uint32_t count = run.total < CAP_FRAMES ? run.total : CAP_FRAMES;
+    for (uint32_t i = 0; i < count && !is_managed(run.frames[i].pc_va - 1); i++)
+        cap_crash_walk_add(walking->out, run.frames[i].pc_va, RECORD_FRAME_RETURN,
+                           RECORD_FOUND_UNWIND);
+}
+
+static bool add(void *data, const void *pc, const void *native)
+{
+    const struct walking *walking = data;
+    if (pc != NULL)
+        cap_crash_walk_add(walking->out, (uintptr_t)pc,
+                           walking->out->total > 0 ? RECORD_FRAME_RETURN : 0u, RECORD_FOUND_GIVEN);
+    else
+        add_native(walking, native);
+    return walking->out->total < CAP_FRAMES;
+}
+
+static const char *name_of(uint32_t result)
+{
+    static const struct {
+        uint32_t result;
+        const char *name;
+    } rows[NAMED_RESULTS] = {
+        {0x8013135F, "UNMANAGED_CTX"}, {0x80131360, "UNSAFE"},
+        {0x80131361, "ABORTED"},       {0x80131363, "UNSUPPORTED_CALL_SEQUENCE"},
+        {0x80131374, "NOT_ENABLED"},   {0x80131388, "ASYNCHRONOUS_UNSAFE"},
+        {0x80004005, "FAIL"},          {0x80070057, "INVALID_ARGUMENT"},
+    };
+    for (int i = 0; i < NAMED_RESULTS; i++)
+        if (rows[i].result == result)
+            return rows[i].name;
+    return "unknown";
+}
+
+static char *put_text(char *to, const char *text)
+{
+    while (*text != 0)
+        *to++ = *text++;
+    return to;
+}
+
+/* "snapshot refused: UNSAFE (0x80131360)" */
+static void say_refused(struct cap_walk *out, uint32_t result)
+{
+    static char reasons[RECORD_WALKER_COUNT][REASON_BYTES];
+    char *at = put_text(reasons[out->walker], "snapshot refused: ");
+    at = put_text(put_text(at, name_of(result)), " (0x");
+    for (int shift = 28; shift >= 0; shift -= 4)
+        *at++ = "0123456789ABCDEF"[result >> shift & 15];
+    at[0] = ')';
+    at[1] = 0;
+    cap_crash_walk_not(out, RECORD_STATE_FAULTED, reasons[out->walker]);
+}
+
+static void take(const CONTEXT *seed, struct cap_bounds bounds, struct cap_walk *out)
+{
+    struct walking walking = {out, bounds};
+    const uint64_t start_ns = cap_crash_now_ns();
+    const uint32_t result = (uint32_t)cap_managed.snapshot(
+        out->thread_id, seed, seed != NULL ? (uint32_t)sizeof *seed : 0, add, &walking);
+    out->walk_ns = cap_crash_now_ns() - start_ns;
+    if (result != 0)
+        say_refused(out, result);
+    else if (out->total == 0)
+        cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "the runtime knows no managed frame");
+}
+
+void cap_walk_snapshot(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                       bool seed_is_return, struct cap_walk *out)
+{
+    (void)seed, (void)thread, (void)seed_is_return;
+    take(NULL, bounds, out);
+}
+
+/* The frames inside of the seed are native: the walk starts with them. */
+void cap_walk_snapshot_seeded(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                              bool seed_is_return, struct cap_walk *out)
+{
+    CONTEXT managed;
+    (void)thread;
+    if (!cap_crash_walk_to_managed(seed, bounds, seed_is_return, &managed, out)) {
+        cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "no managed frame to start from");
+        return;
+    }
+    take(&managed, bounds, out);
+}
+
+#else
+
+void cap_walk_snapshot(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                       bool seed_is_return, struct cap_walk *out)
+{
+    (void)seed, (void)thread, (void)bounds, (void)seed_is_return;
+    cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "x64 alone");
+}
+
+void cap_walk_snapshot_seeded(const CONTEXT *seed, HANDLE thread, struct cap_bounds bounds,
+                              bool seed_is_return, struct cap_walk *out)
+{
+    cap_walk_snapshot(seed, thread, bounds, seed_is_return, out);
+}
+
+#endif

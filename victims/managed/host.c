@@ -1,0 +1,162 @@
+/* See host.h.  Three files of the runtime are enough: coreclr.dll, clrjit.dll and
+ * System.Private.CoreLib.dll, in the folder that TWINSTACK_DOTNET names, else in dotnet\\ two
+ * folders above this program, where ./run puts them.
+ *
+ * Spec: https://learn.microsoft.com/dotnet/core/tutorials/netcore-hosting, coreclrhost.h */
+#include "victims/managed/host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/profiler/profiler.h"
+#include "victims/managed/plugin.h"
+
+enum { FOLDER_UNITS = 600, PATH_BYTES = 3 * FOLDER_UNITS };
+
+typedef int initialize_fn(const char *program, const char *domain, int count, const char **keys,
+                          const char **values, void **host, unsigned int *domain_id);
+typedef int create_delegate_fn(void *host, unsigned int domain_id, const char *assembly,
+                               const char *class, const char *method, void **out);
+
+static void *clr;
+static unsigned int domain_id;
+static create_delegate_fn *create_delegate;
+
+/* The folder of this program, or of the runtime, with a separator at its end. */
+static void own_folder(wchar_t folder[FOLDER_UNITS])
+{
+    DWORD length = GetModuleFileNameW(NULL, folder, FOLDER_UNITS - 64);
+    while (length > 0 && folder[length - 1] != L'\\')
+        length--;
+    folder[length] = 0;
+}
+
+static void runtime_folder(wchar_t folder[FOLDER_UNITS])
+{
+    const DWORD length = GetEnvironmentVariableW(L"TWINSTACK_DOTNET", folder, FOLDER_UNITS - 64);
+    if (length > 0 && length < FOLDER_UNITS - 64) {
+        wcscat(folder, L"\\");
+        return;
+    }
+    own_folder(folder);
+    wcscat(folder, L"..\\..\\dotnet\\");
+}
+
+static bool is_file(const wchar_t *folder, const wchar_t *name)
+{
+    wchar_t path[FOLDER_UNITS + 64];
+    swprintf(path, FOLDER_UNITS + 64, L"%ls%ls", folder, name);
+    return GetFileAttributesW(path) != INVALID_FILE_ATTRIBUTES;
+}
+
+const char *managed_missing(void)
+{
+    wchar_t folder[FOLDER_UNITS];
+    runtime_folder(folder);
+    return is_file(folder, L"coreclr.dll") && is_file(folder, L"clrjit.dll") &&
+                   is_file(folder, L"System.Private.CoreLib.dll")
+               ? NULL
+               : "no .NET runtime";
+}
+
+static void fail(const char *what, int result)
+{
+    fprintf(stderr, "victims-%s: %s: 0x%08x\n", VICTIM_VARIANT, what, (unsigned)result);
+    TerminateProcess(GetCurrentProcess(), EXIT_USAGE);
+}
+
+static FARPROC function_of(HMODULE module, const char *name)
+{
+    FARPROC found = module != NULL ? GetProcAddress(module, name) : NULL;
+    if (found == NULL)
+        fail(name, (int)GetLastError());
+    return found;
+}
+
+static void attach_profiler(const wchar_t *own)
+{
+    wchar_t path[FOLDER_UNITS + 64];
+    const struct profiler_capture capture = {
+        .size = sizeof capture,
+        .no_inlining = strstr(VICTIM_VARIANT, "ob0") != NULL,
+        .register_assembly = capture_register_assembly,
+        .register_method = capture_register_method,
+        .register_code = capture_register_code,
+        .use_snapshots = capture_use_snapshots,
+    };
+    swprintf(path, FOLDER_UNITS + 64, L"%lstwinstack-profiler.dll", own);
+    ((profiler_attach_fn *)(void (*)(void))function_of(LoadLibraryW(path), "profiler_attach"))(
+        &capture);
+    SetEnvironmentVariableW(L"CORECLR_ENABLE_PROFILING", L"1");
+    SetEnvironmentVariableW(L"CORECLR_PROFILER", PROFILER_CLASS);
+    SetEnvironmentVariableW(L"CORECLR_PROFILER_PATH", path);
+    SetEnvironmentVariableW(L"DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", L"1");
+}
+
+/* No seed that is wrong may crash the process: what managed code asks for in bad_seed. */
+static int ask_for_snapshots(int value)
+{
+    return value;
+}
+
+static void connect_plugin(const wchar_t *own)
+{
+    wchar_t path[FOLDER_UNITS + 64];
+    const struct managed_services services = {
+        .inlines = strstr(VICTIM_VARIANT, "ob0") == NULL,
+        .keep_text = truth_keep_text,
+        .thread = truth_thread,
+        .ready = victim_ready,
+        .snapshot = ask_for_snapshots,
+    };
+    swprintf(path, FOLDER_UNITS + 64, L"%lsplugin-managed.dll", own);
+    ((void (*)(const struct managed_services *))(void (*)(void))function_of(
+        victim_load_file(path), "managed_connect"))(&services);
+}
+
+static void utf8(const wchar_t *text, char *out)
+{
+    WideCharToMultiByte(CP_UTF8, 0, text, -1, out, PATH_BYTES, NULL, NULL);
+}
+
+void managed_start(void)
+{
+    static const char *const keys[] = {"TRUSTED_PLATFORM_ASSEMBLIES",
+                                       "NATIVE_DLL_SEARCH_DIRECTORIES",
+                                       "System.Globalization.Invariant"};
+    static char own_utf8[PATH_BYTES], runtime_utf8[PATH_BYTES], trusted[3 * PATH_BYTES];
+    wchar_t own[FOLDER_UNITS], runtime[FOLDER_UNITS], path[FOLDER_UNITS + 64];
+    const char *values[] = {trusted, own_utf8, "true"}, *names[] = {keys[0], keys[1], keys[2]};
+    if (clr != NULL)
+        return;
+    own_folder(own);
+    runtime_folder(runtime);
+    GetFullPathNameW(runtime, FOLDER_UNITS, path, NULL);
+    wcscpy(runtime, path);
+    utf8(own, own_utf8);
+    utf8(runtime, runtime_utf8);
+    snprintf(trusted, sizeof trusted, "%sSystem.Private.CoreLib.dll;%smanaged.dll", runtime_utf8,
+             own_utf8);
+    connect_plugin(own);
+    attach_profiler(own);
+    swprintf(path, FOLDER_UNITS + 64, L"%lscoreclr.dll", runtime);
+    HMODULE core = LoadLibraryExW(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
+    create_delegate =
+        (create_delegate_fn *)(void (*)(void))function_of(core, "coreclr_create_delegate");
+    const int result = ((initialize_fn *)(void (*)(void))function_of(core, "coreclr_initialize"))(
+        own_utf8, "victims", 3, names, values, &clr, &domain_id);
+    if (result != 0)
+        fail("coreclr_initialize", result);
+}
+
+managed_method managed_find(const char *name)
+{
+    union {
+        void *bits;
+        managed_method call;
+    } method = {NULL};
+    const int result = create_delegate(clr, domain_id, "managed", "Scenarios", name, &method.bits);
+    if (result != 0)
+        fail(name, result);
+    return method.call;
+}
