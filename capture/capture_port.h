@@ -110,7 +110,7 @@ struct capture_method {
     uint32_t assembly; /* as capture_register_assembly() numbered it; 0: none */
     uint32_t map_count;
     const struct capture_il *map; /* in any order */
-    const void *start;            /* of the native code: its handlers come behind it */
+    const void *start;            /* of the native code: its handlers come after it */
     uint64_t bytes;
 };
 

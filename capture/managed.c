@@ -20,31 +20,8 @@ static LONG take(volatile LONG *used, uint32_t count, LONG room)
     }
 }
 
-static int listed_at(uint64_t base_va)
-{
-    for (LONG i = 0; i < cap.module_count && i < CAP_MODULES; i++)
-        if (cap.modules[i].ready && cap.modules[i].base_va == base_va)
-            return (int)i;
-    return -1;
-}
-
-uint32_t capture_register_assembly(const wchar_t *path, const void *base, const uint8_t mvid[16])
-{
-    const LONG at = take(&cap_managed.assembly_count, 1, CAP_ASSEMBLIES);
-    if (at < 0)
-        return 0;
-    uint32_t units = 0;
-    while (path[units] != 0)
-        units++;
-    if (base != NULL)
-        cap_modules_add_flat((uintptr_t)base, path, units);
-    cap_managed.assemblies[at].module = base != NULL ? listed_at((uintptr_t)base) : -1;
-    cap_crash_copy(cap_managed.assemblies[at].mvid, mvid, 16);
-    return (uint32_t)at + 1;
-}
-
 #if defined(_WIN64)
-/* The entries of the method's body and, behind it, of its handlers. Asked now: at a crash the
+/* The entries of the method's body and, after it, of its handlers. Asked now: at a crash the
  * system's lookup may have to wait for a lock. */
 static void add_functions(struct cap_method *method)
 {

@@ -181,6 +181,8 @@ static void probe_heap(void *argument)
 bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limit_ms)
 {
     struct dump_job *job = &dump_jobs[tuned];
+    if (cap.options.offsets_only)
+        return false;
     *job = (struct dump_job){.subject = subject, .tuned = tuned};
     const uint32_t wait_ms =
         subject->exception != NULL ? PROBE_MS : 0; /* a hang: all threads are suspended */

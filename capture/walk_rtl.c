@@ -153,6 +153,18 @@ static void point_into_copy(CONTEXT *context, const struct cap_copy *copy)
             *at += by;
 }
 
+/* While a .NET runtime collects, it redirects return addresses of managed code to a function of its
+ * own. No call returns to the first byte of a function, so such an address is recognized; what it
+ * replaced is not known. */
+static bool is_hijacked(uint64_t from_va, uint64_t return_va)
+{
+    DWORD64 base = 0;
+    if (cap_crash_in_loaded_module(from_va) || !cap_crash_in_loaded_module(return_va))
+        return false;
+    const RUNTIME_FUNCTION *function = cap_crash_function_at(return_va, &base);
+    return function != NULL && base + function->BeginAddress == return_va;
+}
+
 /* COPY NULL: the stack itself is walked. */
 static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step step,
                               const struct cap_copy *copy, struct cap_walk *out)
@@ -172,6 +184,8 @@ static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct
             return stop;
         if (context->Rip == 0)
             return RECORD_STOP_RETURN_ZERO;
+        if (step.is_return && is_hijacked(pc, context->Rip))
+            return RECORD_STOP_HIJACKED;
         if (copy != NULL)
             point_into_copy(context, copy);
         if (context->Rsp <= sp)

@@ -196,7 +196,7 @@ static void build_assemblies(struct buffer *b)
     uint32_t count = 0;
     uint8_t *start =
         cap_managed.assembly_count > 0 ? section_start(b, RECORD_SECTION_ASSEMBLIES) : NULL;
-    for (LONG i = 0; start != NULL && i < cap_managed.assembly_count; i++) {
+    for (LONG i = 0; start != NULL && i < cap_managed.assembly_count && i < CAP_ASSEMBLIES; i++) {
         uint8_t *e = extend(b, RECORD_ASSEMBLY_BYTES);
         if (e == NULL)
             break;

@@ -53,8 +53,9 @@ struct truth_map {
 };
 
 /* Environment variables from the launcher to the victim. */
-#define TRUTH_VARIABLE L"TWINSTACK_TRUTH"           /* name of the mapping           */
-#define TRUTH_OUT_VARIABLE L"TWINSTACK_OUT"         /* folder of the capture         */
-#define TRUTH_WALKERS_VARIABLE L"TWINSTACK_WALKERS" /* names, comma separated  */
+#define TRUTH_VARIABLE L"TWINSTACK_TRUTH"                /* name of the mapping           */
+#define TRUTH_OUT_VARIABLE L"TWINSTACK_OUT"              /* folder of the capture         */
+#define TRUTH_OFFSETS_VARIABLE L"TWINSTACK_OFFSETS_ONLY" /* set: no dump is written */
+#define TRUTH_WALKERS_VARIABLE L"TWINSTACK_WALKERS"      /* names, comma separated  */
 
 #endif

@@ -260,6 +260,7 @@ static bool install(const struct scenario *s)
         .from_outside = s->watched,
         .tuned_dump = s->dump_limit_ms == 0,
         .dump_limit_ms = s->dump_limit_ms,
+        .offsets_only = GetEnvironmentVariableW(TRUTH_OFFSETS_VARIABLE, NULL, 0) > 0,
         .on_crash = s->on_crash,
     };
     victim_open_terminate_door();

@@ -1,7 +1,7 @@
 /* What the profiler uses of .NET's profiling interfaces, in C: positions in their tables of
  * functions.
  *
- * Spec: corprof.idl and cor.h of .NET Core 3.1,
+ * Spec: the profiling interfaces of .NET Core 3.1,
  * https://github.com/dotnet/coreclr/blob/v3.1.0/src/inc/corprof.idl.  Later versions only add
  * functions at the end of a table. */
 #ifndef CAPTURE_PROFILER_CLR_H
@@ -28,6 +28,7 @@ enum clr_info {
 enum clr_callback {
     CLR_CALLBACK_INITIALIZE = 3,
     CLR_CALLBACK_JIT_FINISHED = 24,
+    CLR_CALLBACK_JIT_INLINING = 28,
     CLR_CALLBACK_THREAD_DESTROYED = 30,
     CLR_CALLBACK_THREAD_ASSIGNED = 31,
     CLR_CALLBACK_GC_STARTED = 73,

@@ -134,7 +134,7 @@ static uint32_t assembly_of(uintptr_t module)
     return number;
 }
 
-/* Where a function's code is: with the handlers of its exceptions, which come behind it. */
+/* Where a function's code is: with the handlers of its exceptions, which come after it. */
 static bool code_of(uintptr_t function, struct clr_code *out)
 {
     uint32_t count = 0;
@@ -199,9 +199,18 @@ static HRESULT STDMETHODCALLTYPE on_dynamic_compiled(void *self, uintptr_t funct
     return S_OK;
 }
 
+/* The runtime does not set the answer beforehand. */
+static HRESULT STDMETHODCALLTYPE on_inlining(void *self, uintptr_t caller, uintptr_t callee,
+                                             BOOL *may_inline)
+{
+    (void)self, (void)caller, (void)callee;
+    *may_inline = !host.no_inlining;
+    return S_OK;
+}
+
 /* ---- Wine ---- */
 
-/* Stands in for Windows' answer "this context is of no trap", without which the runtime refuses
+/* Gives Windows' answer "this context is of no trap", without which the runtime refuses
  * every snapshot of managed code. It proves nothing about Windows; reports say that it was there.
  */
 static BOOL WINAPI answering_context(HANDLE thread, CONTEXT *context)
@@ -315,6 +324,7 @@ HRESULT STDMETHODCALLTYPE DllGetClassObject(const GUID *class, const GUID *wante
     callbacks[1] = callbacks[2] = SLOT(count_one);
     callbacks[CLR_CALLBACK_INITIALIZE] = SLOT(on_initialize);
     callbacks[CLR_CALLBACK_JIT_FINISHED] = SLOT(on_compiled);
+    callbacks[CLR_CALLBACK_JIT_INLINING] = SLOT(on_inlining);
     callbacks[CLR_CALLBACK_DYNAMIC_JIT_FINISHED] = SLOT(on_dynamic_compiled);
     callbacks[CLR_CALLBACK_THREAD_ASSIGNED] = SLOT(on_thread_assigned);
     callbacks[CLR_CALLBACK_THREAD_DESTROYED] = SLOT(on_thread_destroyed);

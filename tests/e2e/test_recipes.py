@@ -34,7 +34,7 @@ EDITS = {
     "walker": [
         ("capture/record.h", 'WALKER(FRAME_POINTER, 5, "framepointer", cap_crash_walk_framepointer, 0, \\ '
          '"symbol lookup with the dump engine; nothing of the walk")',
-         ' \\\n    WALKER(INNERMOST, 7, "innermost", cap_crash_walk_innermost, 0, '
+         ' \\\n    WALKER(INNERMOST, 9, "innermost", cap_crash_walk_innermost, 0, '
          '"symbol lookup with the dump engine; nothing of the walk")'),
     ],
     "judge": [

@@ -198,7 +198,7 @@ class Walkers(e2e.Case):
         if not folder.is_dir():
             self.skipTest("the Windows programs are not built")
         walkers = sorted((e2e.ROOT / "capture").glob("walk_*.c"))
-        self.assertEqual(len(walkers), 5)
+        self.assertEqual(len(walkers), 6)
         for source in walkers:
             with self.subTest(walker=source.stem):
                 match = re.search(r"May call: ([^.]*)\.", source.read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
  * System.Private.CoreLib.dll, in the folder that TWINSTACK_DOTNET names, else in dotnet\\ two
  * folders above this program, where ./run puts them.
  *
- * Spec: https://learn.microsoft.com/dotnet/core/tutorials/netcore-hosting, coreclrhost.h */
+ * Spec: https://learn.microsoft.com/dotnet/core/tutorials/netcore-hosting */
 #include "victims/managed/host.h"
 
 #include <stdio.h>
@@ -90,6 +90,8 @@ static void attach_profiler(const wchar_t *own)
     SetEnvironmentVariableW(L"CORECLR_ENABLE_PROFILING", L"1");
     SetEnvironmentVariableW(L"CORECLR_PROFILER", PROFILER_CLASS);
     SetEnvironmentVariableW(L"CORECLR_PROFILER_PATH", path);
+    /* Else the first calls of a method run code without inlining, in every variant. */
+    SetEnvironmentVariableW(L"COMPlus_TieredCompilation", L"0");
     SetEnvironmentVariableW(L"DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", L"1");
 }
 

@@ -1,58 +1,97 @@
 /* The managed scenarios: each is a static method of scenarios.cs, called from native code. */
 #include "victims/managed/host.h"
 
-#define MANAGED(id, method, ...)                                                                   \
+#define MANAGED(id, ...)                                                                           \
     SCENARIO(managed_##id, .group = "A6", .prepare = managed_start, .missing = managed_missing,    \
-             .dump_limit_ms = 150000, __VA_ARGS__)                                                 \
-    {                                                                                              \
-        const managed_method call = managed_find(#method);                                         \
-        return HERE_SYSTEM(call((int)victim_zero)) + 1;                                            \
-    }
+             .dump_limit_ms = 150000, .limit_ms = LIMIT_MS, __VA_ARGS__)
+
+/* On one line, which the truth and the PDB agree on. */
+#define CALL(method) managed_find(#method)((int)victim_zero)
+/* clang-format off */
+#define RUN(method) {return HERE_SYSTEM(CALL(method)) + 1;}
+/* clang-format on */
 
 enum { CODE_MANAGED = (int)0xE0434352, LIMIT_MS = 200000 };
 
-#define CRASH .kind = KIND_CRASH, .code = (uint32_t)CODE_MANAGED, .limit_ms = LIMIT_MS
-#define HANG .kind = KIND_HANG, .limit_ms = LIMIT_MS
+#define CRASH .kind = KIND_CRASH, .code = (uint32_t)CODE_MANAGED
+#define HANG .kind = KIND_HANG
 
-MANAGED(throw, Throw, CRASH,
+MANAGED(throw, CRASH,
         .sentence =
             "A managed exception that no handler takes: the top frames are the runtime's, the "
             "thrower is below them.")
-MANAGED(null, Null, .kind = KIND_CRASH, .code = 0xC0000005, .limit_ms = LIMIT_MS,
+RUN(Throw)
+
+MANAGED(null, .kind = KIND_CRASH, .code = 0xC0000005,
         .sentence =
             "A null reference in managed code: an access violation that the runtime turns into "
             "an exception.")
-MANAGED(native_crash, NativeCrash, .kind = KIND_CRASH, .code = 0xC0000005, .no_case = true,
-        .limit_ms = LIMIT_MS,
+RUN(Null)
+
+MANAGED(native_crash, .kind = KIND_CRASH, .code = 0xC0000005, .wine_exit_code = 0xC0000602,
+        .no_case = true,
         .sentence = "A native access violation below managed frames: the runtime ends the process "
                     "itself, and no hook runs.")
-MANAGED(callback, Callback, CRASH,
+RUN(NativeCrash)
+
+MANAGED(callback, CRASH,
         .sentence =
             "Native code calls managed code, which calls native code, which calls managed code, "
             "which throws.")
-MANAGED(recursion, Recursion, CRASH, .sentence = "A managed exception 60 calls deep.")
-MANAGED(inlined, Inlined, CRASH,
-        .sentence = "The JIT puts two methods into their caller: their frames are gone, unless "
+RUN(Callback)
+
+MANAGED(recursion, CRASH, .sentence = "A managed exception 60 calls deep.")
+RUN(Recursion)
+
+MANAGED(inlined, CRASH,
+        .sentence = "The JIT puts a method into its caller: its frame is gone, unless "
                     "inlining is off (ob0).")
-MANAGED(generic, Generic, CRASH,
+RUN(Inlined)
+
+MANAGED(generic, CRASH,
         .sentence = "A generic method of a generic class: one token for all type arguments.")
-MANAGED(iterator, Iterator, CRASH,
+RUN(Generic)
+
+MANAGED(iterator, CRASH,
         .sentence = "An iterator throws: its method is MoveNext of a class that the compiler made.")
-MANAGED(dynamic, Dynamic, CRASH,
+RUN(Iterator)
+
+MANAGED(dynamic, CRASH,
         .sentence = "A method made at run time is on the stack: it has a name and no token.")
-MANAGED(async, Async, HANG,
+RUN(Dynamic)
+
+MANAGED(async, HANG,
         .sentence = "An async method hangs before its first await: its method is MoveNext of a "
                     "structure that the compiler made.")
-MANAGED(filter, Filter, HANG,
+RUN(Async)
+
+MANAGED(filter, HANG,
         .sentence = "An exception filter hangs: it runs on top of the frames that threw.")
-MANAGED(loop, Loop, HANG, .sentence = "A loop in managed code that never ends.")
-MANAGED(pinvoke, PInvoke, HANG, .sentence = "Managed code waits in a native function.")
-MANAGED(deadlock, Deadlock, HANG, .sentence = "Two managed threads wait for each other's lock.")
-MANAGED(finalizer, Finalizer, HANG, .sentence = "A finalizer hangs, on the runtime's own thread.")
-MANAGED(collected, Collected, HANG,
+RUN(Filter)
+
+MANAGED(loop, HANG, .sentence = "A loop in managed code that never ends.")
+RUN(Loop)
+
+MANAGED(pinvoke, HANG, .sentence = "Managed code waits in a native function.")
+RUN(PInvoke)
+
+MANAGED(deadlock, HANG, .sentence = "Two managed threads wait for each other's lock.")
+RUN(Deadlock)
+
+MANAGED(finalizer, HANG, .sentence = "A finalizer hangs, on the runtime's own thread.")
+RUN(Finalizer)
+
+MANAGED(collected, HANG,
         .sentence = "A loop while another thread collects: return addresses are redirected "
                     "meanwhile.")
-MANAGED(seed_needed, SeedNeeded, HANG,
+RUN(Collected)
+
+MANAGED(seed_needed, HANG,
         .sentence = "A loop in the runtime's own code: a snapshot sees nothing without a seed.")
-MANAGED(bad_seed, BadSeed, .kind = KIND_CALM, .limit_ms = LIMIT_MS,
+RUN(SeedNeeded)
+
+MANAGED(bad_seed, .kind = KIND_CALM,
         .sentence = "Snapshots are asked for with seeds that cannot be right: none may crash.")
+{
+    return CALL(BadSeed);
+}

@@ -47,10 +47,11 @@ static class Scenarios
     [MethodImpl(NI)] static int Deeper(int x) { Truth.Here(); int r = x == 0 ? Raise(x) : Deeper(x - 1); Truth.Back(); return r + 1; }
     public static int Recursion(int x) { Truth.Here(); int r = Deeper(60); Truth.Back(); return r + x; }
 
-    // The JIT puts both into Outer, unless inlining is off: then their frames are gone.
-    [MethodImpl(AI)] static int Inner(int x) { Truth.Inlined("Scenarios"); int r = Raise(x); Truth.Back(); return r + 1; }
-    [MethodImpl(AI)] static int Between(int x) { Truth.Inlined("Scenarios"); int r = Inner(x); Truth.Back(); return r + 2; }
-    [MethodImpl(NI)] static int Outer(int x) { Truth.Here(); int r = Between(x); Truth.Back(); return r + 1; }
+    // The JIT puts Inner into Plain, unless inlining is off: then its frame is gone. Both note nothing
+    // themselves, to stay small: Outer does it for them.
+    static readonly int inner = Truth.Line(); [MethodImpl(AI)] static int Inner(int x) { return Raise(x) + 1; }
+    static readonly int plain = Truth.Line(); [MethodImpl(NI)] static int Plain(int x) { return Inner(x) + 2; }
+    [MethodImpl(NI)] static int Outer(int x) { Truth.Here(); Truth.Here(method: "Plain", line: plain); Truth.Inlined("Inner", inner); int r = Plain(x); Truth.Back2(); Truth.Back(); return r + 1; }
     public static int Inlined(int x) { Truth.Here(); int r = Outer(x); Truth.Back(); return r + 1; }
 
     class Box<T>

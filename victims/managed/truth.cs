@@ -33,12 +33,13 @@ static class Truth
         return true;
     }
 
-    // The call on this line may be one that the JIT puts into its caller: then the frame is gone.
-    public static void Inlined(string type, [CallerMemberName] string method = null,
-                               [CallerFilePath] string file = null, [CallerLineNumber] int line = 0)
+    // METHOD calls on at LINE, and the JIT puts it into its caller: then the frame is gone.
+    public static void Inlined(string method, int line, string type = "Scenarios", [CallerFilePath] string file = null)
     {
         managed_here(type, method, file, line, 1);
     }
+
+    public static int Line([CallerLineNumber] int line = 0) { return line; }
 
     // Runtime frames, or code made at run time, come next.
     public static void System() { managed_here(null, null, null, 0, 2); }

@@ -1,0 +1,86 @@
+"""Victims in a .NET runtime: what `rtl` and the runtime's own snapshots recorded, against the victim's truth.
+
+No dump is written, since MiniDumpWriteDump of such a process takes half a minute under Wine."""
+
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
+import bench_stops  # noqa: E402
+import e2e  # noqa: E402
+
+BIN = bench_stops.BIN
+RUNTIME = e2e.BUILD / "dotnet"
+ENV = {**bench_stops.ENV, "TWINSTACK_OFFSETS_ONLY": "1", "TWINSTACK_DOTNET": f"Z:{RUNTIME}".replace("/", "\\")}
+CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "iterator", "dynamic"]
+HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed"]
+
+
+class ManagedRun(e2e.Case):
+    @classmethod
+    def setUpClass(cls):
+        if not (BIN / "victims-managed-ob2.exe").exists():
+            raise e2e.unittest.SkipTest("no Windows programs")
+        if not RUNTIME.is_dir():
+            raise e2e.unittest.SkipTest("no .NET runtime, see build/log/dotnet.log")
+        if not pathlib.Path(ENV["WINEPREFIX"]).is_dir():
+            raise e2e.unittest.SkipTest("no Wine prefix; ./run makes it")
+        cls.enterClassContext(e2e.wine_session(ENV))
+
+    def capture(self, scenario, variant):
+        folder = self.folder / f"{scenario}-{variant}"
+        folder.mkdir()
+        walkers = "framepointer,snapshot,snapshot-seeded"
+        done = subprocess.run(["wine", BIN / "twinstack-launch.exe", "--out", folder, "--walkers", walkers,
+                               BIN / f"victims-managed-{variant}.exe", f"managed_{scenario}"], env=ENV,
+                              capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout), folder
+
+    def stacks(self, folder):
+        """{walker: [(function, line) of our own managed code]} of the suspect."""
+        truth = json.loads((folder / "truth.json").read_text())["threads"]
+        lines = self.run_twinstack("resolve", "--symbols", BIN, "--ndjson", folder / "record.rec").stdout.splitlines()
+        found = {}
+        for stack in map(json.loads, lines):
+            _, thread, walker = stack["label"].split()[:3]
+            own = [(f["function"], f["line"]) for f in stack["frames"] if f["module"] == "managed.dll" and f["line"]]
+            found.setdefault((int(thread), walker), own)
+        suspect = next((t for t in truth if t["role"] in ("suspect", "finalizer")), truth[0])
+        want = [(f["function"], f["line"]) for f in suspect["frames"]
+                if f["file"] and f["file"].endswith(".cs") and not f["tail"]]
+        return {walker: own for (thread, walker), own in found.items() if thread == suspect["id"]}, want
+
+    def check(self, scenario, variant):
+        outcome, folder = self.capture(scenario, variant)
+        code = {"null": "0xC0000005"}.get(scenario, "0xE0434352" if scenario in CRASHES else "0xCA970001")
+        self.assertEqual(outcome["exit_code"], code, (scenario, variant, (folder / "stdout.txt").read_text()))
+        self.assertIn("record.rec", outcome["files"])
+        return (scenario, variant, *self.stacks(folder))
+
+    def test_rtl_is_right(self):
+        pairs = [(s, v) for s in CRASHES + HANGS for v in ("ob2", "ob0") if v == "ob2" or s == "inlined"]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            done = list(pool.map(lambda pair: self.check(*pair), pairs))
+        rows = []
+        for scenario, variant, found, want in done:
+            self.assertTrue(want, scenario)
+            right = {walker: own == want for walker, own in found.items()}
+            rows.append((scenario, variant, right))
+            print(f"{scenario}.{variant}: " + ", ".join(f"{w} {'right' if ok else 'differs'}" for w, ok in right.items()))
+            with self.subTest(scenario=scenario, variant=variant):
+                self.assertEqual(found["rtl"], want)
+        self.assertTrue(any(right.get("snapshot") for _, _, right in rows), "no snapshot was right")
+        self.assertTrue(all(right["snapshot-seeded"] for s, _, right in rows if s in CRASHES))
+
+    def test_a_fault_in_native_code_is_seen_by_no_hook(self):
+        outcome, _ = self.capture("native_crash", "ob2")
+        self.assertEqual((outcome["exit_code"], "record.rec" in outcome["files"]), ("0xC0000602", False))
+
+
+if __name__ == "__main__":
+    e2e.main()
