@@ -165,6 +165,16 @@ static bool is_hijacked(uint64_t from_va, uint64_t return_va)
     return function != NULL && base + function->BeginAddress == return_va;
 }
 
+/* It redirects threads as well: to the first byte of a function, without a return address. */
+static bool is_redirected(uint64_t pc_va, const CONTEXT *caller)
+{
+    DWORD64 base = 0;
+    const RUNTIME_FUNCTION *function =
+        cap_crash_in_loaded_module(pc_va) ? cap_crash_function_at(pc_va, &base) : NULL;
+    return function != NULL && base + function->BeginAddress == pc_va &&
+           !is_executable(caller->Rip - 1);
+}
+
 /* COPY NULL: the stack itself is walked. */
 static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct step step,
                               const struct cap_copy *copy, struct cap_walk *out)
@@ -184,7 +194,8 @@ static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct
             return stop;
         if (context->Rip == 0)
             return RECORD_STOP_RETURN_ZERO;
-        if (step.is_return && is_hijacked(pc, context->Rip))
+        if ((step.is_return && is_hijacked(pc, context->Rip)) ||
+            (n == 0 && is_redirected(pc, context)))
             return RECORD_STOP_HIJACKED;
         if (copy != NULL)
             point_into_copy(context, copy);

@@ -126,6 +126,9 @@ static void print_json(const struct scenario *s)
         }
 #ifdef VICTIM_SUBJECTS
     printf("],\"subjects\":[" VICTIM_SUBJECTS);
+#else
+    if (s->offsets_only)
+        printf("],\"subjects\":[\"offset:rtl\"");
 #endif
     printf("],\"output\":");
     printf(s->kind == KIND_CALM ? "\"" CALM_FIRST "\\n%s\\n" CALM_LAST "\\n\"" : "null", s->name);
@@ -260,7 +263,8 @@ static bool install(const struct scenario *s)
         .from_outside = s->watched,
         .tuned_dump = s->dump_limit_ms == 0,
         .dump_limit_ms = s->dump_limit_ms,
-        .offsets_only = GetEnvironmentVariableW(TRUTH_OFFSETS_VARIABLE, NULL, 0) > 0,
+        .offsets_only =
+            s->offsets_only || GetEnvironmentVariableW(TRUTH_OFFSETS_VARIABLE, NULL, 0) > 0,
         .on_crash = s->on_crash,
     };
     victim_open_terminate_door();

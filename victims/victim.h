@@ -65,6 +65,7 @@ struct scenario {
     uint32_t limit_ms;                  /* 0: 40000                                       */
     uint32_t dump_limit_ms;       /* 0: that of the capture; more also leaves out the tuned dump */
     uint32_t ring_kb;             /* memory for captures on demand; 0: none         */
+    bool offsets_only;            /* no dump is written, and none is judged */
     void (*on_crash)(void);       /* handed to the capture                          */
     void (*prepare)(void);        /* runs before the capture is installed           */
     const char *(*missing)(void); /* why this host cannot show it; it returns NULL: it can */

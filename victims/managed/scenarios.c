@@ -5,6 +5,10 @@
     SCENARIO(managed_##id, .group = "A6", .prepare = managed_start, .missing = managed_missing,    \
              .dump_limit_ms = 150000, .limit_ms = LIMIT_MS, __VA_ARGS__)
 
+/* MiniDumpWriteDump takes half a minute of such a process under Wine, so few scenarios write a
+ * dump. */
+#define NO_DUMP .offsets_only = true
+
 /* On one line, which the truth and the PDB agree on. */
 #define CALL(method) managed_find(#method)((int)victim_zero)
 /* clang-format off */
@@ -22,13 +26,13 @@ MANAGED(throw, CRASH,
             "thrower is below them.")
 RUN(Throw)
 
-MANAGED(null, .kind = KIND_CRASH, .code = 0xC0000005,
+MANAGED(null, NO_DUMP, .doors = RECORD_DOOR_UNHANDLED, .kind = KIND_CRASH, .code = 0xC0000005,
         .sentence =
             "A null reference in managed code: an access violation that the runtime turns into "
             "an exception.")
 RUN(Null)
 
-MANAGED(native_crash, .kind = KIND_CRASH, .code = 0xC0000005, .wine_exit_code = 0xC0000602,
+MANAGED(native_crash, NO_DUMP, .kind = KIND_CRASH, .code = 0xC0000005, .wine_exit_code = 0xC0000602,
         .no_case = true,
         .sentence = "A native access violation below managed frames: the runtime ends the process "
                     "itself, and no hook runs.")
@@ -40,19 +44,19 @@ MANAGED(callback, CRASH,
             "which throws.")
 RUN(Callback)
 
-MANAGED(recursion, CRASH, .sentence = "A managed exception 60 calls deep.")
+MANAGED(recursion, NO_DUMP, CRASH, .sentence = "A managed exception 60 calls deep.")
 RUN(Recursion)
 
-MANAGED(inlined, CRASH,
+MANAGED(inlined, NO_DUMP, CRASH,
         .sentence = "The JIT puts a method into its caller: its frame is gone, unless "
                     "inlining is off (ob0).")
 RUN(Inlined)
 
-MANAGED(generic, CRASH,
+MANAGED(generic, NO_DUMP, CRASH,
         .sentence = "A generic method of a generic class: one token for all type arguments.")
 RUN(Generic)
 
-MANAGED(iterator, CRASH,
+MANAGED(iterator, NO_DUMP, CRASH,
         .sentence = "An iterator throws: its method is MoveNext of a class that the compiler made.")
 RUN(Iterator)
 
@@ -60,33 +64,36 @@ MANAGED(dynamic, CRASH,
         .sentence = "A method made at run time is on the stack: it has a name and no token.")
 RUN(Dynamic)
 
-MANAGED(async, HANG,
+MANAGED(async, NO_DUMP, HANG,
         .sentence = "An async method hangs before its first await: its method is MoveNext of a "
                     "structure that the compiler made.")
 RUN(Async)
 
-MANAGED(filter, HANG,
+MANAGED(filter, NO_DUMP, HANG,
         .sentence = "An exception filter hangs: it runs on top of the frames that threw.")
 RUN(Filter)
 
 MANAGED(loop, HANG, .sentence = "A loop in managed code that never ends.")
 RUN(Loop)
 
-MANAGED(pinvoke, HANG, .sentence = "Managed code waits in a native function.")
+MANAGED(pinvoke, NO_DUMP, HANG, .sentence = "Managed code waits in a native function.")
 RUN(PInvoke)
 
-MANAGED(deadlock, HANG, .sentence = "Two managed threads wait for each other's lock.")
+MANAGED(deadlock, NO_DUMP, HANG, .sentence = "Two managed threads wait for each other's lock.")
 RUN(Deadlock)
 
-MANAGED(finalizer, HANG, .sentence = "A finalizer hangs, on the runtime's own thread.")
+MANAGED(finalizer, NO_DUMP, HANG, .sentence = "A finalizer hangs, on the runtime's own thread.")
 RUN(Finalizer)
 
-MANAGED(collected, HANG,
+MANAGED(collected, NO_DUMP, HANG,
+        .not_on_wine =
+            "in a third of the runs all looks at the thread meet a collection, which hides its "
+            "callers",
         .sentence = "A loop while another thread collects: return addresses are redirected "
                     "meanwhile.")
 RUN(Collected)
 
-MANAGED(seed_needed, HANG,
+MANAGED(seed_needed, NO_DUMP, HANG,
         .sentence = "A loop in the runtime's own code: a snapshot sees nothing without a seed.")
 RUN(SeedNeeded)
 

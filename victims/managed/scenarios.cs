@@ -110,7 +110,7 @@ static class Scenarios
         ~Finalized() { native_thread("finalizer"); Truth.Here("Scenarios/Finalized", "Finalize"); Hang(1); Truth.Back(); }
     }
     [MethodImpl(NI)] static void Drop() { new Finalized(); }
-    public static int Finalizer(int x) { Drop(); GC.Collect(); GC.WaitForPendingFinalizers(); return x; }
+    public static int Finalizer(int x) { Drop(); GC.Collect(); Truth.Here(); Truth.System(); GC.WaitForPendingFinalizers(); Truth.Back2(); return x; }
 
     // Another thread collects all the time: the return addresses of this one are redirected while it does.
     static void Collector() { while (stop == 0) { GC.Collect(); Thread.Sleep(0); } }
