@@ -18,7 +18,10 @@
 
 enum { HANG_THREADS = 64 };
 
+#if defined(_WIN64)
 static ALIGNED(16) uint8_t copy_room[CAP_COPY_BYTES];
+static struct cap_copy copy = {.memory = copy_room}; /* of the thread that was stopped last */
+#endif
 static struct cap_thread threads[CAP_THREADS];
 static uint32_t thread_count;
 static struct cap_walk samples[CAP_HANG_SAMPLES_MOST]; /* of the suspect */
@@ -27,7 +30,6 @@ static bool was_walked[HANG_THREADS];
 static CONTEXT contexts[HANG_THREADS];
 static volatile LONG
     stopped[CAP_THREADS]; /* suspended by us: previous suspend count plus one; 0: running */
-static struct cap_copy copy = {.memory = copy_room}; /* of the thread that was stopped last */
 static uint32_t left_suspended;
 static volatile LONG rescued;
 static bool taken;

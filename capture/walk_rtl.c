@@ -165,14 +165,12 @@ static bool is_hijacked(uint64_t from_va, uint64_t return_va)
     return function != NULL && base + function->BeginAddress == return_va;
 }
 
-/* It redirects threads as well: to the first byte of a function, without a return address. */
-static bool is_redirected(uint64_t pc_va, const CONTEXT *caller)
+/* It also moves threads themselves to a function of its own, from which the unwind data does not
+ * lead back: the next address is no code. */
+static bool is_redirected(uint64_t pc_va, uint64_t return_va)
 {
-    DWORD64 base = 0;
-    const RUNTIME_FUNCTION *function =
-        cap_crash_in_loaded_module(pc_va) ? cap_crash_function_at(pc_va, &base) : NULL;
-    return function != NULL && base + function->BeginAddress == pc_va &&
-           !is_executable(caller->Rip - 1);
+    return cap_managed.method_count > 0 && cap_crash_in_loaded_module(pc_va) &&
+           !is_executable(return_va - 1);
 }
 
 /* COPY NULL: the stack itself is walked. */
@@ -194,8 +192,7 @@ static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct
             return stop;
         if (context->Rip == 0)
             return RECORD_STOP_RETURN_ZERO;
-        if ((step.is_return && is_hijacked(pc, context->Rip)) ||
-            (n == 0 && is_redirected(pc, context)))
+        if (step.is_return && (is_hijacked(pc, context->Rip) || is_redirected(pc, context->Rip)))
             return RECORD_STOP_HIJACKED;
         if (copy != NULL)
             point_into_copy(context, copy);

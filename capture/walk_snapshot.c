@@ -13,12 +13,12 @@ struct walking {
     struct cap_bounds bounds;
 };
 
+#if defined(_WIN64)
+
 static bool is_managed(uint64_t va)
 {
     return cap_crash_method_at(va) != NULL;
 }
-
-#if defined(_WIN64)
 
 /* Adds the frames of NATIVE up to the first managed one. */
 static void add_native(const struct walking *walking, const CONTEXT *native)
