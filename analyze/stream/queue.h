@@ -4,7 +4,7 @@
  *     nats://HOST:PORT      NATS JetStream, through libnats
  *     DIR                   a folder of files (a spool), on one machine
  *
- * A message has an id. It is delivered at least once: whoever takes it has to settle it, or it is
+ * A message has an id. It is delivered at least once: its taker has to settle it, or it is
  * delivered again after QUEUE_LEASE_MS. A message that is put twice with the same id within
  * QUEUE_REMEMBER_S is there once. */
 #ifndef STREAM_QUEUE_H

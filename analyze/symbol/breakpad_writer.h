@@ -1,4 +1,4 @@
-/* Writes a Breakpad symbol file (format/breakpad/breakpad.h): whoever walks a PDB or an image
+/* Writes a Breakpad symbol file (format/breakpad/breakpad.h): the walker of a PDB or an image
  * states which frames apply from which address on. */
 #ifndef SYMBOL_BREAKPAD_WRITER_H
 #define SYMBOL_BREAKPAD_WRITER_H

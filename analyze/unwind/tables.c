@@ -43,7 +43,7 @@ static int compare_export(const struct unwind_process *process, uint64_t base_va
 }
 
 /* RVA of an export, by binary search of the sorted name table; 0: none.  Sets *known to false when
- * memory that would tell is unreadable. */
+ * the memory that decides it is unreadable. */
 static uint32_t find_export(const struct unwind_process *process, uint64_t base_va,
                             uint32_t directory_rva, const char *want, bool *known)
 {

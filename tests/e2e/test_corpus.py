@@ -2,12 +2,14 @@
 Wine."""
 
 import filecmp
+import importlib.util
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -52,6 +54,16 @@ class Corpus(e2e.Case):
             shutil.copytree(CORPUS, copy)
             subprocess.run([copy / "make_broken.py"], check=True)
             same = filecmp.dircmp(CORPUS / "broken", copy / "broken")
+            self.assertEqual((same.left_only, same.right_only, same.diff_files), ([], [], []))
+
+    @unittest.skipUnless(importlib.util.find_spec("unicorn"), "no emulator: python3-unicorn is not installed")
+    def test_the_dumps_for_arm64_come_out_the_same(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = pathlib.Path(scratch)
+            for name in ("corpus", "tests/lib", "tests/e2e"):
+                shutil.copytree(e2e.ROOT / name, copy / name)
+            subprocess.run([copy / "corpus/make_arm64.py"], check=True)
+            same = filecmp.dircmp(CORPUS / "arm64", copy / "corpus/arm64")
             self.assertEqual((same.left_only, same.right_only, same.diff_files), ([], [], []))
 
     def test_the_same_input_gives_the_same_bytes(self):

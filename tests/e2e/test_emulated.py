@@ -146,9 +146,11 @@ def build(folder, triple, flags):
     obj, dll = folder / f"{name}.obj", folder / f"{name}.dll"
     target = [f"--target={triple}-pc-windows-msvc", "-g", "-gcodeview", "-ffreestanding", "-fno-stack-protector",
               "-fasynchronous-unwind-tables"]
-    subprocess.run(["clang-19", *target, *flags, "-c", SHAPES, "-o", obj], check=True)
-    subprocess.run(["lld-link-19", "/dll", "/entry:start", "/nodefaultlib", "/debug", "/safeseh:no", f"/out:{dll}",
-                    obj], check=True, capture_output=True)
+    # Relative names alone, so that the folder is in no byte.
+    shutil.copy(SHAPES, folder)
+    subprocess.run(["clang-19", *target, *flags, "-fdebug-compilation-dir=.", "-c", SHAPES.name, "-o", obj.name], check=True, cwd=folder)
+    subprocess.run(["lld-link-19", "/dll", "/entry:start", "/nodefaultlib", "/debug", "/safeseh:no", "/Brepro", "/pdbsourcepath:.",
+                    "/pdbaltpath:%_PDB%", f"/out:{dll.name}", obj.name], check=True, capture_output=True, cwd=folder)
     return dll
 
 

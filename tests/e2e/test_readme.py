@@ -23,9 +23,10 @@ READMES = [p for p in ("README.md", "corpus/README.md", "analyze/README.md", "vi
 ELSEWHERE = {
     "./run": "test_serves_at_the_end_and_stops_on_ctrl_c",
     'cmake --install build --prefix "$PREFIX"': "test_the_program_runs_from_there",
-    'cpack --config build/CPackConfig.cmake -B "$PREFIX"': "test_cpack_makes_a_package_for_debian_and_an_archive",
+    'cd build && cpack -B "$PREFIX"': "test_cpack_makes_a_package_for_debian_and_an_archive",
     "./run test": "test_nothing_is_written_outside_the_build_folder",
     "./run setup": "test_setup_again_does_nothing",
+    "./corpus/make_arm64.py": "test_the_dumps_for_arm64_come_out_the_same",
     "./corpus/make_broken.py": "test_broken_files_come_out_the_same",
     "./corpus/make_cases.sh": "test_its_cases_are_those_of_the_script",
     "cmake -S victims -B build/victims -G Ninja --toolchain $PWD/cmake/wine-clang.cmake": "test_setup_again_does_nothing",

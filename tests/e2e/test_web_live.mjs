@@ -1,5 +1,5 @@
 // A run while it goes: `twinstack run` over a replacement for Wine that leaves the files of a sealed case
-// and waits where it is told to, so that each moment of a run can be looked at.
+// and waits where the test says, so that each moment of a run can be looked at.
 import { spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

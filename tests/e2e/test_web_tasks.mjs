@@ -1,4 +1,4 @@
-// What somebody does who sees these pages for the first time: five tasks, each by clicks and taps alone
+// What a first-time visitor does on these pages: five tasks, each by clicks and taps alone
 // from the first page, counted and timed, in a wide window, a dark one, and on a phone; and on paper.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
