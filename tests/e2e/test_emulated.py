@@ -148,7 +148,8 @@ def build(folder, triple, flags):
               "-fasynchronous-unwind-tables"]
     # Relative names alone, so that the folder is in no byte.
     shutil.copy(SHAPES, folder)
-    subprocess.run(["clang-19", *target, *flags, "-fdebug-compilation-dir=.", "-c", SHAPES.name, "-o", obj.name], check=True, cwd=folder)
+    subprocess.run(["clang-19", *target, *flags, "-ffile-compilation-dir=.", "-mno-incremental-linker-compatible", "-c", SHAPES.name,
+                    "-o", obj.name], check=True, cwd=folder)
     subprocess.run(["lld-link-19", "/dll", "/entry:start", "/nodefaultlib", "/debug", "/safeseh:no", "/Brepro", "/pdbsourcepath:.",
                     "/pdbaltpath:%_PDB%", f"/out:{dll.name}", obj.name], check=True, capture_output=True, cwd=folder)
     return dll

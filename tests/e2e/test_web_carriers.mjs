@@ -447,7 +447,7 @@ test('a_file_prints_whole_with_its_address_and_date', async () => {
     await settled(page);
     const found = await page.evaluate(() => ({
       wide: document.documentElement.scrollWidth,
-      said: document.querySelector('.printed').innerText,
+      said: document.querySelector('.printed').textContent,
       folded: document.querySelectorAll('details:not([open])').length,
       ground: getComputedStyle(document.body).backgroundColor,
     }));

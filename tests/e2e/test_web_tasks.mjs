@@ -23,6 +23,7 @@ import {
 const chromium = await browser();
 const db = seed('tasks.db', 30, 24, 0);
 const held = join(root, 'corpus/cases/inline_chain.ob2');
+/** @type {[string, {colorScheme?: string, viewport?: object, hasTouch?: boolean, isMobile?: boolean}][]} */
 const kinds = [
   ['light', { colorScheme: 'light' }],
   ['dark', { colorScheme: 'dark' }],
@@ -53,6 +54,7 @@ function visitor(page, touch) {
 }
 
 // Name, most presses, what is done (it ends when the answer is seen).
+/** @type {[string, number, (page: any, visit: any, base: string) => Promise<void>][]} */
 const tasks = [
   [
     'find the new mismatch and copy its link',

@@ -6,7 +6,7 @@
  * A stack is right when its two outermost methods of managed.dll are the phase's own and one that
  * it called.  One that ends with a reason (refused, hijacked) is counted apart: only `wrong` names
  * frames that are not there or lacks some without a reason.  What may wait runs on a runner under a
- * time limit, with nobody left suspended.  See tests/bench/bench_managed.py. */
+ * time limit, and nothing is left suspended.  See tests/bench/bench_managed.py. */
 #undef main /* of victim.c, whose services are used */
 
 #include <stdio.h>

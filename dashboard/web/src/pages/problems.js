@@ -3,7 +3,12 @@ import { useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Chip, Empty, Loaded, number, Page, percent } from '../ui.js';
 
-/** The counts of the last hours as a line of bars, in words for a reader of the screen. */
+/** @typedef {import('openapi').Answers['/api/v1/problems']['problems'][number]} Row */
+
+/**
+ * The counts of the last hours as a line of bars, in words for a reader of the screen.
+ * @param {{hours: Row['hours']}} props
+ */
 function Trend({ hours }) {
   const most = Math.max(1, ...hours.map((h) => h.count));
   const last = hours[hours.length - 1];
@@ -35,6 +40,7 @@ function Trend({ hours }) {
   );
 }
 
+/** @param {{row: Row, stacks: number, key: string}} props */
 function Problem({ row, stacks }) {
   return (
     <tr>
