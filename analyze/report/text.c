@@ -157,6 +157,7 @@ enum status report_text(const struct run_figures *report, const struct report_st
         if (text_print_timing(&page, report, scratch, fault) != ERR_NONE)
             return fault->code;
         text_print_shared(&page, report);
+        text_print_symbols(&page, report, scratch);
     }
     print_end(&page, report, style->details, style->db, scratch);
     return ERR_NONE;

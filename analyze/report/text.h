@@ -38,6 +38,10 @@ void text_print_doors(const struct page *page, const struct run_figures *report,
 enum status text_print_timing(const struct page *page, const struct run_figures *report,
                               struct arena *scratch, struct fault *fault);
 
+/* The frames by module and by what named them. */
+void text_print_symbols(const struct page *page, const struct run_figures *report,
+                        struct arena *scratch);
+
 /* What a crash costs as a dump and as offsets: medians, one sentence, and the ratio "dump way
  * (foreign) : dump way (ours) : offset way". */
 void text_print_headline(const struct page *page, const struct run_figures *report,

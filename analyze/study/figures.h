@@ -50,6 +50,8 @@ struct run_figures {
     uint32_t engine_count;
     uint32_t left_out; /* cases with the verdict ERROR and no stack of any engine: in no share or
                           time, since there is nothing to judge */
+    const struct symbol_row *symbols; /* what named its frames; set by the caller, or none */
+    uint32_t symbol_count;
     const char *const *problems; /* of the run as a whole: each fails it, whatever its cases do */
     uint32_t problem_count;
 };

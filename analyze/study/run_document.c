@@ -62,6 +62,18 @@ static void write_cases(struct json *j, const struct run_figures *figures)
     j->failed = j->failed || fault.code != ERR_NONE;
 }
 
+void symbol_row_write_json(struct json *j, const struct symbol_row *row)
+{
+    json_object(j);
+    json_key_string(j, "module", row->module);
+    json_key_string(j, "code_id", row->code_id);
+    json_key_string(j, "debug_id", row->debug_id);
+    json_key_string(j, "symbols", row->symbols);
+    json_key_uint(j, "frames", row->frames);
+    json_key_uint(j, "inlined", row->inlined);
+    json_object_end(j);
+}
+
 void run_document_write_json(struct json *j, const struct run_figures *figures)
 {
     json_object(j);
@@ -80,6 +92,11 @@ void run_document_write_json(struct json *j, const struct run_figures *figures)
     json_array(j);
     for (uint32_t i = 0; i < figures->engine_count; i++)
         write_engine(j, &figures->engines[i]);
+    json_array_end(j);
+    json_key(j, "symbols");
+    json_array(j);
+    for (uint32_t i = 0; i < figures->symbol_count; i++)
+        symbol_row_write_json(j, &figures->symbols[i]);
     json_array_end(j);
     json_key(j, "cases");
     write_cases(j, figures);

@@ -124,18 +124,29 @@ static bool can_stay(const struct report_options *o)
     return can;
 }
 
+static bool shows_symbols(const struct report_options *o)
+{
+    return o->paths[OUT_JSON] != NULL || o->details;
+}
+
 static enum status read_figures(const struct report_options *o, struct store *store,
                                 const char *word, struct arena *keep, struct stored_run *run,
                                 struct run_figures *out, struct fault *fault)
 {
     const bool stacks = o->paths[OUT_FOLDED] != NULL || o->paths[OUT_SPEEDSCOPE] != NULL;
     if (can_stay(o))
-        return figures_read(store, word,
-                            o->paths[OUT_JSON] != NULL ? FIGURES_OF_TIMES : FIGURES_OF_SUMS, keep,
-                            &run->info, out, fault);
-    if (study_read_run(store, word, stacks ? RUN_STACKS : RUN_CASES, keep, run, fault) != ERR_NONE)
-        return fault->code;
-    return figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);
+        (void)figures_read(store, word,
+                           o->paths[OUT_JSON] != NULL ? FIGURES_OF_TIMES : FIGURES_OF_SUMS, keep,
+                           &run->info, out, fault);
+    else if (study_read_run(store, word, stacks ? RUN_STACKS : RUN_CASES, keep, run, fault) ==
+             ERR_NONE)
+        (void)figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);
+    struct symbol_row *symbols = NULL;
+    if (fault->code == ERR_NONE && shows_symbols(o) &&
+        study_read_symbols(store, run->info.id, keep, &symbols, &out->symbol_count, fault) ==
+            ERR_NONE)
+        out->symbols = symbols;
+    return fault->code;
 }
 
 static int report(const struct verb *self, void *given, const struct option_list *rest,

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "study/acceptance.h"
+#include "study/run_document.h"
 #include "view/input.h"
 #include "view/rows.h"
 
@@ -59,16 +60,8 @@ enum status view_symbols(const struct view_input *in, struct json *out, struct f
     if (status != ERR_NONE)
         return status;
     begin_rows(out, run_id);
-    for (uint32_t i = 0; i < count; i++) {
-        json_object(out);
-        json_key_string(out, "module", rows[i].module);
-        json_key_string(out, "code_id", rows[i].code_id);
-        json_key_string(out, "debug_id", rows[i].debug_id);
-        json_key_string(out, "symbols", rows[i].symbols);
-        json_key_uint(out, "frames", rows[i].frames);
-        json_key_uint(out, "inlined", rows[i].inlined);
-        json_object_end(out);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        symbol_row_write_json(out, &rows[i]);
     end_rows(out);
     return ERR_NONE;
 }

@@ -2,6 +2,7 @@
 run with more cases than one page of the database holds, for two noisy runs, and for a regraded run
 with damaged cases."""
 
+import collections
 import contextlib
 import json
 import pathlib
@@ -76,6 +77,13 @@ class Faces(e2e.Case):
                 self.assertEqual([api[right], api[total]], [report[name]["right"], report[name]["total"]], name)
                 self.assertEqual(report["measures"][name], report[name])
             self.assertEqual(api["measures"], report["measures"])
+        self.assertEqual(get("/api/v1/symbols?run=latest")["rows"], run["symbols"])
+        details = self.run_db("report", "latest", "--details", "--exit-zero").stdout.split("WHAT NAMED THE FRAMES")[1]
+        counted = collections.Counter()
+        for row in run["symbols"]:
+            counted[row["module"], row["symbols"]] += row["frames"]
+        for (module, source), frames in counted.items():
+            self.assertRegex(details, rf"(?m)^{re.escape(module)} +{source} +{frames}\b")
         for metric in ("verdict", "exact", "f1", "capture_rate", "speed_ratio"):
             badge = self.folder / "badge.json"
             self.run_db("report", "latest", "--badge", badge, "--badge-of", metric, "--exit-zero")
