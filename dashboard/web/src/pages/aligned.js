@@ -1,5 +1,6 @@
 // The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
 import { editorLink } from '../editor.js';
+import { Term } from '../glossary.js';
 import { Chip, Link, Table, words } from '../ui.js';
 
 /** @type {Record<string, string[]>} */
@@ -213,7 +214,9 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
       <thead>
         <tr>
           <th class="num">#</th>
-          <th>truth</th>
+          <th>
+            <Term name="truth" />
+          </th>
           {columns.map((i) => (
             <th key={i} class="mono">
               {engines[i].engine}
@@ -227,7 +230,9 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
               )}
             </th>
           ))}
-          <th>cause</th>
+          <th>
+            <Term name="cause" />
+          </th>
         </tr>
       </thead>
       <tbody>

@@ -18,6 +18,7 @@ import {
   plural,
   words,
 } from '../ui.js';
+import { Term } from '../glossary.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/doors']} HooksFound
@@ -92,7 +93,9 @@ export function Hooks() {
               <Table label="Hooks" kind="matrix">
                 <thead>
                   <tr>
-                    <th>case</th>
+                    <th>
+                      <Term name="case" />
+                    </th>
                     {hooks.map((hook) => (
                       <th key={hook}>
                         {words(hook)}
@@ -195,7 +198,9 @@ export function Signatures() {
                   <th class="num">rank</th>
                   <th class="num">cases</th>
                   <th>verdict</th>
-                  <th>signature</th>
+                  <th>
+                    <Term name="signature" />
+                  </th>
                   <th>for example</th>
                 </tr>
               </thead>

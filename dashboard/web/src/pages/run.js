@@ -20,6 +20,7 @@ import {
 import { Grid } from './grid.js';
 import { Headline } from './headline.js';
 import { Causes } from './overview.js';
+import { Term } from '../glossary.js';
 import { Progress } from './progress.js';
 
 /**
@@ -38,14 +39,26 @@ function Engines({ rows: all }) {
         <thead>
           <tr>
             <th>engine</th>
-            <th class="num">exact</th>
-            <th class="num">precision</th>
-            <th class="num">recall</th>
-            <th class="num">inline</th>
+            <th class="num">
+              <Term name="exact" />
+            </th>
+            <th class="num">
+              <Term name="precision" />
+            </th>
+            <th class="num">
+              <Term name="recall" />
+            </th>
+            <th class="num">
+              <Term name="inline frame">inline</Term>
+            </th>
             <th class="num">lines</th>
-            <th class="num">physical</th>
+            <th class="num">
+              <Term name="physical" />
+            </th>
             <th class="num">stacks</th>
-            <th>shares</th>
+            <th>
+              <Term name="shares" />
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -184,13 +197,17 @@ function Shown({ data }) {
       </section>
       <Progress run={run} />
       <Failing groups={data.failing} run={run} />
-      <h2 class="section">Engines against the truth</h2>
+      <h2 class="section">
+        Engines against the <Term name="truth" />
+      </h2>
       <Engines rows={data.engines} />
       <Headline headline={data.headline} />
       <NotShown groups={data.not_shown} />
       <h2 class="section">Cases</h2>
       <Grid run={run.id} running={run.state === 'running'} />
-      <h2 class="section">Causes of differences</h2>
+      <h2 class="section">
+        <Term name="cause">Causes</Term> of differences
+      </h2>
       <Causes rows={data.causes} run={run.id} />
       <Environment run={run} />
     </>

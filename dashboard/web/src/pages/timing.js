@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
+import { Term } from '../glossary.js';
 import { Empty, Loaded, Page, Table, bytes, caseName, casePath, duration, number, plural } from '../ui.js';
 
 /**
@@ -469,7 +470,9 @@ function Shown({ data, query, set }) {
       <InProcess costs={data.costs} />
       {data.samples.length > 0 && (
         <>
-          <h2 class="section">Cold and warm</h2>
+          <h2 class="section">
+            <Term name="cold">Cold</Term> and <Term name="warm" />
+          </h2>
           <Samples samples={data.samples} />
         </>
       )}
