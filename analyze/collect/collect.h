@@ -64,6 +64,8 @@ struct collect_options {
      * NULL: wait until the prefix is free. */
     bool (*keeps_waiting)(void *context);
     void *wait_context;
+    /* Called several times per second while the build VARIANT is walked; NULL. */
+    void (*stepping)(const char *variant);
     bool reuse_sealed; /* a case that is already sealed in its folder is used as it is */
 };
 

@@ -8,6 +8,12 @@
 
 enum { STEPS_LIMIT_MS = 600000, VARIANTS_MAX = 64 };
 
+/* Who hears about the build that is being walked. */
+struct stepped {
+    void (*stepping)(const char *variant);
+    const char *variant;
+};
+
 /* The files of the modules that were loaded, which a replay of the states needs. */
 static void find_images(const struct runner *runner, struct arena *keep,
                         struct collected_steps *out, struct fault *fault)
@@ -29,19 +35,32 @@ static void find_images(const struct runner *runner, struct arena *keep,
     }
 }
 
-static void run_program(const struct runner *runner, const char *program, const char *walkers,
+static void report_stepping(void *context)
+{
+    const struct stepped *s = context;
+    s->stepping(s->variant);
+}
+
+static void run_program(struct runner *runner, const char *program, const char *walkers,
                         struct arena *keep, struct collected_steps *out, struct fault *fault)
 {
     const char *guest = runner_guest_path(runner, program, keep);
     const char *file = runner_guest_path(runner, out->file, keep);
     const char *const args[] = {guest, file, walkers, NULL};
     struct process_result ended;
+    struct stepped stepped = {runner->options->stepping, out->variant};
 
     if (guest == NULL || file == NULL) {
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "steps");
         return;
     }
-    if (runner_run(runner, args, STEPS_LIMIT_MS, keep, &ended, fault) != ERR_NONE)
+    if (stepped.stepping != NULL) {
+        runner->while_context = &stepped;
+        runner->while_running = report_stepping;
+    }
+    const enum status status = runner_run(runner, args, STEPS_LIMIT_MS, keep, &ended, fault);
+    runner->while_running = NULL;
+    if (status != ERR_NONE)
         return;
     if (ended.timed_out || ended.exit_code != 0) {
         fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "walk at every instruction",
@@ -62,7 +81,7 @@ static bool is_named(const char *const *variants, uint32_t count, const char *va
 }
 
 /* One program of the folder, if it is to be stepped through. */
-static void take_program(const struct runner *runner, const struct collect_options *options,
+static void take_program(struct runner *runner, const struct collect_options *options,
                          const char *name, const char *walkers, struct arena *keep,
                          struct collected_steps *one, struct fault *fault)
 {

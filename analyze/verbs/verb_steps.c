@@ -274,6 +274,11 @@ static void tell_unsupported(struct steps_run *run, const struct collected_steps
     json_object_end(j);
 }
 
+static void show_stepping(const char *variant)
+{
+    log_progress("walking at every instruction: %s", variant);
+}
+
 static enum status make_and_judge(struct steps_run *run, struct collect_options *options)
 {
     const struct steps_options *o = run->o;
@@ -281,8 +286,11 @@ static enum status make_and_judge(struct steps_run *run, struct collect_options 
     uint32_t count = 0;
 
     options->out_folder = o->out;
-    if (collect_steps(options, o->variants.items, o->variants.count, o->walkers, run->keep, &made,
-                      &count, &run->fault) != ERR_NONE)
+    options->stepping = show_stepping;
+    (void)collect_steps(options, o->variants.items, o->variants.count, o->walkers, run->keep, &made,
+                        &count, &run->fault);
+    log_progress_end();
+    if (run->fault.code != ERR_NONE)
         return run->fault.code;
     for (uint32_t i = 0; i < count && run->fault.code == ERR_NONE; i++) {
         if (made[i].unsupported != NULL)
@@ -351,6 +359,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--pack", OPTION_STRING, &o.pack, "OUT",
          "write the states again with the bytes of images that a replay needs"},
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
+        OPTION_PROGRESS_ROW,
         HARNESS_ROWS(o.harness),
     };
 

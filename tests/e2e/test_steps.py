@@ -28,7 +28,7 @@ class Steps(e2e.Case):
         if shutil.which("wine") and (VICTIMS / "steps-ob2.exe").is_file():
             with tempfile.TemporaryDirectory() as out:
                 done = e2e.twinstack("steps", "--victims", VICTIMS, "--prefix", PREFIX, "--out", out, "--walkers",
-                                     ",".join(WALKERS), "--json", limit_s=240)
+                                     ",".join(WALKERS), "--json", "--progress", "bar", limit_s=240)
             cls.code, cls.said = done.returncode, done.stderr
             runs = e2e.json.loads(done.stdout)["runs"]
             cls.runs = {run["name"]: run for run in runs if not run["unsupported"]}
@@ -56,6 +56,10 @@ class Steps(e2e.Case):
         done = e2e.twinstack("steps", "--victims", VICTIMS, "--prefix", PREFIX, "--variant", UNSUPPORTED[0])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, rf"^{UNSUPPORTED[0]}: UNSUPPORTED\(.+\)\n$")
+
+    def test_it_says_which_build_is_walked(self):
+        for name in VARIANTS:
+            self.assertIn(f"walking at every instruction: {name}", self.said)
 
     def test_ours_is_right_at_every_instruction(self):
         self.assertEqual(self.code, 0, self.said)
