@@ -152,16 +152,18 @@ static char *put_text(char **at, const char *text)
     return to;
 }
 
-/* Gives ITEM copies of the texts; those that it had are freed afterwards, since a caller may pass
- * them in again. */
+/* Gives ITEM copies of the texts (TEXT: never NULL); those that it had are freed afterwards, since
+ * a caller may pass them in again. */
 static bool set_texts(struct signature_item *item, const char *text, const char *example,
                       const char *first_seen)
 {
-    char *at = malloc(bytes_of(text) + bytes_of(example) + bytes_of(first_seen) + 1);
+    char *const block = malloc(bytes_of(text) + bytes_of(example) + bytes_of(first_seen) + 1);
     char *const old = item->text;
-    if (at == NULL)
+    if (block == NULL)
         return false;
-    item->text = put_text(&at, text);
+    char *at = block + bytes_of(text);
+    memcpy(block, text, bytes_of(text));
+    item->text = block; /* the block that is freed */
     item->example = put_text(&at, example);
     item->first_seen = put_text(&at, first_seen);
     free(old);

@@ -60,7 +60,7 @@ static void put_frame(const struct frame *f, bool with_modules, folded_put *put,
                           : 0;
     const int bytes = snprintf(place + token, sizeof place - (size_t)token, "0x%llx",
                                (unsigned long long)f->offset);
-    put(to, place, (size_t)(token + bytes));
+    put(to, place, (size_t)token + (size_t)bytes);
 }
 
 void folded_stack_write(const struct stack *stack, bool with_modules, folded_put *put, void *to)

@@ -20,9 +20,10 @@ static const char *fault_of(const struct record *record, const struct record_tim
     if (record->stop_dump_ns != 0 && record->stop_rtl_ns >= record->stop_dump_ns)
         return "the record says that the threads were stopped as long for the walk as for the "
                "walk and the dump";
-    if (record->kind == RECORD_KIND_CRASH && first != NULL && first->walker == RECORD_WALKER_RTL &&
-        first->state == RECORD_STATE_OK && first->frame_count > 0 &&
-        first->frames[0].pc_va != record->exception_va)
+    /* A reporter that leaves a stack as text states no exception. */
+    if (record->kind == RECORD_KIND_CRASH && record->exception_code != 0 && first != NULL &&
+        first->walker == RECORD_WALKER_RTL && first->state == RECORD_STATE_OK &&
+        first->frame_count > 0 && first->frames[0].pc_va != record->exception_va)
         return "the record's exception address is not where its stack begins";
     return NULL;
 }

@@ -215,7 +215,7 @@ static void run_thread(void *context)
 /* Runs STEP once per worker, in parallel. */
 static void run_side_by_side(struct build *build, void (*step)(struct build *, uint32_t))
 {
-    struct thread *threads[WORKERS_MAX];
+    struct thread *threads[WORKERS_MAX] = {NULL};
     build->step = step;
     build->next_worker = 0;
     for (uint32_t i = 1; i < build->thread_count; i++)

@@ -24,7 +24,7 @@ import e2e  # noqa: E402
 RECIPES = e2e.ROOT / "tests/recipes"
 CASE = e2e.ROOT / "corpus/cases/null_write.ob2"
 PREFIX = pathlib.Path(os.environ.get("WINEPREFIX", e2e.BUILD / "wine"))
-COPIED = ["analyze", "capture", "cmake", "dashboard", "victims", "tests", "CMakeLists.txt"]
+COPIED = ["LICENSE", "analyze", "capture", "cmake", "dashboard", "victims", "tests", "CMakeLists.txt"]
 LEFT_OUT = {"node_modules", "__pycache__", "golden", "lua"}
 STREAM = 0x54570099
 
