@@ -50,11 +50,11 @@ void text_print_symbols(const struct page *page, const struct run_figures *repor
     page_title(page, "WHAT NAMED THE FRAMES, by module and source");
     for (uint32_t i = 0; i < count; i++) {
         const bool unnamed = strcmp(rows[i].source, "none") == 0;
-        page_cell(page, INK_PLAIN, 36, rows[i].module);
-        page_cell(page, unnamed ? INK_WARN : INK_PLAIN, 16, rows[i].source);
+        page_cell(page, INK_PLAIN, 34, rows[i].module);
+        page_cell(page, unnamed ? INK_WARN : INK_PLAIN, 14, rows[i].source);
         page_cellf(page, INK_PLAIN, -9, "%" PRIu64, rows[i].frames);
         if (rows[i].inlined > 0)
-            page_cellf(page, INK_DIM, 0, ", %" PRIu64 " of them inlined", rows[i].inlined);
+            page_cellf(page, INK_DIM, 0, ", %" PRIu64 " inlined", rows[i].inlined);
         page_line(page);
     }
 }

@@ -272,6 +272,7 @@ enum status symbol_object_open(const struct object_file *image, const char *imag
     object->image = *image;
     object->names = names;
     read_object(object, image_path, candidates, count);
+    object_count_functions(object);
     return ERR_NONE;
 }
 

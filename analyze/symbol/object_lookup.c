@@ -16,13 +16,32 @@ static uint64_t least(uint64_t a, uint64_t b)
  * does not state ends. */
 enum { FUNCTION_ROW_BYTES = 12 };
 
-/* Where the function around RVA starts (0: the table has none), and in *end where that changes. */
-static uint32_t function_start(const struct pe *pe, uint32_t rva, uint64_t *end)
+static const uint8_t *function_table(const struct pe *pe, uint32_t *rows)
 {
     const struct pe_directory *table = &pe->directories[PE_DIR_EXCEPTION];
-    uint32_t low = 0;
-    uint32_t high = pe->machine == PE_MACHINE_X64 ? table->bytes / FUNCTION_ROW_BYTES : 0;
-    const uint8_t *at = high > 0 ? pe_at(pe, table->rva, high * FUNCTION_ROW_BYTES) : NULL;
+    *rows = pe->machine == PE_MACHINE_X64 ? table->bytes / FUNCTION_ROW_BYTES : 0;
+    return *rows > 0 ? pe_at(pe, table->rva, *rows * FUNCTION_ROW_BYTES) : NULL;
+}
+
+/* A table that is not in order gives answers that depend on where one starts to search. */
+void object_count_functions(struct symbol_object *object)
+{
+    uint32_t rows = 0;
+    const uint8_t *at =
+        object->image.kind == OBJECT_PE ? function_table(&object->image.as.pe, &rows) : NULL;
+    for (uint32_t i = 1; at != NULL && i < rows; i++)
+        if (load_u32(at + (size_t)i * FUNCTION_ROW_BYTES) <
+            load_u32(at + (size_t)(i - 1) * FUNCTION_ROW_BYTES))
+            return;
+    object->function_rows = at != NULL ? rows : 0;
+}
+
+/* Where the function around RVA starts (0: the table has none), and in *end where that changes. */
+static uint32_t function_start(const struct symbol_object *object, uint32_t rva, uint64_t *end)
+{
+    uint32_t low = 0, rows;
+    uint32_t high = object->function_rows;
+    const uint8_t *at = high > 0 ? function_table(&object->image.as.pe, &rows) : NULL;
     const uint32_t count = high;
 
     if (at == NULL)
@@ -88,7 +107,7 @@ static enum symbols_from macho_reach(const struct symbol_object *object,
 static bool pe_reach(const struct symbol_object *object, const struct object_symbol *symbol,
                      uint32_t offset, uint64_t *end)
 {
-    const uint32_t start = function_start(&object->image.as.pe, offset, end);
+    const uint32_t start = function_start(object, offset, end);
     if (start != 0)
         return symbol->offset >= start;
     *end = least(*end, (uint64_t)symbol->offset + OBJECT_EXPORT_BYTES);

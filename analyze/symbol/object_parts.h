@@ -47,6 +47,8 @@ struct symbol_object {
     struct object_symbols symbols, exports;
     uint32_t *starts; /* of functions, sorted: Mach-O */
     uint32_t start_count;
+    uint32_t
+        function_rows; /* of x64 images: rows of the function table; 0: none, or not in order */
     struct readable_name *readable; /* owned: open table of names by their address */
     uint32_t readable_count, readable_room;
 };
@@ -61,6 +63,9 @@ struct object_part *object_add_part(struct symbol_object *object, const struct d
 /* Reads the debug map and the objects and archives among the candidates that it names. */
 void object_read_debug_map(struct symbol_object *object, const struct object_candidate *candidates,
                            uint32_t count);
+
+/* Counts object->function_rows. */
+void object_count_functions(struct symbol_object *object);
 
 /* What is known about one offset. */
 struct object_answer {

@@ -277,11 +277,11 @@ class Verdict(Stored):
         self.run_db(*argv, "1", "2", stdin="", exit_code=2)
 
     def test_db(self):
-        self.sql("UPDATE run SET state = 'running' WHERE id = 3")
+        self.sql("UPDATE run SET state = 'running' WHERE id = 3")  # as a process leaves it that is killed
         rows = json.loads(self.run_db("db", "list", "--json").stdout)
         self.assertEqual([(r["id"], r["state"], r["case_count"]) for r in rows],
-                         [(3, "running", 12), (2, "complete", 12), (1, "complete", 12)])
-        self.assertRegex(self.run_db("db", "list").stdout, r"(?m)^ +3  \S+Z  running +12 cases, +0 fail  [0-9a-f]{12}  main$")
+                         [(3, "interrupted", 12), (2, "complete", 12), (1, "complete", 12)])
+        self.assertRegex(self.run_db("db", "list").stdout, r"(?m)^ +3  \S+Z  interrupted +12 cases, +0 fail  [0-9a-f]{12}  main$")
         self.run_db("db", "list", "all", exit_code=2)
         self.sql("UPDATE run SET state = 'complete'")
         # Runs by commit and branch.

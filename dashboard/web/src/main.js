@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './uplot.js';
-import { follow as followServer, useLive } from './api.js';
+import { follow as followServer, offline, useLive } from './api.js';
 import { listKeys, useKeys } from './keys.js';
 import { follow, go, match, useAddress } from './router.js';
 import { Link } from './ui.js';
@@ -21,12 +21,12 @@ import { Timing } from './pages/timing.js';
 import { Trend } from './pages/trend.js';
 
 // Every page: its address, what shows it, its title, and its name in the rail (with the address that
-// the rail leads to, and further addresses that count as being there).
+// the rail leads to, and further addresses that count as being there).  What is `served` is in no file.
 /**
  * Every part takes the {places} of its address as props.
  * @typedef {Record<string, string | undefined>} Places
  * @typedef {{at: string, part(places: Places): import('preact').JSX.Element, title: string, rail?: string,
- *   to?: string, under?: string}} Row
+ *   to?: string, under?: string, served?: boolean}} Row
  * @type {Row[]}
  */
 const pages = [
@@ -54,7 +54,7 @@ const pages = [
   { at: '/hooks', part: Hooks, title: 'Hooks', rail: 'Hooks' },
   { at: '/doors', part: Hooks, title: 'Hooks', under: '/hooks' },
   { at: '/signatures', part: Signatures, title: 'Signatures', rail: 'Signatures' },
-  { at: '/problems', part: Problems, title: 'Head problems', rail: 'Problems' },
+  { at: '/problems', part: Problems, title: 'Head problems', rail: 'Problems', served: true },
   { at: '/known', part: Known, title: 'Known', rail: 'Known' },
   { at: '/symbols', part: Symbols, title: 'Symbols', rail: 'Symbols' },
   { at: '/resolve', part: Resolve, title: 'Resolve', rail: 'Resolve' },
@@ -62,7 +62,7 @@ const pages = [
   { at: '/glossary', part: Glossary, title: 'Glossary', under: '/about' },
   { at: '/about', part: About, title: 'About', rail: 'About' },
 ];
-const rail = pages.filter((page) => page.rail);
+const rail = pages.filter((page) => page.rail && !(offline && page.served));
 /** @type {(page: Row) => string} */
 const target = (page) => page.to ?? page.at;
 
