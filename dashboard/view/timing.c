@@ -36,7 +36,7 @@ static void write_cost(struct json *out, const struct case_cost *c)
     json_object_end(out);
 }
 
-enum { TIMING_ROWS_MAX = 2400, TIMING_SAMPLES_MAX = 4000 };
+enum { TIMING_ROWS_MAX = 2200, TIMING_SAMPLES_MAX = 4000 };
 
 /* Of a large run every STEP-th case, with all its engines, so that a page stays light and its
  * medians are of cases from the whole run. */
