@@ -26,6 +26,10 @@ enum {
     REPORTS_BURST = 100
 };
 
+/* Between a sender's name and its report's id, and in no name: so two senders never have the same
+ * id. */
+static const char SENDER_ENDS = '-';
+
 struct sender {
     const char *name, *token;
     uint64_t due_ns; /* when its allowance is full again */
@@ -48,10 +52,11 @@ static enum status add_sender(struct collector *c, char *line, struct fault *fau
     if (name == NULL || name[0] == '#')
         return ERR_NONE;
     if (token == NULL || text_next_word(&rest) != NULL || !queue_id_is_valid(name) ||
-        strlen(name) > 24 || strlen(token) < TOKEN_LEAST || strlen(token) > TOKEN_MOST ||
-        c->count == SENDERS_MAX)
+        strchr(name, SENDER_ENDS) != NULL || strlen(name) > 24 || strlen(token) < TOKEN_LEAST ||
+        strlen(token) > TOKEN_MOST || c->count == SENDERS_MAX)
         return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "line of a sender",
-                              "NAME TOKEN; a name of at most 24 letters, a token of at least 16");
+                              "NAME TOKEN; a name of at most 24 letters, digits, '_' and '.', a "
+                              "token of at least 16");
     struct sender *wider =
         arena_reserve(&c->arena, c->senders, &c->room, c->count + 1U, sizeof *wider);
     if (wider == NULL)
@@ -249,7 +254,7 @@ int answer_report(struct exchange *x)
     if (!may_send(c, sender))
         return answer_error(x, 429, "too_many", "This sender has sent too many reports",
                             "send again in a minute");
-    const char *whole = arena_printf(&x->keep, "%s-%s", sender->name, id);
+    const char *whole = arena_printf(&x->keep, "%s%c%s", sender->name, SENDER_ENDS, id);
     if (whole == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this report", NULL);
     return kind != NULL && strcmp(kind, "dump") == 0 ? take_dump(x, whole)

@@ -170,6 +170,22 @@ class Pipeline(e2e.Case):
         self.start_reducer()
         self.assertGreater(self.wait_for(1)["bad"], 0)
 
+    def test_names_of_senders_leave_no_id_to_two_of_them(self):
+        for name, good in [("alice", True), ("alice-b", False), ("a" * 25, False), ("a.b_c", True)]:
+            with self.subTest(name):
+                (self.folder / "senders").write_text(f"{name} {TOKEN}\n")
+                argv = ["serve", "--wait", "--db", self.folder / "runs.db", "--listen", "127.0.0.1:0", "--collect", "--senders",
+                        self.folder / "senders", "--queue", self.folder / "folder", "--spool", self.folder / "spool"]
+                process = subprocess.Popen([e2e.PROGRAM, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                self.started.append(process)
+                if good:
+                    self.assertRegex(process.stdout.readline(), "^http://")
+                else:
+                    self.assertIn("line of a sender", process.communicate(timeout=30)[1])
+                    self.assertEqual(process.returncode, 3)
+                process.kill()
+                process.communicate()
+
     def test_a_sender_has_a_rate(self):
         self.start_server()
         answers = [self.post(f"id=r{i}", b"") for i in range(130)]
