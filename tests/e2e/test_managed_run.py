@@ -77,6 +77,13 @@ class ManagedRun(e2e.Case):
         self.assertTrue(any(right.get("snapshot") for _, _, right in rows), "no snapshot was right")
         self.assertTrue(all(right["snapshot-seeded"] for s, _, right in rows if s in CRASHES))
 
+    def test_bad_seeds_of_snapshots_crash_nothing(self):
+        for variant in ("ob2", "ob0"):
+            outcome, folder = self.capture("bad_seed", variant)
+            said = (folder / "stdout.txt").read_text()
+            self.assertEqual((outcome["exit_code"], "record.rec" in outcome["files"]), ("0x00000000", False), said)
+            self.assertTrue(said.replace("\r", "").endswith("stayed calm\n"), said)
+
     def test_a_fault_in_native_code_is_seen_by_no_hook(self):
         outcome, _ = self.capture("native_crash", "ob2")
         self.assertEqual((outcome["exit_code"], "record.rec" in outcome["files"]), ("0xC0000602", False))

@@ -73,6 +73,51 @@ static FARPROC function_of(HMODULE module, const char *name)
     return found;
 }
 
+/* The profiler's function, kept for the scenario bad_seed as well. */
+static capture_snapshot_fn *snapshots;
+
+static void use_snapshots(capture_snapshot_fn *snapshot)
+{
+    snapshots = snapshot;
+    capture_use_snapshots(snapshot);
+}
+
+static bool take_frame(void *data, const void *pc, const void *native)
+{
+    (void)pc, (void)native;
+    return ++*(int *)data < 64;
+}
+
+/* Snapshots of the calling thread by seeds that are wrong: each has to come back, with an HRESULT
+ * or a stack, and the last one, without a seed, with frames. Returns VALUE if so. */
+static int ask_for_snapshots(int value)
+{
+    static uint64_t elsewhere[64];
+    const NT_TIB *tib = (const NT_TIB *)NtCurrentTeb();
+    CONTEXT right;
+    RtlCaptureContext(&right);
+    const struct {
+        uint64_t pc, sp;
+    } seeds[] = {
+        {0, 0},
+        {(uintptr_t)elsewhere, right.Rsp}, /* a pc in data */
+        {0xFFFF800000001000u, right.Rsp},  /* and in the kernel's half */
+        {right.Rip, (uintptr_t)(elsewhere + 8)},
+        {right.Rip, right.Rsp + 3},
+        {right.Rip, (uintptr_t)tib->StackBase - 8},
+    };
+    int frames = 0;
+    for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
+        CONTEXT seed = right;
+        seed.Rip = seeds[i].pc;
+        seed.Rsp = seeds[i].sp;
+        (void)snapshots(GetCurrentThreadId(), &seed, sizeof seed, take_frame, &frames);
+    }
+    frames = 0;
+    return snapshots(GetCurrentThreadId(), NULL, 0, take_frame, &frames) == 0 && frames > 0 ? value
+                                                                                            : -1;
+}
+
 static void attach_profiler(const wchar_t *own)
 {
     wchar_t path[FOLDER_UNITS + 64];
@@ -82,7 +127,7 @@ static void attach_profiler(const wchar_t *own)
         .register_assembly = capture_register_assembly,
         .register_method = capture_register_method,
         .register_code = capture_register_code,
-        .use_snapshots = capture_use_snapshots,
+        .use_snapshots = use_snapshots,
     };
     swprintf(path, FOLDER_UNITS + 64, L"%lstwinstack-profiler.dll", own);
     ((profiler_attach_fn *)(void (*)(void))function_of(LoadLibraryW(path), "profiler_attach"))(
@@ -93,12 +138,6 @@ static void attach_profiler(const wchar_t *own)
     /* Else the first calls of a method run code without inlining, in every variant. */
     SetEnvironmentVariableW(L"COMPlus_TieredCompilation", L"0");
     SetEnvironmentVariableW(L"DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", L"1");
-}
-
-/* No seed that is wrong may crash the process: what managed code asks for in bad_seed. */
-static int ask_for_snapshots(int value)
-{
-    return value;
 }
 
 static void connect_plugin(const wchar_t *own)
