@@ -111,9 +111,11 @@ static int pragma_value(struct totals *t, const char *text)
 static enum status prepare(struct totals *t, bool writing, struct fault *fault)
 {
     (void)sqlite3_busy_timeout(t->db, BUSY_MS);
+    /* The tables first: a reader that sees them sees the numbers, too, which are written with them.
+     */
+    const int tables = pragma_value(t, "SELECT count(*) FROM sqlite_schema");
     const int version = pragma_value(t, "PRAGMA user_version");
     const int application = pragma_value(t, "PRAGMA application_id");
-    const int tables = pragma_value(t, "SELECT count(*) FROM sqlite_schema");
     if (version < 0 || tables < 0)
         return failed(t, fault);
     if (tables > 0 && (application != APPLICATION_ID || version != TOTALS_VERSION))
