@@ -111,6 +111,7 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     started = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what was started, like Ctrl-C
     try:
         return run(options, folder, started)
     except KeyboardInterrupt:

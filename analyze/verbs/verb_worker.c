@@ -38,8 +38,20 @@ static int end_of(const char *verb, const struct work_figures *figures, const st
     return fault->code != ERR_NONE ? verb_fault(fault) : EXIT_GOOD;
 }
 
-static int work(const struct worker_options *o)
+/* What both verbs refuse: words, and no queue. */
+static int check_words(const struct verb *self, const struct worker_options *o,
+                       const struct option_list *words)
 {
+    if (words->count > 0)
+        return verb_usage_error(self, "'%s' is not expected here", words->items[0]);
+    return o->queue == NULL ? verb_usage_error(self, "--queue is missing") : EXIT_GOOD;
+}
+
+static int work(const struct verb *self, void *given, const struct option_list *words,
+                struct arena *keep)
+{
+    (void)keep;
+    const struct worker_options *o = given;
     const struct symbol_store_options options = {.roots = o->roots.items,
                                                  .root_count = o->roots.count,
                                                  .indexing = INDEXING_AUTO,
@@ -51,7 +63,11 @@ static int work(const struct worker_options *o)
                                 .stopping = process_interrupted};
     struct work_figures figures = {0};
     struct fault fault = FAULT_INIT;
-    int code;
+    int code = check_words(self, o, words);
+    if (code == EXIT_GOOD && (o->jobs < 1 || o->jobs > JOBS_MAX))
+        code = verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
+    if (code != EXIT_GOOD)
+        return code;
     process_catch_interrupts();
     if (queue_open_patiently(o->queue, process_interrupted, &work.queue, &fault) != ERR_NONE)
         return verb_fault(&fault);
@@ -79,22 +95,7 @@ static int run_worker(const struct verb *self, int argc, char **argv)
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
     };
-    struct arena keep;
-    struct option_list rest;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (rest.count > 0)
-            code = verb_usage_error(self, "'%s' is not expected here", rest.items[0]);
-        else if (o.queue == NULL)
-            code = verb_usage_error(self, "--queue is missing");
-        else if (o.jobs < 1 || o.jobs > JOBS_MAX)
-            code = verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
-        else
-            code = work(&o);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], work, &o, argc, argv);
 }
 
 const struct verb verb_worker = {
@@ -114,13 +115,18 @@ const struct verb verb_worker = {
     .run = run_worker,
 };
 
-static int reduce(const struct worker_options *o)
+static int reduce(const struct verb *self, void *given, const struct option_list *words,
+                  struct arena *keep)
 {
+    (void)keep;
+    const struct worker_options *o = given;
     struct work_options work = {.idle_ms = (uint32_t)o->idle_ms, .stopping = process_interrupted};
     struct work_figures figures = {0};
     struct totals *totals = NULL;
     struct fault fault = FAULT_INIT;
-    int code;
+    int code = check_words(self, o, words);
+    if (code != EXIT_GOOD)
+        return code;
     process_catch_interrupts();
     if (totals_open(o->totals, true, &totals, &fault) != ERR_NONE) {
         (void)verb_fault(&fault);
@@ -146,20 +152,7 @@ static int run_reduce(const struct verb *self, int argc, char **argv)
          "the database of the totals (default " STREAM_TOTALS ")"},
         {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME", "end when nothing came for so long"},
     };
-    struct arena keep;
-    struct option_list rest;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (rest.count > 0)
-            code = verb_usage_error(self, "'%s' is not expected here", rest.items[0]);
-        else if (o.queue == NULL)
-            code = verb_usage_error(self, "--queue is missing");
-        else
-            code = reduce(&o);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], reduce, &o, argc, argv);
 }
 
 const struct verb verb_reduce = {
