@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <winternl.h>
 
+#include "capture/function_table.h"
+
 enum {
     NOTIFY_LOADED = 1,
     NOTIFY_UNLOADED = 2,
@@ -227,23 +229,11 @@ const RUNTIME_FUNCTION *cap_crash_function_at(uint64_t va, uint64_t *base_va)
         return managed != NULL ? managed : RtlLookupFunctionEntry(va, base_va, NULL);
     }
     const uint32_t rva = (uint32_t)(va - module->base_va);
-    const RUNTIME_FUNCTION *table =
-        (const RUNTIME_FUNCTION *)(uintptr_t)(module->base_va + module->functions_rva);
-    uint32_t low = 0, high = module->functions_count;
+    const uint8_t *base = (const uint8_t *)(uintptr_t)module->base_va;
     *base_va = module->base_va;
-    while (low < high) { /* the first entry that starts after it */
-        const uint32_t middle = low + (high - low) / 2;
-        if (table[middle].BeginAddress <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || rva >= table[low - 1].EndAddress)
-        return NULL;
-    const RUNTIME_FUNCTION *found = &table[low - 1];
-    if ((found->UnwindData & 1) != 0) /* refers to another entry */
-        found = (const RUNTIME_FUNCTION *)(uintptr_t)(*base_va + (found->UnwindData & ~1u));
-    return found;
+    return (const RUNTIME_FUNCTION *)(const void *)cap_crash_function_row(
+        base, (const struct cap_function_row *)(const void *)(base + module->functions_rva),
+        module->functions_count, rva);
 }
 #endif
 

@@ -5,12 +5,16 @@ tests/mutation/faults.toml that name a unit test; `./run mutation` runs all of t
 import pathlib
 import subprocess
 import sys
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
 
+sys.path.insert(0, str(e2e.ROOT / "tests/mutation"))
+import mutate  # noqa: E402
+
 MUTATE = e2e.ROOT / "tests/mutation/mutate.py"
-LEAST = 12
+LEAST = 13
 
 
 class Mutation(e2e.Case):
@@ -21,6 +25,34 @@ class Mutation(e2e.Case):
         done = self.ask("--list")
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertGreaterEqual(len(done.stdout.splitlines()), 50)
+
+    def test_only_a_copy_of_its_own_is_written(self):
+        good = self.folder / "plain"
+        for name, make in (("a repository", lambda t: (t / ".git").mkdir(parents=True)),
+                           ("a worktree", lambda t: (t.mkdir(parents=True), (t / ".git").write_text("gitdir: x"))),
+                           ("a link to these sources", lambda t: (t.parent.mkdir(parents=True), t.symlink_to(e2e.ROOT))),
+                           ("a folder above these sources", None), ("these sources", None)):
+            tree = {"a folder above these sources": e2e.ROOT.parent, "these sources": e2e.ROOT}.get(name, good / name / "tree")
+            if make is not None:
+                make(tree)
+            with self.subTest(name), mock.patch.multiple(mutate, PLACE=tree.parent, TREE=tree), self.assertRaises(SystemExit):
+                mutate.check_place()
+        with mock.patch.multiple(mutate, PLACE=good, TREE=good / "tree"):
+            mutate.check_place()
+            self.assertEqual(mutate.environment()["GIT_CEILING_DIRECTORIES"], str(good))
+
+    def test_a_blame_is_right_when_no_other_is_more_frequent(self):
+        fault, clean = {"blame": "walk of dump"}, {"exit": 0, "cases": {"a": ["pass", []], "b": ["pass", []]}}
+        for name, cases, want in (
+                ("of the case that changed", {"a": ["fail", ["walk of dump"]], "b": ["pass", ["record"]]}, True),
+                ("even", {"a": ["fail", ["walk of dump", "record"]], "b": ["pass", []]}, True),
+                ("less frequent", {"a": ["fail", ["walk of dump", "record"]], "b": ["fail", ["record"]]}, False),
+                ("no blame at all", {"a": ["error", []], "b": ["pass", []]}, False),
+                ("nothing changed", clean["cases"], None)):
+            with self.subTest(name):
+                noticed, blames = mutate.judge({"exit": 0, "cases": cases}, clean)
+                row = {"level": "run", "noticed": noticed, "blames": blames}
+                self.assertEqual(mutate.is_blamed_rightly(fault, [row]), want)
 
     def test_unit_tests_notice_what_they_are_named_for(self):
         done = self.ask("--level", "own")

@@ -1,20 +1,26 @@
 #!/usr/bin/python3
 """Puts single faults into a copy of the sources, one at a time, and reports what notices them and which side is blamed.
 
-    ./run mutation [NAME]...       every fault of faults.toml, or those whose name contains NAME
-    ./run mutation --list          the faults, without running them
+    ./run mutation [NAME]...           every fault of faults.toml, or those whose name contains NAME
+    ./run mutation --list              the faults, without running them
+    ./run mutation --level check,run   only these levels
+    ./run mutation --report            writes the results so far into README.md, runs nothing
 
 A fault is one replacement in one of the files that its `file` (a pattern) names.  For each, the copy is built incrementally and asked on three levels:
   unit    the unit tests and the end-to-end tests of `./run test --quick`
   check   the sealed cases of corpus/
-  run     a dozen scenarios under Wine, taken and judged again
-A fault is noticed when a test fails or a verdict changes.  Its blame is right when a finding that fails names what
-the fault's `blame` says.  Results are kept in build/mutation/results.jsonl by fault and source, so an interrupted run
-goes on where it stopped.  No fixtures are used: the copy is what a fresh clone has.
+  run     scenarios under Wine, with all judges. A fault of the capture or of the collector is asked by taking a dozen scenarios
+          again; a fault of the analysis by judging the cases again that were taken once without a fault, the dozen and some more
+A fault is noticed when a test fails or a verdict changes.  Its blame is right when, among the cases whose verdict
+changed, no side is blamed in more cases than the one that the fault's `blame` names.  Results are kept in
+build/mutation/results.jsonl by fault, level and source, so an interrupted run goes on where it stopped.  No fixtures
+are used: the copy is what a fresh clone has.
 
 Exit status: 0 the goals are met; 1 they are not, or a fault's pattern no longer matches; 3 the copy does not build."""
 
 import argparse
+import collections
+import datetime
 import hashlib
 import json
 import os
@@ -36,10 +42,16 @@ PLACE = BUILD / "mutation"
 TREE, TOOL, VICTIMS = PLACE / "tree", PLACE / "build", PLACE / "victims"
 RESULTS = PLACE / "results.jsonl"
 FAULTS = pathlib.Path(__file__).with_name("faults.toml")
+README = pathlib.Path(__file__).with_name("README.md")
+SCORE_START, SCORE_END = "<!-- score -->", "<!-- end of score -->"
 SCENARIOS = ["null_write", "inline_chain", "noreturn_tail", "recursion", "leaf_store", "abort_call", "crash_in_dll", "second_thread",
              "sleep_forever", "handled_exception", "generated_table", "module_unloaded"]
+# These are taken once, without a fault, and only judged again.
+MORE_SCENARIOS = ["inline_twice", "unwind_", "two_threads", "callback_through_system", "big_frame.", "variable_frame", "call_data",
+                  "template_names", "mixed_variants", "module_rebased", "invalid_parameter", "sort_callback", "clean_exit"]
+LEVELS = ("unit", "check", "run")
 NOTICED_GOAL, BLAMED_GOAL = 0.98, 0.90
-UNIT_LIMIT_S, CHECK_LIMIT_S, RUN_LIMIT_S = 60, 60, 180
+UNIT_LIMIT_S, CHECK_LIMIT_S, RUN_LIMIT_S, TAKE_LIMIT_S = 60, 60, 180, 600
 
 
 def shell(*argv, limit_s, **more):
@@ -76,8 +88,18 @@ def place_of(fault, root=ROOT):
     return found[0] if len(found) == 1 else None
 
 
+def check_place():
+    """Refuses a TREE whose files are not this tool's: copy_tree removes what git does not list."""
+    tree = TREE.resolve()
+    if any(p.is_symlink() for p in (PLACE, TREE)) or tree == ROOT or tree in ROOT.parents:
+        raise SystemExit(f"mutate.py: {TREE} is not a place of its own; nothing was changed")
+    if os.path.lexists(TREE / ".git"):
+        raise SystemExit(f"mutate.py: {TREE} is a repository, not a copy made by this tool; nothing was changed")
+
+
 def copy_tree():
     """Brings TREE up to date with what git tracks; files that did not change keep their times."""
+    check_place()
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, check=True).stdout
     wanted = {pathlib.Path(os.fsdecode(name)) for name in listed.split(b"\0") if name}
@@ -104,18 +126,25 @@ def configure(with_victims):
             raise SystemExit(f"mutate.py: the victims of the copy cannot be configured\n{done[2][-2000:]}")
 
 
-def build(tests=()):
-    """Builds everything, or only the unit tests TESTS.  Returns None, or the end of what a failing build printed."""
-    for tree in [t for t in (TOOL, VICTIMS) if (t / "build.ninja").is_file() and (t is TOOL or not tests)]:
-        done = shell("ninja", "-C", tree, *sorted(tests), limit_s=900)
+def build(levels, faults):
+    """Builds what LEVELS ask of FAULTS.  Returns None, or the end of what a failing build printed."""
+    targets = ["all"] if "unit" in levels else [f["test"] for f in faults] if levels == ["own"] else ["twinstack"]
+    trees = [(TOOL, targets)]
+    if "run" in levels and any(is_of_capture(f) for f in faults):
+        trees.append((VICTIMS, ["all"]))
+    for tree, wanted in trees:
+        done = shell("ninja", "-C", tree, *sorted(set(wanted)), limit_s=900)
         if done[0] != 0:
             return (done[1] + done[2])[-3000:]
     return None
 
 
 def environment():
-    return {**os.environ, "TWINSTACK_BUILD": str(TOOL), "TWINSTACK_FIXTURES": str(PLACE / "no-fixtures"),
-            "TWINSTACK_TEST_SLOWNESS": str(max(1, round(run_tests.overload()))), "TWINSTACK_CACHE": str(PLACE / "cache"), "TWINSTACK_VICTIMS": str(VICTIMS), "WINEPREFIX": str(BUILD / "wine"), "WINEDEBUG": "-all"}
+    """Of a program that runs in the copy: git finds no repository from there, above all not this one."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**kept, "GIT_CEILING_DIRECTORIES": str(PLACE), "TWINSTACK_BUILD": str(TOOL), "TWINSTACK_FIXTURES": str(PLACE / "no-fixtures"),
+            "TWINSTACK_TEST_SLOWNESS": str(max(1, round(run_tests.overload()))), "TWINSTACK_CACHE": str(PLACE / "cache"),
+            "TWINSTACK_VICTIMS": str(VICTIMS), "WINEPREFIX": str(BUILD / "wine"), "WINEDEBUG": "-all"}
 
 
 def ask_unit(only=()):
@@ -131,117 +160,208 @@ def ask_unit(only=()):
 
 
 def read_cases(text):
-    """What a JSON report says: {case: verdict}, and what the findings that fail blame."""
-    cases, blames = {}, []
+    """What a JSON report says: {case: [verdict, blames of the findings that fail]}."""
+    cases = {}
     for case in json.loads(text)["cases"]:
-        failing = [f for f in case.get("findings", []) if f.get("fails")]
-        cases[f"{case['scenario']}.{case['variant']}"] = case["verdict"]
-        blames += [f["blame"] for f in failing if f.get("blame")]
-    return cases, blames
+        failing = [f for f in case.get("findings", []) if f.get("fails") and f.get("blame")]
+        cases[f"{case['scenario']}.{case['variant']}"] = [case["verdict"], sorted({f["blame"] for f in failing})]
+    return cases
 
 
 def ask_json(*argv, limit_s):
     status, out, err = shell(TOOL / "bin/twinstack", *argv, limit_s=limit_s, cwd=TREE, env=environment())
     try:
-        cases, blames = read_cases(out)
+        return {"exit": status, "cases": read_cases(out), "said": ""}
     except (ValueError, KeyError):
-        return {"exit": status, "cases": {}, "blames": [], "said": err[-500:]}
-    return {"exit": status, "cases": cases, "blames": blames, "said": ""}
+        return {"exit": status, "cases": {}, "said": err[-500:]}
 
 
 def ask_check():
     return ask_json("check", "--json", *sorted((TREE / "corpus/cases").iterdir()), limit_s=CHECK_LIMIT_S)
 
 
-def ask_run():
-    out = PLACE / "run"
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir()
-    expr = " or ".join(SCENARIOS)
-    return ask_json("run", "--json", "-k", expr, "--victims", VICTIMS / "bin", "--prefix", BUILD / "wine", "--out", out / "cases",
-                    "--db", out / "run.db", "--variant", "ob2", limit_s=RUN_LIMIT_S)
+def take(place, scenarios, limit_s):
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    return ask_json("run", "--json", "-k", " or ".join(scenarios), "--victims", VICTIMS / "bin", "--prefix", BUILD / "wine",
+                    "--out", place / "cases", "--db", place / "run.db", "--variant", "ob2", limit_s=limit_s)
 
 
-def ask(level, only=()):
-    """The results of the clean or the faulty copy; LEVEL is the most expensive one to run."""
+def ask_taken():
+    cases = sorted(p.parent for p in (PLACE / "taken/cases").glob("*/cases/*/case.json"))
+    return ask_json("check", "--json", "--launcher", "wine", "--victims", VICTIMS / "bin", "--prefix", BUILD / "wine", *cases,
+                    limit_s=RUN_LIMIT_S)
+
+
+def is_of_capture(fault):
+    """True when only taking the cases again shows the fault."""
+    return fault["file"].startswith(("capture/", "victims/", "analyze/collect/"))
+
+
+def ask_run(fault):
+    return take(PLACE / "run", SCENARIOS, RUN_LIMIT_S) if is_of_capture(fault) else ask_taken()
+
+
+def ask(level, fault):
+    """What LEVEL says of the copy as it is: {"unit": name} or what ask_json returns."""
     shutil.rmtree(PLACE / "cache", ignore_errors=True)  # an index that another fault spoilt
-    found = {"unit": ask_unit(only)}
-    if level in ("check", "run"):
-        found["check"] = ask_check()
-    if level == "run":
-        found["run"] = ask_run()
-    return found
+    if level in ("own", "unit"):
+        return {"unit": ask_unit([fault["test"]] if level == "own" else ())}
+    return ask_check() if level == "check" else ask_run(fault)
 
 
-def judge(fault, found, clean):
-    levels = []
-    if found["unit"] is not None:
-        levels.append("unit")
-    for level in ("check", "run"):
-        if level in found and (found[level]["exit"] != clean[level]["exit"] or found[level]["cases"] != clean[level]["cases"]):
-            levels.append(level)
-    blames = sorted({b for level in ("check", "run") if level in found for b in found[level]["blames"]})
-    wanted = fault.get("blame")
+def judge(found, clean):
+    """(noticed, {blame: in how many of the cases whose verdict changed})"""
+    if "unit" in found:
+        return found["unit"] is not None, {}
+    changed = [c for c in found["cases"] if found["cases"][c][0] != clean["cases"].get(c, [None])[0]]
+    blames = collections.Counter(b for c in changed for b in found["cases"][c][1])
+    return found["exit"] != clean["exit"] or bool(changed) or set(found["cases"]) != set(clean["cases"]), dict(blames)
+
+
+def is_blamed_rightly(fault, rows):
+    """None: no blame is defined, or nothing changed that could carry one."""
+    wanted, blames = fault.get("blame"), collections.Counter()
+    for row in rows:
+        blames.update(row["blames"])
     # A fault that only unit tests can see changes no verdict, so there is nothing to blame.
-    blamed = None if wanted is None or not set(levels) & {"check", "run"} else any(b.startswith(wanted) for b in blames)
-    return {"levels": levels, "unit": found["unit"], "blames": blames, "blamed": blamed}
+    if wanted is None or not any(row["noticed"] and row["level"] in ("check", "run") for row in rows):
+        return None
+    right = sum(n for b, n in blames.items() if b.startswith(wanted))
+    return right > 0 and right >= max(blames.values())
 
 
-def fingerprint(fault):
-    digest = hashlib.sha256(json.dumps(fault, sort_keys=True).encode())
+def digest(fault):
+    return hashlib.sha256(json.dumps(fault, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def sources():
     listed = subprocess.run(["git", "ls-files", "-s", "analyze", "capture", "dashboard", "victims", "corpus", "tests/unit"], cwd=ROOT,
                             capture_output=True, check=True).stdout
-    return hashlib.sha256(digest.digest() + listed).hexdigest()[:24]
+    return hashlib.sha256(listed).hexdigest()[:16]
 
 
 def known_results():
     if not RESULTS.is_file():
-        return {}
-    rows = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines() if line.strip()]
-    return {row["key"]: row for row in rows}
+        return []
+    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def try_fault(fault, clean, level):
+def try_fault(fault, levels, clean):
+    """Asks LEVELS of one fault; yields a row for each."""
     target, changed = place_of(fault, TREE)
     good = target.read_bytes()
-    start = time.monotonic()
     try:
         target.write_text(changed, encoding="utf-8")
-        only = [fault["test"]] if level == "own" else []
-        broken = build(only)
+        start = time.monotonic()
+        broken = build(levels, [fault])
         if broken:
             print(f"mutate.py: {fault['name']} does not compile\n{broken}", file=sys.stderr)
-            return None
-        result = judge(fault, ask(level, only), clean)
+            return
+        for level in levels:
+            found = ask(level, fault)
+            noticed, blames = judge(found, clean(level, fault))
+            yield {"name": fault["name"], "fault": digest(fault), "sources": sources(), "level": level, "noticed": noticed,
+                   "by": found.get("unit") or found.get("said") or "", "blames": blames, "seconds": round(time.monotonic() - start),
+                   "date": datetime.date.today().isoformat()}
+            start = time.monotonic()
     finally:
         target.write_bytes(good)
-    return {"name": fault["name"], "seconds": round(time.monotonic() - start), **result}
 
 
-def print_row(row):
-    blamed = {None: "", True: "blamed rightly", False: "BLAMED WRONGLY"}[row["blamed"]]
-    levels = "+".join(row["levels"]) or "NOT NOTICED"
-    print(f"{row['name']:40} {levels:16} {blamed:15} {row['seconds']:4} s  {'; '.join(row['blames'])[:60]}", flush=True)
+def print_rows(fault, rows):
+    blamed = {None: "", True: "blamed rightly", False: "BLAMED WRONGLY"}[is_blamed_rightly(fault, rows)]
+    levels = "+".join(r["level"] for r in rows if r["noticed"]) or "NOT NOTICED"
+    said = [f"{b} ({n})" for r in rows for b, n in r["blames"].items()]
+    print(f"{fault['name']:40} {levels:16} {blamed:15} {sum(r['seconds'] for r in rows):4} s  {'; '.join(said)[:80]}", flush=True)
 
 
-def summary(rows):
-    """Prints the score; True when the goals are met."""
-    noticed = [r for r in rows if r["levels"]]
-    judged = [r for r in rows if r["blamed"] is not None]
-    blamed = [r for r in judged if r["blamed"]]
-    for level in ("unit", "check", "run"):
-        print(f"{level:6} {sum(level in r['levels'] for r in rows):4} of {len(rows)}")
-    print(f"noticed {len(noticed)} of {len(rows)}, blamed rightly {len(blamed)} of {len(judged)}")
-    return len(noticed) >= NOTICED_GOAL * len(rows) and len(blamed) >= BLAMED_GOAL * len(judged)
+def summary(faults, found):
+    """The score as lines of text, and True when the goals are met.  FOUND has the rows of each fault by its name."""
+    lines = []
+    for level in [n for n in ("own", *LEVELS) if any(r["level"] == n for rows in found.values() for r in rows)]:
+        rows = [r for f in faults for r in found[f["name"]] if r["level"] == level]
+        lines.append(f"{level:6} {sum(r['noticed'] for r in rows):4} of {len(rows)}")
+    noticed = [f for f in faults if any(r["noticed"] for r in found[f["name"]])]
+    blamed = [b for b in (is_blamed_rightly(f, found[f["name"]]) for f in faults) if b is not None]
+    lines.append(f"noticed {len(noticed)} of {len(faults)}, blamed rightly {sum(blamed)} of {len(blamed)}")
+    return lines, len(noticed) >= NOTICED_GOAL * len(faults) and sum(blamed) >= BLAMED_GOAL * len(blamed)
+
+
+def room_of(fault):
+    parts = fault["file"].split("/")
+    return "/".join(parts[:3] if parts[1:2] == ["format"] else parts[:2]) if parts[0] == "analyze" else parts[0]
+
+
+def report(faults):
+    """The table of README.md: by room and level, of the newest row of each fault and level; with what is open."""
+    newest = {(r["fault"], r["level"]): r for r in known_results()}
+    found = {f["name"]: [newest[digest(f), n] for n in LEVELS if (digest(f), n) in newest] for f in faults}
+    rooms = sorted({room_of(f) for f in faults})
+    dates = sorted({r["date"] for rows in found.values() for r in rows})
+    lines = [f"{' to '.join(sorted({dates[0], dates[-1]}))}: noticed of tried; a blame is defined for {sum('blame' in f for f in faults)} faults, and counts where a verdict changed."
+             if dates else "Nothing was tried yet.", "", "| room | faults | unit | check | run | noticed | blamed rightly |", "|---|---|---|---|---|---|---|"]
+    for room in [*rooms, None]:
+        mine = [f for f in faults if room in (None, room_of(f))]
+        cells = []
+        for level in LEVELS:
+            rows = [r for f in mine for r in found[f["name"]] if r["level"] == level]
+            cells.append(f"{sum(r['noticed'] for r in rows)} of {len(rows)}" if rows else "")
+        tried = [f for f in mine if found[f["name"]]]
+        cells.append(f"{sum(any(r['noticed'] for r in found[f['name']]) for f in tried)} of {len(tried)}")
+        blamed = [b for b in (is_blamed_rightly(f, found[f["name"]]) for f in mine) if b is not None]
+        cells.append(f"{sum(blamed)} of {len(blamed)}" if blamed else "")
+        lines.append(f"| {'`' + room + '`' if room else '**all**'} | {len(mine)} | {' | '.join(cells)} |")
+    open_ = [f"* `{f['name']}`: not noticed" for f in faults if found[f["name"]] and not any(r["noticed"] for r in found[f["name"]])]
+    open_ += [f"* `{f['name']}`: not tried" for f in faults if not found[f["name"]]]
+    for fault in faults:
+        if is_blamed_rightly(fault, found[fault["name"]]) is False:
+            said = collections.Counter()
+            for row in found[fault["name"]]:
+                said.update(row["blames"])
+            blames = ", ".join(f"{b} in {n}" for b, n in said.most_common()) or "nothing"
+            open_.append(f"* `{fault['name']}`: should be {fault['blame']}; blamed was {blames}")
+    slow = max((r["seconds"] for rows in found.values() for r in rows), default=0)
+    lines += ["", f"The slowest fault took {slow} s on one level." if slow else "", "", "Open:" if open_ else "Nothing is open.", *open_]
+    text = README.read_text(encoding="utf-8")
+    head, _, rest = text.partition(SCORE_START)
+    _, _, tail = rest.partition(SCORE_END)
+    README.write_text(head + SCORE_START + "\n" + "\n".join(lines).rstrip() + "\n" + SCORE_END + tail, encoding="utf-8")
+    return summary(faults, found)
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", metavar="NAME", nargs="*")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--level", choices=("own", "unit", "check", "run"), default="run",
-                        help="the most expensive level to ask; own: only the unit test that the fault names (default run)")
-    return parser.parse_args()
+    parser.add_argument("--report", action="store_true", help="write the results so far into README.md")
+    parser.add_argument("--level", default=",".join(LEVELS), type=lambda text: text.split(","),
+                        help="which levels to ask, of unit,check,run (default all); own: only the unit test that the fault names")
+    asked = parser.parse_args()
+    if asked.level != ["own"] and not set(asked.level) <= set(LEVELS):
+        parser.error("--level: own, or some of unit,check,run")
+    return asked
+
+
+class Clean:
+    """What the copy without a fault says, asked once for each level before the first fault."""
+
+    def __init__(self, levels, faults):
+        self.found = {}
+        if "run" in levels and any(is_of_capture(f) for f in faults):
+            self.found["run", True] = take(PLACE / "run", SCENARIOS, TAKE_LIMIT_S)
+        if "run" in levels and not all(is_of_capture(f) for f in faults):
+            taken = PLACE / "taken"
+            if not (taken / "sources").is_file() or (taken / "sources").read_text(encoding="utf-8") != sources():
+                take(taken, SCENARIOS + MORE_SCENARIOS, TAKE_LIMIT_S)
+                (taken / "sources").write_text(sources(), encoding="utf-8")
+            self.found["run", False] = ask_taken()
+        if "check" in levels:
+            self.found["check", False] = ask_check()
+        self.unit = ask_unit({f["test"] for f in faults} if levels == ["own"] else ()) if {"own", "unit"} & set(levels) else None
+
+    def __call__(self, level, fault):
+        return self.found.get((level, level == "run" and is_of_capture(fault)))
 
 
 def main():
@@ -254,34 +374,42 @@ def main():
         print(f"mutate.py: {name}: its pattern does not match in exactly one place", file=sys.stderr)
     if asked.list or stale:
         return 1 if stale else 0
-    if asked.level == "own":
+    if asked.report:
+        lines, met = report(read_faults())
+        print("\n".join(lines))
+        return 0 if met else 1
+    if asked.level == ["own"]:
         faults = [f for f in faults if "test" in f]
-    only = {f["test"] for f in faults} if asked.level == "own" else set()
     PLACE.mkdir(parents=True, exist_ok=True)
     copy_tree()
-    configure(asked.level == "run")
-    broken = build(only)
+    configure("run" in asked.level)
+    broken = build(asked.level, [*faults, {"file": "victims/"}] if "run" in asked.level else faults)
     if broken:
         print(broken, file=sys.stderr)
         return 3
-    known, rows = known_results(), []
-    clean = ask(asked.level, only)
-    if clean["unit"] is not None:
-        print(f"mutate.py: {clean['unit']} fails without any fault", file=sys.stderr)
+    return run_faults(faults, asked.level)
+
+
+def run_faults(faults, levels):
+    known = {(r["fault"], r["sources"], r["level"]): r for r in known_results()}
+    now, found, failed = sources(), {f["name"]: [] for f in faults}, False
+    left = [f for f in faults if any((digest(f), now, n) not in known for n in levels)]
+    clean = Clean(levels, left) if left else None
+    if clean is not None and clean.unit is not None:
+        print(f"mutate.py: {clean.unit} fails without any fault", file=sys.stderr)
         return 3
     for fault in faults:
-        key = f"{fingerprint(fault)}-{asked.level}"
-        if key not in known:
-            row = try_fault(fault, clean, asked.level)
-            if row is None:
-                stale.append(fault["name"])
-                continue
-            known[key] = {"key": key, **row}
+        missing = [n for n in levels if (digest(fault), now, n) not in known]
+        for row in try_fault(fault, missing, clean) if missing else ():
+            known[row["fault"], row["sources"], row["level"]] = row
             with RESULTS.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(known[key]) + "\n")
-        rows.append(known[key])
-        print_row(known[key])
-    return 0 if summary(rows) and not stale else 1
+                out.write(json.dumps(row) + "\n")
+        found[fault["name"]] = [known[digest(fault), now, n] for n in levels if (digest(fault), now, n) in known]
+        failed = failed or len(found[fault["name"]]) < len(levels)
+        print_rows(fault, found[fault["name"]])
+    lines, met = summary(faults, found)
+    print("\n".join(lines))
+    return 0 if met and not failed else 1
 
 
 if __name__ == "__main__":
