@@ -100,9 +100,9 @@ ${extra}
 <noscript>These pages need scripts; \`twinstack report\` gives the same as text.</noscript>
 `;
 const index = Buffer.from(
-  head(`<link rel="icon" href="${names.icon}">
-<link rel="stylesheet" href="${names.style}">
-<script defer src="${names.script}"></script>`) + '</body>\n</html>\n',
+  head(`<link rel="icon" href=".${names.icon}">
+<link rel="stylesheet" href=".${names.style}">
+<script defer src=".${names.script}"></script>`) + '</body>\n</html>\n',
 );
 
 const policy =

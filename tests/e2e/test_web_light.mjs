@@ -24,7 +24,7 @@ const server = await serve('--db', seed('light.db', 3, 24, 10000));
 const big = 1; // the run of 10,000 cases
 
 test('assets_come_as_brotli_gzip_or_plain', async () => {
-  const path = /src="(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text())[1];
+  const path = /src="\.(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text())[1];
   const raw = (encoding) =>
     new Promise((done) => {
       const words = ['-s', '-D', '-', '-o', '-', ...(encoding ? ['-H', `Accept-Encoding: ${encoding}`] : [])];

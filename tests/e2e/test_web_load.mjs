@@ -24,7 +24,7 @@ function wrk(path, seconds = 3) {
   same(bad?.[0] ?? null, null, path);
   return rate;
 }
-const asset = async () => /src="(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text())[1];
+const asset = async () => /src="\.(\/assets\/[^"]+)"/.exec(await (await fetch(server.base)).text())[1];
 
 test('a_case_page_takes_2000_requests_a_second', () => {
   check(wrk('/api/v1/runs/3/cases/inline_chain.ob2') >= 2000 / slowness, 'too slow');

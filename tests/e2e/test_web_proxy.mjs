@@ -1,4 +1,4 @@
-// Through a reverse proxy (nginx: TLS, another name and port, a path prefix for the API), with the token;
+// Through a reverse proxy (nginx: TLS, another name and port, a path prefix), with the token;
 // and writers that come at once.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,10 @@ const freePort = () =>
     });
   });
 
-async function startProxy() {
+let started; // one serves all tests
+const startProxy = () => (started ??= beginProxy());
+
+async function beginProxy() {
   if (!nginx) throw new Skip('there is no nginx');
   const folder = scratch('proxy');
   const port = await freePort();
@@ -57,7 +60,7 @@ http { access_log off; ${temporary}
   );
   const child = spawn(nginx, ['-p', folder, '-c', `${folder}/nginx.conf`], { stdio: 'ignore' });
   process.on('exit', () => child.kill('SIGTERM'));
-  const proxy = { base: `https://${NAME}:${port}`, port, stop: () => child.kill('SIGTERM') };
+  const proxy = { base: `https://${NAME}:${port}`, port };
   for (let tries = 0; tries < 100; tries++) {
     try {
       await ask(proxy, '/healthz');
@@ -117,7 +120,60 @@ test('a_proxy_with_tls_another_name_and_a_prefix', async () => {
   await page.waitForSelector('.live-live');
   same(page.complaints, [], 'complaints');
   await chromium.close();
-  proxy.stop();
+});
+
+test('all_pages_work_below_a_prefix', async () => {
+  const proxy = await startProxy();
+  const below = `${proxy.base}/crashes`;
+  const chromium = await browser();
+  const page = await openPage(chromium, `${below}/#token=${server.token}`, {
+    ignoreHTTPSErrors: true,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const outside = [];
+  page.on('request', (asked) => asked.url().startsWith(`${below}/`) || outside.push(asked.url()));
+  page.on(
+    'response',
+    (answer) => answer.status() >= 400 && outside.push(`${answer.status()} ${answer.url()}`),
+  );
+  await settled(page);
+  await says(page, 'main', 'Run 12', 'the first page shows the run');
+  await page.waitForSelector('.live-live');
+  const to = await page.locator('.rail li a').evaluateAll((links) => links.map((link) => link.href));
+  check(to.length > 10 && to.every((link) => link.startsWith(`${below}/`)), `the rail: ${to}`);
+  for (const link of to) {
+    await page.click(`.rail li a[href="${new URL(link).pathname}"]`); // without a new document
+    await page.waitForURL((url) => url.pathname.startsWith(new URL(link).pathname));
+    await settled(page);
+    const [title] = await page.locator('main h1').allTextContents();
+    await page.goto(link); // and with one
+    await settled(page);
+    same(await page.locator('main h1').first().textContent(), title, link);
+  }
+  await page.goto(`${below}/runs/12/mismatches`);
+  await settled(page);
+  await page.click('button:has-text("Copy link")');
+  await page.waitForFunction(() => document.body.textContent.includes('link copied'));
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  check(copied.startsWith(`${below}/runs/12/mismatches/`), `the link: ${copied}`);
+  await page.goto(copied);
+  await settled(page);
+  same(page.url(), copied, 'the link stays');
+  check((await page.locator('main .state').count()) === 0, 'and shows its case');
+  const saved = page.waitForEvent('download');
+  await page.click('.downloads button:has-text("record"), .downloads button:has-text("truth")');
+  await (await saved).path();
+  await page.goto(`${below}/nope/at/all`);
+  await says(page, 'main', 'There is no such page', 'a wrong address');
+  same(
+    [
+      outside.filter((line) => !line.includes('/nope/at/all')),
+      page.complaints.filter((text) => !text.includes('404')),
+    ],
+    [[], []],
+    'requests outside of the prefix, and complaints',
+  );
+  await chromium.close();
 });
 
 test('writers_at_once_lose_nothing', async () => {

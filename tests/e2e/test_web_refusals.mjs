@@ -25,7 +25,7 @@ test('every_answer_carries_the_policy', async () => {
   }
   const page = await (await get('/')).text();
   check(!/<script>|<style|style=|\son\w+=/.test(page), 'nothing inline');
-  const asset = /src="(\/assets\/[^"]+)"/.exec(page)[1];
+  const asset = /src="\.(\/assets\/[^"]+)"/.exec(page)[1];
   check((await get(asset)).headers.get('cache-control').includes('immutable'), 'hashed assets stay');
   same((await get(asset.replace(/-[0-9a-f]{4}/, '-0000'))).status, 404, 'a stale hash');
 });

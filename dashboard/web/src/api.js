@@ -3,18 +3,19 @@
 import { useEffect, useState } from 'preact/hooks';
 import { offline, readCarried, readCarriedText } from './carried.js';
 import { ApiError } from './error.js';
-import { withQuery } from './router.js';
+import { base, href, withQuery } from './router.js';
 
 export { offline };
 
 // The token comes in the fragment, which never leaves the browser, and is kept for this tab.
 function takeToken() {
+  const kept = `twinstack-token${base}`; // other servers may have other paths of this host
   const found = /^#token=([0-9a-f]{64})$/.exec(location.hash);
   if (found) {
-    sessionStorage.setItem('twinstack-token', found[1]);
+    sessionStorage.setItem(kept, found[1]);
     history.replaceState(null, '', location.pathname + location.search);
   }
-  return offline ? null : sessionStorage.getItem('twinstack-token');
+  return offline ? null : sessionStorage.getItem(kept);
 }
 export const token = takeToken();
 
@@ -59,7 +60,7 @@ async function fetchOnce(path) {
   const old = known.get(path);
   let response;
   try {
-    response = await fetch(path, { headers: authorised(old ? { 'If-None-Match': old.etag } : {}) });
+    response = await fetch(href(path), { headers: authorised(old ? { 'If-None-Match': old.etag } : {}) });
   } catch {
     throw new ApiError(
       {
@@ -103,7 +104,7 @@ export const read = (path) => (offline ? readCarried(path) : fetchData(path));
  * @param {string} path
  */
 export async function readFile(path) {
-  const response = await fetch(path, { headers: authorised({}) });
+  const response = await fetch(href(path), { headers: authorised({}) });
   if (!response.ok) await answer(response);
   return response.blob();
 }
@@ -124,7 +125,7 @@ export const readText = async (path) => (offline ? readCarriedText(path) : (awai
  */
 export async function send(method, route, { values = {}, body, type = 'application/json' }) {
   const headers = authorised({ 'Content-Type': type });
-  const written = await answer(await fetch(address(route, values), { method, body, headers }));
+  const written = await answer(await fetch(href(address(route, values)), { method, body, headers }));
   return /** @type {import('openapi').Written[Route]} */ (written);
 }
 
@@ -170,7 +171,9 @@ const pause = (ms) =>
   });
 
 async function stream() {
-  const response = await fetch('/api/v1/events', { headers: authorised({ Accept: 'text/event-stream' }) });
+  const response = await fetch(href('/api/v1/events'), {
+    headers: authorised({ Accept: 'text/event-stream' }),
+  });
   if (response.status !== 200) return false;
   const reader = /** @type {ReadableStream} */ (response.body)
     .pipeThrough(new TextDecoderStream())

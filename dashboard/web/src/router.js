@@ -5,8 +5,23 @@ import { offline } from './carried.js';
 
 const listeners = new Set();
 
+/** What a proxy has in front of our addresses, such as "/twinstack"; mostly nothing. */
+export const base = offline
+  ? ''
+  : new URL(/** @type {HTMLScriptElement} */ (document.currentScript).src).pathname.replace(
+      /\/assets\/[^/]*$/,
+      '',
+    );
+
+// A browser looks for the icon anew wherever the address changes, and its link is relative.
+const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel=icon]'));
+if (icon && !offline) icon.href = new URL(icon.href).href;
+
+/** @param {string} path */
+const withoutBase = (path) => path.slice(base.length) || '/';
+
 export function current() {
-  const text = offline ? location.hash.slice(1) || '/' : location.pathname + location.search;
+  const text = offline ? location.hash.slice(1) || '/' : withoutBase(location.pathname) + location.search;
   const [path, search = ''] = text.split('?');
   return { path, query: Object.fromEntries(new URLSearchParams(search)) };
 }
@@ -28,7 +43,7 @@ export function useAddress() {
 }
 
 /** @param {string} path */
-export const href = (path) => (offline ? `#${path}` : path);
+export const href = (path) => (offline ? `#${path}` : base + path);
 
 /**
  * @param {string} path
@@ -95,9 +110,9 @@ export function follow(event) {
     if (!inside.startsWith('#/')) return;
     event.preventDefault();
     go(inside.slice(1));
-  } else if (url.origin === location.origin && !url.hash) {
+  } else if (url.origin === location.origin && url.pathname.startsWith(`${base}/`) && !url.hash) {
     event.preventDefault();
-    go(url.pathname + url.search);
+    go(withoutBase(url.pathname) + url.search);
   }
 }
 

@@ -2,6 +2,7 @@
 import licences from 'virtual:licences';
 import { useEffect, useState } from 'preact/hooks';
 import { offline, readText, useData } from '../api.js';
+import { href } from '../router.js';
 import { Chip, Command, Link, Loaded, Page, Table, number, plural } from '../ui.js';
 
 // What `report --html` put into the file, and what it did not.
@@ -91,7 +92,7 @@ function Description() {
   useEffect(() => {
     if (offline) readText(path).then(set, () => {});
   }, []);
-  const to = offline ? `data:application/json,${encodeURIComponent(text ?? '')}` : path;
+  const to = offline ? `data:application/json,${encodeURIComponent(text ?? '')}` : href(path);
   return (
     <a class="button" href={to} download={offline ? 'openapi.json' : undefined} data-plain data-carrier>
       openapi.json

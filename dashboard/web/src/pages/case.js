@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useKeys } from '../keys.js';
 import { address, offline, readFile, token } from '../api.js';
-import { useQuery, withQuery } from '../router.js';
+import { href, useQuery, withQuery } from '../router.js';
 import { link, save, useCopy } from '../share.js';
 import { Chip, Empty, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
 import { Aligned, differs, isInline, isSystem, source } from './aligned.js';
@@ -250,7 +250,7 @@ function Downloads({ data, say }) {
           <a
             class="button toggle"
             data-carrier
-            href={dump}
+            href={href(dump)}
             download={`${name}-dump.dmp`.replace(/[^\w.-]/g, '_')}
             title={bytes(data.dump_file.bytes)}
           >
