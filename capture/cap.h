@@ -294,6 +294,25 @@ void cap_crash_walk_copy(const struct cap_copy *copy, struct cap_walk *out);
 #define cap_crash_walk_first cap_crash_walk_framepointer
 #endif
 
+/* ---- places.c: what unwind data does not describe ---- */
+/* A collection has just moved the thread, and its stack does not show from where. */
+bool cap_crash_is_redirected(const CONTEXT *context);
+
+#if defined(_WIN64)
+/* Whether FUNCTION is one to which a .NET runtime moves a thread for a collection, and if so,
+ * whether its caller, the place where the thread was, can be unwound to.  PC_VA is in it, or the
+ * return address of a call in it. */
+enum cap_redirect { CAP_NOT_REDIRECTED, CAP_REDIRECT_UNKNOWN, CAP_REDIRECT_KNOWN };
+enum cap_redirect cap_crash_redirect(uint64_t base_va, const RUNTIME_FUNCTION *function,
+                                     uint64_t pc_va);
+/* For a collection the runtime also replaces the return address of managed code by a function of
+ * its own.  No call returns to the first byte of a function; what was replaced is not known. */
+bool cap_crash_is_hijacked(uint64_t return_va);
+/* If the interrupted CONTEXT is in an epilogue that ends with an indirect jump: leaves it.  Wine's
+ * RtlVirtualUnwind does not know that form. */
+bool cap_crash_leave_by_jump(CONTEXT *context, struct cap_bounds bounds);
+#endif
+
 /* ---- ring.c: captures on demand ---- */
 /* BYTES 0: no ring.  False: too small, or no memory. */
 bool cap_ring_start(uint64_t bytes);

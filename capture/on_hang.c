@@ -16,7 +16,7 @@
  * thread is resumed as often as it was suspended; those that could not be resumed are counted. */
 #include "capture/cap.h"
 
-enum { HANG_THREADS = 64 };
+enum { HANG_THREADS = 64, REDIRECTED_TRIES = 100 };
 
 #if defined(_WIN64)
 static ALIGNED(16) uint8_t copy_room[CAP_COPY_BYTES];
@@ -28,8 +28,7 @@ static struct cap_walk samples[CAP_HANG_SAMPLES_MOST]; /* of the suspect */
 static struct cap_walk walks[HANG_THREADS];            /* of the others, by thread */
 static bool was_walked[HANG_THREADS];
 static CONTEXT contexts[HANG_THREADS];
-static volatile LONG
-    stopped[CAP_THREADS]; /* suspended by us: previous suspend count plus one; 0: running */
+static volatile LONG stopped[CAP_THREADS]; /* 1: suspended by us */
 static uint32_t left_suspended;
 static volatile LONG rescued;
 static bool taken;
@@ -64,10 +63,9 @@ static bool stop_thread(uint32_t i)
 {
     if ((threads[i].flags & RECORD_THREAD_CAPTURE) != 0)
         return false;
-    const DWORD before = SuspendThread(threads[i].handle);
-    if (before == (DWORD)-1)
+    if (SuspendThread(threads[i].handle) == (DWORD)-1)
         return false;
-    stopped[i] = (LONG)before + 1;
+    stopped[i] = 1;
 #if defined(_WIN64)
     if (!cap_crash_copy_thread(threads[i].handle, threads[i].bounds, &copy))
         return false;
@@ -81,9 +79,24 @@ static bool stop_thread(uint32_t i)
 
 static void resume_thread(uint32_t i)
 {
-    const LONG before = InterlockedExchange(&stopped[i], 0);
-    if (before != 0 && ResumeThread(threads[i].handle) != (DWORD)before)
+    /* A runtime suspends threads as well, so the count that is left says nothing about us. */
+    if (InterlockedExchange(&stopped[i], 0) != 0 && ResumeThread(threads[i].handle) == (DWORD)-1)
         left_suspended++;
+}
+
+/* Stops the suspect; not where a collection of a .NET runtime has just moved it, since where it was
+ * can be told a moment later. *START_NS is when it was stopped. */
+static bool stop_suspect(uint64_t *start_ns)
+{
+    for (int tries = 0;; tries++) {
+        *start_ns = cap_crash_now_ns();
+        if (!stop_thread(0))
+            return false;
+        if (tries == REDIRECTED_TRIES || !cap_crash_is_redirected(&contexts[0]))
+            return true;
+        resume_thread(0);
+        Sleep(1);
+    }
 }
 
 static void resume_all(void)
@@ -129,7 +142,8 @@ static void let_run(uint32_t i)
 /* One sample: suspend, copy, resume, walk. False: the thread is gone. */
 static bool look_at_suspect(struct cap_walk *out)
 {
-    const bool ok = stop_thread(0);
+    uint64_t start_ns = 0;
+    const bool ok = stop_suspect(&start_ns);
 #if defined(_WIN64)
     resume_all();
 #endif
@@ -274,8 +288,8 @@ static bool take_hang(int64_t beat_ns, uint64_t late_ns)
     }
     if (!list_threads(suspect_id)) /* threads that started or ended meanwhile */
         return nobody_there(beat_ns);
-    const uint64_t start_ns = cap_crash_now_ns();
-    if (!stop_thread(0) || cap.beat_ns != beat_ns) {
+    uint64_t start_ns = 0;
+    if (!stop_suspect(&start_ns) || cap.beat_ns != beat_ns) {
         resume_all();
         return false;
     }

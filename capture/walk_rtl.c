@@ -130,14 +130,22 @@ static uint32_t step_out(CONTEXT *context, struct cap_bounds bounds, bool first,
     const enum codes codes = codes_of(base, function);
     if (codes == CODES_UNKNOWN)
         return RECORD_STOP_NO_UNWIND;
-    bool interrupted = cap_crash_within(cap.dispatcher, lookup) || codes == CODES_MACHINE_FRAME;
+    const enum cap_redirect redirect = cap_crash_redirect(base, function, pc);
+    if (redirect == CAP_REDIRECT_UNKNOWN)
+        return RECORD_STOP_HIJACKED;
+    bool interrupted = cap_crash_within(cap.dispatcher, lookup) || codes == CODES_MACHINE_FRAME ||
+                       redirect == CAP_REDIRECT_KNOWN;
+    step->found = RECORD_FOUND_UNWIND;
+    if (!step->is_return && cap_crash_leave_by_jump(context, bounds)) {
+        step->is_return = true;
+        return RECORD_STOP_LIMIT;
+    }
     /* The return address of a call that never returns may be past the end of its function. */
     bool past_end = step->is_return && pc - base >= function->EndAddress;
     RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, past_end ? lookup : pc,
                      (PRUNTIME_FUNCTION)(uintptr_t)function, context, &handler_data, &establisher,
                      NULL);
     step->is_return = !interrupted;
-    step->found = RECORD_FOUND_UNWIND;
     return RECORD_STOP_LIMIT;
 }
 
@@ -153,21 +161,9 @@ static void point_into_copy(CONTEXT *context, const struct cap_copy *copy)
             *at += by;
 }
 
-/* While a .NET runtime collects, it redirects return addresses of managed code to a function of its
- * own. No call returns to the first byte of a function, so such an address is recognized; what it
- * replaced is not known. */
-static bool is_hijacked(uint64_t from_va, uint64_t return_va)
-{
-    DWORD64 base = 0;
-    if (cap_crash_in_loaded_module(from_va) || !cap_crash_in_loaded_module(return_va))
-        return false;
-    const RUNTIME_FUNCTION *function = cap_crash_function_at(return_va, &base);
-    return function != NULL && base + function->BeginAddress == return_va;
-}
-
-/* It also moves threads themselves to a function of its own, from which the unwind data does not
- * lead back: the next address is no code. */
-static bool is_redirected(uint64_t pc_va, uint64_t return_va)
+/* In a runtime that makes code, an address that is no code is not shown as a caller: the unwind
+ * data does not describe this place, such as Wine's RtlCaptureContext after it pushed the flags. */
+static bool is_no_caller(uint64_t pc_va, uint64_t return_va)
 {
     return cap_managed.method_count > 0 && cap_crash_in_loaded_module(pc_va) &&
            !is_executable(return_va - 1);
@@ -192,8 +188,10 @@ static NOINLINE uint32_t walk(CONTEXT *context, struct cap_bounds bounds, struct
             return stop;
         if (context->Rip == 0)
             return RECORD_STOP_RETURN_ZERO;
-        if (step.is_return && (is_hijacked(pc, context->Rip) || is_redirected(pc, context->Rip)))
+        if (step.is_return && cap_crash_is_hijacked(context->Rip))
             return RECORD_STOP_HIJACKED;
+        if (step.is_return && is_no_caller(pc, context->Rip))
+            return RECORD_STOP_NO_UNWIND;
         if (copy != NULL)
             point_into_copy(context, copy);
         if (context->Rsp <= sp)
@@ -238,9 +236,12 @@ static NOINLINE bool walk_to_managed(CONTEXT *context, struct cap_bounds bounds,
         if (cap_crash_method_at(step.is_return ? pc - 1 : pc) != NULL)
             return true;
         cap_crash_walk_add(out, pc, step.is_return ? RECORD_FRAME_RETURN : 0u, step.found);
-        if (!cap_crash_within(bounds, sp) ||
-            step_out(context, bounds, n == 0, &step) != RECORD_STOP_LIMIT || context->Rip == 0 ||
-            context->Rsp <= sp)
+        if (!cap_crash_within(bounds, sp))
+            return false;
+        const uint32_t stop = step_out(context, bounds, n == 0, &step);
+        if (stop == RECORD_STOP_HIJACKED)
+            out->stop = stop;
+        if (stop != RECORD_STOP_LIMIT || context->Rip == 0 || context->Rsp <= sp)
             return false;
     }
     return false;

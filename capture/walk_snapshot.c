@@ -107,6 +107,8 @@ void cap_walk_snapshot_seeded(const CONTEXT *seed, HANDLE thread, struct cap_bou
     CONTEXT managed;
     (void)thread;
     if (!cap_crash_walk_to_managed(seed, bounds, seed_is_return, &managed, out)) {
+        if (out->stop == RECORD_STOP_HIJACKED)
+            return; /* where the thread was, only the runtime knows */
         cap_crash_walk_not(out, RECORD_STATE_NOT_APPLICABLE, "no managed frame to start from");
         return;
     }

@@ -97,7 +97,7 @@ enum status collect_list(const struct collect_options *options, struct arena *ke
                          struct scenario **out, uint32_t *count, struct fault *fault);
 
 /* True when WORD is the scenario's kind, its group, or the group's word: hardware (A1), bypass
- * (A2), unwind (A3), threads (A4), hangs (A5). */
+ * (A2), unwind (A3), threads (A4), hangs (A5), managed (A6). */
 bool collect_has_tag(const struct scenario *scenario, const char *word);
 
 /* True when EXPR selects the scenario.  EXPR: words joined by `and`, `or`, `not` and

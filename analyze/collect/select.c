@@ -48,8 +48,8 @@ bool collect_has_tag(const struct scenario *s, const char *word)
 {
     static const struct {
         const char *word, *group;
-    } groups[] = {
-        {"hardware", "A1"}, {"bypass", "A2"}, {"unwind", "A3"}, {"threads", "A4"}, {"hangs", "A5"}};
+    } groups[] = {{"hardware", "A1"}, {"bypass", "A2"}, {"unwind", "A3"},
+                  {"threads", "A4"},  {"hangs", "A5"},  {"managed", "A6"}};
 
     if ((s->kind != CASE_KIND_NONE && s->kind == case_kind_parse(word)) ||
         (s->group != NULL && strcmp(s->group, word) == 0))

@@ -177,7 +177,7 @@ const struct verb verb_list = {
     .usage = "[-k EXPR] [--tag TAGS] [--json]",
     .details =
         "Kinds are crash, hang and calm; groups are hardware (A1), bypass (A2), unwind (A3),\n"
-        "threads (A4) and hangs (A5).\n\n"
+        "threads (A4), hangs (A5) and managed (A6).\n\n"
         "examples:\n"
         "  twinstack list --tag hang,bypass\n"
         "  twinstack list -k 'inline and ob2' --json",

@@ -1,9 +1,11 @@
-"""Right stacks of managed code, in three ways, by what the thread does when it is stopped.
+"""Right stacks of managed code, in four ways, by what the thread does when it is stopped.
 
-usage: bench_managed.py [--count N] [--phases P...]
+usage: bench_managed.py [--count N] [--phases P...] [--modes M...]
 
-Runs managed-stops in each phase and prints a table (Markdown): of N (1,000) samples, how many stacks `plain`, `seeded`
-and `copy` had right, how many ended with a reason (r: refused, h: hijacked), were wrong (w), or blocked (b)."""
+Runs managed-stops in each phase and prints two tables (Markdown).  The first: of N (1,000) samples, how many stacks
+`plain`, `seeded`, `copy` and `in-place` (200 samples) had right, how many ended with a reason (r: refused, h: hijacked,
+e: ended early), were wrong (w), or blocked (b).  The second: how long `copy` suspends the thread, beside a suspension
+that only reads the registers."""
 
 import argparse
 import json
@@ -15,33 +17,52 @@ import bench_stops
 RUNTIME = f"Z:{bench_stops.BUILD / 'dotnet'}".replace("/", "\\")
 ENV = {"TWINSTACK_DOTNET": RUNTIME, **bench_stops.ENV}
 PHASES = ["Spin", "PInvoke", "Copy", "Allocate", "Throw", "Jit", "Collect", "Collected"]
-MODES = ["plain", "seeded", "copy"]
+MODES = ["plain", "seeded", "copy", "in-place"]
 
 
-def sample(phase, count, limit_s=1200):
-    """{mode: figures} of one phase; an error of the program is raised with its message."""
-    done = subprocess.run(["wine", str(bench_stops.BIN / "managed-stops.exe"), f"Phase{phase}", str(count)], env=ENV,
-                          capture_output=True, text=True, timeout=limit_s, check=False)
+def sample(phase, count, mode=None, limit_s=1200):
+    """{mode: figures} of one phase, in all modes or in one; an error of the program is raised with its message."""
+    done = subprocess.run(["wine", str(bench_stops.BIN / "managed-stops.exe"), f"Phase{phase}", str(count),
+                           *([mode] if mode else [])], env=ENV, capture_output=True, text=True, timeout=limit_s, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"managed-stops Phase{phase} {count}: exit status {done.returncode}\n{done.stderr}")
     return {row["mode"]: row for row in map(json.loads, done.stdout.splitlines())}
 
 
 def cell(row):
-    rest = " ".join(f"{row[name]}{name[0]}" for name in ("hijacked", "refused", "wrong", "blocked") if row[name])
+    rest = " ".join(f"{row[name]}{name[0]}" for name in ("hijacked", "refused", "ended", "wrong", "blocked") if row[name])
     return f"{row['right']}" + (f" ({rest})" if rest else "")
+
+
+def times(found):
+    copy = found["copy"]
+    stop_us, bare_us, copy_us = (copy[f"{name}_median_ns"] / 1e3 for name in ("stop", "bare", "copy"))
+    return (f"| {copy['phase'][5:]} | {stop_us:.1f} | {bare_us:.1f} | {stop_us - bare_us:+.1f} | {copy_us:.1f} |"
+            f" {copy['copied_median_bytes'] / 1024:.0f} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description="right stacks of managed code, by phase")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--phases", nargs="+", choices=PHASES, default=PHASES)
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     options = parser.parse_args()
-    print(f"| of {options.count:,} | " + " | ".join(MODES) + " | left suspended |\n|---|" + "---|" * (len(MODES) + 1))
+    print(f"| of {options.count:,} | " + " | ".join(options.modes) + " | left suspended |\n|---|" +
+          "---|" * (len(options.modes) + 1))
+    rows = []
     for phase in options.phases:
-        found = sample(phase, options.count)
-        print(f"| {phase} | " + " | ".join(cell(found[mode]) for mode in MODES) +
+        found = {}
+        for mode in options.modes:
+            found.update(sample(phase, options.count, mode))
+        rows.append(found)
+        print(f"| {phase} | " + " | ".join(cell(found[mode]) for mode in options.modes) +
               f" | {sum(row['left_suspended'] for row in found.values())} |", flush=True)
+    if "copy" in options.modes:
+        print("\n| suspended, µs | with the copy | registers alone | difference | the copy | KB |\n|---|---|---|---|---|---|")
+        print("\n".join(map(times, rows)))
+        total = [sum(row["copy"][name] for row in rows) for name in ("samples", "blocked", "wrong", "left_suspended")]
+        print("\nwalks {:,}, blocked {:,}, wrong {:,}, left suspended {:,}".format(*total))
+        return 1 if any(total[1:]) else 0
     return 0
 
 

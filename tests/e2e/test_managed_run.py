@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench"))
+import bench_managed  # noqa: E402
 import bench_stops  # noqa: E402
 import e2e  # noqa: E402
 
@@ -17,7 +18,9 @@ BIN = bench_stops.BIN
 RUNTIME = e2e.BUILD / "dotnet"
 ENV = {**bench_stops.ENV, "TWINSTACK_OFFSETS_ONLY": "1", "TWINSTACK_DOTNET": f"Z:{RUNTIME}".replace("/", "\\")}
 CRASHES = ["throw", "null", "callback", "recursion", "inlined", "generic", "iterator", "dynamic"]
-HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed"]
+HANGS = ["loop", "pinvoke", "deadlock", "async", "filter", "finalizer", "seed_needed", "collected"]
+PHASES = ["Throw", "Jit", "Collect", "Collected"]  # what the thread does when it is stopped
+COPY_MOST_NS = 15000  # what the copy of 64 KB adds to a suspension; the whole is in bench_managed.py
 
 
 class ManagedRun(e2e.Case):
@@ -87,6 +90,21 @@ class ManagedRun(e2e.Case):
     def test_a_fault_in_native_code_is_seen_by_no_hook(self):
         outcome, _ = self.capture("native_crash", "ob2")
         self.assertEqual((outcome["exit_code"], "record.rec" in outcome["files"]), ("0xC0000602", False))
+
+    def test_a_walk_of_a_copy_is_never_blocked_nor_wrong(self):
+        total = dict.fromkeys(("samples", "blocked", "wrong", "left_suspended", "hijacked", "ended"), 0)
+        for phase in PHASES:
+            row = bench_managed.sample(phase, 250, "copy", limit_s=120)["copy"]
+            with self.subTest(phase=phase):
+                self.assertEqual((row["samples"], row["blocked"], row["wrong"], row["left_suspended"]), (250, 0, 0, 0))
+                self.assertGreater(row["right"], 0)
+                self.assertGreater(row["copied_median_bytes"], 64 << 10)
+                self.assertLess(row["copy_median_ns"], COPY_MOST_NS)
+            for name in total:
+                total[name] += row[name]
+            print(f"{phase}: suspended {row['stop_median_ns'] / 1e3:.0f} µs, with the registers alone "
+                  f"{row['bare_median_ns'] / 1e3:.0f} µs, the copy {row['copy_median_ns'] / 1e3:.1f} µs; {row['right']} right, {row['hijacked']} hijacked")
+        print("walks {samples}, blocked {blocked}, wrong {wrong}, left suspended {left_suspended}".format(**total))
 
 
 if __name__ == "__main__":

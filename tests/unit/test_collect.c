@@ -59,6 +59,19 @@ TEST(expressions_select_or_say_what_is_wrong)
     }
 }
 
+TEST(each_group_has_a_word)
+{
+    static const char *const words[] = {"hardware", "bypass", "unwind",
+                                        "threads",  "hangs",  "managed"};
+    static const char *const groups[] = {"A1", "A2", "A3", "A4", "A5", "A6"};
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        const struct scenario s = {.name = "x", .variant = "ob2", .group = groups[i]};
+        test_row(words[i]);
+        for (size_t k = 0; k < COUNT_OF(words); k++)
+            CHECK_EQ(collect_has_tag(&s, words[k]), k == i);
+    }
+}
+
 TEST(deep_parentheses_are_refused_not_followed)
 {
     char expr[4096];

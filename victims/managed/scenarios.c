@@ -86,9 +86,6 @@ MANAGED(finalizer, NO_DUMP, HANG, .sentence = "A finalizer hangs, on the runtime
 RUN(Finalizer)
 
 MANAGED(collected, NO_DUMP, HANG,
-        .not_on_wine =
-            "in a third of the runs all looks at the thread meet a collection, which hides its "
-            "callers",
         .sentence = "A loop while another thread collects: return addresses are redirected "
                     "meanwhile.")
 RUN(Collected)

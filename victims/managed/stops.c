@@ -1,12 +1,15 @@
-/* managed-stops PHASE COUNT: stops a thread in managed code again and again and takes its stack in
- * three ways: `plain`, the runtime's snapshot of the running thread; `seeded`, its snapshot of a
- * thread that we suspended, from the first managed frame; `copy`, our walk of a copy of the stack,
- * after the thread was resumed.  Prints one line of JSON for each.
+/* managed-stops PHASE COUNT [MODE]: stops a thread in managed code again and again and takes its
+ * stack in four ways: `copy`, our walk of a copy of the stack, after the thread was resumed;
+ * `in-place`, the same walk while the thread is suspended; `seeded`, the runtime's snapshot of a
+ * thread that we suspended, from the first managed frame; `plain`, its snapshot of the running
+ * thread.  Prints one line of JSON for each, or for MODE alone.
  *
  * A stack is right when its two outermost methods of managed.dll are the phase's own and one that
- * it called.  One that ends with a reason (refused, hijacked) is counted apart: only `wrong` names
- * frames that are not there or lacks some without a reason.  What may wait runs on a runner under a
- * time limit, and nothing is left suspended.  See tests/bench/bench_managed.py. */
+ * it called.  One that ends with a reason (refused, hijacked, ended) is counted apart: only `wrong`
+ * names frames that are not there or lacks some without a reason.  What may wait runs on a runner
+ * under a time limit, and nothing is left suspended.  For `copy`, the times of suspension are
+ * printed as well, and those of a suspension that only reads the registers, taken in turns.  See
+ * tests/bench/bench_managed.py. */
 #undef main /* of victim.c, whose services are used */
 
 #include <stdio.h>
@@ -16,7 +19,14 @@
 #include "capture/cap.h"
 #include "victims/managed/host.h"
 
-enum { COUNT_MOST = 100000, LIMIT_MS = 3000, PAUSE_US = 500, START_LIMIT_MS = 20000 };
+enum {
+    COUNT_MOST = 100000,
+    BLOCKING_MOST = 200, /* each that blocks waits for LIMIT_MS */
+    LIMIT_MS = 3000,
+    PAUSE_US = 500,
+    START_LIMIT_MS = 20000,
+    STACK_BYTES = 64 << 10, /* the phase runs on top of so much stack */
+};
 
 bool truth_start(void);
 
@@ -28,8 +38,9 @@ struct sampling {
     CONTEXT context;
     cap_walk_fn *walker;
     uint32_t phase_token;
-    uint32_t right, refused, hijacked, wrong, blocked, left_suspended;
-    uint64_t stopped_ns;
+    uint32_t right, refused, hijacked, ended, wrong, blocked, left_suspended;
+    uint64_t *stops_ns, *bare_ns, *copies_ns, *copied_bytes; /* of each sample of `copy` */
+    uint32_t copies;
 };
 
 static struct sampling s;
@@ -38,8 +49,11 @@ static managed_method phase;
 static DWORD WINAPI run_phase(void *unused)
 {
     (void)unused;
+    volatile uint8_t used[STACK_BYTES];
     truth_thread("phase", true);
-    return (DWORD)phase(0);
+    for (volatile int i = 0; i < STACK_BYTES; i += 1024) /* volatile: all of it is kept */
+        used[i] = 1;
+    return (DWORD)(phase(0) + used[0]);
 }
 
 /* ---- one stack ---- */
@@ -80,6 +94,8 @@ static void judge(bool done)
         s.right++;
     else if (s.walk.stop == RECORD_STOP_HIJACKED)
         s.hijacked++;
+    else if (s.walk.stop != RECORD_STOP_END && s.walk.stop != RECORD_STOP_RETURN_ZERO)
+        s.ended++;
     else
         s.wrong++;
 }
@@ -91,10 +107,16 @@ static bool finish(bool in_time)
     return in_time;
 }
 
-static void resume(DWORD before)
+/* Each suspension by us is undone exactly once. */
+static void suspend(void)
 {
-    (void)before; /* the runtime suspends threads as well: its count is no evidence */
-    (void)ResumeThread(s.thread);
+    (void)SuspendThread(s.thread);
+}
+
+static void resume(void)
+{
+    if (ResumeThread(s.thread) == (DWORD)-1)
+        s.left_suspended++;
 }
 
 /* Whether the thread stays suspended; a collection suspends it for an instant only. */
@@ -117,43 +139,108 @@ static void take_plain(void)
     judge(finish(cap_crash_run(CAP_RUNNER_WALK, run_walker, NULL, LIMIT_MS)));
 }
 
-static void take_seeded(void)
+static void take_suspended(uint32_t number, cap_walk_fn *walker)
 {
-    const DWORD before = SuspendThread(s.thread);
+    suspend();
     s.context.ContextFlags = CONTEXT_FULL;
-    cap_crash_walk_begin(&s.walk, RECORD_WALKER_SNAPSHOT_SEEDED, s.target.id);
-    s.walker = cap_walk_snapshot_seeded;
+    cap_crash_walk_begin(&s.walk, number, s.target.id);
+    s.walker = walker;
     const bool done = GetThreadContext(s.thread, &s.context) &&
                       cap_crash_run(CAP_RUNNER_WALK, run_walker, NULL, LIMIT_MS);
-    resume(before);
+    resume();
     judge(finish(done));
+}
+
+static void take_seeded(void)
+{
+    take_suspended(RECORD_WALKER_SNAPSHOT_SEEDED, cap_walk_snapshot_seeded);
+}
+
+static void take_in_place(void)
+{
+    take_suspended(RECORD_WALKER_RTL_SUSPENDED, cap_walk_rtl_suspended);
+}
+
+static void pause_a_little(uint32_t turn)
+{
+    const uint64_t until_ns = cap_crash_now_ns() + turn * 7919u % PAUSE_US * 1000u;
+    while (cap_crash_now_ns() < until_ns)
+        SwitchToThread();
+}
+
+/* What a suspension takes that only reads the registers. Half of them come before the other, half
+ * after it. */
+static uint64_t stop_barely(void)
+{
+    pause_a_little(s.copies + 1);
+    const uint64_t start_ns = cap_crash_now_ns();
+    suspend();
+    s.context.ContextFlags = CONTEXT_FULL;
+    (void)GetThreadContext(s.thread, &s.context);
+    resume();
+    return cap_crash_now_ns() - start_ns;
 }
 
 static void take_copy(void)
 {
+    const uint64_t bare_ns = s.copies % 2 == 0 ? stop_barely() : 0;
+    pause_a_little(s.copies);
     cap_crash_walk_begin(&s.walk, RECORD_WALKER_RTL, s.target.id);
-    const DWORD before = SuspendThread(s.thread);
+    const uint64_t start_ns = cap_crash_now_ns();
+    suspend();
     const bool done = cap_crash_copy_thread(s.thread, s.target.bounds, &s.copy);
-    resume(before);
+    resume();
+    s.stops_ns[s.copies] = cap_crash_now_ns() - start_ns;
+    s.copies_ns[s.copies] = s.copy.copy_ns;
+    s.copied_bytes[s.copies] = s.copy.bytes;
     if (done)
         cap_crash_walk_copy(&s.copy, &s.walk);
+    s.bare_ns[s.copies] = s.copies % 2 == 1 ? stop_barely() : bare_ns;
+    s.copies++;
     judge(done);
 }
 
-static void sample(const char *name, const char *mode, void (*take)(void), uint32_t count)
+static const struct mode {
+    const char *name;
+    void (*take)(void);
+    uint32_t most;
+} modes[] = {{"copy", take_copy, COUNT_MOST},
+             {"in-place", take_in_place, BLOCKING_MOST},
+             {"seeded", take_seeded, COUNT_MOST},
+             {"plain", take_plain, COUNT_MOST}};
+
+static int by_size(const void *a, const void *b)
 {
-    s.right = s.refused = s.hijacked = s.wrong = s.blocked = s.left_suspended = 0;
-    s.stopped_ns = 0;
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static unsigned long long median(uint64_t *values)
+{
+    qsort(values, s.copies, sizeof *values, by_size);
+    return values[s.copies / 2];
+}
+
+static void sample(const char *name, const struct mode *mode, uint32_t count)
+{
+    s.right = s.refused = s.hijacked = s.ended = s.wrong = s.blocked = s.left_suspended = 0;
+    if (count > mode->most)
+        count = mode->most;
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t until_ns = cap_crash_now_ns() + i * 7919u % PAUSE_US * 1000u;
-        while (cap_crash_now_ns() < until_ns)
-            SwitchToThread();
-        take();
+        pause_a_little(i);
+        mode->take();
     }
-    s.left_suspended = is_left_suspended();
+    s.left_suspended += is_left_suspended();
     printf("{\"schema_version\":1,\"phase\":\"%s\",\"mode\":\"%s\",\"samples\":%u,\"right\":%u,"
-           "\"hijacked\":%u,\"refused\":%u,\"wrong\":%u,\"blocked\":%u,\"left_suspended\":%u}\n",
-           name, mode, count, s.right, s.hijacked, s.refused, s.wrong, s.blocked, s.left_suspended);
+           "\"hijacked\":%u,\"refused\":%u,\"ended\":%u,\"wrong\":%u,\"blocked\":%u,"
+           "\"left_suspended\":%u",
+           name, mode->name, count, s.right, s.hijacked, s.refused, s.ended, s.wrong, s.blocked,
+           s.left_suspended);
+    if (mode->take == take_copy)
+        printf(",\"stop_median_ns\":%llu,\"bare_median_ns\":%llu,\"copy_median_ns\":%llu,"
+               "\"copied_median_bytes\":%llu",
+               median(s.stops_ns), median(s.bare_ns), median(s.copies_ns), median(s.copied_bytes));
+    printf("}\n");
     fflush(stdout);
 }
 
@@ -201,21 +288,36 @@ static bool start(const char *name)
            cap_crash_thread_bounds(s.thread, &s.target.bounds);
 }
 
+static const struct mode *find_mode(const char *name)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(modes[i].name, name) == 0)
+            return &modes[i];
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
-    const uint32_t count = argc == 3 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
-    if (count == 0 || count > COUNT_MOST) {
+    const uint32_t count = argc >= 3 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+    const struct mode *only = argc == 4 ? find_mode(argv[3]) : NULL;
+    if (count == 0 || count > COUNT_MOST || argc > 4 || (argc == 4 && only == NULL)) {
         fprintf(stderr, "usage: managed-stops PhaseSpin|PhaseThrow|PhaseJit|PhaseCollect|"
-                        "PhaseAllocate|PhaseCopy|PhasePInvoke|PhaseCollected COUNT\n");
+                        "PhaseAllocate|PhaseCopy|PhasePInvoke|PhaseCollected COUNT "
+                        "[copy|in-place|seeded|plain]\n");
         return EXIT_USAGE;
     }
-    if (managed_missing() != NULL || !start(argv[1])) {
+    uint64_t *figures = calloc(4 * (size_t)count, sizeof *figures);
+    if (figures == NULL || managed_missing() != NULL || !start(argv[1])) {
         fprintf(stderr, "managed-stops: cannot start %s\n", argv[1]);
         return 3;
     }
-    sample(argv[1], "copy", take_copy, count);
-    sample(argv[1], "seeded", take_seeded, count);
-    sample(argv[1], "plain", take_plain, count);
+    s.stops_ns = figures;
+    s.bare_ns = figures + count;
+    s.copies_ns = figures + 2 * (size_t)count;
+    s.copied_bytes = figures + 3 * (size_t)count;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (only == NULL || only == &modes[i])
+            sample(argv[1], &modes[i], count);
     TerminateProcess(GetCurrentProcess(), 0);
     return 0;
 }
