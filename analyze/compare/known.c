@@ -375,14 +375,9 @@ const char *known_problem(const struct known *k, bool whole, struct arena *keep)
     return NULL;
 }
 
-/* True when the run took every scenario: its command line selected none. */
 static bool took_all(const struct run_info *run)
 {
-    static const char *const choosers[] = {" -k", " --variant", " --shard"};
-    bool all = run_has_run_label(run) && run->command != NULL;
-    for (size_t i = 0; all && i < COUNT_OF(choosers); i++)
-        all = strstr(run->command, choosers[i]) == NULL;
-    return all;
+    return run_has_run_label(run) && run_selection_is_all(&run->selection);
 }
 
 void known_uses_add(struct known_uses *uses, const struct run_case *c)

@@ -11,6 +11,7 @@
 #include "base/text_pool.h"
 #include "model/cpu.h"
 #include "model/result.h"
+#include "model/run_selection.h"
 
 /* What happened in the dying process; 0: not measured. */
 struct case_timing {
@@ -99,7 +100,8 @@ struct run_info {
     const char *commit, *branch;      /* commit of the code under test; NULL: unknown */
     const char *platform;             /* "linux x86-64, wine 8.0"      */
     const char *compiler, *flags, *cpu;
-    const char *command;         /* the command line                    */
+    const char *command; /* the command line                    */
+    struct run_selection selection;
     struct named_version *tools; /* twinstack itself first              */
     uint32_t tool_count;
     struct named_version *environment; /* other facts that may influence results */

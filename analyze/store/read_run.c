@@ -104,6 +104,27 @@ static void read_notes(struct store *store, uint64_t run_id, const char *kind, s
     (void)query_end(&q);
 }
 
+/* Runs of older versions stored only their command line. */
+static void read_selection(struct store *store, struct run_info *run, struct arena *keep,
+                           struct fault *fault)
+{
+    struct run_selection *out = &run->selection;
+    struct named_version *rows = NULL;
+    uint32_t count = 0;
+    read_notes(store, run->id, "selection", keep, &rows, &count, fault);
+    for (uint32_t i = 0; i < count; i++) {
+        out->known = true;
+        if (strcmp(rows[i].name, "expr") == 0)
+            out->expr = rows[i].version;
+        else if (strcmp(rows[i].name, "variants") == 0)
+            out->variants = rows[i].version;
+        else if (strcmp(rows[i].name, "shard") == 0 && rows[i].version != NULL)
+            (void)run_selection_parse_shard(rows[i].version, out);
+    }
+    if (count == 0 && fault->code == ERR_NONE && run_has_run_label(run))
+        (void)run_selection_of_command(run->command, keep, out, fault);
+}
+
 enum status store_read_run(struct store *store, uint64_t run_id, struct arena *keep,
                            struct run_info *out, struct fault *fault)
 {
@@ -119,6 +140,7 @@ enum status store_read_run(struct store *store, uint64_t run_id, struct arena *k
     read_notes(store, run_id, "tool", keep, &out->tools, &out->tool_count, fault);
     read_notes(store, run_id, "environment", keep, &out->environment, &out->environment_count,
                fault);
+    read_selection(store, out, keep, fault);
     struct named_version *process = NULL;
     uint32_t processes = 0;
     read_notes(store, run_id, "process", keep, &process, &processes, fault);

@@ -1,4 +1,8 @@
 /* Writing runs and what belongs to a whole run: see store.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/array.h"
 #include "base/files.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -17,6 +21,19 @@ static enum status put_notes(struct store *store, uint64_t run_id, const char *k
         (void)query_run(&q);
     }
     return fault->code;
+}
+
+/* Three rows also for a run of all cases: a run without them is from before they were stored. */
+static enum status put_selection(struct store *store, uint64_t run_id,
+                                 const struct run_selection *s, struct fault *fault)
+{
+    char shard[32];
+    (void)snprintf(shard, sizeof shard, "%" PRIu32 "/%" PRIu32, s->shard, s->shard_count);
+    const struct named_version rows[] = {{.name = "expr", .version = s->expr},
+                                         {.name = "variants", .version = s->variants},
+                                         {.name = "shard", .version = shard}};
+    return s->known ? put_notes(store, run_id, "selection", rows, COUNT_OF(rows), fault)
+                    : fault->code;
 }
 
 /* Names the process that writes the run, so that others can see when it has ended. */
@@ -52,6 +69,7 @@ enum status store_begin_run(struct store *store, struct run_info *run, struct ar
         (void)put_notes(store, run->id, "tool", run->tools, run->tool_count, fault);
         (void)put_notes(store, run->id, "environment", run->environment, run->environment_count,
                         fault);
+        (void)put_selection(store, run->id, &run->selection, fault);
         (void)put_process(store, run->id, fault);
         struct run_info written;
         if (store_read_run(store, run->id, keep, &written, fault) == ERR_NONE)

@@ -79,9 +79,9 @@ enum status difference_make(struct store *store, const struct diff_side *a,
     out->a = a->run;
     out->b = b->run;
     if (read_limits(store, b->run, floor, keep, &out->limits, fault) != ERR_NONE ||
-        run_diff_make(a, b, &out->limits, keep, &out->diff, fault) != ERR_NONE ||
-        selection_apply(a->run, b->run, keep, &out->diff, fault) != ERR_NONE)
+        run_diff_make(a, b, &out->limits, keep, &out->diff, fault) != ERR_NONE)
         return fault->code;
+    selection_apply(a->run, b->run, &out->diff);
     return clusters_make(store, a->run, b->run, &out->diff, keep, &out->clusters,
                          &out->cluster_count, fault);
 }

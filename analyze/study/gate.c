@@ -91,14 +91,12 @@ static enum status check_gone(struct session *s, const struct run_diff *diff, ui
 {
     const char *expr = s->request->allow_missing;
     uint32_t gone = 0, allowed = 0;
-    struct selection now;
+    const struct run_selection *now = &s->out->run.info.selection;
     const char *part = "";
-    if (selection_read(&s->out->run.info, s->keep, &now, fault) != ERR_NONE)
-        return fault->code;
-    if (now.shard_count > 0)
+    if (now->shard_count > 0)
         part = arena_printf(s->keep,
                             " (part %u of %u: `twinstack db merge` makes one run of the parts)",
-                            now.shard, now.shard_count);
+                            now->shard, now->shard_count);
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct diff_row *row = &diff->rows[i];
         bool may = false;

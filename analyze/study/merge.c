@@ -4,15 +4,13 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/command_line.h"
 #include "store/store.h"
-#include "study/run_facts.h"
-#include "study/selection.h"
 
 struct part {
     const char *word;
     struct store *own; /* opened for it; NULL: a run of the target database */
     struct run_info info;
-    struct selection selection;
 };
 
 static enum status refuse(struct arena *keep, enum status code, const char *word, const char *hint,
@@ -34,10 +32,9 @@ static enum status open_part(struct store *to, const char *word, struct arena *k
         return fault->code;
     struct store *store = out->own != NULL ? out->own : to;
     if (store_find_run(store, run, &id, fault) != ERR_NONE ||
-        store_read_run(store, id, keep, &out->info, fault) != ERR_NONE ||
-        selection_read(&out->info, keep, &out->selection, fault) != ERR_NONE)
+        store_read_run(store, id, keep, &out->info, fault) != ERR_NONE)
         return fault->code;
-    if (out->selection.shard_count == 0)
+    if (out->info.selection.shard_count == 0)
         return refuse(keep, ERR_USAGE, word, "it was not taken with --shard", fault);
     if (out->info.state != RUN_COMPLETE)
         return refuse(keep, ERR_USAGE, word, "it is not complete", fault);
@@ -55,19 +52,20 @@ static const char *difference_of(const struct part *a, const struct part *b)
                 {"compiler", a->info.compiler, b->info.compiler},
                 {"compiler flags", a->info.flags, b->info.flags},
                 {"list of acceptances", a->info.known_text, b->info.known_text},
-                {"-k", a->selection.expr, b->selection.expr},
-                {"--variant", a->selection.variants, b->selection.variants}};
+                {"-k", a->info.selection.expr, b->info.selection.expr},
+                {"--variant", a->info.selection.variants, b->info.selection.variants}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(text_or_empty(rows[i].a), text_or_empty(rows[i].b)) != 0)
             return rows[i].name;
-    return a->selection.shard_count != b->selection.shard_count ? "number of parts" : NULL;
+    return a->info.selection.shard_count != b->info.selection.shard_count ? "number of parts"
+                                                                          : NULL;
 }
 
 /* Checks that every part is there once and all ran under the same conditions. */
 static enum status check_parts(const struct part *parts, uint32_t count, struct arena *keep,
                                struct fault *fault)
 {
-    const uint32_t wanted = parts[0].selection.shard_count;
+    const uint32_t wanted = parts[0].info.selection.shard_count;
     for (uint32_t i = 1; i < count; i++) {
         const char *other = difference_of(&parts[0], &parts[i]);
         if (other != NULL)
@@ -75,16 +73,16 @@ static enum status check_parts(const struct part *parts, uint32_t count, struct 
                           arena_printf(keep, "its %s is not that of %s", other, parts[0].word),
                           fault);
         for (uint32_t k = 0; k < i; k++)
-            if (parts[k].selection.shard == parts[i].selection.shard)
+            if (parts[k].info.selection.shard == parts[i].info.selection.shard)
                 return refuse(keep, ERR_USAGE, parts[i].word,
                               arena_printf(keep, "it is part %u, and so is %s",
-                                           parts[i].selection.shard, parts[k].word),
+                                           parts[i].info.selection.shard, parts[k].word),
                               fault);
     }
     for (uint32_t shard = 1; shard <= wanted; shard++) {
         bool found = false;
         for (uint32_t i = 0; i < count && !found; i++)
-            found = parts[i].selection.shard == shard;
+            found = parts[i].info.selection.shard == shard;
         if (!found)
             return refuse(keep, ERR_ABSENT, arena_printf(keep, "part %u of %u", shard, wanted),
                           "it is missing", fault);
@@ -97,16 +95,16 @@ static const char *command_of_all(const char *command, struct arena *keep, struc
 {
     int argc = 0, count = 0;
     char **argv = NULL;
-    if (run_facts_words(command, keep, &argc, &argv, fault) != ERR_NONE)
+    if (command_line_words(command, keep, &argc, &argv, fault) != ERR_NONE)
         return NULL;
     for (int i = 0; i < argc; i++) {
         int next = i;
-        if (selection_value("--shard", argc, argv, &next) != NULL)
+        if (command_line_value("--shard", argc, argv, &next) != NULL)
             i = next;
         else
             argv[count++] = argv[i];
     }
-    return run_facts_join(count, argv, RUN_LABEL_RUN, keep);
+    return command_line_join(count, argv, RUN_LABEL_RUN, keep);
 }
 
 static enum status write_run(struct store *to, const struct part *parts, uint32_t count,
@@ -116,6 +114,7 @@ static enum status write_run(struct store *to, const struct part *parts, uint32_
     *out = parts[0].info;
     out->id = 0;
     out->uuid = NULL;
+    out->selection.shard = out->selection.shard_count = 0;
     out->command = command_of_all(out->command, keep, fault);
     if (from == NULL || out->command == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "merged run");

@@ -147,6 +147,19 @@ static enum status judge_all(struct session *s, const struct crash_case *crashes
     return s->fault->code;
 }
 
+/* The new run selects what both the old run and the request select. */
+static enum status choose_of_both(struct session *s)
+{
+    struct run_selection *both = &s->out->run.info.selection;
+    if (s->request->expr == NULL || !both->known)
+        return ERR_NONE;
+    both->expr = both->expr == NULL
+                     ? s->request->expr
+                     : arena_printf(s->keep, "(%s) and (%s)", both->expr, s->request->expr);
+    return both->expr != NULL ? ERR_NONE
+                              : fault_set(s->fault, ERR_MEMORY, FAULT_NO_OFFSET, "regrade");
+}
+
 /* The new run has the facts of the old one, except for the version that judged it. */
 static enum status begin(struct session *s)
 {
@@ -163,6 +176,8 @@ static enum status begin(struct session *s)
         if (strcmp(s->out->run.info.tools[i].name, "twinstack") == 0)
             s->out->run.info.tools[i].version = TWINSTACK_VERSION;
     }
+    if (choose_of_both(s) != ERR_NONE)
+        return s->fault->code;
     memset(s->out->run.info.verdicts, 0, sizeof s->out->run.info.verdicts);
     if (acceptance_read(s->request->known, s->keep, &s->out->known, s->fault) != ERR_NONE)
         return s->fault->code;

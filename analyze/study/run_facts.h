@@ -12,12 +12,4 @@ enum status run_facts(const struct collect_options *options, const char *label, 
                       char *const *argv, struct arena *keep, struct run_info *out,
                       struct fault *fault);
 
-/* "twinstack LABEL WORD...", each word quoted if a shell needs it; NULL: no memory. */
-const char *run_facts_join(int argc, char *const *argv, const char *label, struct arena *keep);
-
-/* Splits a command line that run_facts_join joined; returns the words after the verb's name. Fails:
- * ERR_MALFORMED it is none; ERR_MEMORY. */
-enum status run_facts_words(const char *command, struct arena *keep, int *argc, char ***argv,
-                            struct fault *fault);
-
 #endif

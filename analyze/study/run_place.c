@@ -11,9 +11,9 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "model/command_line.h"
 #include "store/store.h"
 #include "study/difference.h"
-#include "study/run_facts.h"
 #include "study/run_session.h"
 
 enum { RUN_FOLDERS_KEPT = 10 };
@@ -114,7 +114,7 @@ enum status run_session_find_resumed(struct run_session *s, int *argc, char ***a
     if (s->info.state == RUN_RUNNING && process_life_of(s->info.process) == PROCESS_ALIVE)
         return fault_set_hint(&s->fault, ERR_USAGE, FAULT_NO_OFFSET, "run to resume",
                               "it is going on: another twinstack works on it");
-    return run_facts_words(s->info.command, s->keep, argc, argv, &s->fault);
+    return command_line_words(s->info.command, s->keep, argc, argv, &s->fault);
 }
 
 static bool is_same(const char *a, const char *b)

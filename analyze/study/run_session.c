@@ -7,16 +7,7 @@
 #include "base/process.h"
 #include "store/store.h"
 #include "study/run_facts.h"
-
-/* "ob0,ob2" holds WORD. */
-static bool list_has(const char *list, const char *word)
-{
-    const size_t length = strlen(word);
-    for (; list != NULL && *list != '\0'; list += strcspn(list, ","), list += *list == ',')
-        if (strcspn(list, ",") == length && strncmp(list, word, length) == 0)
-            return true;
-    return false;
-}
+#include "study/selection.h"
 
 /* Each seed gives a different order, the same seed always the same one. This reveals scenarios that
  * depend on an earlier one. */
@@ -33,18 +24,18 @@ static void shuffle(struct scenario *scenarios, uint32_t count, uint64_t seed)
 
 enum status run_session_choose(struct run_session *s)
 {
+    const struct run_selection *chosen = &s->request->selection;
     uint32_t all = 0, taken = 0;
 
     if (collect_list(&s->collect, s->keep, &s->scenarios, &all, &s->fault) != ERR_NONE)
         return s->fault.code;
     for (uint32_t i = 0; i < all; i++) {
         bool selected = false;
-        if (collect_select(s->request->expr, &s->scenarios[i], &selected, &s->fault) != ERR_NONE)
+        if (collect_select(chosen->expr, &s->scenarios[i], &selected, &s->fault) != ERR_NONE)
             return s->fault.code;
-        if (!selected || (s->request->variants != NULL &&
-                          !list_has(s->request->variants, s->scenarios[i].variant)))
+        if (!selected || !selection_has_variant(chosen->variants, s->scenarios[i].variant))
             continue;
-        if (taken++ % s->request->shard_count == s->request->shard - 1)
+        if (chosen->shard_count == 0 || taken++ % chosen->shard_count == chosen->shard - 1)
             s->scenarios[s->scenario_count++] = s->scenarios[i];
     }
     shuffle(s->scenarios, s->scenario_count, s->request->seed);
@@ -104,8 +95,7 @@ static enum status finish(struct run_session *s)
     const enum run_state state = process_interrupted() ? RUN_INTERRUPTED : RUN_COMPLETE;
     /* FLAKY and acceptances are final only when all cases are there. */
     struct store *store = state == RUN_COMPLETE ? s->store : NULL;
-    const bool whole = state == RUN_COMPLETE && s->request->expr == NULL &&
-                       s->request->variants == NULL && s->request->shard_count == 1;
+    const bool whole = state == RUN_COMPLETE && run_selection_is_all(&s->request->selection);
 
     if (mark_flaky(s, store) != ERR_NONE ||
         acceptance_apply(&s->known, store, s->cases, s->case_count, whole, s->keep, &s->fault) !=
@@ -143,6 +133,7 @@ static enum status begin(struct run_session *s, const struct run_info *now,
         return run_take_up(s, now, changed);
     s->info = *now;
     s->info.known_text = s->known.text;
+    s->info.selection = s->request->selection;
     if (run_choose_folder(s) != ERR_NONE)
         return s->fault.code;
     s->database_failed = store_begin_run(s->store, &s->info, s->keep, &s->fault) != ERR_NONE;

@@ -14,8 +14,7 @@
 
 /* The request.  Texts are borrowed for the whole session. */
 struct run_request {
-    const char *expr, *variants;       /* which scenarios; NULL: all                      */
-    uint32_t shard, shard_count;       /* the shard-th of so many equal parts, from 1     */
+    struct run_selection selection;    /* which scenarios */
     uint32_t repeat;                   /* how often each scenario runs                    */
     uint64_t seed;                     /* of the order; 0: by name                        */
     const char *db, *out;              /* out NULL: a folder of its own beside the database */

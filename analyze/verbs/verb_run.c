@@ -38,18 +38,6 @@ struct command {
     uint32_t all, had, captured, judged, failing; /* cases so far; had: before it was resumed */
 };
 
-/* "2/5": the second of five parts. */
-static bool parse_shard(const char *text, uint64_t *index, uint64_t *count)
-{
-    const char *slash = text != NULL ? strchr(text, '/') : NULL;
-
-    *index = *count = 1;
-    if (text == NULL)
-        return true;
-    return slash != NULL && text_parse_uint(text, (size_t)(slash - text), index) &&
-           text_parse_uint(slash + 1, strlen(slash + 1), count) && *index >= 1 && *index <= *count;
-}
-
 /* A fault of the store exits with the code of the database, whatever its kind. */
 static int fault_exit(const struct run_session *s)
 {
@@ -206,19 +194,16 @@ static int run_in_store(struct command *c, int argc, char *const *argv)
 static int check_options(const struct verb *self, const struct run_options *o,
                          struct run_request *request)
 {
-    uint64_t shard = 1, shard_count = 1;
+    struct run_selection selection = {.known = true, .expr = o->expr, .variants = o->variants};
 
-    if (!parse_shard(o->shard, &shard, &shard_count) || shard_count > UINT32_MAX)
+    if (o->shard != NULL && !run_selection_parse_shard(o->shard, &selection))
         return verb_usage_error(self, "--shard is I/N with I from 1 to N, not '%s'", o->shard);
     if (o->repeat == 0 || o->repeat > 1000 || o->jobs > 64)
         return verb_usage_error(self, "--repeat is 1 to 1000, -j at most 64");
     if (o->keep != NULL && strcmp(o->keep, "all") != 0 && strcmp(o->keep, "failed") != 0)
         return verb_usage_error(self, "--keep is all or failed, not '%s'", o->keep);
     *request =
-        (struct run_request){.expr = o->expr,
-                             .variants = o->variants,
-                             .shard = (uint32_t)shard,
-                             .shard_count = (uint32_t)shard_count,
+        (struct run_request){.selection = selection,
                              .repeat = (uint32_t)o->repeat,
                              .seed = o->seed,
                              .db = o->db,

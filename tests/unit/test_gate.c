@@ -2,34 +2,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/store.h"
+#include "store_fixture.h"
 #include "study/gate.h"
-#include "test.h"
-
-struct fixture {
-    struct arena keep;
-    struct fault fault;
-    struct store *store;
-};
-
-static void set_up(struct fixture *f)
-{
-    static const struct fault none = FAULT_INIT;
-    f->fault = none;
-    arena_init(&f->keep, 0);
-    REQUIRE(store_open(":memory:", STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
-}
-
-static void tear_down(struct fixture *f)
-{
-    CHECK_EQ(f->fault.code, ERR_NONE);
-    store_close(f->store);
-    arena_free(&f->keep);
-}
 
 /* A complete run of the scenarios NAMES, separated by blanks; a name that begins with '-' fails.
  * `judge:lldb` is exact in EXACT of them. */
-static uint64_t put_run(struct fixture *f, const char *command, const char *names, uint32_t exact)
+static uint64_t put_run(struct store_fixture *f, const char *command, const char *names,
+                        uint32_t exact)
 {
     struct run_info run = {
         .label = "run", .command = command, .commit = "c", .branch = "main", .platform = "linux"};
@@ -68,7 +47,7 @@ static const struct gate_check *check_of(const struct gate *gate, const char *na
     return NULL;
 }
 
-static void decide(struct fixture *f, struct gate_request request, struct gate *out)
+static void decide(struct store_fixture *f, struct gate_request request, struct gate *out)
 {
     const double none = (double)NAN;
     request.min_capture = request.min_exact = request.min_f1 = request.max_slowdown = none;
@@ -86,9 +65,9 @@ TEST(a_reference_engine_that_is_named_must_be_exact)
                 {"it was not asked", "judge:dbghelp", 3, false},
                 {"it is not named", NULL, 0, true}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fixture f;
+        struct store_fixture f;
         struct gate gate;
-        set_up(&f);
+        store_set_up(&f);
         test_row(rows[i].name);
         (void)put_run(&f, "twinstack run", "a b c", rows[i].exact);
         decide(&f,
@@ -101,7 +80,7 @@ TEST(a_reference_engine_that_is_named_must_be_exact)
             if (CHECK(check != NULL))
                 CHECK_EQ(check->holds, rows[i].open);
         }
-        tear_down(&f);
+        store_tear_down(&f);
     }
 }
 
@@ -126,9 +105,9 @@ TEST(a_case_that_was_asked_for_and_is_gone_closes_the_gate)
         {"a part by number", "one two three", "one", " --shard 2/3", NULL, true, "part 2 of 3"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fixture f;
+        struct store_fixture f;
         struct gate gate;
-        set_up(&f);
+        store_set_up(&f);
         test_row(rows[i].name);
         (void)put_run(&f, "twinstack run --variant ob2", rows[i].before, 0);
         (void)put_run(&f, arena_printf(&f.keep, "twinstack run%s", rows[i].command), rows[i].now,
@@ -138,7 +117,7 @@ TEST(a_case_that_was_asked_for_and_is_gone_closes_the_gate)
         const struct gate_check *check = check_of(&gate, "cases gone");
         if (CHECK(check != NULL))
             CHECK_HAS(check->text, rows[i].text);
-        tear_down(&f);
+        store_tear_down(&f);
     }
 }
 
@@ -155,9 +134,9 @@ TEST(new_failures_close_the_gate_old_ones_only_when_strict)
                 {"an old one", "a -b", "a -b", 0, false, true},
                 {"an old one, strict", "a -b", "a -b", 0, true, false}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fixture f;
+        struct store_fixture f;
         struct gate gate;
-        set_up(&f);
+        store_set_up(&f);
         test_row(rows[i].name);
         (void)put_run(&f, "twinstack run", rows[i].before, 0);
         (void)put_run(&f, "twinstack run", rows[i].now, 0);
@@ -166,6 +145,6 @@ TEST(new_failures_close_the_gate_old_ones_only_when_strict)
                    .against = "1", .max_new = rows[i].max_new, .strict = rows[i].strict},
                &gate);
         CHECK_EQ(gate.open, rows[i].open);
-        tear_down(&f);
+        store_tear_down(&f);
     }
 }

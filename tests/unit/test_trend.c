@@ -2,30 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "store/store.h"
+#include "store_fixture.h"
 #include "study/trend.h"
-#include "test.h"
-
-struct fixture {
-    struct arena keep;
-    struct fault fault;
-    struct store *store;
-};
-
-static void set_up(struct fixture *f)
-{
-    static const struct fault none = FAULT_INIT;
-    f->fault = none;
-    arena_init(&f->keep, 0);
-    REQUIRE(store_open(":memory:", STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
-}
-
-static void tear_down(struct fixture *f)
-{
-    CHECK_EQ(f->fault.code, ERR_NONE);
-    store_close(f->store);
-    arena_free(&f->keep);
-}
 
 struct made {
     const char *branch, *platform, *label;
@@ -36,7 +14,7 @@ struct made {
     uint64_t control_ns; /* of a bench whose offset lane takes 1,000; 0: no bench */
 };
 
-static uint64_t put_run(struct fixture *f, const struct made *m)
+static uint64_t put_run(struct store_fixture *f, const struct made *m)
 {
     struct run_info run = {.label = m->label != NULL ? m->label : "run",
                            .branch = m->branch != NULL ? m->branch : "main",
@@ -78,7 +56,7 @@ static uint64_t put_run(struct fixture *f, const struct made *m)
     return run.id;
 }
 
-static struct trend_study make(struct fixture *f, struct trend_query query)
+static struct trend_study make(struct store_fixture *f, struct trend_query query)
 {
     struct trend_study out;
     query.limit = query.limit == 0 ? 100 : query.limit;
@@ -88,8 +66,8 @@ static struct trend_study make(struct fixture *f, struct trend_query query)
 
 TEST(every_figure_can_be_read_of_runs_and_of_cases)
 {
-    struct fixture f;
-    set_up(&f);
+    struct store_fixture f;
+    store_set_up(&f);
     (void)put_run(&f, &(struct made){.day = 1, .cases = 3, .dump_write_ns = 100, .cold_ns = 900});
     for (int i = 0; i < METRIC_COUNT; i++) {
         test_row(metric_name((enum metric)i));
@@ -115,13 +93,13 @@ TEST(every_figure_can_be_read_of_runs_and_of_cases)
         CHECK_EQ(s.trend.points[0].cases, 3);
         CHECK_STR(s.trend.points[0].commit, "c1");
     }
-    tear_down(&f);
+    store_tear_down(&f);
 }
 
 TEST(times_of_a_crowd_are_left_out)
 {
-    struct fixture f;
-    set_up(&f);
+    struct store_fixture f;
+    store_set_up(&f);
     (void)put_run(&f, &(struct made){
                           .day = 1, .cases = 2, .crowded = true, .dump_write_ns = 9, .cold_ns = 8});
     static const struct {
@@ -137,13 +115,13 @@ TEST(times_of_a_crowd_are_left_out)
         if (!isnan(rows[i].value))
             CHECK_NEAR(s.trend.points[0].value, rows[i].value, 1e-9);
     }
-    tear_down(&f);
+    store_tear_down(&f);
 }
 
 TEST(runs_are_chosen_by_branch_platform_and_number_and_sorted_by_date)
 {
-    struct fixture f;
-    set_up(&f);
+    struct store_fixture f;
+    store_set_up(&f);
     const struct made runs[] = {{.day = 5, .cases = 1, .dump_write_ns = 5},
                                 {.day = 2, .cases = 1, .dump_write_ns = 2}, /* imported later */
                                 {.day = 6, .cases = 1, .dump_write_ns = 6, .branch = "topic"},
@@ -176,7 +154,7 @@ TEST(runs_are_chosen_by_branch_platform_and_number_and_sorted_by_date)
         CHECK_EQ(s.branch_count, 2);
         CHECK_EQ(s.platform_count, 2);
     }
-    tear_down(&f);
+    store_tear_down(&f);
 }
 
 TEST(a_level_changes_above_the_noise_only)
@@ -204,8 +182,8 @@ TEST(a_level_changes_above_the_noise_only)
          "Not enough runs to say whether it changed: 5 here, 8 are needed."},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fixture f;
-        set_up(&f);
+        struct store_fixture f;
+        store_set_up(&f);
         test_row(rows[i].name);
         for (uint32_t day = 1; day <= 24; day++)
             (void)put_run(&f,
@@ -227,14 +205,14 @@ TEST(a_level_changes_above_the_noise_only)
         }
         if (rows[i].control != 0)
             CHECK_NEAR(s.noise, 0.2, 1e-9);
-        tear_down(&f);
+        store_tear_down(&f);
     }
 }
 
 TEST(a_thousand_runs_take_no_time)
 {
-    struct fixture f;
-    set_up(&f);
+    struct store_fixture f;
+    store_set_up(&f);
     for (uint32_t day = 1; day <= 1000; day++)
         (void)put_run(&f, &(struct made){.day = day,
                                          .cases = 1,
@@ -247,5 +225,5 @@ TEST(a_thousand_runs_take_no_time)
         CHECK_EQ(s.trend.points[s.levels[i].first].run_id, i * 100);
         CHECK(s.levels[i].worse);
     }
-    tear_down(&f);
+    store_tear_down(&f);
 }
