@@ -172,7 +172,7 @@ int answer_artifact(struct exchange *x)
     char etag[ETAG_BYTES];
     if (store_pool_take(x->dashboard->stores, &store, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
-    enum status status = study_read_artifact(store, x->query.params[0], &x->keep, &found, &fault);
+    enum status status = store_read_artifact(store, x->query.params[0], &x->keep, &found, &fault);
     store_pool_give(x->dashboard->stores, store);
     if (status != ERR_NONE)
         return answer_fault(x, &fault);

@@ -42,7 +42,7 @@ static char *describe(struct store *store, uint64_t version, struct arena *keep)
     struct fault fault = FAULT_INIT;
     struct json j;
 
-    if (study_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
+    if (store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
         return NULL;
     json_to_text(&j, false);
     json_object(&j);

@@ -274,8 +274,8 @@ static void upgrade_database(const char *path)
 {
     struct store *store = NULL;
     struct fault ignored = FAULT_INIT;
-    if (path_is_file(path) && study_open(path, STORE_WRITE, &store, &ignored) == ERR_NONE)
-        study_close(store);
+    if (path_is_file(path) && store_open(path, STORE_WRITE, &store, &ignored) == ERR_NONE)
+        store_close(store);
 }
 
 static enum status start(struct dashboard *d, struct fault *fault)

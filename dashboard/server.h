@@ -12,7 +12,7 @@
 struct dashboard;
 
 /* Fails: ERR_USAGE not loopback without allow_remote, or not an address; ERR_IO the address
- * is taken; and as study_open().  An absent database is fine: the pages say so. */
+ * is taken; and as store_open().  An absent database is fine: the pages say so. */
 enum status dashboard_start(const struct dashboard_options *options, struct dashboard **out,
                             struct fault *fault);
 

@@ -18,7 +18,7 @@ struct store_pool {
     struct store *empty[STORES_MAX]; /* lent in place of a missing database; NULL: unused slot */
     struct mutex *watch_lock;
     struct store *watcher;      /* asked for the version and lives */
-    uint64_t killed, looked_ns; /* study_killed_runs(), and when that was asked last */
+    uint64_t killed, looked_ns; /* store_killed_runs(), and when that was asked last */
 };
 
 struct store_pool *store_pool_new(const char *path, bool wait)
@@ -42,8 +42,8 @@ void store_pool_free(struct store_pool *pool)
     if (pool == NULL)
         return;
     while (pool->free_count > 0)
-        study_close(pool->free[--pool->free_count]);
-    study_close(pool->watcher);
+        store_close(pool->free[--pool->free_count]);
+    store_close(pool->watcher);
     if (pool->watch_lock != NULL)
         mutex_free(pool->watch_lock);
     if (pool->given != NULL)
@@ -57,7 +57,7 @@ void store_pool_free(struct store_pool *pool)
  * request must see the file if it exists by then. */
 static enum status lend_empty(struct store_pool *pool, struct store **out, struct fault *fault)
 {
-    if (study_open(":memory:", STORE_WRITE, out, fault) != ERR_NONE)
+    if (store_open(":memory:", STORE_WRITE, out, fault) != ERR_NONE)
         return fault->code;
     mutex_lock(pool->lock);
     for (uint32_t i = 0; i < STORES_MAX; i++) {
@@ -84,7 +84,7 @@ enum status store_pool_take(struct store_pool *pool, struct store **out, struct 
 
     enum status status = ERR_NONE;
     if (store == NULL)
-        status = study_open(pool->path, STORE_READ, &store, fault);
+        status = store_open(pool->path, STORE_READ, &store, fault);
     if (status == ERR_ABSENT && pool->wait) {
         fault_clear(fault);
         status = lend_empty(pool, &store, fault);
@@ -110,7 +110,7 @@ void store_pool_give(struct store_pool *pool, struct store *store)
         pool->free[pool->free_count++] = store;
     signal_wake_all(pool->given);
     mutex_unlock(pool->lock);
-    study_close(closing);
+    store_close(closing);
 }
 
 uint64_t store_pool_version(struct store_pool *pool)
@@ -118,11 +118,11 @@ uint64_t store_pool_version(struct store_pool *pool)
     struct fault fault = FAULT_INIT;
     mutex_lock(pool->watch_lock);
     if (pool->watcher == NULL)
-        (void)study_open(pool->path, STORE_READ, &pool->watcher, &fault);
-    uint64_t version = pool->watcher != NULL ? study_version(pool->watcher) : 0;
+        (void)store_open(pool->path, STORE_READ, &pool->watcher, &fault);
+    uint64_t version = pool->watcher != NULL ? store_version(pool->watcher) : 0;
     const uint64_t now_ns = clock_ns();
     if (pool->watcher != NULL && now_ns - pool->looked_ns > (uint64_t)LIVES_MS * 1000000u) {
-        pool->killed = study_killed_runs(pool->watcher);
+        pool->killed = store_killed_runs(pool->watcher);
         pool->looked_ns = now_ns;
     }
     version ^= pool->killed << 24; /* the version counts from both of its ends */

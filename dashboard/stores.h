@@ -14,7 +14,7 @@ enum { STORES_MAX = 12 };
 struct store_pool *store_pool_new(const char *path, bool wait);
 void store_pool_free(struct store_pool *pool);
 
-/* Waits until a handle is free.  Fails as study_open(). */
+/* Waits until a handle is free.  Fails as store_open(). */
 enum status store_pool_take(struct store_pool *pool, struct store **out, struct fault *fault);
 void store_pool_give(struct store_pool *pool, struct store *store);
 

@@ -33,10 +33,10 @@ static enum status set_baseline(struct exchange *x, const char *body, size_t byt
         return fault->code;
     if (!path_is_file(x->dashboard->options.database)) /* opening it for writing would make one */
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "run");
-    if (study_open(x->dashboard->options.database, STORE_WRITE, &store, fault) != ERR_NONE)
+    if (store_open(x->dashboard->options.database, STORE_WRITE, &store, fault) != ERR_NONE)
         return fault->code;
-    (void)study_set_baseline(store, *run_id, branch, platform, fault);
-    study_close(store);
+    (void)store_set_baseline(store, *run_id, branch, platform, fault);
+    store_close(store);
     return fault->code;
 }
 
@@ -87,10 +87,10 @@ static enum status find_case(struct exchange *x, const cJSON *body, struct run_c
     const char *scenario = arena_text(&x->keep, name, (size_t)(dot - name));
     if (scenario == NULL || store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
-    if (study_find_run(store, run != 0 ? word : "latest", &run_id, fault) == ERR_NONE &&
-        study_find_case(store, run_id, scenario, dot + 1, (uint32_t)repeat, &case_id, fault) ==
+    if (store_find_run(store, run != 0 ? word : "latest", &run_id, fault) == ERR_NONE &&
+        store_find_case(store, run_id, scenario, dot + 1, (uint32_t)repeat, &case_id, fault) ==
             ERR_NONE)
-        (void)study_read_case(store, case_id, &x->keep, out, fault);
+        (void)store_read_case(store, case_id, &x->keep, out, fault);
     store_pool_give(x->dashboard->stores, store);
     return fault->code;
 }

@@ -195,6 +195,16 @@ uint64_t store_text_id(struct store *store, const char *text, struct fault *faul
 /* SQLite's error as a fault. */
 enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault);
 
+/* The runs of which store_end_dead_runs() would say so, in rising order; at most KILLED_RUNS_MAX.
+ */
+enum { KILLED_RUNS_MAX = 64 };
+struct killed_runs {
+    uint64_t ids[KILLED_RUNS_MAX];
+    uint32_t count;
+};
+enum status store_find_killed_runs(struct store *store, struct killed_runs *out,
+                                   struct fault *fault);
+
 /* Zeros where none is stored. */
 void store_read_pace(struct store *store, uint64_t run_id, struct run_pace *out,
                      struct fault *fault);

@@ -50,6 +50,51 @@ static void read_verdicts(struct store *store, struct run_info *run, struct aren
     (void)query_end(&q);
 }
 
+enum status store_find_killed_runs(struct store *store, struct killed_runs *out,
+                                   struct fault *fault)
+{
+    struct arena scratch;
+    arena_init(&scratch, 4096);
+    out->count = 0;
+    struct query q = query_begin(store, SQL_RUNNING_PROCESSES, &scratch, fault);
+    while (query_row(&q)) {
+        const uint64_t id = query_get(&q);
+        const char *process = query_get_text(&q);
+        if (out->count < KILLED_RUNS_MAX && process_life_of(process) == PROCESS_GONE)
+            out->ids[out->count++] = id;
+    }
+    (void)query_end(&q);
+    arena_free(&scratch);
+    return fault->code;
+}
+
+uint64_t store_killed_runs(struct store *store)
+{
+    struct killed_runs killed;
+    struct fault ignored = FAULT_INIT;
+    uint64_t sum = 0;
+    if (store_find_killed_runs(store, &killed, &ignored) == ERR_NONE)
+        for (uint32_t i = 0; i < killed.count; i++)
+            sum += killed.ids[i];
+    return sum;
+}
+
+static enum status mark_killed(struct store *store, struct run_info *runs, uint32_t count,
+                               struct fault *fault)
+{
+    struct killed_runs killed;
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++)
+        any |= runs[i].state == RUN_RUNNING;
+    if (!any || store_find_killed_runs(store, &killed, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < killed.count; k++)
+            if (runs[i].id == killed.ids[k])
+                runs[i].state = RUN_INTERRUPTED;
+    return ERR_NONE;
+}
+
 static void bind_run_filter(struct query *q, const struct run_query *query)
 {
     query_text(q, query->branch);
@@ -86,7 +131,8 @@ enum status store_list_runs(struct store *store, const struct run_query *query, 
     bind_run_filter(&count, query);
     if (query_row(&count))
         out->total = query_get(&count);
-    return query_end(&count);
+    return query_end(&count) == ERR_NONE ? mark_killed(store, out->runs, out->count, fault)
+                                         : fault->code;
 }
 
 static void read_notes(struct store *store, uint64_t run_id, const char *kind, struct arena *keep,
@@ -147,25 +193,7 @@ enum status store_read_run(struct store *store, uint64_t run_id, struct arena *k
     out->process = processes > 0 ? process[0].name : NULL;
     read_verdicts(store, out, keep, fault);
     store_read_pace(store, out->id, &out->pace, fault);
-    return fault->code;
-}
-
-enum status store_find_killed_runs(struct store *store, struct killed_runs *out,
-                                   struct fault *fault)
-{
-    struct arena scratch;
-    arena_init(&scratch, 4096);
-    out->count = 0;
-    struct query q = query_begin(store, SQL_RUNNING_PROCESSES, &scratch, fault);
-    while (query_row(&q)) {
-        const uint64_t id = query_get(&q);
-        const char *process = query_get_text(&q);
-        if (out->count < KILLED_RUNS_MAX && process_life_of(process) == PROCESS_GONE)
-            out->ids[out->count++] = id;
-    }
-    (void)query_end(&q);
-    arena_free(&scratch);
-    return fault->code;
+    return fault->code == ERR_NONE ? mark_killed(store, out, 1, fault) : fault->code;
 }
 
 static enum status find_one(struct query *q, uint64_t *out, const char *what, const char *hint)

@@ -134,19 +134,10 @@ enum status store_resume_run(struct store *store, uint64_t run_id, struct fault 
 
 enum status store_end_dead_runs(struct store *store, struct fault *fault)
 {
-    const struct run_query query = {.with_running = true, .limit = STORE_PAGE_MAX};
-    struct arena scratch;
-    struct run_page page;
-    arena_init(&scratch, 0);
-    if (store_list_runs(store, &query, &scratch, &page, fault) == ERR_NONE)
-        for (uint32_t i = 0; i < page.count && fault->code == ERR_NONE; i++) {
-            struct run_info run;
-            if (page.runs[i].state == RUN_RUNNING &&
-                store_read_run(store, page.runs[i].id, &scratch, &run, fault) == ERR_NONE &&
-                process_life_of(run.process) == PROCESS_GONE)
-                (void)store_finish_run(store, run.id, RUN_INTERRUPTED, clock_wall_ns(), fault);
-        }
-    arena_free(&scratch);
+    struct killed_runs killed;
+    if (store_find_killed_runs(store, &killed, fault) == ERR_NONE)
+        for (uint32_t i = 0; i < killed.count && fault->code == ERR_NONE; i++)
+            (void)store_finish_run(store, killed.ids[i], RUN_INTERRUPTED, clock_wall_ns(), fault);
     return fault->code;
 }
 

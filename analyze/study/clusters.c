@@ -71,8 +71,8 @@ static bool has_run(struct store *store, const struct run_info *run, struct aren
     struct run_info same;
     struct fault ignored = FAULT_INIT;
     return run->uuid != NULL && run->id != 0 &&
-           study_read_info(store, run->id, keep, &same, &ignored) == ERR_NONE &&
-           same.uuid != NULL && strcmp(same.uuid, run->uuid) == 0;
+           store_read_run(store, run->id, keep, &same, &ignored) == ERR_NONE && same.uuid != NULL &&
+           strcmp(same.uuid, run->uuid) == 0;
 }
 
 /* Completes C's history by what the comparison shows: its example was good in run A. */

@@ -8,7 +8,7 @@
  * describes it.  Its command line is that of the parts without --shard, so that a case in no part
  * counts as gone.  Its start is that of the last part. Fails: ERR_USAGE a run is no part, has not
  * ended, or ran under other conditions than the first one; the same part twice.  ERR_ABSENT a part
- * is missing; as study_find_run. */
+ * is missing; as store_find_run. */
 enum status study_merge(struct store *to, const char *const *words, uint32_t count,
                         struct arena *keep, struct run_info *out, struct fault *fault);
 

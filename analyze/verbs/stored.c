@@ -18,7 +18,7 @@ int stored_fault(const struct fault *fault, bool database)
 bool stored_open(const char *path, enum store_mode mode, struct store **out, int *exit_code)
 {
     struct fault fault = FAULT_INIT;
-    if (study_open(path, mode == STORE_READ ? STORE_READ_OLD : mode, out, &fault) == ERR_NONE)
+    if (store_open(path, mode == STORE_READ ? STORE_READ_OLD : mode, out, &fault) == ERR_NONE)
         return true;
     *exit_code = stored_fault(&fault, true);
     return false;

@@ -158,7 +158,7 @@ static int accept(const struct verb *self, void *given, const struct option_list
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else
         code = o->update ? update(o, &run, rest, keep) : accept_cases(o, &run, rest, keep);
-    study_close(store);
+    store_close(store);
     return code;
 }
 

@@ -23,12 +23,12 @@ static int set(const struct verb *self, void *options, const struct option_list 
     (void)keep;
     if (!stored_open(o->db, STORE_WRITE, &store, &code))
         return code;
-    if (study_find_run(store, words->items[0], &id, &fault) != ERR_NONE ||
-        study_set_baseline(store, id, o->branch, o->platform, &fault) != ERR_NONE)
+    if (store_find_run(store, words->items[0], &id, &fault) != ERR_NONE ||
+        store_set_baseline(store, id, o->branch, o->platform, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT && fault.code != ERR_USAGE);
     else
         (void)printf("run %" PRIu64 " is the baseline\n", id);
-    study_close(store);
+    store_close(store);
     return code;
 }
 
@@ -45,7 +45,7 @@ static int show(const struct verb *self, void *options, const struct option_list
     (void)keep;
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    if (study_get_baseline(store, o->branch, o->platform, &id, &fault) != ERR_NONE)
+    if (store_get_baseline(store, o->branch, o->platform, &id, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else if (!o->as_json)
         (void)printf("%" PRIu64 "\n", id);
@@ -59,7 +59,7 @@ static int show(const struct verb *self, void *options, const struct option_list
         json_object_end(&j);
         json_newline(&j);
     }
-    study_close(store);
+    store_close(store);
     return code;
 }
 

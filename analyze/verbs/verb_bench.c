@@ -111,7 +111,7 @@ static int run(const struct verb *self, int argc, char **argv)
                  stored_open(o.db, o.dry ? STORE_READ : STORE_WRITE, &store, &code)) {
             code = bench(&o, store, rest, argc, argv, &keep);
         }
-        study_close(store);
+        store_close(store);
     }
     arena_free(&keep);
     return code;

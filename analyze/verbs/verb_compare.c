@@ -64,7 +64,7 @@ static int compare(const struct verb *self, void *given, const struct option_lis
         study_read_side_before(store, rest->items[0], &b.info, keep, &a, &fault) != ERR_NONE ||
         difference_make(store, &a.side, &b.side, floor, keep, &difference, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
-    study_close(store);
+    store_close(store);
     if (code != EXIT_GOOD)
         return code;
     const struct run_diff *diff = &difference.diff;

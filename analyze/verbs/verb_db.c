@@ -24,7 +24,7 @@ static int merge(const char *path, const struct option_list *words, struct arena
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else
         (void)printf("run %" PRIu64 " of %s made of %u parts\n", run.id, path, words->count);
-    study_close(store);
+    store_close(store);
     return code;
 }
 
@@ -37,14 +37,14 @@ static int copy(const char *from_path, const char *to_path)
     int code = EXIT_GOOD;
     if (stored_open(from_path, STORE_READ, &from, &code) &&
         stored_open(to_path, STORE_WRITE, &to, &code)) {
-        if (study_import(to, from, &copied, &fault) != ERR_NONE)
+        if (store_import(to, from, &copied, &fault) != ERR_NONE)
             code = stored_fault(&fault, true);
         else
             (void)printf("%u run%s copied from %s to %s\n", copied, copied == 1 ? "" : "s",
                          from_path, to_path);
     }
-    study_close(from);
-    study_close(to);
+    store_close(from);
+    store_close(to);
     return code;
 }
 
@@ -77,7 +77,7 @@ static enum status print_size_after_prune(const char *path, struct store *store,
     uint64_t cases = 0;
     do {
         arena_init(&keep, 0);
-        if (study_list_runs(store, &query, &keep, &page, fault) == ERR_NONE)
+        if (store_list_runs(store, &query, &keep, &page, fault) == ERR_NONE)
             cases += count_cases(&page);
         query.after = page.next;
         arena_free(&keep);
@@ -94,14 +94,14 @@ static int prune(const char *path, uint64_t keep_runs)
     int code = EXIT_GOOD;
     if (!stored_open(path, STORE_WRITE, &store, &code))
         return code;
-    if (study_prune(store, (uint32_t)keep_runs, &deleted, &fault) != ERR_NONE)
+    if (store_prune(store, (uint32_t)keep_runs, &deleted, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
     else
         (void)printf("%u run%s deleted; the newest %" PRIu64 " and the baselines stay\n", deleted,
                      deleted == 1 ? "" : "s", keep_runs);
     if (code == EXIT_GOOD && print_size_after_prune(path, store, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
-    study_close(store);
+    store_close(store);
     return code;
 }
 
@@ -112,9 +112,9 @@ static int publish(const char *path, const char *to)
     int code = EXIT_GOOD;
     if (!stored_open(path, STORE_READ, &store, &code))
         return code;
-    if (study_publish(store, to, &fault) != ERR_NONE)
+    if (store_publish(store, to, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
-    study_close(store);
+    store_close(store);
     return code;
 }
 
@@ -129,7 +129,7 @@ static int upgrade(const char *path)
     }
     if (stored_open(path, STORE_WRITE, &store, &code))
         (void)printf("%s has schema %d, the newest\n", path, STORE_SCHEMA_VERSION);
-    study_close(store);
+    store_close(store);
     return code;
 }
 
@@ -164,7 +164,7 @@ static int list(const char *path, bool as_json, struct arena *keep)
     if (as_json)
         json_array(&j);
     do {
-        if (study_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
+        if (store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
             break;
         for (uint32_t i = 0; i < page.count; i++)
             if (as_json)
@@ -180,7 +180,7 @@ static int list(const char *path, bool as_json, struct arena *keep)
     } else if (fault.code == ERR_NONE) {
         print_size(path, cases);
     }
-    study_close(store);
+    store_close(store);
     return fault.code != ERR_NONE ? stored_fault(&fault, true) : EXIT_GOOD;
 }
 

@@ -139,11 +139,11 @@ static void look_at_database(struct doctor *d)
 
     if (!path_is_file(d->db)) {
         say(d, "database", OPTIONAL, arena_printf(d->keep, "%s is made by the first run", d->db));
-    } else if (study_open(d->db, STORE_READ_OLD, &store, &fault) != ERR_NONE) {
+    } else if (store_open(d->db, STORE_READ_OLD, &store, &fault) != ERR_NONE) {
         say_fault(d, "database", MISSING, &fault);
     } else {
         say(d, "database", FOUND, d->db);
-        study_close(store);
+        store_close(store);
     }
 }
 

@@ -98,7 +98,7 @@ static int run(const struct verb *self, int argc, char **argv)
         else if (stored_open(o.db, STORE_READ, &store, &code)) {
             code = decide(self, &o, store, rest.count > 0 ? rest.items[0] : "latest", &keep);
         }
-        study_close(store);
+        store_close(store);
     }
     arena_free(&keep);
     return code;

@@ -143,7 +143,7 @@ static enum status read_figures(const struct report_options *o, struct store *st
         (void)figures_prepare(&run->info, run->cases, run->case_count, keep, out, fault);
     struct symbol_row *symbols = NULL;
     if (fault->code == ERR_NONE && shows_symbols(o) &&
-        study_read_symbols(store, run->info.id, keep, &symbols, &out->symbol_count, fault) ==
+        store_read_symbols(store, run->info.id, keep, &symbols, &out->symbol_count, fault) ==
             ERR_NONE)
         out->symbols = symbols;
     return fault->code;
@@ -171,7 +171,7 @@ static int report(const struct verb *self, void *given, const struct option_list
         code = verb_fault(&fault);
     else
         code = o->exit_zero ? EXIT_GOOD : stored_verdicts_exit(&prepared);
-    study_close(store);
+    store_close(store);
     return code;
 }
 

@@ -176,7 +176,7 @@ static int review_stored(struct review *r, const char *db, const char *word)
     r->run = &run;
     if (study_read_run(store, word, RUN_CASES, r->keep, &run, &r->fault) != ERR_NONE)
         code = stored_fault(&r->fault, r->fault.code != ERR_ABSENT);
-    study_close(store); /* a slow reviewer must not keep the database open */
+    store_close(store); /* a slow reviewer must not keep the database open */
     return code == EXIT_GOOD ? review(r) : code;
 }
 

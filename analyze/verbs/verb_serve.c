@@ -42,9 +42,9 @@ static bool check_database(const struct dashboard_options *options, int *exit_co
 {
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
-    const enum status status = study_open(options->database, STORE_READ, &store, &fault);
+    const enum status status = store_open(options->database, STORE_READ, &store, &fault);
     if (status == ERR_NONE)
-        study_close(store);
+        store_close(store);
     if (status == ERR_NONE || status == ERR_UNSUPPORTED || (status == ERR_ABSENT && options->wait))
         return true;
     *exit_code = stored_fault(&fault, true);

@@ -106,7 +106,7 @@ static int print_run(const struct signature_options *o, const struct signature_r
         code = stored_fault(&fault, database);
     else
         code = print_list(&list, o);
-    study_close(store);
+    store_close(store);
     return code;
 }
 

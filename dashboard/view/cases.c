@@ -30,7 +30,7 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
         status = view_get_uint(in, "after", 0, UINT64_MAX, &query.after, fault);
     query.limit = (uint32_t)limit;
     if (status == ERR_NONE)
-        status = study_list_cases(in->store, &query, in->keep, &page, fault);
+        status = store_list_cases(in->store, &query, in->keep, &page, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
@@ -173,7 +173,7 @@ enum status view_case_history(const struct view_input *in, struct json *out, str
                                .newest_first = true,
                                .limit = 60};
     struct case_page page;
-    enum status status = study_list_cases(in->store, &query, in->keep, &page, fault);
+    enum status status = store_list_cases(in->store, &query, in->keep, &page, fault);
     if (status == ERR_NONE && page.total == 0)
         status = fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case of this name in any run");
     if (status != ERR_NONE)

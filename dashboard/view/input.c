@@ -10,7 +10,7 @@
 enum status view_find_run(const struct view_input *in, const char *word, uint64_t *run_id,
                           struct fault *fault)
 {
-    return study_find_run(in->store, word != NULL ? word : "latest", run_id, fault);
+    return store_find_run(in->store, word != NULL ? word : "latest", run_id, fault);
 }
 
 enum status view_read_outcomes(const struct view_input *in, uint64_t run_id, struct stored_run *out,
@@ -133,7 +133,7 @@ enum status view_read_case(const struct view_input *in, struct run_case *out, st
     if (status == ERR_NONE)
         status = view_get_uint(in, "repeat", 0, UINT32_MAX, &repeat, fault);
     if (status == ERR_NONE)
-        status = study_find_case(in->store, run_id, scenario, variant, (uint32_t)repeat, &case_id,
+        status = store_find_case(in->store, run_id, scenario, variant, (uint32_t)repeat, &case_id,
                                  fault);
-    return status == ERR_NONE ? study_read_case(in->store, case_id, in->keep, out, fault) : status;
+    return status == ERR_NONE ? store_read_case(in->store, case_id, in->keep, out, fault) : status;
 }

@@ -33,7 +33,7 @@ enum status view_doors(const struct view_input *in, struct json *out, struct fau
     uint32_t count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = study_read_hooks(in->store, run_id, in->keep, &rows, &count, fault);
+        status = store_read_hooks(in->store, run_id, in->keep, &rows, &count, fault);
     if (status != ERR_NONE)
         return status;
     begin_rows(out, run_id);
@@ -56,7 +56,7 @@ enum status view_symbols(const struct view_input *in, struct json *out, struct f
     uint32_t count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = study_read_symbols(in->store, run_id, in->keep, &rows, &count, fault);
+        status = store_read_symbols(in->store, run_id, in->keep, &rows, &count, fault);
     if (status != ERR_NONE)
         return status;
     begin_rows(out, run_id);
@@ -139,9 +139,9 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
     uint32_t count = 0, kept = 0, bundles = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = study_read_outcomes(in->store, run_id, false, in->keep, &cases, &count, fault);
+        status = store_read_outcomes(in->store, run_id, false, in->keep, &cases, &count, fault);
     if (status == ERR_NONE)
-        status = study_read_signatures(in->store, run_id, in->keep, &past.rows, &past.count, fault);
+        status = store_read_signatures(in->store, run_id, in->keep, &past.rows, &past.count, fault);
     if (status != ERR_NONE)
         return status;
     for (uint32_t i = 0; i < count; i++)
@@ -196,11 +196,11 @@ enum status view_known(const struct view_input *in, struct json *out, struct fau
     if (status == ERR_ABSENT && word == NULL)
         fault_clear(fault);
     else if (status == ERR_NONE)
-        status = study_read_info(in->store, run_id, in->keep, &run, fault);
+        status = store_read_run(in->store, run_id, in->keep, &run, fault);
     const enum verdict accepted_ones = VERDICT_XFAIL;
     struct case_query query = {.run_id = run_id, .verdict = &accepted_ones, .limit = 200};
     if (status == ERR_NONE)
-        (void)study_list_cases(in->store, &query, in->keep, &page, fault);
+        (void)store_list_cases(in->store, &query, in->keep, &page, fault);
     if (fault->code != ERR_NONE)
         return fault->code;
     const char *text = in->known_text != NULL ? in->known_text : run.known_text;

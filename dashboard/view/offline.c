@@ -112,9 +112,9 @@ static void find_before(struct carrier *c, const struct run_page *older)
 {
     struct fault none = FAULT_INIT;
     uint64_t latest = 0;
-    if (study_find_run(c->store, "latest", &latest, &none) == ERR_NONE &&
+    if (store_find_run(c->store, "latest", &latest, &none) == ERR_NONE &&
         latest == c->asked->run_id) {
-        (void)study_find_run(c->store, "latest~1", &c->before, &none);
+        (void)store_find_run(c->store, "latest~1", &c->before, &none);
         return;
     }
     for (uint32_t i = 0; i < older->count && c->before == 0; i++)
@@ -129,10 +129,10 @@ static enum status find_runs(struct carrier *c, struct arena *scratch)
     struct run_page newest, older;
     struct fault none = FAULT_INIT;
 
-    if (study_list_runs(c->store, &query, scratch, &newest, c->fault) != ERR_NONE)
+    if (store_list_runs(c->store, &query, scratch, &newest, c->fault) != ERR_NONE)
         return c->fault->code;
     query.after = c->asked->run_id;
-    if (study_list_runs(c->store, &query, scratch, &older, c->fault) != ERR_NONE)
+    if (store_list_runs(c->store, &query, scratch, &older, c->fault) != ERR_NONE)
         return c->fault->code;
     c->runs_listed = newest.count;
     c->runs_total = newest.total;
@@ -143,7 +143,7 @@ static enum status find_runs(struct carrier *c, struct arena *scratch)
         if (is_comparable(c, &older.runs[i]))
             add_partner(c, older.runs[i].id);
     find_before(c, &older);
-    (void)study_get_baseline(c->store, NULL, NULL, &c->baseline, &none);
+    (void)store_get_baseline(c->store, NULL, NULL, &c->baseline, &none);
     add_partner(c, c->before);
     add_partner(c, c->baseline);
     return ERR_NONE;
@@ -248,7 +248,7 @@ static enum status carry_sources(struct carrier *c, uint64_t case_id)
     struct arena scratch;
 
     arena_init(&scratch, 0);
-    (void)study_read_files(c->store, &beside, &scratch, c->fault);
+    (void)store_read_files(c->store, &beside, &scratch, c->fault);
     for (uint32_t i = 0; i < beside.artifact_count && c->fault->code == ERR_NONE; i++) {
         const struct case_artifact *a = &beside.artifacts[i];
         uint32_t known = 0;
@@ -363,7 +363,7 @@ static void write_facts(const struct carrier *c)
 
 static enum status carry_all(struct carrier *c, struct arena *keep)
 {
-    if (study_read_outcomes(c->store, c->asked->run_id, false, keep, &c->cases, &c->case_count,
+    if (store_read_outcomes(c->store, c->asked->run_id, false, keep, &c->cases, &c->case_count,
                             c->fault) != ERR_NONE ||
         find_runs(c, keep) != ERR_NONE || carry_run(c) != ERR_NONE ||
         carry_queue(c, keep) != ERR_NONE || carry_runs(c) != ERR_NONE ||

@@ -64,11 +64,11 @@ static enum status find_shown(const struct view_input *in, struct run_page *page
                                     .limit = 1};
     const char *word = view_query_get(in->query, "run");
     uint64_t run_id = 0;
-    enum status status = study_list_runs(in->store, &query, in->keep, page, fault);
+    enum status status = store_list_runs(in->store, &query, in->keep, page, fault);
     if (status == ERR_NONE && word != NULL)
         status = view_find_run(in, word, &run_id, fault);
     if (status == ERR_NONE && word != NULL)
-        status = study_read_info(in->store, run_id, in->keep, &page->runs[0], fault);
+        status = store_read_run(in->store, run_id, in->keep, &page->runs[0], fault);
     if (status == ERR_NONE && word != NULL)
         page->count = 1;
     return status;
@@ -105,7 +105,7 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
     }
     json_object_end(out);
     json_key(out, "baseline");
-    if (study_get_baseline(in->store, NULL, NULL, &baseline, &none) == ERR_NONE)
+    if (store_get_baseline(in->store, NULL, NULL, &baseline, &none) == ERR_NONE)
         json_uint(out, baseline);
     else
         json_null(out);

@@ -20,13 +20,13 @@ enum status view_runs(const struct view_input *in, struct json *out, struct faul
         status = view_get_uint(in, "after", 0, UINT64_MAX, &query.after, fault);
     query.limit = (uint32_t)limit;
     if (status == ERR_NONE)
-        status = study_list_runs(in->store, &query, in->keep, &page, fault);
+        status = store_list_runs(in->store, &query, in->keep, &page, fault);
     if (status != ERR_NONE)
         return status;
 
     uint64_t baseline = 0;
     struct fault none = FAULT_INIT;
-    (void)study_get_baseline(in->store, NULL, NULL, &baseline, &none);
+    (void)store_get_baseline(in->store, NULL, NULL, &baseline, &none);
     json_object(out);
     json_key(out, "runs");
     json_array(out);
@@ -74,7 +74,7 @@ enum status view_write_causes(const struct view_input *in, uint64_t run_id, stru
 {
     struct cause_count *causes = NULL;
     uint32_t count = 0;
-    enum status status = study_count_causes(in->store, run_id, in->keep, &causes, &count, fault);
+    enum status status = store_count_causes(in->store, run_id, in->keep, &causes, &count, fault);
     json_array(out);
     for (uint32_t i = 0; i < count; i++) {
         json_object(out);
@@ -101,9 +101,9 @@ enum status view_run(const struct view_input *in, struct json *out, struct fault
     if (status == ERR_NONE)
         status = view_read_outcomes(in, run_id, &outcomes, fault);
     if (status == ERR_NONE)
-        status = study_read_info(in->store, run_id, in->keep, &run, fault);
+        status = store_read_run(in->store, run_id, in->keep, &run, fault);
     if (status == ERR_NONE)
-        status = study_total_engines(in->store, run_id, in->keep, &engines, &engine_count, fault);
+        status = store_total_engines(in->store, run_id, in->keep, &engines, &engine_count, fault);
     if (status != ERR_NONE)
         return status;
 

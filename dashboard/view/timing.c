@@ -75,9 +75,9 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
     uint32_t cost_count = 0, sample_count = 0;
     enum status status = view_find_run(in, view_query_get(in->query, "run"), &run_id, fault);
     if (status == ERR_NONE)
-        status = study_read_costs(in->store, run_id, in->keep, &costs, &cost_count, fault);
+        status = store_read_costs(in->store, run_id, in->keep, &costs, &cost_count, fault);
     if (status == ERR_NONE)
-        status = study_read_samples(in->store, run_id, in->keep, &samples, &sample_count, fault);
+        status = store_read_samples(in->store, run_id, in->keep, &samples, &sample_count, fault);
     if (status != ERR_NONE)
         return status;
     json_object(out);
