@@ -180,6 +180,13 @@ int verb_usage_error(const struct verb *self, const char *format, ...)
     return EXIT_USAGE;
 }
 
+bool verb_takes_no_words(const struct verb *self, const struct option_list *words)
+{
+    if (words->count > 0)
+        (void)verb_usage_error(self, "'%s' is too many", words->items[0]);
+    return words->count == 0;
+}
+
 int verb_fault(const struct fault *fault)
 {
     log_fault(fault);

@@ -24,6 +24,17 @@ bool stored_open(const char *path, enum store_mode mode, struct store **out, int
     return false;
 }
 
+bool stored_open_for(const struct verb *self, const struct option_list *words, const char *db,
+                     enum store_mode mode, struct store **out, const char **word, int *exit_code)
+{
+    if (words->count > 1) {
+        *exit_code = verb_usage_error(self, "one run at a time: '%s'", words->items[1]);
+        return false;
+    }
+    *word = words->count > 0 ? words->items[0] : "latest";
+    return stored_open(db, mode, out, exit_code);
+}
+
 int stored_verdicts_exit(const struct run_figures *figures)
 {
     const uint32_t *count = figures->run->verdicts;

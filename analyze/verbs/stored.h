@@ -16,6 +16,11 @@ int stored_fault(const struct fault *fault, bool database);
 /* Opens the database. On failure logs the fault, sets *exit_code and returns false. */
 bool stored_open(const char *path, enum store_mode mode, struct store **out, int *exit_code);
 
+/* Opens database DB for a verb whose only word is a run; *word is that run, or "latest".  On
+ * failure reports it, sets *exit_code and returns false. */
+bool stored_open_for(const struct verb *self, const struct option_list *words, const char *db,
+                     enum store_mode mode, struct store **out, const char **word, int *exit_code);
+
 /* The exit code that a run's verdicts and problems decide. */
 int stored_verdicts_exit(const struct run_figures *figures);
 

@@ -106,6 +106,9 @@ int verb_main(const struct verb *self, const struct option_row *rows, size_t row
 int subcommand_main(const struct verb *self, const char *otherwise, const struct option_row *rows,
                     size_t row_count, void *options, int argc, char **argv);
 
+/* False, after a usage error, when there are words though the verb takes none. */
+bool verb_takes_no_words(const struct verb *self, const struct option_list *words);
+
 /* Reports a usage error on stderr, names the verb's --help, returns EXIT_USAGE. */
 int verb_usage_error(const struct verb *self, const char *format, ...)
 #if defined(__GNUC__)

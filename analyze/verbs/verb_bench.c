@@ -16,6 +16,8 @@ struct bench_options {
     const char *db, *run, *cache;
     uint64_t samples, warmup;
     bool cold, as_json, dry;
+    int argc; /* the command line, stored with the samples */
+    char *const *argv;
 };
 
 static bool show_round(void *context, bool cold, uint32_t round, uint32_t rounds)
@@ -25,15 +27,15 @@ static bool show_round(void *context, bool cold, uint32_t round, uint32_t rounds
     return !process_interrupted();
 }
 
-static enum status keep_samples(struct store *store, const struct bench *result, int argc,
-                                char *const *argv, struct arena *keep, struct fault *fault)
+static enum status keep_samples(const struct bench_options *o, struct store *store,
+                                const struct bench *result, struct arena *keep, struct fault *fault)
 {
     struct run_info info;
     struct harness harness;
     struct collect_options options = {.victims_folder = NULL};
     harness_init(&harness);
     (void)harness_options(&harness, &options);
-    if (run_facts(&options, "bench", argc, argv, keep, &info, fault) != ERR_NONE)
+    if (run_facts(&options, "bench", o->argc, o->argv, keep, &info, fault) != ERR_NONE)
         return fault->code;
     return bench_keep(store, &info, result, keep, fault);
 }
@@ -50,8 +52,8 @@ static void print_findings(const struct bench_findings *findings, bool as_json)
     json_newline(&j);
 }
 
-static int bench(const struct bench_options *o, struct store *store, struct option_list folders,
-                 int argc, char *const *argv, struct arena *keep)
+static int measure(const struct bench_options *o, struct store *store, struct option_list folders,
+                   struct arena *keep)
 {
     struct bench result;
     struct bench_findings findings;
@@ -77,15 +79,35 @@ static int bench(const struct bench_options *o, struct store *store, struct opti
     if (bench_judge(&result, store, keep, &findings, &fault) != ERR_NONE)
         return verb_fault(&fault);
     print_findings(&findings, o->as_json);
-    if (store != NULL && !o->dry &&
-        keep_samples(store, &result, argc, argv, keep, &fault) != ERR_NONE)
+    if (store != NULL && !o->dry && keep_samples(o, store, &result, keep, &fault) != ERR_NONE)
         return stored_fault(&fault, true);
     return findings.slower ? EXIT_DIFFERENT : EXIT_GOOD;
 }
 
+static int bench(const struct verb *self, void *given, const struct option_list *words,
+                 struct arena *keep)
+{
+    const struct bench_options *o = given;
+    const bool needs_store = words->count == 0 || !o->dry;
+    struct store *store = NULL;
+    int code = EXIT_GOOD;
+    process_catch_interrupts();
+    if (o->samples == 0 || o->samples > BENCH_ROUNDS_MAX || o->warmup > BENCH_ROUNDS_MAX)
+        return verb_usage_error(self, "--samples is 1 to %d", BENCH_ROUNDS_MAX);
+    if (!needs_store || stored_open(o->db, o->dry ? STORE_READ : STORE_WRITE, &store, &code))
+        code = measure(o, store, *words, keep);
+    store_close(store);
+    return code;
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct bench_options o = {.db = STORED_DATABASE, .run = "latest", .samples = 20, .warmup = 3};
+    struct bench_options o = {.db = STORED_DATABASE,
+                              .run = "latest",
+                              .samples = 20,
+                              .warmup = 3,
+                              .argc = argc,
+                              .argv = argv};
     const struct option_row rows[] = {
         {"--samples", OPTION_UINT, &o.samples, "N", "rounds that count (default 20)"},
         {"--warmup", OPTION_UINT, &o.warmup, "N", "rounds before them (default 3)"},
@@ -97,24 +119,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    struct option_list rest;
-    struct arena keep;
-    struct store *store = NULL;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        const bool needs_store = rest.count == 0 || !o.dry;
-        process_catch_interrupts();
-        if (o.samples == 0 || o.samples > BENCH_ROUNDS_MAX || o.warmup > BENCH_ROUNDS_MAX)
-            code = verb_usage_error(self, "--samples is 1 to %d", BENCH_ROUNDS_MAX);
-        else if (!needs_store ||
-                 stored_open(o.db, o.dry ? STORE_READ : STORE_WRITE, &store, &code)) {
-            code = bench(&o, store, rest, argc, argv, &keep);
-        }
-        store_close(store);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], bench, &o, argc, argv);
 }
 
 const struct verb verb_bench = {

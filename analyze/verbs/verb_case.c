@@ -166,7 +166,7 @@ static int import(const struct verb *self, void *options, const struct option_li
     struct import_request *q = options;
     struct fault fault = FAULT_INIT;
     (void)words;
-    (void)keep;
+    q->keep = keep;
     if (q->dump == NULL && q->stack == NULL)
         return verb_usage_error(self, "import needs --dump or --stack");
     if (q->name == NULL)
@@ -190,8 +190,7 @@ static const struct subcommand subcommands[] = {
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct arena keep;
-    struct import_request q = {.keep = &keep, .out = "."};
+    struct import_request q = {.out = "."};
     const struct option_row rows[] = {
         {"--dump", OPTION_STRING, &q.dump, "FILE", "a minidump"},
         {"--stack", OPTION_STRING, &q.stack, "FILE",
@@ -201,13 +200,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--out", OPTION_STRING, &q.out, "DIR", "where the case's folder is made (default here)"},
         {"--name", OPTION_STRING, &q.name, "NAME", "scenario's name (default: the file's)"},
     };
-    struct option_list rest;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code = subcommand_run(self, NULL, &q, &rest, &keep);
-    arena_free(&keep);
-    return code;
+    return subcommand_main(self, NULL, rows, sizeof rows / sizeof rows[0], &q, argc, argv);
 }
 
 const struct verb verb_case = {

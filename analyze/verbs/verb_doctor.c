@@ -8,6 +8,7 @@
 #include "engine/engines.h"
 #include "study/runs.h"
 #include "verbs/harness.h"
+#include "verbs/stored.h"
 #include "verbs/verbs.h"
 
 enum finding_state { FOUND, OPTIONAL, MISSING };
@@ -177,8 +178,14 @@ static void print_json(const struct doctor *d)
     json_newline(&j);
 }
 
-static int examine(const struct verb *self, struct doctor *d)
+static int examine(const struct verb *self, void *given, const struct option_list *words,
+                   struct arena *keep)
 {
+    struct doctor *d = given;
+    if (!verb_takes_no_words(self, words))
+        return EXIT_USAGE;
+    process_catch_interrupts();
+    d->keep = keep;
     if (!harness_options(&d->harness, &d->collect))
         return verb_usage_error(self, "--launcher has too many words");
     d->collect.ask_victims = true;
@@ -204,26 +211,15 @@ static int run(const struct verb *self, int argc, char **argv)
 {
     struct doctor d;
     const struct option_row rows[] = {
-        {"--db", OPTION_STRING, &d.db, "FILE", "database (default build/twinstack.db)"},
+        {"--db", OPTION_STRING, &d.db, "FILE", "database (default " STORED_DATABASE ")"},
         {"--json", OPTION_FLAG, &d.as_json, NULL, "one JSON document"},
         HARNESS_ROWS(d.harness),
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
 
     memset(&d, 0, sizeof d);
-    d.db = "build/twinstack.db";
-    d.keep = &keep;
+    d.db = STORED_DATABASE;
     harness_init(&d.harness);
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        process_catch_interrupts();
-        code = rest.count > 0 ? verb_usage_error(self, "'%s' is too many", rest.items[0])
-                              : examine(self, &d);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], examine, &d, argc, argv);
 }
 
 const struct verb verb_doctor = {

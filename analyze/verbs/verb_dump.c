@@ -202,9 +202,32 @@ static int report_damage(const struct dump_request *q)
     return EXIT_GOOD;
 }
 
-static int run_request(struct dump_request *q, const struct verb *self)
+/* The form that --format and --json ask for. */
+static bool choose_form(const struct verb *self, struct dump_request *q)
 {
+    const int form = q->format != NULL ? name_index(form_names, FORM_COUNT, q->format)
+                     : q->json         ? FORM_JSON
+                                       : FORM_TEXT;
+    if (form < 0) {
+        (void)verb_usage_error(self, "there is no format '%s'", q->format);
+        return false;
+    }
+    q->form = q->json && form == FORM_TEXT ? FORM_JSON : (enum form)form;
+    q->json = q->form == FORM_JSON;
+    return true;
+}
+
+static int dump(const struct verb *self, void *given, const struct option_list *words,
+                struct arena *keep)
+{
+    struct dump_request *q = given;
     struct fault fault = FAULT_INIT;
+    if (!choose_form(self, q))
+        return EXIT_USAGE;
+    if (words->count != 1)
+        return verb_usage_error(self, "one minidump file is expected, not %" PRIu32, words->count);
+    q->path = words->items[0];
+    q->keep = keep;
     struct symbol_store_options options = {.roots = q->symbols.items,
                                            .root_count = q->symbols.count,
                                            .names = NAMES_SHORT,
@@ -236,8 +259,7 @@ static int run_request(struct dump_request *q, const struct verb *self)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    struct arena keep;
-    struct dump_request q = {.keep = &keep};
+    struct dump_request q = {.keep = NULL};
     const struct option_row rows[] = {
         {"--stacks", OPTION_FLAG, &q.stacks, NULL, "every thread's stack, the crashed one first"},
         {"--symbols", OPTION_LIST, &q.symbols, "DIR|FILE|SRV",
@@ -250,27 +272,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--format", OPTION_STRING, &q.format, "text|json|stackwalk-json",
          "what is printed; stackwalk-json is rust-minidump's schema"},
     };
-    struct option_list rest;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        const int form = q.format != NULL ? name_index(form_names, FORM_COUNT, q.format)
-                         : q.json         ? FORM_JSON
-                                          : FORM_TEXT;
-        if (form < 0)
-            code = verb_usage_error(self, "there is no format '%s'", q.format);
-        else
-            q.form = q.json && form == FORM_TEXT ? FORM_JSON : (enum form)form;
-        q.json = q.form == FORM_JSON;
-        if (code == EXIT_GOOD && rest.count != 1)
-            code =
-                verb_usage_error(self, "one minidump file is expected, not %" PRIu32, rest.count);
-        q.path = rest.count == 1 ? rest.items[0] : NULL;
-        if (code == EXIT_GOOD)
-            code = run_request(&q, self);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], dump, &q, argc, argv);
 }
 
 const struct verb verb_dump = {

@@ -64,6 +64,19 @@ static int decide(const struct verb *self, const struct gate_options *o, struct 
     return gate->open || o->exit_zero ? EXIT_GOOD : EXIT_DIFFERENT;
 }
 
+static int gate(const struct verb *self, void *given, const struct option_list *words,
+                struct arena *keep)
+{
+    const struct gate_options *o = given;
+    struct store *store = NULL;
+    const char *word;
+    int code = EXIT_GOOD;
+    if (stored_open_for(self, words, o->db, STORE_READ, &store, &word, &code))
+        code = decide(self, o, store, word, keep);
+    store_close(store);
+    return code;
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct gate_options o = {.db = STORED_DATABASE};
@@ -87,21 +100,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    struct option_list rest;
-    struct arena keep;
-    struct store *store = NULL;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (rest.count > 1)
-            code = verb_usage_error(self, "one run at a time: '%s'", rest.items[1]);
-        else if (stored_open(o.db, STORE_READ, &store, &code)) {
-            code = decide(self, &o, store, rest.count > 0 ? rest.items[0] : "latest", &keep);
-        }
-        store_close(store);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], gate, &o, argc, argv);
 }
 
 const struct verb verb_gate = {

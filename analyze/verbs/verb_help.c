@@ -17,30 +17,30 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
+static int help(const struct verb *self, void *given, const struct option_list *words,
+                struct arena *keep)
+{
+    const bool as_man = *(const bool *)given;
+    const struct verb *verb = words->count == 1 ? find_verb(words->items[0]) : NULL;
+    (void)keep;
+    if (words->count == 0 && as_man)
+        help_man_of_all();
+    else if (words->count == 0)
+        help_list(stdout);
+    else if (verb != NULL)
+        help_of(verb, as_man ? help_man : NULL);
+    else
+        return verb_usage_error(self, "there is no verb '%s'", words->items[0]);
+    return EXIT_GOOD;
+}
+
 static int run_help(const struct verb *self, int argc, char **argv)
 {
     bool as_man = false;
     const struct option_row rows[] = {
         {"--man", OPTION_FLAG, &as_man, NULL, "as a manual page, in roff"},
     };
-    struct arena keep;
-    struct option_list rest;
-    int code = EXIT_GOOD;
-
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, COUNT_OF(rows), argc, argv, &keep, &rest, &code)) {
-        const struct verb *verb = rest.count == 1 ? find_verb(rest.items[0]) : NULL;
-        if (rest.count == 0 && as_man)
-            help_man_of_all();
-        else if (rest.count == 0)
-            help_list(stdout);
-        else if (verb != NULL)
-            help_of(verb, as_man ? help_man : NULL);
-        else
-            code = verb_usage_error(self, "there is no verb '%s'", rest.items[0]);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, COUNT_OF(rows), help, &as_man, argc, argv);
 }
 
 const struct verb verb_help = {
@@ -60,25 +60,22 @@ static const struct {
     void (*print)(void);
 } shells[] = {{"bash", help_bash}, {"zsh", help_zsh}, {"fish", help_fish}};
 
+static int completion(const struct verb *self, void *given, const struct option_list *words,
+                      struct arena *keep)
+{
+    (void)given;
+    (void)keep;
+    for (size_t i = 0; words->count == 1 && i < COUNT_OF(shells); i++)
+        if (strcmp(shells[i].name, words->items[0]) == 0) {
+            shells[i].print();
+            return EXIT_GOOD;
+        }
+    return verb_usage_error(self, "expected bash, zsh or fish");
+}
+
 static int run_completion(const struct verb *self, int argc, char **argv)
 {
-    struct arena keep;
-    struct option_list rest;
-    int code = EXIT_GOOD;
-
-    arena_init(&keep, 0);
-    if (options_parse(self, NULL, 0, argc, argv, &keep, &rest, &code)) {
-        code = EXIT_USAGE;
-        for (size_t i = 0; rest.count == 1 && i < COUNT_OF(shells); i++)
-            if (strcmp(shells[i].name, rest.items[0]) == 0) {
-                shells[i].print();
-                code = EXIT_GOOD;
-            }
-        if (code == EXIT_USAGE)
-            (void)verb_usage_error(self, "expected bash, zsh or fish");
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, NULL, 0, completion, NULL, argc, argv);
 }
 
 const struct verb verb_completion = {

@@ -118,13 +118,18 @@ static void print_text(const struct list_options *o, const struct scenario *list
     }
 }
 
-static int list_scenarios(const struct verb *self, struct list_options *o, struct arena *keep)
+static int list_scenarios(const struct verb *self, void *given, const struct option_list *words,
+                          struct arena *keep)
 {
+    struct list_options *o = given;
     struct collect_options options;
     struct scenario *list = NULL;
     struct fault fault = FAULT_INIT;
     uint32_t count = 0, chosen = 0;
 
+    if (!verb_takes_no_words(self, words))
+        return EXIT_USAGE;
+    process_catch_interrupts();
     memset(&options, 0, sizeof options);
     if (!harness_options(&o->harness, &options))
         return verb_usage_error(self, "--launcher has too many words");
@@ -155,20 +160,10 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--json", OPTION_FLAG, &o.as_json, NULL, "one JSON document"},
         HARNESS_ROWS(o.harness),
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
 
     memset(&o, 0, sizeof o);
     harness_init(&o.harness);
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        process_catch_interrupts();
-        code = rest.count > 0 ? verb_usage_error(self, "'%s' is too many", rest.items[0])
-                              : list_scenarios(self, &o, &keep);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], list_scenarios, &o, argc, argv);
 }
 
 const struct verb verb_list = {

@@ -68,8 +68,8 @@ static int print_result(const struct regrade_options *o, const struct regraded *
     return code == EXIT_GOOD && done->known.problem_count > 0 ? EXIT_DIFFERENT : code;
 }
 
-static int regrade(const struct regrade_options *o, struct store *store, const char *word,
-                   struct arena *keep)
+static int regrade_run_of(const struct regrade_options *o, struct store *store, const char *word,
+                          struct arena *keep)
 {
     struct stored_run old;
     struct regraded done;
@@ -98,6 +98,21 @@ static int regrade(const struct regrade_options *o, struct store *store, const c
     return print_result(o, &done, keep);
 }
 
+static int regrade(const struct verb *self, void *given, const struct option_list *words,
+                   struct arena *keep)
+{
+    const struct regrade_options *o = given;
+    struct store *store = NULL;
+    const char *word;
+    int code = EXIT_GOOD;
+    process_catch_interrupts();
+    if (stored_open_for(self, words, o->db, o->dry ? STORE_READ : STORE_WRITE, &store, &word,
+                        &code))
+        code = regrade_run_of(o, store, word, keep);
+    store_close(store);
+    return code;
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct regrade_options o = {.db = STORED_DATABASE};
@@ -113,22 +128,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "verdicts do not decide the exit code"},
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    struct option_list rest;
-    struct arena keep;
-    struct store *store = NULL;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        process_catch_interrupts();
-        if (rest.count > 1)
-            code = verb_usage_error(self, "one run at a time: '%s'", rest.items[1]);
-        else if (stored_open(o.db, o.dry ? STORE_READ : STORE_WRITE, &store, &code)) {
-            code = regrade(&o, store, rest.count > 0 ? rest.items[0] : "latest", &keep);
-        }
-        store_close(store);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], regrade, &o, argc, argv);
 }
 
 const struct verb verb_regrade = {

@@ -14,6 +14,10 @@
 
 enum { ANSWER_BYTES = 1024, DAYS_DEFAULT = 90, FINDINGS_SHOWN = 3 };
 
+struct review_options {
+    const char *db, *known;
+};
+
 struct review {
     struct arena *keep;
     const struct stored_run *run;
@@ -134,7 +138,7 @@ static bool decide(struct review *r, const struct run_case *c)
     return false;
 }
 
-static int review(struct review *r)
+static int review_all(struct review *r)
 {
     char today[16];
     uint32_t number = 0;
@@ -165,40 +169,32 @@ static int review(struct review *r)
     return r->accepted == r->failing ? EXIT_GOOD : EXIT_DIFFERENT;
 }
 
-static int review_stored(struct review *r, const char *db, const char *word)
+static int review(const struct verb *self, void *given, const struct option_list *words,
+                  struct arena *keep)
 {
-    struct store *store = NULL;
+    const struct review_options *o = given;
     struct stored_run run;
+    struct review r = {.keep = keep, .path = o->known, .run = &run, .fault = FAULT_INIT};
+    struct store *store = NULL;
+    const char *word;
     int code = EXIT_GOOD;
 
-    if (!stored_open(db, STORE_READ, &store, &code))
+    if (!stored_open_for(self, words, o->db, STORE_READ, &store, &word, &code))
         return code;
-    r->run = &run;
-    if (study_read_run(store, word, RUN_CASES, r->keep, &run, &r->fault) != ERR_NONE)
-        code = stored_fault(&r->fault, r->fault.code != ERR_ABSENT);
+    if (study_read_run(store, word, RUN_CASES, keep, &run, &r.fault) != ERR_NONE)
+        code = stored_fault(&r.fault, r.fault.code != ERR_ABSENT);
     store_close(store); /* a slow reviewer must not keep the database open */
-    return code == EXIT_GOOD ? review(r) : code;
+    return code == EXIT_GOOD ? review_all(&r) : code;
 }
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-    const char *db = STORED_DATABASE, *path = ACCEPTANCE_FILE;
+    struct review_options o = {.db = STORED_DATABASE, .known = ACCEPTANCE_FILE};
     const struct option_row rows[] = {
-        {"--known", OPTION_STRING, &path, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
-        {"--db", OPTION_STRING, &db, "FILE", "database (default " STORED_DATABASE ")"},
+        {"--known", OPTION_STRING, &o.known, "FILE", "the file (default " ACCEPTANCE_FILE ")"},
+        {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
-
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        struct review r = {.keep = &keep, .path = path, .fault = FAULT_INIT};
-        code = rest.count > 1 ? verb_usage_error(self, "one run at a time: '%s'", rest.items[1])
-                              : review_stored(&r, db, rest.count > 0 ? rest.items[0] : "latest");
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], review, &o, argc, argv);
 }
 
 const struct verb verb_review = {

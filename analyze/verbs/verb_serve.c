@@ -51,12 +51,24 @@ static bool check_database(const struct dashboard_options *options, int *exit_co
     return false;
 }
 
-static int serve(const struct serve_words *words, struct arena *keep)
+static int serve(const struct verb *self, void *given, const struct option_list *rest,
+                 struct arena *keep)
 {
+    struct serve_words *words = given;
     struct dashboard *dashboard = NULL;
     struct fault fault = FAULT_INIT;
     int code = EXIT_GOOD;
 
+    words->options.symbol_roots = words->symbols.items;
+    words->options.symbol_root_count = words->symbols.count;
+    words->fetch = fetch_options_make(&words->fetch_words);
+    words->options.fetch = &words->fetch;
+    words->options.hosts = words->hosts.items;
+    words->options.host_count = words->hosts.count;
+    if (!verb_takes_no_words(self, rest))
+        return EXIT_USAGE;
+    if (words->read_only && words->options.allow_write)
+        return verb_usage_error(self, "--read-only and --allow-write contradict each other");
     if (!check_database(&words->options, &code))
         return code;
     process_catch_interrupts();
@@ -111,27 +123,7 @@ static int run(const struct verb *self, int argc, char **argv)
          ")"},
         {"--open", OPTION_FLAG, &words.open, NULL, "open a browser"},
     };
-    struct arena keep;
-    struct option_list rest;
-    int code = EXIT_GOOD;
-
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        words.options.symbol_roots = words.symbols.items;
-        words.options.symbol_root_count = words.symbols.count;
-        words.fetch = fetch_options_make(&words.fetch_words);
-        words.options.fetch = &words.fetch;
-        words.options.hosts = words.hosts.items;
-        words.options.host_count = words.hosts.count;
-        if (rest.count > 0)
-            code = verb_usage_error(self, "'%s' is not expected here", rest.items[0]);
-        else if (words.read_only && words.options.allow_write)
-            code = verb_usage_error(self, "--read-only and --allow-write contradict each other");
-        else
-            code = serve(&words, &keep);
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], serve, &words, argc, argv);
 }
 
 const struct verb verb_serve = {

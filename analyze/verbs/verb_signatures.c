@@ -150,10 +150,37 @@ static int print_stacks(const struct verb *self, const struct signature_options 
     return code;
 }
 
-/* Files and "-" are streams; one word that is neither is a run. */
-static int signatures(const struct verb *self, const struct signature_options *o,
-                      const struct option_list *rest, struct arena *keep)
+/* Checks the numbers and words, and sets the options that depend on others. */
+static bool complete(const struct verb *self, struct signature_options *o)
 {
+    static const char *const formats[] = {"text", "json", "ndjson", "columns"};
+    if (o->as_json || o->as_ndjson)
+        o->format = o->as_json ? "json" : "ndjson";
+    if (o->top == UINT64_MAX && strcmp(o->format, "text") == 0)
+        o->top = TOP_DEFAULT;
+    if (o->max_signatures == UINT64_MAX)
+        o->max_signatures = o->merge ? 0 : MAX_SIGNATURES_DEFAULT;
+    if (name_index(formats, COUNT_OF(formats), o->format) < 0)
+        (void)verb_usage_error(self, "there is no format '%s': text, columns, json or ndjson",
+                               o->format);
+    else if (o->jobs < 1 || o->jobs > JOBS_MAX)
+        (void)verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
+    else if (o->max_signatures > MAX_SIGNATURES_MOST)
+        (void)verb_usage_error(self, "--max-signatures is at most %d", MAX_SIGNATURES_MOST);
+    else
+        return true;
+    return false;
+}
+
+/* Files and "-" are streams; one word that is neither is a run. */
+static int signatures(const struct verb *self, void *given, const struct option_list *rest,
+                      struct arena *keep)
+{
+    struct signature_options *o = given;
+    if (o->show_rules)
+        return fputs(signatures_default_rules(), stdout) < 0 ? EXIT_INPUT : EXIT_GOOD;
+    if (!complete(self, o))
+        return EXIT_USAGE;
     const struct signature_request request = {
         .rules = o->rules, .engine = o->engine, .before = o->before};
     struct signature_list list;
@@ -175,28 +202,6 @@ static int signatures(const struct verb *self, const struct signature_options *o
     else
         (void)signatures_of_files(rest->items, rest->count, o->name, &request, keep, &list, &fault);
     return fault.code != ERR_NONE ? verb_fault(&fault) : print_list(&list, o);
-}
-
-/* Checks the numbers and words, and sets the options that depend on others. */
-static bool complete(const struct verb *self, struct signature_options *o)
-{
-    static const char *const formats[] = {"text", "json", "ndjson", "columns"};
-    if (o->as_json || o->as_ndjson)
-        o->format = o->as_json ? "json" : "ndjson";
-    if (o->top == UINT64_MAX && strcmp(o->format, "text") == 0)
-        o->top = TOP_DEFAULT;
-    if (o->max_signatures == UINT64_MAX)
-        o->max_signatures = o->merge ? 0 : MAX_SIGNATURES_DEFAULT;
-    if (name_index(formats, COUNT_OF(formats), o->format) < 0)
-        (void)verb_usage_error(self, "there is no format '%s': text, columns, json or ndjson",
-                               o->format);
-    else if (o->jobs < 1 || o->jobs > JOBS_MAX)
-        (void)verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
-    else if (o->max_signatures > MAX_SIGNATURES_MOST)
-        (void)verb_usage_error(self, "--max-signatures is at most %d", MAX_SIGNATURES_MOST);
-    else
-        return true;
-    return false;
 }
 
 static int run(const struct verb *self, int argc, char **argv)
@@ -236,18 +241,7 @@ static int run(const struct verb *self, int argc, char **argv)
         FETCH_OPTION_ROWS(o.fetch),
         {"--db", OPTION_STRING, &o.db, "FILE", "database (default " STORED_DATABASE ")"},
     };
-    struct option_list rest;
-    struct arena keep;
-    int code = EXIT_GOOD;
-    arena_init(&keep, 0);
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code)) {
-        if (o.show_rules)
-            (void)fputs(signatures_default_rules(), stdout);
-        else
-            code = complete(self, &o) ? signatures(self, &o, &rest, &keep) : EXIT_USAGE;
-    }
-    arena_free(&keep);
-    return code;
+    return verb_main(self, rows, sizeof rows / sizeof rows[0], signatures, &o, argc, argv);
 }
 
 const struct verb verb_signatures = {

@@ -468,6 +468,16 @@ static const struct subcommand subcommands[] = {
     {.name = NULL},
 };
 
+static int choose(const struct verb *self, void *given, const struct option_list *words,
+                  struct arena *keep)
+{
+    const struct symbols_options *o = given;
+    enum symbol_names names;
+    if (!read_names(o->names, &names))
+        return verb_usage_error(self, "--names is short, full or decorated, not '%s'", o->names);
+    return subcommand_run(self, NULL, given, words, keep);
+}
+
 static int run(const struct verb *self, int argc, char **argv)
 {
     struct symbols_options o = {.names = "short", .format = "csv", .base = CSV_BASE_DEFAULT};
@@ -491,21 +501,8 @@ static int run(const struct verb *self, int argc, char **argv)
         OPTION_CACHE(&o.fetch.cache),
         FETCH_OPTION_ROWS(o.fetch.fetch),
     };
-    struct arena keep;
-    struct option_list rest;
-    int code = EXIT_GOOD;
-
-    arena_init(&keep, 0);
-    enum symbol_names names;
-    if (options_parse(self, rows, sizeof rows / sizeof rows[0], argc, argv, &keep, &rest, &code))
-        code =
-            read_names(o.names, &names)
-                ? subcommand_run(self, NULL, &o, &rest, &keep)
-                : verb_usage_error(self, "--names is short, full or decorated, not '%s'", o.names);
-    arena_free(&keep);
-    if (fflush(stdout) != 0 && code == EXIT_GOOD)
-        code = EXIT_INPUT;
-    return code;
+    const int code = verb_main(self, rows, sizeof rows / sizeof rows[0], choose, &o, argc, argv);
+    return fflush(stdout) != 0 && code == EXIT_GOOD ? EXIT_INPUT : code;
 }
 
 const struct verb verb_symbols = {

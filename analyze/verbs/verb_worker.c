@@ -42,8 +42,8 @@ static int end_of(const char *verb, const struct work_figures *figures, const st
 static int check_words(const struct verb *self, const struct worker_options *o,
                        const struct option_list *words)
 {
-    if (words->count > 0)
-        return verb_usage_error(self, "'%s' is not expected here", words->items[0]);
+    if (!verb_takes_no_words(self, words))
+        return EXIT_USAGE;
     return o->queue == NULL ? verb_usage_error(self, "--queue is missing") : EXIT_GOOD;
 }
 
