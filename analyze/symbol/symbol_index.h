@@ -18,7 +18,7 @@
 
 struct symbol_index;
 
-enum { SYMBOL_INDEX_VERSION = 8 }; /* of the file's layout */
+enum { SYMBOL_INDEX_VERSION = 9 }; /* of the layout, and of what its readers answer */
 
 /* What an index is for. */
 struct symbol_index_key {

@@ -71,6 +71,27 @@ class Made(e2e.Case):
                 self.assertIsNotNone(frame["function"])
                 self.assertIn(frame["line"], lines)
 
+    def test_a_row_at_the_end_of_its_sequence_covers_no_code(self):
+        if shutil.which("gcc") is None or shutil.which("nm") is None:
+            self.skipTest("no gcc")
+        # gcc writes such a row after a call that does not return; its line would be that of code without lines.
+        first, second, program = self.folder / "first.c", self.folder / "second.c", self.folder / "rows"
+        first.write_text("__attribute__((noreturn)) void stop(int);\nvolatile int v;\nstatic inline int twice(int x)\n{\n"
+                         "    if (x == 7) {\n        v = 3;\n        stop(x);\n    }\n    return x + 1;\n}\n"
+                         "int main(int argc, char **argv)\n{\n    (void)argv;\n    v = argc;\n"
+                         "    return v * 5 + twice(argc) + v;\n}\nint late(int x)\n{\n    return x;\n}\n")
+        second.write_text("int bare(int x) { return x; }\n"
+                          "__attribute__((noreturn)) void stop(int x) { (void)x; __builtin_trap(); }\n")
+        for source, options in ((first, ["-gdwarf-2"]), (second, [])):
+            subprocess.run(["gcc", "-O2", *options, "-c", "-o", source.with_suffix(".o"), source], check=True)
+        subprocess.run(["gcc", "-nostdlib", "-static", "-Wl,-e,main", "-o", program, second.with_suffix(".o"),
+                        first.with_suffix(".o")], check=True)
+        names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+        at = [int(re.search(rf"^([0-9a-f]+) T {name}$", names, re.M)[1], 16) - 0x400000 for name in ("main", "bare")]
+        text = "".join(f"> {name}\nrows!{offset:#x}\n" for name, offset in zip(("main", "bare"), at, strict=True))
+        done = e2e.twinstack("resolve", "--ndjson", "--symbols", program, "-", stdin=text)
+        frames = [json.loads(line)["frames"][-1] for line in done.stdout.splitlines()]
+        self.assertEqual([(f["function"], f["line"]) for f in frames], [("main", 14), ("bare", None)])
 
     def test_a_static_function_that_only_the_table_of_the_image_names(self):
         if shutil.which("clang-19") is None or shutil.which("ld.lld-19") is None:

@@ -78,11 +78,15 @@ static void add_row(struct machine *m, bool ends)
     m->count++;
 }
 
-/* A sequence that starts outside code was dropped by the linker. */
+/* A sequence that starts outside code was dropped by the linker. Rows at its end cover no byte; gcc
+ * writes such a row after a function's last call when that call does not return. */
 static void end_sequence(struct machine *m)
 {
     const struct object_debug *debug = m->dwarf->debug;
 
+    while (m->count > m->sequence_start &&
+           debug->base_va + m->rows[m->count - 1].offset == m->address)
+        m->count--;
     add_row(m, true);
     if (m->count > m->sequence_start && debug->code_count > 0 &&
         !object_is_code(debug, debug->base_va + m->rows[m->sequence_start].offset))

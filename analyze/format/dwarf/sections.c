@@ -3,7 +3,9 @@
  * libdwarf asks through callbacks; sections count from 1, because it takes number 0 for the empty
  * one of ELF. It gets only the sections that it has to parse. Data that is looked up by an offset
  * or index (texts by index, addresses, range lists) is read in values.c, where every offset is
- * checked and sections of other files can be used.
+ * checked and sections of other files can be used. It also gets .debug_addr: it reads the address
+ * of each unit itself, and refuses the unit if it cannot (clang states it by index if the unit has
+ * one range).
  *
  * The types of the callbacks changed between the libdwarf of 2021 (Debian 12) and 0.2.0, which is
  * the first to define DW_LIBDWARF_VERSION; nothing else that is used here did. */
@@ -31,10 +33,8 @@ static const struct {
     const char *name;
     enum debug_section section;
 } shown[] = {
-    {".debug_info", DEBUG_INFO},
-    {".debug_abbrev", DEBUG_ABBREV},
-    {".debug_str", DEBUG_STR},
-    {".debug_line_str", DEBUG_LINE_STR},
+    {".debug_info", DEBUG_INFO},         {".debug_abbrev", DEBUG_ABBREV}, {".debug_str", DEBUG_STR},
+    {".debug_line_str", DEBUG_LINE_STR}, {".debug_addr", DEBUG_ADDR},
 };
 
 enum { SHOWN = sizeof shown / sizeof shown[0] };

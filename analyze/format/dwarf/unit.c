@@ -174,7 +174,7 @@ static bool room_for_scope(struct reader *reader)
     return true;
 }
 
-/* Adds DIE as a scope if it is a function or an inlined call that has code. Returns the number + 1
+/* Adds DIE as a scope if it is an inlined call or a function that has code. Returns the number + 1
  * of the scope that contains its child entries. */
 static uint32_t take_entry(struct reader *reader, Dwarf_Die die, Dwarf_Half tag, uint32_t around)
 {
@@ -190,8 +190,8 @@ static uint32_t take_entry(struct reader *reader, Dwarf_Die die, Dwarf_Half tag,
     const uint32_t before = reader->range_count;
     reader->first = true;
     (void)dwarf_ranges(context, die, add_range, reader);
-    if (reader->range_count == before)
-        return tag == DW_TAG_subprogram ? 0 : around;
+    if (reader->range_count == before && tag == DW_TAG_subprogram)
+        return 0; /* an inlined call without code of its own may still contain others */
     scope->around = tag == DW_TAG_subprogram ? 0 : around;
     if (dwarf_number(die, DW_AT_call_file, &number) && number < UINT32_MAX)
         scope->call_file = (uint32_t)number;
