@@ -256,6 +256,8 @@ int answer_fault(struct exchange *x, const struct fault *fault)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].code == fault->code)
             status = rows[i].status;
+    if (fault->reason == FAULT_FULL)
+        status = 507;
     struct fault shown = *fault;
     shown.path[0] = '\0'; /* clients do not see paths of this machine */
     shown.hint = NULL;

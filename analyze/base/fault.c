@@ -34,7 +34,10 @@ enum status fault_set_reason(struct fault *fault, enum status code, const char *
 
 const char *fault_reason_name(enum fault_reason reason)
 {
-    return reason == FAULT_NEWER ? "newer" : reason == FAULT_OLDER ? "older" : NULL;
+    static const char *const names[] = {
+        [FAULT_NEWER] = "newer", [FAULT_OLDER] = "older", [FAULT_FULL] = "full"};
+    const size_t index = (size_t)reason;
+    return index < COUNT_OF(names) ? names[index] : NULL;
 }
 
 const char *fault_errno_hint(int number)

@@ -29,6 +29,7 @@ enum fault_reason {
     FAULT_NO_REASON,
     FAULT_NEWER, /* a newer version of this program wrote it */
     FAULT_OLDER, /* an older version wrote it, and it has to be brought up to date */
+    FAULT_FULL,  /* the disk, or what this program may write to it, is used up */
 };
 
 enum { FAULT_PATH_BYTES = 512 };
@@ -58,7 +59,7 @@ enum status fault_set_hint(struct fault *fault, enum status code, uint64_t offse
 enum status fault_set_reason(struct fault *fault, enum status code, const char *what,
                              enum fault_reason reason, const char *hint);
 
-/* "newer", "older"; NULL: none. */
+/* "newer", "older", "full"; NULL: none. */
 const char *fault_reason_name(enum fault_reason reason);
 
 /* The hint for an errno of the C library: "permission denied", "no space left on device", ...

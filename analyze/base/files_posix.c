@@ -30,8 +30,9 @@ static enum status file_fault(struct fault *fault, const char *path, const char 
 {
     const int number = errno;
     const enum status code = number == ENOENT || number == ENOTDIR ? ERR_ABSENT : ERR_IO;
-    fault_set_hint(fault, code, FAULT_NO_OFFSET, what,
-                   code == ERR_ABSENT ? "no such file" : fault_errno_hint(number));
+    const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
+    fault_set_reason(fault, code, what, full ? FAULT_FULL : FAULT_NO_REASON,
+                     code == ERR_ABSENT ? "no such file" : fault_errno_hint(number));
     fault_set_path(fault, path);
     return fault->code;
 }
@@ -528,7 +529,9 @@ void memory_grow_by(size_t bytes)
 void memory_share_pools(int count)
 {
 #if defined(__GLIBC__)
+    enum { LARGE_BYTES = 1 << 20 };
     (void)mallopt(M_ARENA_MAX, count);
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 #else
     (void)count;
 #endif

@@ -39,8 +39,11 @@ static enum status file_fault(struct fault *fault, const char *path, const char 
 {
     const DWORD error = GetLastError();
     const bool absent = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND;
-    fault_set_hint(fault, absent ? ERR_ABSENT : ERR_IO, FAULT_NO_OFFSET, what,
-                   absent ? "no such file" : "the system refused; is it open elsewhere?");
+    const bool full = error == ERROR_DISK_FULL || error == ERROR_HANDLE_DISK_FULL;
+    fault_set_reason(fault, absent ? ERR_ABSENT : ERR_IO, what, full ? FAULT_FULL : FAULT_NO_REASON,
+                     absent ? "no such file"
+                     : full ? "no space left on device"
+                            : "the system refused; is it open elsewhere?");
     fault_set_path(fault, path);
     return fault->code;
 }

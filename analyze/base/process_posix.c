@@ -31,6 +31,7 @@ static void on_interrupt(int number)
 
 void process_prepare(void)
 {
+    (void)signal(SIGXFSZ, SIG_IGN); /* `ulimit -f`: the write fails, as on a full disk */
 }
 
 void process_catch_interrupts(void)
@@ -143,6 +144,7 @@ static _Noreturn void child_become(const struct process_request *request, const 
 {
     (void)setpgid(0, 0);
     (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGXFSZ, SIG_DFL);
     if (dup2(pipes[0], 0) < 0 || dup2(pipes[3], 1) < 0 || dup2(pipes[5], 2) < 0)
         _exit(127);
     if (request->folder != NULL && chdir(request->folder) != 0)

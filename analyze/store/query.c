@@ -1,13 +1,23 @@
 /* Prepared statements and transactions: see query.h. */
 #include "store/query.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+
+/* Some of SQLite's writes report a full disk as an error like any other. */
+static bool disk_is_full(int code, const struct store *store)
+{
+    const int number = store->db != NULL ? sqlite3_system_errno(store->db) : 0;
+    return (code & 0xff) == SQLITE_FULL ||
+           ((code & 0xff) == SQLITE_IOERR && (number == ENOSPC || number == EFBIG));
+}
 
 enum status store_fault(const struct store *store, int code, const char *what, struct fault *fault)
 {
     enum status status = ERR_IO;
     const char *hint = NULL;
+    const bool full = disk_is_full(code, store);
     switch (code & 0xff) {
     case SQLITE_NOMEM:
         status = ERR_MEMORY;
@@ -24,9 +34,6 @@ enum status store_fault(const struct store *store, int code, const char *what, s
     case SQLITE_LOCKED:
         hint = "another program writes to it; try again";
         break;
-    case SQLITE_FULL:
-        hint = "the disk is full";
-        break;
     case SQLITE_CANTOPEN:
         hint = "the folder is not there, or may not be written";
         break;
@@ -34,7 +41,9 @@ enum status store_fault(const struct store *store, int code, const char *what, s
         hint = sqlite3_errstr(code);
         break;
     }
-    (void)fault_set_hint(fault, status, FAULT_NO_OFFSET, what, hint);
+    if (full)
+        hint = "the disk is full";
+    (void)fault_set_reason(fault, status, what, full ? FAULT_FULL : FAULT_NO_REASON, hint);
     fault_set_path(fault, store->path);
     return fault->code;
 }

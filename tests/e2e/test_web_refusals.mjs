@@ -1,7 +1,10 @@
 // What the server refuses: other sites' pages and names, writes without the token, requests that are
 // no HTTP or too large; and the headers of each answer.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { ask, check, runAll, same, seed, serve, test, twinstack } from './web/world.mjs';
+import { join } from 'node:path';
+import { ask, check, runAll, same, scratch, seed, serve, test, twinstack } from './web/world.mjs';
 
 const db = seed('refused.db', 12, 24, 0);
 const server = await serve('--db', db);
@@ -314,6 +317,73 @@ test('errors_are_problem_documents_for_clients_that_accept_them', async () => {
   }
   for (const other of ['application/json', '*/*', 'application/problem+json;q=0'])
     same((await get('/nope', { Accept: other })).headers.get('content-type'), 'application/json', other);
+});
+
+// A disk of 4 MB that is full: as root a real one, elsewhere a limit on the size of files.
+test('a_full_disk_is_said_and_loses_nothing', async () => {
+  const disk = scratch('disk');
+  mkdirSync(disk);
+  const mounted =
+    !process.env.TWINSTACK_TEST_NO_MOUNT &&
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'twinstack', disk]).status === 0;
+  try {
+    const file = join(disk, 'runs.db');
+    const knownFile = join(disk, 'known.txt');
+    copyFileSync(seed('small.db', 2, 24, 0), file);
+    const accepted = `# ${'accepted '.repeat(7276)}\n`; // nearly all that the limit allows
+    writeFileSync(knownFile, accepted);
+    const words = ['--db', file, '--allow-write', '--known', knownFile];
+    const full = mounted
+      ? await serve(...words, { TMPDIR: disk })
+      : await serve(...words, { TMPDIR: disk }, ['prlimit', '--fsize=65536']);
+    same((await fetch(`${full.base}/api/v1/runs`)).status, 200, 'while there is room');
+    if (mounted)
+      try {
+        for (let i = 0; ; i++) writeFileSync(join(disk, `fill-${i}`), Buffer.alloc(i < 900 ? 4096 : 1));
+      } catch (error) {
+        same(error.code, 'ENOSPC', 'the disk is full');
+      }
+    const post = async (method, path, body, type = 'application/json') => {
+      const answer = await fetch(full.base + path, {
+        method,
+        body,
+        headers: { 'Content-Type': type, 'X-Token': full.token, Accept: 'application/problem+json' },
+      });
+      const { status, reason, detail } = await answer.json();
+      return [answer.status, answer.headers.get('Content-Type'), status, reason ?? null, detail];
+    };
+    const problem = (what, reason, [...answered]) => {
+      const detail = answered.pop();
+      same(answered, [507, 'application/problem+json', 507, reason], `${what}: ${detail}`);
+    };
+    const { cases } = (await (await fetch(`${full.base}/api/v1/runs/2/queue?limit=1`)).json()).data;
+    const acceptance = {
+      run: 2,
+      case: `${cases[0].scenario}.${cases[0].variant}`,
+      reason: 'there is no room',
+      expires: '2031-01-01',
+    };
+    problem('an acceptance', 'full', await post('POST', '/api/v1/known', JSON.stringify(acceptance)));
+    // SQLite still has room in the log that it made before; what it says to have written, it has.
+    for (let run = 1, written = 200; mounted && written === 200; run = 3 - run) {
+      const answered = await post('PUT', '/api/v1/baseline', JSON.stringify({ run }));
+      [written] = answered;
+      const { baseline } = (await (await fetch(`${full.base}/api/v1/runs`)).json()).data;
+      same(baseline === run, written === 200, `the baseline after ${written}`);
+      if (written !== 200) problem('a baseline', 'full', answered);
+    }
+    const dump = `MDMP${'x'.repeat(1 << 20)}`;
+    problem('an upload', null, await post('POST', '/api/v1/resolve', dump, 'application/octet-stream'));
+    same(readFileSync(knownFile, 'utf8'), accepted, 'the file of acceptances is as it was');
+    same((await fetch(`${full.base}/api/v1/runs`)).status, 200, 'pages are still there');
+    if (mounted) {
+      for (const name of readdirSync(disk)) if (name.startsWith('fill-')) rmSync(join(disk, name));
+      same((await post('PUT', '/api/v1/baseline', '{"run":1}'))[0], 200, 'with room again, a baseline');
+    }
+    await full.stop();
+  } finally {
+    if (mounted) execFileSync('umount', ['-l', disk]);
+  }
 });
 
 test('a_disk_that_takes_nothing_is_the_servers_fault', async () => {

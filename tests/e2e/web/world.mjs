@@ -35,10 +35,18 @@ export function seed(name, runs, cases, big, ...more) {
 
 export const twinstack = (...words) => execFileSync(program, words, { maxBuffer: 1 << 28 });
 
-// Starts `twinstack serve` and returns its address once it is printed.
+// Starts `twinstack serve` and returns its address once it is printed. Objects among WORDS are variables
+// of its environment; a list is a program that starts it.
 export async function serve(...words) {
-  const child = spawn(program, ['serve', '--listen', '127.0.0.1:0', ...words], {
+  const [first, ...rest] = [
+    ...words.filter(Array.isArray).flat(),
+    ...[program, 'serve', '--listen', '127.0.0.1:0'],
+    ...words.filter((word) => typeof word === 'string'),
+  ];
+  const more = words.filter((word) => typeof word === 'object' && !Array.isArray(word));
+  const child = spawn(first, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: Object.assign({}, process.env, ...more),
   });
   running.add(child);
   let said = '';
