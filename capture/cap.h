@@ -362,6 +362,8 @@ bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, 
 /* The same in two steps, for a job that runs while the monitor works. */
 bool cap_crash_start(enum cap_runner runner, void (*job)(void *), void *argument);
 bool cap_crash_finish(enum cap_runner runner, uint32_t limit_ms);
+/* Waits until a job that missed its limit has come back; false: it has not. */
+bool cap_crash_wait_idle(enum cap_runner runner, uint32_t limit_ms);
 /* A job was given and has not come back. */
 bool cap_crash_busy(enum cap_runner runner);
 /* The crashed thread waits here for jobs until cap.done. */

@@ -4,7 +4,13 @@
  * are refused. */
 #include "capture/cap.h"
 
-enum { THREADS = 2, RUNNERS = 3, RUNNER_STACK_BYTES = 256 << 10, START_LIMIT_MS = 5000 };
+enum {
+    THREADS = 2,
+    RUNNERS = 3,
+    RUNNER_STACK_BYTES = 256 << 10,
+    START_LIMIT_MS = 5000,
+    WAIT_MS = 20, /* a time limit is waited for in steps */
+};
 
 static struct runner {
     HANDLE thread, start, finished;
@@ -85,10 +91,30 @@ bool cap_crash_start(enum cap_runner runner, void (*job)(void *), void *argument
     return true;
 }
 
+/* Each step counts its nominal length. Where more programs run than processors, this thread wakes
+ * late as well, so the limit grows with the load, and only a job that really waits exceeds it. */
+static bool wait_for(HANDLE event, uint32_t limit_ms)
+{
+    uint32_t left_ms = limit_ms;
+    for (;;) {
+        const uint32_t step_ms = left_ms < WAIT_MS ? left_ms : WAIT_MS;
+        const DWORD answer = WaitForSingleObject(event, step_ms);
+        left_ms -= step_ms;
+        if (answer != WAIT_TIMEOUT || left_ms == 0)
+            return answer == WAIT_OBJECT_0;
+    }
+}
+
 bool cap_crash_finish(enum cap_runner runner, uint32_t limit_ms)
 {
     struct runner *r = &runners[runner];
-    return WaitForSingleObject(r->finished, limit_ms) == WAIT_OBJECT_0 && !r->failed;
+    return wait_for(r->finished, limit_ms) && !r->failed;
+}
+
+bool cap_crash_wait_idle(enum cap_runner runner, uint32_t limit_ms)
+{
+    struct runner *r = &runners[runner];
+    return r->busy == 0 || (wait_for(r->finished, limit_ms), r->busy == 0);
 }
 
 bool cap_crash_run(enum cap_runner runner, void (*job)(void *), void *argument, uint32_t limit_ms)

@@ -186,11 +186,14 @@ bool cap_crash_dump(const struct cap_subject *subject, bool tuned, uint32_t limi
     *job = (struct dump_job){.subject = subject, .tuned = tuned};
     const uint32_t wait_ms =
         subject->exception != NULL ? PROBE_MS : 0; /* a hang: all threads are suspended */
-    if (!loader_lock_is_free(wait_ms) ||
+    /* A walker that missed its limit must not cost the dump: its runner may be late, not stuck. */
+    if (!loader_lock_is_free(wait_ms) || !cap_crash_wait_idle(CAP_RUNNER_WALK, PROBE_MS) ||
         !cap_crash_run(CAP_RUNNER_WALK, probe_heap, NULL, PROBE_MS))
         return false;
     /* As the article does it: on the crashed thread, if that still has a stack. */
-    const enum cap_runner runner = subject->can_run ? CAP_RUNNER_CRASHED : CAP_RUNNER_DUMP;
+    const enum cap_runner runner =
+        subject->can_run && cap_crash_wait_idle(CAP_RUNNER_CRASHED, PROBE_MS) ? CAP_RUNNER_CRASHED
+                                                                              : CAP_RUNNER_DUMP;
     if (!cap_crash_run(runner, run_dump, job, limit_ms))
         return false;
     if (job->written) {

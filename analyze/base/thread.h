@@ -37,4 +37,8 @@ void thread_sleep_ms(uint32_t ms);
 /* Processors that this process may use, at least 1. */
 uint32_t thread_processors(void);
 
+/* How many programs share each processor now, at least 1 and at most 16: what a limit that is meant
+ * for a quiet machine is multiplied by. 1 where the system does not say. */
+uint32_t thread_overload(void);
+
 #endif

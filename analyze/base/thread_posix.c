@@ -115,6 +115,16 @@ uint32_t thread_processors(void)
     return count > 0 ? (uint32_t)count : 1;
 }
 
+uint32_t thread_overload(void)
+{
+    enum { OVERLOAD_MAX = 16 };
+    double load = 0;
+    if (getloadavg(&load, 1) != 1)
+        return 1;
+    const double each = load / thread_processors() + 0.5;
+    return each < 1 ? 1 : each > OVERLOAD_MAX ? OVERLOAD_MAX : (uint32_t)each;
+}
+
 void thread_sleep_ms(uint32_t ms)
 {
     const struct timespec wait = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000L};

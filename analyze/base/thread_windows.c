@@ -103,6 +103,11 @@ uint32_t thread_processors(void)
     return info.dwNumberOfProcessors > 0 ? (uint32_t)info.dwNumberOfProcessors : 1;
 }
 
+uint32_t thread_overload(void)
+{
+    return 1;
+}
+
 void thread_sleep_ms(uint32_t ms)
 {
     Sleep(ms);

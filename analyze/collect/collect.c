@@ -75,8 +75,8 @@ static enum status start_victim(const struct queue *q, struct runner *runner,
                                 struct arena *scratch, struct process_result *out,
                                 struct fault *fault)
 {
-    const uint64_t limit_ms =
-        q->options->timeout_ms != 0 ? q->options->timeout_ms : scenario->limit_ms;
+    const uint64_t limit_ms = q->options->timeout_ms != 0 ? q->options->timeout_ms
+                                                          : scenario->limit_ms * thread_overload();
     const char *limit = arena_printf(scratch, "%llu", (unsigned long long)limit_ms);
     const char *launcher = runner_guest_path(runner, q->launcher, scratch);
     const char *out_folder = runner_guest_path(runner, folder, scratch);

@@ -180,16 +180,16 @@ def ask_check():
     return ask_json("check", "--json", *sorted((TREE / "corpus/cases").iterdir()), limit_s=CHECK_LIMIT_S)
 
 
-def take(place, scenarios, limit_s):
+def take(place, scenarios, victims, limit_s):
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    return ask_json("run", "--json", "-k", " or ".join(scenarios), "--victims", VICTIMS / "bin", "--prefix", BUILD / "wine",
+    return ask_json("run", "--json", "-k", " or ".join(scenarios), "--victims", victims / "bin", "--prefix", BUILD / "wine",
                     "--out", place / "cases", "--db", place / "run.db", "--variant", "ob2", limit_s=limit_s)
 
 
 def ask_taken():
     cases = sorted(p.parent for p in (PLACE / "taken/cases").glob("*/cases/*/case.json"))
-    return ask_json("check", "--json", "--launcher", "wine", "--victims", VICTIMS / "bin", "--prefix", BUILD / "wine", *cases,
+    return ask_json("check", "--json", "--launcher", "wine", "--victims", BUILD / "victims/bin", "--prefix", BUILD / "wine", *cases,
                     limit_s=RUN_LIMIT_S)
 
 
@@ -199,7 +199,7 @@ def is_of_capture(fault):
 
 
 def ask_run(fault):
-    return take(PLACE / "run", SCENARIOS, RUN_LIMIT_S) if is_of_capture(fault) else ask_taken()
+    return take(PLACE / "run", SCENARIOS, VICTIMS, RUN_LIMIT_S) if is_of_capture(fault) else ask_taken()
 
 
 def ask(level, fault):
@@ -349,11 +349,11 @@ class Clean:
     def __init__(self, levels, faults):
         self.found = {}
         if "run" in levels and any(is_of_capture(f) for f in faults):
-            self.found["run", True] = take(PLACE / "run", SCENARIOS, TAKE_LIMIT_S)
+            self.found["run", True] = take(PLACE / "run", SCENARIOS, VICTIMS, TAKE_LIMIT_S)
         if "run" in levels and not all(is_of_capture(f) for f in faults):
             taken = PLACE / "taken"
             if not (taken / "sources").is_file() or (taken / "sources").read_text(encoding="utf-8") != sources():
-                take(taken, SCENARIOS + MORE_SCENARIOS, TAKE_LIMIT_S)
+                take(taken, SCENARIOS + MORE_SCENARIOS, BUILD / "victims", TAKE_LIMIT_S)
                 (taken / "sources").write_text(sources(), encoding="utf-8")
             self.found["run", False] = ask_taken()
         if "check" in levels:
@@ -382,8 +382,8 @@ def main():
         faults = [f for f in faults if "test" in f]
     PLACE.mkdir(parents=True, exist_ok=True)
     copy_tree()
-    configure("run" in asked.level)
-    broken = build(asked.level, [*faults, {"file": "victims/"}] if "run" in asked.level else faults)
+    configure("run" in asked.level and any(is_of_capture(f) for f in faults))
+    broken = build(asked.level, faults)
     if broken:
         print(broken, file=sys.stderr)
         return 3
