@@ -105,7 +105,7 @@ static void add_stretch(struct stretch *s, uint32_t at, uint32_t end, bool insid
         }
         const bool from_code = !name.is_public && name.start_rva != 0;
         const uint32_t scope =
-            index_root(worker, name.text, file, name.is_public ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB,
+            index_root(worker, name.text, file, index_pdb_from(worker, name.is_public),
                        name.start_rva != 0 ? name.start_rva : INDEX_NO_START,
                        inside || from_code ? worker->compiland : 0);
         index_piece(worker, s->section_rva + at, scope, line);

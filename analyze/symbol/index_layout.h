@@ -72,6 +72,10 @@ enum {
 
 #define INDEX_MAGIC "TWSTKIDX"
 
+/* What a procedure of a damaged object file is known from, in place of SYMBOLS_PDB and
+ * SYMBOLS_PDB_PUBLIC: its frames have NOTE_PDB_PART_DAMAGED. */
+enum { INDEX_FROM_DAMAGED = 14, INDEX_FROM_DAMAGED_PUBLIC = 15 };
+
 /* Start of code without a name: distances are 0. */
 #define INDEX_NO_START UINT32_MAX
 

@@ -50,7 +50,7 @@ struct scope_slot {
 
 struct scope_root { /* fields that only a procedure has */
     uint32_t start_rva, compiland;
-    enum symbols_from from;
+    uint32_t from; /* enum symbols_from, or one of INDEX_FROM_DAMAGED */
 };
 
 /* Publics by address, made once and shared by all workers. */
@@ -155,11 +155,14 @@ uint32_t index_constant(struct piece_worker *worker, const char *text);
 /* The number of a file by its name; equal names have one number, except by a rare chance. */
 uint32_t index_file_text(struct piece_worker *worker, const char *name);
 
+/* What the current module's procedures, or publics in its code, are known from. */
+uint32_t index_pdb_from(const struct piece_worker *worker, bool is_public);
+
 /* Appends pieces: index_claim() where a claim starts, and then each at or after the last one. */
 void index_claim(struct piece_worker *worker, uint32_t start_rva);
 void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line);
-uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file,
-                    enum symbols_from from, uint32_t start_rva, uint32_t compiland);
+uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file, uint32_t from,
+                    uint32_t start_rva, uint32_t compiland);
 uint32_t index_inlined(struct piece_worker *worker, uint32_t parent, uint32_t name, uint32_t file,
                        uint32_t line);
 struct inlinee_slot *index_inlinee(struct piece_worker *worker, uint32_t id);

@@ -1,5 +1,6 @@
 /* See index_pieces.h. The data of a worker: texts, scopes, pieces, and the tables of the current
  * module. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,11 +279,20 @@ static uint32_t add_scope(struct piece_worker *worker, struct scope_slot scope)
     return worker->scopes.count++;
 }
 
-uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file,
-                    enum symbols_from from, uint32_t start_rva, uint32_t compiland)
+static_assert((int)SYMBOLS_COUNT <= (int)INDEX_FROM_DAMAGED, "numbers of the index file");
+
+uint32_t index_pdb_from(const struct piece_worker *worker, bool is_public)
+{
+    if (worker->unit.is_damaged)
+        return is_public ? INDEX_FROM_DAMAGED_PUBLIC : INDEX_FROM_DAMAGED;
+    return is_public ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
+}
+
+uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file, uint32_t from,
+                    uint32_t start_rva, uint32_t compiland)
 {
     /* Larger than any scope number, so that keys of roots and of inlined scopes never collide. */
-    const uint32_t kind = 1U << 31 | (uint32_t)from << 24 | (compiland & 0xffffff);
+    const uint32_t kind = 1U << 31 | from << 24 | (compiland & 0xffffff);
     struct scope_memo *memo = memo_of(worker, kind, name, file, start_rva);
     if (remembers(memo, kind, name, file, start_rva))
         return memo->slot;

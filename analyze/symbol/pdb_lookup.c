@@ -140,6 +140,7 @@ static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct pdb_
         out[i].distance = distance;
         out[i].from = SYMBOLS_PDB;
         out[i].compiland = unit->module.name;
+        out[i].note = unit->is_damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
     }
     if (known == NULL || !known->named)
         out[depth].function = pdb_names_procedure(&lookup->names, unit, &procedure);
@@ -176,6 +177,7 @@ static uint32_t frame_without_procedure(struct pdb_lookup *lookup,
     memset(out, 0, sizeof *out);
     out->from = has_public && !has_code ? SYMBOLS_PDB_PUBLIC : SYMBOLS_PDB;
     out->compiland = unit != NULL && (inside || has_code) ? unit->module.name : NULL;
+    out->note = unit != NULL && unit->is_damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
     if (has_code) {
         out->function = pdb_names_procedure(&lookup->names, unit, &procedure);
         out->distance = place.offset - procedure.start.offset;

@@ -117,6 +117,7 @@ bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, st
     memset(out, 0, sizeof *out);
     if (!pdb_module_open(pdb, index, keep, &out->module))
         return false;
+    out->is_damaged = !pdb_symbols_are_whole(&out->module) || !pdb_lines_are_whole(&out->module);
     out->code_count = walk_codes(&out->module, NULL);
     out->codes = ARENA_ARRAY(keep, out->code_count, struct unit_code);
     struct pdb_line_range range;

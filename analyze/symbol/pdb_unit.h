@@ -29,7 +29,8 @@ struct pdb_unit {
     uint32_t code_count;
     struct pdb_line_range *ranges; /* line tables, in file order; of folded code the first's */
     uint32_t range_count;
-    uint32_t uses; /* for the caller, to decide when to call pdb_unit_sort() */
+    bool is_damaged; /* parts of the module's stream are cut: answers may lack something */
+    uint32_t uses;   /* for the caller, to decide when to call pdb_unit_sort() */
 };
 
 /* Reads module INDEX; KEEP owns everything that is not borrowed from the file. False: out of memory

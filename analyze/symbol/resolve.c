@@ -62,6 +62,11 @@ static uint64_t lookup_offset(const struct symbol_module *sources, const struct 
     return frame_lookup_offset(&even);
 }
 
+static bool has_own_note(enum symbols_from from)
+{
+    return from == SYMBOLS_PPDB || from == SYMBOLS_PDB || from == SYMBOLS_PDB_PUBLIC;
+}
+
 static bool resolve_frame(const struct source_view *view, const struct frame *in,
                           struct arena *keep, struct resolved *out)
 {
@@ -89,7 +94,7 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
         else if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV &&
                  in->note == NOTE_NONE)
             to[i].note = view->sources->note;
-        if (found[i].from == SYMBOLS_PPDB && found[i].note != NOTE_NONE && in->note == NOTE_NONE)
+        if (has_own_note(found[i].from) && found[i].note != NOTE_NONE && in->note == NOTE_NONE)
             to[i].note = found[i].note;
     }
     if (count == 0) {

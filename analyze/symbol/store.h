@@ -118,7 +118,7 @@ struct symbol_frame {
     bool inlined;
     enum symbols_from from;
     const char *compiland; /* object file of the contribution; NULL */
-    enum frame_note note;  /* more to say of the frame; only set of SYMBOLS_PPDB */
+    enum frame_note note;  /* more to say of the frame; only set of the PDBs */
 };
 
 enum { SYMBOL_FRAMES_MAX = 257 }; /* LIMIT_INLINE_DEPTH + the procedure */

@@ -268,12 +268,16 @@ static void finish(const struct symbol_index *index, uint32_t rva, const uint8_t
     const char *compiland = string_of(index, load_u32(slot + INDEX_SLOT_BYTES + 4));
     const uint64_t distance = start != INDEX_NO_START ? rva - start : 0;
     const uint32_t stated = slot[1] & ((1U << SLOT_PROCEDURE_FROM_BITS) - 1);
-    const enum symbols_from from =
-        stated < SYMBOLS_COUNT ? (enum symbols_from)stated : SYMBOLS_NONE;
+    const bool damaged = stated == INDEX_FROM_DAMAGED || stated == INDEX_FROM_DAMAGED_PUBLIC;
+    const enum symbols_from from = stated == INDEX_FROM_DAMAGED          ? SYMBOLS_PDB
+                                   : stated == INDEX_FROM_DAMAGED_PUBLIC ? SYMBOLS_PDB_PUBLIC
+                                   : stated < SYMBOLS_COUNT              ? (enum symbols_from)stated
+                                                                         : SYMBOLS_NONE;
     for (uint32_t i = 0; i < count; i++) {
         out[i].distance = distance;
         out[i].from = from;
         out[i].compiland = compiland;
+        out[i].note = damaged ? NOTE_PDB_PART_DAMAGED : NOTE_NONE;
     }
 }
 

@@ -188,7 +188,8 @@ def take(place, scenarios, victims, limit_s):
 
 
 def ask_taken():
-    cases = sorted(p.parent for p in (PLACE / "taken/cases").glob("*/cases/*/case.json"))
+    """Judges what was taken once."""
+    cases = sorted(p.parent for p in (PLACE / "taken/cases").glob("cases/*/case.json"))
     return ask_json("check", "--json", "--launcher", "wine", "--victims", BUILD / "victims/bin", "--prefix", BUILD / "wine", *cases,
                     limit_s=RUN_LIMIT_S)
 
@@ -356,6 +357,9 @@ class Clean:
                 take(taken, SCENARIOS + MORE_SCENARIOS, BUILD / "victims", TAKE_LIMIT_S)
                 (taken / "sources").write_text(sources(), encoding="utf-8")
             self.found["run", False] = ask_taken()
+        for said in self.found.values():
+            if not said["cases"]:
+                raise SystemExit(f"mutate.py: no case without a fault\n{said['said']}")
         if "check" in levels:
             self.found["check", False] = ask_check()
         self.unit = ask_unit({f["test"] for f in faults} if levels == ["own"] else ()) if {"own", "unit"} & set(levels) else None

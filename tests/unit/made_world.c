@@ -22,6 +22,8 @@ static const char *describe(const struct symbol_frame *frames, uint32_t count)
         if (f->file != NULL && at < sizeof out)
             at +=
                 (size_t)snprintf(out + at, sizeof out - at, " %s:%u", path_base(f->file), f->line);
+        if (f->note != NOTE_NONE && at < sizeof out)
+            at += (size_t)snprintf(out + at, sizeof out - at, " (%s)", frame_note_name(f->note));
     }
     return out;
 }

@@ -401,3 +401,52 @@ TEST(every_name_of_a_folded_function_is_known)
     }
     symbol_store_close(store);
 }
+
+#define DAMAGED                                                                                    \
+    " (the PDB is damaged here: inlined functions may be missing, and names and lines wrong)"
+
+TEST(an_object_file_that_is_cut_says_so_in_its_frames)
+{
+    static const struct {
+        const char *name;
+        uint32_t record_bytes, block_bytes; /* stated; 0: none of them */
+        const char *want;
+    } rows[] = {
+        {"whole", 0, 0, "f+0x1"},
+        {"a record longer than the stream", 100, 0, "f+0x1" DAMAGED},
+        {"a record without a kind", 1, 0, "f+0x1" DAMAGED},
+        {"lines of more bytes than there are", 0, 100, "f+0x1" DAMAGED},
+        {"a block of lines shorter than its head", 0, 4, "f+0x1" DAMAGED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct make_pdb m;
+        struct made_world w;
+        test_row(rows[i].name);
+        make_pdb_start(&m);
+        for (uint32_t module = 0; module < 2; module++) {
+            make_contribution(&m, module, module * 0x10, 0x10);
+            const uint32_t record =
+                make_procedure(&m, module, 0x1110, module * 0x10, 0x10, module == 0 ? "f" : "g");
+            make_scope_end(&m, module, record, 0x0006);
+        }
+        if (rows[i].record_bytes != 0) {
+            bag_u16(&m.symbols[0], rows[i].record_bytes);
+            bag_u16(&m.symbols[0], 0x1110);
+        }
+        if (rows[i].block_bytes != 0) {
+            bag_u32(&m.c13[0], 0xf2);
+            bag_u32(&m.c13[0], 24);
+            bag_u32(&m.c13[0], 0x100); /* lines of other code: the damage may be anywhere */
+            bag_u16(&m.c13[0], 1);
+            bag_u16(&m.c13[0], 0);
+            bag_u32(&m.c13[0], 0x10);
+            bag_u32(&m.c13[0], 0);
+            bag_u32(&m.c13[0], 0);
+            bag_u32(&m.c13[0], rows[i].block_bytes);
+        }
+        made_open(&w, &m);
+        made_check(&w, MAKE_CODE_RVA + 1, rows[i].want);
+        made_check(&w, MAKE_CODE_RVA + 0x11, "g+0x1");
+        made_close(&w);
+    }
+}

@@ -28,6 +28,7 @@ enum {
     BLOCK_HEADER_BYTES = 12,
     ROW_BYTES = 8,
     COLUMN_BYTES = 4,
+    INLINEE_BYTES = 12,
     SIGNATURE_C13 = 4,
     LINE_NONE_STEP_OVER = 0xf00f00,
     LINE_NONE_STEP_INTO = 0xfeefee,
@@ -134,6 +135,48 @@ bool pdb_line_range_next(const struct pdb_module *module, struct pdb_line_cursor
         return true;
     }
     return false;
+}
+
+static bool blocks_are_whole(const uint8_t *data, uint32_t bytes)
+{
+    if (bytes < LINES_HEADER_BYTES)
+        return false;
+    const uint32_t row_size = ROW_BYTES + ((load_u16(data + 6) & 1) != 0 ? COLUMN_BYTES : 0);
+    uint32_t at = LINES_HEADER_BYTES;
+    while (bytes - at >= BLOCK_HEADER_BYTES) {
+        const uint32_t rows = load_u32(data + at + 4), block = load_u32(data + at + 8);
+        if (block < BLOCK_HEADER_BYTES || block > bytes - at ||
+            rows > (block - BLOCK_HEADER_BYTES) / row_size)
+            return false;
+        at += block;
+    }
+    return at == bytes;
+}
+
+static bool inlinees_are_whole(const uint8_t *data, uint32_t bytes)
+{
+    if (bytes < 4)
+        return false;
+    const bool extra_files = load_u32(data) == 1;
+    uint64_t at = 4;
+    while (at + INLINEE_BYTES <= bytes) {
+        const uint8_t *row = data + at;
+        at += INLINEE_BYTES;
+        if (extra_files)
+            at += at + 4 <= bytes ? 4 + 4 * (uint64_t)load_u32(row + INLINEE_BYTES) : 4;
+    }
+    return at == bytes;
+}
+
+bool pdb_lines_are_whole(const struct pdb_module *module)
+{
+    uint32_t next = 0, kind, bytes;
+    const uint8_t *data;
+    while (next_subsection(module, &next, &kind, &data, &bytes))
+        if ((kind == SUBSECTION_LINES && !blocks_are_whole(data, bytes)) ||
+            (kind == SUBSECTION_INLINEES && !inlinees_are_whole(data, bytes)))
+            return false;
+    return next >= module->c13_bytes;
 }
 
 static void c11_rows(const struct pdb_module *module, const struct pdb_line_range *range,

@@ -102,4 +102,8 @@ uint32_t pdb_inline_rows(const uint8_t *annotations, uint32_t bytes, uint32_t fi
 bool pdb_inline_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
                      const uint8_t **annotations, uint32_t *bytes);
 
+/* False when C13 subsections of the module are cut or damaged, so that rows are missing: the row
+ * before them then seems to hold more code than it does. */
+bool pdb_lines_are_whole(const struct pdb_module *module);
+
 #endif

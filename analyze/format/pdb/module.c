@@ -42,6 +42,7 @@ bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies
         out->data = msf_view(&stream, 0, (uint32_t)bytes, copies);
     }
     if (out->data == NULL) {
+        out->is_unreadable = number != UINT16_MAX && bytes != 0;
         out->symbol_bytes = 0;
         out->c11_bytes = 0;
         out->c13_bytes = 0;
@@ -59,6 +60,23 @@ uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbo
         !pdb_symbol_closes(end.kind))
         return symbol->end_soff;
     return end.end_soff;
+}
+
+bool pdb_symbols_are_whole(const struct pdb_module *module)
+{
+    struct pdb_symbol symbol, end;
+    uint32_t soff = 4;
+    if (module->is_unreadable)
+        return false;
+    for (; pdb_symbol_at(module, soff, &symbol); soff = symbol.end_soff) {
+        if (!pdb_symbol_opens(symbol.kind) || symbol.bytes < 8)
+            continue;
+        const uint32_t end_soff = load_u32(symbol.data + 4);
+        if (end_soff < symbol.end_soff || !pdb_symbol_at(module, end_soff, &end) ||
+            !pdb_symbol_closes(end.kind))
+            return false;
+    }
+    return soff >= module->symbol_bytes || module->symbol_bytes < 4;
 }
 
 /* Where each kind keeps its fields, counted from the end of the kind; all start with parent, end.

@@ -21,6 +21,7 @@ struct pdb_module {
     const char *object;  /* the object file or library it came from */
     const uint8_t *data; /* the whole stream; NULL when it has none or could not be read */
     uint32_t symbol_bytes, c11_bytes, c13_bytes; /* in that order */
+    bool is_unreadable; /* it has a stream, of which not even the stated bytes could be read */
 };
 
 /* Reads only names and sizes, not the stream. False when there is no such module. */
@@ -95,6 +96,10 @@ static inline bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff,
     out->bytes = bytes - 2;
     return true;
 }
+
+/* False when records of the module's stream are cut or damaged, so that what follows them, or is
+ * inside them, is not found. */
+bool pdb_symbols_are_whole(const struct pdb_module *module);
 
 /* Where the next record of the same scope starts: after the closing record if this one opens a
  * scope, else after this one. */
