@@ -48,11 +48,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
  * question at a time. Its standard error is dropped. Belongs to one thread. */
 struct process;
 
-/* True when this system supports such programs. */
-bool process_stays(void);
-
-/* Starts it; of REQUEST only argv, environment and folder count. Fails: as process_run;
- * ERR_UNSUPPORTED unless process_stays(). */
+/* Starts it; of REQUEST only argv, environment and folder count. Fails: as process_run. */
 enum status process_open(const struct process_request *request, struct process **out,
                          struct fault *fault);
 

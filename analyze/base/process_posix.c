@@ -344,11 +344,6 @@ struct process {
 
 enum { CLOSE_LIMIT_MS = 2000, ANSWER_MAX_BYTES = 64 << 20 };
 
-bool process_stays(void)
-{
-    return true;
-}
-
 enum status process_open(const struct process_request *request, struct process **out,
                          struct fault *fault)
 {

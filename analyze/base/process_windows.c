@@ -12,6 +12,7 @@
 #include <psapi.h>
 
 #include "base/files.h"
+#include "base/process_windows.h"
 #include "base/text.h"
 #include "base/thread.h"
 
@@ -111,14 +112,7 @@ static char *quote_word(struct arena *keep, const char *line, const char *word)
     return out;
 }
 
-struct pump {
-    HANDLE pipe;
-    char *text;
-    size_t bytes, room, max;
-    bool cut;
-};
-
-static void pump_add(struct pump *p, const char *block, size_t bytes)
+void pump_add(struct pump *p, const char *block, size_t bytes)
 {
     if (bytes > p->max - p->bytes) {
         bytes = p->max - p->bytes;
@@ -259,8 +253,7 @@ static LPPROC_THREAD_ATTRIBUTE_LIST inherit_only(HANDLE theirs[3], struct arena 
 }
 
 static bool child_start(const struct process_request *request, const char *program,
-                        const char *line, HANDLE theirs[3], HANDLE job, PROCESS_INFORMATION *child,
-                        struct arena *keep)
+                        const char *line, HANDLE theirs[3], struct child *child, struct arena *keep)
 {
     const DWORD flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT |
                         EXTENDED_STARTUPINFO_PRESENT;
@@ -280,12 +273,12 @@ static bool child_start(const struct process_request *request, const char *progr
         (request->folder != NULL && folder == NULL))
         return false;
     const bool started = CreateProcessW(path, wide, NULL, NULL, TRUE, flags, environment, folder,
-                                        &start.StartupInfo, child) != 0;
+                                        &start.StartupInfo, &child->info) != 0;
     DeleteProcThreadAttributeList(start.lpAttributeList);
     if (!started)
         return false;
-    (void)AssignProcessToJobObject(job, child->hProcess);
-    (void)ResumeThread(child->hThread);
+    (void)AssignProcessToJobObject(child->job, child->info.hProcess);
+    (void)ResumeThread(child->info.hThread);
     return true;
 }
 
@@ -324,28 +317,26 @@ static char *pump_finish(struct pump *p, struct arena *keep, size_t *bytes)
     char *text = arena_text(keep, p->text != NULL ? p->text : "", p->bytes);
     *bytes = text != NULL ? p->bytes : 0;
     free(p->text);
-    (void)CloseHandle(p->pipe);
     return text;
 }
 
 /* Writes the child's input and reads its output while it runs, then waits for it to end. */
-static void child_run(const struct process_request *request, PROCESS_INFORMATION *child, HANDLE job,
-                      HANDLE input, struct pump *streams, struct process_result *out)
+static void child_run(const struct process_request *request, struct child *child,
+                      struct pump *streams, struct process_result *out)
 {
-    struct feed feed = {input, request->input, request->input_bytes};
+    struct feed feed = {child->input, request->input, request->input_bytes};
     struct thread *threads[3] = {thread_start(feed_write, &feed),
                                  thread_start(pump_read, &streams[0]),
                                  thread_start(pump_read, &streams[1])};
 
-    if (!child_wait(child->hProcess, request))
+    child->input = NULL; /* feed_write closes it */
+    if (!child_wait(child->info.hProcess, request))
         out->timed_out = request->despite_interrupt || !process_interrupted();
-    (void)TerminateJobObject(job, 128 + 9); /* the child, or processes that it left running */
-    (void)WaitForSingleObject(child->hProcess, INFINITE);
+    (void)TerminateJobObject(child->job, JOB_KILLED); /* it, or processes that it left running */
+    (void)WaitForSingleObject(child->info.hProcess, INFINITE);
     for (int i = 0; i < 3; i++)
         thread_join(threads[i]);
-    child_measure(child->hProcess, out);
-    (void)CloseHandle(child->hThread);
-    (void)CloseHandle(child->hProcess);
+    child_measure(child->info.hProcess, out);
 }
 
 /* As the system finds programs, but first in the folder where the program will run. */
@@ -357,85 +348,87 @@ static char *find_program(const struct process_request *request, struct arena *k
     return found != NULL || name == NULL ? found : find_in(NULL, name, keep);
 }
 
+/* The command line as CommandLineToArgvW reads it. NULL: no memory. */
+static const char *command_line(const char *const *argv, struct arena *keep)
+{
+    const char *line = arena_string(keep, "");
+    for (size_t i = 0; argv[i] != NULL && line != NULL; i++)
+        line = quote_word(keep, line, argv[i]);
+    return line;
+}
+
+/* A file that swallows what is written to it, to be inherited. */
+static HANDLE open_nowhere(void)
+{
+    SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
+    const HANDLE file = CreateFileW(L"NUL", GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                                    &inherit, OPEN_EXISTING, 0, NULL);
+    return file != INVALID_HANDLE_VALUE ? file : NULL;
+}
+
+enum status child_open(const struct process_request *request, bool with_errors, struct child *out,
+                       struct fault *fault)
+{
+    HANDLE theirs[3] = {NULL, NULL, NULL};
+    struct arena scratch;
+
+    memset(out, 0, sizeof *out);
+    arena_init(&scratch, 0);
+    const char *program = find_program(request, &scratch);
+    const char *line = command_line(request->argv, &scratch);
+    if (program == NULL) {
+        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program", "not found in PATH");
+        fault_set_path(fault, request->argv[0]);
+    } else if (line == NULL) {
+        (void)fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program start");
+    } else if ((out->job = make_job()) == NULL || !make_pipe(&out->input, &theirs[0], false) ||
+               !make_pipe(&out->output, &theirs[1], true) ||
+               !(with_errors ? make_pipe(&out->errors, &theirs[2], true)
+                             : (theirs[2] = open_nowhere()) != NULL) ||
+               !child_start(request, program, line, theirs, out, &scratch)) {
+        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start", "the system refused");
+    }
+    for (int i = 0; i < 3; i++)
+        if (theirs[i] != NULL)
+            (void)CloseHandle(theirs[i]);
+    arena_free(&scratch);
+    if (fault->code != ERR_NONE)
+        child_close(out);
+    return fault->code;
+}
+
+void child_close(struct child *child)
+{
+    const HANDLE handles[] = {child->info.hThread, child->info.hProcess, child->input,
+                              child->output,       child->errors,        child->job};
+    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++)
+        if (handles[i] != NULL)
+            (void)CloseHandle(handles[i]);
+    memset(child, 0, sizeof *child);
+}
+
 enum status process_run(const struct process_request *request, struct arena *keep,
                         struct process_result *out, struct fault *fault)
 {
     const uint64_t start_ns = clock_ns();
-    struct pump streams[2];
-    HANDLE ours[3] = {NULL, NULL, NULL}, theirs[3] = {NULL, NULL, NULL};
-    PROCESS_INFORMATION child;
-    char *line = arena_string(keep, "");
-    const char *program = find_program(request, keep);
+    const size_t max =
+        request->output_max_bytes != 0 ? request->output_max_bytes : (size_t)64 << 20;
+    struct child child;
 
     memset(out, 0, sizeof *out);
-    memset(streams, 0, sizeof streams);
-    if (program == NULL) {
-        fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "program", "not found in PATH");
-        fault_set_path(fault, request->argv[0]);
+    if (child_open(request, true, &child, fault) != ERR_NONE)
         return fault->code;
-    }
-    for (size_t i = 0; request->argv[i] != NULL && line != NULL; i++)
-        line = quote_word(keep, line, request->argv[i]);
-    if (line == NULL)
-        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "program start");
-    HANDLE job = make_job();
-    const bool started = job != NULL && make_pipe(&ours[0], &theirs[0], false) &&
-                         make_pipe(&ours[1], &theirs[1], true) &&
-                         make_pipe(&ours[2], &theirs[2], true) &&
-                         child_start(request, program, line, theirs, job, &child, keep);
-    for (int i = 0; i < 3; i++)
-        if (theirs[i] != NULL)
-            (void)CloseHandle(theirs[i]);
-    for (int i = 0; i < 2; i++) {
-        streams[i].pipe = ours[i + 1];
-        streams[i].max =
-            request->output_max_bytes != 0 ? request->output_max_bytes : (size_t)64 << 20;
-    }
-    if (started)
-        child_run(request, &child, job, ours[0], streams, out);
-    else
-        fault_set_hint(fault, ERR_IO, FAULT_NO_OFFSET, "program start", "the system refused");
+    struct pump streams[2] = {{.pipe = child.output, .max = max},
+                              {.pipe = child.errors, .max = max}};
+    child_run(request, &child, streams, out);
     out->output = pump_finish(&streams[0], keep, &out->output_bytes);
     out->errors = pump_finish(&streams[1], keep, &out->errors_bytes);
     out->output_cut = streams[0].cut || streams[1].cut;
     out->wall_ns = clock_ns() - start_ns;
-    if (job != NULL)
-        (void)CloseHandle(job);
+    child_close(&child);
     if (!request->despite_interrupt && process_interrupted())
         return fault_set(fault, ERR_INTERRUPTED, FAULT_NO_OFFSET, "program");
     return fault->code;
-}
-
-bool process_stays(void)
-{
-    return false;
-}
-
-enum status process_open(const struct process_request *request, struct process **out,
-                         struct fault *fault)
-{
-    *out = NULL;
-    fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "program that stays",
-                   "it is started for each question here");
-    fault_set_path(fault, request->argv[0]);
-    return fault->code;
-}
-
-enum status process_ask(struct process *process, const char *question, uint32_t lines,
-                        uint32_t limit_ms, struct arena *keep, char **answer, struct fault *fault)
-{
-    (void)process;
-    (void)question;
-    (void)lines;
-    (void)limit_ms;
-    (void)keep;
-    *answer = NULL;
-    return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "program that stays");
-}
-
-void process_close(struct process *process)
-{
-    (void)process;
 }
 
 void process_name_self(char out[PROCESS_NAME_BYTES])

@@ -30,8 +30,6 @@ struct judge_pool {
 enum status judge_pool_open(const char *folder, struct judge_pool **out, struct fault *fault)
 {
     *out = NULL;
-    if (!process_stays())
-        return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "judges that stay");
     if (path_remove(folder, fault) != ERR_NONE || folder_make(folder, fault) != ERR_NONE)
         return fault->code;
     struct judge_pool *pool = calloc(1, sizeof *pool);

@@ -15,6 +15,9 @@ static const char usage[] =
     "       actor do COMMAND WORD, one command, where an argument cannot hold a space\n"
     "  out TEXT, err TEXT   write a line\n"
     "  cat                  copy the input to the output\n"
+    "  echo BYTES           the same line by line, each after that many bytes on the other output\n"
+    "  line, skip           copy one line of the input; read one\n"
+    "  part TEXT            write the beginning of a line\n"
     "  show FILE            copy a file to the output\n"
     "  env NAME             write a variable's value\n"
     "  zeros BYTES          write that many NUL bytes\n"
@@ -33,6 +36,32 @@ static void copy(FILE *in)
 {
     for (int c = getc(in); c != EOF; c = getc(in))
         (void)putchar(c);
+}
+
+static void skip(void)
+{
+    for (int c = getchar(); c != EOF && c != '\n';)
+        c = getchar();
+}
+
+static bool copy_line(void)
+{
+    int c = getchar();
+    const bool is_line = c != EOF;
+    for (; c != EOF && c != '\n'; c = getchar())
+        (void)putchar(c);
+    if (is_line)
+        (void)putchar('\n');
+    (void)fflush(stdout);
+    return is_line;
+}
+
+static void echo(long bytes)
+{
+    do {
+        for (long i = 0; i < bytes; i++)
+            (void)putc('.', stderr);
+    } while (copy_line());
 }
 
 static void show(const char *path)
@@ -91,6 +120,14 @@ static void act(const char *verb, const char *rest)
         (void)fprintf(stderr, "%s\n", rest);
     else if (strcmp(verb, "cat") == 0)
         copy(stdin);
+    else if (strcmp(verb, "echo") == 0)
+        echo(atol(rest));
+    else if (strcmp(verb, "line") == 0)
+        (void)copy_line();
+    else if (strcmp(verb, "skip") == 0)
+        skip();
+    else if (strcmp(verb, "part") == 0)
+        (void)printf("%s", rest);
     else if (strcmp(verb, "env") == 0)
         (void)printf("%s\n", getenv(rest) != NULL ? getenv(rest) : "");
     else if (strcmp(verb, "zeros") == 0)
@@ -112,6 +149,7 @@ static void act(const char *verb, const char *rest)
         write_file("record.rec", rest);
     else if (strcmp(verb, "exit") == 0 || (strcmp(verb, "once") == 0 && is_first_time()))
         exit(atoi(rest));
+    (void)fflush(stdout);
 }
 
 int main(int argc, char **argv)
