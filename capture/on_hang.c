@@ -85,7 +85,7 @@ static void resume_thread(uint32_t i)
 }
 
 /* Stops the suspect; not where a collection of a .NET runtime has just moved it, since where it was
- * can be told a moment later. *START_NS is when it was stopped. */
+ * shows a moment later. *START_NS is when it was stopped. */
 static bool stop_suspect(uint64_t *start_ns)
 {
     for (int tries = 0;; tries++) {

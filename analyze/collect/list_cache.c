@@ -47,8 +47,13 @@ const char *list_cache_path(const struct list_cache *cache, const char *program,
 {
     char key[SHA256_DIGITS + 1];
     const char *hash = cache->folder != NULL ? hash_file(program, keep) : NULL;
-    const char *facts =
-        hash != NULL ? arena_printf(keep, "%s\n%s", hash, text_or_empty(cache->facts)) : NULL;
+    /* managed victims list what they can show by this file; ./run may bring it later */
+    const char *runtime =
+        arena_printf(keep, "%.*sdotnet/coreclr.dll", (int)(path_base(program) - program), program);
+    const char *facts = hash != NULL ? arena_printf(keep, "%s\n%d\n%s", hash,
+                                                    runtime != NULL && path_is_file(runtime),
+                                                    text_or_empty(cache->facts))
+                                     : NULL;
 
     if (facts == NULL)
         return NULL;

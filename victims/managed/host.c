@@ -1,6 +1,6 @@
 /* See host.h.  Three files of the runtime are enough: coreclr.dll, clrjit.dll and
- * System.Private.CoreLib.dll, in the folder that TWINSTACK_DOTNET names, else in dotnet\\ two
- * folders above this program, where ./run puts them.
+ * System.Private.CoreLib.dll, in the folder that TWINSTACK_DOTNET names, else in dotnet\\ beside
+ * this program, where ./run puts a link, else two folders above it, where ./run puts them.
  *
  * Spec: https://learn.microsoft.com/dotnet/core/tutorials/netcore-hosting */
 #include "victims/managed/host.h"
@@ -31,6 +31,13 @@ static void own_folder(wchar_t folder[FOLDER_UNITS])
     folder[length] = 0;
 }
 
+static bool is_file(const wchar_t *folder, const wchar_t *name)
+{
+    wchar_t path[FOLDER_UNITS + 64];
+    swprintf(path, FOLDER_UNITS + 64, L"%ls%ls", folder, name);
+    return GetFileAttributesW(path) != INVALID_FILE_ATTRIBUTES;
+}
+
 static void runtime_folder(wchar_t folder[FOLDER_UNITS])
 {
     const DWORD length = GetEnvironmentVariableW(L"TWINSTACK_DOTNET", folder, FOLDER_UNITS - 64);
@@ -39,14 +46,11 @@ static void runtime_folder(wchar_t folder[FOLDER_UNITS])
         return;
     }
     own_folder(folder);
+    wcscat(folder, L"dotnet\\");
+    if (is_file(folder, L"coreclr.dll"))
+        return;
+    own_folder(folder);
     wcscat(folder, L"..\\..\\dotnet\\");
-}
-
-static bool is_file(const wchar_t *folder, const wchar_t *name)
-{
-    wchar_t path[FOLDER_UNITS + 64];
-    swprintf(path, FOLDER_UNITS + 64, L"%ls%ls", folder, name);
-    return GetFileAttributesW(path) != INVALID_FILE_ATTRIBUTES;
 }
 
 const char *managed_missing(void)
