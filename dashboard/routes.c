@@ -54,7 +54,7 @@ static const struct route routes[] = {
     {"POST", "/api/v1/resolve", answer_resolve, ROUTE_BODY, NULL,
      "resolves a stack, a record or a minidump"},
     {"GET", "/api/v1/artifacts/{sha256}", answer_artifact, 0, NULL,
-     "a kept file of a case: record or source"},
+     "a kept file of a case: record, source, or the address of a source"},
     {"GET", "/api/v1/runs/{run}/cases/{case}/dump", answer_dump, 0, NULL,
      "the dump of a case, while its run's folder is there; whole or in ranges"},
     {"POST", "/api/v1/reports", answer_report, ROUTE_OPEN, NULL,

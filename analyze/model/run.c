@@ -14,6 +14,7 @@ static const char *const artifact_names[ARTIFACT_ROLE_COUNT] = {
     [ARTIFACT_TRUTH] = "truth",
     [ARTIFACT_RECORD] = "record",
     [ARTIFACT_SOURCE] = "source",
+    [ARTIFACT_SOURCE_LINK] = "source_link",
 };
 
 const char *artifact_role_name(enum artifact_role role)

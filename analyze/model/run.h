@@ -37,6 +37,7 @@ enum artifact_role {
     ARTIFACT_TRUTH,
     ARTIFACT_RECORD,
     ARTIFACT_SOURCE,
+    ARTIFACT_SOURCE_LINK, /* the data is a URL: where SourceLink says that the source NAME is */
     ARTIFACT_ROLE_COUNT
 };
 
@@ -114,7 +115,8 @@ struct run_info {
                              * unknown */
 };
 
-/* "case", "truth", "record", "source"; NULL for none.  The reverse: none for any other text. */
+/* "case", "truth", "record", "source", "source_link"; NULL for none.  The reverse: none for any
+ * other text. */
 const char *artifact_role_name(enum artifact_role role);
 enum artifact_role artifact_role_parse(const char *text);
 

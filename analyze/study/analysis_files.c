@@ -8,29 +8,39 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "study/analysis.h"
+#include "symbol/store.h"
 
 enum { FILES_MAX = 64, SOURCE_MAX_BYTES = 256 << 10, SEALED_MAX_BYTES = 64 << 10 };
 
 struct gathering {
+    const struct analysis *analysis;
     struct run_case *c;
     const char *root;
     struct arena *keep;
 };
 
+static void add_data(struct gathering *g, enum artifact_role role, const char *name,
+                     const char *data, size_t bytes)
+{
+    if (g->c->artifact_count == FILES_MAX)
+        return;
+    struct case_artifact *a = &g->c->artifacts[g->c->artifact_count++];
+    a->role = role;
+    a->name = name;
+    a->data = data;
+    a->bytes = bytes;
+    text_sha256(data, bytes, a->sha256);
+}
+
 static void add_file(struct gathering *g, enum artifact_role role, const char *name,
                      const char *path, size_t max_bytes)
 {
     struct fault absent = FAULT_INIT; /* a source may be missing */
-    struct case_artifact *a = &g->c->artifacts[g->c->artifact_count];
     char *data = NULL;
-    if (g->c->artifact_count == FILES_MAX || name == NULL || path == NULL ||
-        file_read(path, max_bytes, g->keep, &data, &a->bytes, &absent) != ERR_NONE)
-        return;
-    a->role = role;
-    a->name = name;
-    a->data = data;
-    text_sha256(data, a->bytes, a->sha256);
-    g->c->artifact_count++;
+    size_t bytes = 0;
+    if (name != NULL && path != NULL &&
+        file_read(path, max_bytes, g->keep, &data, &bytes, &absent) == ERR_NONE)
+        add_data(g, role, name, data, bytes);
 }
 
 static void add_sealed(struct gathering *g, const struct crash_case *crash, enum case_role role)
@@ -45,7 +55,7 @@ static void add_sealed(struct gathering *g, const struct crash_case *crash, enum
  * name of a source. */
 static const char *source_name(const char *name, const char *root, struct arena *keep)
 {
-    static const char *const endings[] = {".c", ".h", ".cpp", ".hpp", ".cc", ".s", ".S"};
+    static const char *const endings[] = {".c", ".h", ".cpp", ".hpp", ".cc", ".s", ".S", ".cs"};
     char *out = arena_string(keep, name);
     if (out == NULL)
         return NULL;
@@ -64,14 +74,53 @@ static const char *source_name(const char *name, const char *root, struct arena 
     return NULL;
 }
 
+static bool is_kept(const struct gathering *g, enum artifact_role role, const char *name)
+{
+    for (uint32_t i = 0; i < g->c->artifact_count; i++)
+        if (g->c->artifacts[i].role == role && strcmp(g->c->artifacts[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void add_source(struct gathering *g, const char *file)
 {
     const char *name = file != NULL ? source_name(file, g->root, g->keep) : NULL;
-    for (uint32_t i = 0; name != NULL && i < g->c->artifact_count; i++)
-        if (strcmp(g->c->artifacts[i].name, name) == 0)
-            return;
-    if (name != NULL)
+    if (name != NULL && !is_kept(g, ARTIFACT_SOURCE, name))
         add_file(g, ARTIFACT_SOURCE, name, path_join(g->keep, g->root, name), SOURCE_MAX_BYTES);
+}
+
+/* What the module's PDB says of the frame's source: the text that was built, and its address. Any
+ * name will do, since no file of it is opened. */
+static void add_source_of_pdb(struct gathering *g, const struct frame *frame)
+{
+    struct symbol_store *symbols = g->analysis->symbols;
+    char *name = frame->file != NULL && symbols != NULL && frame->module != NULL
+                     ? arena_string(g->keep, frame->file)
+                     : NULL;
+    for (char *at = name; at != NULL && *at != '\0'; at++)
+        if (*at == '\\')
+            *at = '/';
+    if (name == NULL || is_kept(g, ARTIFACT_SOURCE, name) || is_kept(g, ARTIFACT_SOURCE_LINK, name))
+        return;
+    struct symbol_source source;
+    symbol_source(symbol_store_module(symbols, frame->module), frame->file, g->keep, &source);
+    if (source.text != NULL && source.bytes <= SOURCE_MAX_BYTES)
+        add_data(g, ARTIFACT_SOURCE, name, source.text, source.bytes);
+    if (source.url != NULL)
+        add_data(g, ARTIFACT_SOURCE_LINK, name, source.url, strlen(source.url));
+}
+
+static void add_sources_of_pdbs(struct gathering *g)
+{
+    const char *last = NULL; /* the frames of one function name the same file */
+    for (uint32_t k = 0; k < g->c->claim_count; k++)
+        for (uint32_t s = 0; s < g->c->claims[k].stack_count; s++)
+            for (uint32_t i = 0; i < g->c->claims[k].stacks[s].frame_count; i++) {
+                const struct frame *f = &g->c->claims[k].stacks[s].frames[i];
+                if (f->symbols == SYMBOLS_PPDB && f->file != last)
+                    add_source_of_pdb(g, f);
+                last = f->file;
+            }
 }
 
 static void add_sources(struct gathering *g)
@@ -101,7 +150,7 @@ enum status analysis_keep_files(const struct analysis *analysis, const struct cr
     const char *root = analysis->source_root != NULL    ? analysis->source_root
                        : crash->own.source_root != NULL ? crash->own.source_root
                                                         : ".";
-    struct gathering g = {.c = out, .root = root, .keep = keep};
+    struct gathering g = {.analysis = analysis, .c = out, .root = root, .keep = keep};
     out->artifact_count = 0;
     out->artifacts = ARENA_ARRAY(keep, FILES_MAX + 1, struct case_artifact);
     if (out->artifacts == NULL)
@@ -111,6 +160,7 @@ enum status analysis_keep_files(const struct analysis *analysis, const struct cr
                  SEALED_MAX_BYTES);
     add_sealed(&g, crash, ROLE_TRUTH);
     add_sealed(&g, crash, ROLE_RECORD);
+    add_sources_of_pdbs(&g);
     add_sources(&g);
     return ERR_NONE;
 }

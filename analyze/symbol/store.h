@@ -141,6 +141,16 @@ typedef bool symbol_name_fn(void *context, const char *name);
 bool symbol_each_name(struct symbol_module *sources, uint64_t offset, symbol_name_fn *each,
                       void *context);
 
+/* What the portable PDB of a module says of the source FILE, as its frames name it: its text, if
+ * the PDB has it, and where SourceLink says it is.  Both in KEEP; NULL: not there. */
+struct symbol_source {
+    const char *text; /* not ended by 0 */
+    size_t bytes;
+    const char *url;
+};
+void symbol_source(struct symbol_module *sources, const char *file, struct arena *keep,
+                   struct symbol_source *out);
+
 /* Expands physical frames into logical ones: looks up each frame of IN at frame_lookup_offset() and
  * writes the result, in KEEP, to OUT. Every engine of this project turns addresses into names only
  * through this function. Fails: ERR_MEMORY. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "symbol/source_link.h"
 #include "symbol/store_parts.h"
 
 enum { GUID_DIGITS = 32 };
@@ -191,6 +192,39 @@ static const char *document_name(struct store_managed *managed, uint32_t number)
     if (name != NULL && *name == NULL)
         *name = ppdb_document(&managed->pdb, number, &managed->arena);
     return name != NULL ? *name : NULL;
+}
+
+/* The number of the document FILE; 0: there is none. */
+static uint32_t document_of(struct store_managed *managed, const char *file)
+{
+    const uint32_t count = managed->pdb.md.tables[TABLE_DOCUMENT].count;
+    for (uint32_t number = 1; number <= count; number++) {
+        const char *name = document_name(managed, number);
+        if (name != NULL && strcmp(name, file) == 0)
+            return number;
+    }
+    return 0;
+}
+
+void symbol_source(struct symbol_module *sources, const char *file, struct arena *keep,
+                   struct symbol_source *out)
+{
+    struct store_managed *managed = sources->managed;
+    struct fault damaged = FAULT_INIT;
+    struct object_bytes text;
+
+    *out = (struct symbol_source){0};
+    if (managed == NULL || !managed->has_pdb)
+        return;
+    mutex_lock(managed->mutex);
+    const uint32_t number = document_of(managed, file);
+    const struct metadata_bytes link = ppdb_source_link(&managed->pdb);
+    if (number != 0 && ppdb_source(&managed->pdb, number, keep, &text, &damaged) &&
+        (out->text = arena_text(keep, (const char *)text.data, text.bytes)) != NULL)
+        out->bytes = text.bytes;
+    if (number != 0)
+        out->url = symbol_source_link((const char *)link.data, link.bytes, file, keep);
+    mutex_unlock(managed->mutex);
 }
 
 uint32_t store_managed_lookup(struct store_managed *managed, uint64_t key, struct symbol_frame *out)

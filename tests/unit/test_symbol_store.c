@@ -354,6 +354,31 @@ TEST(symbol_store_falls_back_to_exports_and_says_so)
     symbol_store_close(store);
 }
 
+TEST(a_portable_pdb_has_the_text_and_the_address_of_its_sources)
+{
+    struct symbol_store *store = open_store(test_source("corpus/managed"));
+    const struct module module = module_of("shapes.dll", "", "");
+    struct symbol_module *sources = symbol_store_module(store, &module);
+    struct symbol_source found;
+    struct arena keep;
+
+    arena_init(&keep, 0);
+    symbol_source(sources, "Z:\\src\\shapes.cs", &keep, &found);
+    CHECK_EQ(found.bytes, 3086);
+    REQUIRE(found.text != NULL);
+    CHECK(strstr(found.text, "static class Shapes") != NULL);
+    REQUIRE(found.url != NULL);
+    CHECK_STR(found.url,
+              "https://example.invalid/raw/0123456789abcdef0123456789abcdef01234567/shapes.cs");
+    symbol_source(sources, "Z:\\src\\other.cs", &keep, &found);
+    CHECK(found.text == NULL && found.url == NULL);
+    const struct module native = module_of("kernel32.dll", "", "");
+    symbol_source(symbol_store_module(store, &native), "a.c", &keep, &found);
+    CHECK(found.text == NULL && found.url == NULL);
+    symbol_store_close(store);
+    arena_free(&keep);
+}
+
 TEST(symbol_store_refuses_what_is_not_there)
 {
     const char *roots[] = {"no-such-folder"};

@@ -185,6 +185,36 @@ export const sourceOf = (file, artifacts) => {
 };
 
 /**
+ * The address of a source, by SourceLink: a kept file that holds it.
+ * @param {string | null | undefined} file
+ * @param {import('openapi').Artifact[]} artifacts
+ */
+const linkOf = (file, artifacts) =>
+  artifacts.find((a) => a.role === 'source_link' && a.name === plainName(file));
+
+/** @param {{link: import('openapi').Artifact | undefined}} props */
+function WebAddress({ link }) {
+  const [url, setUrl] = useState('');
+  useEffect(() => {
+    let wanted = true;
+    setUrl('');
+    if (link)
+      readText(`/api/v1/artifacts/${link.sha256}`).then(
+        (got) => wanted && setUrl(/^https?:\/\//.test(got) ? got : ''),
+        () => undefined,
+      );
+    return () => {
+      wanted = false;
+    };
+  }, [link?.sha256]);
+  return url ? (
+    <a href={url} rel="noreferrer" title={`SourceLink of the PDB: ${url}`}>
+      source on the web
+    </a>
+  ) : null;
+}
+
+/**
  * Which engines name which line of the file, for every row of the thread: line -> row -> names.
  * @param {import('openapi').Artifact} source
  * @param {import('openapi').Thread} thread
@@ -292,7 +322,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
           {named ? (
             <>
               <EditorName file={named} line={null} text={plainName(named)} /> was not available when this case
-              was judged.
+              was judged. <WebAddress link={linkOf(named, artifacts)} />
             </>
           ) : (
             'No engine names a source line here.'
@@ -309,7 +339,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
   const stated = [...marks].filter(
     ([n, rows]) => n <= lines.length && [...rows.values()].some((who) => who.includes('truth')),
   );
-  const moved = stated.length > 0 && stated.every(([n]) => !/HERE|LEAF|TRUTH/.test(lines[n - 1]));
+  const moved = stated.length > 0 && stated.every(([n]) => !/HERE|LEAF|TRUTH|Truth\./.test(lines[n - 1]));
   const line = frame?.line ?? 0;
   const from = whole ? 0 : Math.max(0, line - 6);
   const to = whole ? lines.length : Math.min(lines.length, line + 5);
@@ -317,6 +347,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
     <div class="source">
       <h3>
         <EditorName file={frame?.file} line={line} text={`${source.name}:${line}`} />{' '}
+        <WebAddress link={linkOf(frame?.file, artifacts)} />{' '}
         {lines.length > to - from || whole ? (
           <button class="toggle" aria-pressed={whole} onClick={() => setWhole(!whole)}>
             whole file
