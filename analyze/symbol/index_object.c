@@ -100,38 +100,6 @@ static enum status add_pieces(struct object_build *build, uint32_t *first, uint6
                                 : ERR_NONE;
 }
 
-/* Packs the pieces and writes the file. */
-static enum status write_object(struct object_build *build, const struct symbol_index_key *key,
-                                uint32_t first, uint64_t end, const char *path,
-                                struct symbol_index_cost *cost, struct fault *fault)
-{
-    const struct index_source source = {.key = *key};
-    struct index_tables tables;
-    struct index_part part = {.first_rva = first, .end = (uint32_t)((end - first) >> BUCKET_SHIFT)};
-
-    index_tables_open(&tables, &build->worker, 1);
-    index_pack_open(&part);
-    index_tables_strings(&tables, 0);
-    bool good = index_tables_files(&tables);
-    if (good)
-        index_tables_scopes(&tables, 0);
-    good = good && index_tables_number(&tables) && !part.failed;
-    if (good) {
-        index_pack_pieces(&part, first, build->worker.scopes.at, tables.slots[0].first,
-                          build->worker.pieces.at, build->worker.pieces.count);
-        index_pack_end(&part);
-    }
-    cost->ranges = part.piece_count;
-    cost->nodes = tables.slot_count;
-    if (!good || part.failed)
-        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
-    else
-        (void)index_write(&source, &tables, &part, 1, path, &cost->index_bytes, fault);
-    index_pack_close(&part);
-    index_tables_close(&tables);
-    return fault->code;
-}
-
 enum status symbol_index_build_object(struct symbol_object *object,
                                       const struct symbol_index_key *key, const char *path,
                                       struct symbol_index_cost *cost, struct fault *fault)
@@ -149,7 +117,7 @@ enum status symbol_index_build_object(struct symbol_object *object,
     if (!index_worker_open_empty(&build.worker))
         fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
     else if (add_pieces(&build, &first, &end, fault) == ERR_NONE)
-        (void)write_object(&build, key, first, end, path, cost, fault);
+        (void)index_write_pieces(&build.worker, key, first, end, path, cost, fault);
     index_worker_close(&build.worker);
     cost->build_ns = clock_ns() - started;
     return fault->code;

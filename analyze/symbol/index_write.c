@@ -306,3 +306,35 @@ enum status index_write(const struct index_source *source, const struct index_ta
     *file_bytes = image.bytes;
     return file_write_parts(path, image.parts, image.part_count, fault);
 }
+
+enum status index_write_pieces(const struct piece_worker *worker,
+                               const struct symbol_index_key *key, uint32_t first, uint64_t end,
+                               const char *path, struct symbol_index_cost *cost,
+                               struct fault *fault)
+{
+    const struct index_source source = {.key = *key};
+    struct index_tables tables;
+    struct index_part part = {.first_rva = first, .end = (uint32_t)((end - first) >> BUCKET_SHIFT)};
+
+    index_tables_open(&tables, worker, 1);
+    index_pack_open(&part);
+    index_tables_strings(&tables, 0);
+    bool good = index_tables_files(&tables);
+    if (good)
+        index_tables_scopes(&tables, 0);
+    good = good && index_tables_number(&tables) && !part.failed;
+    if (good) {
+        index_pack_pieces(&part, first, worker->scopes.at, tables.slots[0].first, worker->pieces.at,
+                          worker->pieces.count);
+        index_pack_end(&part);
+    }
+    cost->ranges = part.piece_count;
+    cost->nodes = tables.slot_count;
+    if (!good || part.failed)
+        fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol index");
+    else
+        (void)index_write(&source, &tables, &part, 1, path, &cost->index_bytes, fault);
+    index_pack_close(&part);
+    index_tables_close(&tables);
+    return fault->code;
+}

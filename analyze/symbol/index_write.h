@@ -66,4 +66,11 @@ enum status index_write(const struct index_source *source, const struct index_ta
                         struct index_part *parts, uint32_t part_count, const char *path,
                         uint64_t *file_bytes, struct fault *fault);
 
+/* Packs the pieces of one worker, which start at FIRST and end at END (multiples of a bucket), and
+ * writes the index of a file other than a PDB. Fails: as above. */
+enum status index_write_pieces(const struct piece_worker *worker,
+                               const struct symbol_index_key *key, uint32_t first, uint64_t end,
+                               const char *path, struct symbol_index_cost *cost,
+                               struct fault *fault);
+
 #endif

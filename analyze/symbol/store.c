@@ -374,9 +374,14 @@ const struct breakpad *symbol_store_breakpad(struct symbol_store *store,
     mutex_lock(store->mutex);
     if (!sources->unwind_asked)
         store_find_unwind(store, sources);
-    const struct store_breakpad *found = sources->unwind;
+    struct store_breakpad *found = sources->unwind;
     mutex_unlock(store->mutex);
-    return found != NULL ? &found->file : NULL;
+    if (found == NULL)
+        return NULL;
+    mutex_lock(found->mutex);
+    const struct breakpad *whole = store_breakpad_whole(store, found);
+    mutex_unlock(found->mutex);
+    return whole;
 }
 
 const struct fault *symbol_store_path_fault(const struct symbol_store *store)

@@ -1,4 +1,6 @@
-/* Breakpad .sym files of the symbol store: opened once, then read without a lock; see store.h. */
+/* Breakpad .sym files of the symbol store; see store.h. Opening one reads its identity. Its records
+ * are read when they are needed, which is never if an index answers. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -38,32 +40,65 @@ enum status store_open_breakpad(struct symbol_store *store, const char *path,
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
     if (file_map(path, &opened->map, fault) != ERR_NONE)
         return fault->code;
-    if (breakpad_read(opened->map.data, opened->map.bytes, &opened->file, fault) != ERR_NONE) {
+    if (breakpad_read_identity(opened->map.data, opened->map.bytes, &opened->file, fault) !=
+            ERR_NONE ||
+        (opened->mutex = mutex_new()) == NULL) {
+        if (fault->code == ERR_NONE)
+            fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "symbol store");
         fault_set_path(fault, path);
         breakpad_close(&opened->file);
         file_unmap(&opened->map);
         return fault->code;
     }
-    read_names(&opened->file, store->names);
     opened->next = store->breakpads;
     store->breakpads = opened;
     *out = opened;
     return ERR_NONE;
 }
 
+const struct breakpad *store_breakpad_whole(const struct symbol_store *store,
+                                            struct store_breakpad *opened)
+{
+    struct fault fault = FAULT_INIT;
+
+    if (opened->whole_tried)
+        return opened->whole;
+    opened->whole_tried = true;
+    struct breakpad *whole = calloc(1, sizeof *whole);
+    if (whole == NULL)
+        return NULL;
+    if (breakpad_read(opened->map.data, opened->map.bytes, whole, &fault) != ERR_NONE) {
+        breakpad_close(whole);
+        free(whole);
+        return NULL;
+    }
+    read_names(whole, store->names);
+    opened->whole = whole;
+    return whole;
+}
+
 void store_breakpad_close_all(struct symbol_store *store)
 {
     for (struct store_breakpad *b = store->breakpads; b != NULL; b = b->next) {
+        symbol_index_close(b->index);
+        if (b->whole != NULL)
+            breakpad_close(b->whole);
+        free(b->whole);
         breakpad_close(&b->file);
         file_unmap(&b->map);
+        mutex_free(b->mutex);
     }
 }
 
-uint32_t store_breakpad_lookup(const struct store_breakpad *opened, uint64_t offset,
-                               struct symbol_frame *out)
+uint32_t store_breakpad_lookup(const struct symbol_store *store, struct store_breakpad *opened,
+                               uint64_t offset, struct symbol_frame *out)
 {
     struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
-    const uint32_t count = breakpad_lookup(&opened->file, offset, frames);
+
+    mutex_lock(opened->mutex);
+    const struct breakpad *whole = store_breakpad_whole(store, opened);
+    mutex_unlock(opened->mutex);
+    const uint32_t count = whole != NULL ? breakpad_lookup(whole, offset, frames) : 0;
     for (uint32_t i = 0; i < count; i++)
         out[i] = (struct symbol_frame){
             .function = frames[i].name,

@@ -2,8 +2,9 @@
  * module; see symbol_index.h.
  *
  * An index costs much more than one lookup in the file itself. So the index of a PDB is built only
- * once there were many lookups in it; that of an image with other symbols sooner, because its first
- * lookup has to read much of the file anyway (tests/bench/RESULTS.md has the figures). */
+ * once there were many lookups in it; that of an image with other symbols or of a .sym file
+ * sooner, because its first lookup has to read much of the file anyway (tests/bench/RESULTS.md has
+ * the figures). */
 #include <string.h>
 
 #include "base/hash.h"
@@ -200,6 +201,54 @@ static const struct symbol_index *pdb_index(struct symbol_store *store, struct s
     return pdb->index;
 }
 
+static void build_breakpad_index(struct symbol_store *store, struct store_breakpad *opened,
+                                 const char *key, const struct symbol_index_key *for_what,
+                                 struct arena *scratch)
+{
+    const uint64_t started_ns = clock_ns();
+    struct fault fault = FAULT_INIT;
+    const char *partial = cache_partial(&store->cache, scratch);
+    const struct breakpad *whole = store_breakpad_whole(store, opened);
+
+    if (partial != NULL && whole != NULL &&
+        symbol_index_build_breakpad(whole, for_what, partial, NULL, &fault) == ERR_NONE &&
+        cache_publish(&store->cache, partial, CACHE_INDEX, key, &fault) == ERR_NONE) {
+        opened->index = open_cached(store, key, for_what, scratch);
+        count_build(store, started_ns);
+    }
+}
+
+/* A lookup without an index has to read the whole file first, so an index soon pays off. */
+static const struct symbol_index *breakpad_index(struct symbol_store *store,
+                                                 struct store_breakpad *opened, uint32_t lookups)
+{
+    struct symbol_index_key for_what = symbol_index_key(&opened->map, store->names);
+    const uint64_t least =
+        store->indexing != INDEXING_ALWAYS && opened->map.bytes > SMALL_IMAGE_BYTES
+            ? IMAGE_INDEX_AFTER
+            : 0;
+    struct arena scratch;
+
+    if (store->indexing == INDEXING_NONE)
+        return NULL;
+    opened->lookup_count += lookups;
+    if (opened->index != NULL || opened->index_built)
+        return opened->index;
+    arena_init(&scratch, 0);
+    const char *key = key_of(store, opened->path, opened->file.debug_id, &scratch);
+    for_what.is_image = true;
+    if (!opened->index_tried) {
+        opened->index_tried = true;
+        opened->index = open_cached(store, key, &for_what, &scratch);
+    }
+    if (opened->index == NULL && opened->lookup_count >= least && key != NULL) {
+        opened->index_built = true;
+        build_breakpad_index(store, opened, key, &for_what, &scratch);
+    }
+    arena_free(&scratch);
+    return opened->index;
+}
+
 struct source_view store_view(struct symbol_store *store, struct symbol_module *sources,
                               uint32_t lookups)
 {
@@ -209,7 +258,11 @@ struct source_view store_view(struct symbol_store *store, struct symbol_module *
         mutex_lock(sources->pdb->mutex);
         view.index = pdb_index(store, sources->pdb, lookups);
         mutex_unlock(sources->pdb->mutex);
-    } else if (sources->image != NULL && sources->csv == NULL && sources->breakpad == NULL) {
+    } else if (sources->breakpad != NULL && sources->csv == NULL) {
+        mutex_lock(sources->breakpad->mutex);
+        view.index = breakpad_index(store, sources->breakpad, lookups);
+        mutex_unlock(sources->breakpad->mutex);
+    } else if (sources->image != NULL && sources->csv == NULL) {
         mutex_lock(sources->image->mutex);
         view.index = store_image_index(store, sources->image, lookups);
         mutex_unlock(sources->image->mutex);

@@ -70,11 +70,18 @@ struct store_image {
     struct store_image *next;
 };
 
-/* An opened Breakpad .sym file; immutable once opened. */
+/* An opened Breakpad .sym file. */
 struct store_breakpad {
     const char *path;
     struct file_map map;
-    struct breakpad file;
+    struct breakpad file;   /* only its identity */
+    struct mutex *mutex;    /* over what follows */
+    struct breakpad *whole; /* owned; NULL until needed; does not change after that */
+    bool whole_tried;
+    struct symbol_index *index; /* once set, it answers lookups without the mutex */
+    bool index_tried;           /* reading it */
+    bool index_built;           /* or tried to */
+    uint64_t lookup_count;
     struct store_breakpad *next;
 };
 
@@ -186,8 +193,12 @@ enum status store_open_csv(struct symbol_store *store, const char *path, uint64_
                            struct store_csv **out, struct fault *fault);
 enum status store_open_breakpad(struct symbol_store *store, const char *path,
                                 struct store_breakpad **out, struct fault *fault);
-uint32_t store_breakpad_lookup(const struct store_breakpad *opened, uint64_t offset,
-                               struct symbol_frame *out);
+uint32_t store_breakpad_lookup(const struct symbol_store *store, struct store_breakpad *opened,
+                               uint64_t offset, struct symbol_frame *out);
+
+/* Reads the records of the file, once; NULL: out of memory. The caller holds its mutex. */
+const struct breakpad *store_breakpad_whole(const struct symbol_store *store,
+                                            struct store_breakpad *opened);
 
 /* Finds the metadata and the portable PDB of a managed module, after its image was looked for. */
 void store_find_managed(struct symbol_store *store, struct symbol_module *sources,

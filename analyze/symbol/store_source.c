@@ -223,8 +223,8 @@ uint32_t store_view_lookup(const struct source_view *view, uint64_t offset,
         count = symbol_index_lookup(view->index, (uint32_t)offset, out);
     else if (sources->pdb != NULL)
         count = lookup_pdb(sources->store, sources->pdb, offset, out);
-    if (count == 0 && sources->breakpad != NULL)
-        count = store_breakpad_lookup(sources->breakpad, offset, out);
+    else if (sources->breakpad != NULL)
+        count = store_breakpad_lookup(sources->store, sources->breakpad, offset, out);
     if (sources->image != NULL && is_unnamed(out, count))
         count = lookup_unnamed(sources, offset, count, out);
     return count;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/files.h"
+#include "format/breakpad/breakpad.h"
 #include "format/pdb/pdb.h"
 #include "symbol/object.h"
 #include "symbol/store.h"
@@ -22,7 +23,7 @@ enum { SYMBOL_INDEX_VERSION = 10 }; /* of the layout, and of what its readers an
 
 /* What an index is for. */
 struct symbol_index_key {
-    uint64_t file_bytes, file_modified_ns; /* of the PDB or image */
+    uint64_t file_bytes, file_modified_ns; /* of the PDB, image or .sym file */
     enum symbol_names names;
     bool is_image;       /* not a PDB */
     uint64_t companions; /* of an image: symbol_object_companions() */
@@ -66,6 +67,12 @@ enum status symbol_index_verify(const struct symbol_index *index, struct fault *
 enum status symbol_index_build_object(struct symbol_object *object,
                                       const struct symbol_index_key *key, const char *path,
                                       struct symbol_index_cost *cost, struct fault *fault);
+
+/* The same of a Breakpad file; its names are taken as they are. ERR_LIMIT also when its records are
+ * too far apart. */
+enum status symbol_index_build_breakpad(const struct breakpad *file,
+                                        const struct symbol_index_key *key, const char *path,
+                                        struct symbol_index_cost *cost, struct fault *fault);
 
 /* The code that an index covers: from *first_rva to before *end_rva. Elsewhere the file itself must
  * be asked, except that a PDB has nothing there. symbol_index_covers() is true where it need not.

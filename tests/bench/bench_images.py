@@ -2,7 +2,7 @@
 """Images without a PDB beside llvm-symbolizer and addr2line: one address from nothing, the index, one address
 with it, and many addresses in one call.
 
-    bench_images.py [IMAGE...]        ELF, Mach-O or PE images with DWARF; else our own program
+    bench_images.py [IMAGE...]        ELF, Mach-O or PE images with DWARF, or .sym files; else our own program
 
 Times are medians of wall time in milliseconds, each program started anew."""
 
@@ -33,6 +33,9 @@ def timed(argv, stdin, env=None):
 
 def functions(image):
     """(address, size) of code symbols; the image's base, which offsets count from."""
+    if image.suffix == ".sym":
+        records = re.findall(r"^FUNC (?:m )?([0-9a-f]+) ([0-9a-f]+) ", image.read_text(errors="replace"), re.M)
+        return [(int(start, 16), int(size, 16)) for start, size in records], 0
     rows = subprocess.run(["llvm-nm-19", "--defined-only", "-S", image], capture_output=True, text=True, check=True).stdout
     places = [(int(m[1], 16), int(m[2] or "10", 16)) for m in re.finditer(r"^([0-9a-f]+) (?:([0-9a-f]+) )?[tTwW] ", rows,
                                                                           re.M)]
@@ -46,7 +49,10 @@ def functions(image):
 def measure(image):
     places, base = functions(image)
     spread = [a + (i * 7) % max(n, 1) for i, (a, n) in enumerate(places * (MANY // max(len(places), 1) + 1))][:MANY]
-    ours = "".join(f"> s\n{image.name}!{a - base:#x}\n" for a in spread)
+    with image.open("rb") as file:
+        head = file.readline().split()  # MODULE os arch id name
+    name = head[4].decode() if image.suffix == ".sym" else image.name
+    ours = "".join(f"> s\n{name}!{a - base:#x}\n" for a in spread)
     theirs = "".join(f"{a:#x}\n" for a in spread)
     one, their_one = "\n".join(ours.split("\n", 2)[:2]) + "\n", theirs.split("\n")[0] + "\n"
     program = [BUILD / "bin/twinstack", "resolve", "--ndjson", "--symbols", image]
@@ -58,7 +64,7 @@ def measure(image):
         rows["first run of many, index built"] = (time.perf_counter() - start) * 1000
         rows["cold, with index"] = timed(program, one, env)
         rows[f"{MANY} addresses, with index"] = timed(program, ours, env)
-    peers = {"llvm-symbolizer": ["llvm-symbolizer-19", f"--obj={image}", "--inlines"]}
+    peers = {} if image.suffix == ".sym" else {"llvm-symbolizer": ["llvm-symbolizer-19", f"--obj={image}", "--inlines"]}
     if shutil.which("addr2line") and image.read_bytes()[:4] == b"\x7fELF":
         peers["addr2line"] = ["addr2line", "-i", "-f", "-C", "-e", image]
     print(f"{image.name}: {image.stat().st_size / 1e6:.1f} MB, {len(places)} functions")

@@ -1,8 +1,56 @@
-/* The reader of Breakpad symbol files, and addresses spread over it. */
+/* The reader of Breakpad symbol files, and addresses spread over it; its index gives the same
+ * answers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "format/breakpad/breakpad.h"
 #include "fuzz.h"
+#include "symbol/symbol_index.h"
 
 enum { PROBES = 64, PROBE_STEP = 0x131 };
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static void compare(const struct breakpad *file, const struct symbol_index *index)
+{
+    struct breakpad_frame a[BREAKPAD_FRAMES_MAX];
+    static struct symbol_frame b[SYMBOL_FRAMES_MAX];
+    uint32_t first;
+    uint64_t end;
+
+    symbol_index_range(index, &first, &end);
+    for (uint32_t i = 0; i < PROBES; i++) {
+        const uint32_t rva = (uint32_t)(first + (end - first) * i / PROBES);
+        const uint32_t count = breakpad_lookup(file, rva, a);
+        if (symbol_index_lookup(index, rva, b) != count)
+            abort();
+        for (uint32_t k = 0; k < count; k++)
+            if (!same_text(a[k].name, b[k].function) || !same_text(a[k].file, b[k].file) ||
+                a[k].line != b[k].line || a[k].distance != b[k].distance)
+                abort();
+    }
+}
+
+static void compare_index(const struct breakpad *file)
+{
+    const struct symbol_index_key key = {.file_bytes = 1, .is_image = true};
+    struct fault fault = FAULT_INIT;
+    struct symbol_index *index;
+    char path[64];
+
+    (void)snprintf(path, sizeof path, "/tmp/fuzz_breakpad.%ld", (long)getpid());
+    if (symbol_index_build_breakpad(file, &key, path, NULL, &fault) == ERR_NONE &&
+        symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE) {
+        compare(file, index);
+        symbol_index_close(index);
+    }
+    (void)remove(path);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -10,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct breakpad file;
     struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
 
-    if (breakpad_read(data, size, &file, &fault) == ERR_NONE)
+    if (breakpad_read(data, size, &file, &fault) == ERR_NONE) {
         for (uint32_t i = 0; i < PROBES; i++) {
             struct breakpad_rules rules;
             struct breakpad_win win;
@@ -18,6 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (void)breakpad_cfi_at(&file, 0x1000 + i * PROBE_STEP, &rules);
             (void)breakpad_win_at(&file, 0x1000 + i * PROBE_STEP, &win);
         }
+        compare_index(&file);
+    }
     breakpad_close(&file);
     return 0;
 }

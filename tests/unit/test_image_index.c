@@ -1,5 +1,7 @@
-/* The symbol index of images without a PDB against the lookup in their DWARF and symbol tables, at
- * the bytes of their code; and which indexes are not believed. */
+/* The symbol index of images without a PDB against the lookup in their DWARF and symbol tables, and
+ * that of Breakpad files against the lookup in their records, at the bytes of their code; and which
+ * indexes are not believed. */
+#include <stdio.h>
 #include <string.h>
 
 #include "symbol/object.h"
@@ -155,6 +157,118 @@ TEST(every_byte_has_the_answer_of_the_lookup)
 TEST(full_names_too)
 {
     compare_groups(NAMES_FULL);
+}
+
+static const char *index_path(void)
+{
+    static char path[4096];
+    (void)snprintf(path, sizeof path, "%s/index", test_scratch());
+    return path;
+}
+
+static bool is_answer(const struct breakpad_frame *frames, const struct symbol_frame *found,
+                      uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!same_text(frames[i].name, found[i].function) ||
+            !same_text(frames[i].file, found[i].file) || frames[i].line != found[i].line ||
+            frames[i].distance != found[i].distance || found[i].inlined != (i + 1 < count) ||
+            found[i].from != (frames[i].is_public ? SYMBOLS_BREAKPAD_PUBLIC : SYMBOLS_BREAKPAD))
+            return false;
+    return true;
+}
+
+/* Compares at every byte if the file has less than BYTES_MAX of code; returns the frames. */
+static uint64_t compare_breakpad(const void *data, size_t bytes, enum status want)
+{
+    const char *path = index_path();
+    const struct symbol_index_key key = {bytes, 1, NAMES_SHORT, true, 0};
+    static struct symbol_frame found[SYMBOL_FRAMES_MAX];
+    static struct breakpad_frame frames[BREAKPAD_FRAMES_MAX];
+    struct fault fault = FAULT_INIT;
+    struct symbol_index *index;
+    struct breakpad file;
+    uint64_t total = 0, end, wrong = 0;
+    uint32_t first;
+
+    REQUIRE(breakpad_read(data, bytes, &file, &fault) == ERR_NONE);
+    CHECK_EQ(symbol_index_build_breakpad(&file, &key, path, NULL, &fault), want);
+    if (want == ERR_NONE) {
+        REQUIRE(symbol_index_open_key(path, &key, &index, &fault) == ERR_NONE);
+        symbol_index_range(index, &first, &end);
+        const uint64_t step = (end - first) / BYTES_MAX + 1;
+        for (uint64_t at = first; at < end; at += step) {
+            const uint32_t a = breakpad_lookup(&file, at, frames);
+            const uint32_t b = symbol_index_lookup(index, (uint32_t)at, found);
+            if ((a != b || !is_answer(frames, found, a)) && wrong++ < 3)
+                FAIL("0x%llx: %u frames, index %u", (unsigned long long)at, a, b);
+            total += a;
+        }
+        symbol_index_close(index);
+    }
+    breakpad_close(&file);
+    return total;
+}
+
+TEST(breakpad_files_of_the_fixtures)
+{
+    struct fault fault = FAULT_INIT;
+    const char **names;
+    struct arena keep;
+    size_t count, files = 0;
+
+    test_limit(120);
+    arena_init(&keep, 0);
+    const char *folder = test_fixture("images/i30-breakpad");
+    REQUIRE(folder_list(folder, &keep, &names, &count, &fault) == ERR_NONE);
+    for (size_t i = 0; i < count; i++) {
+        struct file_map map;
+        if (strstr(names[i], ".sym") == NULL)
+            continue;
+        test_row(names[i]);
+        REQUIRE(file_map(path_join(&keep, folder, names[i]), &map, &fault) == ERR_NONE);
+        CHECK(compare_breakpad(map.data, map.bytes, ERR_NONE) > 0);
+        file_unmap(&map);
+        files++;
+    }
+    test_row(NULL);
+    CHECK(files >= 8);
+    arena_free(&keep);
+}
+
+TEST(breakpad_files_made_for_it)
+{
+    static const struct {
+        const char *name, *records;
+        enum status want;
+        bool has_frames;
+    } rows[] = {
+        {"no record", "", ERR_ABSENT, false},
+        {"one public names the rest", "PUBLIC 1000 0 f\n", ERR_NONE, true},
+        {"a public ends where a function starts",
+         "PUBLIC 1000 0 f\nFUNC 1010 8 0 g\n1010 8 3 0\nPUBLIC 1020 0 h\n", ERR_NONE, true},
+        {"lines with a gap", "FILE 0 a.c\nFUNC 1000 30 0 f\n1000 8 1 0\n1010 8 2 0\n", ERR_NONE,
+         true},
+        {"two functions at one address", "FUNC 1000 30 0 f\nFUNC 1000 40 0 g\n", ERR_NONE, true},
+        {"a function in another", "FUNC 1000 40 0 f\nFUNC 1010 8 0 g\n", ERR_NONE, true},
+        {"calls in calls",
+         "FILE 0 a.c\nFILE 1 b.c\nINLINE_ORIGIN 0 g\nINLINE_ORIGIN 1 h\nFUNC 1000 40 0 f\n"
+         "INLINE 0 7 0 0 1008 10\nINLINE 1 8 1 1 100a 4 1010 2\n1000 20 5 0\n1020 20 6 1\n",
+         ERR_NONE, true},
+        {"a call without an origin", "FUNC 1000 10 0 f\nINLINE 0 7 0 9 1004 4\n", ERR_NONE, true},
+        {"records too far apart", "PUBLIC 1000 0 f\nPUBLIC 3000000 0 g\n", ERR_LIMIT, false},
+        {"past 4 GiB", "PUBLIC 1000 0 f\nPUBLIC 100001000 0 g\n", ERR_LIMIT, false},
+        {"a line number of more than 24 bits", "FUNC 1000 10 0 f\n1000 10 16777216 0\n", ERR_LIMIT,
+         false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char text[1024];
+        test_row(rows[i].name);
+        const int bytes = snprintf(
+            text, sizeof text, "MODULE windows x86_64 3249D99D0C4049318610F4E4FB0B69361 a.pdb\n%s",
+            rows[i].records);
+        CHECK_EQ(compare_breakpad(text, (size_t)bytes, rows[i].want) > 0, rows[i].has_frames);
+    }
 }
 
 /* A fault of three kinds: the file is another, a file that belongs to it is another, it is damaged.

@@ -123,6 +123,9 @@ enum { BREAKPAD_FRAMES_MAX = LIMIT_INLINE_DEPTH + 1 };
 uint32_t breakpad_lookup(const struct breakpad *file, uint64_t rva,
                          struct breakpad_frame out[BREAKPAD_FRAMES_MAX]);
 
+/* The ranges of inlined calls that a lookup at RVA looks at. */
+uint32_t breakpad_inlines_around(const struct breakpad *file, uint64_t rva);
+
 /* How to find a register of the caller: "$rbp: .cfa 16 - ^". Both texts are borrowed from the file
  * and not terminated. */
 struct breakpad_rule {

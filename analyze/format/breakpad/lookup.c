@@ -147,6 +147,12 @@ uint32_t breakpad_lookup(const struct breakpad *file, uint64_t rva,
     return 1;
 }
 
+uint32_t breakpad_inlines_around(const struct breakpad *file, uint64_t rva)
+{
+    const struct breakpad_function *function = function_before(file, rva);
+    return function != NULL && rva < function->end ? function->inline_count : 0;
+}
+
 uint32_t breakpad_params_at(const struct breakpad *file, uint64_t rva)
 {
     const struct breakpad_function *function = function_before(file, rva);
