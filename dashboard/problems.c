@@ -9,6 +9,7 @@
 #include "dashboard/collect.h"
 #include "dashboard/state.h"
 #include "stream/totals.h"
+#include "study/shadow.h"
 
 enum { TOP_DEFAULT = 50, TOP_MOST = 500 };
 
@@ -37,11 +38,14 @@ static void write_row(struct json *j, const struct totals_row *row, uint32_t ran
     json_key_bool(j, "new", row->is_new);
     json_key_string(j, "versions", row->versions);
     json_key_string(j, "example", row->example);
+    json_key_uint(j, "judged", row->judged);
+    json_key_uint(j, "agreed", row->agreed);
     write_hours(j, row->hours, row->hour_count);
     json_object_end(j);
 }
 
-static void write_list(struct json *j, const struct totals_list *list)
+static void write_list(struct json *j, const struct totals_list *list,
+                       const struct shadow_list *shadow)
 {
     json_object(j);
     json_key_uint(j, "stacks", list->stacks);
@@ -56,22 +60,28 @@ static void write_list(struct json *j, const struct totals_list *list)
     for (uint32_t i = 0; i < list->count; i++)
         write_row(j, &list->rows[i], i + 1);
     json_array_end(j);
+    json_key(j, "shadow");
+    shadow_write_json(j, shadow);
     json_object_end(j);
 }
 
 /* No totals yet: an empty list. */
 static enum status read_list(struct exchange *x, const struct totals_query *query,
-                             struct totals_list *out, struct fault *fault)
+                             struct totals_list *out, struct shadow_list *shadow,
+                             struct fault *fault)
 {
     struct totals *totals = NULL;
     const char *file = x->dashboard->options.totals;
     memset(out, 0, sizeof *out);
+    memset(shadow, 0, sizeof *shadow);
     if (file == NULL)
         return ERR_NONE;
-    if (totals_open(file, false, &totals, fault) == ERR_NONE)
-        (void)totals_read(totals, query, &x->keep, out, fault);
-    else if (fault->code == ERR_ABSENT)
+    if (totals_open(file, false, &totals, fault) == ERR_NONE) {
+        if (totals_read(totals, query, &x->keep, out, fault) == ERR_NONE)
+            (void)totals_read_shadow(totals, query->version, NULL, &x->keep, shadow, fault);
+    } else if (fault->code == ERR_ABSENT) {
         fault_clear(fault);
+    }
     totals_close(totals);
     return fault->code;
 }
@@ -80,6 +90,7 @@ int answer_problems(struct exchange *x)
 {
     struct fault fault = FAULT_INIT;
     struct totals_list list;
+    struct shadow_list *shadow = ARENA_NEW(&x->keep, struct shadow_list);
     struct json j;
     char etag[ETAG_BYTES];
     size_t bytes = 0;
@@ -92,10 +103,12 @@ int answer_problems(struct exchange *x)
     const struct totals_query query = {.version = view_query_get(q, "version"),
                                        .baseline = view_query_get(q, "baseline"),
                                        .top = (uint32_t)top};
-    if (read_list(x, &query, &list, &fault) != ERR_NONE)
+    if (shadow == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    if (read_list(x, &query, &list, shadow, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
     json_to_text(&j, false);
-    write_list(&j, &list);
+    write_list(&j, &list, shadow);
     char *text = json_take(&j, &bytes);
     if (text == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);

@@ -44,23 +44,24 @@ def start_queue(folder, started):
 
 
 def reports(rng):
-    """(version, body) of reports without end: the corpus's records, and stacks at random places of its programs."""
-    records = [path.read_bytes() for path in sorted((ROOT / "corpus/cases").glob("*/record.rec"))]
+    """(version, body, dump) of reports without end: the corpus's records with their dumps, and stacks at random places of its programs."""
+    cases = [path.parent for path in sorted((ROOT / "corpus/cases").glob("*/record.rec")) if (path.parent / "dump.dmp").exists()]
     hot = [rng.randrange(0x1500, 0x9000) for _ in range(40)]
     while True:
         version = rng.choice(("1.0", "1.1", "1.1", "2.0"))
-        if records and rng.random() < 0.3:
-            yield version, rng.choice(records)
+        if cases and rng.random() < 0.3:
+            case = rng.choice(cases)
+            yield version, (case / "record.rec").read_bytes(), (case / "dump.dmp").read_bytes()
             continue
         lines = []
         for i in range(rng.randrange(1, 200)):
             lines.append(f"> {i}\n")
             lines += [f"victims-ob2.exe!0x{rng.choice(hot[: rng.randrange(1, 40)]):x}\n" for _ in range(rng.randrange(1, 5))]
-        yield version, "".join(lines).encode()
+        yield version, "".join(lines).encode(), None
 
 
-def post(address, number, version, body):
-    request = urllib.request.Request(f"{address}/api/v1/reports?id=demo-{number}&version={version}", data=body, headers={"X-Token": TOKEN}, method="POST")
+def post(address, query, body):
+    request = urllib.request.Request(f"{address}/api/v1/reports?{query}", data=body, headers={"X-Token": TOKEN}, method="POST")
     try:
         with urllib.request.urlopen(request, timeout=20) as answer:
             return answer.status == 200
@@ -71,8 +72,10 @@ def post(address, number, version, body):
 def generate(address, seconds):
     sent = 0
     end = time.monotonic() + seconds if seconds else None
-    for number, (version, body) in enumerate(reports(random.Random(19))):
-        while not post(address, number, version, body):
+    for number, (version, body, dump) in enumerate(reports(random.Random(19))):
+        while dump is not None and not post(address, f"id=demo-{number}&kind=dump", dump):
+            time.sleep(1)
+        while not post(address, f"id=demo-{number}&version={version}", body):
             time.sleep(1)
         sent += 1
         if end is not None and time.monotonic() > end:
@@ -93,7 +96,8 @@ def run(options, folder, started):
     if not address:
         return 3
     for _ in range(2):
-        started.append(subprocess.Popen([PROGRAM, "worker", "--queue", queue, "--symbols", ROOT / "corpus/symbols"]))
+        started.append(subprocess.Popen([PROGRAM, "worker", "--queue", queue, "--symbols", ROOT / "corpus/symbols", "--sample", "50%", "--dumps",
+                                         folder / "spool/dumps"]))
     started.append(subprocess.Popen([PROGRAM, "reduce", "--queue", queue, "--totals", folder / "totals.db"]))
     print(f"{address}/problems", flush=True)
     print("demo-stream: Ctrl-C ends it", file=sys.stderr)

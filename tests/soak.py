@@ -78,6 +78,7 @@ def stream():
     """The pipeline of reports under kill -9 for a long time, and `signatures` at full size beside the pipe."""
     for turn in range(1, 21):
         yield f"faults-{turn}", [PYTHON, "tests/e2e/test_stream_faults.py"], {"TWINSTACK_SOAK": "1"}
+    yield "pipeline", [PYTHON, "tests/bench/bench_pipeline.py", BUILD, "--work", PLACE / "stream.bench", "--stacks", "10000000"], {}
     yield "bench", [PYTHON, "tests/bench/bench_stream.py", BUILD, "--work", PLACE / "stream.bench", "--stacks", "10000000"], {}
 
 

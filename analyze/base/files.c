@@ -1,6 +1,7 @@
 /* The portable parts of files.h. */
 #include "base/files_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_separator(char c)
@@ -41,4 +42,12 @@ bool file_put_parts(const struct file_part *parts, size_t count, file_put_fn *pu
         good = parts[i].stream != NULL ? put_stream(parts[i].stream, put, to)
                                        : put(to, parts[i].data, parts[i].bytes);
     return good;
+}
+
+const char *folder_temporary(void)
+{
+    const char *folder = getenv("TMPDIR");
+    if (folder == NULL)
+        folder = getenv("TEMP");
+    return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
 }

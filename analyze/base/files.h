@@ -54,6 +54,9 @@ FILE *file_open(const char *path, const char *mode);
  * pipe. */
 enum status file_copy(const char *from, const char *to, struct fault *fault);
 
+/* Where temporary files go: TMPDIR, else TEMP, else /tmp. */
+const char *folder_temporary(void);
+
 /* Makes a folder and its parents; an existing one is fine. */
 enum status folder_make(const char *path, struct fault *fault);
 

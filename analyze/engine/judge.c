@@ -36,14 +36,6 @@ bool judge_is_wanted(const char *name, const char **why)
     return false;
 }
 
-static const char *temporary_folder(void)
-{
-    const char *folder = getenv("TMPDIR");
-    if (folder == NULL)
-        folder = getenv("TEMP");
-    return folder != NULL && folder[0] != '\0' ? folder : "/tmp";
-}
-
 enum status judge_stage_add(const struct judge_stage *stage, const char *path, struct arena *keep,
                             struct fault *fault)
 {
@@ -105,7 +97,7 @@ enum status judge_stage_open(const struct engine_input *in, struct arena *keep,
     *out = (struct judge_stage){0};
     if (in->judges != NULL && has_images(crash))
         return judge_pool_stage(in->judges, crash, keep, out, fault);
-    out->folder = arena_printf(keep, "%s/twinstack-judge-%" PRIx64 "-%" PRIxPTR, temporary_folder(),
+    out->folder = arena_printf(keep, "%s/twinstack-judge-%" PRIx64 "-%" PRIxPTR, folder_temporary(),
                                clock_wall_ns(), (uintptr_t)out);
     if (out->folder == NULL)
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "staging folder");

@@ -7,17 +7,48 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/judge.h"
+#include "engine/judges.h"
 
 static char adapter_name[80] = "judge:adapter";
 static char adapter_command[1024];
 
+static bool configured;
+
+static bool is_name(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (strchr(" /\\{}", text[i]) != NULL)
+            return false;
+    return bytes > 0 && bytes <= 64;
+}
+
+enum status judge_adapter_set(const char *spec, struct fault *fault)
+{
+    const char *equals = strchr(spec, '=');
+    const size_t word = strcspn(spec, " ");
+    const bool named = equals != NULL && is_name(spec, (size_t)(equals - spec));
+    const char *command = named ? equals + 1 : spec;
+    const char *name = spec;
+    for (size_t i = 0; !named && i < word; i++)
+        if (spec[i] == '/' || spec[i] == '\\')
+            name = spec + i + 1;
+    const size_t bytes = named ? (size_t)(equals - spec) : (size_t)(spec + word - name);
+    if (!is_name(name, bytes) || command[strspn(command, " ")] == '\0' ||
+        strlen(command) >= sizeof adapter_command)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "outside program",
+                              "NAME=COMMAND WORD..., of at most 1,000 characters");
+    configured = true;
+    (void)snprintf(adapter_name, sizeof(adapter_name), "judge:%.*s", (int)bytes, name);
+    (void)snprintf(adapter_command, sizeof(adapter_command), "%s", command);
+    return ERR_NONE;
+}
+
 /* Read on first use, before the name is printed. */
 static void configure(void)
 {
-    static bool done;
-    if (done)
+    if (configured)
         return;
-    done = true;
+    configured = true;
     const char *spec = getenv("TWINSTACK_ADAPTER");
     const char *equals = spec != NULL ? strchr(spec, '=') : NULL;
     if (equals == NULL || equals == spec || equals - spec > 64)

@@ -17,4 +17,8 @@
 #define JUDGE_DECLARATION(NAME) extern const struct engine engine_judge_##NAME;
 JUDGES(JUDGE_DECLARATION)
 
+/* The same as TWINSTACK_ADAPTER, which it replaces: "NAME=COMMAND WORD...", or a command that its
+ * first word names. To be called before the first analysis. Fails: ERR_USAGE. */
+enum status judge_adapter_set(const char *spec, struct fault *fault);
+
 #endif

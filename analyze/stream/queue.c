@@ -11,7 +11,7 @@ void queue_close(struct queue *queue)
 
 const char *queue_channel_name(enum queue_channel channel)
 {
-    static const char *const names[QUEUE_CHANNELS] = {"reports", "partials", "dead"};
+    static const char *const names[QUEUE_CHANNELS] = {"reports", "partials", "dead", "shadow"};
     return names[channel];
 }
 

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 
-enum queue_channel { QUEUE_REPORTS, QUEUE_PARTIALS, QUEUE_DEAD, QUEUE_CHANNELS };
+enum queue_channel { QUEUE_REPORTS, QUEUE_PARTIALS, QUEUE_DEAD, QUEUE_SHADOW, QUEUE_CHANNELS };
 
 enum {
     QUEUE_LEASE_MS = 30000,
@@ -74,7 +74,7 @@ enum status queue_open_patiently(const char *address, bool (*stopping)(void), st
                                  struct fault *fault);
 void queue_close(struct queue *queue);
 
-/* "reports", "partials", "dead". */
+/* "reports", "partials", "dead", "shadow". */
 const char *queue_channel_name(enum queue_channel channel);
 
 /* 1 to QUEUE_ID_BYTES - 1 letters, digits, '-', '_' and '.', not beginning with '.'. */

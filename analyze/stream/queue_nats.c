@@ -95,9 +95,11 @@ struct nats_queue {
     natsSubscription *subscriptions[QUEUE_CHANNELS];
 };
 
-static const char *const streams[] = {"TWINSTACK_REPORTS", "TWINSTACK_PARTIALS", "TWINSTACK_DEAD"};
-static const char *const subjects[] = {"twinstack.reports", "twinstack.partials", "twinstack.dead"};
-static const char *const readers[] = {"workers", "reducer", "undertaker"};
+static const char *const streams[] = {"TWINSTACK_REPORTS", "TWINSTACK_PARTIALS", "TWINSTACK_DEAD",
+                                      "TWINSTACK_SHADOW"};
+static const char *const subjects[] = {"twinstack.reports", "twinstack.partials", "twinstack.dead",
+                                       "twinstack.shadow"};
+static const char *const readers[] = {"workers", "reducer", "undertaker", "shadow"};
 
 static enum status load(struct library *lib, struct fault *fault)
 {

@@ -1,14 +1,16 @@
 /* See totals.h. */
 #include "stream/totals.h"
 
+#include <assert.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
 #include "base/text.h"
+#include "stream/totals_parts.h"
 
-enum { TOTALS_VERSION = 1, APPLICATION_ID = 0x74777374, BUSY_MS = 5000 };
+enum { TOTALS_VERSION = 2, TOTALS_WITHOUT_SHADOW = 1, APPLICATION_ID = 0x74777374, BUSY_MS = 5000 };
 
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -24,6 +26,23 @@ static const char schema[] =
     "PRAGMA user_version = 1;"
     "COMMIT;";
 
+/* Makes a database of version 1 one of version 2. */
+static const char shadow_schema[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE shadow (id TEXT PRIMARY KEY, hour TEXT NOT NULL, version TEXT NOT NULL,"
+    " verdict TEXT NOT NULL, signature TEXT) WITHOUT ROWID;"
+    "CREATE INDEX shadow_of_signature ON shadow (signature);"
+    "CREATE TABLE shadow_engine (id TEXT NOT NULL REFERENCES shadow (id), engine TEXT NOT NULL,"
+    " against TEXT, result INTEGER NOT NULL, cause TEXT, module TEXT, ns INTEGER NOT NULL,"
+    " PRIMARY KEY (id, engine)) WITHOUT ROWID;"
+    "PRAGMA user_version = 2;"
+    "COMMIT;";
+
+/* One transaction touches most pages of a small database. Where the cache does not hold them, each
+ * is read and written many times. */
+static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                               "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192";
+
 enum statement {
     ADD_REPORT,
     ADD_TOTAL,
@@ -35,6 +54,7 @@ enum statement {
     READ_TOP,
     READ_VERSIONS,
     READ_TREND,
+    READ_AGREEMENT,
     STATEMENTS
 };
 
@@ -63,15 +83,16 @@ static const char *const texts[STATEMENTS] = {
                       " WHERE signature = ?1 AND version <> '' ORDER BY version)",
     [READ_TREND] = "SELECT hour, sum(count) FROM tally WHERE signature = ?3"
                    " AND (?1 IS NULL OR version = ?1) GROUP BY hour ORDER BY hour DESC LIMIT ?2",
+    [READ_AGREEMENT] =
+        "SELECT count(*), sum(e.result = 0) FROM shadow s JOIN shadow_engine e"
+        " ON e.id = s.id WHERE s.signature = ?1 AND e.engine IN ('dump', 'offset:rtl')"
+        " AND e.against IN ('dump', 'offset:rtl')"
+        " AND (?2 IS NULL OR s.version = ?2)",
 };
 
-struct totals {
-    sqlite3 *db;
-    sqlite3_stmt *statements[STATEMENTS];
-    char *file;
-};
+static_assert((int)STATEMENTS <= (int)TOTALS_STATEMENTS, "room for all statements");
 
-static enum status failed(struct totals *t, struct fault *fault)
+enum status totals_failed(struct totals *t, struct fault *fault)
 {
     const int code = sqlite3_errcode(t->db) & 0xff;
     const enum status status = code == SQLITE_NOMEM                           ? ERR_MEMORY
@@ -117,21 +138,24 @@ static enum status prepare(struct totals *t, bool writing, struct fault *fault)
     const int version = pragma_value(t, "PRAGMA user_version");
     const int application = pragma_value(t, "PRAGMA application_id");
     if (version < 0 || tables < 0)
-        return failed(t, fault);
-    if (tables > 0 && (application != APPLICATION_ID || version != TOTALS_VERSION))
+        return totals_failed(t, fault);
+    if (tables > 0 && (application != APPLICATION_ID ||
+                       (version != TOTALS_VERSION && version != TOTALS_WITHOUT_SHADOW)))
         return fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "totals",
                               application != APPLICATION_ID ? "a database of something else"
                                                             : "of another version of twinstack");
-    if (writing && (sqlite3_exec(t->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
-                                 NULL, NULL, NULL) != SQLITE_OK ||
-                    (tables == 0 && sqlite3_exec(t->db, schema, NULL, NULL, NULL) != SQLITE_OK)))
-        return failed(t, fault);
+    if (writing && (sqlite3_exec(t->db, settings, NULL, NULL, NULL) != SQLITE_OK ||
+                    (tables == 0 && sqlite3_exec(t->db, schema, NULL, NULL, NULL) != SQLITE_OK) ||
+                    (version != TOTALS_VERSION &&
+                     sqlite3_exec(t->db, shadow_schema, NULL, NULL, NULL) != SQLITE_OK)))
+        return totals_failed(t, fault);
+    t->has_shadow = writing || version == TOTALS_VERSION;
     if (!writing && tables == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "totals");
-    for (int i = writing ? 0 : READ_ALL; i < STATEMENTS; i++)
+    for (int i = writing ? 0 : READ_ALL; i < (t->has_shadow ? STATEMENTS : READ_AGREEMENT); i++)
         if (sqlite3_prepare_v3(t->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &t->statements[i],
                                NULL) != SQLITE_OK)
-            return failed(t, fault);
+            return totals_failed(t, fault);
     return ERR_NONE;
 }
 
@@ -150,7 +174,7 @@ enum status totals_open(const char *file, bool writing, struct totals **out, str
     if (!writing && !path_is_file(file))
         (void)fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "totals");
     else if (sqlite3_open_v2(file, &t->db, flags, NULL) != SQLITE_OK)
-        (void)failed(t, fault);
+        (void)totals_failed(t, fault);
     else
         (void)prepare(t, writing, fault);
     fault_set_path(fault, file);
@@ -163,7 +187,8 @@ enum status totals_open(const char *file, bool writing, struct totals **out, str
 
 static enum status exec(struct totals *t, const char *text, struct fault *fault)
 {
-    return sqlite3_exec(t->db, text, NULL, NULL, NULL) == SQLITE_OK ? ERR_NONE : failed(t, fault);
+    return sqlite3_exec(t->db, text, NULL, NULL, NULL) == SQLITE_OK ? ERR_NONE
+                                                                    : totals_failed(t, fault);
 }
 
 enum status totals_begin(struct totals *totals, struct fault *fault)
@@ -202,7 +227,7 @@ static enum status finish(struct totals *t, sqlite3_stmt *statement, struct faul
 {
     const int code = sqlite3_step(statement);
     const enum status status =
-        code == SQLITE_DONE || code == SQLITE_ROW ? ERR_NONE : failed(t, fault);
+        code == SQLITE_DONE || code == SQLITE_ROW ? ERR_NONE : totals_failed(t, fault);
     (void)sqlite3_reset(statement);
     return status;
 }
@@ -215,10 +240,10 @@ static enum status add_row(struct totals *t, const struct partial *partial,
     bind(statement, 2, text_or_empty(row->first_seen));
     bind(statement, 3, row->example);
     if (sqlite3_step(statement) != SQLITE_ROW)
-        return failed(t, fault);
+        return totals_failed(t, fault);
     const sqlite3_int64 id = sqlite3_column_int64(statement, 0);
     if (sqlite3_step(statement) != SQLITE_DONE)
-        return failed(t, fault);
+        return totals_failed(t, fault);
     (void)sqlite3_reset(statement);
     statement = start(t, ADD_TALLY);
     (void)sqlite3_bind_int64(statement, 1, id);
@@ -278,7 +303,7 @@ static const struct totals_hour *read_hours(struct totals *t, sqlite3_stmt *stat
     *count = 0;
     while (hours != NULL && (code = sqlite3_step(statement)) != SQLITE_DONE) {
         if (code != SQLITE_ROW) {
-            (void)failed(t, fault);
+            (void)totals_failed(t, fault);
             break;
         }
         if (*count == TOTALS_HOURS)
@@ -308,6 +333,16 @@ static void read_details(struct totals *t, const struct totals_query *query, sql
     bind_count(statement, 2, TOTALS_HOURS);
     (void)sqlite3_bind_int64(statement, 3, id);
     row->hours = read_hours(t, statement, keep, &row->hour_count, fault);
+    if (!t->has_shadow)
+        return;
+    statement = start(t, READ_AGREEMENT);
+    bind(statement, 1, row->signature);
+    bind(statement, 2, query->version);
+    if (sqlite3_step(statement) == SQLITE_ROW) {
+        row->judged = (uint64_t)sqlite3_column_int64(statement, 0);
+        row->agreed = (uint64_t)sqlite3_column_int64(statement, 1);
+    }
+    (void)sqlite3_reset(statement);
 }
 
 static enum status read_rows(struct totals *t, const struct totals_query *query, struct arena *keep,
@@ -333,7 +368,7 @@ static enum status read_rows(struct totals *t, const struct totals_query *query,
         read_details(t, query, sqlite3_column_int64(statement, 0), keep, row, fault);
     }
     if (code != SQLITE_DONE && code != SQLITE_ROW)
-        (void)failed(t, fault);
+        (void)totals_failed(t, fault);
     (void)sqlite3_reset(statement);
     out->rows = rows;
     return fault->code;
@@ -355,7 +390,7 @@ enum status totals_read(struct totals *totals, const struct totals_query *query,
         out->last_hour = text_of(statement, 4, keep);
         out->signatures = (uint64_t)sqlite3_column_int64(statement, 5);
     } else {
-        (void)failed(totals, fault);
+        (void)totals_failed(totals, fault);
     }
     (void)sqlite3_reset(statement);
     statement = start(totals, READ_HOURS);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "stream/partial.h"
+#include "stream/shadow.h"
 
 struct totals;
 
@@ -44,6 +45,7 @@ struct totals_row {
     const char *versions; /* separated by ", " */
     uint64_t count, error;
     bool is_new;
+    uint64_t judged, agreed;         /* sampled reports: dump and offsets judged; both agree */
     const struct totals_hour *hours; /* the newest TOTALS_HOURS, oldest first; without empty ones */
     uint32_t hour_count;
 };
@@ -62,5 +64,52 @@ struct totals_list {
 /* Everything lives in KEEP. */
 enum status totals_read(struct totals *totals, const struct totals_query *query, struct arena *keep,
                         struct totals_list *out, struct fault *fault);
+
+/* Adds the result of a shadow comparison, unless its report has one: then *IS_NEW is false. Fails:
+ * as totals_add(). */
+enum status totals_add_shadow(struct totals *totals, const struct shadow *shadow, bool *is_new,
+                              struct fault *fault);
+
+struct shadow_hour {
+    const char *hour;
+    uint64_t judged, agreed;
+};
+
+struct shadow_total {
+    const char *engine, *against;    /* against NULL: the others are compared with it, always */
+    uint64_t same, differs, failed;  /* of the reports in which it is not the reference */
+    uint64_t median_ns;              /* of its times; 0: none was measured */
+    const struct shadow_hour *hours; /* the newest TOTALS_HOURS, oldest first */
+    uint32_t hour_count;
+};
+
+struct shadow_cause {
+    const char *engine, *cause, *module; /* NULL: not known */
+    enum shadow_result result;
+    uint64_t count;
+    const char *first_hour, *last_hour, *report; /* report: the id of the newest one */
+};
+
+struct shadow_verdict {
+    const char *verdict;
+    uint64_t count;
+};
+
+enum { SHADOW_CAUSES_MAX = 100, SHADOW_VERDICTS_MAX = 16 };
+
+struct shadow_list {
+    uint64_t reports;
+    struct shadow_total engines[SHADOW_ENGINES_MAX];
+    uint32_t engine_count;
+    struct shadow_cause causes[SHADOW_CAUSES_MAX]; /* most frequent first */
+    uint32_t cause_count;
+    struct shadow_verdict verdicts[SHADOW_VERDICTS_MAX];
+    uint32_t verdict_count;
+};
+
+/* Agreement by engine, cause and module, of VERSION and since the hour or day SINCE; NULL: all.
+ * Everything lives in KEEP. Fails: ERR_IO, ERR_TIMEOUT, ERR_MEMORY. */
+enum status totals_read_shadow(struct totals *totals, const char *version, const char *since,
+                               struct arena *keep, struct shadow_list *out, struct fault *fault);
 
 #endif

@@ -12,13 +12,16 @@
 #include "stream/count.h"
 #include "stream/partial.h"
 #include "stream/report.h"
+#include "stream/shadow.h"
 #include "stream/totals.h"
+#include "stream/work_parts.h"
 #include "symbol/stack_raw.h"
 
 enum {
     TAKE_MOST = 16,
     WAIT_MS = 500,
     RETRY_MS = 250,
+    JUDGE_EVERY_MS = 1000, /* while reports come, a sampled one is judged so often */
     REPORT_DISTINCT = 1 << 13,
     ROW_BYTES = 80,        /* numbers, times and tabs of a row */
     SECTION_BYTES = 200000 /* texts of one section, which double at most when they are escaped */
@@ -171,9 +174,10 @@ static enum status resolve_round(struct round *r, struct fault *fault)
         return fault->code;
     for (uint32_t i = 0; i < r->count; i++) {
         struct fault ignored = FAULT_INIT; /* it comes again, and is dropped by its id */
-        if (r->sent[i])
-            (void)queue->transport->settle(queue, QUEUE_REPORTS, &r->messages[i], QUEUE_DONE,
-                                           &ignored);
+        if (!r->sent[i])
+            continue;
+        work_forward(r->options, &r->messages[i], r->figures);
+        (void)queue->transport->settle(queue, QUEUE_REPORTS, &r->messages[i], QUEUE_DONE, &ignored);
     }
     return ERR_NONE;
 }
@@ -196,7 +200,7 @@ static enum status run_rounds(const struct work_options *o, enum queue_channel c
                               struct fault *fault)
 {
     struct round r = {.options = o, .figures = figures};
-    uint64_t last_ns = clock_ns();
+    uint64_t last_ns = clock_ns(), judged_ns = 0;
     arena_init(&r.keep, 0);
     while (!o->stopping() &&
            (o->idle_ms == 0 || clock_ns() - last_ns < (uint64_t)o->idle_ms * 1000000U)) {
@@ -215,6 +219,12 @@ static enum status run_rounds(const struct work_options *o, enum queue_channel c
                 (void)process(&r, context, &bad);
             if (o->progress != NULL)
                 o->progress(o->context, figures);
+        }
+        if (o->judge != NULL && bad.code == ERR_NONE &&
+            (r.count == 0 || clock_ns() - judged_ns > (uint64_t)JUDGE_EVERY_MS * 1000000U)) {
+            judged_ns = clock_ns();
+            if (work_judge_one(o, figures))
+                last_ns = clock_ns();
         }
         if (bad.code == ERR_NONE)
             continue;
@@ -245,16 +255,21 @@ enum status work_run(const struct work_options *options, struct work_figures *fi
 
 /* ---- the reducer ------------------------------------------------------------------------ */
 
-/* Adds the sections of one message; the whole message or nothing of it is in the database. */
-static enum status add_message(struct round *r, struct totals *totals,
-                               const struct queue_message *m, struct fault *fault)
+/* Adds the sections of one message, inside a transaction. */
+static enum status add_sections(struct round *r, struct totals *totals,
+                                const struct queue_message *m, struct fault *fault)
 {
     size_t used = 0;
-    if (totals_begin(totals, fault) != ERR_NONE)
+    bool is_new = false;
+    if (shadow_is_text(m->data, m->bytes)) {
+        struct shadow shadow;
+        if (shadow_read(m->data, m->bytes, &r->keep, &shadow, fault) == ERR_NONE &&
+            totals_add_shadow(totals, &shadow, &is_new, fault) == ERR_NONE)
+            r->figures->judged += is_new;
         return fault->code;
+    }
     for (size_t at = 0; fault->code == ERR_NONE && at < m->bytes; at += used) {
         struct partial p;
-        bool is_new = false;
         if (partial_read(m->data + at, m->bytes - at, &r->keep, &p, &used, fault) != ERR_NONE ||
             totals_add(totals, &p, &is_new, fault) != ERR_NONE)
             break;
@@ -262,21 +277,48 @@ static enum status add_message(struct round *r, struct totals *totals,
         r->figures->stacks += is_new ? p.stacks : 0;
         r->figures->bad += is_new ? p.bad : 0;
     }
-    return totals_end(totals, fault);
+    return fault->code;
 }
 
-static enum status reduce_round(struct round *r, void *context, struct fault *fault)
+/* Adds messages FROM to END; all of them or nothing is in the database. */
+static enum status add_messages(struct round *r, struct totals *totals, uint32_t from, uint32_t end,
+                                struct fault *fault)
+{
+    const struct work_figures before = *r->figures;
+    if (totals_begin(totals, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = from; fault->code == ERR_NONE && i < end; i++)
+        (void)add_sections(r, totals, &r->messages[i], fault);
+    if (totals_end(totals, fault) != ERR_NONE)
+        *r->figures = before;
+    return fault->code;
+}
+
+static void settle_messages(struct round *r, uint32_t from, uint32_t end)
 {
     struct queue *queue = r->options->queue;
+    for (uint32_t i = from; i < end; i++) {
+        struct fault ignored = FAULT_INIT; /* it comes again, and is dropped by its id */
+        (void)queue->transport->settle(queue, QUEUE_PARTIALS, &r->messages[i], QUEUE_DONE,
+                                       &ignored);
+    }
+}
+
+/* One transaction for all that was taken: a commit waits for the disk. If it fails, one transaction
+ * per message finds the message that is damaged. */
+static enum status reduce_round(struct round *r, void *context, struct fault *fault)
+{
+    struct fault together = FAULT_INIT;
+    if (add_messages(r, context, 0, r->count, &together) == ERR_NONE) {
+        settle_messages(r, 0, r->count);
+        return ERR_NONE;
+    }
     for (uint32_t i = 0; i < r->count; i++) {
-        struct fault bad = FAULT_INIT, ignored = FAULT_INIT;
-        const struct work_figures before = *r->figures;
-        if (add_message(r, context, &r->messages[i], &bad) == ERR_NONE) {
-            (void)queue->transport->settle(queue, QUEUE_PARTIALS, &r->messages[i], QUEUE_DONE,
-                                           &ignored);
+        struct fault bad = FAULT_INIT;
+        if (add_messages(r, context, i, i + 1, &bad) == ERR_NONE) {
+            settle_messages(r, i, i + 1);
             continue;
         }
-        *r->figures = before;
         if (bad.code == ERR_IO || bad.code == ERR_MEMORY || bad.code == ERR_TIMEOUT) {
             *fault = bad; /* the disk is full, or another process writes: later */
             return fault->code;

@@ -11,20 +11,32 @@
 
 #include "stream/queue.h"
 
+struct report;
+struct shadow;
 struct signature_rules;
 struct symbol_store;
 struct totals;
 
 struct work_figures {
     uint64_t reports, stacks, bad, buried, failures;
+    uint64_t judged, without_dump; /* sampled records */
 };
+
+/* Judges the record of REPORT and its dump as a case without a truth: fills verdict, signature and
+ * engines of OUT, in KEEP. Fails: ERR_ABSENT there is no dump; ERR_MALFORMED, ...: the report's
+ * fault; ERR_IO, ERR_MEMORY, ERR_INTERRUPTED: try again. */
+typedef enum status work_judge_fn(void *context, const struct report *report, struct arena *keep,
+                                  struct shadow *out, struct fault *fault);
 
 struct work_options {
     struct queue *queue;
     struct symbol_store *store;
     const struct signature_rules *rules;
-    uint32_t workers; /* threads that resolve */
-    uint32_t idle_ms; /* end when nothing came for so long; 0: never */
+    uint32_t workers;     /* threads that resolve */
+    uint32_t idle_ms;     /* end when nothing came for so long; 0: never */
+    double sample;        /* share of records that are judged, 0 to 1: see shadow_is_sampled() */
+    work_judge_fn *judge; /* NULL: no shadow comparison */
+    void *judge_context;
     bool (*stopping)(void);
     void (*progress)(void *context, const struct work_figures *figures); /* NULL: none */
     void *context;

@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "compare/compare.h"
 #include "engine/engines.h"
+#include "engine/judges.h"
 #include "format/record/record.h"
 #include "symbol/store.h"
 
@@ -103,7 +104,7 @@ static uint64_t run_cold(const struct engine *engine, const struct engine_input 
     return cold_ns;
 }
 
-static enum status ask_engine(const struct engine *engine, const struct engine_input *in,
+static enum status ask_engine(const struct engine *engine, const struct engine_input *in, bool once,
                               struct arena *keep, struct engine_claim *out, struct fault *fault)
 {
     struct engine_result result;
@@ -122,7 +123,8 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
         out->why = why;
         return ERR_NONE;
     }
-    const uint64_t cold_ns = engine->subject && in->symbols != NULL ? run_cold(engine, in) : 0;
+    const uint64_t cold_ns =
+        engine->subject && in->symbols != NULL && !once ? run_cold(engine, in) : 0;
     if (engine->run(engine, in, keep, &result, &own) != ERR_NONE) {
         char text[FAULT_PATH_BYTES + 512];
         if (own.code == ERR_MEMORY) {
@@ -152,9 +154,11 @@ static enum status ask_engines(const struct analysis *analysis, const struct eng
         return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "claims");
     for (uint32_t i = 0; i < engine_count && out->claim_count < CLAIMS_MAX; i++) {
         /* After an interrupt, sealed cases are still judged: that takes little time. */
-        if ((analysis->subjects_only || process_interrupted()) && !engines[i]->subject)
+        if ((analysis->subjects_only || process_interrupted()) && !engines[i]->subject &&
+            !(analysis->adapter && engines[i] == &engine_judge_adapter))
             continue;
-        if (ask_engine(engines[i], in, keep, &out->claims[out->claim_count], fault) != ERR_NONE)
+        if (ask_engine(engines[i], in, analysis->once, keep, &out->claims[out->claim_count],
+                       fault) != ERR_NONE)
             return fault->code;
         out->claim_count++;
     }
@@ -293,7 +297,7 @@ enum status analysis_case(const struct analysis *analysis, const struct crash_ca
         return fault->code;
     if (analysis_judge(analysis, crash, stated, keep, out, fault) != ERR_NONE)
         return fault->code;
-    return analysis_keep_files(analysis, crash, keep, out, fault);
+    return analysis->once ? ERR_NONE : analysis_keep_files(analysis, crash, keep, out, fault);
 }
 
 static void add_root(const char *root, const char **roots, uint32_t *count)

@@ -15,6 +15,8 @@ struct analysis {
     const char *judge_folder;
     struct judge_pool *judges; /* see engine_input */
     bool subjects_only;        /* judges and other reference engines are not run */
+    bool adapter;              /* with `subjects_only`: except for the outside program */
+    bool once;                 /* no cold times, and no files are kept */
     const struct truth *truth; /* replaces the case's own; NULL: it is used */
     uint32_t levels_ignored;   /* see compare_input */
     const char *source_root;   /* where sources are; NULL: where the case says, else here */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "stream/totals.h"
 #include "study/selection.h"
 
 struct session {
@@ -154,6 +155,13 @@ static enum status check_baseline(struct session *s, struct store *store, struct
     return ERR_NONE;
 }
 
+static void conclude(struct gate *out)
+{
+    out->open = true;
+    for (uint32_t i = 0; i < out->check_count; i++)
+        out->open = out->open && out->checks[i].holds;
+}
+
 enum status gate_decide(struct store *store, const char *word, const struct gate_request *request,
                         struct arena *keep, struct gate *out, struct fault *fault)
 {
@@ -170,16 +178,55 @@ enum status gate_decide(struct store *store, const char *word, const struct gate
     check_engines(&s);
     if (check_baseline(&s, store, fault) != ERR_NONE)
         return fault->code;
-    out->open = true;
-    for (uint32_t i = 0; i < out->check_count; i++)
-        out->open = out->open && out->checks[i].holds;
+    conclude(out);
+    return ERR_NONE;
+}
+
+static void check_agreement(struct session *s, const struct shadow_total *total, double limit)
+{
+    const uint64_t judged = total->same + total->differs + total->failed;
+    const double share = judged > 0 ? (double)total->same / (double)judged : 0;
+    if (total->against == NULL)
+        return; /* the others are compared with it */
+    add(s, total->engine, share >= limit,
+        "agrees with %s in %.2f %% of %" PRIu64 " reports (%" PRIu64 " differ, %" PRIu64
+        " failed), at least %.2f %% demanded",
+        total->against, floor(share * 10000) / 100, judged, total->differs, total->failed,
+        limit * 100);
+}
+
+enum status gate_decide_shadow(const char *file, const struct gate_request *request,
+                               struct arena *keep, struct gate *out, struct fault *fault)
+{
+    struct session s = {.request = request, .keep = keep, .out = out};
+    struct totals *totals = NULL;
+    struct shadow_list *list = ARENA_NEW(keep, struct shadow_list);
+    const double limit = isnan(request->min_agreement) ? 0.99 : request->min_agreement;
+    memset(out, 0, sizeof *out);
+    out->shadow = true;
+    if (list == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "gate");
+    if (totals_open(file, false, &totals, fault) == ERR_NONE)
+        (void)totals_read_shadow(totals, NULL, NULL, keep, list, fault);
+    totals_close(totals);
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    const uint64_t least = request->strict ? GATE_SHADOW_LEAST : 1;
+    add(&s, "sampled reports", list->reports >= least,
+        "%" PRIu64 " were judged, at least %" PRIu64 " demanded", list->reports, least);
+    for (uint32_t i = 0; i < list->engine_count; i++)
+        check_agreement(&s, &list->engines[i], limit);
+    conclude(out);
     return ERR_NONE;
 }
 
 void gate_write_json(struct json *j, const struct gate *gate)
 {
     json_object(j);
-    json_key_uint(j, "run", gate->run.info.id);
+    if (gate->shadow)
+        json_key_null(j, "run");
+    else
+        json_key_uint(j, "run", gate->run.info.id);
     json_key_bool(j, "open", gate->open);
     json_key(j, "checks");
     json_array(j);

@@ -14,7 +14,8 @@ struct gate_request {
     uint32_t engine_count;     /* reference engines whose stacks must be exact, too */
     uint64_t max_new;          /* new failures allowed */
     const char *allow_missing; /* cases that may be gone, as for `run -k`; NULL: none */
-    bool strict; /* also: old failures, UNSUPPORTED, another environment, few samples */
+    bool strict;          /* also: old failures, UNSUPPORTED, another environment, few samples */
+    double min_agreement; /* of the sampled reports: gate_decide_shadow() */
 };
 
 struct gate_check {
@@ -30,12 +31,21 @@ struct gate {
     struct run_figures figures; /* sums; no cases */
     struct gate_check checks[GATE_CHECKS_MAX];
     uint32_t check_count;
-    bool open; /* every check holds */
+    bool shadow; /* of sampled reports: there is no run */
+    bool open;   /* every check holds */
 };
 
 /* Decides about run WORD.  Fails: as study_read_run. */
 enum status gate_decide(struct store *store, const char *word, const struct gate_request *request,
                         struct arena *keep, struct gate *out, struct fault *fault);
+
+/* Decides about the reports that workers sampled, in the totals FILE: the share of them in which
+ * each engine agrees with the reference must be at least `min_agreement` (NaN: 99 %). A report that
+ * an engine cannot read does not agree. With `strict`, fewer than GATE_SHADOW_LEAST reports close
+ * the gate; none always do. Fails: as totals_open() and totals_read_shadow(). */
+enum { GATE_SHADOW_LEAST = 30 };
+enum status gate_decide_shadow(const char *file, const struct gate_request *request,
+                               struct arena *keep, struct gate *out, struct fault *fault);
 
 void gate_write_json(struct json *j, const struct gate *gate);
 

@@ -6,9 +6,12 @@
 
 #define STREAM_TOTALS "build/totals.db"
 
-/* work_run() with the rules of the file RULES (NULL: the built-in ones). Fails: as the rules or
- * work_run(). */
+struct shadow_judging;
+
+/* work_run() with the rules of the file RULES (NULL: the built-in ones). JUDGING: how sampled
+ * reports are judged, without its rules; NULL: none is. Fails: as the rules or work_run(). */
 enum status stream_work(struct work_options *options, const char *rules,
-                        struct work_figures *figures, struct fault *fault);
+                        struct shadow_judging *judging, struct work_figures *figures,
+                        struct fault *fault);
 
 #endif

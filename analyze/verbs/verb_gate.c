@@ -9,7 +9,8 @@
 #include "verbs/verbs.h"
 
 struct gate_options {
-    const char *db, *against, *allow_missing, *min_capture, *min_exact, *min_f1, *max_slowdown;
+    const char *db, *against, *allow_missing, *min_capture, *min_exact, *min_f1, *max_slowdown,
+        *shadow, *min_agreement;
     struct option_list engines;
     uint64_t max_new;
     bool strict, as_json, exit_zero;
@@ -27,8 +28,41 @@ static void print_gate(const struct gate *gate)
     for (uint32_t i = 0; i < gate->check_count; i++)
         (void)printf("%s %-20s %s\n", gate->checks[i].holds ? "✓" : "✗", gate->checks[i].name,
                      gate->checks[i].text);
-    (void)printf("gate of run %" PRIu64 ": %s\n", gate->run.info.id,
-                 gate->open ? "open" : "CLOSED");
+    const char *word = gate->open ? "open" : "CLOSED";
+    if (gate->shadow)
+        (void)printf("gate of the sampled reports: %s\n", word);
+    else
+        (void)printf("gate of run %" PRIu64 ": %s\n", gate->run.info.id, word);
+}
+
+static int print_result(const struct gate_options *o, const struct gate *gate)
+{
+    if (o->as_json) {
+        struct json j;
+        json_to_stream(&j, stdout, true);
+        gate_write_json(&j, gate);
+        json_newline(&j);
+    } else {
+        print_gate(gate);
+    }
+    return gate->open || o->exit_zero ? EXIT_GOOD : EXIT_DIFFERENT;
+}
+
+/* --shadow: of sampled reports, not of a run. */
+static int decide_shadow(const struct verb *self, const struct gate_options *o, struct arena *keep)
+{
+    struct fault fault = FAULT_INIT;
+    struct gate *gate = ARENA_NEW(keep, struct gate);
+    struct gate_request request = {.strict = o->strict};
+    if (!take_share(o->min_agreement, &request.min_agreement))
+        return verb_usage_error(self, "--min-agreement is a share such as 99%%");
+    if (gate == NULL)
+        (void)fault_set(&fault, ERR_MEMORY, FAULT_NO_OFFSET, "gate");
+    else
+        (void)gate_decide_shadow(o->shadow, &request, keep, gate, &fault);
+    if (fault.code != ERR_NONE)
+        return stored_fault(&fault, fault.code != ERR_ABSENT);
+    return print_result(o, gate);
 }
 
 static int decide(const struct verb *self, const struct gate_options *o, struct store *store,
@@ -53,15 +87,7 @@ static int decide(const struct verb *self, const struct gate_options *o, struct 
         (void)gate_decide(store, word, &request, keep, gate, &fault);
     if (fault.code != ERR_NONE)
         return stored_fault(&fault, fault.code != ERR_ABSENT);
-    if (o->as_json) {
-        struct json j;
-        json_to_stream(&j, stdout, true);
-        gate_write_json(&j, gate);
-        json_newline(&j);
-    } else {
-        print_gate(gate);
-    }
-    return gate->open || o->exit_zero ? EXIT_GOOD : EXIT_DIFFERENT;
+    return print_result(o, gate);
 }
 
 static int gate(const struct verb *self, void *given, const struct option_list *words,
@@ -71,6 +97,12 @@ static int gate(const struct verb *self, void *given, const struct option_list *
     struct store *store = NULL;
     const char *word;
     int code = EXIT_GOOD;
+    if (o->shadow != NULL && (words->count > 0 || o->against != NULL))
+        return verb_usage_error(self, "--shadow is about reports, not about a run");
+    if (o->shadow == NULL && o->min_agreement != NULL)
+        return verb_usage_error(self, "--min-agreement needs --shadow");
+    if (o->shadow != NULL)
+        return decide_shadow(self, o, keep);
     if (stored_open_for(self, words, o->db, STORE_READ, &store, &word, &code))
         code = decide(self, o, store, word, keep);
     store_close(store);
@@ -94,6 +126,10 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--min-f1", OPTION_STRING, &o.min_f1, "SHARE", "F1 of the frames of engines under test"},
         {"--engine", OPTION_LIST, &o.engines, "NAME",
          "the stacks of this reference engine must be exact as well"},
+        {"--shadow", OPTION_STRING, &o.shadow, "FILE",
+         "decide about the reports that workers sampled, in these totals"},
+        {"--min-agreement", OPTION_STRING, &o.min_agreement, "SHARE",
+         "of sampled reports in which an engine agrees (99%)"},
         {"--strict", OPTION_FLAG, &o.strict, NULL,
          "also: old failures, UNSUPPORTED, another environment, too few samples"},
         {"--exit-zero", OPTION_FLAG, &o.exit_zero, NULL, "print it, but exit with 0"},
@@ -111,8 +147,9 @@ const struct verb verb_gate = {
                "unless\n--strict is given.  A case that "
                "the run was asked for and that is gone closes it as well.\nEvery check is printed "
                "with its figures.\n\n"
-               "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%",
-    .exits = "  0  open\n  1  closed\n  2  usage\n  3  there is no such run\n"
+               "example:\n  twinstack gate --against baseline --min-capture 99% --max-slowdown 5%\n"
+               "  twinstack gate --shadow totals.db --min-agreement 99%",
+    .exits = "  0  open\n  1  closed\n  2  usage\n  3  there is no such run, or no such totals\n"
              "  4  database not usable",
     .run = run,
 };

@@ -9,15 +9,17 @@
 #include "base/process.h"
 #include "stream/totals.h"
 #include "stream/work.h"
+#include "study/shadow.h"
 #include "study/stream.h"
 #include "symbol/store.h"
 #include "verbs/fetch_options.h"
+#include "verbs/figures_text.h"
 #include "verbs/verbs.h"
 
 enum { JOBS_MAX = 64 };
 
 struct worker_options {
-    const char *queue, *rules, *cache, *totals;
+    const char *queue, *rules, *cache, *totals, *sample, *dumps, *also;
     struct option_list roots;
     uint64_t jobs, idle_ms;
     struct fetch_words fetch;
@@ -27,8 +29,9 @@ static void print_end(const char *verb, const struct work_figures *f)
 {
     (void)fprintf(stderr,
                   "twinstack %s: %" PRIu64 " reports, %" PRIu64 " stacks, %" PRIu64
-                  " bad lines, %" PRIu64 " dead letters, %" PRIu64 " failures of the queue\n",
-                  verb, f->reports, f->stacks, f->bad, f->buried, f->failures);
+                  " bad lines, %" PRIu64 " dead letters, %" PRIu64
+                  " failures of the queue, %" PRIu64 " judged\n",
+                  verb, f->reports, f->stacks, f->bad, f->buried, f->failures, f->judged);
 }
 
 /* SIGTERM and Ctrl-C end the work after the reports that were taken. */
@@ -45,6 +48,22 @@ static int check_words(const struct verb *self, const struct worker_options *o,
     if (!verb_takes_no_words(self, words))
         return EXIT_USAGE;
     return o->queue == NULL ? verb_usage_error(self, "--queue is missing") : EXIT_GOOD;
+}
+
+/* --sample, --dumps and --also. */
+static int read_sampling(const struct verb *self, const struct worker_options *o, double *sample)
+{
+    struct fault fault = FAULT_INIT;
+    *sample = 0;
+    if (o->sample == NULL && (o->dumps != NULL || o->also != NULL))
+        return verb_usage_error(self, "--dumps and --also need --sample");
+    if (o->sample != NULL && !parse_share(o->sample, sample))
+        return verb_usage_error(self, "--sample is a share such as 1%%");
+    if (o->sample != NULL && o->dumps == NULL)
+        return verb_usage_error(self, "--sample needs --dumps, the folder of the server's dumps");
+    if (o->also != NULL && shadow_also(o->also, &fault) != ERR_NONE)
+        return verb_usage_error(self, "--also: %s", fault.hint);
+    return EXIT_GOOD;
 }
 
 static int work(const struct verb *self, void *given, const struct option_list *words,
@@ -64,6 +83,8 @@ static int work(const struct verb *self, void *given, const struct option_list *
     struct work_figures figures = {0};
     struct fault fault = FAULT_INIT;
     int code = check_words(self, o, words);
+    if (code == EXIT_GOOD)
+        code = read_sampling(self, o, &work.sample);
     if (code == EXIT_GOOD && (o->jobs < 1 || o->jobs > JOBS_MAX))
         code = verb_usage_error(self, "-j is 1 to %d", JOBS_MAX);
     if (code != EXIT_GOOD)
@@ -75,7 +96,9 @@ static int work(const struct verb *self, void *given, const struct option_list *
         code = verb_fault(&fault);
     } else {
         fetch_options_check(work.store);
-        (void)stream_work(&work, o->rules, &figures, &fault);
+        struct shadow_judging judging = {
+            .dumps = o->dumps, .symbols = work.store, .also = o->also != NULL};
+        (void)stream_work(&work, o->rules, o->sample != NULL ? &judging : NULL, &figures, &fault);
         code = end_of("worker", &figures, &fault);
     }
     symbol_store_close(work.store);
@@ -92,6 +115,11 @@ static int run_worker(const struct verb *self, int argc, char **argv)
         {"--rules", OPTION_STRING, &o.rules, "FILE", "rules of signatures, as of `signatures`"},
         {"-j", OPTION_UINT, &o.jobs, "N", "resolve N stacks at once (1)"},
         {"--idle", OPTION_DURATION_MS, &o.idle_ms, "TIME", "end when no report came for so long"},
+        {"--sample", OPTION_STRING, &o.sample, "SHARE",
+         "judge this share of the records that have a dump, e.g. 1%"},
+        {"--dumps", OPTION_STRING, &o.dumps, "DIR", "the server's dumps: dumps/ in its --spool"},
+        {"--also", OPTION_STRING, &o.also, "NAME=COMMAND",
+         "a second resolver of the same dumps, in the adapter's protocol"},
         OPTION_CACHE(&o.cache),
         FETCH_OPTION_ROWS(o.fetch),
     };
@@ -108,8 +136,13 @@ const struct verb verb_worker = {
         "SIGTERM ends it after the reports that it has taken. A report that cannot be read goes "
         "to\n"
         "the queue's dead letters, with the reason.\n\n"
+        "With --sample, the record and the dump of some reports are judged like a case without a\n"
+        "truth, after they were counted. The report's id decides, so a repetition is sampled "
+        "alike.\n\n"
         "examples:\n  twinstack worker --queue nats://127.0.0.1:4222 --symbols symbols -j 2\n"
-        "  twinstack worker --queue spool --symbols symbols --idle 5s",
+        "  twinstack worker --queue spool --symbols symbols --idle 5s\n"
+        "  twinstack worker --queue spool --symbols symbols --sample 1% --dumps spool/dumps \\\n"
+        "      --also 'rust-minidump=minidump-stackwalk --json {dump}'",
     .exits = "  0  ended by a signal, or nothing came for --idle\n  2  usage\n"
              "  3  the queue or the symbols cannot be opened",
     .run = run_worker,

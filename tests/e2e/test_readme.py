@@ -34,6 +34,9 @@ ELSEWHERE = {
     "twinstack serve --collect --senders senders.txt --queue nats://127.0.0.1:4222 --totals totals.db": "test_reports_become_head_problems",
     "twinstack worker --queue nats://127.0.0.1:4222 --symbols symbols -j 2": "test_reports_become_head_problems",
     "twinstack reduce --queue nats://127.0.0.1:4222 --totals totals.db": "test_reports_become_head_problems",
+    "twinstack worker --queue spool --symbols symbols --sample 1% --dumps spool/dumps --also 'rust-minidump=minidump-stackwalk --json {dump}'":
+        "test_another_resolver_runs_beside_ours",
+    "twinstack gate --shadow totals.db --min-agreement 99%": "test_the_gate_asks_for_agreement",
 }
 MARK = "--- end of one command ---"
 

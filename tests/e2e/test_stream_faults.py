@@ -20,16 +20,10 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import stream_pipeline  # noqa: E402
+from stream_pipeline import SYMBOLS, TOKEN, free_port  # noqa: E402
 
-SYMBOLS = e2e.ROOT / "corpus/symbols"
-TOKEN = "0123456789abcdef0123"
 SOAK = bool(os.environ.get("TWINSTACK_SOAK"))
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def make_report(rng, stacks):
@@ -42,85 +36,8 @@ def make_report(rng, stacks):
     return "".join(text), counts
 
 
-class Pipeline(e2e.Case):
+class Pipeline(stream_pipeline.Pipeline):
     """Over a folder; see Nats below for the other transport."""
-
-    def setUp(self):
-        self.started = []
-        self.totals = self.folder / "totals.db"
-        self.addCleanup(self.end_all)  # before the folder is removed
-        (self.folder / "senders").write_text(f"# who may send\nalice {TOKEN}\n")
-        self.start_queue()
-
-    def start_queue(self):
-        self.queue = str(self.folder / "spool")
-
-    def end_all(self):
-        for process in self.started:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            if process.stdout:
-                process.stdout.close()
-
-    def start(self, *argv, **more):
-        process = subprocess.Popen([str(a) for a in argv], stderr=subprocess.DEVNULL, env={**os.environ, "TWINSTACK_SYSTEM_SYMBOLS": "0"}, **more)
-        self.started.append(process)
-        return process
-
-    queue_is_folder = True
-
-    def start_server(self, *more, **options):
-        port = free_port()
-        server = self.start(e2e.PROGRAM, "serve", "--wait", "--db", self.folder / "runs.db", "--listen", f"127.0.0.1:{port}", "--collect", "--senders",
-                            self.folder / "senders", "--queue", self.queue, "--spool", self.folder / "spool", "--totals", self.totals, *more,
-                            stdout=subprocess.PIPE, text=True, **options)
-        self.address = server.stdout.readline().strip().split("#")[0].rstrip("/")
-        self.assertTrue(self.address.startswith("http"), "the server did not start")
-        return server
-
-    def start_worker(self):
-        return self.start(e2e.PROGRAM, "worker", "--queue", self.queue, "--symbols", SYMBOLS, stdout=subprocess.DEVNULL)
-
-    def start_reducer(self):
-        return self.start(e2e.PROGRAM, "reduce", "--queue", self.queue, "--totals", self.totals, stdout=subprocess.DEVNULL)
-
-    def post(self, query, body, token=TOKEN):
-        """The status of the answer."""
-        request = urllib.request.Request(f"{self.address}/api/v1/reports?{query}", data=body if isinstance(body, bytes) else body.encode(),
-                                         headers={"X-Token": token} if token else {}, method="POST")
-        try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
-                return answer.status
-        except urllib.error.HTTPError as error:
-            error.close()
-            return error.code
-
-    def get(self, path):
-        with urllib.request.urlopen(self.address + path, timeout=20) as answer:
-            return answer.read().decode()
-
-    def problems(self, query=""):
-        return json.loads(self.get("/api/v1/problems" + query))["data"]
-
-    def wait_for(self, stacks, seconds=60):
-        """The document once so many stacks are counted; more than that is a failure at once."""
-        end = time.monotonic() + seconds
-        while True:
-            data = self.problems()
-            self.assertLessEqual(data["stacks"], stacks)
-            if data["stacks"] == stacks:
-                return data
-            self.assertLess(time.monotonic(), end, f"only {data['stacks']} of {stacks} stacks are counted")
-            time.sleep(0.2)
-
-    def expected(self, texts):
-        """What one machine counts of all texts."""
-        whole = json.loads(self.run_twinstack("signatures", "--symbols", SYMBOLS, "--json", stdin="".join(texts)).stdout)
-        return {row["signature"]: row["count"] for row in whole["signatures"]}
-
-    def counted(self, data):
-        return {row["signature"]: row["count"] for row in data["problems"]}
 
     def test_reports_become_head_problems(self):
         self.start_server()

@@ -1,9 +1,11 @@
 // Head problems: the signatures of all reports of programs in the field, most frequent first.
 import { useData } from '../api.js';
 import { useQuery } from '../router.js';
-import { Chip, Empty, Loaded, number, Page, percent } from '../ui.js';
+import { Chip, duration, Empty, Loaded, number, Page, percent, words } from '../ui.js';
 
 /** @typedef {import('openapi').Answers['/api/v1/problems']['problems'][number]} Row */
+
+/** @typedef {import('openapi').Answers['/api/v1/problems']['shadow']} Shadow */
 
 /**
  * The counts of the last hours as a line of bars, in words for a reader of the screen.
@@ -40,6 +42,137 @@ function Trend({ hours }) {
   );
 }
 
+/**
+ * The share of sampled reports in which an engine agrees, by hour.
+ * @param {{engine: Shadow['engines'][number]}} props
+ */
+function Agreement({ engine }) {
+  const last = engine.hours[engine.hours.length - 1];
+  const width = 4;
+  return (
+    <svg
+      class="sparkline"
+      role="img"
+      width={width * Math.max(1, engine.hours.length)}
+      height={20}
+      aria-label={
+        last ? `${number(last.agreed)} of ${number(last.judged)} in the hour ${last.hour} UTC` : 'no hour'
+      }
+    >
+      {engine.hours.map((h, i) => {
+        const height = Math.max(1, Math.round((20 * h.agreed) / Math.max(1, h.judged)));
+        return (
+          <rect
+            key={h.hour}
+            x={i * width}
+            y={20 - height}
+            width={width - 1}
+            height={height}
+            fill="currentColor"
+          >
+            <title>{`${h.hour}: ${number(h.agreed)} of ${number(h.judged)}`}</title>
+          </rect>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** @param {{shadow: Shadow}} props */
+function ShadowTables({ shadow }) {
+  if (shadow.reports === 0) return null;
+  return (
+    <section>
+      <h2>Dump and offsets of sampled reports</h2>
+      <p>
+        {number(shadow.reports)} reports that have a record and a dump were judged without a truth:{' '}
+        {shadow.verdicts.map((v) => `${number(v.count)} ${words(v.verdict)}`).join(', ')}.
+      </p>
+      <div class="scroll" tabindex={0} role="region" aria-label="Agreement of engines">
+        <table class="list stacking">
+          <thead>
+            <tr>
+              <th>engine</th>
+              <th>compared with</th>
+              <th class="num">agrees</th>
+              <th class="num">differs</th>
+              <th class="num">failed</th>
+              <th class="num">median time</th>
+              <th>last hours</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shadow.engines.map((e) => (
+              <tr key={e.engine}>
+                <td class="mono">{e.engine}</td>
+                <td data-label="compared with">
+                  {e.against ?? <span class="dim">the others are compared with it</span>}
+                </td>
+                <td class="num strong" data-label="agrees">
+                  {e.against ? percent(e.same, e.same + e.differs + e.failed) : '–'}
+                </td>
+                <td class="num" data-label="differs">
+                  {number(e.differs)}
+                </td>
+                <td class="num" data-label="failed">
+                  {number(e.failed)}
+                </td>
+                <td class="num" data-label="median time">
+                  {e.median_ns > 0 ? duration(e.median_ns) : '–'}
+                </td>
+                <td data-label="last hours">
+                  <Agreement engine={e} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shadow.causes.length > 0 && (
+        <div class="scroll" tabindex={0} role="region" aria-label="Causes of differences">
+          <table class="list stacking">
+            <thead>
+              <tr>
+                <th class="num">reports</th>
+                <th>engine</th>
+                <th>cause</th>
+                <th>module</th>
+                <th>first and last seen</th>
+                <th>newest report</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shadow.causes.map((c) => (
+                <tr key={`${c.engine} ${c.result} ${c.cause} ${c.module}`}>
+                  <td class="num strong" data-label="reports">
+                    {number(c.count)}
+                  </td>
+                  <td class="mono" data-label="engine">
+                    {c.engine}
+                  </td>
+                  <td data-label="cause" class="wrap">
+                    {c.result === 'failed' ? `failed: ${c.cause}` : words(c.cause)}
+                  </td>
+                  <td class="mono wrap" data-label="module">
+                    {c.module ?? <span class="dim">unknown</span>}
+                  </td>
+                  <td class="nowrap" data-label="seen">
+                    {c.first_hour} <br />
+                    {c.last_hour}
+                  </td>
+                  <td class="mono wrap" data-label="newest report">
+                    {c.report}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
 /** @param {{row: Row, stacks: number, key: string}} props */
 function Problem({ row, stacks }) {
   return (
@@ -63,19 +196,25 @@ function Problem({ row, stacks }) {
       </td>
       <td data-label="versions">{row.versions ?? <span class="dim">not stated</span>}</td>
       <td class="nowrap" data-label="seen">
-        {row.first_seen}
-        <br />
+        {row.first_seen} <br />
         {row.last_seen}
       </td>
       <td data-label="last hours">
         <Trend hours={row.hours} />
+      </td>
+      <td class="nowrap" data-label="dump agrees">
+        {row.judged > 0 ? (
+          `${number(row.agreed)} of ${number(row.judged)}`
+        ) : (
+          <span class="dim">not sampled</span>
+        )}
       </td>
     </tr>
   );
 }
 
 export function Problems() {
-  const [query] = useQuery();
+  const [query, setQuery] = useQuery();
   const data = useData('/api/v1/problems', {
     version: query.version,
     baseline: query.baseline,
@@ -83,6 +222,24 @@ export function Problems() {
   });
   return (
     <Page title="Head problems" lead="What programs in the field report, most frequent first.">
+      <p>
+        <label>
+          New since{' '}
+          <input
+            type="date"
+            value={query.baseline ?? ''}
+            onChange={(event) => setQuery({ baseline: event.currentTarget.value || undefined })}
+          />
+        </label>{' '}
+        <label>
+          Version{' '}
+          <input
+            type="search"
+            value={query.version ?? ''}
+            onChange={(event) => setQuery({ version: event.currentTarget.value || undefined })}
+          />
+        </label>
+      </p>
       <Loaded from={data}>
         {(found) =>
           found.problems.length === 0 ? (
@@ -108,6 +265,7 @@ export function Problems() {
                       <th>versions</th>
                       <th>first and last seen</th>
                       <th>last hours</th>
+                      <th>dump agrees</th>
                     </tr>
                   </thead>
                   <tbody>
@@ -117,6 +275,7 @@ export function Problems() {
                   </tbody>
                 </table>
               </div>
+              <ShadowTables shadow={found.shadow} />
             </>
           )
         }

@@ -1,0 +1,21 @@
+/* What totals.c and totals_shadow.c share; no other file includes this. */
+#ifndef STREAM_TOTALS_PARTS_H
+#define STREAM_TOTALS_PARTS_H
+
+#include <sqlite3.h>
+
+#include "stream/totals.h"
+
+enum { TOTALS_STATEMENTS = 16 };
+
+struct totals {
+    sqlite3 *db;
+    sqlite3_stmt *statements[TOTALS_STATEMENTS];
+    char *file;
+    bool has_shadow; /* false: a file of version 1, which is only read */
+};
+
+/* Fills FAULT from the database's last error. */
+enum status totals_failed(struct totals *t, struct fault *fault);
+
+#endif

@@ -1,0 +1,195 @@
+/* The results of shadow comparisons in the totals: one row per report, one per engine of it. They
+ * are samples, few enough to be kept one by one, so medians are exact. */
+#include <string.h>
+
+#include "base/text.h"
+#include "stream/totals_parts.h"
+
+#define CHOSEN                                                                                     \
+    " FROM shadow s JOIN shadow_engine e ON e.id = s.id"                                           \
+    " WHERE (?1 IS NULL OR s.version = ?1) AND (?2 IS NULL OR s.hour >= ?2)"
+
+static const char add_report[] = "INSERT OR IGNORE INTO shadow VALUES (?1, ?2, ?3, ?4, ?5)";
+static const char add_engine[] =
+    "INSERT OR IGNORE INTO shadow_engine VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+static const char read_verdicts[] =
+    "SELECT verdict, count(*) n FROM shadow WHERE (?1 IS NULL OR version = ?1)"
+    " AND (?2 IS NULL OR hour >= ?2) GROUP BY verdict ORDER BY n DESC, verdict";
+static const char read_engines[] =
+    "SELECT e.engine, min(e.against), sum(e.result = 0 AND e.against IS NOT NULL),"
+    " sum(e.result = 1), sum(e.result = 2)" CHOSEN " GROUP BY e.engine ORDER BY e.engine";
+static const char read_median[] =
+    "SELECT e.ns" CHOSEN " AND e.engine = ?3 AND e.ns > 0 ORDER BY e.ns LIMIT 1 OFFSET"
+    " (SELECT max(count(*) - 1, 0) / 2" CHOSEN " AND e.engine = ?3 AND e.ns > 0)";
+static const char read_hours[] =
+    "SELECT hour, n, agreed FROM (SELECT s.hour hour, count(*) n, sum(e.result = 0) agreed" CHOSEN
+    " AND e.engine = ?3 AND (e.against IS NOT NULL OR e.result > 0)"
+    " GROUP BY s.hour ORDER BY s.hour DESC LIMIT ?4) ORDER BY hour";
+static const char read_causes[] =
+    "SELECT e.engine, e.result, e.cause, e.module, count(*) n, min(s.hour), max(s.hour),"
+    " max(s.hour || ' ' || s.id)" CHOSEN
+    " AND e.result > 0 GROUP BY e.engine, e.result, e.cause, e.module"
+    " ORDER BY n DESC, e.engine, e.cause, e.module LIMIT ?3";
+
+/* NULL: see the fault. */
+static sqlite3_stmt *prepared(struct totals *t, const char *text, struct fault *fault)
+{
+    sqlite3_stmt *statement = NULL;
+    if (fault->code == ERR_NONE &&
+        sqlite3_prepare_v2(t->db, text, -1, &statement, NULL) != SQLITE_OK)
+        (void)totals_failed(t, fault);
+    return statement;
+}
+
+static void bind(sqlite3_stmt *statement, int at, const char *text)
+{
+    if (text != NULL)
+        (void)sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+/* True for a row; otherwise a failure is in the fault. */
+static bool next(struct totals *t, sqlite3_stmt *statement, struct fault *fault)
+{
+    if (statement == NULL || fault->code != ERR_NONE)
+        return false;
+    const int code = sqlite3_step(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        (void)totals_failed(t, fault);
+    return code == SQLITE_ROW;
+}
+
+enum status totals_add_shadow(struct totals *totals, const struct shadow *shadow, bool *is_new,
+                              struct fault *fault)
+{
+    sqlite3_stmt *statement = prepared(totals, add_report, fault);
+    *is_new = false;
+    bind(statement, 1, shadow->id);
+    bind(statement, 2, shadow->hour);
+    bind(statement, 3, text_or_empty(shadow->version));
+    bind(statement, 4, shadow->verdict);
+    bind(statement, 5, shadow->signature);
+    (void)next(totals, statement, fault);
+    *is_new = fault->code == ERR_NONE && sqlite3_changes(totals->db) > 0;
+    (void)sqlite3_finalize(statement);
+    if (!*is_new)
+        return fault->code;
+    statement = prepared(totals, add_engine, fault);
+    for (uint32_t i = 0; statement != NULL && i < shadow->count; i++) {
+        const struct shadow_engine *e = &shadow->engines[i];
+        (void)sqlite3_reset(statement);
+        (void)sqlite3_clear_bindings(statement);
+        bind(statement, 1, shadow->id);
+        bind(statement, 2, e->engine);
+        bind(statement, 3, e->against);
+        (void)sqlite3_bind_int(statement, 4, (int)e->result);
+        bind(statement, 5, e->cause);
+        bind(statement, 6, e->module);
+        (void)sqlite3_bind_int64(statement, 7, (sqlite3_int64)e->ns);
+        (void)next(totals, statement, fault);
+    }
+    (void)sqlite3_finalize(statement);
+    return fault->code;
+}
+
+/* ---- reading -------------------------------------------------------------------------- */
+
+struct reading {
+    struct totals *totals;
+    const char *version, *since;
+    struct arena *keep;
+    struct fault *fault;
+};
+
+static sqlite3_stmt *chosen(struct reading *r, const char *text)
+{
+    sqlite3_stmt *statement = prepared(r->totals, text, r->fault);
+    bind(statement, 1, r->version);
+    bind(statement, 2, r->since);
+    return statement;
+}
+
+static const char *text_of(struct reading *r, sqlite3_stmt *statement, int column)
+{
+    return arena_string(r->keep, (const char *)sqlite3_column_text(statement, column));
+}
+
+static uint64_t count_of(sqlite3_stmt *statement, int column)
+{
+    return (uint64_t)sqlite3_column_int64(statement, column);
+}
+
+static void read_engine(struct reading *r, struct shadow_total *total)
+{
+    sqlite3_stmt *statement = chosen(r, read_median);
+    bind(statement, 3, total->engine);
+    if (next(r->totals, statement, r->fault))
+        total->median_ns = count_of(statement, 0);
+    (void)sqlite3_finalize(statement);
+    struct shadow_hour *hours = ARENA_ARRAY(r->keep, TOTALS_HOURS, struct shadow_hour);
+    if (hours == NULL) {
+        (void)fault_set(r->fault, ERR_MEMORY, FAULT_NO_OFFSET, "totals");
+        return;
+    }
+    statement = chosen(r, read_hours);
+    bind(statement, 3, total->engine);
+    (void)sqlite3_bind_int(statement, 4, TOTALS_HOURS);
+    while (total->hour_count < TOTALS_HOURS && next(r->totals, statement, r->fault))
+        hours[total->hour_count++] = (struct shadow_hour){
+            text_of(r, statement, 0), count_of(statement, 1), count_of(statement, 2)};
+    (void)sqlite3_finalize(statement);
+    total->hours = hours;
+}
+
+static void read_cause_rows(struct reading *r, struct shadow_list *out)
+{
+    sqlite3_stmt *statement = chosen(r, read_causes);
+    (void)sqlite3_bind_int(statement, 3, SHADOW_CAUSES_MAX);
+    while (out->cause_count < SHADOW_CAUSES_MAX && next(r->totals, statement, r->fault)) {
+        struct shadow_cause *c = &out->causes[out->cause_count++];
+        const char *newest = text_of(r, statement, 7);
+        const char *space = newest != NULL ? strchr(newest, ' ') : NULL;
+        c->engine = text_of(r, statement, 0);
+        c->result = count_of(statement, 1) == SHADOW_FAILED ? SHADOW_FAILED : SHADOW_DIFFERS;
+        c->cause = text_of(r, statement, 2);
+        c->module = text_of(r, statement, 3);
+        c->count = count_of(statement, 4);
+        c->first_hour = text_of(r, statement, 5);
+        c->last_hour = text_of(r, statement, 6);
+        c->report = space != NULL ? space + 1 : NULL;
+    }
+    (void)sqlite3_finalize(statement);
+}
+
+enum status totals_read_shadow(struct totals *totals, const char *version, const char *since,
+                               struct arena *keep, struct shadow_list *out, struct fault *fault)
+{
+    struct reading r = {totals, version, since, keep, fault};
+    memset(out, 0, sizeof *out);
+    if (!totals->has_shadow)
+        return ERR_NONE;
+    if (sqlite3_exec(totals->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+        return totals_failed(totals, fault);
+    sqlite3_stmt *statement = chosen(&r, read_verdicts);
+    while (next(totals, statement, fault)) {
+        out->reports += count_of(statement, 1);
+        if (out->verdict_count < SHADOW_VERDICTS_MAX)
+            out->verdicts[out->verdict_count++] =
+                (struct shadow_verdict){text_of(&r, statement, 0), count_of(statement, 1)};
+    }
+    (void)sqlite3_finalize(statement);
+    statement = chosen(&r, read_engines);
+    while (out->engine_count < SHADOW_ENGINES_MAX && next(totals, statement, fault)) {
+        struct shadow_total *total = &out->engines[out->engine_count++];
+        total->engine = text_of(&r, statement, 0);
+        total->against = text_of(&r, statement, 1);
+        total->same = count_of(statement, 2);
+        total->differs = count_of(statement, 3);
+        total->failed = count_of(statement, 4);
+    }
+    (void)sqlite3_finalize(statement);
+    for (uint32_t i = 0; i < out->engine_count; i++)
+        read_engine(&r, &out->engines[i]);
+    read_cause_rows(&r, out);
+    (void)sqlite3_exec(totals->db, "COMMIT", NULL, NULL, NULL);
+    return fault->code;
+}

@@ -1,0 +1,123 @@
+/* The shadow comparison of a worker: sampled reports go through a channel of their own, so that an
+ * outside program that is slow, hangs or crashes delays and loses nothing that is counted. */
+#include <string.h>
+
+#include "base/text.h"
+#include "stream/report.h"
+#include "stream/shadow.h"
+#include "stream/work_parts.h"
+#include "symbol/stack_raw.h"
+
+enum { WAIT_MS = 20 };
+
+static bool is_record(const struct report *report)
+{
+    struct fault ignored = FAULT_INIT;
+    struct stack_input *input = NULL;
+    const bool opened =
+        stack_input_open_bytes(report->stacks, report->bytes, &input, &ignored) == ERR_NONE;
+    const bool is = opened && stack_input_find_form(input) == INPUT_RECORD;
+    stack_input_close(input);
+    return is;
+}
+
+void work_forward(const struct work_options *options, const struct queue_message *message,
+                  struct work_figures *figures)
+{
+    struct fault fault = FAULT_INIT;
+    struct report report;
+    struct arena keep;
+    if (options->judge == NULL || !shadow_is_sampled(message->id, options->sample))
+        return;
+    arena_init(&keep, 0);
+    if (report_read(message->data, message->bytes, &keep, &report, &fault) == ERR_NONE &&
+        is_record(&report) &&
+        options->queue->transport->put(options->queue, QUEUE_SHADOW, message->id, message->data,
+                                       message->bytes, &fault) != ERR_NONE)
+        figures->failures++;
+    arena_free(&keep);
+}
+
+/* Publishes the result under an id of its own, made from the report's. */
+static enum status publish(const struct work_options *options, const struct shadow *shadow,
+                           struct arena *keep, struct fault *fault)
+{
+    char digest[65];
+    size_t bytes = 0;
+    char *text = shadow_write(shadow, keep, &bytes);
+    const char *name = arena_printf(keep, "shadow/%s", shadow->id);
+    if (text == NULL || name == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "shadow comparison");
+    text_sha256(name, strlen(name), digest);
+    return options->queue->transport->put(options->queue, QUEUE_PARTIALS, digest, text, bytes,
+                                          fault);
+}
+
+static enum status judge(const struct work_options *options, const struct queue_message *message,
+                         struct arena *keep, struct work_figures *figures, struct fault *fault)
+{
+    struct report report;
+    struct shadow shadow;
+    memset(&shadow, 0, sizeof shadow);
+    if (report_read(message->data, message->bytes, keep, &report, fault) != ERR_NONE)
+        return fault->code;
+    if (options->judge(options->judge_context, &report, keep, &shadow, fault) == ERR_ABSENT) {
+        fault_clear(fault); /* the sender left no dump: nothing to compare */
+        figures->without_dump++;
+        return ERR_NONE;
+    }
+    if (fault->code != ERR_NONE)
+        return fault->code;
+    shadow.id = report.id;
+    shadow.hour = arena_text(keep, report.received, 13);
+    shadow.version = report.version;
+    if (shadow.hour == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "shadow comparison");
+    if (publish(options, &shadow, keep, fault) == ERR_NONE)
+        figures->judged++;
+    return fault->code;
+}
+
+/* Judges MESSAGE, and settles it unless it is to come again. */
+static void end_message(const struct work_options *options, struct queue_message *message,
+                        struct arena *keep, struct work_figures *figures)
+{
+    const char *reason = "delivered too often: workers died of it";
+    struct fault fault = FAULT_INIT, ignored = FAULT_INIT;
+    char text[256];
+    if (message->delivered <= QUEUE_DELIVERIES_MAX) {
+        if (judge(options, message, keep, figures, &fault) == ERR_NONE) {
+            (void)options->queue->transport->settle(options->queue, QUEUE_SHADOW, message,
+                                                    QUEUE_DONE, &ignored);
+            return;
+        }
+        if (fault.code == ERR_MEMORY || fault.code == ERR_INTERRUPTED || fault.code == ERR_IO ||
+            fault.code == ERR_LIMIT) {
+            figures->failures++;
+            (void)options->queue->transport->settle(options->queue, QUEUE_SHADOW, message,
+                                                    QUEUE_AGAIN, &ignored);
+            return;
+        }
+        fault_describe(&fault, text, sizeof text);
+        reason = text;
+    }
+    figures->buried++;
+    if (queue_bury(options->queue, QUEUE_SHADOW, message, reason, &ignored) != ERR_NONE)
+        figures->failures++;
+}
+
+bool work_judge_one(const struct work_options *options, struct work_figures *figures)
+{
+    struct queue_message *messages = NULL;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    uint32_t count = 0;
+    arena_init(&keep, 0);
+    if (options->queue->transport->take(options->queue, QUEUE_SHADOW, 1, WAIT_MS, &keep, &messages,
+                                        &count, &fault) != ERR_NONE)
+        figures->failures++;
+    for (uint32_t i = 0; i < count; i++)
+        end_message(options, &messages[i], &keep, figures);
+    arena_free(&keep);
+    return count > 0;
+}

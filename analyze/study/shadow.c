@@ -1,0 +1,237 @@
+/* See shadow.h. */
+#include "study/shadow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "compare/signature.h"
+#include "engine/judges.h"
+#include "format/record/record.h"
+#include "stream/report.h"
+#include "study/analysis.h"
+
+enum { CAUSE_BYTES_MAX = 160, DUMP_BYTES_MAX = 64 << 20 };
+
+enum status shadow_also(const char *spec, struct fault *fault)
+{
+    return judge_adapter_set(spec, fault);
+}
+
+/* ---- judging -------------------------------------------------------------------------- */
+
+static enum cpu cpu_of(uint32_t machine)
+{
+    return machine == 0x8664   ? CPU_X64
+           : machine == 0x14c  ? CPU_X86
+           : machine == 0xaa64 ? CPU_ARM64
+                               : CPU_UNKNOWN;
+}
+
+/* A case of two files in FOLDER. The record is from the network. */
+static enum status fill_case(const struct report *report, const char *folder, struct arena *keep,
+                             struct crash_case *out, struct fault *fault)
+{
+    struct case_file *files = ARENA_ARRAY(keep, 2, struct case_file);
+    char *path = path_join(keep, folder, "record.rec");
+    struct record record;
+    if (files == NULL || path == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (file_write(path, report->stacks, report->bytes, fault) != ERR_NONE ||
+        record_read_file(path, keep, &record, fault) == ERR_MEMORY)
+        return fault->code;
+    fault_clear(fault); /* a damaged record: the engines report it */
+    files[0] =
+        (struct case_file){.role = ROLE_RECORD, .path = "record.rec", .bytes = report->bytes};
+    files[1] = (struct case_file){.role = ROLE_DUMP,
+                                  .path = "dump.dmp",
+                                  .bytes = path_bytes(path_join(keep, folder, "dump.dmp"))};
+    memset(out, 0, sizeof *out);
+    out->folder = folder;
+    out->scenario = report->id;
+    out->variant = text_or_empty(report->version);
+    out->arch = cpu_of(record.machine);
+    out->kind = record.kind == RECORD_KIND_HANG ? CASE_KIND_HANG : CASE_KIND_CRASH;
+    out->got.code = record.exception_code;
+    out->files = files;
+    out->file_count = 2;
+    return ERR_NONE;
+}
+
+/* The first line of an engine's reason, without what differs from report to report. */
+static const char *short_reason(const char *why, struct arena *keep)
+{
+    size_t bytes = strcspn(text_or_empty(why), "\r\n");
+    return arena_text(keep, text_or_empty(why), bytes < CAUSE_BYTES_MAX ? bytes : CAUSE_BYTES_MAX);
+}
+
+/* The most severe difference of ENGINE: findings are in order of severity. */
+static const struct finding *first_finding(const struct case_result *result, const char *engine)
+{
+    const struct finding *found = NULL;
+    for (uint32_t i = 0; i < result->finding_count; i++) {
+        const struct finding *f = &result->findings[i];
+        if (strcmp(f->engine, engine) == 0 && (found == NULL || (f->fails && !found->fails)))
+            found = f;
+    }
+    return found;
+}
+
+/* An engine that is for other processors, or was not asked, says nothing. */
+static bool has_answer(const struct engine_claim *claim)
+{
+    return !claim->skipped &&
+           !(claim->stack_count > 0 && (claim->stacks[0].state == STACK_NOT_APPLICABLE ||
+                                        claim->stacks[0].state == STACK_SKIPPED));
+}
+
+static void fill_engine(const struct run_case *judged, uint32_t claim, struct arena *keep,
+                        struct shadow_engine *out)
+{
+    const struct engine_claim *c = &judged->claims[claim];
+    const struct case_result *result = &judged->result;
+    const struct thread_result *suspect = result->thread_count > 0 ? &result->threads[0] : NULL;
+    const uint32_t reference = suspect != NULL ? suspect->reference : 0;
+    const struct finding *finding = first_finding(result, c->engine);
+    const bool is_reference = reference == claim + 1;
+    out->engine = c->engine;
+    out->against = reference == 0 || is_reference ? NULL : judged->claims[reference - 1].engine;
+    out->ns = c->cost.total_ns;
+    if (c->stack_count == 0 || c->stacks[0].state != STACK_OK) {
+        const char *why =
+            c->why == NULL && c->stack_count > 0 ? stack_stop_text(&c->stacks[0]) : c->why;
+        out->result = SHADOW_FAILED;
+        out->cause = short_reason(why != NULL ? why : "no stack", keep);
+    } else if (!is_reference && finding != NULL) {
+        out->result = SHADOW_DIFFERS;
+        out->cause = cause_name(finding->cause);
+        out->module = finding->module;
+    } else {
+        out->result = SHADOW_SAME;
+    }
+}
+
+/* The signature of the offsets; where the record has none, of the dump. */
+static const char *signature_text(const struct shadow_judging *judging,
+                                  const struct run_case *judged, struct arena *keep)
+{
+    const struct stack *found = NULL;
+    for (uint32_t i = 0; i < judged->claim_count; i++) {
+        const struct engine_claim *c = &judged->claims[i];
+        if (c->subject && c->stack_count > 0 && c->stacks[0].state == STACK_OK &&
+            (found == NULL || c->kind == ENGINE_KIND_OFFSET))
+            found = &c->stacks[0];
+    }
+    return found != NULL ? signature_of(judging->rules, found, keep) : NULL;
+}
+
+static enum status judge_case(const struct shadow_judging *judging, const struct crash_case *crash,
+                              struct arena *keep, struct shadow *out, struct fault *fault)
+{
+    const struct analysis analysis = {
+        .symbols = judging->symbols, .subjects_only = true, .adapter = judging->also, .once = true};
+    struct run_case *judged = ARENA_NEW(keep, struct run_case);
+    if (judged == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (analysis_case(&analysis, crash, keep, judged, fault) != ERR_NONE)
+        return fault->code;
+    out->verdict = verdict_name(judged->result.verdict);
+    out->signature = signature_text(judging, judged, keep);
+    out->engines = ARENA_ARRAY(keep, (size_t)judged->claim_count + 1, struct shadow_engine);
+    if (out->engines == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "shadow comparison");
+    for (uint32_t i = 0; i < judged->claim_count; i++)
+        if (has_answer(&judged->claims[i]))
+            fill_engine(judged, i, keep, &out->engines[out->count++]);
+    return ERR_NONE;
+}
+
+enum status shadow_judge(void *context, const struct report *report, struct arena *keep,
+                         struct shadow *out, struct fault *fault)
+{
+    const struct shadow_judging *judging = context;
+    struct fault ignored = FAULT_INIT;
+    struct crash_case crash;
+    const char *from = arena_printf(keep, "%s/%s.dmp", judging->dumps, report->id);
+    const char *folder = arena_printf(keep, "%s/twinstack-shadow-%" PRIx64 "-%" PRIxPTR,
+                                      folder_temporary(), clock_wall_ns(), (uintptr_t)keep);
+    const char *to = folder != NULL ? path_join(keep, folder, "dump.dmp") : NULL;
+    if (from == NULL || to == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "case");
+    if (!path_is_file(from))
+        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "dump");
+    if (path_bytes(from) > DUMP_BYTES_MAX)
+        return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "dump of more than 64 MiB");
+    if (folder_make(folder, fault) == ERR_NONE && file_copy(from, to, fault) == ERR_NONE &&
+        fill_case(report, folder, keep, &crash, fault) == ERR_NONE)
+        (void)judge_case(judging, &crash, keep, out, fault);
+    (void)path_remove(folder, &ignored);
+    return fault->code;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+static void write_engine(struct json *j, const struct shadow_total *total)
+{
+    json_object(j);
+    json_key_string(j, "engine", total->engine);
+    json_key_string(j, "against", total->against);
+    json_key_uint(j, "same", total->same);
+    json_key_uint(j, "differs", total->differs);
+    json_key_uint(j, "failed", total->failed);
+    json_key_uint(j, "median_ns", total->median_ns);
+    json_key(j, "hours");
+    json_array(j);
+    for (uint32_t i = 0; i < total->hour_count; i++) {
+        json_object(j);
+        json_key_string(j, "hour", total->hours[i].hour);
+        json_key_uint(j, "judged", total->hours[i].judged);
+        json_key_uint(j, "agreed", total->hours[i].agreed);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_object_end(j);
+}
+
+static void write_cause(struct json *j, const struct shadow_cause *cause)
+{
+    json_object(j);
+    json_key_string(j, "engine", cause->engine);
+    json_key_string(j, "result", shadow_result_name(cause->result));
+    json_key_string(j, "cause", cause->cause);
+    json_key_string(j, "module", cause->module);
+    json_key_uint(j, "count", cause->count);
+    json_key_string(j, "first_hour", cause->first_hour);
+    json_key_string(j, "last_hour", cause->last_hour);
+    json_key_string(j, "report", cause->report);
+    json_object_end(j);
+}
+
+void shadow_write_json(struct json *j, const struct shadow_list *list)
+{
+    json_object(j);
+    json_key_uint(j, "reports", list->reports);
+    json_key(j, "verdicts");
+    json_array(j);
+    for (uint32_t i = 0; i < list->verdict_count; i++) {
+        json_object(j);
+        json_key_string(j, "verdict", list->verdicts[i].verdict);
+        json_key_uint(j, "count", list->verdicts[i].count);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_key(j, "engines");
+    json_array(j);
+    for (uint32_t i = 0; i < list->engine_count; i++)
+        write_engine(j, &list->engines[i]);
+    json_array_end(j);
+    json_key(j, "causes");
+    json_array(j);
+    for (uint32_t i = 0; i < list->cause_count; i++)
+        write_cause(j, &list->causes[i]);
+    json_array_end(j);
+    json_object_end(j);
+}

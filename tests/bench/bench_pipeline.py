@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Sends stacks through collector, JetStream, workers and reducer, and measures what that takes.
+
+    bench_pipeline.py BUILD [--stacks N] [--report N] [--workers N] [--queue nats|folder] [--work FOLDER]
+
+1 % of the stacks are distinct; four frames at random addresses of a program of the corpus. Prints the rates, the processor
+seconds and the memory of each process (at a quarter of the way and at the end: it must not grow), and bytes on disk. Fails
+unless every acknowledged stack is counted exactly once, per signature: the sums are compared with `signatures`."""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import demo_stream  # noqa: E402
+
+SYMBOLS = demo_stream.ROOT / "corpus/symbols"
+ENVIRONMENT = {**os.environ, "TWINSTACK_SYSTEM_SYMBOLS": "0"}
+
+
+def make_pool(rng, distinct):
+    return ["".join("victims-ob2.exe!0x%x\n" % rng.randrange(0x1000, 0x9000) for _ in range(4)) for _ in range(distinct)]
+
+
+def bodies(options):
+    """The reports, always the same ones."""
+    rng = random.Random(19)
+    pool = make_pool(rng, max(1, options.stacks // 100))
+    for first in range(0, options.stacks, options.report):
+        count = min(options.report, options.stacks - first)
+        yield "".join("> %d\n%s" % (i, stack) for i, stack in enumerate(rng.choices(pool, k=count), first)).encode()
+
+
+def post(address, number, body):
+    request = urllib.request.Request(f"{address}/api/v1/reports?id=r{number}", data=body, headers={"X-Token": demo_stream.TOKEN}, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
+
+
+def counted(address, limit=1):
+    with urllib.request.urlopen(f"{address}/api/v1/problems?limit={limit}", timeout=60) as answer:
+        return json.load(answer)["data"]
+
+
+def memory_mb(pid):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines if line.startswith(("VmHWM", "VmRSS"))}
+
+
+def cpu_s(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def disk_bytes(folder):
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_blocks * 512 if path.is_file() else 0
+        except FileNotFoundError:
+            pass
+    return total
+
+
+def start_all(options, folder, started):
+    queue = demo_stream.start_queue(folder, started) if options.queue == "nats" else str(folder / "spool")
+    names = {"JetStream": started[0]} if started else {}
+    (folder / "senders").write_text(f"bench {demo_stream.TOKEN}\n")
+    names["collector"] = subprocess.Popen(
+        [demo_stream.PROGRAM, "serve", "--wait", "--db", folder / "runs.db", "--listen", "127.0.0.1:0", "--collect", "--senders", folder / "senders",
+         "--queue", queue, "--spool", folder / "spool", "--totals", folder / "totals.db"], stdout=subprocess.PIPE, text=True)
+    started.append(names["collector"])
+    address = names["collector"].stdout.readline().strip().split("#")[0].rstrip("/")
+    for i in range(options.workers):
+        names[f"worker {i + 1}"] = subprocess.Popen([demo_stream.PROGRAM, "worker", "--queue", queue, "--symbols", SYMBOLS], env=ENVIRONMENT)
+    names["reducer"] = subprocess.Popen([demo_stream.PROGRAM, "reduce", "--queue", queue, "--totals", folder / "totals.db"])
+    started.extend(process for name, process in names.items() if name.startswith(("worker", "reducer")))
+    return address, names
+
+
+def expected(options):
+    """What one process counts of the same stacks."""
+    one = subprocess.Popen([demo_stream.PROGRAM, "signatures", "--symbols", SYMBOLS, "--ndjson"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           env=ENVIRONMENT)
+    for body in bodies(options):
+        one.stdin.write(body)
+    one.stdin.close()
+    rows = [json.loads(line) for line in one.stdout][1:]
+    one.wait()
+    return {row["signature"]: row["count"] for row in rows}
+
+
+def run(options, folder, started):
+    address, names = start_all(options, folder, started)
+    begun, quarter, most_disk, next_look = time.monotonic(), {}, 0, 0
+    for number, body in enumerate(bodies(options)):
+        while not post(address, number, body):
+            time.sleep(0.5)
+        most_disk = max(most_disk, disk_bytes(folder))
+        if not quarter and (number + 1) * options.report >= options.stacks // 4:
+            quarter = {name: memory_mb(p.pid)["VmRSS"] for name, p in names.items()}
+    stored = time.monotonic() - begun
+    while (data := counted(address))["stacks"] < options.stacks:
+        time.sleep(0.1)
+        if time.monotonic() > next_look:
+            most_disk, next_look = max(most_disk, disk_bytes(folder)), time.monotonic() + 5
+            print(f"bench_pipeline: {data['stacks']:,} counted", file=sys.stderr)
+    done = time.monotonic() - begun
+    print(f"{options.stacks:,} stacks in {-(-options.stacks // options.report)} reports, {options.workers} workers: stored after {stored:.1f} s, counted after "
+          f"{done:.1f} s ({options.stacks / done:,.0f} stacks/s), {data['total']:,} signatures\n")
+    print("| process | processor s | MB at a quarter | MB at the end | peak MB |\n|---|---|---|---|---|")
+    for name, process in names.items():
+        memory = memory_mb(process.pid)
+        print(f"| {name} | {cpu_s(process.pid):.1f} | {quarter[name]:.0f} | {memory['VmRSS']:.0f} | {memory['VmHWM']:.0f} |")
+    totals = disk_bytes(folder) - disk_bytes(folder / "jetstream") - disk_bytes(folder / "spool")
+    print(f"\nDisk: at most {most_disk / 1e6:.0f} MB, of which the totals at the end {totals / 1e6:.1f} MB ({totals / options.stacks:.2f} bytes per stack)")
+    found = {row["signature"]: row["count"] for row in counted(address, 500)["problems"]}
+    wanted = expected(options)
+    wrong = [name for name, count in found.items() if wanted.get(name) != count]
+    print(f"Exactly once: {data['stacks']:,} of {options.stacks:,}; {len(found) - len(wrong)} of {len(found)} signatures with the count of one process")
+    return 0 if not wrong and data["stacks"] == options.stacks and data["total"] == len(wanted) else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--stacks", type=int, default=100000)
+    parser.add_argument("--report", type=int, default=100000, help="stacks per report")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--queue", choices=("nats", "folder"), default="nats")
+    parser.add_argument("--work", default="build/bench")
+    options = parser.parse_args()
+    demo_stream.PROGRAM = pathlib.Path(options.build).resolve() / "bin" / "twinstack"
+    folder = pathlib.Path(options.work).resolve() / "pipeline"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    started = []
+    try:
+        return run(options, folder, started)
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in reversed(started):
+            process.wait(30)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
