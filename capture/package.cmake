@@ -5,9 +5,9 @@ endif()
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(CAPTURE_PACKAGE_VERSION 0.1.0)
-set(system_libraries dbghelp ntdll)
+set(system_libraries dbghelp ntdll winhttp)
 
-add_library(twinstack-capture STATIC ${sources})
+add_library(twinstack-capture STATIC ${sources} upload.c)
 add_library(twinstack::capture ALIAS twinstack-capture)
 set_target_properties(twinstack-capture PROPERTIES EXPORT_NAME capture C_STANDARD 11)
 cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH above) # headers are spelt "capture/..."
@@ -21,7 +21,7 @@ target_link_libraries(twinstack-capture PUBLIC ${system_libraries})
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/twinstack-capture")
 install(TARGETS twinstack-capture EXPORT twinstack-capture ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(FILES capture_port.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/capture")
+install(FILES capture_port.h upload.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/capture")
 install(EXPORT twinstack-capture NAMESPACE twinstack:: FILE twinstack-capture-config.cmake DESTINATION "${package_folder}")
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/twinstack-capture-config-version.cmake"
   VERSION ${CAPTURE_PACKAGE_VERSION} COMPATIBILITY SameMajorVersion)

@@ -1,0 +1,283 @@
+/* See upload.h. */
+#include "capture/upload.h"
+
+#include <windows.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <winhttp.h>
+
+#include "capture/capture_port.h"
+
+enum {
+    HOST_UNITS = 256,
+    QUERY_UNITS = 256,
+    HEADER_UNITS = 192,
+    ID_BYTES = 49, /* the collector takes 48 characters */
+    PIECE_BYTES = 64 << 10,
+    PAUSE_MOST_MS = 60000,
+    SLICE_MS = 100
+};
+
+static const uint64_t DUMP_BYTES_MOST = 64ull << 20;
+
+enum outcome { STORED, REFUSED, STOP };
+
+struct upload {
+    struct capture_upload_options options;
+    struct capture_upload_result result;
+    HINTERNET session, connection;
+    DWORD flags; /* of a request */
+    wchar_t header[HEADER_UNITS];
+    ULONGLONG end_ms;
+    bool stopping;
+    uint8_t piece[PIECE_BYTES];
+};
+
+/* ---- one request ---- */
+
+static bool read_piece(HANDLE file, void *data, DWORD most, DWORD *got)
+{
+    return ReadFile(file, data, most, got, NULL) != 0;
+}
+
+/* Sends the body as it is read. False: the connection or the file failed. */
+static bool send_body(struct upload *u, HINTERNET request, HANDLE file, uint64_t bytes)
+{
+    while (bytes > 0) {
+        DWORD got = 0, put = 0;
+        const DWORD most = bytes < PIECE_BYTES ? (DWORD)bytes : PIECE_BYTES;
+        if (GetTickCount64() > u->end_ms || !read_piece(file, u->piece, most, &got) || got == 0 ||
+            !WinHttpWriteData(request, u->piece, got, &put) || put != got)
+            return false;
+        bytes -= got;
+    }
+    return true;
+}
+
+static DWORD header_number(HINTERNET request, DWORD which)
+{
+    DWORD value = 0, size = sizeof value;
+    if (!WinHttpQueryHeaders(request, which | WINHTTP_QUERY_FLAG_NUMBER,
+                             WINHTTP_HEADER_NAME_BY_INDEX, &value, &size, WINHTTP_NO_HEADER_INDEX))
+        return 0;
+    return value;
+}
+
+/* The status of the answer; 0: there was none. *RETRY_S: what the server asks for. */
+static DWORD ask(struct upload *u, const wchar_t *query, HANDLE file, uint64_t bytes,
+                 DWORD *retry_s)
+{
+    static const DWORD no_redirects = WINHTTP_OPTION_REDIRECT_POLICY_NEVER;
+    DWORD status = 0;
+    const LARGE_INTEGER start = {0};
+    HINTERNET request = WinHttpOpenRequest(u->connection, L"POST", query, NULL, WINHTTP_NO_REFERER,
+                                           WINHTTP_DEFAULT_ACCEPT_TYPES, u->flags);
+    *retry_s = 0;
+    if (request == NULL)
+        return 0;
+    DWORD policy = no_redirects;
+    WinHttpSetOption(request, WINHTTP_OPTION_REDIRECT_POLICY, &policy, sizeof policy);
+    if (SetFilePointerEx(file, start, NULL, FILE_BEGIN) &&
+        WinHttpSendRequest(request, u->header, (DWORD)-1, WINHTTP_NO_REQUEST_DATA, 0, (DWORD)bytes,
+                           0) &&
+        send_body(u, request, file, bytes) && WinHttpReceiveResponse(request, NULL)) {
+        status = header_number(request, WINHTTP_QUERY_STATUS_CODE);
+        *retry_s = header_number(request, WINHTTP_QUERY_RETRY_AFTER);
+    }
+    WinHttpCloseHandle(request);
+    return status;
+}
+
+/* ---- tries ---- */
+
+static bool is_worth_a_try(DWORD status)
+{
+    return status == 0 || status == 408 || status == 429 || status >= 500;
+}
+
+/* False: the time for all of it is over. */
+static bool pause(const struct upload *u, uint64_t ms)
+{
+    const ULONGLONG end_ms = GetTickCount64() + (ms < PAUSE_MOST_MS ? ms : PAUSE_MOST_MS);
+    if (end_ms > u->end_ms)
+        return false;
+    while (GetTickCount64() < end_ms)
+        Sleep(SLICE_MS);
+    return true;
+}
+
+static enum outcome send_file(struct upload *u, const wchar_t *query, HANDLE file, uint64_t bytes)
+{
+    uint64_t wait_ms = u->options.wait_ms;
+    for (uint32_t i = 0; i < u->options.tries; i++) {
+        DWORD retry_s;
+        const DWORD status = ask(u, query, file, bytes, &retry_s);
+        u->result.status = status;
+        if (status >= 200 && status < 300)
+            return STORED;
+        if (status == 401 || status == 403)
+            return STOP;
+        if (!is_worth_a_try(status))
+            return REFUSED;
+        const uint64_t asked_ms = (uint64_t)retry_s * 1000;
+        if (i + 1 == u->options.tries || !pause(u, asked_ms > wait_ms ? asked_ms : wait_ms))
+            return STOP;
+        wait_ms *= 2;
+    }
+    return STOP;
+}
+
+/* ---- one capture ---- */
+
+static HANDLE open_file(const wchar_t *path, uint64_t *bytes)
+{
+    LARGE_INTEGER size = {0};
+    HANDLE file = path == NULL
+                      ? INVALID_HANDLE_VALUE
+                      : CreateFileW(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL,
+                                    OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+    if (file != INVALID_HANDLE_VALUE && !GetFileSizeEx(file, &size)) {
+        CloseHandle(file);
+        file = INVALID_HANDLE_VALUE;
+    }
+    *bytes = (uint64_t)size.QuadPart;
+    return file;
+}
+
+/* TIME-PID of the file's name and the FNV-1a hash of its bytes: the same capture has the same id at
+ * every start, and captures of two machines have different ones. */
+static bool make_id(struct upload *u, const wchar_t *path, HANDLE file, char id[ID_BYTES])
+{
+    const wchar_t *name = wcsrchr(path, L'\\');
+    const wchar_t *stem = name != NULL ? wcschr(name, L'-') : NULL;
+    uint64_t hash = 0xcbf29ce484222325ull;
+    const LARGE_INTEGER start = {0};
+    DWORD got = 0;
+    int at = 0;
+    if (stem == NULL || !SetFilePointerEx(file, start, NULL, FILE_BEGIN))
+        return false;
+    for (stem++; at < 30 && ((*stem >= L'0' && *stem <= L'9') || *stem == L'-'); stem++)
+        id[at++] = (char)*stem;
+    do {
+        if (!read_piece(file, u->piece, PIECE_BYTES, &got))
+            return false;
+        for (DWORD i = 0; i < got; i++)
+            hash = (hash ^ u->piece[i]) * 0x100000001b3ull;
+    } while (got > 0);
+    return snprintf(id + at, (size_t)(ID_BYTES - at), "-%016llx", (unsigned long long)hash) == 17;
+}
+
+static enum outcome send_part(struct upload *u, const char *id, bool dump, HANDLE file,
+                              uint64_t bytes)
+{
+    wchar_t query[QUERY_UNITS];
+    const char *version = u->options.version;
+    const int length = swprintf(query, QUERY_UNITS, L"/api/v1/reports?id=%hs%ls%ls%hs", id,
+                                dump ? L"&kind=dump" : L"", version != NULL ? L"&version=" : L"",
+                                version != NULL ? version : "");
+    return length > 0 ? send_file(u, query, file, bytes) : REFUSED;
+}
+
+/* The dump goes first: the collector's workers compare it with the record as soon as that comes. A
+ * capture without a record is sent as a dump alone. */
+static enum outcome send_capture(struct upload *u, const struct capture_report *report)
+{
+    uint64_t record_bytes, dump_bytes;
+    HANDLE record = open_file(report->record, &record_bytes);
+    HANDLE dump = open_file(report->dump, &dump_bytes);
+    enum outcome outcome = REFUSED;
+    char id[ID_BYTES];
+    const bool has_record = record != INVALID_HANDLE_VALUE, has_dump = dump != INVALID_HANDLE_VALUE;
+    if ((has_record && make_id(u, report->record, record, id)) ||
+        (!has_record && has_dump && make_id(u, report->dump, dump, id))) {
+        if (has_dump && dump_bytes > 0 && dump_bytes <= u->options.dump_bytes)
+            outcome = send_part(u, id, true, dump, dump_bytes);
+        if (has_record && outcome != STOP)
+            outcome = send_part(u, id, false, record, record_bytes);
+    }
+    if (has_record)
+        CloseHandle(record);
+    if (has_dump)
+        CloseHandle(dump);
+    return outcome;
+}
+
+static bool take(const struct capture_report *report, void *context)
+{
+    struct upload *u = context;
+    const enum outcome outcome = u->stopping ? STOP : send_capture(u, report);
+    u->result.sent += outcome == STORED;
+    u->result.refused += outcome == REFUSED;
+    u->result.left += outcome == STOP;
+    u->stopping = outcome == STOP;
+    return outcome == STORED;
+}
+
+/* ---- the session ---- */
+
+static bool is_word(const char *text)
+{
+    for (; text != NULL && *text != 0; text++)
+        if (!((*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'z') ||
+              (*text >= 'A' && *text <= 'Z') || *text == '-' || *text == '_' || *text == '.'))
+            return false;
+    return true;
+}
+
+static bool connect_to(struct upload *u)
+{
+    wchar_t host[HOST_UNITS];
+    URL_COMPONENTS url = {
+        .dwStructSize = sizeof url, .lpszHostName = host, .dwHostNameLength = HOST_UNITS};
+    const int ms = (int)u->options.answer_ms;
+    if (!WinHttpCrackUrl(u->options.url, 0, 0, &url) ||
+        swprintf(u->header, HEADER_UNITS, L"X-Token: %hs\r\n", u->options.token) <= 0)
+        return false;
+    u->flags = url.nScheme == INTERNET_SCHEME_HTTPS ? WINHTTP_FLAG_SECURE : 0;
+    u->session = WinHttpOpen(L"twinstack-capture", WINHTTP_ACCESS_TYPE_DEFAULT_PROXY,
+                             WINHTTP_NO_PROXY_NAME, WINHTTP_NO_PROXY_BYPASS, 0);
+    if (u->session != NULL && WinHttpSetTimeouts(u->session, ms, ms, ms, ms))
+        u->connection = WinHttpConnect(u->session, host, url.nPort, 0);
+    return u->connection != NULL;
+}
+
+static bool read_options(struct upload *u, const struct capture_upload_options *options)
+{
+    if (options->size > sizeof u->options || options->size == 0)
+        return false;
+    memcpy(&u->options, options, options->size);
+    struct capture_upload_options *o = &u->options;
+    o->tries = o->tries != 0 ? o->tries : 5;
+    o->wait_ms = o->wait_ms != 0 ? o->wait_ms : 1000;
+    o->answer_ms = o->answer_ms != 0 ? o->answer_ms : 20000;
+    o->limit_ms = o->limit_ms != 0 ? o->limit_ms : 300000;
+    o->dump_bytes =
+        o->dump_bytes != 0 && o->dump_bytes < DUMP_BYTES_MOST ? o->dump_bytes : DUMP_BYTES_MOST;
+    u->end_ms = GetTickCount64() + o->limit_ms;
+    return o->consent && o->folder != NULL && o->url != NULL && o->token != NULL &&
+           is_word(o->token) && is_word(o->version);
+}
+
+bool capture_upload(const struct capture_upload_options *options,
+                    struct capture_upload_result *result)
+{
+    struct upload *u = HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, sizeof *u);
+    if (result != NULL)
+        memset(result, 0, sizeof *result);
+    if (u == NULL)
+        return false;
+    if (!read_options(u, options) || !connect_to(u))
+        u->stopping = true;
+    if (u->options.folder != NULL)
+        (void)capture_pending(u->options.folder, take, u);
+    if (u->connection != NULL)
+        WinHttpCloseHandle(u->connection);
+    if (u->session != NULL)
+        WinHttpCloseHandle(u->session);
+    const bool is_done = u->result.left == 0;
+    if (result != NULL)
+        *result = u->result;
+    HeapFree(GetProcessHeap(), 0, u);
+    return is_done;
+}

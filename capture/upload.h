@@ -1,0 +1,50 @@
+/* Sends what earlier runs left to a collector (`twinstack serve --collect`). For the next start of
+ * the host: nothing of it runs in a dying process. Needs winhttp. */
+#ifndef CAPTURE_UPLOAD_H
+#define CAPTURE_UPLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <wchar.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct capture_upload_options {
+    uint32_t size;         /* sizeof(struct capture_upload_options): it grows at its end */
+    const wchar_t *folder; /* of the captures                                            */
+    const wchar_t *url;    /* https://HOST[:PORT]; http:// for tests                     */
+    const char *token;     /* of the sender, as in --senders                             */
+    const char *version;   /* of the program: letters, digits, '-', '_' and '.'; NULL: none */
+    bool consent;          /* the user agreed; false: nothing is sent or removed         */
+    uint32_t tries;        /* per request; 0: 5                                          */
+    uint32_t wait_ms;      /* before the second try, doubled each time; 0: 1000          */
+    uint32_t answer_ms;    /* the longest silence of the server; 0: 20000                */
+    uint32_t limit_ms;     /* for all of it; 0: 300000                                   */
+    uint64_t dump_bytes;   /* larger dumps are not sent; 0: 64 MiB, the collector's limit */
+};
+
+struct capture_upload_result {
+    uint32_t sent;    /* captures that the collector has stored; their files are removed */
+    uint32_t refused; /* captures that it will never take; the files stay                */
+    uint32_t left;    /* captures to be sent at a later start                            */
+    uint32_t status;  /* the last answer's status; 0: none came                          */
+};
+
+/* Sends the dump, then the record of each capture in FOLDER, the oldest first, under an id made of
+ * its name and its bytes: a repetition counts once. Files are removed only after the collector
+ * answered that they are stored. Statuses 408, 429 and 5xx, and a connection that fails, are tried
+ * again, after the Retry-After that the server states; once a request has failed for good this way,
+ * or the token is refused (401, 403), the rest is left for a later start. Redirections are not
+ * followed. Blocks for at most about limit_ms and answer_ms: call it on a thread of your own.
+ * On disk, captures stay below keep_count and keep_bytes of capture_install(). Returns true if
+ * nothing is left. RESULT may be NULL. */
+bool capture_upload(const struct capture_upload_options *options,
+                    struct capture_upload_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,177 @@
+"""The uploader of the capture: a program crashes under Wine, and its next start sends what is left, to servers that stall, cut, refuse and
+die, and to the real collector."""
+
+import http.server
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import e2e  # noqa: E402
+import stream_pipeline  # noqa: E402
+
+TOOLCHAIN = e2e.ROOT / "cmake/wine-clang.cmake"
+SLOWNESS = float(os.environ.get("TWINSTACK_TEST_SLOWNESS", 1))
+RESULT = re.compile(r"sent (\d+) refused (\d+) left (\d+) status (\d+)")
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers each request as the next word of a script says; the last word stays."""
+
+    daemon_threads = True
+
+    def __init__(self, *script):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.script, self.seen, self.bodies = list(script), [], {}
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def next_word(self):
+        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+    def handle_error(self, request, client_address):
+        pass  # connections are cut on purpose
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        word = self.server.next_word()
+        self.server.seen.append((time.monotonic(), self.path, self.headers.get("X-Token"), word))
+        if word == "cut":
+            self.rfile.read(1000)
+            self.connection.close()
+            return
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if word == "stall":
+            time.sleep(6)
+            return
+        status, _, more = word.partition(" ")
+        if status == "200":
+            self.server.bodies[self.path] = body
+        self.send_response(int(status))
+        if more:
+            name, value = more.split("=")
+            self.send_header(name, value)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, format, *args):  # noqa: A002
+        pass
+
+
+class Upload(stream_pipeline.Pipeline):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.tree = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.tree.cleanup)
+        for argv in (["cmake", "-G", "Ninja", "-S", e2e.ROOT / "tests/package", "-B", cls.tree.name, "-DHOW=add_subdirectory",
+                      f"-DEXAMPLE={e2e.ROOT / 'capture/example'}", "--toolchain", TOOLCHAIN], ["ninja", "-C", cls.tree.name, "upload"]):
+            done = subprocess.run([str(w) for w in argv], capture_output=True, text=True, check=False, timeout=240 * SLOWNESS)
+            if done.returncode != 0:
+                raise AssertionError(done.stdout[-2000:] + done.stderr[-2000:])
+
+    def setUp(self):
+        super().setUp()
+        self.reports = self.folder / "reports"
+        self.reports.mkdir()
+
+    def program(self, url, word, *numbers):
+        env = {**os.environ, "WINEPREFIX": str(e2e.BUILD / "wine"), "WINEDEBUG": "-all"}
+        return subprocess.run(["wine", f"{self.tree.name}/upload.exe", str(self.reports), url, stream_pipeline.TOKEN, word, *map(str, numbers)],
+                              capture_output=True, text=True, check=False, env=env, timeout=120 * SLOWNESS)
+
+    def crash(self):
+        before = set(self.reports.iterdir())
+        self.assertNotEqual(self.program("-", "crash").returncode, 0)
+        made = set(self.reports.iterdir()) - before
+        self.assertEqual({path.suffix for path in made}, {".rec", ".dmp"})
+
+    def send(self, server, *numbers, word="send"):
+        """(sent, refused, left, status) of a start that sends; two tries, short pauses."""
+        done = self.program(server if isinstance(server, str) else server.url, word, *(numbers or (2, 100, 2000, 20000)))
+        found = RESULT.search(done.stdout)
+        self.assertTrue(found, done.stdout + done.stderr)
+        return tuple(map(int, found.groups()))
+
+    def serve(self, *script):
+        server = Server(*script)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return server
+
+    def files(self):
+        return sorted(path.suffix for path in self.reports.iterdir())
+
+    def test_what_a_server_does(self):
+        self.crash()
+        both = [".dmp", ".rec"]
+        for name, script, want, requests in (
+                ("it refuses the token: nothing more is tried", ["401"], (0, 0, 1, 401), 1), ("it is never well", ["500"], (0, 0, 1, 500), 2),
+                ("it stalls", ["stall"], (0, 0, 1, 0), 2), ("it cuts the connection", ["cut"], (0, 0, 1, 0), 2),
+                ("it redirects", ["302 Location=http://127.0.0.1:1/"], (0, 1, 0, 302), 2),
+                ("it takes the dump and dies", ["200", "cut"], (0, 0, 1, 0), 3), ("it will never take it", ["400"], (0, 1, 0, 400), 2)):
+            with self.subTest(name):
+                server = self.serve(*script)
+                self.assertEqual(self.send(server), want)
+                self.assertEqual(len(server.seen), requests)
+                self.assertEqual(self.files(), both)
+        self.assertEqual(self.send("http://127.0.0.1:1"), (0, 0, 1, 0))  # no server
+        self.assertEqual(self.files(), both)
+        # it recovers: the dump, after what Retry-After says, then the record; and only then the files go
+        server = self.serve("429 Retry-After=2", "200", "503", "200")
+        self.assertEqual(self.send(server), (1, 0, 0, 200))
+        self.assertEqual(self.files(), [])
+        times, paths, tokens, _ = zip(*server.seen)
+        self.assertGreaterEqual(times[1] - times[0], 2)
+        self.assertEqual([("kind=dump" in path) for path in paths], [True, True, False, False])
+        self.assertEqual(set(tokens), {stream_pipeline.TOKEN})
+        record, dump = (next(body for path, body in server.bodies.items() if ("kind=dump" in path) == is_dump) for is_dump in (False, True))
+        self.assertEqual((record[:8], dump[:4]), (b"TWINREC1", b"MDMP"))
+        ids = {re.search(r"id=([\w.-]+)", path)[1] for path in paths}
+        self.assertEqual(len(ids), 1)
+        self.assertLessEqual(len(ids.pop()), 48)
+
+    def test_nothing_is_sent_without_consent(self):
+        self.crash()
+        server = self.serve("200")
+        self.assertEqual(self.send(server, word="ask-first"), (0, 0, 1, 0))
+        self.assertEqual((server.seen, self.files()), ([], [".dmp", ".rec"]))
+
+    def test_all_of_it_takes_no_longer_than_its_limit(self):
+        self.crash()
+        self.crash()
+        server = self.serve("503 Retry-After=3600")
+        start = time.monotonic()
+        self.assertEqual(self.send(server, 5, 100, 2000, 3000), (0, 0, 2, 503))
+        self.assertLess(time.monotonic() - start, 20 * SLOWNESS)
+        self.assertEqual(len(server.seen), 1)  # an hour does not fit into three seconds
+
+    def test_a_crash_reaches_the_head_problems(self):
+        self.crash()
+        self.crash()
+        address = self.start_server() and self.address
+        self.assertEqual(self.send(address), (2, 0, 0, 200))
+        self.assertEqual(self.files(), [])
+        self.assertEqual(len(list((self.folder / "spool/dumps").iterdir())), 2)
+        worker = self.run_twinstack("worker", "--queue", self.queue, "--symbols", self.tree.name, "--idle", "1s", "--sample", "100%", "--dumps",
+                                    self.folder / "spool/dumps", limit_s=120)
+        self.assertIn("2 judged", worker.stderr)
+        self.run_twinstack("reduce", "--queue", self.queue, "--totals", self.totals, "--idle", "500ms")
+        data = self.problems()
+        self.assertEqual((data["stacks"], data["problems"][0]["versions"], data["problems"][0]["count"]), (2, "1.0", 2))
+        self.assertIn("wmain", data["problems"][0]["signature"])
+        self.assertEqual(data["shadow"]["reports"], 2)
+
+
+if __name__ == "__main__":
+    e2e.main()
