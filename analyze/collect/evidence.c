@@ -180,11 +180,12 @@ static void add_own_image(struct draft *d, const char *path, const struct module
     const char *name = path_base(path);
     char *pdb = arena_string(d->keep, path);
 
+    /* Of the same PDB it is the same image: then the record is wrong, which is for the verdict. */
     if (!read_identity(path, d->keep, &id) ||
-        (module != NULL && !text_equal_nocase(module->code_id, id.code_id))) {
+        (module != NULL && !text_equal_nocase(module->code_id, id.code_id) &&
+         (id.debug_id[0] == '\0' || strcmp(module->debug_id, id.debug_id) != 0))) {
         fault_set_hint(d->fault, ERR_MISMATCH, FAULT_NO_OFFSET, "image of a victim",
-                       "it was built anew while the victims ran, or the record names "
-                       "another image; run again");
+                       "it was built anew while the victims ran; run again");
         fault_set_path(d->fault, path);
         return;
     }

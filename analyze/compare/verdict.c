@@ -328,11 +328,52 @@ static enum status decide_by_findings(struct judgement *j)
     return ERR_NONE;
 }
 
+/* The engine under test that takes the record's frames. */
+static const char *engine_of_record(const struct compare_input *in)
+{
+    for (uint32_t c = 0; c < in->claim_count; c++)
+        if (in->claims[c].subject && in->claims[c].kind == ENGINE_KIND_OFFSET)
+            return in->claims[c].engine;
+    return NULL;
+}
+
+/* A record that is wrong by itself is a finding of its own, whatever the stacks say. */
+static enum status note_record(struct judgement *j, struct fault *fault)
+{
+    struct case_result *out = j->out;
+    const char *engine = engine_of_record(j->in);
+    if (j->in->record_fault == NULL || engine == NULL)
+        return ERR_NONE;
+    struct finding *all = ARENA_ARRAY(j->keep, (size_t)out->finding_count + 1, struct finding);
+    if (all == NULL)
+        return fault_set(fault, ERR_MEMORY, FAULT_NO_OFFSET, "findings");
+    if (out->finding_count > 0)
+        memcpy(all, out->findings, out->finding_count * sizeof *all);
+    all[out->finding_count++] = (struct finding){
+        .level = LEVEL_PHYSICAL,
+        .cause = CAUSE_RECORD_WRONG,
+        .engine = engine,
+        .against = FINDING_TRUTH,
+        .against_truth = true,
+        .wrong = engine,
+        .frame_a = -1,
+        .frame_b = -1,
+        .thread_id = out->thread_count > 0 ? out->threads[0].thread_id : 0,
+        .fails = true,
+        .evidence = j->in->record_fault,
+        .blame = BLAME_RECORD,
+    };
+    out->findings = all;
+    return ERR_NONE;
+}
+
 enum status judge_verdict(const struct compare_input *in, struct arena *keep,
                           struct case_result *out, struct fault *fault)
 {
     struct judgement j = {in, keep, out};
     blame_by_truth(out);
+    if (note_record(&j, fault) != ERR_NONE)
+        return fault->code;
     out->right = right_subjects(&j);
     out->signature = make_signature(&j);
     if (!decide_by_capture(&j) && decide_by_findings(&j) != ERR_NONE)

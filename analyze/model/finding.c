@@ -27,6 +27,7 @@ static const char *const cause_names[CAUSE_COUNT] = {
     [CAUSE_UNEXPLAINED] = "unexplained",
     [CAUSE_LINE_TABLE] = "line_table",
     [CAUSE_BEYOND_TRUTH] = "beyond_truth",
+    [CAUSE_RECORD_WRONG] = "record_wrong",
 };
 
 static const char *const verdict_names[VERDICT_COUNT] = {

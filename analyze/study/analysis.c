@@ -5,11 +5,47 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "compare/compare.h"
 #include "engine/engines.h"
 #include "engine/judges.h"
 #include "format/record/record.h"
 #include "symbol/store.h"
+
+/* True when PATH is that of an image in a folder of its identity, NAME/CODE ID/NAME, and has
+ * MODULE's name; *SAME: its identity, too. */
+static bool is_image_of(const char *path, const struct module *module, bool *same)
+{
+    char stated[CODE_ID_BYTES] = "";
+    const char *name = path_base(path), *id = name;
+    const size_t name_bytes = strlen(name);
+    if (name == path || !text_equal_nocase(name, module->name))
+        return false;
+    for (id--; id > path && id[-1] != '/';)
+        id--;
+    const size_t id_bytes = (size_t)(name - 1 - id), left = (size_t)(id - path);
+    if (id_bytes >= sizeof stated || left < name_bytes + 1 ||
+        strncmp(id - 1 - name_bytes, name, name_bytes) != 0)
+        return false;
+    memcpy(stated, id, id_bytes);
+    *same = *same || text_equal_nocase(stated, module->code_id);
+    return true;
+}
+
+/* True when the case has images of the name of one of RECORD's modules, but none of its identity.
+ */
+static bool names_other_image(const struct crash_case *crash, const struct record *record)
+{
+    for (uint32_t m = 0; m < record->module_count; m++) {
+        bool known = false, same = false;
+        for (uint32_t f = 0; f < crash->file_count && record->modules[m].name != NULL; f++)
+            if (crash->files[f].role == ROLE_IMAGE && record->modules[m].code_id[0] != '\0')
+                known = is_image_of(crash->files[f].path, &record->modules[m], &same) || known;
+        if (known && !same)
+            return true;
+    }
+    return false;
+}
 
 /* How RECORD contradicts itself; NULL: it does not.  Its timings are in order of time. */
 static const char *fault_of(const struct record *record, const struct record_timing *write,
@@ -21,6 +57,8 @@ static const char *fault_of(const struct record *record, const struct record_tim
     if (record->stop_dump_ns != 0 && record->stop_rtl_ns >= record->stop_dump_ns)
         return "the record says that the threads were stopped as long for the walk as for the "
                "walk and the dump";
+    if (record->kind == RECORD_KIND_CRASH && record->exception_code != 0 && record->suspect_id == 0)
+        return "the record does not say which thread crashed";
     /* A reporter that leaves a stack as text states no exception. */
     if (record->kind == RECORD_KIND_CRASH && record->exception_code != 0 && first != NULL &&
         first->walker == RECORD_WALKER_RTL && first->state == RECORD_STATE_OK &&
@@ -53,6 +91,9 @@ void analysis_timing(const struct crash_case *crash, struct case_timing *out)
         out->record_write_ns = write != NULL ? write->ns : 0;
         out->dump_write_ns = dump != NULL ? dump->ns : 0;
         out->record_fault = fault_of(&record, write, dump);
+        if (out->record_fault == NULL && names_other_image(crash, &record))
+            out->record_fault = "the record states another timestamp or size of an image than the "
+                                "file that ran has";
         const struct record_timing *tuned = record_timing_find(&record, RECORD_STAGE_DUMP_TUNED, 0);
         const struct record_timing *late = record_timing_find(&record, RECORD_STAGE_HANG_FOUND, 0);
         out->hang_late_ns = late != NULL ? late->ns : 0;

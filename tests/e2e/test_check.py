@@ -4,6 +4,7 @@ import hashlib
 import json
 import pathlib
 import shutil
+import struct
 import sys
 import tempfile
 
@@ -95,6 +96,35 @@ class Check(e2e.Case):
                 reseal(case, edit)
                 done = self.run_twinstack("check", case, exit_code=code)
                 self.assertIn(word, done.stdout + done.stderr)
+
+    def test_a_record_that_contradicts_its_case_is_blamed(self):
+        """Whatever the stacks say: a finding of its own, in the verdict, the JSON and the blame."""
+        good = (self.case / "record.rec").read_bytes()
+        timestamp = struct.pack("<I", 0xFEE28C92)  # of victims-ob2.exe, as its folder says
+        self.assertEqual(good.count(timestamp), 1)
+
+        def over(offset, form, *values):
+            return good[:offset] + struct.pack(form, *values) + good[offset + struct.calcsize(form):]
+
+        rows = {
+            "no suspect": (over(28, "<I", 0), "does not say which thread crashed"),
+            "no address": (over(40, "<Q", 0), "is not where its stack begins"),
+            "stop times": (over(96, "<QQ", 9, 5), "stopped as long for the walk"),
+            "timestamp": (good.replace(timestamp, bytes(4)), "another timestamp or size of an image"),
+        }
+        for name, (record, words) in rows.items():
+            with self.subTest(name):
+                case = self.folder / "cases" / name.replace(" ", "_")
+                shutil.copytree(self.case, case)
+                (case / "record.rec").write_bytes(record)
+                sha256 = hashlib.sha256(record).hexdigest()
+                reseal(case, lambda d, sha256=sha256: [f.update(sha256=sha256) for f in d["files"] if f["role"] == "record"])
+                found = self.run_json("check", "--json", case, exit_code=1)["cases"][0]
+                self.assertEqual(found["verdict"], "FAIL")
+                self.assertIn(words, found["reason"])
+                own = [f for f in found["findings"] if f["cause"] == "record_wrong"]
+                self.assertEqual([(f["blame"], f["fails"]) for f in own], [("record", True)])
+                self.assertIn(words, own[0]["evidence"])
 
     def test_a_wrong_case_does_not_hide_a_right_one(self):
         done = self.run_twinstack("check", self.folder / "no-such", self.case, exit_code=3)

@@ -41,6 +41,7 @@ BUILD = pathlib.Path(os.environ.get("TWINSTACK_BUILD", ROOT / "build"))
 PLACE = BUILD / "mutation"
 TREE, TOOL, VICTIMS = PLACE / "tree", PLACE / "build", PLACE / "victims"
 RESULTS = PLACE / "results.jsonl"
+PAGES = PLACE / "pages"  # of each fault, what `compare --markdown` shows of its run
 FAULTS = pathlib.Path(__file__).with_name("faults.toml")
 README = pathlib.Path(__file__).with_name("README.md")
 SCORE_START, SCORE_END = "<!-- score -->", "<!-- end of score -->"
@@ -187,11 +188,20 @@ def take(place, scenarios, victims, limit_s):
                     "--out", place / "cases", "--db", place / "run.db", "--variant", "ob2", limit_s=limit_s)
 
 
-def ask_taken():
-    """Judges what was taken once."""
-    cases = sorted(p.parent for p in (PLACE / "taken/cases").glob("cases/*/case.json"))
-    return ask_json("check", "--json", "--launcher", "wine", "--victims", BUILD / "victims/bin", "--prefix", BUILD / "wine", *cases,
-                    limit_s=RUN_LIMIT_S)
+def ask_taken(more):
+    """Judges what was taken once; MORE than the dozen, too. Then the page of CI is in PLACE/page.md."""
+    good, db = PLACE / "taken/run.db", PLACE / "judged.db"
+    shutil.copy(good, db)
+    expr = " or ".join(SCENARIOS + MORE_SCENARIOS if more else SCENARIOS)
+    found = ask_json("regrade", "--json", "--db", db, "-k", expr, limit_s=RUN_LIMIT_S)
+    write_page(good, db)
+    return found
+
+
+def write_page(good, bad):
+    """What a CI job would show of the run with the fault, compared with that without."""
+    said = shell(TOOL / "bin/twinstack", "compare", "--markdown", "--db", bad, good, "latest", limit_s=CHECK_LIMIT_S, cwd=TREE, env=environment())
+    (PLACE / "page.md").write_text(said[1] or said[2], encoding="utf-8")
 
 
 def is_of_capture(fault):
@@ -199,8 +209,17 @@ def is_of_capture(fault):
     return fault["file"].startswith(("capture/", "victims/", "analyze/collect/"))
 
 
+def is_of_walk(fault):
+    """True for faults that show in some kinds of frames only: they are asked about more cases."""
+    return fault["file"].startswith(("analyze/unwind/", "analyze/format/minidump/"))
+
+
 def ask_run(fault):
-    return take(PLACE / "run", SCENARIOS, VICTIMS, RUN_LIMIT_S) if is_of_capture(fault) else ask_taken()
+    if not is_of_capture(fault):
+        return ask_taken(is_of_walk(fault))
+    found = take(PLACE / "run", SCENARIOS, VICTIMS, RUN_LIMIT_S)
+    write_page(PLACE / "good/run.db", PLACE / "run/run.db")
+    return found
 
 
 def ask(level, fault):
@@ -217,7 +236,8 @@ def judge(found, clean):
         return found["unit"] is not None, {}
     changed = [c for c in found["cases"] if found["cases"][c][0] != clean["cases"].get(c, [None])[0]]
     blames = collections.Counter(b for c in changed for b in found["cases"][c][1])
-    return found["exit"] != clean["exit"] or bool(changed) or set(found["cases"]) != set(clean["cases"]), dict(blames)
+    lost = not found["cases"] or (found["exit"] not in (0, 1) and found["exit"] != clean["exit"])
+    return bool(changed) or lost, dict(blames)
 
 
 def is_blamed_rightly(fault, rows):
@@ -248,8 +268,8 @@ def known_results():
     return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def try_fault(fault, levels, clean):
-    """Asks LEVELS of one fault; yields a row for each."""
+def try_fault(fault, levels, clean, now):
+    """Asks LEVELS of one fault; yields a row for each. NOW: what sources() said when the copy was made."""
     target, changed = place_of(fault, TREE)
     good = target.read_bytes()
     try:
@@ -262,7 +282,10 @@ def try_fault(fault, levels, clean):
         for level in levels:
             found = ask(level, fault)
             noticed, blames = judge(found, clean(level, fault))
-            yield {"name": fault["name"], "fault": digest(fault), "sources": sources(), "level": level, "noticed": noticed,
+            if level == "run":
+                PAGES.mkdir(exist_ok=True)
+                (PLACE / "page.md").replace(PAGES / f"{fault['name']}.md")
+            yield {"name": fault["name"], "fault": digest(fault), "sources": now, "level": level, "noticed": noticed,
                    "by": found.get("unit") or found.get("said") or "", "blames": blames, "seconds": round(time.monotonic() - start),
                    "date": datetime.date.today().isoformat()}
             start = time.monotonic()
@@ -350,13 +373,14 @@ class Clean:
     def __init__(self, levels, faults):
         self.found = {}
         if "run" in levels and any(is_of_capture(f) for f in faults):
-            self.found["run", True] = take(PLACE / "run", SCENARIOS, VICTIMS, TAKE_LIMIT_S)
+            self.found["run", True] = take(PLACE / "good", SCENARIOS, VICTIMS, TAKE_LIMIT_S)
         if "run" in levels and not all(is_of_capture(f) for f in faults):
             taken = PLACE / "taken"
-            if not (taken / "sources").is_file() or (taken / "sources").read_text(encoding="utf-8") != sources():
+            made_by = hashlib.sha256((BUILD / "victims/bin/victims-ob2.exe").read_bytes()).hexdigest()
+            if not (taken / "victims").is_file() or (taken / "victims").read_text(encoding="utf-8") != made_by:
                 take(taken, SCENARIOS + MORE_SCENARIOS, BUILD / "victims", TAKE_LIMIT_S)
-                (taken / "sources").write_text(sources(), encoding="utf-8")
-            self.found["run", False] = ask_taken()
+                (taken / "victims").write_text(made_by, encoding="utf-8")
+            self.found["run", False] = ask_taken(more=True)
         for said in self.found.values():
             if not said["cases"]:
                 raise SystemExit(f"mutate.py: no case without a fault\n{said['said']}")
@@ -385,18 +409,19 @@ def main():
     if asked.level == ["own"]:
         faults = [f for f in faults if "test" in f]
     PLACE.mkdir(parents=True, exist_ok=True)
+    now = sources()
     copy_tree()
     configure("run" in asked.level and any(is_of_capture(f) for f in faults))
     broken = build(asked.level, faults)
     if broken:
         print(broken, file=sys.stderr)
         return 3
-    return run_faults(faults, asked.level)
+    return run_faults(faults, asked.level, now)
 
 
-def run_faults(faults, levels):
+def run_faults(faults, levels, now):
     known = {(r["fault"], r["sources"], r["level"]): r for r in known_results()}
-    now, found, failed = sources(), {f["name"]: [] for f in faults}, False
+    found, failed = {f["name"]: [] for f in faults}, False
     left = [f for f in faults if any((digest(f), now, n) not in known for n in levels)]
     clean = Clean(levels, left) if left else None
     if clean is not None and clean.unit is not None:
@@ -404,7 +429,7 @@ def run_faults(faults, levels):
         return 3
     for fault in faults:
         missing = [n for n in levels if (digest(fault), now, n) not in known]
-        for row in try_fault(fault, missing, clean) if missing else ():
+        for row in try_fault(fault, missing, clean, now) if missing else ():
             known[row["fault"], row["sources"], row["level"]] = row
             with RESULTS.open("a", encoding="utf-8") as out:
                 out.write(json.dumps(row) + "\n")
