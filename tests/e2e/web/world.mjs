@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 export const build = process.env.TWINSTACK_BUILD ?? join(root, 'build');
-const program = process.env.TWINSTACK_PROGRAM ?? join(build, 'bin/twinstack');
+const program = () => process.env.TWINSTACK_PROGRAM ?? join(build, 'bin/twinstack');
 const load = createRequire(join(root, 'dashboard/web/node_modules/x.js'));
 const shots = join(build, 'screenshots');
 export const slowness = Number(process.env.TWINSTACK_TEST_SLOWNESS ?? 1);
@@ -33,14 +33,14 @@ export function seed(name, runs, cases, big, ...more) {
   return file;
 }
 
-export const twinstack = (...words) => execFileSync(program, words, { maxBuffer: 1 << 28 });
+export const twinstack = (...words) => execFileSync(program(), words, { maxBuffer: 1 << 28 });
 
 // Starts `twinstack serve` and returns its address once it is printed. Objects among WORDS are variables
 // of its environment; a list is a program that starts it.
 export async function serve(...words) {
   const [first, ...rest] = [
     ...words.filter(Array.isArray).flat(),
-    ...[program, 'serve', '--listen', '127.0.0.1:0'],
+    ...[program(), 'serve', '--listen', '127.0.0.1:0'],
     ...words.filter((word) => typeof word === 'string'),
   ];
   const more = words.filter((word) => typeof word === 'object' && !Array.isArray(word));

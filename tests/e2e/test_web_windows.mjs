@@ -1,0 +1,85 @@
+// twinstack.exe serves under Wine, and its pages show in Chromium what those of the Linux program show;
+// one at a time.
+import {
+  browser,
+  build,
+  check,
+  openPage,
+  runAll,
+  same,
+  says,
+  seed,
+  serve,
+  settled,
+  Skip,
+  test,
+} from './web/world.mjs';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const exe = join(build, 'windows/bin/twinstack.exe');
+const chromium = await browser();
+const db = seed('runs.db', 3, 24, 0);
+
+const views = [
+  '/',
+  '/runs',
+  '/runs/3',
+  '/runs/3/mismatches',
+  '/runs/3/mismatches/inline_chain.ob2?frame=1',
+  '/cases/inline_chain/ob2',
+  '/compare/1/3',
+  '/timing',
+  '/trend?metric=f1',
+  '/hooks',
+  '/signatures',
+  '/known',
+  '/symbols',
+  '/glossary',
+];
+let servers = null;
+
+async function started() {
+  if (!existsSync(exe)) throw new Skip('no twinstack.exe: ./run says at its start why it was not built');
+  if (servers) return servers;
+  const linux = await serve('--db', db);
+  process.env.TWINSTACK_PROGRAM = exe;
+  const windows = await serve(['wine'], { WINEPREFIX: join(build, 'wine'), WINEDEBUG: '-all' }, '--db', db);
+  servers = { linux, windows };
+  return servers;
+}
+
+// What MAIN of PAGE says at VIEW of the server at BASE, without its address.
+async function shown(page, base, view) {
+  await page.goto(base + view);
+  await settled(page);
+  check(!(await page.locator('.state.bad').count()), `${view} shows a failure`);
+  return page.evaluate(() => {
+    for (const part of document.querySelectorAll('main [data-carrier]')) part.remove();
+    return document.querySelector('main').textContent.replace(/\s+/g, ' ');
+  });
+}
+
+test('each_page_is_that_of_the_linux_program', async () => {
+  const { linux, windows } = await started();
+  const theirs = await openPage(chromium, linux.base);
+  const page = await openPage(chromium, windows.base);
+  for (const view of views)
+    same(await shown(page, windows.base, view), await shown(theirs, linux.base, view), view);
+  same(page.complaints, [], 'complaints');
+  await theirs.context().close();
+  await page.context().close();
+});
+
+test('a_pasted_stack_is_resolved', async () => {
+  const { windows } = await started();
+  const page = await openPage(chromium, `${windows.base}/resolve`);
+  await settled(page);
+  await page.fill('textarea', 'app.exe!0x1000\n');
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click();
+  await says(page, 'main', 'app.exe!0x1000');
+  same(page.complaints, [], 'complaints');
+  await page.context().close();
+});
+
+await runAll();
