@@ -1,4 +1,4 @@
-/* Arrays: counting their elements, and growing them.
+/* Arrays: counting their elements, growing, sorting and searching them.
  *
  * A growing array is three fields of its owner: `items`, `count` and `room`, the number of elements
  * that fit before it has to grow. Adding one element is
@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The number of elements of an array (not of a pointer). */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -33,5 +34,37 @@ void *array_reserve(void *items, uint32_t *room, uint64_t wanted, size_t size);
 /* Sorts like qsort(), but elements that compare equal keep their order. C libraries differ in that,
  * and the output must not. If memory runs out, equal elements may change places. */
 void array_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
+
+/* The number of elements at the front whose key is at most KEY: the index of the first element
+ * after KEY. The array is sorted by its keys, unsigned numbers of KEY_BYTES (4 or 8), the first at
+ * KEYS and each next one STEP bytes later. */
+static inline uint32_t array_upper(const void *keys, uint32_t count, size_t step, size_t key_bytes,
+                                   uint64_t key)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const char *at = (const char *)keys + middle * step;
+        uint32_t narrow;
+        uint64_t wide;
+        if (key_bytes == sizeof narrow) {
+            memcpy(&narrow, at, sizeof narrow);
+            wide = narrow;
+        } else {
+            memcpy(&wide, at, sizeof wide);
+        }
+        if (wide <= key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The same for an array of structs that is sorted by MEMBER. */
+#define ARRAY_UPPER(items, count, member, key)                                                     \
+    ((count) == 0                                                                                  \
+         ? 0                                                                                       \
+         : array_upper(&(items)->member, (count), sizeof *(items), sizeof(items)->member, (key)))
 
 #endif

@@ -240,14 +240,7 @@ enum status csv_read(const struct file_map *map, uint64_t base, struct arena *ke
 /* The last row that starts at or before RVA; count when there is none. */
 static uint32_t last_at_or_before(const struct csv_table *table, uint32_t rva)
 {
-    uint32_t low = 0, high = table->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (table->rows[middle].rva <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(table->rows, table->count, rva, rva);
     return low == 0 ? table->count : low - 1;
 }
 

@@ -23,14 +23,8 @@ struct stretch {
 /* Number of the last public at or before RVA in the list; -1: none. */
 static int64_t public_before(const struct public_list *list, uint32_t rva)
 {
-    uint32_t low = 0, high = list->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (list->rvas[middle] <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low =
+        array_upper(list->rvas, list->count, sizeof *list->rvas, sizeof *list->rvas, rva);
     return (int64_t)low - 1;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "symbol/object_parts.h"
 
@@ -90,14 +91,8 @@ static enum symbols_from macho_reach(const struct symbol_object *object,
                                      const struct object_symbol *symbol, uint32_t offset,
                                      uint64_t *end)
 {
-    uint32_t low = 0, high = object->start_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (object->starts[middle] <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = array_upper(object->starts, object->start_count, sizeof *object->starts,
+                                     sizeof *object->starts, offset);
     if (low < object->start_count)
         *end = least(*end, object->starts[low]);
     return low > 0 && object->starts[low - 1] <= symbol->offset ? SYMBOLS_SYMTAB : SYMBOLS_NEAREST;
@@ -154,14 +149,7 @@ static const struct object_symbol *symbol_at(const struct symbol_object *object,
 static const struct object_piece *piece_at(const struct symbol_object *object, uint32_t offset,
                                            uint64_t *end)
 {
-    uint32_t low = 0, high = object->piece_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (object->pieces[middle].start <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(object->pieces, object->piece_count, start, offset);
     if (low < object->piece_count)
         *end = least(*end, object->pieces[low].start);
     if (low == 0 || offset - object->pieces[low - 1].start >= object->pieces[low - 1].bytes)

@@ -1,6 +1,7 @@
 /* The load map of a text input: which module an address lies in; see stack_input.h. */
 #include <string.h>
 
+#include "base/array.h"
 #include "symbol/stack_input_parts.h"
 
 enum { RANGES_MAX = 1 << 14 };
@@ -37,14 +38,7 @@ bool input_map_module(struct stack_input *input, const struct module *module, ui
 
 void input_map_frame(const struct stack_input *input, struct frame *frame)
 {
-    uint32_t low = 0, high = input->range_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (input->ranges[middle].start_va <= frame->pc_va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(input->ranges, input->range_count, start_va, frame->pc_va);
     if (low == 0 || frame->pc_va >= input->ranges[low - 1].end_va)
         return;
     frame->module = input->ranges[low - 1].module;

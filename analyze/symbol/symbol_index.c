@@ -323,8 +323,10 @@ void symbol_index_range(const struct symbol_index *index, uint32_t *first_rva, u
 
 bool symbol_index_covers(const struct symbol_index *index, uint32_t rva)
 {
-    return !index->is_image || (rva >= index->first_rva &&
-                                (rva - index->first_rva) >> BUCKET_SHIFT < index->bucket_count);
+    uint32_t first_rva;
+    uint64_t end_rva;
+    symbol_index_range(index, &first_rva, &end_rva);
+    return !index->is_image || (rva >= first_rva && rva < end_rva);
 }
 
 uint32_t symbol_index_lookup(const struct symbol_index *index, uint32_t rva,

@@ -196,14 +196,8 @@ static struct kept_row *row_at(const struct unit_sites *sites, uint32_t level, u
     const uint32_t first = sites->levels[level].first_row;
     const uint32_t *starts = sites->starts + first;
     struct kept_row *rows = sites->rows + first;
-    uint32_t low = 0, high = sites->levels[level].row_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (starts[middle] <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        array_upper(starts, sites->levels[level].row_count, sizeof *starts, sizeof *starts, offset);
     for (; low > 0 && rows[low - 1].reach > offset; low--)
         if (rows[low - 1].end > offset)
             return &rows[low - 1];

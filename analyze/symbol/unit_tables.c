@@ -1,5 +1,6 @@
 /* See unit_tables.h. */
 #include "symbol/unit_tables.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +64,7 @@ static void sort_spans(struct unit_spans *spans)
 /* How many spans start at or before KEY. */
 static uint32_t started(const struct unit_spans *spans, uint64_t key)
 {
-    uint32_t low = 0, high = spans->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (spans->at[middle].start <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(spans->at, spans->count, start, key);
     return low;
 }
 
@@ -115,14 +109,7 @@ static int compare_inlinees(const void *left, const void *right)
 
 bool unit_tables_inlinee(const struct unit_tables *tables, uint32_t id, struct pdb_inlinee *out)
 {
-    uint32_t low = 0, high = tables->inlinee_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (tables->inlinees[middle].inlinee.id <= id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(tables->inlinees, tables->inlinee_count, inlinee.id, id);
     if (low == 0 || tables->inlinees[low - 1].inlinee.id != id)
         return false;
     *out = tables->inlinees[low - 1].inlinee;

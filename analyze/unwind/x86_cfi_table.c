@@ -268,14 +268,7 @@ struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t sectio
 bool cfi_find(const struct cfi_table *table, uint32_t rva, struct fault *fault,
               struct cfi_entry *out)
 {
-    uint32_t low = 0, high = table->row_count;
-    while (low < high) { /* first row that starts after RVA */
-        uint32_t middle = low + (high - low) / 2;
-        if (table->rows[middle].begin_rva <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(table->rows, table->row_count, begin_rva, rva);
     struct kind kind = {0};
     return low > 0 && rva < table->rows[low - 1].end_rva &&
            read_entry(table, table->rows[low - 1].at, &kind, fault, out);

@@ -263,6 +263,35 @@ static int by_key(const void *a, const void *b)
     return ((const struct pair *)a)->key - ((const struct pair *)b)->key;
 }
 
+TEST(array_upper_is_the_first_element_after_the_key)
+{
+    static const struct {
+        const char *name;
+        uint32_t count;
+        uint64_t key;
+        uint32_t want;
+    } rows[] = {
+        {"empty", 0, 5, 0},
+        {"before the first", 5, 1, 0},
+        {"the first", 5, 2, 1},
+        {"between two", 5, 3, 1},
+        {"equal keys", 5, 4, 4},
+        {"the last", 5, 9, 5},
+        {"after it", 5, UINT64_MAX, 5},
+    };
+    static const uint32_t narrow[] = {2, 4, 4, 4, 9};
+    static const struct {
+        char other;
+        uint64_t key;
+    } wide[] = {{'a', 2}, {'b', 4}, {'c', 4}, {'d', 4}, {'e', 9}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(array_upper(narrow, rows[i].count, sizeof *narrow, sizeof *narrow, rows[i].key),
+                 rows[i].want);
+        CHECK_EQ(ARRAY_UPPER(wide, rows[i].count, key, rows[i].key), rows[i].want);
+    }
+}
+
 TEST(array_sort_keeps_the_order_of_equals)
 {
     static const size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1023};

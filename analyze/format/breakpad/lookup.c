@@ -2,6 +2,7 @@
  * BasicSourceLineResolver. */
 #include <string.h>
 
+#include "base/array.h"
 #include "format/breakpad/breakpad.h"
 
 static const struct breakpad_name *find_name(const struct breakpad_name *names, uint32_t count,
@@ -27,14 +28,7 @@ static const char *file_name(const struct breakpad *file, uint32_t number)
 /* The function that starts last at or before RVA; NULL: none. */
 static const struct breakpad_function *function_before(const struct breakpad *file, uint64_t rva)
 {
-    uint32_t low = 0, high = file->function_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (file->functions[middle].rva <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = ARRAY_UPPER(file->functions, file->function_count, rva, rva);
     if (low == 0)
         return NULL;
     while (low > 1 && file->functions[low - 2].rva == file->functions[low - 1].rva)
@@ -44,14 +38,7 @@ static const struct breakpad_function *function_before(const struct breakpad *fi
 
 static const struct breakpad_public *public_before(const struct breakpad *file, uint64_t rva)
 {
-    uint32_t low = 0, high = file->public_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (file->publics[middle].rva <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = ARRAY_UPPER(file->publics, file->public_count, rva, rva);
     while (low > 1 && file->publics[low - 2].rva == file->publics[low - 1].rva)
         low--;
     return low > 0 ? &file->publics[low - 1] : NULL;
@@ -63,14 +50,7 @@ static void set_line(const struct breakpad *file, const struct breakpad_function
     if (function->line_count == 0)
         return;
     const struct breakpad_line *lines = file->lines + function->first_line;
-    uint32_t low = 0, high = function->line_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (lines[middle].rva <= rva)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(lines, function->line_count, rva, rva);
     if (low == 0 || rva >= lines[low - 1].end)
         return;
     out->line = lines[low - 1].line;

@@ -186,15 +186,9 @@ void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out)
 {
     *out = (struct dwarf_place){0};
     const struct dwarf_unit *unit = unit_at(dwarf, offset, &out->end);
-    uint32_t low = 0, high = unit != NULL ? unit->span_count : 0;
+    const uint32_t low =
+        ARRAY_UPPER(unit->spans, unit != NULL ? unit->span_count : 0, start, offset);
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (unit->spans[middle].start <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (unit == NULL)
         return;
     if (low < unit->span_count && unit->spans[low].start < out->end)
@@ -210,15 +204,10 @@ uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32
 {
     uint64_t end;
     const struct dwarf_unit *unit = unit_at(dwarf, offset, &end);
-    uint32_t low = 0, high = unit != NULL ? unit->row_count : 0, count = 0;
+    const uint32_t low =
+        ARRAY_UPPER(unit->rows, unit != NULL ? unit->row_count : 0, offset, offset);
+    uint32_t count = 0;
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (unit->rows[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == 0 || unit->rows[low - 1].ends)
         return 0;
     const uint32_t last = low - 1;

@@ -108,13 +108,6 @@ void dwarf_object_free(struct dwarf_object *object)
 
 struct dwarf_context *dwarf_object_context(struct dwarf_object *object, Dwarf_Off offset)
 {
-    uint32_t low = 0, high = object->context_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (object->contexts[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(object->contexts, object->context_count, offset, offset);
     return low > 0 && offset < object->contexts[low - 1].end ? &object->contexts[low - 1] : NULL;
 }

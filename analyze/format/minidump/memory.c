@@ -8,6 +8,7 @@
  * descriptors have a size of 8 bytes in place of size and place. */
 #include <string.h>
 
+#include "base/array.h"
 #include "format/minidump/streams.h"
 
 /* Makes room for COUNT ranges after those already read. */
@@ -187,14 +188,7 @@ enum status minidump_sort_memory(struct minidump *dump, struct arena *keep)
 
 const uint8_t *minidump_memory_at(const struct minidump *dump, uint64_t va, uint64_t *bytes)
 {
-    uint32_t low = 0, high = dump->memory_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (dump->memory[middle].start_va <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(dump->memory, dump->memory_count, start_va, va);
     if (low == 0)
         return NULL;
     const struct minidump_memory *range = &dump->memory[low - 1];

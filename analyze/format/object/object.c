@@ -42,14 +42,7 @@ struct object_bytes *object_debug_slot(struct object_debug *debug, const char *n
 
 bool object_is_code(const struct object_debug *debug, uint64_t va)
 {
-    uint32_t low = 0, high = debug->code_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (debug->code[middle].start_va <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(debug->code, debug->code_count, start_va, va);
     return low > 0 && va < debug->code[low - 1].end_va;
 }
 
@@ -95,13 +88,6 @@ void object_symbols_sort(struct object_symbols *symbols)
 const struct object_symbol *object_symbol_before(const struct object_symbols *symbols,
                                                  uint64_t offset)
 {
-    uint32_t low = 0, high = symbols->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (symbols->at[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(symbols->at, symbols->count, offset, offset);
     return low > 0 ? &symbols->at[low - 1] : NULL;
 }

@@ -421,14 +421,7 @@ const uint8_t *msfz_image(const struct msfz *msfz, size_t *bytes)
 static void scatter(struct msfz *msfz, const struct chunk *chunk, const uint8_t *bytes)
 {
     const uint64_t end = chunk->start + chunk->bytes;
-    uint32_t low = 0, high = msfz->place_count;
-    while (low < high) { /* the first fragment that starts after the chunk's first byte */
-        const uint32_t middle = low + (high - low) / 2;
-        if (msfz->places[middle].at <= chunk->start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(msfz->places, msfz->place_count, at, chunk->start);
     for (uint32_t i = low > 0 ? low - 1 : 0; i < msfz->place_count; i++) {
         const struct fragment *fragment = &msfz->fragments[msfz->places[i].fragment];
         const uint64_t fragment_end = fragment->at + fragment->bytes;

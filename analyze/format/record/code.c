@@ -82,14 +82,7 @@ void record_code_sort(struct record *record)
 
 const struct record_code *record_code_at(const struct record *record, uint64_t va)
 {
-    uint32_t low = 0, high = record->code_count;
-    while (low < high) { /* first code that starts past the address */
-        const uint32_t middle = low + (high - low) / 2;
-        if (record->codes[middle].start_va <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(record->codes, record->code_count, start_va, va);
     if (low == 0 || va - record->codes[low - 1].start_va >= record->codes[low - 1].code_bytes)
         return NULL;
     return &record->codes[low - 1];
@@ -108,14 +101,7 @@ const struct record_function *record_function_at(const struct record *record, ui
 
 bool record_memory_read(const struct record *record, uint64_t va, void *out, size_t bytes)
 {
-    uint32_t low = 0, high = record->memory_count;
-    while (low < high) { /* first piece after VA */
-        const uint32_t middle = low + (high - low) / 2;
-        if (record->memory[middle].va <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(record->memory, record->memory_count, va, va);
     if (low == 0)
         return false;
     const struct record_memory *memory = &record->memory[low - 1];

@@ -92,14 +92,7 @@ void record_methods_sort(struct record *record)
 
 const struct record_method *record_method_at(const struct record *record, uint64_t va)
 {
-    uint32_t low = 0, high = record->method_count;
-    while (low < high) { /* first method that starts past the address */
-        const uint32_t middle = low + (high - low) / 2;
-        if (record->methods[middle].start_va <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = ARRAY_UPPER(record->methods, record->method_count, start_va, va);
     if (low == 0 || va - record->methods[low - 1].start_va >= record->methods[low - 1].code_bytes)
         return NULL;
     return &record->methods[low - 1];
