@@ -60,6 +60,7 @@ def stops():
     """10,000 walks per walker and target: none waits for what the stopped thread holds."""
     yield "stops", [PYTHON, "tests/bench/bench_stops.py"], {}
     yield "managed", [PYTHON, "tests/bench/bench_managed.py", "--count", "10000", "--modes", "copy"], {}
+    yield "managed-dying", [PYTHON, "tests/bench/bench_managed.py", "--dying", "--count", "5000"], {}
     yield "managed-ways", [PYTHON, "tests/bench/bench_managed.py"], {}
 
 

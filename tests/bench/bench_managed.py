@@ -1,6 +1,6 @@
 """Right stacks of managed code, in four ways, by what the thread does when it is stopped.
 
-usage: bench_managed.py [--count N] [--phases P...] [--modes M...]
+usage: bench_managed.py [--count N] [--phases P...] [--modes M...] [--dying]
 
 Runs managed-stops in each phase and prints two tables (Markdown).  The first: of N (1,000) samples, how many stacks
 `plain`, `seeded`, `copy` and `in-place` (200 samples) had right, how many ended with a reason (r: refused, h: hijacked,
@@ -44,9 +44,15 @@ def times(found):
 def main():
     parser = argparse.ArgumentParser(description="right stacks of managed code, by phase")
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--dying", action="store_true", help="threads that end while they are walked, and nothing else")
     parser.add_argument("--phases", nargs="+", choices=PHASES, default=PHASES)
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     options = parser.parse_args()
+    if options.dying:
+        row = sample("Dying", options.count)["all"]
+        print("threads {samples:,}, ended {ended:,}, walks {walks:,}, blocked {blocked:,}, left suspended {left_suspended:,}"
+              .format(**row))
+        return 1 if row["blocked"] or row["left_suspended"] else 0
     print(f"| of {options.count:,} | " + " | ".join(options.modes) + " | left suspended |\n|---|" +
           "---|" * (len(options.modes) + 1))
     rows = []

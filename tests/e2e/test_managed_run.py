@@ -106,6 +106,12 @@ class ManagedRun(e2e.Case):
                   f"{row['bare_median_ns'] / 1e3:.0f} µs, the copy {row['copy_median_ns'] / 1e3:.1f} µs; {row['right']} right, {row['hijacked']} hijacked")
         print("walks {samples}, blocked {blocked}, wrong {wrong}, left suspended {left_suspended}".format(**total))
 
+    def test_walks_meet_each_other_and_the_end_of_their_thread(self):
+        row = bench_managed.sample("Dying", 200, limit_s=120)["all"]
+        self.assertEqual((row["samples"], row["ended"], row["blocked"], row["left_suspended"]), (200, 200, 0, 0))
+        self.assertGreater(row["walks"], 0)
+        print("threads that ended {ended}, of which walks met {walks}, blocked {blocked}, left suspended {left_suspended}".format(**row))
+
 
 if __name__ == "__main__":
     e2e.main()

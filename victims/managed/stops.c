@@ -9,7 +9,11 @@
  * names frames that are not there or lacks some without a reason.  What may wait runs on a runner
  * under a time limit, and nothing is left suspended.  For `copy`, the times of suspension are
  * printed as well, and those of a suspension that only reads the registers, taken in turns.  See
- * tests/bench/bench_managed.py. */
+ * tests/bench/bench_managed.py.
+ *
+ * The phase `Dying` starts COUNT threads, each of which walks itself in managed code and ends; its
+ * stack is taken in one of these ways meanwhile.  So walks meet each other and the end of their
+ * thread. */
 #undef main /* of victim.c, whose services are used */
 
 #include <stdio.h>
@@ -25,6 +29,7 @@ enum {
     LIMIT_MS = 3000,
     PAUSE_US = 500,
     START_LIMIT_MS = 20000,
+    DYING_TURNS = 61,
     STACK_BYTES = 64 << 10, /* the phase runs on top of so much stack */
 };
 
@@ -41,10 +46,12 @@ struct sampling {
     uint32_t right, refused, hijacked, ended, wrong, blocked, left_suspended;
     uint64_t *stops_ns, *bare_ns, *copies_ns, *copied_bytes; /* of each sample of `copy` */
     uint32_t copies;
+    uint32_t gone; /* ended before it was stopped */
 };
 
 static struct sampling s;
 static managed_method phase;
+static bool is_dying;
 
 static DWORD WINAPI run_phase(void *unused)
 {
@@ -107,15 +114,17 @@ static bool finish(bool in_time)
     return in_time;
 }
 
-/* Each suspension by us is undone exactly once. */
+/* Each suspension by us is undone exactly once. A thread that has ended cannot be suspended. */
+static bool suspended;
+
 static void suspend(void)
 {
-    (void)SuspendThread(s.thread);
+    suspended = SuspendThread(s.thread) != (DWORD)-1;
 }
 
 static void resume(void)
 {
-    if (ResumeThread(s.thread) == (DWORD)-1)
+    if (suspended && ResumeThread(s.thread) == (DWORD)-1)
         s.left_suspended++;
 }
 
@@ -145,10 +154,13 @@ static void take_suspended(uint32_t number, cap_walk_fn *walker)
     s.context.ContextFlags = CONTEXT_FULL;
     cap_crash_walk_begin(&s.walk, number, s.target.id);
     s.walker = walker;
-    const bool done = GetThreadContext(s.thread, &s.context) &&
-                      cap_crash_run(CAP_RUNNER_WALK, run_walker, NULL, LIMIT_MS);
+    const bool is_there = suspended && GetThreadContext(s.thread, &s.context);
+    const bool done = is_there && cap_crash_run(CAP_RUNNER_WALK, run_walker, NULL, LIMIT_MS);
     resume();
-    judge(finish(done));
+    if (is_there)
+        judge(finish(done));
+    else
+        s.gone++;
 }
 
 static void take_seeded(void)
@@ -188,16 +200,19 @@ static void take_copy(void)
     cap_crash_walk_begin(&s.walk, RECORD_WALKER_RTL, s.target.id);
     const uint64_t start_ns = cap_crash_now_ns();
     suspend();
-    const bool done = cap_crash_copy_thread(s.thread, s.target.bounds, &s.copy);
+    const bool is_there = suspended && cap_crash_copy_thread(s.thread, s.target.bounds, &s.copy);
     resume();
     s.stops_ns[s.copies] = cap_crash_now_ns() - start_ns;
     s.copies_ns[s.copies] = s.copy.copy_ns;
     s.copied_bytes[s.copies] = s.copy.bytes;
-    if (done)
+    if (is_there)
         cap_crash_walk_copy(&s.copy, &s.walk);
     s.bare_ns[s.copies] = s.copies % 2 == 1 ? stop_barely() : bare_ns;
     s.copies++;
-    judge(done);
+    if (is_there)
+        judge(true);
+    else
+        s.gone++;
 }
 
 static const struct mode {
@@ -244,6 +259,46 @@ static void sample(const char *name, const struct mode *mode, uint32_t count)
     fflush(stdout);
 }
 
+/* ---- threads that end ---- */
+
+static DWORD WINAPI run_and_end(void *turns)
+{
+    int sum = 0;
+    for (uintptr_t i = 0; i < (uintptr_t)turns; i++)
+        sum += phase(0);
+    return (DWORD)sum;
+}
+
+/* What is right of a thread that ends is not known: only whether a walk came back, and the thread
+ * ended. */
+static void sample_dying(uint32_t count)
+{
+    uint32_t walks = 0, ended = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        DWORD id = 0;
+        s.copies = 0;
+        s.thread =
+            CreateThread(NULL, 0, run_and_end, (void *)(uintptr_t)(1 + i % DYING_TURNS), 0, &id);
+        s.target.id = id;
+        if (s.thread == NULL || !cap_crash_thread_bounds(s.thread, &s.target.bounds)) {
+            s.gone++;
+        } else {
+            pause_a_little(i % 3);
+            const uint32_t gone = s.gone;
+            modes[i % (sizeof modes / sizeof modes[0])].take();
+            walks += s.gone == gone;
+        }
+        if (s.thread != NULL && WaitForSingleObject(s.thread, LIMIT_MS) == WAIT_OBJECT_0)
+            ended++;
+        CloseHandle(s.thread);
+    }
+    printf("{\"schema_version\":1,\"phase\":\"PhaseDying\",\"mode\":\"all\",\"samples\":%u,"
+           "\"walks\":%u,"
+           "\"gone\":%u,\"blocked\":%u,\"ended\":%u,\"left_suspended\":%u}\n",
+           count, walks, s.gone, s.blocked, ended, count - ended + s.left_suspended);
+    fflush(stdout);
+}
+
 /* ---- the run ---- */
 
 /* The first method of managed.dll that is compiled for the phase is the phase's own. */
@@ -280,7 +335,10 @@ static bool start(const char *name)
     if (!capture_install(&options))
         return false;
     truth_thread("main", false);
-    phase = managed_find(name);
+    is_dying = strcmp(name, "PhaseDying") == 0;
+    phase = managed_find(is_dying ? "BadSeed" : name);
+    if (is_dying)
+        return true;
     const LONG first = cap_managed.method_count;
     s.thread = CreateThread(NULL, 0, run_phase, NULL, 0, &id);
     s.target.id = id;
@@ -302,7 +360,7 @@ int main(int argc, char **argv)
     const struct mode *only = argc == 4 ? find_mode(argv[3]) : NULL;
     if (count == 0 || count > COUNT_MOST || argc > 4 || (argc == 4 && only == NULL)) {
         fprintf(stderr, "usage: managed-stops PhaseSpin|PhaseThrow|PhaseJit|PhaseCollect|"
-                        "PhaseAllocate|PhaseCopy|PhasePInvoke|PhaseCollected COUNT "
+                        "PhaseAllocate|PhaseCopy|PhasePInvoke|PhaseCollected|PhaseDying COUNT "
                         "[copy|in-place|seeded|plain]\n");
         return EXIT_USAGE;
     }
@@ -315,7 +373,9 @@ int main(int argc, char **argv)
     s.bare_ns = figures + count;
     s.copies_ns = figures + 2 * (size_t)count;
     s.copied_bytes = figures + 3 * (size_t)count;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+    if (is_dying)
+        sample_dying(count);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0] && !is_dying; i++)
         if (only == NULL || only == &modes[i])
             sample(argv[1], &modes[i], count);
     TerminateProcess(GetCurrentProcess(), 0);
