@@ -105,9 +105,26 @@ static bool says(const struct poll *p, uint32_t column, const struct frame *want
                            compare_files(frame->file, want->file, root, true)));
 }
 
-/* Which columns have a frame at KEY's place in the row, and which have none or a different one. */
-static void vote_place(const struct poll *p, const struct frame_key *key, uint32_t *have,
-                       uint32_t *lack)
+/* True when COLUMN has a frame, inline or not, at PLACE; *IS_TRUTHS: one of them is a frame of the
+ * truth. */
+static bool holds_place(const struct poll *p, uint32_t column, const struct frame_key *place,
+                        bool *is_truths)
+{
+    const struct column *c = &p->table->columns[column];
+    bool holds = false;
+    *is_truths = false;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (keys_same_place(&c->keys[i], place)) {
+            holds = true;
+            *is_truths = *is_truths || says(p, 0, &c->stack->frames[i], true);
+        }
+    return holds;
+}
+
+/* Which columns have a frame at KEY's place in the row, and which have none or a different one.
+ * Whether something is INLINED there, only those know that were there. */
+static void vote_place(const struct poll *p, const struct frame_key *key, bool inlined,
+                       uint32_t *have, uint32_t *lack)
 {
     const struct table *t = p->table;
     const struct truth_frame *truth = table_truth(t, p->row);
@@ -115,7 +132,9 @@ static void vote_place(const struct poll *p, const struct frame_key *key, uint32
     *have = *lack = 0;
     for (uint32_t c = 1; c < t->column_count; c++) {
         const struct frame_key *other = table_key(t, p->row, c);
-        if (!reaches(t, c, p->row))
+        bool ignored = false;
+        if (!reaches(t, c, p->row) ||
+            (inlined && key != NULL && other == NULL && !holds_place(p, c, key, &ignored)))
             continue;
         const bool here = other != NULL && (key == NULL || keys_same_place(other, key));
         const bool is_truths = other != NULL && says(p, 0, table_frame(t, p->row, c), true);
@@ -247,22 +266,6 @@ static bool is_inline_row(const struct poll *p, const struct finding *f)
     return f->cause == CAUSE_INLINE_ONLY;
 }
 
-/* True when COLUMN has a frame, inline or not, at PLACE; *IS_TRUTHS: one of them is a frame of the
- * truth. */
-static bool holds_place(const struct poll *p, uint32_t column, const struct frame_key *place,
-                        bool *is_truths)
-{
-    const struct column *c = &p->table->columns[column];
-    bool holds = false;
-    *is_truths = false;
-    for (uint32_t i = 0; i < c->count; i++)
-        if (keys_same_place(&c->keys[i], place)) {
-            holds = true;
-            *is_truths = *is_truths || says(p, 0, &c->stack->frames[i], true);
-        }
-    return holds;
-}
-
 /* A place that COLUMN also has, where another lookup has the truth's frame.  The table does not
  * pair that frame with the truth, because our own lookup does not know to which code it belongs.
  * NULL: none. */
@@ -301,8 +304,8 @@ static void blame_place(const struct poll *p, struct finding *f, uint32_t column
     const uint32_t having = has ? column : against;
     const uint32_t other = having == column ? against : column;
     uint32_t have, lack;
-    vote_place(p, having != 0 ? table_key(t, p->row, having) : NULL, &have, &lack);
     const bool inlined = is_inline_row(p, f);
+    vote_place(p, having != 0 ? table_key(t, p->row, having) : NULL, inlined, &have, &lack);
     voter_fn *const voter = inlined ? namer_of : walk_of;
     const uint32_t for_it = weigh(t, have, voter), against_it = weigh(t, lack, voter);
     if (for_it == against_it || (have | lack) == 0)
@@ -514,6 +517,22 @@ static bool blame_first_kind(const struct poll *p, struct finding *f, uint32_t c
     return true;
 }
 
+/* A machine frame is what an interruption leaves: the walk that calls the frame after it a return
+ * address contradicts itself. */
+static bool blame_machine_frame(const struct poll *p, struct finding *f, uint32_t column,
+                                uint32_t against)
+{
+    const uint32_t pair[2] = {column, against};
+    for (int i = 0; i < 2 && f->cause == CAUSE_LOOKUP_ADDRESS; i++) {
+        const struct frame *frame = pair[i] != 0 ? table_frame(p->table, p->row, pair[i]) : NULL;
+        if (frame == NULL || frame->note != NOTE_MACHINE_FRAME || frame->kind != PC_RETURN)
+            continue;
+        settle(p, f, BLAME_WALK, walk_of(p->table, pair[i]), 1U << pair[1 - i]);
+        return true;
+    }
+    return false;
+}
+
 static uint32_t column_of(const struct table *t, const char *engine)
 {
     for (uint32_t c = 1; c < t->column_count; c++)
@@ -545,9 +564,9 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
         blame_handler(&p, f, column_of(table, f->wrong));
         return;
     }
-    if (blame_first_kind(&p, f, column, against) || blame_identities(&p, f, column) ||
-        blame_identities(&p, f, against) || blame_modules(&p, f, column) ||
-        blame_modules(&p, f, against))
+    if (blame_machine_frame(&p, f, column, against) || blame_first_kind(&p, f, column, against) ||
+        blame_identities(&p, f, column) || blame_identities(&p, f, against) ||
+        blame_modules(&p, f, column) || blame_modules(&p, f, against))
         return;
     if (gap || f->level == LEVEL_PHYSICAL || places_differ(&p, column, against))
         blame_place(&p, f, column, against);

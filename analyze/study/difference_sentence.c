@@ -120,6 +120,26 @@ static uint32_t cases_of_blame(const struct difference *d, uint32_t at)
     return cases;
 }
 
+/* What the words of a blame mean to someone who reads them for the first time; NULL: nothing. */
+static const char *meaning_of(const char *blame)
+{
+    static const struct {
+        const char *start, *meaning;
+    } meanings[] = {
+        {"walk of dump", "our unwinder, which walks the dump"},
+        {"walk of offset:", "the walk inside the dying process"},
+        {"symbols (shared)", "the symbol lookup that all engines of ours share"},
+        {"dump reader", "what reads the dump's modules, threads and memory"},
+        {"record", "what the capture wrote into the record"},
+        {"truth suspect", "the stack that the test program states for itself"},
+        {"alignment", "the comparison itself: no frame differs"},
+    };
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+        if (strncmp(blame, meanings[i].start, strlen(meanings[i].start)) == 0)
+            return meanings[i].meaning;
+    return NULL;
+}
+
 const char *difference_headline(const struct difference *d, struct arena *keep)
 {
     uint32_t broke = 0, most = 0;
@@ -137,11 +157,16 @@ const char *difference_headline(const struct difference *d, struct arena *keep)
                                           plural(broke), c->blame)
                            : arena_printf(keep, "%" PRIu32 " case%s broke, no engine to blame: %s",
                                           broke, plural(broke), c->reason);
+    if (text != NULL && meaning_of(c->blame) != NULL)
+        text = arena_printf(keep, "%s (%s)", text, meaning_of(c->blame));
     if (text != NULL && cases < broke)
         text = arena_printf(keep, "%s, for %" PRIu32 " of them", text, cases);
-    if (text != NULL && c->since.good_run != 0)
+    if (text != NULL && c->since.good_run != 0 && c->since.failing_commit != NULL &&
+        c->since.good_commit != NULL)
         text = arena_printf(keep, "%s. Since commit %.12s; %.12s was good", text,
-                            c->since.failing_commit != NULL ? c->since.failing_commit : "unknown",
-                            c->since.good_commit != NULL ? c->since.good_commit : "unknown");
+                            c->since.failing_commit, c->since.good_commit);
+    else if (text != NULL && c->since.good_run != 0)
+        text = arena_printf(keep, "%s. Since run %" PRIu64 "; run %" PRIu64 " was good", text,
+                            c->since.failing_run, c->since.good_run);
     return text != NULL ? arena_printf(keep, "%s.", text) : NULL;
 }

@@ -169,16 +169,22 @@ static const char *reason_text(const char *reason, struct arena *keep)
     return cut != NULL ? markdown_text(cut, keep) : "";
 }
 
+static const char *run_text(uint64_t run, const char *commit, struct arena *keep)
+{
+    return commit != NULL ? arena_printf(keep, "run %" PRIu64 " (%.12s)", run, commit)
+                          : arena_printf(keep, "run %" PRIu64, run);
+}
+
 /* "run 7 (89abcdef0123); passed in run 6 (0123456789ab)" */
 static const char *since_text(const struct case_history *since, struct arena *keep)
 {
     if (since->failing_run == 0)
         return "";
-    const char *text = arena_printf(keep, "run %" PRIu64 " (%.12s)", since->failing_run,
-                                    or_unknown(since->failing_commit));
-    if (text != NULL && since->good_run != 0)
-        text = arena_printf(keep, "%s; passed in run %" PRIu64 " (%.12s)", text, since->good_run,
-                            or_unknown(since->good_commit));
+    const char *text = run_text(since->failing_run, since->failing_commit, keep);
+    const char *good =
+        since->good_run != 0 ? run_text(since->good_run, since->good_commit, keep) : NULL;
+    if (text != NULL && good != NULL)
+        text = arena_printf(keep, "%s; passed in %s", text, good);
     return text != NULL ? markdown_text(text, keep) : "";
 }
 
@@ -218,6 +224,13 @@ static void print_clusters(const struct difference *d, struct arena *keep)
     (void)puts(".");
 }
 
+/* A case that the other run did not ask for is only counted, unless it was asked about. */
+static bool is_row(const struct compare_only *only, enum diff_group group)
+{
+    return group != DIFF_SAME && is_wanted(only, group) &&
+           (only->given || group != DIFF_NOT_SELECTED);
+}
+
 /* Every case that differs; folded away where the clusters have said it shorter. */
 static void print_cases(const struct difference *difference, const struct compare_only *only,
                         struct arena *keep)
@@ -225,7 +238,7 @@ static void print_cases(const struct difference *difference, const struct compar
     const struct run_diff *d = &difference->diff;
     uint32_t wanted = 0, shown = 0;
     for (uint32_t i = 0; i < d->row_count; i++)
-        wanted += d->rows[i].group != DIFF_SAME && is_wanted(only, d->rows[i].group);
+        wanted += is_row(only, d->rows[i].group);
     const bool folded = difference->cluster_count > 0 && wanted > MARKDOWN_OPEN_ROWS;
     if (folded)
         (void)printf("\n<details><summary>%u cases that differ</summary>\n", wanted);
@@ -233,7 +246,7 @@ static void print_cases(const struct difference *difference, const struct compar
     for (uint32_t i = 0; i < d->row_count && shown < MARKDOWN_ROWS; i++) {
         char name[160];
         const struct diff_row *row = &d->rows[i];
-        if (row->group == DIFF_SAME || !is_wanted(only, row->group))
+        if (!is_row(only, row->group))
             continue;
         shown++;
         (void)printf("| %s | %s | %s | %s | %s |\n", diff_group_name(row->group),

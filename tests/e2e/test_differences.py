@@ -67,6 +67,9 @@ class Differences(Stored):
         self.assertEqual([cell.strip().replace("\\", "") for cell in row.split(" | ")],
                          ["| 3", smallest, "unexplained", "app.exe", "symbols (shared)",
                           "run 2 (000000000000); passed in run 1 (000000000000)", "it differs |"])
+        self.assertIn("Blame: symbols (shared) (the symbol lookup that all engines of ours share), for 3 of them. Since commit",
+                      page.replace("\\", ""))
+        self.assertNotIn("not_selected |", page)
         self.assertIn(f"To see the first one: `twinstack run -k {smallest}`, or its sealed case: `twinstack check /cases/2`.", page)
         # A run of another database has no history here.
         other = self.folder / "other.db"

@@ -102,6 +102,8 @@ static void describe(struct arena *keep, struct frame *f, const char *word)
         f->kind = PC_INTERRUPTED;
     else if (strcmp(word, "return") == 0)
         f->kind = PC_RETURN;
+    else if (strcmp(word, "machine_frame") == 0)
+        f->note = NOTE_MACHINE_FRAME;
     else if (strcmp(word, "scan") == 0)
         f->found_by = FOUND_SCAN;
     else if (strcmp(word, "frame_pointer") == 0)

@@ -189,7 +189,7 @@ def take(place, scenarios, victims, limit_s):
 
 
 def ask_taken(more):
-    """Judges what was taken once; MORE than the dozen, too. Then the page of CI is in PLACE/page.md."""
+    """Judges what was taken once; MORE than the dozen, too. Leaves the page of CI, too."""
     good, db = PLACE / "taken/run.db", PLACE / "judged.db"
     shutil.copy(good, db)
     expr = " or ".join(SCENARIOS + MORE_SCENARIOS if more else SCENARIOS)
