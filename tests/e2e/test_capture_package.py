@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+from cl import CL  # noqa: E402
 
 TOOLCHAIN = e2e.ROOT / "cmake/wine-clang.cmake"
 WAYS = ["find_package", "add_subdirectory", "pkg-config"]
@@ -54,6 +55,14 @@ class Package(e2e.Case):
                 self.assertRegex(stack, r"parse.*(\n.*)*wmain")
                 left = self.wine(host / "host_cpp.exe", self.folder / f"{way}-cpp")
                 self.assertEqual((left.returncode, left.stdout.count("left: ")), (0, 1))
+
+    def test_the_command_line_of_msvc_compiles_each_file(self):
+        sources = sorted(f for f in (e2e.ROOT / "capture").glob("**/*.c") if "judge" not in f.parts)
+        done = subprocess.run([*CL, "/W4", "/WX", "/Zs", "-I", e2e.ROOT, "-D_WIN32_WINNT=0x0A00", "--", *sources], text=True,
+                              capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertGreater(len(sources), 20)
+        print("not run on Windows")
 
     def test_a_compiler_that_cannot_build_it_is_told_so(self):
         done = subprocess.run(["cmake", "-G", "Ninja", "-S", e2e.ROOT / "capture", "-B", self.folder / "gcc",

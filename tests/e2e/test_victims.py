@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+from cl import CL  # noqa: E402
 
 VICTIMS = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims"))
 
@@ -22,12 +23,6 @@ COMMON = ["-I.", "-D_WIN32_WINNT=0x0A00", "-D__USE_MINGW_ANSI_STDIO=0", '-DVICTI
 MAPPED = {"ob0": ["-O3", "-fno-inline"], "ob1": ["-O3", "-finline-hint-functions"],
           "ob2": ["-O3", "-finline-functions"]}
 LITERAL = {"ob0": ["/O2", "/Ob0"], "ob1": ["/O2", "/Ob1"], "ob2": ["/O2", "/Ob2"]}
-# The flags with which clang's cl driver compiles against mingw-w64's headers. None of them concerns
-# optimisation except sibling calls, which are off in both.
-CL = ["clang-19", "--driver-mode=cl", "--target=x86_64-pc-windows-msvc", "/nologo", "/c", "/Z7", "/GS-", "/X",
-      "/clang:-fgnuc-version=4.2.1", "-fno-ms-compatibility", "-U_MSC_VER", "-D__MINGW32__=1", "-D__MINGW64__=1",
-      "-D__MSVCRT__=1", "/imsvc", "/usr/x86_64-w64-mingw32/include", "/clang:-std=c11",
-      "/clang:-fno-optimize-sibling-calls", "/clang:-fno-strict-aliasing"]
 GNU = ["clang-19", "--target=x86_64-w64-mingw32", "-c", "-g", "-gcodeview", "-fms-extensions", "-std=c11",
        "-fno-optimize-sibling-calls", "-fno-strict-aliasing"]
 
