@@ -1,4 +1,4 @@
-/* See arena.h.  Blocks double from 4 KiB to 1 MiB: small uses stay small, large ones
+/* See arena.h.  Blocks double from 1 KiB to 1 MiB: small uses stay small, large ones
  * pay the allocator rarely. */
 #include "base/arena.h"
 
@@ -17,7 +17,7 @@ struct arena_block {
     alignas(max_align_t) uint8_t data[];
 };
 
-enum { ARENA_FIRST_BLOCK = 4096, ARENA_LARGEST_BLOCK = 1 << 20 };
+enum { ARENA_FIRST_BLOCK = 1024, ARENA_LARGEST_BLOCK = 1 << 20 };
 
 void arena_init(struct arena *arena, size_t limit_bytes)
 {

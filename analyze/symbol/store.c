@@ -84,6 +84,7 @@ void symbol_store_close(struct symbol_store *store)
     mutex_free(store->mutex);
     mutex_free(store->counters);
     free(store->files);
+    free((void *)store->modules);
     arena_free(&store->arena);
     free(store);
 }
@@ -117,13 +118,15 @@ struct kind {
 static struct kind kind_of(const char *path)
 {
     struct kind kind = {false, false};
-    struct fault ignored = FAULT_INIT;
-    struct file_map map;
-    if (file_map(path, &map, &ignored) != ERR_NONE)
+    char head[64];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
         return kind;
-    kind.portable = ppdb_recognize(map.data, map.bytes);
-    kind.breakpad = !kind.portable && breakpad_recognize(map.data, map.bytes);
-    file_unmap(&map);
+    (void)setvbuf(file, NULL, _IONBF, 0);
+    const size_t bytes = fread(head, 1, sizeof head, file);
+    (void)fclose(file);
+    kind.portable = ppdb_recognize(head, bytes);
+    kind.breakpad = !kind.portable && breakpad_recognize(head, bytes);
     return kind;
 }
 
@@ -319,15 +322,42 @@ static struct symbol_module *add_module(struct symbol_store *store, const struct
     return sources;
 }
 
+static struct symbol_module *chain_of(const struct symbol_store *store, uint64_t hash)
+{
+    return store->module_slots > 0 ? store->modules[hash_fold(hash) % store->module_slots] : NULL;
+}
+
+/* Keeps the chains short.  The table starts small: clearing a large one costs a noticeable part of
+ * the time in which one stack is resolved.  False: there is no table. */
+static bool grow_modules(struct symbol_store *store)
+{
+    const uint32_t count = store->module_slots > 0 ? store->module_slots * 4 : STORE_FIRST_SLOTS;
+    if (store->module_count < store->module_slots)
+        return true;
+    struct symbol_module **wider = calloc(count, sizeof(struct symbol_module *));
+    if (wider == NULL)
+        return store->module_slots > 0;
+    for (uint32_t i = 0; i < store->module_slots; i++)
+        for (struct symbol_module *at = store->modules[i], *next; at != NULL; at = next) {
+            struct symbol_module **slot = &wider[hash_fold(at->hash) % count];
+            next = at->next;
+            at->next = *slot;
+            *slot = at;
+        }
+    free((void *)store->modules);
+    store->modules = wider;
+    store->module_slots = count;
+    return true;
+}
+
 struct symbol_module *symbol_store_module(struct symbol_store *store, const struct module *module)
 {
     uint64_t hash = hash_text_nocase(HASH_START, module->name);
     hash = hash_text(hash_text(hash, module->debug_id), module->code_id);
-    struct symbol_module **slot = &store->modules[hash_fold(hash) % STORE_MODULE_SLOTS];
     struct symbol_module *sources;
 
     mutex_lock(store->mutex);
-    for (sources = *slot; sources != NULL; sources = sources->next)
+    for (sources = chain_of(store, hash); sources != NULL; sources = sources->next)
         if (same_identity(&sources->identity, module))
             break;
     if (sources == NULL) {
@@ -336,9 +366,11 @@ struct symbol_module *symbol_store_module(struct symbol_store *store, const stru
             const struct stack alone = {.frames = &frame, .frame_count = 1};
             claim(store, &alone);
         }
-        if (store->module_count < STORE_MODULES_MAX)
+        if (store->module_count < STORE_MODULES_MAX && grow_modules(store))
             sources = add_module(store, module);
         if (sources != NULL) {
+            struct symbol_module **slot = &store->modules[hash_fold(hash) % store->module_slots];
+            sources->hash = hash;
             sources->next = *slot;
             *slot = sources;
             store->module_count++;

@@ -31,9 +31,9 @@
 enum {
     STORE_MODULES_MAX =
         1 << 16, /* modules remembered; above this, modules without files share one entry */
-    STORE_FILES_MAX = 1 << 16,    /* files indexed in plain folders                           */
-    STORE_FOLDER_DEPTH = 8,       /* depth of nested folders that are searched                */
-    STORE_MODULE_SLOTS = 1 << 12, /* hash chains of the module table                          */
+    STORE_FILES_MAX = 1 << 16, /* files indexed in plain folders                           */
+    STORE_FOLDER_DEPTH = 8,    /* depth of nested folders that are searched                */
+    STORE_FIRST_SLOTS = 64,    /* hash chains of the module table, which grows             */
 };
 
 /* An opened PDB, shared by all modules that it answers for. */
@@ -123,6 +123,7 @@ struct store_managed; /* see store_managed.c */
 struct symbol_module {
     struct symbol_store *store;
     struct module identity; /* owned copy */
+    uint64_t hash;          /* of the identity */
     struct store_pdb *pdb;
     struct store_csv *csv;
     struct store_image *image;
@@ -179,8 +180,8 @@ struct symbol_store {
     struct store_csv *csvs;
     struct store_breakpad *breakpads;
     struct store_managed *managed;
-    struct symbol_module *modules[STORE_MODULE_SLOTS];
-    uint32_t module_count;
+    struct symbol_module **modules; /* hash chains; owned */
+    uint32_t module_slots, module_count;
     struct symbol_module nothing; /* for modules past STORE_MODULES_MAX */
 };
 

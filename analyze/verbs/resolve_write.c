@@ -30,7 +30,9 @@ void text_restart(struct text_out *out)
 void text_free(struct text_out *out)
 {
     free(out->text);
-    memset(out, 0, sizeof *out);
+    out->text = NULL;
+    out->bytes = 0;
+    out->room = 0;
 }
 
 static void text_put(struct text_out *out, const char *text, size_t bytes)

@@ -26,14 +26,14 @@ enum batch_state { BATCH_FREE, BATCH_READY, BATCH_TAKEN, BATCH_DONE };
 
 struct batch {
     struct arena keep;
-    struct stack_item items[BATCH_STACKS];
-    struct stack resolved[BATCH_STACKS]; /* those of items without a fault */
-    size_t ends[BATCH_STACKS];           /* where each item's text ends    */
-    uint32_t count;
-    struct text_out text;
     struct json json; /* a buffer that is kept from batch to batch */
     bool unresolved, unchecked, failed;
     enum batch_state state;
+    uint32_t count;
+    struct stack_item items[BATCH_STACKS];
+    struct stack resolved[BATCH_STACKS]; /* those of items without a fault */
+    size_t ends[BATCH_STACKS];           /* where each item's text ends    */
+    struct text_out text;
 };
 
 struct resolver {
